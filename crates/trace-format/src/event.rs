@@ -62,6 +62,10 @@ pub enum Event<'a> {
         lock: LockId,
         /// Class of the object locked.
         class: ClassId,
+        /// Where the object is a `java.lang.Class` (a static synchronized
+        /// method, a class literal): the class that it stands for, else
+        /// [`NONE`].
+        mirrored_class: ClassId,
         /// Identity hash code of the object locked.
         identity_hash: u32,
         /// Address of the `ObjectMonitor`, for comparison with other tools.
@@ -192,4 +196,34 @@ pub enum Event<'a> {
         /// How many.
         events: u64,
     },
+}
+
+impl Event<'_> {
+    /// Describes an entity that other events refer to. The tracer can write
+    /// such an event again after a loss, and a reader that only wants to know
+    /// names needs no other.
+    pub fn is_metadata(&self) -> bool {
+        matches!(
+            self,
+            Self::ThreadStart { .. }
+                | Self::ThreadRename { .. }
+                | Self::Class { .. }
+                | Self::Method { .. }
+                | Self::Chain { .. }
+                | Self::LoaderUnload { .. }
+        )
+    }
+
+    /// The lock and the sequence number that this event stands for.
+    pub fn lock_and_sequence(&self) -> Option<(LockId, u64)> {
+        match *self {
+            Self::LockDescription { lock, .. } => Some((lock, 0)),
+            Self::ContendedEnter { lock, sequence, .. }
+            | Self::ContendedEntered { lock, sequence, .. }
+            | Self::ContendedExit { lock, sequence, .. }
+            | Self::LockRetired { lock, sequence }
+            | Self::LostNumber { lock, sequence } => Some((lock, sequence)),
+            _ => None,
+        }
+    }
 }

@@ -1,0 +1,215 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#include "precompiled.hpp"
+#include "classfile/classLoaderData.hpp"
+#include "classfile/javaClasses.hpp"
+#include "locktrace/lockTrace.hpp"
+#include "memory/resourceArea.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/java.hpp"
+#include "runtime/jniHandles.hpp"
+#include "runtime/objectMonitor.hpp"
+#include "runtime/orderAccess.hpp"
+#include "runtime/os.hpp"
+#include "runtime/thread.inline.hpp"
+#include "runtime/vm_version.hpp"
+#include "utilities/defaultStream.hpp"
+#include "utilities/ostream.hpp"
+
+LctRuntime*      LockTrace::_runtime = NULL;
+LctThread*       LockTrace::_vm_thread_tracer = NULL;
+volatile uint8_t LockTrace::_enabled = 0;
+volatile jlong   LockTrace::_safepoint_total_ns = 0;
+volatile jlong   LockTrace::_safepoint_begin_ns = 0;
+
+// How long the end of the VM waits for the rest of the trace to be written.
+static const uint32_t StopTimeoutMillis = 10000;
+
+static LctStr text_of(const char* text) {
+  LctStr str = { (const uint8_t*) text, strlen(text) };
+  return str;
+}
+
+// ---------------------------------------------------------------------------
+// Life of the trace
+
+// Compiled code has to know from the start that it will be traced.
+void LockTrace::adjust_flags() {
+  if (!TraceLockContention) return;
+  // Call chains are taken in leaf calls too, where the compilers describe the
+  // inlined methods only on demand.
+  DebugNonSafepoints = true;
+#if INCLUDE_RTM_OPT
+  if (UseRTMLocking) {
+    warning("UseRTMLocking is turned off: transactions hide lock contention from TraceLockContention");
+    UseRTMLocking = false;
+  }
+#endif
+}
+
+// %p and %t as in other file name flags (-Xloggc).
+static void expand_file_name(char* buffer, size_t size) {
+  const char* in = LockContentionTraceFile;
+  char* out = buffer;
+  char* const end = buffer + size - 1;
+  while (*in != '\0' && out < end) {
+    if (in[0] == '%' && in[1] == 'p') {
+      jio_snprintf(out, end - out + 1, "%d", os::current_process_id());
+      out += strlen(out);
+      in += 2;
+    } else if (in[0] == '%' && in[1] == 't') {
+      time_t now = time(NULL);
+      struct tm local;
+      if (os::localtime_pd(&now, &local) != NULL) {
+        out += strftime(out, end - out + 1, "%Y-%m-%d_%H-%M-%S", &local);
+      }
+      in += 2;
+    } else {
+      *out++ = *in++;
+    }
+  }
+  *out = '\0';
+}
+
+void LockTrace::start(JavaThread* main_thread) {
+  if (!TraceLockContention) return;
+  char path[JVM_MAXPATHLEN];
+  char jvm[256];
+  char error[512];
+  expand_file_name(path, sizeof(path));
+  jio_snprintf(jvm, sizeof(jvm), "%s (%s), JRE %s", VM_Version::vm_name(), VM_Version::vm_release(),
+               JDK_Version::runtime_version() == NULL ? "" : JDK_Version::runtime_version());
+
+  LctConfig config;
+  config.path = text_of(path);
+  config.compress = LockContentionTraceCompression;
+  config.start_unix_ns = (uint64_t) os::javaTimeMillis() * NANOSECS_PER_MILLISEC;
+  config.start_ns = os::javaTimeNanos();
+  config.pid = os::current_process_id();
+  config.jvm = text_of(jvm);
+  config.enabled = (uint8_t*) &_enabled;
+  config.max_buffer_bytes = 0;
+
+  _runtime = lct_start(&config, (uint8_t*) error, sizeof(error));
+  if (_runtime == NULL) {
+    jio_fprintf(defaultStream::error_stream(),
+                "locktrace: %s; tracing is off, the application goes on\n", error);
+    return;
+  }
+  _vm_thread_tracer = lct_thread_start(_runtime, 0, text_of("VM Thread"), os::javaTimeNanos());
+  OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
+  thread_start(main_thread);
+}
+
+void LockTrace::stop() {
+  if (_runtime == NULL) return;
+  _enabled = 0;
+  // Events that other threads are writing now still reach their buffers, which
+  // can be taken from them at any time.
+  lct_stop(_runtime, StopTimeoutMillis);
+}
+
+// ---------------------------------------------------------------------------
+// Threads
+
+LctThread* LockTrace::tracer(JavaThread* thread) {
+  LctThread* tracer = thread->locktrace()->_tracer;
+  return tracer != NULL ? tracer : create_tracer(thread);
+}
+
+LctThread* LockTrace::create_tracer(JavaThread* thread) {
+  LockTraceThread* state = thread->locktrace();
+  if (state->_ended) return NULL;
+  oop java_thread = thread->threadObj();
+  // A thread that attaches contends, if ever, before it is known to Java.
+  bool known = java_thread != NULL && !thread->is_attaching_via_jni();
+  ResourceMark rm(thread);
+  state->_tracer = lct_thread_start(_runtime,
+                                    known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
+                                    text_of(known ? thread->get_thread_name() : "<attaching>"),
+                                    os::javaTimeNanos());
+  return state->_tracer;
+}
+
+void LockTrace::thread_start(JavaThread* thread) {
+  if (!enabled()) return;
+  LockTraceThread* state = thread->locktrace();
+  if (state->_tracer != NULL) {
+    lct_thread_end(state->_tracer, os::javaTimeNanos());
+    state->_tracer = NULL;
+  }
+  create_tracer(thread);
+}
+
+void LockTrace::thread_end(JavaThread* thread) {
+  LockTraceThread* state = thread->locktrace();
+  state->_ended = true;
+  if (state->_tracer == NULL) return;
+  lct_thread_end(state->_tracer, os::javaTimeNanos());
+  state->_tracer = NULL;
+}
+
+void LockTrace::thread_renamed(JavaThread* current, oop java_thread, jstring name) {
+  if (!enabled()) return;
+  LctThread* writer = tracer(current);
+  if (writer == NULL) return;
+  ResourceMark rm(current);
+  const char* text = java_lang_String::as_utf8_string(JNIHandles::resolve_non_null(name));
+  lct_thread_rename(writer, (uint64_t) java_lang_Thread::thread_id(java_thread), text_of(text));
+}
+
+// ---------------------------------------------------------------------------
+// Safepoints. All of it runs in the VM thread.
+
+void LockTrace::safepoint_begin() {
+  if (enabled()) _safepoint_begin_ns = os::javaTimeNanos();
+}
+
+void LockTrace::safepoint_end() {
+  if (_safepoint_begin_ns == 0) return;
+  // A reader that sees the begin unchanged has seen the total that belongs to
+  // it: the begin is cleared first and set only in the next safepoint.
+  jlong duration_ns = os::javaTimeNanos() - _safepoint_begin_ns;
+  _safepoint_begin_ns = 0;
+  OrderAccess::storestore();
+  _safepoint_total_ns += duration_ns;
+}
+
+jlong LockTrace::safepoint_clock(jlong now_ns) {
+  jlong begin_ns = _safepoint_begin_ns;
+  OrderAccess::loadload();
+  jlong total_ns = _safepoint_total_ns;
+  return total_ns + (begin_ns == 0 ? 0 : MAX2(now_ns - begin_ns, (jlong) 0));
+}
+
+// Buffers that lie with idle threads would delay the analysis of the events
+// that other threads have written since.
+void LockTrace::gc_begin() {
+  if (enabled()) lct_reclaim_all(_runtime);
+}
+
+// What was written about the loader's classes goes to the file before the
+// event that ends them.
+void LockTrace::loader_unloading(ClassLoaderData* loader) {
+  if (!enabled() || _vm_thread_tracer == NULL) return;
+  lct_reclaim_all(_runtime);
+  lct_loader_unload(_vm_thread_tracer, (uint64_t) (uintptr_t) loader, os::javaTimeNanos());
+}
+
+// Monitors are used again for other objects: the next one to contend for this
+// monitor describes a new lock.
+void LockTrace::monitor_deflated(ObjectMonitor* monitor) {
+  LockTraceMonitor* lock = monitor->locktrace();
+  if (lock->id == 0) return;
+  if (enabled() && _vm_thread_tracer != NULL) {
+    lct_lock_retire(_vm_thread_tracer, lock);
+  }
+  *lock = LockTraceMonitor();
+}

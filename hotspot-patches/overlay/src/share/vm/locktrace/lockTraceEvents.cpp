@@ -1,0 +1,147 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#include "precompiled.hpp"
+#include "locktrace/lockTraceEvents.hpp"
+#include "locktrace/lockTraceMetadata.hpp"
+#include "locktrace/lockTraceStackWalk.hpp"
+#include "runtime/objectMonitor.hpp"
+#include "runtime/objectMonitor.inline.hpp"
+#include "runtime/os.hpp"
+#include "runtime/synchronizer.hpp"
+#include "runtime/thread.inline.hpp"
+
+// ---------------------------------------------------------------------------
+// Contended enter and entered
+
+// The first thread to contend for an inflated monitor describes it. The
+// description counts as sequence number 0, so the analysis knows the object
+// before it sees the lock's first event.
+static void describe_if_new(LctThread* tracer, Thread* self, ObjectMonitor* monitor) {
+  LockTraceMonitor* lock = monitor->locktrace();
+  if (!lct_lock_claim(LockTrace::runtime(), lock)) return;
+  // The monitor is inflated and pinned by its contention count, so neither a
+  // bias is revoked nor a safepoint reached for the hash.
+  oop object = (oop) monitor->object();
+  intptr_t hash = ObjectSynchronizer::FastHashCode(self, object);
+  uint32_t klass = LockTraceMetadata::class_id(tracer, object->klass());
+  uint32_t mirrored = LockTraceMetadata::mirrored_class_id(tracer, object);
+  lct_lock_describe(tracer, lock, klass, mirrored, (uint32_t) hash, (uint64_t) (uintptr_t) monitor);
+}
+
+void LockTraceEnter::write_enter() {
+  LctThread* tracer = LockTrace::tracer(_thread);
+  if (tracer == NULL) return;
+  describe_if_new(tracer, _thread, _monitor);
+  LockTraceMonitor* lock = _monitor->locktrace();
+  // Number and time come first: what the owner does while this thread walks
+  // its stack is part of the wait.
+  uint64_t sequence = lct_lock_next_sequence(lock);
+  jlong now_ns = os::javaTimeNanos();
+  uint32_t chain = LockTraceStackWalk::record(_thread, tracer);
+  bool after_wait = _thread->current_waiting_monitor() == _monitor;
+  lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait);
+  _safepoint_ns = LockTrace::safepoint_clock(now_ns);
+  _tracer = tracer;
+}
+
+void LockTraceEnter::acquired() {
+  if (_tracer == NULL) return;
+  _acquired_ns = os::javaTimeNanos();
+  _safepoint_ns = LockTrace::safepoint_clock(_acquired_ns) - _safepoint_ns;
+}
+
+void LockTraceEnter::write_entered() {
+  if (_acquired_ns == 0) acquired();
+  LockTraceMonitor* lock = _monitor->locktrace();
+  uint64_t sequence = lct_lock_next_sequence(lock);
+  lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _safepoint_ns);
+}
+
+// ---------------------------------------------------------------------------
+// Contended exit
+
+void LockTraceExit::begin(Thread* self) {
+  if (!self->is_Java_thread()) return;
+  JavaThread* thread = (JavaThread*) self;
+  LockTraceThread* state = thread->locktrace();
+  if (state->_wait != NULL && state->_wait->_monitor == _monitor) {
+    _wait = state->_wait;
+    state->_wait = NULL;
+  }
+  _thread = thread;
+  LockTraceMonitor* lock = _monitor->locktrace();
+  if (_wait == NULL && lock->forward_ref != 0) {
+    _resolved = lock->forward_ref;
+    lock->forward_ref = 0;
+  }
+  if (_monitor->has_queued_threads()) take_sequence();
+}
+
+void LockTraceExit::take_sequence() {
+  LockTraceMonitor* lock = _monitor->locktrace();
+  // A queue of notified threads only: none of them has begun a contended
+  // enter, so no wait needs this exit.
+  if (lock->id == 0) return;
+  if (LockTrace::tracer(_thread) == NULL) return;
+  if (_wait != NULL) {
+    if (_wait->_forward_ref == 0) {
+      _wait->_forward_ref = lct_new_forward_ref(LockTrace::runtime());
+    }
+    _exit_forward = _wait->_forward_ref;
+  }
+  // The monitor can be deflated as soon as it is released.
+  _lock = lock->id;
+  _sequence = lct_lock_next_sequence(lock);
+  _released_ns = os::javaTimeNanos();
+}
+
+void LockTraceExit::write() {
+  if (_sequence == 0 && _resolved == 0) return;
+  LctThread* tracer = LockTrace::tracer(_thread);
+  if (tracer == NULL) return;
+  if (_exit_forward != 0) {
+    lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward);
+    return;
+  }
+  uint32_t chain = LockTraceStackWalk::record(_thread, tracer);
+  if (_sequence != 0) {
+    lct_contended_exit(tracer, _lock, _sequence, _released_ns, chain);
+  }
+  if (_resolved != 0) {
+    lct_forward_resolve(tracer, _resolved, chain);
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Conditional waiting
+
+void LockTraceWait::begin(JavaThread* thread) {
+  LockTraceMonitor* lock = _monitor->locktrace();
+  _forward_ref = lock->forward_ref;
+  lock->forward_ref = 0;
+  thread->locktrace()->_wait = this;
+}
+
+void LockTraceWait::restore() {
+  _monitor->locktrace()->forward_ref = _forward_ref;
+}
+
+// ---------------------------------------------------------------------------
+// Leaf routines without an anchor
+
+LockTraceLeafCaller::LockTraceLeafCaller(Thread* thread, void* leaf_frame) : _thread(NULL) {
+  if (!LockTrace::enabled()) return;
+  _thread = (JavaThread*) thread;
+  _thread->locktrace()->_leaf_frame = leaf_frame;
+}
+
+LockTraceLeafCaller::~LockTraceLeafCaller() {
+  if (_thread != NULL) _thread->locktrace()->_leaf_frame = NULL;
+}

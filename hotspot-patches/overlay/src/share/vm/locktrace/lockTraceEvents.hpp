@@ -1,0 +1,124 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#ifndef SHARE_VM_LOCKTRACE_LOCKTRACEEVENTS_HPP
+#define SHARE_VM_LOCKTRACE_LOCKTRACEEVENTS_HPP
+
+#include "locktrace/lockTrace.hpp"
+#include "memory/allocation.hpp"
+
+// The monitor events: objects on the stack of the ObjectMonitor method that
+// they trace. Hofer et al., "Efficient Tracing and Versatile Analysis of Lock
+// Contention in Java Applications on the Virtual Machine Level" (ICPE 2016),
+// section 3.2.
+//
+// Order comes from the per-lock sequence number. Each is taken while the
+// monitor's state still proves its place: an exit's before the release, an
+// entered's while owning. The events are written when they hurt least: an
+// exit's after the release.
+
+// Contended enter and contended entered, of enter() and of ReenterI().
+class LockTraceEnter : public StackObj {
+ private:
+  ObjectMonitor* const _monitor;
+  JavaThread*    const _thread;
+  LctThread* _tracer;         // NULL while no contended enter has been written
+  jlong      _safepoint_ns;   // safepoint clock at the contended enter
+  jlong      _acquired_ns;    // 0: not acquired yet
+
+  void write_enter();
+  void write_entered();
+
+ public:
+  LockTraceEnter(ObjectMonitor* monitor, JavaThread* thread)
+    : _monitor(monitor), _thread(thread), _tracer(NULL), _safepoint_ns(0), _acquired_ns(0) {}
+
+  // The thread is about to block. In VM state: the stack and the object can be
+  // read. The monitor cannot be deflated.
+  void blocked()  { if (LockTrace::enabled() && _tracer == NULL) write_enter(); }
+
+  // The monitor is owned. In any state: only clocks are read.
+  void acquired();
+
+  // The thread owns the monitor and is back in VM state, past any safepoint:
+  // no number is taken on one side of a safepoint and written on the other.
+  void entered()  { if (_tracer != NULL) write_entered(); }
+};
+
+// Contended exit, on every path that releases a monitor through exit().
+class LockTraceExit : public StackObj {
+ private:
+  ObjectMonitor* const _monitor;
+  JavaThread*    _thread;        // NULL: nothing to trace
+  LockTraceWait* _wait;          // the wait() that releases the monitor, if any
+  uint64_t       _lock;
+  uint64_t       _sequence;      // 0: no waiter seen, no number taken
+  uint64_t       _exit_forward;  // chain of this exit is not known yet
+  uint64_t       _resolved;      // earlier exits wait for this exit's chain
+  jlong          _released_ns;
+
+  void begin(Thread* self);
+  void take_sequence();
+  void write();
+
+ public:
+  // Before the release. An acquirer that gives the monitor back because it is
+  // suspended (not_suspended is false) never appeared as owner.
+  LockTraceExit(ObjectMonitor* monitor, Thread* self, bool not_suspended)
+    : _monitor(monitor), _thread(NULL), _wait(NULL), _lock(0), _sequence(0),
+      _exit_forward(0), _resolved(0), _released_ns(0) {
+    if (LockTrace::enabled() && not_suspended) begin(self);
+  }
+
+  // The monitor was released, and taken again to wake a thread that queued
+  // itself meanwhile.
+  void reacquired() { if (_thread != NULL && _sequence == 0) take_sequence(); }
+
+  // After the release, whichever way exit() returns.
+  ~LockTraceExit() { if (_thread != NULL) write(); }
+};
+
+// Object.wait releases a monitor that another method acquired. Its exit event
+// refers to the call chain of that method, which is known when that method
+// releases the monitor for good.
+class LockTraceWait : public StackObj {
+ private:
+  friend class LockTraceExit;
+  ObjectMonitor* const _monitor;
+  uint64_t _forward_ref;   // 0: no contended exit refers to the chain yet
+
+  void begin(JavaThread* thread);
+  void restore();
+
+ public:
+  // Owning the monitor, just before exit().
+  LockTraceWait(ObjectMonitor* monitor, JavaThread* thread)
+    : _monitor(monitor), _forward_ref(0) {
+    if (LockTrace::enabled()) begin(thread);
+  }
+
+  // Owning the monitor again: what its owners did meanwhile must not have
+  // consumed the reference.
+  void reacquired() { if (_forward_ref != 0) restore(); }
+};
+
+// Marks the compiled caller of a leaf routine that is called without a frame
+// anchor: C2's slow path of monitor exit. The anchor itself stays untouched,
+// because the rest of the VM must not take the thread for walkable.
+class LockTraceLeafCaller : public StackObj {
+ private:
+  JavaThread* _thread;
+
+ public:
+  // leaf_frame is the leaf's own __builtin_frame_address(0).
+  LockTraceLeafCaller(Thread* thread, void* leaf_frame);
+  ~LockTraceLeafCaller();
+};
+
+#endif // SHARE_VM_LOCKTRACE_LOCKTRACEEVENTS_HPP

@@ -1,0 +1,27 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#ifndef SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP
+#define SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP
+
+// The flags of lock contention tracing. RUNTIME_FLAGS (globals.hpp) expands
+// this list once for each of its purposes.
+#define LOCKTRACE_FLAGS(product)                                            \
+  product(bool, TraceLockContention, false,                                 \
+          "Record which threads blocked which other threads on monitors, "  \
+          "with the call chains of both, in a trace file")                  \
+                                                                            \
+  product(ccstr, LockContentionTraceFile, "locktrace-%p.lct",               \
+          "File to write the lock contention trace to; %p stands for the "  \
+          "process id, %t for the start time")                              \
+                                                                            \
+  product(bool, LockContentionTraceCompression, true,                       \
+          "Compress the lock contention trace (snappy)")                    \
+
+#endif // SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP

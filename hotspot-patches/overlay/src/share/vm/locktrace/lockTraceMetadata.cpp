@@ -1,0 +1,80 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#include "precompiled.hpp"
+#include "classfile/classLoaderData.hpp"
+#include "classfile/javaClasses.hpp"
+#include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceMetadata.hpp"
+#include "memory/resourceArea.hpp"
+#include "oops/instanceKlass.hpp"
+#include "oops/method.hpp"
+#include "oops/oop.inline.hpp"
+#include "runtime/atomic.inline.hpp"
+
+static LctStr text_of(const char* text) {
+  LctStr str = { (const uint8_t*) text, strlen(text) };
+  return str;
+}
+
+static LctStr text_of(Symbol* symbol) {
+  LctStr str = { (const uint8_t*) (symbol == NULL ? NULL : symbol->bytes()),
+                 (size_t) (symbol == NULL ? 0 : symbol->utf8_length()) };
+  return str;
+}
+
+// True if the caller has to describe the entity: nobody has in this epoch, and
+// it won the race for it.
+bool LockTraceMetadata::claim(LockTraceId* mark, uint32_t* id) {
+  uint32_t epoch = lct_metadata_epoch(LockTrace::runtime());
+  jlong seen = mark->_epoch_and_id;
+  *id = (uint32_t) seen;
+  if ((uint32_t) (seen >> 32) == epoch) return false;
+  if (*id == 0) *id = lct_new_id(LockTrace::runtime());
+  jlong marked = ((jlong) epoch << 32) | *id;
+  jlong found = Atomic::cmpxchg(marked, &mark->_epoch_and_id, seen);
+  if (found == seen) return true;
+  *id = (uint32_t) found;
+  return false;
+}
+
+uint32_t LockTraceMetadata::class_id(LctThread* tracer, Klass* klass) {
+  uint32_t id;
+  if (claim(klass->locktrace_id(), &id)) describe_class(tracer, klass, id);
+  return id;
+}
+
+uint32_t LockTraceMetadata::method_id(LctThread* tracer, Method* method) {
+  uint32_t id;
+  if (claim(method->locktrace_id(), &id)) describe_method(tracer, method, id);
+  return id;
+}
+
+uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
+  if (!java_lang_Class::is_instance(object)) return 0;
+  Klass* mirrored = java_lang_Class::as_Klass(object);
+  return mirrored == NULL ? 0 : class_id(tracer, mirrored);
+}
+
+void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t id) {
+  ResourceMark rm;
+  Symbol* source_file = klass->oop_is_instance() ? InstanceKlass::cast(klass)->source_file_name() : NULL;
+  ClassLoaderData* data = klass->class_loader_data();
+  oop loader = data == NULL ? (oop) NULL : data->class_loader();
+  lct_class(tracer, id,
+            loader == NULL ? 0 : (uint64_t) (uintptr_t) data,
+            text_of(klass->external_name()),
+            text_of(source_file),
+            text_of(loader == NULL ? "" : loader->klass()->external_name()));
+}
+
+void LockTraceMetadata::describe_method(LctThread* tracer, Method* method, uint32_t id) {
+  uint32_t holder = class_id(tracer, method->method_holder());
+  lct_method(tracer, id, holder, text_of(method->name()), text_of(method->signature()));
+}
