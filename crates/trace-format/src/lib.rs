@@ -1,0 +1,52 @@
+//! Layout of a lock contention trace (`.lct`), shared by the tracer that writes
+//! it inside the JVM and by the analysis that reads it.
+//!
+//! A trace is a [`FileHeader`] followed by chunks ([`chunk`]). The chunks of
+//! events hold segments, each the content of one thread's buffer
+//! ([`segment`]). All integers of fixed size are little-endian; all others are
+//! LEB128 ([`varint`]). `docs/trace-format.md` describes every byte.
+//!
+//! Writing goes through [`SegmentEncoder`], which neither allocates nor fails
+//! other than by [`DoesNotFit`], and [`ChunkWriter`]. Reading goes through
+//! [`TraceReader`]:
+//!
+//! ```
+//! use trace_format::{Chunk, TraceReader};
+//! # use trace_format::FileHeader;
+//! # let header = FileHeader { compressed: false, start_unix_ns: 0, pid: 1, jvm: "8".into() };
+//! # let file = header.encode();
+//! let mut reader = TraceReader::new(file.as_slice())?;
+//! while let Some(chunk) = reader.next_chunk()? {
+//!     let Chunk::Events(events) = chunk else { continue };
+//!     for segment in events.segments() {
+//!         let segment = segment?;
+//!         for event in segment.events() {
+//!             println!("{}: {:?}", segment.thread, event?);
+//!         }
+//!     }
+//! }
+//! assert!(!reader.damage().end_seen);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod chunk;
+pub mod counter;
+pub mod event;
+pub mod file;
+pub mod reader;
+pub mod segment;
+pub mod varint;
+
+mod wire;
+
+pub use chunk::{Chunk, ChunkWriter, EventsChunk, Segment};
+pub use counter::Counter;
+pub use event::{
+    ChainId, ChainRef, ClassId, Event, ForwardRef, Frame, LoaderId, LockId, MethodId, NONE,
+    ThreadId,
+};
+pub use file::{FileHeader, HeaderError};
+pub use reader::{Damage, SkipReason, Skipped, TraceReader};
+pub use segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder, SegmentEncoder};

@@ -1,0 +1,312 @@
+//! Reading of a trace as a stream of chunks.
+//!
+//! The reader needs memory for one chunk, whatever the file says: lengths beyond
+//! the format's limits are not believed, and memory grows only as bytes arrive.
+//! Where a chunk is damaged it goes on with the next one and notes what it
+//! skipped; a trace that is torn off or still being written simply ends.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use crate::chunk::{self, Chunk, ChunkHeader, ChunkKind, HEADER_LEN};
+use crate::file::{FileHeader, HeaderError};
+use crate::segment::DecodeError;
+
+/// Skipped ranges that are kept one by one; a file of garbage has no end of
+/// them.
+const MAX_SKIPPED: usize = 64;
+
+/// Reads the chunks of a trace.
+pub struct TraceReader<R> {
+    window: Window<R>,
+    header: FileHeader,
+    only_metadata: bool,
+    raw: Vec<u8>,
+    snappy: snap::raw::Decoder,
+    damage: Damage,
+}
+
+/// What is missing from a trace, as far as the chunks tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// The trace was ended in an orderly way, and nothing is cut off.
+    pub end_seen: bool,
+    /// Chunks that could be read, the end included.
+    pub chunks_read: u64,
+    /// Chunks that the end chunk counts and that were not there. Only known
+    /// once the end was read.
+    pub chunks_missing: u64,
+    /// The first ranges of bytes that could not be read.
+    pub skipped: Vec<Skipped>,
+    /// All bytes that could not be read.
+    pub skipped_bytes: u64,
+}
+
+/// A range of bytes in the file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where in the file.
+    pub range: Range<u64>,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why a range of bytes could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// No chunk begins there.
+    #[error("not a chunk")]
+    NotAChunk,
+    /// The payload does not match its checksum.
+    #[error("wrong checksum")]
+    Checksum,
+    /// The payload cannot be decompressed.
+    #[error("cannot be decompressed")]
+    Compression,
+    /// The payload is not as its kind demands.
+    #[error("{0}")]
+    Malformed(#[from] DecodeError),
+    /// The file ends inside a chunk.
+    #[error("torn off")]
+    TornOff,
+}
+
+impl Damage {
+    /// Everything that was written could be read.
+    pub fn is_none(&self) -> bool {
+        self.end_seen && self.chunks_missing == 0 && self.skipped_bytes == 0
+    }
+
+    fn skip(&mut self, range: Range<u64>, reason: SkipReason) {
+        self.skipped_bytes += range.end - range.start;
+        if let Some(last) = self.skipped.last_mut()
+            && last.range.end == range.start
+            && last.reason == reason
+        {
+            last.range.end = range.end;
+        } else if self.skipped.len() < MAX_SKIPPED {
+            self.skipped.push(Skipped { range, reason });
+        }
+    }
+}
+
+impl<R: Read> TraceReader<R> {
+    /// Reads the header of a trace.
+    pub fn new(mut source: R) -> Result<Self, HeaderError> {
+        let (header, len) = FileHeader::read(&mut source)?;
+        Ok(Self {
+            window: Window::new(source, len as u64),
+            header,
+            only_metadata: false,
+            raw: Vec::new(),
+            snappy: snap::raw::Decoder::new(),
+            damage: Damage::default(),
+        })
+    }
+
+    /// Passes over the chunks that hold neither metadata nor counters nor the
+    /// end, without looking at their payload: a cheap way to learn all names
+    /// before the events are analyzed.
+    pub fn only_metadata(mut self) -> Self {
+        self.only_metadata = true;
+        self
+    }
+
+    /// What the trace says about itself.
+    pub fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    /// What is missing from the part read so far.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// How far into the file the reader has come, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.window.offset
+    }
+
+    /// The next chunk that can be read, or `None` at the end of the file.
+    ///
+    /// Fails only if the source fails.
+    pub fn next_chunk(&mut self) -> io::Result<Option<Chunk<'_>>> {
+        // Found first, borrowed afterwards: the chunk borrows from the reader,
+        // which the search changes.
+        let Some(found) = self.find_chunk()? else {
+            return Ok(None);
+        };
+        Ok(Chunk::new(&found.header, found.offset, self.payload(&found)).ok())
+    }
+
+    fn find_chunk(&mut self) -> io::Result<Option<Found>> {
+        loop {
+            let offset = self.window.offset;
+            self.window.fill(HEADER_LEN)?;
+            let Some(header_bytes) = self.window.bytes().first_chunk() else {
+                self.skip(self.window.bytes().len(), SkipReason::TornOff);
+                return Ok(None);
+            };
+            let Some(header) = ChunkHeader::decode(header_bytes) else {
+                self.skip(self.distance_to_magic(), SkipReason::NotAChunk);
+                continue;
+            };
+            let len = HEADER_LEN + header.stored_len as usize;
+            if self.only_metadata && header.kind == ChunkKind::Events && !header.contains_metadata {
+                self.pass_over(len)?;
+                continue;
+            }
+            if self.window.fill(len)? < len {
+                self.skip(self.window.bytes().len(), SkipReason::TornOff);
+                return Ok(None);
+            }
+            let found = Found { header, offset };
+            if let Err(reason) = self.unpack(&found) {
+                self.skip(len, reason);
+                continue;
+            }
+            self.window.consume(len);
+            self.damage.chunks_read += 1;
+            return Ok(Some(found));
+        }
+    }
+
+    /// How far it is to the next place where a chunk could begin, the present
+    /// one excluded.
+    fn distance_to_magic(&self) -> usize {
+        let bytes = self.window.bytes();
+        let magic = bytes
+            .windows(chunk::MAGIC.len())
+            .skip(1)
+            .position(|at| at == chunk::MAGIC);
+        // Without one, the last bytes may still be the first ones of a magic.
+        magic.map_or(bytes.len() - (chunk::MAGIC.len() - 1), |position| {
+            position + 1
+        })
+    }
+
+    /// Verifies the chunk at the window's start and decompresses it.
+    fn unpack(&mut self, found: &Found) -> Result<(), SkipReason> {
+        let header = &found.header;
+        let stored = &self.window.bytes()[HEADER_LEN..][..header.stored_len as usize];
+        if crc32c::crc32c(stored) != header.payload_checksum {
+            return Err(SkipReason::Checksum);
+        }
+        let mut payload = stored;
+        if header.compressed {
+            // Limited by the header, so asked first.
+            if snap::raw::decompress_len(stored) != Ok(header.raw_len as usize) {
+                return Err(SkipReason::Compression);
+            }
+            self.raw.resize(header.raw_len as usize, 0);
+            let result = self.snappy.decompress(stored, &mut self.raw);
+            result.map_err(|_| SkipReason::Compression)?;
+            payload = &self.raw;
+        }
+        if let Chunk::End { chunks, .. } = Chunk::new(header, found.offset, payload)? {
+            self.damage.end_seen = true;
+            self.damage.chunks_missing = chunks.saturating_sub(self.damage.chunks_read);
+        }
+        Ok(())
+    }
+
+    /// The payload of the chunk that was consumed last.
+    fn payload(&self, found: &Found) -> &[u8] {
+        if found.header.compressed {
+            &self.raw
+        } else {
+            self.window.consumed(found.header.stored_len as usize)
+        }
+    }
+
+    /// Passes over a chunk of `len` bytes that is not wanted.
+    fn pass_over(&mut self, len: usize) -> io::Result<()> {
+        let offset = self.window.offset;
+        let mut rest = len;
+        while rest > 0 {
+            let available = self.window.fill(1)?.min(rest);
+            if available == 0 {
+                self.damage
+                    .skip(offset..self.window.offset, SkipReason::TornOff);
+                return Ok(());
+            }
+            self.window.consume(available);
+            rest -= available;
+        }
+        self.damage.chunks_read += 1;
+        Ok(())
+    }
+
+    fn skip(&mut self, len: usize, reason: SkipReason) {
+        let start = self.window.offset;
+        if len > 0 {
+            self.damage.skip(start..start + len as u64, reason);
+        }
+        self.window.consume(len);
+    }
+}
+
+/// A chunk that was found.
+struct Found {
+    header: ChunkHeader,
+    offset: u64,
+}
+
+/// The part of the source that is in memory.
+struct Window<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// The unconsumed part of `buffer`.
+    unread: Range<usize>,
+    /// Where the unconsumed part begins in the file.
+    offset: u64,
+}
+
+impl<R: Read> Window<R> {
+    /// Room for a few chunks of the usual size.
+    const INITIAL_LEN: usize = 256 << 10;
+
+    fn new(source: R, offset: u64) -> Self {
+        Self {
+            source,
+            buffer: vec![0; Self::INITIAL_LEN],
+            unread: 0..0,
+            offset,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.unread.clone()]
+    }
+
+    /// The last `len` bytes that were consumed; valid until the next `fill`.
+    fn consumed(&self, len: usize) -> &[u8] {
+        &self.buffer[self.unread.start - len..self.unread.start]
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.unread.start += len;
+        self.offset += len as u64;
+    }
+
+    /// Reads until `wanted` bytes are there or the file ends; returns how many
+    /// there are.
+    fn fill(&mut self, wanted: usize) -> io::Result<usize> {
+        if self.unread.start + wanted > self.buffer.len() {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+            let len = self.buffer.len().max(wanted);
+            self.buffer.resize(len, 0);
+        }
+        while self.unread.len() < wanted {
+            match self.source.read(&mut self.buffer[self.unread.end..]) {
+                Ok(0) => break,
+                Ok(len) => self.unread.end += len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.unread.len())
+    }
+}

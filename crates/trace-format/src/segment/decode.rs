@@ -1,0 +1,271 @@
+//! Decoding of a segment's events.
+
+use super::lock_table::{LockState, LockTable, NEW_LOCK};
+use super::{kind, other};
+use crate::event::{ChainRef, Event, Frame};
+use crate::wire::ByteReader;
+
+/// A segment or a payload is not as its layout demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("malformed at byte {offset}: {cause}")]
+pub struct DecodeError {
+    /// Where the malformed item begins, from the start of what is decoded.
+    pub offset: usize,
+    /// What is wrong with it.
+    pub cause: Malformed,
+}
+
+/// What can be wrong with an encoded item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// The bytes end inside the item.
+    #[error("the item is cut off")]
+    Truncated,
+    /// A number exceeds its type.
+    #[error("a number is too large")]
+    TooLarge,
+    /// Text is not UTF-8.
+    #[error("text is not UTF-8")]
+    Text,
+    /// The type byte stands for no event of this version.
+    #[error("unknown event type {0:#04x}")]
+    UnknownEvent(u8),
+    /// The event names a slot of the lock table that is not in use.
+    #[error("unused lock slot {0}")]
+    UnusedSlot(u8),
+}
+
+/// Iterates over the events of a segment; ends after the first error, because
+/// what follows cannot be understood.
+#[derive(Clone, Debug)]
+pub struct SegmentDecoder<'a> {
+    input: ByteReader<'a>,
+    len: usize,
+    previous_time_ns: u64,
+    previous_forward_ref: u64,
+    locks: LockTable,
+}
+
+impl<'a> SegmentDecoder<'a> {
+    /// A decoder of the whole segment `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            input: ByteReader::new(bytes),
+            len: bytes.len(),
+            previous_time_ns: 0,
+            previous_forward_ref: 0,
+            locks: LockTable::new(),
+        }
+    }
+
+    /// Where the next event begins.
+    pub fn offset(&self) -> usize {
+        self.len - self.input.remaining()
+    }
+
+    #[inline]
+    fn event(&mut self) -> Result<Event<'a>, Malformed> {
+        let type_byte = self.input.byte()?;
+        let kind = type_byte & 0x0f;
+        let argument = type_byte >> 4;
+        match kind {
+            kind::ENTER..=kind::LOST_NUMBER => self.lock_event(kind, argument),
+            kind::OTHER => self.other_event(type_byte, argument),
+            _ => Err(Malformed::UnknownEvent(type_byte)),
+        }
+    }
+
+    #[inline]
+    fn lock_event(&mut self, kind: u8, argument: u8) -> Result<Event<'a>, Malformed> {
+        let slot = (argument != NEW_LOCK).then_some(argument);
+        let (lock, mut state) = match slot {
+            Some(slot) => self.locks.entry(slot).ok_or(Malformed::UnusedSlot(slot))?,
+            None => (self.input.varint()?, LockState::default()),
+        };
+        let sequence = state.sequence.wrapping_add(self.input.varint()?);
+        state.sequence = sequence;
+        let event = if kind == kind::LOST_NUMBER {
+            Event::LostNumber { lock, sequence }
+        } else {
+            let time_ns = self.time_ns()?;
+            match kind {
+                kind::ENTER | kind::ENTER_SAME_CHAIN => {
+                    if kind == kind::ENTER {
+                        state.enter_chain = self.input.varint_u32()?;
+                    }
+                    let chain = state.enter_chain;
+                    Event::ContendedEnter {
+                        lock,
+                        sequence,
+                        time_ns,
+                        chain,
+                        after_wait: false,
+                    }
+                }
+                kind::ENTER_AFTER_WAIT => {
+                    let chain = self.input.varint_u32()?;
+                    Event::ContendedEnter {
+                        lock,
+                        sequence,
+                        time_ns,
+                        chain,
+                        after_wait: true,
+                    }
+                }
+                kind::ENTERED => Event::ContendedEntered {
+                    lock,
+                    sequence,
+                    time_ns,
+                    safepoint_ns: 0,
+                },
+                kind::ENTERED_SAFEPOINT => {
+                    let safepoint_ns = self.input.varint()?;
+                    Event::ContendedEntered {
+                        lock,
+                        sequence,
+                        time_ns,
+                        safepoint_ns,
+                    }
+                }
+                kind::EXIT_FORWARD => {
+                    let chain = ChainRef::Forward(self.forward_ref()?);
+                    Event::ContendedExit {
+                        lock,
+                        sequence,
+                        time_ns,
+                        chain,
+                    }
+                }
+                _ => {
+                    if kind == kind::EXIT {
+                        state.exit_chain = self.input.varint_u32()?;
+                    }
+                    let chain = ChainRef::Chain(state.exit_chain);
+                    Event::ContendedExit {
+                        lock,
+                        sequence,
+                        time_ns,
+                        chain,
+                    }
+                }
+            }
+        };
+        self.locks.update(slot, lock, state);
+        Ok(event)
+    }
+
+    fn other_event(&mut self, type_byte: u8, argument: u8) -> Result<Event<'a>, Malformed> {
+        Ok(match argument {
+            other::LOCK_DESCRIPTION => Event::LockDescription {
+                lock: self.input.varint()?,
+                class: self.input.varint_u32()?,
+                mirrored_class: self.input.varint_u32()?,
+                identity_hash: self.input.varint_u32()?,
+                monitor_address: self.input.varint()?,
+            },
+            other::LOCK_RETIRED => Event::LockRetired {
+                lock: self.input.varint()?,
+                sequence: self.input.varint()?,
+            },
+            other::FORWARD_RESOLVED => Event::ForwardResolved {
+                forward_ref: self.forward_ref()?,
+                chain: self.input.varint_u32()?,
+            },
+            other::THREAD_START => Event::ThreadStart {
+                time_ns: self.time_ns()?,
+                java_id: self.input.varint()?,
+                name: self.input.text()?,
+            },
+            other::THREAD_RENAME => Event::ThreadRename {
+                java_id: self.input.varint()?,
+                name: self.input.text()?,
+            },
+            other::THREAD_END => Event::ThreadEnd {
+                time_ns: self.time_ns()?,
+            },
+            other::CLASS => Event::Class {
+                class: self.input.varint_u32()?,
+                loader: self.input.varint()?,
+                name: self.input.text()?,
+                source_file: self.input.text()?,
+                loader_class: self.input.text()?,
+            },
+            other::METHOD => Event::Method {
+                method: self.input.varint_u32()?,
+                class: self.input.varint_u32()?,
+                name: self.input.text()?,
+                signature: self.input.text()?,
+            },
+            other::CHAIN => self.chain()?,
+            other::LOADER_UNLOAD => Event::LoaderUnload {
+                loader: self.input.varint()?,
+                time_ns: self.time_ns()?,
+            },
+            other::LOST_EVENTS => Event::LostEvents {
+                events: self.input.varint()?,
+            },
+            _ => return Err(Malformed::UnknownEvent(type_byte)),
+        })
+    }
+
+    fn chain(&mut self) -> Result<Event<'a>, Malformed> {
+        /// Three numbers of at least one byte.
+        const SHORTEST_FRAME: u64 = 3;
+
+        let chain = self.input.varint_u32()?;
+        let count = self.input.varint()?;
+        let truncated = count % 2 == 1;
+        let count = count / 2;
+        // What the bytes cannot hold must not be allocated either.
+        if count > self.input.remaining() as u64 / SHORTEST_FRAME {
+            return Err(Malformed::Truncated);
+        }
+        let mut frames = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            frames.push(Frame {
+                method: self.input.varint_u32()?,
+                bci: minus_one(self.input.varint_u32()?),
+                line: minus_one(self.input.varint_u32()?),
+            });
+        }
+        Ok(Event::Chain {
+            chain,
+            frames,
+            truncated,
+        })
+    }
+
+    #[inline]
+    fn time_ns(&mut self) -> Result<u64, Malformed> {
+        self.previous_time_ns = self.previous_time_ns.wrapping_add(self.input.varint()?);
+        Ok(self.previous_time_ns)
+    }
+
+    fn forward_ref(&mut self) -> Result<u64, Malformed> {
+        self.previous_forward_ref = self.previous_forward_ref.wrapping_add(self.input.varint()?);
+        Ok(self.previous_forward_ref)
+    }
+}
+
+impl<'a> Iterator for SegmentDecoder<'a> {
+    type Item = Result<Event<'a>, DecodeError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.input.is_empty() {
+            return None;
+        }
+        let offset = self.offset();
+        Some(self.event().map_err(|cause| {
+            self.input = ByteReader::new(&[]);
+            DecodeError { offset, cause }
+        }))
+    }
+}
+
+impl std::iter::FusedIterator for SegmentDecoder<'_> {}
+
+fn minus_one(value: u32) -> i32 {
+    value.wrapping_sub(1) as i32
+}

@@ -1,0 +1,329 @@
+//! Encoding of events into a buffer.
+
+use std::mem;
+
+use super::lock_table::{LockState, LockTable, NEW_LOCK};
+use super::{kind, other};
+use crate::event::{ChainId, ChainRef, Event, Frame, LockId};
+use crate::wire::ByteWriter;
+
+/// The event needs more bytes than are left; nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the event does not fit into the buffer")]
+pub struct DoesNotFit;
+
+/// Encodes events into memory that the caller owns.
+///
+/// The encoder holds only the state of the encoding. Each call passes the same
+/// memory and appends one event to its first [`len`](Self::len) bytes.
+#[derive(Clone, Debug)]
+pub struct SegmentEncoder {
+    len: usize,
+    events: u32,
+    contains_metadata: bool,
+    previous_time_ns: u64,
+    previous_forward_ref: u64,
+    locks: LockTable,
+}
+
+impl Default for SegmentEncoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SegmentEncoder {
+    /// An encoder for an empty segment.
+    pub const fn new() -> Self {
+        Self {
+            len: 0,
+            events: 0,
+            contains_metadata: false,
+            previous_time_ns: 0,
+            previous_forward_ref: 0,
+            locks: LockTable::new(),
+        }
+    }
+
+    /// Length of the segment in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// No event is written yet.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of events in the segment.
+    pub fn events(&self) -> u32 {
+        self.events
+    }
+
+    /// An event of the segment [is metadata](Event::is_metadata).
+    pub fn contains_metadata(&self) -> bool {
+        self.contains_metadata
+    }
+
+    /// Appends `event` to the segment in `bytes`.
+    pub fn encode(&mut self, bytes: &mut [u8], event: &Event<'_>) -> Result<(), DoesNotFit> {
+        match *event {
+            Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+                after_wait: true,
+            } => {
+                self.lock_event(bytes, lock, sequence, Some(time_ns), |_| {
+                    (kind::ENTER_AFTER_WAIT, Some(chain.into()))
+                })?;
+            }
+            Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+                after_wait: false,
+            } => {
+                self.lock_event(bytes, lock, sequence, Some(time_ns), |state| {
+                    match mem::replace(&mut state.enter_chain, chain) == chain {
+                        true => (kind::ENTER_SAME_CHAIN, None),
+                        false => (kind::ENTER, Some(chain.into())),
+                    }
+                })?;
+            }
+            Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns,
+            } => {
+                self.lock_event(
+                    bytes,
+                    lock,
+                    sequence,
+                    Some(time_ns),
+                    |_| match safepoint_ns {
+                        0 => (kind::ENTERED, None),
+                        _ => (kind::ENTERED_SAFEPOINT, Some(safepoint_ns)),
+                    },
+                )?;
+            }
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain: ChainRef::Chain(chain),
+            } => {
+                self.lock_event(bytes, lock, sequence, Some(time_ns), |state| {
+                    match mem::replace(&mut state.exit_chain, chain) == chain {
+                        true => (kind::EXIT_SAME_CHAIN, None),
+                        false => (kind::EXIT, Some(chain.into())),
+                    }
+                })?;
+            }
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain: ChainRef::Forward(target),
+            } => {
+                let difference = target.wrapping_sub(self.previous_forward_ref);
+                self.lock_event(bytes, lock, sequence, Some(time_ns), |_| {
+                    (kind::EXIT_FORWARD, Some(difference))
+                })?;
+                self.previous_forward_ref = target;
+            }
+            Event::LostNumber { lock, sequence } => {
+                self.lock_event(bytes, lock, sequence, None, |_| (kind::LOST_NUMBER, None))?;
+            }
+            Event::LockDescription {
+                lock,
+                class,
+                mirrored_class,
+                identity_hash,
+                monitor_address,
+            } => {
+                self.other_event(bytes, other::LOCK_DESCRIPTION, |out| {
+                    out.varint(lock)?;
+                    out.varint(class.into())?;
+                    out.varint(mirrored_class.into())?;
+                    out.varint(identity_hash.into())?;
+                    out.varint(monitor_address)
+                })?;
+            }
+            Event::LockRetired { lock, sequence } => {
+                self.other_event(bytes, other::LOCK_RETIRED, |out| {
+                    out.varint(lock)?;
+                    out.varint(sequence)
+                })?;
+            }
+            Event::ForwardResolved { forward_ref, chain } => {
+                let difference = forward_ref.wrapping_sub(self.previous_forward_ref);
+                self.other_event(bytes, other::FORWARD_RESOLVED, |out| {
+                    out.varint(difference)?;
+                    out.varint(chain.into())
+                })?;
+                self.previous_forward_ref = forward_ref;
+            }
+            Event::ThreadStart {
+                time_ns,
+                java_id,
+                name,
+            } => {
+                let difference = time_ns.wrapping_sub(self.previous_time_ns);
+                self.other_event(bytes, other::THREAD_START, |out| {
+                    out.varint(difference)?;
+                    out.varint(java_id)?;
+                    out.text(name)
+                })?;
+                self.previous_time_ns = time_ns;
+            }
+            Event::ThreadRename { java_id, name } => {
+                self.other_event(bytes, other::THREAD_RENAME, |out| {
+                    out.varint(java_id)?;
+                    out.text(name)
+                })?;
+            }
+            Event::ThreadEnd { time_ns } => {
+                let difference = time_ns.wrapping_sub(self.previous_time_ns);
+                self.other_event(bytes, other::THREAD_END, |out| out.varint(difference))?;
+                self.previous_time_ns = time_ns;
+            }
+            Event::Class {
+                class,
+                loader,
+                name,
+                source_file,
+                loader_class,
+            } => {
+                self.other_event(bytes, other::CLASS, |out| {
+                    out.varint(class.into())?;
+                    out.varint(loader)?;
+                    out.text(name)?;
+                    out.text(source_file)?;
+                    out.text(loader_class)
+                })?;
+            }
+            Event::Method {
+                method,
+                class,
+                name,
+                signature,
+            } => {
+                self.other_event(bytes, other::METHOD, |out| {
+                    out.varint(method.into())?;
+                    out.varint(class.into())?;
+                    out.text(name)?;
+                    out.text(signature)
+                })?;
+            }
+            Event::Chain {
+                chain,
+                ref frames,
+                truncated,
+            } => {
+                return self.encode_chain(bytes, chain, frames, truncated);
+            }
+            Event::LoaderUnload { loader, time_ns } => {
+                let difference = time_ns.wrapping_sub(self.previous_time_ns);
+                self.other_event(bytes, other::LOADER_UNLOAD, |out| {
+                    out.varint(loader)?;
+                    out.varint(difference)
+                })?;
+                self.previous_time_ns = time_ns;
+            }
+            Event::LostEvents { events } => {
+                self.other_event(bytes, other::LOST_EVENTS, |out| out.varint(events))?;
+            }
+        }
+        self.contains_metadata |= event.is_metadata();
+        Ok(())
+    }
+
+    /// Appends an [`Event::Chain`] whose frames stand elsewhere.
+    pub fn encode_chain(
+        &mut self,
+        bytes: &mut [u8],
+        chain: ChainId,
+        frames: &[Frame],
+        truncated: bool,
+    ) -> Result<(), DoesNotFit> {
+        self.other_event(bytes, other::CHAIN, |out| {
+            out.varint(chain.into())?;
+            out.varint(frames.len() as u64 * 2 + u64::from(truncated))?;
+            for frame in frames {
+                out.varint(frame.method.into())?;
+                out.varint(plus_one(frame.bci))?;
+                out.varint(plus_one(frame.line))?;
+            }
+            Ok(())
+        })?;
+        self.contains_metadata = true;
+        Ok(())
+    }
+
+    /// Appends an event with a slot of the lock table. `describe` updates the
+    /// lock's state and returns the kind and the value at the end.
+    #[inline]
+    fn lock_event(
+        &mut self,
+        bytes: &mut [u8],
+        lock: LockId,
+        sequence: u64,
+        time_ns: Option<u64>,
+        describe: impl FnOnce(&mut LockState) -> (u8, Option<u64>),
+    ) -> Result<(), DoesNotFit> {
+        let slot = self.locks.find(lock);
+        let known = slot.and_then(|slot| self.locks.entry(slot));
+        let mut state = known.map_or_else(LockState::default, |(_, state)| state);
+        let sequence_difference = sequence.wrapping_sub(state.sequence);
+        state.sequence = sequence;
+        let (kind, last_value) = describe(&mut state);
+
+        let mut out = ByteWriter::append(bytes, self.len);
+        out.byte(type_byte(kind, slot.unwrap_or(NEW_LOCK)))?;
+        if slot.is_none() {
+            out.varint(lock)?;
+        }
+        out.varint(sequence_difference)?;
+        if let Some(time_ns) = time_ns {
+            out.varint(time_ns.wrapping_sub(self.previous_time_ns))?;
+        }
+        if let Some(value) = last_value {
+            out.varint(value)?;
+        }
+
+        self.len = out.len();
+        self.events = self.events.saturating_add(1);
+        self.previous_time_ns = time_ns.unwrap_or(self.previous_time_ns);
+        self.locks.update(slot, lock, state);
+        Ok(())
+    }
+
+    /// Appends an event of [`kind::OTHER`] with the values that `write` writes.
+    #[inline]
+    fn other_event(
+        &mut self,
+        bytes: &mut [u8],
+        argument: u8,
+        write: impl FnOnce(&mut ByteWriter<'_>) -> Result<(), DoesNotFit>,
+    ) -> Result<(), DoesNotFit> {
+        let mut out = ByteWriter::append(bytes, self.len);
+        out.byte(type_byte(kind::OTHER, argument))?;
+        write(&mut out)?;
+        self.len = out.len();
+        self.events = self.events.saturating_add(1);
+        Ok(())
+    }
+}
+
+fn type_byte(kind: u8, argument: u8) -> u8 {
+    kind | argument << 4
+}
+
+/// Makes the common -1 a single byte.
+fn plus_one(value: i32) -> u64 {
+    u64::from((value as u32).wrapping_add(1))
+}

@@ -1,0 +1,85 @@
+//! The recent locks of a segment. Encoder and decoder keep the same table.
+
+use crate::event::{ChainId, LockId};
+
+/// Number of locks kept: one less than fits four bits.
+const SLOTS: usize = 15;
+
+/// The argument of an event whose lock is not in the table.
+pub(super) const NEW_LOCK: u8 = SLOTS as u8;
+
+/// What the next event of a lock is a difference to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LockState {
+    pub(super) sequence: u64,
+    /// Chain of the last contended enter that did not follow a wait.
+    pub(super) enter_chain: ChainId,
+    /// Chain of the last contended exit that named one.
+    pub(super) exit_chain: ChainId,
+}
+
+/// Replaces its oldest entry, whether used since or not: cheaper than keeping
+/// the order of use, and a thread seldom contends on more than fifteen locks
+/// within one buffer.
+#[derive(Clone, Debug)]
+pub(super) struct LockTable {
+    locks: [LockId; SLOTS],
+    states: [LockState; SLOTS],
+    /// Slots in use.
+    len: u8,
+    /// The slot that the next new lock takes.
+    next: u8,
+}
+
+impl LockTable {
+    pub(super) const fn new() -> Self {
+        const FRESH: LockState = LockState {
+            sequence: 0,
+            enter_chain: 0,
+            exit_chain: 0,
+        };
+        Self {
+            locks: [0; SLOTS],
+            states: [FRESH; SLOTS],
+            len: 0,
+            next: 0,
+        }
+    }
+
+    /// The slot of `lock`.
+    #[inline]
+    pub(super) fn find(&self, lock: LockId) -> Option<u8> {
+        let used = self.locks.get(..usize::from(self.len))?;
+        used.iter()
+            .position(|&known| known == lock)
+            .map(|slot| slot as u8)
+    }
+
+    /// The lock in `slot` and its state.
+    #[inline]
+    pub(super) fn entry(&self, slot: u8) -> Option<(LockId, LockState)> {
+        if slot >= self.len {
+            return None;
+        }
+        let slot = usize::from(slot);
+        Some((*self.locks.get(slot)?, *self.states.get(slot)?))
+    }
+
+    /// Sets the state of `lock`, which is in `slot` or, if that is `None`,
+    /// replaces the oldest entry.
+    #[inline]
+    pub(super) fn update(&mut self, slot: Option<u8>, lock: LockId, state: LockState) {
+        let slot = usize::from(slot.unwrap_or_else(|| self.advance()));
+        if let (Some(known), Some(old)) = (self.locks.get_mut(slot), self.states.get_mut(slot)) {
+            *known = lock;
+            *old = state;
+        }
+    }
+
+    fn advance(&mut self) -> u8 {
+        let slot = self.next;
+        self.next = (slot + 1) % NEW_LOCK;
+        self.len = self.len.max(slot + 1);
+        slot
+    }
+}

@@ -1,0 +1,92 @@
+//! Layout of a segment: the events that one thread wrote into one buffer.
+//!
+//! A segment is a sequence of events without padding. Each begins with a type
+//! byte: the *kind* in the lower four bits, an argument in the upper four.
+//!
+//! # Events of a lock
+//!
+//! The argument is a slot of the table of recent locks. Slots 0 to 14 hold a
+//! lock; 15 announces a lock outside the table, whose id follows and which then
+//! replaces the table's oldest entry (slots fill from 0 to 14 and again from 0).
+//! Then comes the sequence number, as the difference to the last one of that
+//! slot (0 for a new lock).
+//!
+//! | kind | event | then |
+//! |---|---|---|
+//! | 1 | `ContendedEnter` | lock, sequence, time, chain |
+//! | 2 | `ContendedEnter`, chain as in the slot's last 1 or 2 | lock, sequence, time |
+//! | 3 | `ContendedEnter` after wait | lock, sequence, time, chain |
+//! | 4 | `ContendedEntered` without safepoint | lock, sequence, time |
+//! | 5 | `ContendedEntered` | lock, sequence, time, safepoint ns |
+//! | 6 | `ContendedExit` | lock, sequence, time, chain |
+//! | 7 | `ContendedExit`, chain as in the slot's last 6 or 7 | lock, sequence, time |
+//! | 8 | `ContendedExit` with a forward reference | lock, sequence, time, reference |
+//! | 9 | `LostNumber` | lock, sequence |
+//!
+//! # Other events
+//!
+//! They have kind 15, and the argument tells them apart.
+//!
+//! | argument | event | then |
+//! |---|---|---|
+//! | 0 | `LockDescription` | lock, class, mirrored class, identity hash, monitor address |
+//! | 1 | `LockRetired` | lock, sequence |
+//! | 2 | `ForwardResolved` | reference, chain |
+//! | 3 | `ThreadStart` | time, Java id, name |
+//! | 4 | `ThreadRename` | Java id, name |
+//! | 5 | `ThreadEnd` | time |
+//! | 6 | `Class` | class, loader, name, source file, loader class |
+//! | 7 | `Method` | method, class, name, signature |
+//! | 8 | `Chain` | chain, 2 × frames (+ 1 if truncated), frames |
+//! | 9 | `LoaderUnload` | loader, time |
+//! | 10 | `LostEvents` | events |
+//!
+//! A frame is method, bci + 1, line + 1 (modulo 2³²).
+//!
+//! # Values
+//!
+//! Every number is a [`varint`](crate::varint). Times and forward references
+//! are differences to the previous time and reference in the segment, sequence
+//! numbers to the previous one in the slot, all modulo 2⁶⁴ and 0 at the start:
+//! they grow nearly always, and a step back costs ten bytes instead of a sign
+//! bit in each. `LockDescription` and `LockRetired` leave the table alone. Text
+//! is its length in bytes, then UTF-8.
+//!
+//! Kind 0 does not exist, so that zeroed memory is never an event. A change of
+//! this layout is a new [version](crate::file::VERSION).
+
+mod decode;
+mod encode;
+mod lock_table;
+
+pub use decode::{DecodeError, Malformed, SegmentDecoder};
+pub use encode::{DoesNotFit, SegmentEncoder};
+
+/// Kinds: the lower four bits of the type byte.
+mod kind {
+    pub(super) const ENTER: u8 = 1;
+    pub(super) const ENTER_SAME_CHAIN: u8 = 2;
+    pub(super) const ENTER_AFTER_WAIT: u8 = 3;
+    pub(super) const ENTERED: u8 = 4;
+    pub(super) const ENTERED_SAFEPOINT: u8 = 5;
+    pub(super) const EXIT: u8 = 6;
+    pub(super) const EXIT_SAME_CHAIN: u8 = 7;
+    pub(super) const EXIT_FORWARD: u8 = 8;
+    pub(super) const LOST_NUMBER: u8 = 9;
+    pub(super) const OTHER: u8 = 15;
+}
+
+/// Arguments of [`kind::OTHER`]: the upper four bits of the type byte.
+mod other {
+    pub(super) const LOCK_DESCRIPTION: u8 = 0;
+    pub(super) const LOCK_RETIRED: u8 = 1;
+    pub(super) const FORWARD_RESOLVED: u8 = 2;
+    pub(super) const THREAD_START: u8 = 3;
+    pub(super) const THREAD_RENAME: u8 = 4;
+    pub(super) const THREAD_END: u8 = 5;
+    pub(super) const CLASS: u8 = 6;
+    pub(super) const METHOD: u8 = 7;
+    pub(super) const CHAIN: u8 = 8;
+    pub(super) const LOADER_UNLOAD: u8 = 9;
+    pub(super) const LOST_EVENTS: u8 = 10;
+}
