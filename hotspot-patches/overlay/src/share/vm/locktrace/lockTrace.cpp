@@ -174,8 +174,8 @@ void LockTrace::safepoint_begin() {
 
 void LockTrace::safepoint_end() {
   if (_safepoint_begin_ns == 0) return;
-  // A reader that sees the begin unchanged has seen the total that belongs to
-  // it: the begin is cleared first and set only in the next safepoint.
+  // A reader between the two stores misses this safepoint. The other order
+  // would count it twice, for more than the reader's own wait.
   jlong duration_ns = os::javaTimeNanos() - _safepoint_begin_ns;
   _safepoint_begin_ns = 0;
   OrderAccess::storestore();

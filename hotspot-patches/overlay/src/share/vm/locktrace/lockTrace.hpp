@@ -13,6 +13,7 @@
 #include "jni.h"
 #include "locktrace/lockTraceState.hpp"
 #include "memory/allocation.hpp"
+#include "oops/oopsHierarchy.hpp"
 
 class ClassLoaderData;
 class JavaThread;

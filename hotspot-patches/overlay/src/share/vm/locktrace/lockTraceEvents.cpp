@@ -11,11 +11,12 @@
 #include "locktrace/lockTraceEvents.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
-#include "runtime/objectMonitor.hpp"
-#include "runtime/objectMonitor.inline.hpp"
+#include "oops/oop.inline.hpp"
 #include "runtime/os.hpp"
 #include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
+// Needs Thread, which it does not include.
+#include "runtime/objectMonitor.inline.hpp"
 
 // ---------------------------------------------------------------------------
 // Contended enter and entered

@@ -15,6 +15,7 @@
 // nothing but the runtime's C interface.
 
 #include "locktrace.h"
+#include "utilities/globalDefinitions.hpp"
 
 class LockTraceWait;
 
