@@ -1,0 +1,169 @@
+# shellcheck shell=bash
+# Configures and builds: HotSpot once per variant, the class libraries once for
+# all variants; and puts images together from both.
+#
+# Sourced after patched-hotspot.sh; needs FOREST, FOREST_KIND, BOOT_JDK and the
+# options DEBUG_LEVEL, JOBS.
+
+# The C and C++ of the time: gnu++98 for HotSpot's register variables, tentative
+# definitions in headers, and no assumption that `this` is never null.
+readonly DIALECT=(-fno-delete-null-pointer-checks -fno-lifetime-dse)
+readonly C_DIALECT=(-fcommon "${DIALECT[@]}")
+readonly CXX_DIALECT=(-std=gnu++98 "${DIALECT[@]}")
+
+# use_build_dir: sets BUILD_DIR, named by all that the object files depend on
+# apart from HotSpot's source.
+use_build_dir() {
+  local inputs
+  inputs="$FOREST $BOOT_JDK $(gcc --version | head -n 1) $(hash_of declare -f configure_arguments prepare_compilers) ${C_DIALECT[*]} ${CXX_DIALECT[*]}"
+  BUILD_DIR=$CACHE/builds/$(basename "$FOREST")-$(hash_of printf '%s' "$inputs")
+  mkdir -p "$BUILD_DIR"
+  prepare_compilers
+}
+
+# An upstream forest's configure passes extra flags to the class libraries only,
+# so the dialect goes into compilers of our own, first in PATH.
+prepare_compilers() {
+  COMPILERS=$BUILD_DIR/compilers
+  if [[ $FOREST_KIND == package || -d $COMPILERS ]]; then
+    return
+  fi
+  mkdir -p "$COMPILERS.partial"
+  # shellcheck disable=SC2016
+  printf '#!/bin/sh\nexec %s %s "$@" -Wno-error\n' \
+    "$(command -v gcc)" "${C_DIALECT[*]}" >"$COMPILERS.partial/gcc"
+  # shellcheck disable=SC2016
+  printf '#!/bin/sh\nexec %s %s "$@" -Wno-error\n' \
+    "$(command -v g++)" "${CXX_DIALECT[*]}" >"$COMPILERS.partial/g++"
+  chmod +x "$COMPILERS.partial"/*
+  mv "$COMPILERS.partial" "$COMPILERS"
+}
+
+# configure_arguments LEVEL: one to a line.
+configure_arguments() {
+  printf '%s\n' \
+    --with-boot-jdk="$BOOT_JDK" \
+    --with-debug-level="$1" \
+    --disable-zip-debug-info \
+    --disable-headful \
+    --enable-unlimited-crypto \
+    --with-jvm-variants=server \
+    --with-stdc++lib=dynamic
+  # shellcheck disable=SC2046
+  printf '%s\n' $(update_arguments)
+  if [[ $1 == release ]]; then
+    echo --disable-debug-symbols
+  fi
+  if [[ $FOREST_KIND == package ]]; then
+    printf -- '--with-%s=system\n' zlib giflib libpng libjpeg lcms libpcsclite freetype
+    printf '%s\n' \
+      --with-extra-cflags="${C_DIALECT[*]}" \
+      --with-extra-cxxflags="${CXX_DIALECT[*]}"
+  fi
+}
+
+# build_environment COMMAND...: the JDK's makefiles react to many variables, those
+# of an outer make among them, so they see none of the caller's.
+build_environment() {
+  env --ignore-environment HOME="$HOME" PATH="$COMPILERS:$PATH" LC_ALL=C DISABLE_HOTSPOT_OS_VERSION_CHECK=ok "$@"
+}
+
+# configure_in DIR LEVEL ARGUMENT: configures DIR unless that is done.
+configure_in() {
+  local dir=$1 level=$2 arguments
+  if [[ -f $dir/configured ]]; then
+    return
+  fi
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  mapfile -t arguments < <(configure_arguments "$level")
+  cd "$dir"
+  # The forest's own log of the configuration would be in the way there.
+  build_environment bash "$FOREST/configure" "${arguments[@]}" "$3"
+  touch "$dir/configured"
+}
+
+# build_hotspot VARIANT: "patched" or "stock"; sets HOTSPOT_DIST, what an image
+# gets of it.
+build_hotspot() {
+  local variant=$1 dir=$BUILD_DIR/$1-$DEBUG_LEVEL
+  mkdir -p "$dir"
+  if [[ $variant == patched ]]; then
+    sync_patched_hotspot "$dir/hotspot"
+    run_step "$EXIT_BUILD" "build patched HotSpot" \
+      make_hotspot "$dir/out" "$dir/hotspot" HS_ALT_MAKE="$dir/hotspot/locktrace/make"
+  else
+    run_step "$EXIT_BUILD" "build stock HotSpot" make_hotspot "$dir/out" "$FOREST/hotspot"
+  fi
+  HOTSPOT_DIST=$dir/out/hotspot/dist
+}
+
+# make_hotspot OUT HOTSPOT [VARIABLE=VALUE]
+make_hotspot() {
+  local out=$1 hotspot=$2
+  shift 2
+  configure_in "$out" "$DEBUG_LEVEL" --with-override-hotspot="$hotspot"
+  build_environment make -C "$out" hotspot LOG=info JOBS="$JOBS" "$@"
+  require_resolved_symbols "$out/hotspot/dist/jre/lib/amd64/server/libjvm.so"
+}
+
+# HotSpot links without "-z defs", so a symbol that the runtime lacks would only
+# show when a JVM first calls it.
+require_resolved_symbols() {
+  local undefined
+  undefined=$(ldd -r "$1" 2>&1 | grep 'undefined symbol' || true)
+  if [[ -n $undefined ]]; then
+    printf 'error: libjvm.so has undefined symbols\n%s\n' "$undefined"
+    return 1
+  fi
+}
+
+# build_class_libraries: sets CLASS_LIBRARIES, an image that serves every variant.
+# They are always built at release level, linked against the HotSpot at hand.
+build_class_libraries() {
+  local dir=$BUILD_DIR/class-libraries
+  CLASS_LIBRARIES=$dir/images/j2sdk-image
+  if [[ ! -f $dir/complete ]]; then
+    run_step "$EXIT_BUILD" "build class libraries" make_class_libraries "$dir"
+  fi
+}
+
+make_class_libraries() {
+  local dir=$1
+  configure_in "$dir" release --with-import-hotspot="$HOTSPOT_DIST"
+  build_environment make -C "$dir" images LOG=info JOBS="$JOBS"
+  touch "$dir/complete"
+}
+
+# assemble_image TARGET: the class libraries as hard links where the file system
+# allows it, and this variant's HotSpot.
+assemble_image() {
+  local target=$1 partial=$1.partial inputs
+  inputs="$CLASS_LIBRARIES $(hash_of list_files "$HOTSPOT_DIST")"
+  if [[ -f $target/.inputs && $(<"$target/.inputs") == "$inputs" ]]; then
+    say "up to date: $target"
+    return
+  fi
+  rm -rf "$partial"
+  mkdir -p "$(dirname "$target")"
+  cp --archive --link "$CLASS_LIBRARIES" "$partial" 2>/dev/null || {
+    rm -rf "$partial"
+    cp --archive "$CLASS_LIBRARIES" "$partial"
+  }
+  # rsync replaces files, so that the class libraries' own copies stay as they are.
+  rsync --archive "$HOTSPOT_DIST/jre/lib/amd64/" "$partial/jre/lib/amd64/"
+  rsync --archive "$HOTSPOT_DIST/lib/" "$partial/lib/"
+  use_machine_certificates "$partial"
+  printf '%s' "$inputs" >"$partial/.inputs"
+  rm -rf "$target"
+  mv "$partial" "$target"
+  say "ready: $target"
+}
+
+# OpenJDK's own store of certificate authorities is empty.
+use_machine_certificates() {
+  local store=/etc/ssl/certs/java/cacerts
+  if [[ -e $store ]]; then
+    cp --remove-destination "$store" "$1/jre/lib/security/cacerts"
+  fi
+}
