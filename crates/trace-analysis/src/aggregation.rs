@@ -1,0 +1,225 @@
+//! The hierarchy of selectors and aggregators (paper, section 4.2, figure 7).
+//!
+//! An aggregator sums up contentions; below it, a selector tells them apart by
+//! the next aspect and has an aggregator for each value. Both are nodes of one
+//! tree here: a node is an aggregator, its children are what the selector below
+//! it leads to.
+
+use rustc_hash::FxHashMap;
+
+use crate::aspect::{Aspect, Value};
+use crate::contention::{Owner, UnknownOwner, Wait};
+use crate::entity::Entities;
+
+/// Sums over some contentions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// How many contentions.
+    pub contentions: u64,
+    /// How many waits they are part of.
+    pub waits: u64,
+    /// Their total duration in nanoseconds.
+    pub duration_ns: u64,
+    /// The longest time of one wait, counting only its contentions summed up
+    /// here, in nanoseconds.
+    pub max_wait_ns: u64,
+}
+
+/// Sums over all contentions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// All contentions.
+    pub all: Sums,
+    /// How much of the total duration has no known owner, by reason in the order
+    /// of [`UnknownOwner::ALL`], in nanoseconds.
+    pub unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
+    /// How much of the total duration the JVM spent in safepoints, in
+    /// nanoseconds.
+    pub safepoint_ns: u64,
+}
+
+/// Aggregates contentions by aspects.
+#[derive(Debug)]
+pub struct Aggregation {
+    aspects: Vec<Aspect>,
+    /// The root comes first.
+    nodes: Vec<Node>,
+    /// The selectors: from a node and a value to the child.
+    children: FxHashMap<(u32, Value), u32>,
+    unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
+    safepoint_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    sums: Sums,
+    /// The wait added last.
+    wait_id: Option<u64>,
+    /// The time of that wait so far.
+    wait_ns: u64,
+}
+
+/// One value of an aspect in the result.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The aspect.
+    pub aspect: Aspect,
+    /// Its value.
+    pub value: Value,
+    /// The value for people. Overloaded methods, and threads of one name, that
+    /// stand beside each other have different labels.
+    pub label: String,
+    /// Sums over the contentions of this value.
+    pub sums: Sums,
+    /// The same contentions, told apart by the next aspect.
+    pub children: Rows,
+}
+
+/// Rows beside each other, longest duration first.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The rows shown.
+    pub rows: Vec<Row>,
+    /// How many are left out.
+    pub omitted: usize,
+    /// Total duration of those left out, in nanoseconds.
+    pub omitted_ns: u64,
+}
+
+/// Which rows to leave out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection {
+    /// At most so many rows beside each other.
+    pub top: Option<usize>,
+    /// Only rows with at least this share of the total duration, 0 to 1.
+    pub min_share: f64,
+}
+
+impl Aggregation {
+    /// An aggregation by `aspects`, outermost first.
+    pub fn new(aspects: impl Into<Vec<Aspect>>) -> Self {
+        Self {
+            aspects: aspects.into(),
+            nodes: vec![Node::default()],
+            children: FxHashMap::default(),
+            unknown_owner_ns: [0; UnknownOwner::ALL.len()],
+            safepoint_ns: 0,
+        }
+    }
+
+    /// Adds the contentions of a wait.
+    pub fn add(&mut self, wait: &Wait, entities: &Entities) {
+        self.safepoint_ns += wait.safepoint_ns.min(wait.duration_ns);
+        for contention in &wait.contentions {
+            if let Owner::Unknown(reason) = contention.owner {
+                self.unknown_owner_ns[reason as usize] += contention.duration_ns;
+            }
+            let mut node = 0;
+            self.nodes[0].add(wait.id, contention.duration_ns);
+            for aspect in &self.aspects {
+                let value = aspect.value(wait, contention, entities);
+                node = *self.children.entry((node, value)).or_insert_with(|| {
+                    self.nodes.push(Node::default());
+                    self.nodes.len() as u32 - 1
+                });
+                self.nodes[node as usize].add(wait.id, contention.duration_ns);
+            }
+        }
+    }
+
+    /// Sums over all contentions added.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            all: self.nodes[0].sums,
+            unknown_owner_ns: self.unknown_owner_ns,
+            safepoint_ns: self.safepoint_ns,
+        }
+    }
+
+    /// The result, without the rows that `selection` leaves out.
+    pub fn rows(&self, selection: Selection, entities: &Entities) -> Rows {
+        let mut children: FxHashMap<u32, Vec<(Value, u32)>> = FxHashMap::default();
+        for (&(parent, value), &child) in &self.children {
+            children.entry(parent).or_default().push((value, child));
+        }
+        self.rows_below(0, &self.aspects, &children, selection, entities)
+    }
+
+    fn rows_below(
+        &self,
+        parent: u32,
+        aspects: &[Aspect],
+        children: &FxHashMap<u32, Vec<(Value, u32)>>,
+        selection: Selection,
+        entities: &Entities,
+    ) -> Rows {
+        let Some((&aspect, inner_aspects)) = aspects.split_first() else {
+            return Rows::default();
+        };
+        let mut found = children.get(&parent).cloned().unwrap_or_default();
+        found.sort_by_cached_key(|&(value, node)| {
+            let duration_ns = self.duration_ns(node);
+            (
+                std::cmp::Reverse(duration_ns),
+                value.label(entities),
+                value.key(entities),
+            )
+        });
+        let min_ns = selection.min_share * self.nodes[0].sums.duration_ns as f64;
+        let shown = found
+            .iter()
+            .take_while(|&&(_, node)| self.duration_ns(node) as f64 >= min_ns)
+            .count()
+            .min(selection.top.unwrap_or(usize::MAX));
+        let (shown, omitted) = found.split_at(shown);
+        let mut rows = Rows {
+            rows: Vec::with_capacity(shown.len()),
+            omitted: omitted.len(),
+            omitted_ns: omitted
+                .iter()
+                .map(|&(_, node)| self.duration_ns(node))
+                .sum(),
+        };
+        for &(value, node) in shown {
+            rows.rows.push(Row {
+                aspect,
+                value,
+                label: value.label(entities),
+                sums: self.nodes[node as usize].sums,
+                children: self.rows_below(node, inner_aspects, children, selection, entities),
+            });
+        }
+        tell_apart(&mut rows.rows, entities);
+        rows
+    }
+
+    fn duration_ns(&self, node: u32) -> u64 {
+        self.nodes[node as usize].sums.duration_ns
+    }
+}
+
+/// Gives overloaded methods and threads of one name the long form of their
+/// label.
+fn tell_apart(rows: &mut [Row], entities: &Entities) {
+    let mut uses: FxHashMap<String, u32> = FxHashMap::default();
+    for row in rows.iter() {
+        *uses.entry(row.label.clone()).or_default() += 1;
+    }
+    for row in rows.iter_mut().filter(|row| uses[&row.label] > 1) {
+        row.label = row.value.long_label(entities);
+    }
+}
+
+impl Node {
+    fn add(&mut self, wait_id: u64, duration_ns: u64) {
+        if self.wait_id != Some(wait_id) {
+            self.wait_id = Some(wait_id);
+            self.wait_ns = 0;
+            self.sums.waits += 1;
+        }
+        self.wait_ns += duration_ns;
+        self.sums.contentions += 1;
+        self.sums.duration_ns += duration_ns;
+        self.sums.max_wait_ns = self.sums.max_wait_ns.max(self.wait_ns);
+    }
+}

@@ -1,0 +1,224 @@
+//! The stages of the analysis, connected (paper, figure 6).
+
+use trace_format::{Event, ThreadId};
+
+use crate::contention::Wait;
+use crate::counter::{Counter, Counters};
+use crate::entity::Entities;
+use crate::lock_dispatcher::LockDispatcher;
+use crate::metadata::{Metadata, Resolver};
+use crate::rearranger::{LockEvent, Rearranger, Step};
+
+/// What the analysis may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many events to hold back until the events before them come.
+    pub max_pending_events: usize,
+}
+
+impl Default for Limits {
+    /// Four million events, about 300 MB at worst.
+    fn default() -> Self {
+        Self {
+            max_pending_events: 4_000_000,
+        }
+    }
+}
+
+/// An analysis of one or more traces.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    limits: Limits,
+    entities: Entities,
+    /// How many traces have begun.
+    traces: u32,
+    next_wait_id: u64,
+}
+
+impl Analysis {
+    /// An analysis within `limits`.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// What the waits found so far refer to.
+    pub fn entities(&self) -> &Entities {
+        &self.entities
+    }
+
+    /// Begins the analysis of one more trace, which `metadata` describes.
+    pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
+        let trace = self.traces;
+        self.traces += 1;
+        TraceAnalysis {
+            resolver: Resolver::new(metadata),
+            rearranger: Rearranger::new(self.limits.max_pending_events),
+            dispatcher: LockDispatcher::new(trace),
+            counters: Counters::default(),
+            wait: Wait::blank(),
+            analysis: self,
+        }
+    }
+}
+
+/// The analysis of one trace, event by event.
+#[derive(Debug)]
+pub struct TraceAnalysis<'a> {
+    analysis: &'a mut Analysis,
+    resolver: Resolver,
+    rearranger: Rearranger,
+    dispatcher: LockDispatcher,
+    counters: Counters,
+    /// The wait that just ended; kept to reuse its memory.
+    wait: Wait,
+}
+
+impl TraceAnalysis<'_> {
+    /// Takes one event of `thread`. The events of one thread may come in any
+    /// order, too. Passes the waits that have ended to `on_wait`.
+    #[inline]
+    pub fn event(
+        &mut self,
+        thread: ThreadId,
+        event: &Event<'_>,
+        on_wait: &mut impl FnMut(&Wait, &Entities),
+    ) {
+        let (entities, resolver) = (&mut self.analysis.entities, &mut self.resolver);
+        let (lock, sequence, step) = match *event {
+            Event::LockDescription {
+                lock,
+                class,
+                mirrored_class,
+                identity_hash,
+                ..
+            } => {
+                let described = resolver.lock(class, mirrored_class, identity_hash, entities);
+                (
+                    lock,
+                    0,
+                    Step::Event(LockEvent::Description { lock: described }),
+                )
+            }
+            Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+                after_wait,
+            } => {
+                let thread = resolver.thread(thread, entities);
+                let chain = resolver.chain(chain, entities);
+                let event = LockEvent::Enter {
+                    thread,
+                    time_ns,
+                    chain,
+                    after_wait,
+                };
+                (lock, sequence, Step::Event(event))
+            }
+            Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns,
+            } => {
+                let thread = resolver.thread(thread, entities);
+                let event = LockEvent::Entered {
+                    thread,
+                    time_ns,
+                    safepoint_ns,
+                };
+                (lock, sequence, Step::Event(event))
+            }
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+            } => {
+                let thread = resolver.thread(thread, entities);
+                let chain = resolver.chain_ref(chain, entities);
+                let event = LockEvent::Exit {
+                    thread,
+                    time_ns,
+                    chain,
+                };
+                (lock, sequence, Step::Event(event))
+            }
+            Event::LockRetired { lock, sequence } => {
+                (lock, sequence, Step::Event(LockEvent::Retired))
+            }
+            Event::LostNumber { lock, sequence } => {
+                self.counters.add(Counter::LostNumbers, 1);
+                (lock, sequence, Step::Gap)
+            }
+            _ => return,
+        };
+        let mut replay = Replay {
+            dispatcher: &mut self.dispatcher,
+            analysis: self.analysis,
+            wait: &mut self.wait,
+        };
+        self.rearranger.arrive(
+            lock,
+            sequence,
+            step,
+            &mut self.counters,
+            |lock, step, counters| {
+                replay.step(lock, step, counters, on_wait);
+            },
+        );
+    }
+
+    /// Ends the trace: what is still held back is released without what never
+    /// came. Returns what there was to count.
+    pub fn finish(mut self, on_wait: &mut impl FnMut(&Wait, &Entities)) -> Counters {
+        let mut replay = Replay {
+            dispatcher: &mut self.dispatcher,
+            analysis: self.analysis,
+            wait: &mut self.wait,
+        };
+        self.rearranger
+            .finish(&mut self.counters, |lock, step, counters| {
+                replay.step(lock, step, counters, on_wait);
+            });
+        self.dispatcher.finish(&mut self.counters);
+        self.resolver.count_unresolved(&mut self.counters);
+        self.counters
+    }
+}
+
+/// What comes behind the rearranger.
+struct Replay<'a> {
+    dispatcher: &'a mut LockDispatcher,
+    analysis: &'a mut Analysis,
+    wait: &'a mut Wait,
+}
+
+impl Replay<'_> {
+    fn step(
+        &mut self,
+        lock: trace_format::LockId,
+        step: Step,
+        counters: &mut Counters,
+        on_wait: &mut impl FnMut(&Wait, &Entities),
+    ) {
+        let entities = &mut self.analysis.entities;
+        if !self
+            .dispatcher
+            .dispatch(lock, step, self.wait, entities, counters)
+        {
+            return;
+        }
+        self.wait.id = self.analysis.next_wait_id;
+        self.analysis.next_wait_id += 1;
+        let blamed_ns: u64 = self.wait.contentions.iter().map(|c| c.duration_ns).sum();
+        if blamed_ns != self.wait.duration_ns {
+            counters.add(Counter::UnbalancedWaits, 1);
+        }
+        on_wait(self.wait, entities);
+    }
+}

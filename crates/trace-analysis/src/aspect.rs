@@ -1,0 +1,168 @@
+//! The aspects by which contentions are told apart (paper, section 4.2).
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait};
+use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex, ThreadIndex};
+
+/// A property by which contentions are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aspect {
+    /// Intrinsic locks or `java.util.concurrent`.
+    Group,
+    /// Class of the lock object.
+    LockClass,
+    /// The lock object.
+    Lock,
+    /// The thread that waited.
+    Thread,
+    /// The method that waited: the innermost of the call chain.
+    Method,
+    /// The call chain that waited.
+    Chain,
+    /// The thread that held the lock.
+    OwnerThread,
+    /// The method that held the lock: the innermost of the call chain.
+    OwnerMethod,
+    /// The call chain that held the lock.
+    OwnerChain,
+}
+
+impl Aspect {
+    /// All aspects.
+    pub const ALL: [Aspect; 9] = [
+        Aspect::Group,
+        Aspect::LockClass,
+        Aspect::Lock,
+        Aspect::Thread,
+        Aspect::Method,
+        Aspect::Chain,
+        Aspect::OwnerThread,
+        Aspect::OwnerMethod,
+        Aspect::OwnerChain,
+    ];
+
+    /// Name on the command line and in machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aspect::Group => "group",
+            Aspect::LockClass => "lock-class",
+            Aspect::Lock => "lock",
+            Aspect::Thread => "thread",
+            Aspect::Method => "method",
+            Aspect::Chain => "chain",
+            Aspect::OwnerThread => "owner-thread",
+            Aspect::OwnerMethod => "owner-method",
+            Aspect::OwnerChain => "owner-chain",
+        }
+    }
+
+    /// What `contention`, a part of `wait`, is under this aspect.
+    pub fn value(self, wait: &Wait, contention: &Contention, entities: &Entities) -> Value {
+        let of_owner =
+            |value: fn(ThreadIndex, ChainIndex, &Entities) -> Value| match contention.owner {
+                Owner::Thread { thread, chain } => value(thread, chain, entities),
+                Owner::Unknown(reason) => Value::UnknownOwner(reason),
+            };
+        match self {
+            Aspect::Group => Value::Group(wait.group),
+            Aspect::LockClass => match entities.lock_class(wait.lock) {
+                Some(class) => Value::Class(class),
+                None => Value::Lock(wait.lock),
+            },
+            Aspect::Lock => Value::Lock(wait.lock),
+            Aspect::Thread => Value::Thread(wait.thread),
+            Aspect::Method => innermost_method(wait.chain, entities),
+            Aspect::Chain => Value::Chain(wait.chain),
+            Aspect::OwnerThread => of_owner(|thread, _, _| Value::Thread(thread)),
+            Aspect::OwnerMethod => of_owner(|_, chain, entities| innermost_method(chain, entities)),
+            Aspect::OwnerChain => of_owner(|_, chain, _| Value::Chain(chain)),
+        }
+    }
+}
+
+fn innermost_method(chain: ChainIndex, entities: &Entities) -> Value {
+    match entities.chain(chain) {
+        Chain::Known { frames, .. } => Value::Method(frames[0].method),
+        _ => Value::Chain(chain),
+    }
+}
+
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name of an aspect is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown aspect \"{0}\", expected one of {names}", names = Aspect::ALL.map(Aspect::name).join(", "))]
+pub struct UnknownAspect(String);
+
+impl FromStr for Aspect {
+    type Err = UnknownAspect;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAspect> {
+        let aspect = Aspect::ALL.into_iter().find(|aspect| aspect.name() == name);
+        aspect.ok_or_else(|| UnknownAspect(name.to_owned()))
+    }
+}
+
+/// What a contention is under an aspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// A mechanism.
+    Group(Group),
+    /// A class.
+    Class(ClassIndex),
+    /// A lock object; under [`Aspect::LockClass`] one without a description.
+    Lock(LockIndex),
+    /// A thread.
+    Thread(ThreadIndex),
+    /// A method.
+    Method(MethodIndex),
+    /// A call chain; under an aspect of methods one without frames.
+    Chain(ChainIndex),
+    /// Nobody is known to have held the lock.
+    UnknownOwner(UnknownOwner),
+}
+
+impl Value {
+    /// Text for people.
+    pub fn label(self, entities: &Entities) -> String {
+        match self {
+            Value::Group(Group::Monitor) => "intrinsic locks".to_owned(),
+            Value::Group(Group::Park) => "java.util.concurrent".to_owned(),
+            Value::Class(class) => entities.class_name(class).to_owned(),
+            Value::Lock(lock) => entities.lock_label(lock),
+            Value::Thread(thread) => entities.thread(thread).name.to_string(),
+            Value::Method(method) => entities.method_label(method),
+            Value::Chain(chain) => entities.chain_label(chain),
+            Value::UnknownOwner(reason) => format!("<{}>", reason.label()),
+        }
+    }
+
+    /// Text for people that tells apart what shares a [`label`](Self::label).
+    pub(crate) fn long_label(self, entities: &Entities) -> String {
+        match self {
+            Value::Thread(thread) => entities.thread_long_label(thread),
+            Value::Method(method) => entities.method_key(method),
+            _ => self.label(entities),
+        }
+    }
+
+    /// Text that stands for the same thing in every analysis, and for another
+    /// thing never.
+    pub fn key(self, entities: &Entities) -> String {
+        match self {
+            Value::Group(group) => group.name().to_owned(),
+            Value::Class(class) => entities.class_name(class).to_owned(),
+            Value::Lock(lock) => entities.lock_id(lock),
+            Value::Thread(thread) => entities.thread_key(thread),
+            Value::Method(method) => entities.method_key(method),
+            Value::Chain(chain) => entities.chain_key(chain),
+            Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The things that events refer to: classes, methods, call chains, threads,
+//! and lock objects.
+//!
+//! Identifiers in a trace are serial numbers of one run of one JVM. The
+//! analysis replaces them with indices into [`Entities`], where equal things
+//! exist once, also when they come from several traces.
+
+use std::hash::Hash;
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+
+/// A class in [`Entities`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClassIndex(pub(crate) u32);
+
+/// A method in [`Entities`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MethodIndex(pub(crate) u32);
+
+/// A call chain in [`Entities`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChainIndex(pub(crate) u32);
+
+/// A thread in [`Entities`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ThreadIndex(pub(crate) u32);
+
+/// A lock object in [`Entities`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LockIndex(pub(crate) u32);
+
+impl ChainIndex {
+    /// [`Chain::NotRecorded`].
+    pub const NOT_RECORDED: Self = Self(0);
+    /// [`Chain::Unresolved`].
+    pub const UNRESOLVED: Self = Self(1);
+}
+
+/// A method.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Method {
+    /// The class that declares it; `None` where the trace does not describe the
+    /// method.
+    pub class: Option<ClassIndex>,
+    /// Its name; `<method #17 not described>` where the trace lacks it.
+    pub name: Box<str>,
+    /// Its descriptor, as in the class file; empty where not known.
+    pub signature: Box<str>,
+}
+
+/// One frame of a call chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The method executed.
+    pub method: MethodIndex,
+    /// Byte code index, -1 where there is none.
+    pub bci: i32,
+    /// Source line, -1 where not known.
+    pub line: i32,
+}
+
+/// A call chain.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Chain {
+    /// The tracer could not record it.
+    NotRecorded,
+    /// A forward reference names it that the trace never resolves: the thread
+    /// was still inside the method that acquired the lock when tracing ended,
+    /// or the event was lost.
+    Unresolved,
+    /// The trace does not describe the chain of this number.
+    NotDescribed(trace_format::ChainId),
+    /// The chain is known.
+    Known {
+        /// The frames, innermost first, at least one.
+        frames: Box<[Frame]>,
+        /// Frames are missing at the outer end.
+        truncated: bool,
+    },
+}
+
+impl Chain {
+    /// The frames, innermost first; none where the chain is not known.
+    pub fn frames(&self) -> &[Frame] {
+        match self {
+            Chain::Known { frames, .. } => frames,
+            _ => &[],
+        }
+    }
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Thread {
+    /// `Thread.getId()`; 0 for threads of the JVM itself and where not known.
+    pub java_id: u64,
+    /// Its last name; `<thread #17 not described>` where the trace lacks it.
+    pub name: Box<str>,
+    /// Tells apart the threads of one trace that share number and name.
+    pub ordinal: u32,
+}
+
+/// A lock object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lock {
+    /// The object of this class with this identity hash code. Both stay the
+    /// same when the object's monitor is deflated and inflated again.
+    Object {
+        /// Class of the object.
+        class: ClassIndex,
+        /// Where the object is a `java.lang.Class`: the class that it stands for.
+        mirrored_class: Option<ClassIndex>,
+        /// Identity hash code of the object.
+        identity_hash: u32,
+    },
+    /// The trace lacks the description of this lock.
+    NotDescribed {
+        /// Position of the trace among those analyzed.
+        trace: u32,
+        /// The lock's number in that trace.
+        lock: trace_format::LockId,
+    },
+}
+
+/// A set whose members keep the index of their insertion.
+type Interned<T> = IndexSet<T, FxBuildHasher>;
+
+/// All entities of the traces analyzed. Grows with the number of distinct
+/// entities, not with the number of events.
+#[derive(Clone, Debug)]
+pub struct Entities {
+    /// Source files by class name. Classes of one name are one entity, whichever
+    /// loader defined them.
+    classes: IndexMap<Box<str>, Box<str>, FxBuildHasher>,
+    methods: Interned<Method>,
+    chains: Interned<Chain>,
+    threads: Interned<Thread>,
+    locks: Interned<Lock>,
+}
+
+impl Default for Entities {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Entities {
+    /// No entities but the two chains that every trace can refer to.
+    pub fn new() -> Self {
+        let chains = [Chain::NotRecorded, Chain::Unresolved];
+        Self {
+            classes: IndexMap::default(),
+            methods: Interned::default(),
+            chains: chains.into_iter().collect(),
+            threads: Interned::default(),
+            locks: Interned::default(),
+        }
+    }
+
+    /// Binary name with dots of the class at `index`; `<class #17 not described>`
+    /// where the trace lacks it.
+    pub fn class_name(&self, index: ClassIndex) -> &str {
+        self.class(index).0
+    }
+
+    /// Source file of the class at `index`; empty where not known.
+    pub fn source_file(&self, index: ClassIndex) -> &str {
+        self.class(index).1
+    }
+
+    fn class(&self, index: ClassIndex) -> (&str, &str) {
+        let (name, source_file) = self
+            .classes
+            .get_index(index.0 as usize)
+            .expect("interned here");
+        (name, source_file)
+    }
+
+    /// The method at `index`.
+    pub fn method(&self, index: MethodIndex) -> &Method {
+        &self.methods[index.0 as usize]
+    }
+
+    /// The call chain at `index`.
+    pub fn chain(&self, index: ChainIndex) -> &Chain {
+        &self.chains[index.0 as usize]
+    }
+
+    /// The thread at `index`.
+    pub fn thread(&self, index: ThreadIndex) -> &Thread {
+        &self.threads[index.0 as usize]
+    }
+
+    /// The lock object at `index`.
+    pub fn lock(&self, index: LockIndex) -> Lock {
+        self.locks[index.0 as usize]
+    }
+
+    /// The class of the lock object at `index`, unless the trace lacks its
+    /// description.
+    pub fn lock_class(&self, index: LockIndex) -> Option<ClassIndex> {
+        match self.lock(index) {
+            Lock::Object { class, .. } => Some(class),
+            Lock::NotDescribed { .. } => None,
+        }
+    }
+
+    /// How many distinct lock objects there are.
+    pub fn lock_count(&self) -> usize {
+        self.locks.len()
+    }
+
+    /// How many distinct threads there are.
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    // Indices fit 32 bits: so many entities do not fit into memory.
+
+    pub(crate) fn add_class(&mut self, name: Box<str>, source_file: &str) -> ClassIndex {
+        let entry = self.classes.entry(name);
+        let index = entry.index() as u32;
+        let known = entry.or_default();
+        if known.is_empty() {
+            *known = source_file.into();
+        }
+        ClassIndex(index)
+    }
+
+    pub(crate) fn add_method(&mut self, method: Method) -> MethodIndex {
+        MethodIndex(self.methods.insert_full(method).0 as u32)
+    }
+
+    pub(crate) fn add_chain(&mut self, chain: Chain) -> ChainIndex {
+        ChainIndex(self.chains.insert_full(chain).0 as u32)
+    }
+
+    pub(crate) fn add_thread(&mut self, thread: Thread) -> ThreadIndex {
+        ThreadIndex(self.threads.insert_full(thread).0 as u32)
+    }
+
+    pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
+        LockIndex(self.locks.insert_full(lock).0 as u32)
+    }
+}

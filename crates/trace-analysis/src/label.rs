@@ -1,0 +1,135 @@
+//! Texts of entities, for people and for machines.
+
+use std::fmt::Write;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::contention::UnknownOwner;
+use crate::entity::{
+    Chain, ChainIndex, Entities, Frame, Lock, LockIndex, MethodIndex, ThreadIndex,
+};
+
+impl Entities {
+    /// The lock object as `Object.toString` would print it, and the class that
+    /// it stands for if it is a `java.lang.Class`.
+    pub fn lock_label(&self, lock: LockIndex) -> String {
+        match self.lock(lock) {
+            Lock::Object {
+                class,
+                mirrored_class,
+                identity_hash,
+            } => {
+                let mut label = format!("{}@{identity_hash:x}", self.class_name(class));
+                if let Some(mirrored) = mirrored_class {
+                    let _ = write!(label, " ({})", self.class_name(mirrored));
+                }
+                label
+            }
+            Lock::NotDescribed { lock, .. } => format!("<lock #{lock} not described>"),
+        }
+    }
+
+    /// Identity of a lock object: its identity hash code and its class.
+    pub fn lock_id(&self, lock: LockIndex) -> String {
+        match self.lock(lock) {
+            Lock::Object {
+                class,
+                identity_hash,
+                ..
+            } => {
+                format!("{identity_hash:x}@{}", self.class_name(class))
+            }
+            Lock::NotDescribed { trace, lock } => format!("#{lock}@<trace {trace}>"),
+        }
+    }
+
+    /// Number, name and ordinal of a thread.
+    pub(crate) fn thread_key(&self, thread: ThreadIndex) -> String {
+        let thread = self.thread(thread);
+        match thread.ordinal {
+            0 => format!("{}:{}", thread.java_id, thread.name),
+            ordinal => format!("{}:{}:{ordinal}", thread.java_id, thread.name),
+        }
+    }
+
+    /// Name and number of a thread, as in a thread dump.
+    pub(crate) fn thread_long_label(&self, thread: ThreadIndex) -> String {
+        let thread = self.thread(thread);
+        match thread.ordinal {
+            0 => format!("{} #{}", thread.name, thread.java_id),
+            ordinal => format!("{} #{} ({ordinal})", thread.name, thread.java_id),
+        }
+    }
+
+    /// Class and name of a method.
+    pub fn method_label(&self, method: MethodIndex) -> String {
+        let method = self.method(method);
+        match method.class {
+            Some(class) => format!("{}.{}", self.class_name(class), method.name),
+            None => method.name.to_string(),
+        }
+    }
+
+    /// Class, name and descriptor of a method.
+    pub(crate) fn method_key(&self, method: MethodIndex) -> String {
+        self.method_label(method) + &self.method(method).signature
+    }
+
+    /// A frame as in a Java stack trace: `class.method(File.java:line)`.
+    pub fn frame_label(&self, frame: &Frame) -> String {
+        let method = self.method(frame.method);
+        let source_file = method.class.map_or("", |class| self.source_file(class));
+        let place = match (source_file, frame.line) {
+            ("", ..0) => String::new(),
+            ("", line) => format!("(line {line})"),
+            (file, ..0) => format!("({file})"),
+            (file, line) => format!("({file}:{line})"),
+        };
+        self.method_label(frame.method) + &place
+    }
+
+    /// The innermost frame of a call chain and how many there are beyond it, or
+    /// why it is not known.
+    pub fn chain_label(&self, chain: ChainIndex) -> String {
+        match self.chain(chain) {
+            Chain::NotRecorded => "<call chain not recorded>".to_owned(),
+            Chain::Unresolved => "<call chain still to come when the trace ended>".to_owned(),
+            Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
+            Chain::Known { frames, .. } => {
+                let innermost = self.frame_label(&frames[0]);
+                match frames.len() - 1 {
+                    0 => innermost,
+                    more => format!("{innermost} [+{more}]"),
+                }
+            }
+        }
+    }
+
+    /// A hash of all frames, or the label of a chain that is not known.
+    pub(crate) fn chain_key(&self, chain: ChainIndex) -> String {
+        let Chain::Known { frames, truncated } = self.chain(chain) else {
+            return self.chain_label(chain);
+        };
+        let mut text = String::new();
+        for frame in frames {
+            let (method, bci, line) = (self.method_key(frame.method), frame.bci, frame.line);
+            let _ = writeln!(text, "{method} {bci} {line}");
+        }
+        if *truncated {
+            text.push_str("...");
+        }
+        format!("{:016x}", xxh3_64(text.as_bytes()))
+    }
+}
+
+impl UnknownOwner {
+    /// Text for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            UnknownOwner::HandOff => "hand-off",
+            UnknownOwner::NoExit => "owner not seen",
+            UnknownOwner::Lost => "events lost",
+            UnknownOwner::Collapsed => "too many owners",
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Analysis of lock contention traces: from events to contentions and their
+//! aggregation (paper, section 4).
+//!
+//! ```text
+//! events → metadata resolver → event rearranger → lock analyzers → waits → aggregation
+//!          [`Metadata`]        one queue per lock one per lock     [`Wait`] [`Aggregation`]
+//! ```
+//!
+//! [`analyze_file`] reads a trace file through all stages; [`Analysis`] takes
+//! events from anywhere. Memory grows with the number of distinct locks,
+//! threads, methods and call chains, not with the number of events.
+
+#![forbid(unsafe_code)]
+
+mod aggregation;
+mod analysis;
+mod aspect;
+mod contention;
+mod counter;
+mod entity;
+mod label;
+mod lock_analyzer;
+mod lock_dispatcher;
+mod metadata;
+mod rearranger;
+mod statistics;
+mod timeline;
+mod trace_file;
+
+pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
+pub use analysis::{Analysis, Limits, TraceAnalysis};
+pub use aspect::{Aspect, UnknownAspect, Value};
+pub use contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind};
+pub use counter::{Counter, Counters, Severity};
+pub use entity::{
+    Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
+    ThreadIndex,
+};
+pub use metadata::Metadata;
+pub use statistics::{EVENT_TYPES, EventCount, EventType, Statistics};
+pub use trace_file::{Progress, TraceError, TraceSummary, analyze_file};

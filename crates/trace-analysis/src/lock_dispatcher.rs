@@ -1,0 +1,111 @@
+//! The intrinsic lock dispatcher (paper, section 4.1): one analyzer per lock.
+
+use rustc_hash::FxHashMap;
+use trace_format::LockId;
+
+use crate::contention::Wait;
+use crate::counter::{Counter, Counters};
+use crate::entity::{Entities, Lock};
+use crate::lock_analyzer::LockAnalyzer;
+use crate::rearranger::{LockEvent, Step};
+
+/// Passes the ordered events of each lock to its analyzer.
+#[derive(Debug)]
+pub(crate) struct LockDispatcher {
+    /// Position of the trace among those analyzed.
+    trace: u32,
+    analyzers: FxHashMap<LockId, LockAnalyzer>,
+}
+
+impl LockDispatcher {
+    pub(crate) fn new(trace: u32) -> Self {
+        Self {
+            trace,
+            analyzers: FxHashMap::default(),
+        }
+    }
+
+    /// Replays the next step of `lock`. `true` if it ends a wait, which `wait`
+    /// then describes but for its number.
+    pub(crate) fn dispatch(
+        &mut self,
+        lock: LockId,
+        step: Step,
+        wait: &mut Wait,
+        entities: &mut Entities,
+        counters: &mut Counters,
+    ) -> bool {
+        let event = match step {
+            Step::Event(event) => event,
+            Step::Gap => {
+                self.analyzer(lock, entities, counters).gap(counters);
+                return false;
+            }
+        };
+        match event {
+            LockEvent::Description { lock: described } => {
+                self.analyzers.insert(lock, LockAnalyzer::new(described));
+            }
+            LockEvent::Enter {
+                thread,
+                time_ns,
+                chain,
+                after_wait,
+            } => self
+                .analyzer(lock, entities, counters)
+                .enter(thread, time_ns, chain, after_wait, counters),
+            LockEvent::Entered {
+                thread,
+                time_ns,
+                safepoint_ns,
+            } => {
+                wait.safepoint_ns = safepoint_ns;
+                let analyzer = self.analyzer(lock, entities, counters);
+                return analyzer.entered(thread, time_ns, wait, counters);
+            }
+            LockEvent::Exit {
+                thread,
+                time_ns,
+                chain,
+            } => {
+                self.analyzer(lock, entities, counters)
+                    .exit(thread, time_ns, chain, counters);
+            }
+            LockEvent::Retired => {
+                if let Some(analyzer) = self.analyzers.remove(&lock) {
+                    let abandoned = analyzer.open_waits_ns().count() as u64;
+                    counters.add(Counter::WaitsWithoutEntered, abandoned);
+                }
+            }
+        }
+        false
+    }
+
+    /// Counts the waits that have not ended.
+    pub(crate) fn finish(self, counters: &mut Counters) {
+        for open_ns in self
+            .analyzers
+            .values()
+            .flat_map(LockAnalyzer::open_waits_ns)
+        {
+            counters.add(Counter::OpenWaits, 1);
+            counters.add(Counter::OpenWaitsNs, open_ns);
+        }
+    }
+
+    fn analyzer(
+        &mut self,
+        lock: LockId,
+        entities: &mut Entities,
+        counters: &mut Counters,
+    ) -> &mut LockAnalyzer {
+        self.analyzers.entry(lock).or_insert_with(|| {
+            counters.add(Counter::LocksNotDescribed, 1);
+            let not_described = Lock::NotDescribed {
+                trace: self.trace,
+                lock,
+            };
+            LockAnalyzer::new(entities.add_lock(not_described))
+        })
+    }
+}

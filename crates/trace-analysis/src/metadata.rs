@@ -1,0 +1,302 @@
+//! The metadata resolver (paper, section 4.1): from the identifiers in a trace
+//! to entities.
+//!
+//! Events can come before the metadata that they refer to, because the two can
+//! be in buffers of different threads. So the metadata of a trace is collected
+//! first, in a pass over the chunks that are marked to contain some, and the
+//! pass over the events finds everything resolved.
+
+use rustc_hash::FxHashMap;
+use trace_format::{ChainId, ChainRef, ClassId, Event, ForwardRef, MethodId, NONE, ThreadId};
+
+use crate::counter::{Counter, Counters};
+use crate::entity::{
+    Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
+    ThreadIndex,
+};
+
+/// The metadata of one trace, in the trace's own identifiers.
+#[derive(Debug, Default)]
+pub struct Metadata {
+    classes: FxHashMap<ClassId, ClassRecord>,
+    methods: FxHashMap<MethodId, MethodRecord>,
+    chains: FxHashMap<ChainId, ChainRecord>,
+    threads: FxHashMap<ThreadId, ThreadRecord>,
+    /// Last names of renamed threads by `Thread.getId()`.
+    renamed: FxHashMap<u64, Box<str>>,
+    forward_refs: ForwardRefs,
+}
+
+/// The chains behind forward references.
+///
+/// The only metadata that grows with what the program does: one chain for each
+/// contended `Object.wait`. References are serial numbers, so neighbours share
+/// an entry, which makes six bytes for each.
+#[derive(Debug, Default)]
+struct ForwardRefs {
+    pages: FxHashMap<u64, [ChainId; ForwardRefs::PAGE as usize]>,
+}
+
+impl ForwardRefs {
+    const PAGE: u64 = 16;
+
+    fn insert(&mut self, forward_ref: ForwardRef, chain: ChainId) {
+        let page = self.pages.entry(forward_ref / Self::PAGE).or_default();
+        page[(forward_ref % Self::PAGE) as usize] = chain;
+    }
+
+    fn chain(&self, forward_ref: ForwardRef) -> Option<ChainId> {
+        let page = self.pages.get(&(forward_ref / Self::PAGE))?;
+        Some(page[(forward_ref % Self::PAGE) as usize]).filter(|&chain| chain != NONE)
+    }
+}
+
+#[derive(Debug)]
+struct ClassRecord {
+    name: Box<str>,
+    source_file: Box<str>,
+}
+
+#[derive(Debug)]
+struct MethodRecord {
+    class: ClassId,
+    name: Box<str>,
+    signature: Box<str>,
+}
+
+#[derive(Debug)]
+struct ChainRecord {
+    frames: Box<[trace_format::Frame]>,
+    truncated: bool,
+}
+
+#[derive(Debug)]
+struct ThreadRecord {
+    java_id: u64,
+    name: Box<str>,
+}
+
+impl Metadata {
+    /// Takes what `event`, written by `thread`, describes. Events that describe
+    /// nothing are ignored.
+    pub fn collect(&mut self, thread: ThreadId, event: &Event<'_>) {
+        match *event {
+            Event::Class {
+                class,
+                name,
+                source_file,
+                ..
+            } => {
+                let record = ClassRecord {
+                    name: name.into(),
+                    source_file: source_file.into(),
+                };
+                self.classes.insert(class, record);
+            }
+            Event::Method {
+                method,
+                class,
+                name,
+                signature,
+            } => {
+                let (name, signature) = (name.into(), signature.into());
+                self.methods.insert(
+                    method,
+                    MethodRecord {
+                        class,
+                        name,
+                        signature,
+                    },
+                );
+            }
+            Event::Chain {
+                chain,
+                ref frames,
+                truncated,
+            } => {
+                let frames = frames.as_slice().into();
+                self.chains.insert(chain, ChainRecord { frames, truncated });
+            }
+            Event::ThreadStart { java_id, name, .. } => {
+                self.threads.insert(
+                    thread,
+                    ThreadRecord {
+                        java_id,
+                        name: name.into(),
+                    },
+                );
+            }
+            Event::ThreadRename { java_id, name } => {
+                self.renamed.insert(java_id, name.into());
+            }
+            Event::ForwardResolved { forward_ref, chain } => {
+                self.forward_refs.insert(forward_ref, chain);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Replaces the identifiers of one trace by entities.
+///
+/// An entity is looked up in the trace's metadata when something refers to it
+/// for the first time; what the metadata lacks becomes an entity that says so,
+/// and counts as unresolved.
+#[derive(Debug)]
+pub(crate) struct Resolver {
+    metadata: Metadata,
+    classes: FxHashMap<ClassId, ClassIndex>,
+    methods: FxHashMap<MethodId, MethodIndex>,
+    chains: FxHashMap<ChainId, ChainIndex>,
+    threads: FxHashMap<ThreadId, ThreadIndex>,
+    /// How many threads of the trace have a number and name.
+    namesakes: FxHashMap<(u64, Box<str>), u32>,
+    counters: Counters,
+}
+
+impl Resolver {
+    pub(crate) fn new(metadata: Metadata) -> Self {
+        Self {
+            metadata,
+            classes: FxHashMap::default(),
+            methods: FxHashMap::default(),
+            chains: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            namesakes: FxHashMap::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Adds how much could not be resolved.
+    pub(crate) fn count_unresolved(&self, counters: &mut Counters) {
+        counters.merge(&self.counters);
+    }
+
+    pub(crate) fn lock(
+        &mut self,
+        class: ClassId,
+        mirrored_class: ClassId,
+        identity_hash: u32,
+        entities: &mut Entities,
+    ) -> LockIndex {
+        let class = self.class(class, entities);
+        let mirrored = (mirrored_class != NONE).then(|| self.class(mirrored_class, entities));
+        entities.add_lock(Lock::Object {
+            class,
+            mirrored_class: mirrored,
+            identity_hash,
+        })
+    }
+
+    pub(crate) fn thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {
+        if let Some(&index) = self.threads.get(&thread) {
+            return index;
+        }
+        let (java_id, name) = match self.metadata.threads.remove(&thread) {
+            Some(ThreadRecord { java_id, name }) => {
+                let renamed = self.metadata.renamed.get(&java_id).filter(|_| java_id != 0);
+                (java_id, renamed.cloned().unwrap_or(name))
+            }
+            None => {
+                self.counters.add(Counter::ThreadsNotDescribed, 1);
+                (0, format!("<thread #{thread} not described>").into())
+            }
+        };
+        let namesakes = self.namesakes.entry((java_id, name.clone())).or_default();
+        let index = entities.add_thread(Thread {
+            java_id,
+            name,
+            ordinal: *namesakes,
+        });
+        *namesakes += 1;
+        self.threads.insert(thread, index);
+        index
+    }
+
+    pub(crate) fn chain_ref(&mut self, chain: ChainRef, entities: &mut Entities) -> ChainIndex {
+        match chain {
+            ChainRef::Chain(chain) => self.chain(chain, entities),
+            ChainRef::Forward(forward_ref) => match self.metadata.forward_refs.chain(forward_ref) {
+                Some(chain) => self.chain(chain, entities),
+                None => {
+                    self.counters.add(Counter::ForwardRefsUnresolved, 1);
+                    ChainIndex::UNRESOLVED
+                }
+            },
+        }
+    }
+
+    pub(crate) fn chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
+        if chain == NONE {
+            return ChainIndex::NOT_RECORDED;
+        }
+        if let Some(&index) = self.chains.get(&chain) {
+            return index;
+        }
+        let entity = match self.metadata.chains.remove(&chain) {
+            Some(ChainRecord { frames, .. }) if frames.is_empty() => Chain::NotRecorded,
+            Some(ChainRecord { frames, truncated }) => {
+                let frames = frames.iter().map(|&frame| Frame {
+                    method: self.method(frame.method, entities),
+                    bci: frame.bci,
+                    line: frame.line,
+                });
+                Chain::Known {
+                    frames: frames.collect(),
+                    truncated,
+                }
+            }
+            None => {
+                self.counters.add(Counter::ChainsNotDescribed, 1);
+                Chain::NotDescribed(chain)
+            }
+        };
+        let index = entities.add_chain(entity);
+        self.chains.insert(chain, index);
+        index
+    }
+
+    fn method(&mut self, method: MethodId, entities: &mut Entities) -> MethodIndex {
+        if let Some(&index) = self.methods.get(&method) {
+            return index;
+        }
+        let entity = match self.metadata.methods.remove(&method) {
+            Some(MethodRecord {
+                class,
+                name,
+                signature,
+            }) => Method {
+                class: Some(self.class(class, entities)),
+                name,
+                signature,
+            },
+            None => {
+                self.counters.add(Counter::MethodsNotDescribed, 1);
+                let name = format!("<method #{method} not described>").into();
+                Method {
+                    class: None,
+                    name,
+                    signature: Box::default(),
+                }
+            }
+        };
+        let index = entities.add_method(entity);
+        self.methods.insert(method, index);
+        index
+    }
+
+    fn class(&mut self, class: ClassId, entities: &mut Entities) -> ClassIndex {
+        if let Some(&index) = self.classes.get(&class) {
+            return index;
+        }
+        let index = match self.metadata.classes.remove(&class) {
+            Some(ClassRecord { name, source_file }) => entities.add_class(name, &source_file),
+            None => {
+                self.counters.add(Counter::ClassesNotDescribed, 1);
+                entities.add_class(format!("<class #{class} not described>").into(), "")
+            }
+        };
+        self.classes.insert(class, index);
+        index
+    }
+}

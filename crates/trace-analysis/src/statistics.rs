@@ -1,0 +1,173 @@
+//! What a trace consists of.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trace_format::{ChainRef, Event, EventsChunk, NONE, Segment, ThreadId};
+
+/// A type of event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventType {
+    /// Name of the type.
+    pub name: &'static str,
+    /// Describes an entity that other events refer to.
+    pub metadata: bool,
+}
+
+/// All types of events.
+pub const EVENT_TYPES: [EventType; 15] = [
+    data("ContendedEnter"),
+    data("ContendedEntered"),
+    data("ContendedExit"),
+    data("ForwardResolved"),
+    data("LockRetired"),
+    data("ThreadEnd"),
+    data("LostNumber"),
+    data("LostEvents"),
+    metadata("LockDescription"),
+    metadata("Chain"),
+    metadata("Method"),
+    metadata("Class"),
+    metadata("ThreadStart"),
+    metadata("ThreadRename"),
+    metadata("LoaderUnload"),
+];
+
+const fn data(name: &'static str) -> EventType {
+    EventType {
+        name,
+        metadata: false,
+    }
+}
+
+const fn metadata(name: &'static str) -> EventType {
+    EventType {
+        name,
+        metadata: true,
+    }
+}
+
+/// Position of the event's type in [`EVENT_TYPES`].
+fn type_of(event: &Event<'_>) -> usize {
+    match event {
+        Event::ContendedEnter { .. } => 0,
+        Event::ContendedEntered { .. } => 1,
+        Event::ContendedExit { .. } => 2,
+        Event::ForwardResolved { .. } => 3,
+        Event::LockRetired { .. } => 4,
+        Event::ThreadEnd { .. } => 5,
+        Event::LostNumber { .. } => 6,
+        Event::LostEvents { .. } => 7,
+        Event::LockDescription { .. } => 8,
+        Event::Chain { .. } => 9,
+        Event::Method { .. } => 10,
+        Event::Class { .. } => 11,
+        Event::ThreadStart { .. } => 12,
+        Event::ThreadRename { .. } => 13,
+        Event::LoaderUnload { .. } => 14,
+    }
+}
+
+/// How many events of a type, and their size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventCount {
+    /// How many.
+    pub events: u64,
+    /// Bytes before compression.
+    pub bytes: u64,
+}
+
+/// What a trace consists of.
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Per type of event, in the order of [`EVENT_TYPES`].
+    pub events: [EventCount; EVENT_TYPES.len()],
+    /// Chunks of events.
+    pub chunks: u64,
+    /// Buffers of threads.
+    pub buffers: u64,
+    /// Bytes of the chunks of events before compression.
+    pub raw_bytes: u64,
+    /// Bytes of the chunks of events as stored.
+    pub stored_bytes: u64,
+    /// Events that name a call chain.
+    pub chain_references: u64,
+    /// Events lost that no other event lists.
+    pub unlisted_lost_events: u64,
+    /// Time of the last event, in nanoseconds since the trace's start.
+    pub last_event_ns: u64,
+    chains: FxHashSet<trace_format::ChainId>,
+    buffers_of_thread: FxHashMap<ThreadId, Buffers>,
+}
+
+/// The buffers of one thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffers {
+    seen: u64,
+    /// The greatest index plus one.
+    end: u64,
+}
+
+impl Statistics {
+    /// Counts a chunk of events, but not what is in it.
+    pub(crate) fn add_chunk(&mut self, chunk: &EventsChunk<'_>) {
+        self.chunks += 1;
+        self.raw_bytes += chunk.raw_len() as u64;
+        self.stored_bytes += u64::from(chunk.stored_len);
+    }
+
+    /// Counts a buffer, but not the events in it.
+    pub(crate) fn add_segment(&mut self, segment: &Segment<'_>) {
+        self.buffers += 1;
+        let buffers = self.buffers_of_thread.entry(segment.thread).or_default();
+        buffers.seen += 1;
+        buffers.end = buffers.end.max(segment.buffer_index.saturating_add(1));
+    }
+
+    /// Counts an event of `bytes` bytes.
+    #[inline]
+    pub(crate) fn add_event(&mut self, event: &Event<'_>, bytes: usize) {
+        let count = &mut self.events[type_of(event)];
+        count.events += 1;
+        count.bytes += bytes as u64;
+        match *event {
+            Event::ContendedEnter { time_ns, chain, .. }
+            | Event::ContendedExit {
+                time_ns,
+                chain: ChainRef::Chain(chain),
+                ..
+            } => {
+                self.chain_references += u64::from(chain != NONE);
+                self.last_event_ns = self.last_event_ns.max(time_ns);
+            }
+            Event::ContendedEntered { time_ns, .. }
+            | Event::ContendedExit { time_ns, .. }
+            | Event::ThreadStart { time_ns, .. }
+            | Event::ThreadEnd { time_ns }
+            | Event::LoaderUnload { time_ns, .. } => {
+                self.last_event_ns = self.last_event_ns.max(time_ns);
+            }
+            Event::ForwardResolved { chain, .. } => {
+                self.chain_references += u64::from(chain != NONE);
+            }
+            Event::Chain { chain, .. } => {
+                self.chains.insert(chain);
+            }
+            Event::LostEvents { events } => {
+                self.unlisted_lost_events = self.unlisted_lost_events.saturating_add(events);
+            }
+            _ => {}
+        }
+    }
+
+    /// Call chains described.
+    pub fn distinct_chains(&self) -> u64 {
+        self.chains.len() as u64
+    }
+
+    /// Buffers that are missing between those of the same thread.
+    pub fn missing_buffers(&self) -> u64 {
+        self.buffers_of_thread
+            .values()
+            .map(|buffers| buffers.end.saturating_sub(buffers.seen))
+            .fold(0, u64::saturating_add)
+    }
+}

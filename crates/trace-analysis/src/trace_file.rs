@@ -1,0 +1,267 @@
+//! The analysis of a trace file.
+
+use std::fs::File;
+use std::io::{self, Read, Take};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use trace_format::{
+    Chunk, Counter as TracerCounter, Damage, EventsChunk, FileHeader, HeaderError, Segment,
+    TraceReader,
+};
+
+use crate::analysis::{Analysis, TraceAnalysis};
+use crate::contention::Wait;
+use crate::counter::{Counter, Counters};
+use crate::entity::Entities;
+use crate::metadata::Metadata;
+use crate::statistics::Statistics;
+
+/// Why a file cannot be analyzed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file cannot be opened or read.
+    #[error("{path}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is not a regular file; the analysis reads it twice.
+    #[error("{path}: expected a trace file, found {found}", path = .path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The file is not a trace of a known version.
+    #[error("{path}: {source}", path = .path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: HeaderError,
+    },
+}
+
+/// What there is to say about a trace beside its waits.
+#[derive(Clone, Debug)]
+pub struct TraceSummary {
+    /// The file.
+    pub path: PathBuf,
+    /// Length of the file in bytes.
+    pub file_bytes: u64,
+    /// What the trace says about itself.
+    pub header: FileHeader,
+    /// From the trace's start to its end, or to its last event if the end is
+    /// missing, in nanoseconds.
+    pub duration_ns: u64,
+    /// What the tracer counted, in the order of its counters.
+    pub tracer: Vec<(TracerCounter, u64)>,
+    /// What the trace consists of.
+    pub statistics: Statistics,
+    /// What the analysis counted.
+    pub counters: Counters,
+    /// What could not be read.
+    pub damage: Damage,
+}
+
+impl TraceSummary {
+    /// The whole file could be read, up to the tracer's end marker.
+    pub fn is_complete(&self) -> bool {
+        self.damage.is_none() && self.counters.value(Counter::MalformedSegments) == 0
+    }
+
+    /// Events that the tracer had to drop.
+    pub fn lost_events(&self) -> u64 {
+        let counted = self
+            .tracer
+            .iter()
+            .find(|(counter, _)| *counter == TracerCounter::LostEvents);
+        let listed = self.counters.value(Counter::LostNumbers);
+        let seen = listed.saturating_add(self.statistics.unlisted_lost_events);
+        counted.map_or(0, |&(_, value)| value).max(seen)
+    }
+}
+
+/// How far the analysis of a file has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Bytes read; the file is read twice.
+    pub bytes: u64,
+    /// Bytes to read.
+    pub total_bytes: u64,
+}
+
+/// Runs the trace in the file at `path` through `analysis`.
+///
+/// Passes each wait to `on_wait`, and calls `on_progress` now and then; the
+/// analysis ends early if that breaks. A damaged file is analyzed as far as it
+/// can be read, and the summary says what is missing.
+pub fn analyze_file(
+    path: &Path,
+    analysis: &mut Analysis,
+    mut on_wait: impl FnMut(&Wait, &Entities),
+    mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+) -> Result<TraceSummary, TraceError> {
+    let file = TraceFile::find(path)?;
+    let total_bytes = 2 * file.len;
+
+    let mut metadata = Metadata::default();
+    let mut reader = file.open()?;
+    while let Some(chunk) = file.next_chunk(&mut reader)? {
+        if let Chunk::Events(events) = chunk {
+            collect_metadata(&events, &mut metadata);
+        }
+        let bytes = reader.offset();
+        if on_progress(Progress { bytes, total_bytes }).is_break() {
+            break;
+        }
+    }
+
+    let mut pass = EventPass::new(analysis.begin_trace(metadata));
+    let mut reader = file.open()?;
+    while let Some(chunk) = file.next_chunk(&mut reader)? {
+        match chunk {
+            Chunk::Events(events) => pass.events(&events, &mut on_wait),
+            Chunk::Counters(counters) => pass.tracer = counters.flatten().collect(),
+            Chunk::End { time_ns, .. } => pass.end_ns = Some(time_ns),
+        }
+        let bytes = file.len + reader.offset();
+        if on_progress(Progress { bytes, total_bytes }).is_break() {
+            break;
+        }
+    }
+    let mut counters = pass.trace.finish(&mut on_wait);
+    counters.add(Counter::MalformedSegments, pass.malformed_segments);
+    counters.add(Counter::MissingBuffers, pass.statistics.missing_buffers());
+    Ok(TraceSummary {
+        path: path.to_owned(),
+        file_bytes: file.len,
+        header: reader.header().clone(),
+        duration_ns: pass.end_ns.unwrap_or(pass.statistics.last_event_ns),
+        tracer: pass.tracer,
+        statistics: pass.statistics,
+        counters,
+        damage: reader.damage().clone(),
+    })
+}
+
+/// A file, at the length that it has when the analysis begins: a trace that is
+/// still being written must not grow between the two passes.
+struct TraceFile<'a> {
+    path: &'a Path,
+    len: u64,
+}
+
+impl<'a> TraceFile<'a> {
+    fn find(path: &'a Path) -> Result<Self, TraceError> {
+        let io_error = |source| TraceError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let metadata = std::fs::metadata(path).map_err(io_error)?;
+        if !metadata.is_file() {
+            let found = if metadata.is_dir() {
+                "a directory"
+            } else {
+                "a special file"
+            };
+            return Err(TraceError::NotAFile {
+                path: path.to_owned(),
+                found,
+            });
+        }
+        Ok(Self {
+            path,
+            len: metadata.len(),
+        })
+    }
+
+    fn open(&self) -> Result<TraceReader<Take<File>>, TraceError> {
+        let file = File::open(self.path).map_err(|source| self.io_error(source))?;
+        TraceReader::new(file.take(self.len)).map_err(|source| match source {
+            HeaderError::Io(source) => self.io_error(source),
+            source => TraceError::Header {
+                path: self.path.to_owned(),
+                source,
+            },
+        })
+    }
+
+    fn next_chunk<'r>(
+        &self,
+        reader: &'r mut TraceReader<Take<File>>,
+    ) -> Result<Option<Chunk<'r>>, TraceError> {
+        reader.next_chunk().map_err(|source| self.io_error(source))
+    }
+
+    fn io_error(&self, source: io::Error) -> TraceError {
+        TraceError::Io {
+            path: self.path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// The first pass.
+///
+/// It visits all chunks of events: those marked to contain metadata describe
+/// classes, methods, call chains and threads, but any may resolve a forward
+/// reference.
+fn collect_metadata(events: &EventsChunk<'_>, metadata: &mut Metadata) {
+    for segment in events.segments().flatten() {
+        for event in segment.events().flatten() {
+            metadata.collect(segment.thread, &event);
+        }
+    }
+}
+
+/// The second pass.
+struct EventPass<'a> {
+    trace: TraceAnalysis<'a>,
+    statistics: Statistics,
+    tracer: Vec<(TracerCounter, u64)>,
+    end_ns: Option<u64>,
+    malformed_segments: u64,
+}
+
+impl<'a> EventPass<'a> {
+    fn new(trace: TraceAnalysis<'a>) -> Self {
+        Self {
+            trace,
+            statistics: Statistics::default(),
+            tracer: Vec::new(),
+            end_ns: None,
+            malformed_segments: 0,
+        }
+    }
+
+    fn events(&mut self, events: &EventsChunk<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+        self.statistics.add_chunk(events);
+        for segment in events.segments() {
+            match segment {
+                Ok(segment) => self.segment(&segment, on_wait),
+                Err(_) => self.malformed_segments += 1,
+            }
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+        self.statistics.add_segment(segment);
+        let mut decoder = segment.events();
+        let mut start = decoder.offset();
+        while let Some(event) = decoder.next() {
+            let Ok(event) = event else {
+                self.malformed_segments += 1;
+                return;
+            };
+            self.statistics.add_event(&event, decoder.offset() - start);
+            start = decoder.offset();
+            self.trace.event(segment.thread, &event, on_wait);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Small traces and the waits that the analysis must find in them.
+
+mod support;
+
+use trace_analysis::{Counter, Counters};
+use trace_format::Event;
+
+/// Analyzes `script` and compares the waits, one a line.
+#[track_caller]
+fn check(script: &str, expected: &str) -> Counters {
+    let (waits, counters) = support::analyze(&support::parse(script));
+    let expected: Vec<&str> = expected
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    assert_eq!(waits, expected);
+    counters
+}
+
+#[test]
+fn paper_figure_3() {
+    let counters = check(
+        "
+        10 T2 enter b
+        20 T3 enter c
+        50 T1 exit a
+        55 T2 entered
+        80 T2 exit b
+        90 T3 entered
+        ",
+        "
+        T2 enter b on Lock@1: 10-50 T1 a, 50-55 <hand-off>
+        T3 enter c on Lock@1: 20-50 T1 a, 50-55 <hand-off>, 55-80 T2 b, 80-90 <hand-off>
+        ",
+    );
+    assert_eq!(counters, Counters::default());
+}
+
+#[test]
+fn thread_that_barges_in_is_blamed_from_the_exit_before() {
+    check(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        30 T3 exit c
+        40 T4 exit d
+        45 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-20 T1 a, 20-30 T3 c, 30-40 T4 d, 40-45 <hand-off>",
+    );
+}
+
+#[test]
+fn earlier_owner_is_not_blamed_for_a_later_wait() {
+    check(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        25 T2 entered
+        70 T4 enter d
+        90 T3 exit c
+        95 T4 entered
+        ",
+        "
+        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>
+        T4 enter d on Lock@1: 70-90 T3 c, 90-95 <hand-off>
+        ",
+    );
+}
+
+#[test]
+fn owner_that_saw_nobody_queued_is_unknown() {
+    check(
+        "
+        10 T2 enter b
+        30 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-30 <owner not seen>",
+    );
+}
+
+#[test]
+fn next_owner_is_not_blamed_for_the_one_that_saw_nobody_queued() {
+    // T3 enters, T2's release is not seen, and T4 is the next to release.
+    let counters = check(
+        "
+        10 T2 enter b
+        11 T3 enter c
+        20 T1 exit a
+        25 T2 entered
+        30 T5 enter e
+        60 T4 exit d
+        65 T3 entered
+        70 T5 entered
+        ",
+        "
+        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>
+        T3 enter c on Lock@1: 11-20 T1 a, 20-25 <hand-off>, 25-60 <owner not seen>, 60-65 <hand-off>
+        T5 enter e on Lock@1: 30-60 T4 d, 60-65 <hand-off>, 65-70 <owner not seen>
+        ",
+    );
+    assert_eq!(counters.value(Counter::UnexpectedExits), 1);
+}
+
+#[test]
+fn conditional_wait_blames_the_method_that_acquired_the_lock() {
+    // Figure 1: dequeue (d) holds the lock and waits; enqueue (e) notifies it.
+    let counters = check(
+        "
+        10 T2 enter e
+        20 T1 exit ->7
+        22 T2 entered
+        30 T1 reenter w
+        40 T2 exit e
+        43 T1 entered
+        50 T3 enter e
+        60 T1 exit ->7
+        70 T3 entered
+        75 T1 resolve 7 d
+        ",
+        "
+        T2 enter e on Lock@1: 10-20 T1 d, 20-22 <hand-off>
+        T1 reenter-after-wait w on Lock@1: 30-40 T2 e, 40-43 <hand-off>
+        T3 enter e on Lock@1: 50-60 T1 d, 60-70 <hand-off>
+        ",
+    );
+    assert_eq!(counters.value(Counter::ForwardRefsUnresolved), 0);
+}
+
+#[test]
+fn owner_still_inside_its_method_at_the_end_has_no_chain() {
+    let counters = check(
+        "
+        10 T2 enter e
+        20 T1 exit ->7
+        22 T2 entered
+        ",
+        "T2 enter e on Lock@1: 10-20 T1 ?, 20-22 <hand-off>",
+    );
+    assert_eq!(counters.value(Counter::ForwardRefsUnresolved), 1);
+}
+
+#[test]
+fn locks_do_not_mix() {
+    check(
+        "
+        10 T2 enter b on L1
+        11 T3 enter c on L2
+        20 T1 exit a on L1
+        21 T4 exit d on L2
+        25 T2 entered on L1
+        26 T3 entered on L2
+        ",
+        "
+        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>
+        T3 enter c on Lock@2: 11-21 T4 d, 21-26 <hand-off>
+        ",
+    );
+}
+
+#[test]
+fn lost_exit_leaves_the_owner_unknown_only_for_those_who_waited() {
+    for loss in ["lost", support::MISSING] {
+        let counters = check(
+            &format!(
+                "
+                10 T2 enter b
+                20 -- {loss}
+                30 T3 enter c
+                40 T4 exit d
+                45 T2 entered
+                60 T2 exit b
+                65 T3 entered
+                ",
+            ),
+            "
+            T2 enter b on Lock@1: 10-40 <events lost>, 40-45 <hand-off>
+            T3 enter c on Lock@1: 30-40 T4 d, 40-45 <hand-off>, 45-60 T2 b, 60-65 <hand-off>
+            ",
+        );
+        assert_eq!(
+            counters.value(Counter::LostNumbers),
+            u64::from(loss == "lost")
+        );
+        assert_eq!(
+            counters.value(Counter::GapsSkipped),
+            u64::from(loss != "lost")
+        );
+    }
+}
+
+#[test]
+fn lost_entered_drops_the_wait() {
+    let counters = check(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        25 -- lost
+        30 T2 exit b
+        40 T2 enter b
+        50 T1 exit a
+        55 T2 entered
+        ",
+        "T2 enter b on Lock@1: 40-50 T1 a, 50-55 <hand-off>",
+    );
+    assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
+}
+
+#[test]
+fn lost_enter_leaves_an_entered_that_still_names_the_owner() {
+    let counters = check(
+        "
+        10 -- lost
+        12 T3 enter c
+        20 T1 exit a
+        25 T2 entered
+        40 T2 exit b
+        45 T3 entered
+        ",
+        "T3 enter c on Lock@1: 12-20 T1 a, 20-25 <hand-off>, 25-40 T2 b, 40-45 <hand-off>",
+    );
+    assert_eq!(counters.value(Counter::EnteredWithoutEnter), 1);
+}
+
+#[test]
+fn second_enter_replaces_a_wait_that_never_ended() {
+    let counters = check(
+        "
+        10 T2 enter b
+        30 T2 enter c
+        40 T1 exit a
+        45 T2 entered
+        ",
+        "T2 enter c on Lock@1: 30-40 T1 a, 40-45 <hand-off>",
+    );
+    assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
+}
+
+#[test]
+fn open_waits_are_counted_up_to_the_last_boundary() {
+    let counters = check(
+        "
+        10 T2 enter b
+        15 T3 enter c
+        20 T1 exit a
+        30 T4 enter d
+        ",
+        "",
+    );
+    assert_eq!(counters.value(Counter::OpenWaits), 3);
+    assert_eq!(counters.value(Counter::OpenWaitsNs), 10 + 5);
+}
+
+#[test]
+fn retired_lock_is_forgotten_and_its_object_recognized() {
+    let mut events = support::parse(
+        "
+        10 T2 enter b on L1
+        20 T1 exit a on L1
+        25 T2 entered on L1
+        40 -- retire on L1
+        50 T2 enter b on L2
+        60 T2 entered on L2
+        ",
+    );
+    // The same object is inflated again.
+    for (_, event) in &mut events {
+        if let Event::LockDescription { identity_hash, .. } = event {
+            *identity_hash = 1;
+        }
+    }
+    let (waits, counters) = support::analyze(&events);
+    assert_eq!(
+        waits,
+        [
+            "T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>",
+            "T2 enter b on Lock@1: 50-60 <owner not seen>",
+        ]
+    );
+    assert_eq!(counters, Counters::default());
+}
+
+#[test]
+fn clocks_that_disagree_never_unbalance_a_wait() {
+    let counters = check(
+        "
+        30 T2 enter b
+        25 T1 exit a
+        28 T3 enter c
+        40 T2 entered
+        35 T2 exit b
+        34 T3 entered
+        50 T4 enter d
+        45 T4 entered
+        ",
+        "
+        T2 enter b on Lock@1: 30-40 <hand-off>
+        T3 enter c on Lock@1: 28-34 <owner not seen>
+        T4 enter d on Lock@1: 50-50 <owner not seen>
+        ",
+    );
+    assert_eq!(counters.value(Counter::UnbalancedWaits), 0);
+}
+
+#[test]
+fn trace_read_from_the_middle_still_names_owners() {
+    let events = support::parse(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        25 T2 entered
+        30 T3 enter c
+        40 T2 exit b
+        45 T3 entered
+        ",
+    );
+    let (waits, counters) = support::analyze(&events[3..]);
+    assert_eq!(
+        waits,
+        ["T3 enter c on <lock #1 not described>: 30-40 T2 b, 40-45 <hand-off>"]
+    );
+    assert_eq!(counters.value(Counter::LocksNotDescribed), 1);
+    assert_eq!(counters.value(Counter::NumbersSkipped), 3);
+    assert_eq!(counters.value(Counter::EnteredWithoutEnter), 1);
+}

@@ -1,0 +1,212 @@
+//! Traces written as text, and the waits found in them as text.
+
+use std::collections::BTreeMap;
+
+use trace_analysis::{Analysis, Chain, Counters, Entities, Limits, Metadata, Owner, Wait};
+use trace_format::{ChainRef, Event, Frame, LockId, ThreadId};
+
+/// A number that was taken but whose event is not in the trace.
+pub(crate) const MISSING: &str = "missing";
+
+/// Parses a trace, one event a line, in the order in which things happened:
+///
+/// ```text
+/// 10 T2 enter b          thread 2 begins to wait, in method b
+/// 10 T2 reenter b        the same, after Object.wait
+/// 50 T1 exit a           thread 1, holding the lock in method a, releases it
+/// 50 T1 exit ->7         the same with a forward reference
+/// 90 T1 resolve 7 a      which was to method a
+/// 60 T2 entered          thread 2 acquires the lock
+/// 60 T2 entered 5        the same; 5 ns of the wait were safepoints
+/// 70 -- lost             an event is lost and listed
+/// 70 -- missing          an event is lost
+/// 99 -- retire           the lock is deflated
+/// ```
+///
+/// Events are of lock 1 unless they end with `on L2`. Sequence numbers count
+/// the lines of a lock from 1; a description precedes its first line.
+pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
+    let mut sequences: BTreeMap<LockId, u64> = BTreeMap::new();
+    let mut events = Vec::new();
+    for line in script
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        let (line, lock) = line.split_once(" on L").unwrap_or((line, "1"));
+        let lock: LockId = lock.trim().parse().expect("a lock");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (&[time, thread, verb], arguments) = words.split_first_chunk().expect("three words");
+        let time_ns = time.parse().expect("a time");
+        let thread = thread.trim_start_matches('T').parse().unwrap_or(0);
+        if verb == "resolve" {
+            let forward_ref = arguments[0].parse().expect("a reference");
+            let chain = chain_id(arguments[1]);
+            events.push((thread, Event::ForwardResolved { forward_ref, chain }));
+            continue;
+        }
+        let sequence = sequences.entry(lock).or_insert_with(|| {
+            events.push((thread, description(lock)));
+            0
+        });
+        *sequence += 1;
+        let sequence = *sequence;
+        events.push((
+            thread,
+            match verb {
+                "enter" | "reenter" => Event::ContendedEnter {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain: chain_id(arguments[0]),
+                    after_wait: verb == "reenter",
+                },
+                "entered" => Event::ContendedEntered {
+                    lock,
+                    sequence,
+                    time_ns,
+                    safepoint_ns: arguments
+                        .first()
+                        .map_or(0, |ns| ns.parse().expect("a duration")),
+                },
+                "exit" => Event::ContendedExit {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain: match arguments[0].strip_prefix("->") {
+                        Some(forward_ref) => {
+                            ChainRef::Forward(forward_ref.parse().expect("a reference"))
+                        }
+                        None => ChainRef::Chain(chain_id(arguments[0])),
+                    },
+                },
+                "lost" => Event::LostNumber { lock, sequence },
+                "retire" => Event::LockRetired { lock, sequence },
+                MISSING => continue,
+                _ => panic!("unknown event {verb}"),
+            },
+        ));
+    }
+    events
+}
+
+/// Lock *n* is the object with identity hash code *n* of class `Lock`.
+pub(crate) fn description(lock: LockId) -> Event<'static> {
+    Event::LockDescription {
+        lock,
+        class: 1,
+        mirrored_class: 0,
+        identity_hash: lock as u32,
+        monitor_address: 0,
+    }
+}
+
+/// The chain of the single method `a`, `b`...
+fn chain_id(method: &str) -> u32 {
+    u32::from(method.as_bytes()[0])
+}
+
+/// Describes threads `T1` to `T9`, class `Lock`, and the methods and chains `a`
+/// to `z`.
+pub(crate) fn metadata() -> Metadata {
+    const NAMES: [&str; 10] = ["T0", "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9"];
+    const METHODS: &str = "abcdefghijklmnopqrstuvwxyz";
+    let mut metadata = Metadata::default();
+    for (thread, name) in (0..).zip(NAMES) {
+        let start = Event::ThreadStart {
+            time_ns: 0,
+            java_id: u64::from(thread),
+            name,
+        };
+        metadata.collect(thread, &start);
+    }
+    let (source_file, loader_class) = ("Lock.java", "");
+    let class = Event::Class {
+        class: 1,
+        loader: 0,
+        name: "Lock",
+        source_file,
+        loader_class,
+    };
+    metadata.collect(0, &class);
+    for (at, method) in METHODS.bytes().enumerate() {
+        let (id, name) = (u32::from(method), &METHODS[at..=at]);
+        metadata.collect(
+            0,
+            &Event::Method {
+                method: id,
+                class: 1,
+                name,
+                signature: "()V",
+            },
+        );
+        let frames = vec![Frame {
+            method: id,
+            bci: 0,
+            line: 1,
+        }];
+        metadata.collect(
+            0,
+            &Event::Chain {
+                chain: id,
+                frames,
+                truncated: false,
+            },
+        );
+    }
+    metadata
+}
+
+/// Analyzes `events` in the given order.
+pub(crate) fn analyze(events: &[(ThreadId, Event<'_>)]) -> (Vec<String>, Counters) {
+    let mut metadata = metadata();
+    for (thread, event) in events {
+        metadata.collect(*thread, event);
+    }
+    let mut waits = Vec::new();
+    let mut on_wait = |wait: &Wait, entities: &Entities| waits.push(describe(wait, entities));
+    let mut analysis = Analysis::new(Limits::default());
+    let mut trace = analysis.begin_trace(metadata);
+    for (thread, event) in events {
+        trace.event(*thread, event, &mut on_wait);
+    }
+    let counters = trace.finish(&mut on_wait);
+    (waits, counters)
+}
+
+/// A wait as one line: `T2 enter b on Lock@1: 10-50 T1 a, 50-60 <hand-off>`.
+pub(crate) fn describe(wait: &Wait, entities: &Entities) -> String {
+    let parts: Vec<String> = wait
+        .contentions
+        .iter()
+        .map(|contention| {
+            let end_ns = contention.start_ns + contention.duration_ns;
+            let owner = match contention.owner {
+                Owner::Thread { thread, chain } => {
+                    format!(
+                        "{} {}",
+                        entities.thread(thread).name,
+                        method(entities.chain(chain), entities)
+                    )
+                }
+                Owner::Unknown(reason) => format!("<{}>", reason.label()),
+            };
+            format!("{}-{end_ns} {owner}", contention.start_ns)
+        })
+        .collect();
+    format!(
+        "{} {} {} on {}: {}",
+        entities.thread(wait.thread).name,
+        wait.kind.name(),
+        method(entities.chain(wait.chain), entities),
+        entities.lock_label(wait.lock),
+        parts.join(", ")
+    )
+}
+
+fn method(chain: &Chain, entities: &Entities) -> String {
+    match chain.frames() {
+        [innermost, ..] => entities.method(innermost.method).name.to_string(),
+        [] => "?".to_owned(),
+    }
+}
