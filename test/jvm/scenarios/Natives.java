@@ -1,0 +1,16 @@
+package scenarios;
+
+/** Loads the library built from {@code native/}. */
+final class Natives {
+    static {
+        System.load(System.getProperty("scenarios.natives"));
+    }
+
+    private Natives() {}
+
+    /** Makes sure that the library is loaded. */
+    static void load() {}
+
+    /** Runs a shell command as C's {@code system} does: the child inherits whatever is not close-on-exec. */
+    static native int system(String command);
+}

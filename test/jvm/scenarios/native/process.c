@@ -1,0 +1,16 @@
+/* The native method of the class Natives. */
+#include <jni.h>
+#include <stdlib.h>
+
+JNIEXPORT jint JNICALL
+Java_scenarios_Natives_system(JNIEnv *env, jclass class, jstring command) {
+    const char *text = (*env)->GetStringUTFChars(env, command, NULL);
+    int status;
+    (void) class;
+    if (text == NULL) {
+        return -1;
+    }
+    status = system(text);
+    (*env)->ReleaseStringUTFChars(env, command, text);
+    return status;
+}
