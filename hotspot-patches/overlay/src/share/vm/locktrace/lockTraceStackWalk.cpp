@@ -93,42 +93,36 @@ class LockTraceFrames : public StackObj {
 // ---------------------------------------------------------------------------
 // Java frames
 
-static LctFrame java_frame(LctThread* tracer, Method* method, int bci) {
-  LctFrame result;
-  result.method = LockTraceMetadata::method_id(tracer, method);
-  if (method->is_native()) {
-    result.bci = -1;
-    result.line = -1;
-  } else {
-    // The position of a synchronized method's own monitor operations is
-    // SynchronizationEntryBCI, which has no line.
-    result.bci = MAX2(bci, 0);
-    result.line = method->line_number_from_bci(result.bci);
-  }
-  return result;
-}
-
-// Appends a method, unless Java's own stack traces hide it too.
+// Appends a method, unless Java's own stack traces hide it too. A negative bci
+// stands for a position that is not known.
 static void append(GrowableArray<LctFrame>* frames, LctThread* tracer, Method* method, int bci) {
   if (method->is_hidden() && !ShowHiddenFrames) return;
-  frames->append(java_frame(tracer, method, bci));
+  LctFrame result;
+  result.method = LockTraceMetadata::method_id(tracer, method);
+  result.bci = method->is_native() ? -1 : bci;
+  result.line = result.bci < 0 ? -1 : method->line_number_from_bci(bci);
+  frames->append(result);
 }
 
 // Appends the methods inlined at pc, innermost first, and the compiled method
-// itself. The compilers describe the position of every call, leaf calls
-// included, while tracing (DebugNonSafepoints).
+// itself. While tracing, the compilers describe the position of every call,
+// leaf calls included (DebugNonSafepoints). The one exception is the exit of a
+// synchronized method that C1 unwinds because of an exception: its position is
+// not known, and the nearest description would be that of other code.
 static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, nmethod* code, address pc) {
-  PcDesc* desc = code->is_native_method() ? (PcDesc*) NULL : code->pc_desc_near(pc);
+  PcDesc* desc = code->is_native_method() ? (PcDesc*) NULL : code->pc_desc_at(pc);
   int offset = desc == NULL ? (int) DebugInformationRecorder::serialized_null : desc->scope_decode_offset();
   if (offset == DebugInformationRecorder::serialized_null) {
-    append(frames, tracer, code->method(), 0);
+    append(frames, tracer, code->method(), -1);
     return;
   }
   while (offset != DebugInformationRecorder::serialized_null) {
     DebugInfoReadStream scope(code, offset);
     offset = scope.read_int();
     Method* method = scope.read_method();
-    int bci = scope.read_bci();
+    // The monitor operations of a synchronized method itself stand at
+    // SynchronizationEntryBCI, before its first byte code.
+    int bci = MAX2(scope.read_bci(), 0);
     append(frames, tracer, method, bci);
   }
 }
