@@ -2,7 +2,8 @@
 # Steps with a log, elapsed time and a readable failure.
 #
 # Sourced by scripts that set LOG_DIR. Everything is written to stderr, so that
-# stdout stays free for results.
+# stdout stays free for results. Children do not inherit file descriptor 9, which
+# a script may hold a lock with: one that outlives the script would keep it.
 
 # The exit codes of the scripts that use this library.
 readonly EXIT_BUILD=1 EXIT_USAGE=2 EXIT_MACHINE=3 EXIT_SOURCE=4 EXIT_PATCH=5
@@ -42,14 +43,14 @@ run_step() {
   mkdir -p "$LOG_DIR"
   : >"$log"
 
-  show_progress "$name" "$started" "$log" &
+  show_progress "$name" "$started" "$log" 9>&- &
   ticker=$!
   # The command must not stand in a condition: bash would ignore `set -e` in it.
   set +e
   (
     set -e
     "$@"
-  ) >"$log" 2>&1 </dev/null
+  ) >"$log" 2>&1 </dev/null 9>&-
   status=$?
   set -e
   { kill "$ticker" && wait "$ticker"; } 2>/dev/null || true

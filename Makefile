@@ -1,0 +1,28 @@
+# The ways into the project; `make help` lists them. The work is done by scripts
+# and by cargo, and what is up to date is not done again.
+
+.DEFAULT_GOAL := help
+# Builds lock the shared cache, so running them at once gains nothing.
+.NOTPARALLEL:
+
+include make/jdk.mk
+include make/rust.mk
+include make/lint.mk
+
+.PHONY: help demo test clean clean-cache
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: jdk tools ## build all, trace a contended program, print the report
+	scripts/demo.sh
+
+test: lint jdk jdk-stock tools ## every check and test
+	cargo test --workspace --locked
+
+clean: ## remove what this clone has built
+	rm -rf build
+	cargo clean
+
+clean-cache: ## remove what all clones share: sources, object files, boot JDK
+	rm -rf $(addprefix $(CACHE)/,apt package sources builds boot-jdk lock)
