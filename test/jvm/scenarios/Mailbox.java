@@ -23,7 +23,7 @@ final class Mailbox {
 
     /** Puts a message and keeps the lock for {@code holdNanos} before it notifies. */
     void put(String message, long holdNanos) {
-        synchronized (messages) {
+        synchronized (messages) { // @wanted
             Held.nanos(holdNanos);
             messages.add(message);
             messages.notifyAll();

@@ -1,0 +1,70 @@
+//! The JDKs under test.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::paths::repository;
+
+/// An installed JDK 8.
+#[derive(Debug)]
+pub struct Jdk {
+    home: PathBuf,
+}
+
+impl Jdk {
+    /// The patched JDK.
+    pub fn traced() -> &'static Jdk {
+        static JDK: OnceLock<Jdk> = OnceLock::new();
+        JDK.get_or_init(|| {
+            let jdk = Jdk::find("LOCKTRACE_JDK", "build/jdk");
+            let version = Command::new(jdk.tool("java"))
+                .args([
+                    "-XX:+TraceLockContention",
+                    "-XX:LockContentionTraceFile=/dev/null",
+                    "-version",
+                ])
+                .output()
+                .expect("java can be started");
+            assert!(
+                version.status.success(),
+                "{} does not know -XX:+TraceLockContention: {}",
+                jdk.home.display(),
+                String::from_utf8_lossy(&version.stderr),
+            );
+            jdk
+        })
+    }
+
+    /// The same JDK without our patches.
+    pub fn stock() -> &'static Jdk {
+        static JDK: OnceLock<Jdk> = OnceLock::new();
+        JDK.get_or_init(|| Jdk::find("LOCKTRACE_JDK_STOCK", "build/jdk-stock"))
+    }
+
+    fn find(variable: &str, default: &str) -> Jdk {
+        let home =
+            std::env::var_os(variable).map_or_else(|| repository().join(default), PathBuf::from);
+        assert!(
+            home.join("bin/javac").exists(),
+            "no JDK at {}: run `make jdk`, or name one in {variable}",
+            home.display(),
+        );
+        Jdk { home }
+    }
+
+    /// The directory that `JAVA_HOME` would name.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// A program of the JDK.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+
+    /// The shared library that is the JVM.
+    pub fn libjvm(&self) -> PathBuf {
+        self.home.join("jre/lib/amd64/server/libjvm.so")
+    }
+}

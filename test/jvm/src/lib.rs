@@ -1,0 +1,39 @@
+//! Runs traced JVMs and checks their traces against a truth that the tracer
+//! did not produce: the programs in `scenarios/`, `demo/` and `h2/` know, by
+//! construction or by their own clock, who blocked whom and for how long.
+//!
+//! The tests need the patched JDK and the stock JDK that `make jdk` builds, and
+//! fail without them. Environment:
+//!
+//! | variable              | default            | names                     |
+//! |-----------------------|--------------------|---------------------------|
+//! | `LOCKTRACE_JDK`       | `build/jdk`        | the patched JDK           |
+//! | `LOCKTRACE_JDK_STOCK` | `build/jdk-stock`  | the same JDK, unpatched   |
+//! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
+//!
+//! Everything here panics when the machinery itself fails: these are helpers of
+//! tests.
+
+mod compile_mode;
+mod contention;
+mod expectation;
+mod jdk;
+mod jvm;
+mod locktrace;
+mod paths;
+mod processor;
+mod programs;
+mod turn;
+
+pub use compile_mode::CompileMode;
+pub use contention::{Contention, Frame, ThreadRef, Wait};
+pub use expectation::{Expectation, ExpectedFrame, line_of};
+pub use jdk::Jdk;
+pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
+pub use locktrace::{
+    Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, report, waits,
+};
+pub use paths::{repository, scratch_directory, source_directory};
+pub use processor::{alone, among_others};
+pub use programs::Programs;
+pub use turn::{Turn, blame};

@@ -1,0 +1,154 @@
+//! The command line under test.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::contention::{Contention, Wait};
+use crate::paths::{repository, target_directory};
+use crate::programs::run_to_success;
+
+/// What a call of `locktrace` gave.
+#[derive(Debug)]
+pub struct Finished {
+    /// Exit code.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// Runs `locktrace` with some arguments.
+pub fn locktrace(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Finished {
+    let mut command = Command::new(program());
+    command.args(arguments).stdin(Stdio::null());
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    Finished {
+        code: output
+            .status
+            .code()
+            .unwrap_or_else(|| panic!("{command:?}: {}", output.status)),
+        stdout: String::from_utf8(output.stdout).expect("locktrace prints UTF-8"),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The records of a complete trace.
+pub fn contentions(trace: &Path) -> Vec<Contention> {
+    let output = succeed(["contentions", "--format", "jsonl"], trace);
+    output.lines().map(parse).collect()
+}
+
+/// The waits of a complete trace, each checked to be conserved.
+pub fn waits(trace: &Path) -> Vec<Wait> {
+    Wait::group(contentions(trace))
+}
+
+/// The report on a complete trace, aggregated by some aspects.
+pub fn report(trace: &Path, by: &str) -> Report {
+    parse(&succeed(
+        ["report", "--format", "json", "--top", "1000000", "--by", by],
+        trace,
+    ))
+}
+
+/// What `report --format json` prints.
+#[derive(Debug, Deserialize)]
+pub struct Report {
+    /// What the report is about.
+    pub trace: TraceInfo,
+    /// Sums over everything.
+    pub totals: Totals,
+    /// The aggregation tree.
+    pub tree: Vec<ReportNode>,
+}
+
+/// The trace that a report is about.
+#[derive(Debug, Deserialize)]
+pub struct TraceInfo {
+    /// Its length.
+    pub duration_ns: u64,
+    /// It could be read to the end that the tracer wrote.
+    pub complete: bool,
+    /// Events that the tracer had to drop.
+    pub lost_events: u64,
+}
+
+/// Sums over everything.
+#[derive(Debug, Deserialize)]
+pub struct Totals {
+    /// Number of records.
+    pub contentions: u64,
+    /// Their duration.
+    pub duration_ns: u64,
+    /// The part of that without an owner.
+    pub unknown_owner_ns: u64,
+}
+
+/// A node of the aggregation tree.
+#[derive(Debug, Deserialize)]
+pub struct ReportNode {
+    /// What it is aggregated by.
+    pub aspect: String,
+    /// The value of that aspect, for people.
+    pub label: String,
+    /// Number of records.
+    pub contentions: u64,
+    /// Their duration.
+    pub duration_ns: u64,
+    /// Their share in the whole.
+    pub share: f64,
+    /// The next level.
+    #[serde(default)]
+    pub children: Vec<ReportNode>,
+}
+
+impl Report {
+    /// The node of the first level with a label.
+    pub fn node(&self, label: &str) -> &ReportNode {
+        let node = self.tree.iter().find(|node| node.label == label);
+        node.unwrap_or_else(|| panic!("no {label:?} in {:#?}", self.tree))
+    }
+}
+
+fn succeed<const N: usize>(arguments: [&str; N], trace: &Path) -> String {
+    let arguments = arguments.iter().map(OsString::from).chain([trace.into()]);
+    let finished = locktrace(arguments);
+    assert_eq!(finished.code, 0, "{}: {}", trace.display(), finished.stderr);
+    finished.stdout
+}
+
+fn parse<T: DeserializeOwned>(json: &str) -> T {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{error} in {json}"))
+}
+
+/// The program: the one that the environment names, or built from this
+/// repository.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        if let Some(program) = std::env::var_os("LOCKTRACE_BIN") {
+            return program.into();
+        }
+        let target = target_directory();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            "locktrace",
+            "--target-dir",
+        ]);
+        cargo.arg(&target).current_dir(repository());
+        run_to_success(&mut cargo);
+        target.join("release/locktrace")
+    })
+}

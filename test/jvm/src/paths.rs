@@ -1,0 +1,39 @@
+//! Where things are.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// The root of the repository.
+pub fn repository() -> &'static Path {
+    let package = source_directory();
+    package
+        .ancestors()
+        .nth(2)
+        .expect("the package lies two levels deep")
+}
+
+/// The root of the Java sources: this package.
+pub fn source_directory() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Cargo's target directory, in which the running test was built.
+pub(crate) fn target_directory() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own program");
+    // target/PROFILE/deps/test
+    let target = test.ancestors().nth(3);
+    target
+        .expect("Cargo puts tests three levels below its target directory")
+        .to_owned()
+}
+
+/// A fresh directory for one run.
+pub fn scratch_directory(name: &str) -> TempDir {
+    let parent = target_directory().join("jvm-tests");
+    std::fs::create_dir_all(&parent).expect("the target directory is writable");
+    let directory = tempfile::Builder::new()
+        .prefix(&format!("{name}-"))
+        .tempdir_in(parent);
+    directory.expect("the target directory is writable")
+}

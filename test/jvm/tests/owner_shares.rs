@@ -1,0 +1,133 @@
+//! The main acceptance test: how much each method is blamed for equals what
+//! the program's own clock says.
+
+use std::collections::BTreeMap;
+
+use jvm_tests::{
+    CompileMode, Contention, Jvm, NEVER_INLINED, Run, Turn, Wait, alone, blame, contentions,
+};
+
+const OWNERS: [&str; 4] = ["ownerA", "ownerB", "ownerC", "ownerD"];
+
+/// How far a method's share may be from the truth, in percentage points.
+///
+/// The program reads its clock some microseconds away from where the lock
+/// changes hands, and the time from one owner's release to the next one's
+/// acquisition, some 0.1 ms on a busy machine, has no owner. A hold takes 1 to
+/// 8 ms.
+const SHARE_TOLERANCE: f64 = 3.0;
+
+/// How far the sum of all blame may be from the truth, relative to it; for the
+/// same reasons.
+const TOTAL_TOLERANCE: f64 = 0.05;
+
+const COLLECTORS: [&str; 4] = [
+    "-XX:+UseSerialGC",
+    "-XX:+UseParallelGC",
+    "-XX:+UseConcMarkSweepGC",
+    "-XX:+UseG1GC",
+];
+
+const LOCKINGS: [&[&str]; 2] = [
+    &["-XX:-UseBiasedLocking"],
+    // Biased from the start, not from the fifth second on.
+    &["-XX:+UseBiasedLocking", "-XX:BiasedLockingStartupDelay=0"],
+];
+
+#[test]
+fn with_every_compiler_collector_and_way_of_locking() {
+    let _processor = alone();
+    let mut failures = Vec::new();
+    for mode in CompileMode::ALL {
+        for collector in COLLECTORS {
+            for locking in LOCKINGS {
+                let flags = [mode.flags(), &[collector], locking].concat();
+                failures.extend(check("Block", "1000", &flags).err());
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn with_every_kind_of_monitor() {
+    let _processor = alone();
+    let mut failures = Vec::new();
+    for kind in [
+        "Method",
+        "StaticMethod",
+        "NativeMethod",
+        "Jni",
+        "UnsafeMethods",
+    ] {
+        for mode in CompileMode::ALL {
+            failures.extend(check(kind, "1000", mode.flags()).err());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// Runs `OwnerShares` and compares the blame.
+fn check(kind: &str, unit_us: &str, flags: &[&str]) -> Result<(), String> {
+    let run = Jvm::traced(&["scenarios.OwnerShares", kind, unit_us, "40"])
+        .flags(NEVER_INLINED)
+        // Collects garbage some times in a run.
+        .flags(["-Xmx48m"])
+        .flags(flags)
+        .run();
+    let truth = true_blame(&run);
+    let traced = traced_blame(contentions(&run.trace()));
+
+    let total = |blame: &BTreeMap<String, u64>| blame.values().sum::<u64>() as f64;
+    let (true_total, traced_total) = (total(&truth), total(&traced));
+    let mut differs = (traced_total / true_total - 1.0).abs() > TOTAL_TOLERANCE;
+    let mut table =
+        format!("{kind} {flags:?}: {true_total:.0} ns in truth, {traced_total:.0} ns in the trace");
+    for owner in OWNERS {
+        let share = |blame: &BTreeMap<String, u64>, total| {
+            100.0 * blame.get(owner).copied().unwrap_or(0) as f64 / total
+        };
+        let (expected, found) = (share(&truth, true_total), share(&traced, traced_total));
+        differs |= (expected - found).abs() > SHARE_TOLERANCE;
+        table += &format!("\n  {owner} {expected:6.2} % in truth, {found:6.2} % in the trace");
+    }
+    if differs { Err(table) } else { Ok(()) }
+}
+
+fn true_blame(run: &Run) -> BTreeMap<String, u64> {
+    let turns: Vec<_> = run
+        .lines_of("turn")
+        .map(|words| Turn::parse(&words))
+        .collect();
+    assert_eq!(turns.len(), 4 * 40, "{}", run.describe());
+    blame(&turns)
+}
+
+/// Sums the records by the owner method; what has no owner is left out.
+fn traced_blame(contentions: Vec<Contention>) -> BTreeMap<String, u64> {
+    let mut blame = BTreeMap::new();
+    for wait in Wait::group(contentions)
+        .iter()
+        .filter(|wait| wait.thread().starts_with("owner-"))
+    {
+        for part in &wait.parts {
+            if let Some(owner) = owner_method(part) {
+                *blame.entry(owner).or_default() += part.duration_ns;
+            }
+        }
+    }
+    blame
+}
+
+/// The first frame of the owner's chain that is one of the four methods; below
+/// it there may be the native method that it locks with.
+fn owner_method(contention: &Contention) -> Option<String> {
+    let mut methods = contention
+        .owner_chain
+        .iter()
+        .flatten()
+        .map(|frame| &frame.method);
+    methods
+        .find(|method| OWNERS.contains(&method.as_str()))
+        .cloned()
+}

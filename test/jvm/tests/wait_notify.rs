@@ -1,0 +1,168 @@
+//! `Object.wait`: who is to blame when it releases the lock, and what it means
+//! to be blocked when it returns (paper, section 3.2, "Conditional waiting").
+
+use jvm_tests::{
+    CompileMode, Contention, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, among_others, waits,
+};
+
+/// `WaitNotify.ROUNDS`.
+const ROUNDS: usize = 10;
+
+#[test]
+fn a_wait_that_times_out() {
+    let _processor = among_others();
+    for mode in CompileMode::ALL {
+        let run = wait_notify("timeout", mode);
+        let waits = waits(&run.trace());
+        check_blocked_producer(&waits, producer("SlowProducer", "slowly"), mode);
+
+        // The producer holds the lock for 50 ms, and the consumer waits 10 ms.
+        let put = ExpectedFrame::new("scenarios.Mailbox.put", "put");
+        let reentered =
+            check_blocked_consumer(&waits, [put, producer("SlowProducer", "slowly")], mode);
+        assert_eq!(reentered.len(), ROUNDS, "{mode:?}: one re-enter a round");
+        for (wait, held) in reentered.iter().zip(run.lines_of("held")) {
+            let limit_ns = parse(held[2]) - parse(held[1]);
+            assert!(
+                wait.duration_ns <= limit_ns,
+                "{mode:?}: longer than the lock was held"
+            );
+            assert!(
+                wait.duration_ns >= 30_000_000,
+                "{mode:?}: {} ns",
+                wait.duration_ns
+            );
+        }
+    }
+}
+
+#[test]
+fn a_wait_that_is_notified() {
+    let _processor = among_others();
+    for mode in CompileMode::ALL {
+        let run = wait_notify("notified", mode);
+        let waits = waits(&run.trace());
+        check_blocked_producer(&waits, producer("GreedyProducer", "brief"), mode);
+
+        let inspect = ExpectedFrame::new("scenarios.Mailbox.inspect", "inspected");
+        let reentered = check_blocked_consumer(
+            &waits,
+            [inspect, producer("GreedyProducer", "greedy")],
+            mode,
+        );
+        // A race; the producer takes the lock within a microsecond, and the
+        // consumer needs fifty to wake up.
+        assert!(
+            reentered.len() * 2 > ROUNDS,
+            "{mode:?}: {} re-enters",
+            reentered.len()
+        );
+    }
+}
+
+fn wait_notify(end_of_wait: &str, mode: CompileMode) -> Run {
+    Jvm::traced(&["scenarios.WaitNotify", end_of_wait])
+        .flags(NEVER_INLINED)
+        .flags(mode.flags())
+        .run()
+}
+
+fn producer(class: &str, line: &str) -> ExpectedFrame {
+    ExpectedFrame::new(&format!("scenarios.WaitNotify${class}.run"), line)
+}
+
+/// The producer was blocked in `Mailbox.put` by `Mailbox.take`, to the end of
+/// its synchronized block: nothing of `wait`, which released the lock.
+fn check_blocked_producer(waits: &[Wait], run: ExpectedFrame, mode: CompileMode) {
+    let chain = [ExpectedFrame::new("scenarios.Mailbox.put", "wanted"), run];
+    let owner_chain = [
+        ExpectedFrame::new("scenarios.Mailbox.take", "taken"),
+        ExpectedFrame::new("scenarios.WaitNotify$Consumer.run", "take"),
+    ];
+    let in_put = |wait: &&Wait| {
+        wait.common()
+            .chain
+            .first()
+            .is_some_and(|frame| frame.method == "put")
+    };
+    let waits: Vec<_> = waits
+        .iter()
+        .filter(|wait| wait.thread() == "producer")
+        .filter(in_put)
+        .collect();
+    assert_eq!(waits.len(), ROUNDS, "{mode:?}: one wait a round");
+    for wait in waits {
+        check_part(
+            wait.longest_part(),
+            "enter",
+            "consumer",
+            &chain,
+            &owner_chain,
+            mode,
+        );
+        // `Held` blocked it for 20 ms.
+        assert!(
+            wait.longest_part().duration_ns >= 20_000_000,
+            "{mode:?}: {wait:#?}"
+        );
+    }
+}
+
+/// The consumer was blocked when it returned from `wait`, by a producer.
+fn check_blocked_consumer(
+    waits: &[Wait],
+    owner_chain: [ExpectedFrame; 2],
+    mode: CompileMode,
+) -> Vec<&Wait> {
+    let chain = [
+        ExpectedFrame::new("java.lang.Object.wait", "-"),
+        ExpectedFrame::new("scenarios.Mailbox.awaitNotEmpty", "wait"),
+        ExpectedFrame::new("scenarios.Mailbox.take", "await"),
+        ExpectedFrame::new("scenarios.WaitNotify$Consumer.run", "take"),
+    ];
+    let waits: Vec<_> = waits
+        .iter()
+        .filter(|wait| wait.thread() == "consumer")
+        .collect();
+    for wait in &waits {
+        check_part(
+            wait.longest_part(),
+            "reenter-after-wait",
+            "producer",
+            &chain,
+            &owner_chain,
+            mode,
+        );
+    }
+    waits
+}
+
+fn check_part(
+    part: &Contention,
+    kind: &str,
+    owner: &str,
+    chain: &[ExpectedFrame],
+    owner_chain: &[ExpectedFrame],
+    mode: CompileMode,
+) {
+    assert_eq!(part.kind, kind, "{mode:?}: {part:#?}");
+    assert_eq!(
+        part.lock_class, "java.util.ArrayList",
+        "{mode:?}: {part:#?}"
+    );
+    assert_eq!(part.owner_name(), Some(owner), "{mode:?}: {part:#?}");
+    if let Err(difference) = ExpectedFrame::compare(chain, &part.chain, mode) {
+        panic!(
+            "{mode:?}: call chain of the {}: {difference}",
+            part.thread.name
+        );
+    }
+    let found = part.owner_chain.as_deref().unwrap_or_default();
+    if let Err(difference) = ExpectedFrame::compare(owner_chain, found, mode) {
+        panic!("{mode:?}: call chain of the owner {owner}: {difference}");
+    }
+}
+
+fn parse(time: &str) -> u64 {
+    time.parse().expect("a time in nanoseconds")
+}
