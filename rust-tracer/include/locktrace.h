@@ -1,0 +1,402 @@
+/* Interface of the lock contention tracer to the JVM. Generated from src/ffi.rs; see docs/c-abi.md. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ One trace. Lives as long as the process: threads may use it at any time.
+ */
+typedef struct LctRuntime LctRuntime;
+
+/*
+ Writes the events of one thread, which alone uses it.
+ */
+typedef struct LctThread LctThread;
+
+/*
+ Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
+ in the JVM's symbols. A null `ptr` is empty text.
+ */
+typedef struct LctStr {
+  /*
+   First byte.
+   */
+  const uint8_t *ptr;
+  /*
+   Number of bytes.
+   */
+  size_t len;
+} LctStr;
+
+/*
+ How to trace.
+ */
+typedef struct LctConfig {
+  /*
+   The trace file, created or overwritten.
+   */
+  struct LctStr path;
+  /*
+   Compress the file.
+   */
+  bool compress;
+  /*
+   Wall clock at the trace's start, in nanoseconds since 1970.
+   */
+  uint64_t start_unix_ns;
+  /*
+   Monotonic clock at the trace's start, in nanoseconds.
+   */
+  uint64_t start_ns;
+  /*
+   Process id.
+   */
+  uint32_t pid;
+  /*
+   Version of the JVM.
+   */
+  struct LctStr jvm;
+  /*
+   Set to 0, atomically, when tracing goes off because the file cannot be
+   written. Valid for ever, or null.
+   */
+  uint8_t *enabled;
+  /*
+   Bound of all buffers together, in bytes; 0 for the default of 64 MiB.
+   */
+  uint64_t max_buffer_bytes;
+} LctConfig;
+
+/*
+ What the tracer keeps in each monitor. All zero in a fresh monitor. Accessed
+ atomically by everybody.
+ */
+typedef struct LctLock {
+  /*
+   Identifier of the lock; 0 if the monitor was not contended since its
+   inflation.
+   */
+  uint64_t id;
+  /*
+   The sequence number taken last; 0 is that of the description.
+   */
+  uint64_t last_sequence;
+  /*
+   The caller's: the forward reference that the owner has to resolve when it
+   releases the lock, or 0. Compiled code tests it.
+   */
+  uint64_t forward_ref;
+} LctLock;
+
+/*
+ One frame of a call chain.
+ */
+typedef struct LctFrame {
+  /*
+   Identifier of the method executed.
+   */
+  uint32_t method;
+  /*
+   Byte code index, -1 where there is none.
+   */
+  int32_t bci;
+  /*
+   Source line, -1 where it is not known.
+   */
+  int32_t line;
+} LctFrame;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ Opens the trace file and starts the drainer thread. Returns null and a
+ NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
+ cannot be opened.
+
+ # Safety
+
+ `config` points to a configuration, and `error` is null or points to
+ `error_len` writable bytes.
+ */
+struct LctRuntime *lct_start(const struct LctConfig *config, uint8_t *error, size_t error_len);
+
+/*
+ Ends the trace: writes what all threads have written so far and the end
+ marker. Waits for that at most `timeout_ms` milliseconds. The runtime stays
+ valid; threads may go on writing, to no effect.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_stop(const struct LctRuntime *runtime, uint32_t timeout_ms);
+
+/*
+ Hands the buffers of all threads to the drainer, but for those that are
+ being written to at this moment.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_reclaim_all(const struct LctRuntime *runtime);
+
+/*
+ The current epoch of metadata, at first 1. What was described in an older
+ epoch was perhaps lost and must be described again.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+uint32_t lct_metadata_epoch(const struct LctRuntime *runtime);
+
+/*
+ A fresh identifier for a class or a method; never 0, never the same again.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+uint32_t lct_new_id(const struct LctRuntime *runtime);
+
+/*
+ A fresh forward reference; never 0, never the same again.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+uint64_t lct_new_forward_ref(const struct LctRuntime *runtime);
+
+/*
+ A tracer for a thread that started at `time_ns`; null when memory is short.
+ `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. To be
+ ended with `lct_thread_end`.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+struct LctThread *lct_thread_start(const struct LctRuntime *runtime,
+                                   uint64_t java_id,
+                                   struct LctStr name,
+                                   uint64_t time_ns);
+
+/*
+ Notes a thread's new name. `writer` is the tracer of the calling thread,
+ which need not be the one renamed.
+
+ # Safety
+
+ `writer` is null or comes from `lct_thread_start`.
+ */
+void lct_thread_rename(struct LctThread *writer, uint64_t java_id, struct LctStr name);
+
+/*
+ Ends a tracer with its thread. The pointer is not valid afterwards.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_thread_end(struct LctThread *thread, uint64_t time_ns);
+
+/*
+ Gives a lock an identifier if it has none. Returns true to the one caller
+ that did: it must call `lct_lock_describe`.
+
+ # Safety
+
+ `runtime` comes from `lct_start`; `lock` points to a lock.
+ */
+bool lct_lock_claim(const struct LctRuntime *runtime, struct LctLock *lock);
+
+/*
+ Describes a lock that the caller has claimed; this is its sequence number 0.
+ `mirrored_class` is 0 unless the object locked is a `java.lang.Class`.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
+ */
+void lct_lock_describe(struct LctThread *thread,
+                       const struct LctLock *lock,
+                       uint32_t class_id,
+                       uint32_t mirrored_class,
+                       uint32_t identity_hash,
+                       uint64_t monitor_address);
+
+/*
+ Ends a lock, taking its last sequence number, and zeroes it. Does nothing if
+ the lock has no identifier. Called at a safepoint, when the monitor is
+ deflated.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
+ */
+void lct_lock_retire(struct LctThread *thread, struct LctLock *lock);
+
+/*
+ Takes the next sequence number of a lock. The caller must write an event with
+ it.
+
+ # Safety
+
+ `lock` points to a lock.
+ */
+uint64_t lct_lock_next_sequence(struct LctLock *lock);
+
+/*
+ Notes that the thread failed to acquire a lock and is about to block.
+ `after_wait`: to acquire it again after `Object.wait`.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_enter(struct LctThread *thread,
+                         uint64_t lock,
+                         uint64_t sequence,
+                         uint64_t time_ns,
+                         uint32_t chain,
+                         bool after_wait);
+
+/*
+ Notes that the thread acquired the lock it was blocked on. `safepoint_ns` is
+ how much of the wait the JVM spent in safepoints.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_entered(struct LctThread *thread,
+                           uint64_t lock,
+                           uint64_t sequence,
+                           uint64_t time_ns,
+                           uint64_t safepoint_ns);
+
+/*
+ Notes that the thread released a lock for which others are queued. `chain` is
+ that of the code that held it, or 0.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_exit(struct LctThread *thread,
+                        uint64_t lock,
+                        uint64_t sequence,
+                        uint64_t time_ns,
+                        uint32_t chain);
+
+/*
+ As `lct_contended_exit`, but the lock was released by `Object.wait`:
+ `forward_ref` stands for the chain until `lct_forward_resolve`.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_exit_forward(struct LctThread *thread,
+                                uint64_t lock,
+                                uint64_t sequence,
+                                uint64_t time_ns,
+                                uint64_t forward_ref);
+
+/*
+ Names the chain behind a forward reference.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_forward_resolve(struct LctThread *thread, uint64_t forward_ref, uint32_t chain);
+
+/*
+ The call chain with the given key. A key is the sequence of physical frames,
+ innermost first, each packed into 64 bits that never stand for another
+ frame. Returns 0 if the chain must be added.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; `key` points to `len`
+ values.
+ */
+uint32_t lct_chain_find(struct LctThread *thread, const uint64_t *key, size_t len);
+
+/*
+ Adds a call chain. `frames` are those that the key stands for, inlined ones
+ included; `truncated` if outer ones are missing. Returns the chain's
+ identifier, also if another thread was first, or 0 when memory is short.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; `key` points to `len`
+ values and `frames` to `frames_len` frames.
+ */
+uint32_t lct_chain_add(struct LctThread *thread,
+                       const uint64_t *key,
+                       size_t len,
+                       const struct LctFrame *frames,
+                       size_t frames_len,
+                       bool truncated);
+
+/*
+ Describes a class. `loader` is the address of its `ClassLoaderData`, 0 for
+ the boot loader; `name` is with dots; `loader_class` is the class name of the
+ loader.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_class(struct LctThread *thread,
+               uint32_t class_id,
+               uint64_t loader,
+               struct LctStr name,
+               struct LctStr source_file,
+               struct LctStr loader_class);
+
+/*
+ Describes a method. `signature` is its descriptor as in the class file.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_method(struct LctThread *thread,
+                uint32_t method_id,
+                uint32_t class_id,
+                struct LctStr name,
+                struct LctStr signature);
+
+/*
+ Notes that a loader's classes are unloaded, and submits the buffer at once.
+ The caller has called `lct_reclaim_all` before, at a safepoint, so that
+ everything that was written about the classes comes first.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_ns);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+/* Fails to compile where this layout is not the one that Rust sees: C99 and C++98 know no static_assert. */
+typedef char lct_assert_lock_size[sizeof(LctLock) == 24 ? 1 : -1];
+typedef char lct_assert_lock_last_sequence[offsetof(LctLock, last_sequence) == 8 ? 1 : -1];
+typedef char lct_assert_lock_forward_ref[offsetof(LctLock, forward_ref) == 16 ? 1 : -1];
+typedef char lct_assert_frame_size[sizeof(LctFrame) == 12 ? 1 : -1];
+typedef char lct_assert_frame_line[offsetof(LctFrame, line) == 8 ? 1 : -1];
+typedef char lct_assert_str_size[sizeof(LctStr) == 16 ? 1 : -1];
+typedef char lct_assert_config_size[sizeof(LctConfig) == 80 ? 1 : -1];

@@ -1,0 +1,215 @@
+//! A thread's buffer of encoded events, and the bound of all buffers together.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use trace_format::{DoesNotFit, Event, SegmentDecoder, SegmentEncoder, ThreadId};
+
+use crate::fallible::try_box;
+use crate::primitive::AtomicPtr;
+
+/// The most that a reset keeps of a full buffer, in bytes. It stands on the
+/// stack meanwhile.
+const MAX_LOSS_RECORD_LEN: usize = 8 << 10;
+
+/// Memory that one thread at a time writes events to.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    thread: ThreadId,
+    index: u64,
+    encoder: SegmentEncoder,
+    bytes: Vec<u8>,
+    /// Belongs to whoever links buffers to each other; see
+    /// [`BufferQueue`](crate::buffer_queue::BufferQueue).
+    pub(crate) next: AtomicPtr<Buffer>,
+    _charge: Charge,
+}
+
+impl Buffer {
+    /// A buffer of `capacity` bytes, or `None` if all buffers together would
+    /// exceed `max_bytes` or memory is short.
+    pub(crate) fn try_new(
+        budget: &'static BufferBudget,
+        max_bytes: u64,
+        capacity: usize,
+        thread: ThreadId,
+        index: u64,
+    ) -> Option<Box<Self>> {
+        let charge = budget.charge(capacity as u64, max_bytes)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(capacity).ok()?;
+        bytes.resize(capacity, 0);
+        try_box(Self {
+            thread,
+            index,
+            encoder: SegmentEncoder::new(),
+            bytes,
+            next: AtomicPtr::default(),
+            _charge: charge,
+        })
+    }
+
+    /// The thread that wrote the events.
+    pub(crate) fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    /// How many buffers the thread had before this one.
+    pub(crate) fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// The events written.
+    pub(crate) fn segment(&self) -> &[u8] {
+        self.bytes.get(..self.encoder.len()).unwrap_or_default()
+    }
+
+    /// How many events are written.
+    pub(crate) fn events(&self) -> u32 {
+        self.encoder.events()
+    }
+
+    /// An event of the buffer is metadata.
+    pub(crate) fn contains_metadata(&self) -> bool {
+        self.encoder.contains_metadata()
+    }
+
+    /// Appends what `encode` encodes.
+    pub(crate) fn write(
+        &mut self,
+        encode: impl FnOnce(&mut SegmentEncoder, &mut [u8]) -> Result<(), DoesNotFit>,
+    ) -> Result<(), DoesNotFit> {
+        encode(&mut self.encoder, &mut self.bytes)
+    }
+
+    /// Gives up the events to make room, but keeps a record of their sequence
+    /// numbers in at most half of the buffer. Returns how many events are lost.
+    pub(crate) fn lose_events(&mut self) -> u64 {
+        let mut record = [0; MAX_LOSS_RECORD_LEN];
+        let len = record.len().min(self.bytes.len() / 2);
+        let (record, _) = record.split_at_mut(len);
+
+        let mut loss = LossRecord::new();
+        for event in SegmentDecoder::new(self.segment()).flatten() {
+            loss.add(record, &event);
+        }
+        let (encoder, lost) = loss.finish(record);
+        for (to, from) in self.bytes.iter_mut().zip(record) {
+            *to = *from;
+        }
+        self.encoder = encoder;
+        lost
+    }
+
+    /// Gives up the events without a record: nobody will read it.
+    pub(crate) fn clear(&mut self) {
+        self.encoder = SegmentEncoder::new();
+    }
+}
+
+/// Writes what remains of lost events: a [`Event::LostNumber`] for each as long
+/// as there is room, and the number of the others.
+struct LossRecord {
+    encoder: SegmentEncoder,
+    lost: u64,
+    unlisted: u64,
+}
+
+impl LossRecord {
+    /// Room for the [`Event::LostEvents`] at the end.
+    const RESERVED: usize = 16;
+
+    fn new() -> Self {
+        Self {
+            encoder: SegmentEncoder::new(),
+            lost: 0,
+            unlisted: 0,
+        }
+    }
+
+    fn add(&mut self, record: &mut [u8], event: &Event<'_>) {
+        match event {
+            // The record of an earlier loss.
+            Event::LostEvents { events } => {
+                self.unlisted = self.unlisted.saturating_add(*events);
+                return;
+            }
+            Event::LostNumber { .. } => {}
+            _ => self.lost = self.lost.saturating_add(1),
+        }
+        let Some((lock, sequence)) = event.lock_and_sequence() else {
+            return;
+        };
+        let number = Event::LostNumber { lock, sequence };
+        let room = record.len().saturating_sub(Self::RESERVED);
+        let listed = record
+            .get_mut(..room)
+            .is_some_and(|record| self.encoder.encode(record, &number).is_ok());
+        if !listed {
+            self.unlisted = self.unlisted.saturating_add(1);
+        }
+    }
+
+    /// The encoder of the finished record and the number of events lost.
+    fn finish(mut self, record: &mut [u8]) -> (SegmentEncoder, u64) {
+        if self.unlisted > 0 {
+            let rest = Event::LostEvents {
+                events: self.unlisted,
+            };
+            // Fits into the room reserved for it.
+            let _ = self.encoder.encode(record, &rest);
+        }
+        (self.encoder, self.lost)
+    }
+}
+
+/// Counts the bytes of all buffers, so that a drainer that cannot keep up costs
+/// events instead of the application's memory.
+#[derive(Debug, Default)]
+pub(crate) struct BufferBudget {
+    // Relaxed throughout: the counts guard no other memory.
+    bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+    buffers: AtomicU64,
+    peak_buffers: AtomicU64,
+}
+
+/// The share of one buffer in the budget, given back when dropped.
+#[derive(Debug)]
+struct Charge {
+    budget: &'static BufferBudget,
+    bytes: u64,
+}
+
+impl BufferBudget {
+    fn charge(&'static self, bytes: u64, max_bytes: u64) -> Option<Charge> {
+        let total = self.bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
+        let buffers = self.buffers.fetch_add(1, Relaxed).saturating_add(1);
+        let charge = Charge {
+            budget: self,
+            bytes,
+        };
+        if total > max_bytes {
+            return None;
+        }
+        self.peak_bytes.fetch_max(total, Relaxed);
+        self.peak_buffers.fetch_max(buffers, Relaxed);
+        Some(charge)
+    }
+
+    /// Most bytes at once.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.peak_bytes.load(Relaxed)
+    }
+
+    /// Most buffers at once.
+    pub(crate) fn peak_buffers(&self) -> u64 {
+        self.peak_buffers.load(Relaxed)
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.budget.bytes.fetch_sub(self.bytes, Relaxed);
+        self.budget.buffers.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,64 @@
+//! The buffers on their way from the threads to the drainer.
+//!
+//! A stack of linked buffers (Treiber 1986) that the drainer takes as a whole
+//! and reverses, which gives the order of submission. Taking everything at once
+//! leaves no room for the ABA problem. Submitting a buffer wakes nobody: the
+//! drainer looks by itself.
+
+use std::ptr;
+
+use crate::buffer::Buffer;
+use crate::primitive::{AtomicPtr, Ordering};
+
+/// Buffers submitted and not yet taken.
+#[derive(Debug, Default)]
+pub(crate) struct BufferQueue {
+    /// Null or from `Box::into_raw`; each buffer owns the one that it links to.
+    newest: AtomicPtr<Buffer>,
+}
+
+impl BufferQueue {
+    /// Appends a buffer.
+    pub(crate) fn push(&self, buffer: Box<Buffer>) {
+        let buffer = Box::into_raw(buffer);
+        let mut newest = self.newest.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: `buffer` comes from a box and is not in the queue yet.
+            unsafe { &*buffer }.next.store(newest, Ordering::Relaxed);
+            // Release: the drainer sees the buffer's content and link.
+            let pushed = self.newest.compare_exchange_weak(
+                newest,
+                buffer,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            match pushed {
+                Ok(_) => return,
+                Err(found) => newest = found,
+            }
+        }
+    }
+
+    /// Takes all buffers, in the order of their submission.
+    pub(crate) fn take_all(&self) -> Vec<Buffer> {
+        let mut buffers = Vec::new();
+        // Acquire: sees what the threads wrote before `push`. All pushes in
+        // between are read-modify-writes, so this synchronizes with each.
+        let mut newest = self.newest.swap(ptr::null_mut(), Ordering::Acquire);
+        while !newest.is_null() {
+            // SAFETY: `push` stored a box, and the swap above made the whole
+            // list ours alone.
+            let buffer = unsafe { Box::from_raw(newest) };
+            newest = buffer.next.load(Ordering::Relaxed);
+            buffers.push(*buffer);
+        }
+        buffers.reverse();
+        buffers
+    }
+}
+
+impl Drop for BufferQueue {
+    fn drop(&mut self) {
+        drop(self.take_all());
+    }
+}

@@ -1,0 +1,62 @@
+//! What the runtime counts about itself, and the bound of its buffers.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Gives out numbers 1, 2, 3, …, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Serial(AtomicU64);
+
+impl Serial {
+    // Relaxed throughout: only the numbers' uniqueness matters, which the
+    // atomic operation alone ensures.
+
+    pub(crate) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Relaxed).wrapping_add(1)
+    }
+
+    /// As [`next`](Self::next). After four thousand million numbers the last one
+    /// is given out again and again: there is no number left, and 0 has another
+    /// meaning.
+    pub(crate) fn next_u32(&self) -> u32 {
+        u32::try_from(self.next()).unwrap_or(u32::MAX)
+    }
+
+    /// How many numbers were given out.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// Counts what was lost in the threads.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    // Relaxed throughout: nobody concludes from a count that other memory has
+    // changed.
+    events: AtomicU64,
+    buffers: AtomicU64,
+    metadata_buffers: AtomicU64,
+}
+
+impl Losses {
+    pub(crate) fn add_events(&self, events: u64) {
+        self.events.fetch_add(events, Relaxed);
+    }
+
+    pub(crate) fn add_buffer(&self, contains_metadata: bool) {
+        self.buffers.fetch_add(1, Relaxed);
+        self.metadata_buffers
+            .fetch_add(contains_metadata.into(), Relaxed);
+    }
+
+    pub(crate) fn events(&self) -> u64 {
+        self.events.load(Relaxed)
+    }
+
+    pub(crate) fn buffers(&self) -> u64 {
+        self.buffers.load(Relaxed)
+    }
+
+    pub(crate) fn metadata_buffers(&self) -> u64 {
+        self.metadata_buffers.load(Relaxed)
+    }
+}

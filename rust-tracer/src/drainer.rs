@@ -1,0 +1,284 @@
+//! The background thread that takes buffers from the queue and writes the file
+//! (paper, section 3.1).
+//!
+//! Nobody wakes it: a system call in a Java thread would cost more than the
+//! event. It looks at the queue every [`POLL_INTERVAL`], and every
+//! [`SWEEP_INTERVAL`] it takes the buffers of all threads, so that a trace can
+//! be read while it is written and no idle thread keeps events back.
+
+use std::io;
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trace_format::{ChunkWriter, Counter, DoesNotFit};
+
+use crate::buffer::Buffer;
+use crate::chain_set::RetiredTable;
+use crate::os;
+use crate::runtime::Runtime;
+use crate::seats::Seat;
+use crate::trace_file::TraceFile;
+
+const POLL_INTERVAL: Duration = Duration::from_millis(15);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Length of the events from which a chunk is written, in bytes. Snappy's
+/// window is as long.
+const CHUNK_LEN: usize = 64 << 10;
+
+/// Starts the drainer.
+pub(crate) fn spawn(runtime: &'static Runtime, file: TraceFile) -> io::Result<()> {
+    // At most fifteen characters of the name are shown.
+    let builder = thread::Builder::new().name("locktrace-drain".to_owned());
+    os::with_signals_blocked(|| builder.spawn(move || Drainer::new(runtime, file).run()))?;
+    Ok(())
+}
+
+struct Drainer {
+    runtime: &'static Runtime,
+    file: TraceFile,
+    chunks: ChunkWriter,
+    /// Buffers in the chunk that is being collected, and the events in them.
+    collected: Amount,
+    /// Buffers in the file, and the events in them.
+    written: Amount,
+    events_chunks: u64,
+    raw_bytes: u64,
+    counters_chunks: u64,
+    /// What the last counters chunk said.
+    last_counters: Vec<(Counter, u64)>,
+    retired_chains: Option<RetiredTable<'static>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    buffers: u64,
+    events: u64,
+}
+
+impl Amount {
+    fn add(&mut self, other: Self) {
+        self.buffers = self.buffers.saturating_add(other.buffers);
+        self.events = self.events.saturating_add(other.events);
+    }
+}
+
+impl Drainer {
+    fn new(runtime: &'static Runtime, file: TraceFile) -> Self {
+        Self {
+            runtime,
+            chunks: ChunkWriter::new(file.compress()),
+            file,
+            collected: Amount::default(),
+            written: Amount::default(),
+            events_chunks: 0,
+            raw_bytes: 0,
+            counters_chunks: 0,
+            last_counters: Vec::new(),
+            retired_chains: None,
+        }
+    }
+
+    fn run(mut self) {
+        let mut last_sweep = Instant::now();
+        loop {
+            let stopping = self.runtime.stop_signal.wait(POLL_INTERVAL);
+            let sweep = stopping || last_sweep.elapsed() >= SWEEP_INTERVAL;
+            if sweep {
+                last_sweep = Instant::now();
+                self.runtime.reclaim_all();
+            }
+            self.write_queue();
+            self.exchange_chains();
+            self.runtime.repeat_lost_metadata();
+            if sweep {
+                self.file.check();
+                self.write_counters();
+            }
+            if stopping {
+                break;
+            }
+        }
+        self.finish();
+    }
+
+    fn write_queue(&mut self) {
+        for buffer in in_order_of_threads(self.runtime.queue.take_all()) {
+            let len = self.chunks.raw_len().saturating_add(buffer.segment().len());
+            if len > CHUNK_LEN {
+                self.write_events();
+            }
+            self.collect(&buffer);
+        }
+        self.write_events();
+    }
+
+    fn collect(&mut self, buffer: &Buffer) {
+        let events = u64::from(buffer.events());
+        let collected = self.chunks.push_segment(
+            buffer.thread(),
+            buffer.index(),
+            buffer.segment(),
+            buffer.contains_metadata(),
+        );
+        match collected {
+            Ok(()) => self.collected.add(Amount { buffers: 1, events }),
+            // Longer than any chunk; the tracer's limits leave no such buffer.
+            Err(DoesNotFit) => {
+                self.runtime.losses.add_events(events);
+                self.runtime.losses.add_buffer(buffer.contains_metadata());
+            }
+        }
+    }
+
+    fn write_events(&mut self) {
+        let raw_len = self.chunks.raw_len();
+        if raw_len == 0 {
+            return;
+        }
+        let collected = mem::take(&mut self.collected);
+        if self.file.append(self.chunks.events()) {
+            self.written.add(collected);
+            self.events_chunks = self.events_chunks.saturating_add(1);
+            self.raw_bytes = self.raw_bytes.saturating_add(raw_len as u64);
+        }
+    }
+
+    /// Writes the counters if an event was written or lost since the last time.
+    fn write_counters(&mut self) {
+        let counters = self.counters();
+        // The file and the processor time grow by the counters alone.
+        let is_news = |&&(counter, _): &&(Counter, u64)| {
+            !matches!(counter, Counter::FileBytes | Counter::DrainerCpuNs)
+        };
+        if counters
+            .iter()
+            .filter(is_news)
+            .eq(self.last_counters.iter().filter(is_news))
+        {
+            return;
+        }
+        if self
+            .file
+            .append(self.chunks.counters(counters.iter().copied()))
+        {
+            self.counters_chunks = self.counters_chunks.saturating_add(1);
+        }
+        self.last_counters = counters;
+    }
+
+    fn counters(&self) -> Vec<(Counter, u64)> {
+        let runtime = self.runtime;
+        vec![
+            (Counter::LostEvents, runtime.losses.events()),
+            (Counter::LostBuffers, runtime.losses.buffers()),
+            (
+                Counter::LostMetadataBuffers,
+                runtime.losses.metadata_buffers(),
+            ),
+            (Counter::Events, self.written.events),
+            (Counter::Buffers, self.written.buffers),
+            (Counter::Chunks, self.events_chunks),
+            (Counter::RawBytes, self.raw_bytes),
+            (Counter::FileBytes, self.file.len()),
+            (Counter::PeakBuffers, runtime.budget.peak_buffers()),
+            (Counter::PeakBufferBytes, runtime.budget.peak_bytes()),
+            (Counter::DrainerCpuNs, os::thread_cpu_ns()),
+            (Counter::Threads, runtime.thread_ids.count()),
+            (Counter::Locks, runtime.lock_ids.count()),
+            (Counter::Chains, runtime.chains.chains()),
+            (Counter::ChainSetResets, runtime.chains.resets()),
+            (
+                Counter::MetadataRepeats,
+                u64::from(runtime.metadata_epoch()).saturating_sub(1),
+            ),
+        ]
+    }
+
+    fn exchange_chains(&mut self) {
+        self.retired_chains = self
+            .retired_chains
+            .take()
+            .and_then(|table| table.try_free().err());
+        if self.retired_chains.is_none() {
+            let readers = self.runtime.seats.iter().map(Seat::presence);
+            // SAFETY: the tracers of the runtime enter the set through their
+            // seats, and there is one drainer.
+            self.retired_chains = unsafe { self.runtime.chains.exchange_if_full(readers) };
+        }
+    }
+
+    fn finish(mut self) {
+        self.runtime.close();
+        let chunks = self.events_chunks.saturating_add(self.counters_chunks);
+        let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
+        self.file.append(end);
+        self.runtime.stop_signal.set(Phase::Finished);
+    }
+}
+
+/// Puts the buffers of each thread in order. They are nearly always: only a
+/// buffer that was taken from its thread can be overtaken by the next one. The
+/// places of a thread's buffers among those of the others stay.
+fn in_order_of_threads(buffers: Vec<Buffer>) -> Vec<Buffer> {
+    let mut places: Vec<usize> = (0..buffers.len()).collect();
+    let thread_at = |&place: &usize| buffers.get(place).map(|buffer| buffer.thread());
+    places.sort_by_key(thread_at);
+
+    let mut by_thread: Vec<_> = buffers.into_iter().collect();
+    by_thread.sort_by_key(|buffer| (buffer.thread(), buffer.index()));
+    let mut in_order: Vec<_> = places.into_iter().zip(by_thread).collect();
+    in_order.sort_by_key(|(place, _)| *place);
+    in_order.into_iter().map(|(_, buffer)| buffer).collect()
+}
+
+/// How the drainer is told to stop, and tells that it has.
+#[derive(Debug, Default)]
+pub(crate) struct StopSignal {
+    phase: Mutex<Phase>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Running,
+    Stopping,
+    Finished,
+}
+
+impl StopSignal {
+    /// Asks the drainer to stop and waits until it has, or until `timeout`.
+    pub(crate) fn stop(&self, timeout: Duration) {
+        let mut phase = self.lock();
+        if *phase == Phase::Running {
+            *phase = Phase::Stopping;
+            self.changed.notify_all();
+        }
+        let unfinished = |phase: &mut Phase| *phase != Phase::Finished;
+        drop(self.changed.wait_timeout_while(phase, timeout, unfinished));
+    }
+
+    /// Waits for `timeout` or until the drainer has to stop, and returns whether
+    /// it has to.
+    fn wait(&self, timeout: Duration) -> bool {
+        let running = |phase: &mut Phase| *phase == Phase::Running;
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), timeout, running);
+        let (phase, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        *phase != Phase::Running
+    }
+
+    fn set(&self, phase: Phase) {
+        *self.lock() = phase;
+        self.changed.notify_all();
+    }
+
+    /// A poisoned lock is as good as any: the phase is always valid.
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,36 @@
+//! Allocation that reports failure instead of aborting the JVM.
+
+use std::alloc::{self, Layout};
+
+/// `value` on the heap, or `None` when memory is short.
+pub(crate) fn try_box<T>(value: T) -> Option<Box<T>> {
+    const { assert!(size_of::<T>() > 0) };
+    let layout = Layout::new::<T>();
+    // SAFETY: the layout's size is not zero, as asserted above.
+    let memory = unsafe { alloc::alloc(layout) }.cast::<T>();
+    if memory.is_null() {
+        return None;
+    }
+    // SAFETY: `memory` is fresh, aligned and large enough for a `T`, and comes
+    // from the global allocator with `T`'s layout, as `Box` requires.
+    unsafe {
+        memory.write(value);
+        Some(Box::from_raw(memory))
+    }
+}
+
+/// A copy of `items`, or `None` when memory is short.
+pub(crate) fn try_to_vec<T: Copy>(items: &[T]) -> Option<Vec<T>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(items.len()).ok()?;
+    copy.extend_from_slice(items);
+    Some(copy)
+}
+
+/// A copy of `text`, or `None` when memory is short.
+pub(crate) fn try_to_string(text: &str) -> Option<String> {
+    let mut copy = String::new();
+    copy.try_reserve_exact(text.len()).ok()?;
+    copy.push_str(text);
+    Some(copy)
+}

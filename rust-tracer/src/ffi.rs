@@ -1,0 +1,542 @@
+//! The C interface. These functions only convert; `docs/c-abi.md` tells when
+//! each may be called.
+//!
+//! None of them blocks, except [`lct_stop`], or unwinds. Text need not be valid
+//! UTF-8. A tracer is used by one thread at a time; a null tracer is one that
+//! could not be allocated, and calls with it do nothing. Times are absolute
+//! values of the clock of [`LctConfig::start_ns`].
+
+use std::ffi::OsStr;
+use std::mem::offset_of;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr;
+use std::slice;
+use std::sync::atomic::AtomicU8;
+use std::time::Duration;
+
+use trace_format::{ChainRef, Frame, NONE};
+
+use crate::lock::Lock;
+use crate::runtime::{Config, Runtime};
+use crate::text;
+use crate::tracer::ThreadTracer;
+
+/// What the tracer keeps in each monitor. All zero in a fresh monitor. Accessed
+/// atomically by everybody.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct LctLock {
+    /// Identifier of the lock; 0 if the monitor was not contended since its
+    /// inflation.
+    pub id: u64,
+    /// The sequence number taken last; 0 is that of the description.
+    pub last_sequence: u64,
+    /// The caller's: the forward reference that the owner has to resolve when it
+    /// releases the lock, or 0. Compiled code tests it.
+    pub forward_ref: u64,
+}
+
+/// One frame of a call chain.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctFrame {
+    /// Identifier of the method executed.
+    pub method: u32,
+    /// Byte code index, -1 where there is none.
+    pub bci: i32,
+    /// Source line, -1 where it is not known.
+    pub line: i32,
+}
+
+// Pointers to these are cast to the types that the tracer uses inside; the C
+// header asserts the same layout.
+const _: () = {
+    assert!(size_of::<LctLock>() == 24 && size_of::<Lock>() == 24);
+    assert!(align_of::<LctLock>() == align_of::<Lock>());
+    assert!(offset_of!(LctLock, last_sequence) == 8 && Lock::LAST_SEQUENCE_OFFSET == 8);
+    assert!(size_of::<LctFrame>() == 12 && size_of::<Frame>() == 12);
+    assert!(align_of::<LctFrame>() == align_of::<Frame>());
+    assert!(offset_of!(LctFrame, bci) == 4 && offset_of!(Frame, bci) == 4);
+    assert!(offset_of!(LctFrame, line) == 8 && offset_of!(Frame, line) == 8);
+    assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
+};
+
+/// Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
+/// in the JVM's symbols. A null `ptr` is empty text.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctStr {
+    /// First byte.
+    pub ptr: *const u8,
+    /// Number of bytes.
+    pub len: usize,
+}
+
+/// How to trace.
+#[derive(Debug)]
+#[repr(C)]
+pub struct LctConfig {
+    /// The trace file, created or overwritten.
+    pub path: LctStr,
+    /// Compress the file.
+    pub compress: bool,
+    /// Wall clock at the trace's start, in nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// Monotonic clock at the trace's start, in nanoseconds.
+    pub start_ns: u64,
+    /// Process id.
+    pub pid: u32,
+    /// Version of the JVM.
+    pub jvm: LctStr,
+    /// Set to 0, atomically, when tracing goes off because the file cannot be
+    /// written. Valid for ever, or null.
+    pub enabled: *mut u8,
+    /// Bound of all buffers together, in bytes; 0 for the default of 64 MiB.
+    pub max_buffer_bytes: u64,
+}
+
+impl LctStr {
+    /// # Safety
+    ///
+    /// `ptr` is null or points to `len` bytes that stay unchanged during `'a`.
+    unsafe fn bytes<'a>(self) -> &'a [u8] {
+        // SAFETY: as the caller promises.
+        unsafe { slice_or_empty(self.ptr, self.len) }
+    }
+}
+
+/// # Safety
+///
+/// `lock` points to a lock that is only accessed atomically during `'a`.
+unsafe fn lock_at<'a>(lock: *const LctLock) -> &'a Lock {
+    // SAFETY: as the caller promises; the layouts agree, as asserted above.
+    unsafe { &*lock.cast() }
+}
+
+/// # Safety
+///
+/// `ptr` is null or points to `len` values that stay unchanged during `'a`.
+unsafe fn slice_or_empty<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
+    if ptr.is_null() {
+        return &[];
+    }
+    // SAFETY: as the caller promises.
+    unsafe { slice::from_raw_parts(ptr, len) }
+}
+
+/// Opens the trace file and starts the drainer thread. Returns null and a
+/// NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
+/// cannot be opened.
+///
+/// # Safety
+///
+/// `config` points to a configuration, and `error` is null or points to
+/// `error_len` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_start(
+    config: *const LctConfig,
+    error: *mut u8,
+    error_len: usize,
+) -> *mut Runtime {
+    // SAFETY: the caller promises a valid configuration with valid texts.
+    let config = unsafe {
+        let config = &*config;
+        Config {
+            path: PathBuf::from(OsStr::from_bytes(config.path.bytes())),
+            compress: config.compress,
+            start_unix_ns: config.start_unix_ns,
+            start_ns: config.start_ns,
+            pid: config.pid,
+            jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
+            enabled: (!config.enabled.is_null()).then(|| AtomicU8::from_ptr(config.enabled)),
+            max_buffer_bytes: config.max_buffer_bytes,
+        }
+    };
+    match Runtime::start(config) {
+        Ok(runtime) => ptr::from_ref(runtime).cast_mut(),
+        Err(cause) => {
+            if !error.is_null() {
+                // SAFETY: the caller promises `error_len` writable bytes.
+                let error = unsafe { slice::from_raw_parts_mut(error, error_len) };
+                copy_message(&cause.to_string(), error);
+            }
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Copies as much of `message` as fits before the NUL at the end.
+fn copy_message(message: &str, to: &mut [u8]) {
+    to.fill(0);
+    let Some((_nul, room)) = to.split_last_mut() else {
+        return;
+    };
+    for (to, from) in room.iter_mut().zip(message.bytes()) {
+        *to = from;
+    }
+}
+
+/// Ends the trace: writes what all threads have written so far and the end
+/// marker. Waits for that at most `timeout_ms` milliseconds. The runtime stays
+/// valid; threads may go on writing, to no effect.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_stop(runtime: &'static Runtime, timeout_ms: u32) {
+    runtime.stop(Duration::from_millis(timeout_ms.into()));
+}
+
+/// Hands the buffers of all threads to the drainer, but for those that are
+/// being written to at this moment.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_reclaim_all(runtime: &'static Runtime) {
+    runtime.reclaim_all();
+}
+
+/// The current epoch of metadata, at first 1. What was described in an older
+/// epoch was perhaps lost and must be described again.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_metadata_epoch(runtime: &'static Runtime) -> u32 {
+    runtime.metadata_epoch()
+}
+
+/// A fresh identifier for a class or a method; never 0, never the same again.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_new_id(runtime: &'static Runtime) -> u32 {
+    runtime.entity_ids.next_u32()
+}
+
+/// A fresh forward reference; never 0, never the same again.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_new_forward_ref(runtime: &'static Runtime) -> u64 {
+    runtime.forward_refs.next()
+}
+
+/// A tracer for a thread that started at `time_ns`; null when memory is short.
+/// `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. To be
+/// ended with `lct_thread_end`.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_thread_start(
+    runtime: &'static Runtime,
+    java_id: u64,
+    name: LctStr,
+    time_ns: u64,
+) -> Option<Box<ThreadTracer>> {
+    // SAFETY: the caller promises a valid text.
+    let name = unsafe { name.bytes() };
+    ThreadTracer::start(runtime, java_id, &text::from_jvm(name), time_ns)
+}
+
+/// Notes a thread's new name. `writer` is the tracer of the calling thread,
+/// which need not be the one renamed.
+///
+/// # Safety
+///
+/// `writer` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_thread_rename(
+    writer: Option<&mut ThreadTracer>,
+    java_id: u64,
+    name: LctStr,
+) {
+    let Some(writer) = writer else { return };
+    // SAFETY: the caller promises a valid text.
+    let name = unsafe { name.bytes() };
+    writer.thread_renamed(java_id, &text::from_jvm(name));
+}
+
+/// Ends a tracer with its thread. The pointer is not valid afterwards.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_thread_end(thread: Option<Box<ThreadTracer>>, time_ns: u64) {
+    if let Some(thread) = thread {
+        thread.end(time_ns);
+    }
+}
+
+/// Gives a lock an identifier if it has none. Returns true to the one caller
+/// that did: it must call `lct_lock_describe`.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`; `lock` points to a lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_lock_claim(runtime: &'static Runtime, lock: *mut LctLock) -> bool {
+    // SAFETY: the caller promises a lock.
+    unsafe { lock_at(lock) }.claim(&runtime.lock_ids)
+}
+
+/// Describes a lock that the caller has claimed; this is its sequence number 0.
+/// `mirrored_class` is 0 unless the object locked is a `java.lang.Class`.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_lock_describe(
+    thread: Option<&mut ThreadTracer>,
+    lock: *const LctLock,
+    class_id: u32,
+    mirrored_class: u32,
+    identity_hash: u32,
+    monitor_address: u64,
+) {
+    let Some(thread) = thread else { return };
+    // SAFETY: the caller promises a lock.
+    let lock = unsafe { lock_at(lock) };
+    thread.describe_lock(
+        lock,
+        class_id,
+        mirrored_class,
+        identity_hash,
+        monitor_address,
+    );
+}
+
+/// Ends a lock, taking its last sequence number, and zeroes it. Does nothing if
+/// the lock has no identifier. Called at a safepoint, when the monitor is
+/// deflated.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_lock_retire(thread: Option<&mut ThreadTracer>, lock: *mut LctLock) {
+    let Some(thread) = thread else { return };
+    // SAFETY: the caller promises a lock.
+    thread.retire_lock(unsafe { lock_at(lock) });
+}
+
+/// Takes the next sequence number of a lock. The caller must write an event with
+/// it.
+///
+/// # Safety
+///
+/// `lock` points to a lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_lock_next_sequence(lock: *mut LctLock) -> u64 {
+    // SAFETY: the caller promises a lock.
+    unsafe { lock_at(lock) }.next_sequence()
+}
+
+/// Notes that the thread failed to acquire a lock and is about to block.
+/// `after_wait`: to acquire it again after `Object.wait`.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_contended_enter(
+    thread: Option<&mut ThreadTracer>,
+    lock: u64,
+    sequence: u64,
+    time_ns: u64,
+    chain: u32,
+    after_wait: bool,
+) {
+    let Some(thread) = thread else { return };
+    thread.contended_enter(lock, sequence, time_ns, chain, after_wait);
+}
+
+/// Notes that the thread acquired the lock it was blocked on. `safepoint_ns` is
+/// how much of the wait the JVM spent in safepoints.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_contended_entered(
+    thread: Option<&mut ThreadTracer>,
+    lock: u64,
+    sequence: u64,
+    time_ns: u64,
+    safepoint_ns: u64,
+) {
+    let Some(thread) = thread else { return };
+    thread.contended_entered(lock, sequence, time_ns, safepoint_ns);
+}
+
+/// Notes that the thread released a lock for which others are queued. `chain` is
+/// that of the code that held it, or 0.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_contended_exit(
+    thread: Option<&mut ThreadTracer>,
+    lock: u64,
+    sequence: u64,
+    time_ns: u64,
+    chain: u32,
+) {
+    let Some(thread) = thread else { return };
+    thread.contended_exit(lock, sequence, time_ns, ChainRef::Chain(chain));
+}
+
+/// As `lct_contended_exit`, but the lock was released by `Object.wait`:
+/// `forward_ref` stands for the chain until `lct_forward_resolve`.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_contended_exit_forward(
+    thread: Option<&mut ThreadTracer>,
+    lock: u64,
+    sequence: u64,
+    time_ns: u64,
+    forward_ref: u64,
+) {
+    let Some(thread) = thread else { return };
+    thread.contended_exit(lock, sequence, time_ns, ChainRef::Forward(forward_ref));
+}
+
+/// Names the chain behind a forward reference.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_forward_resolve(
+    thread: Option<&mut ThreadTracer>,
+    forward_ref: u64,
+    chain: u32,
+) {
+    let Some(thread) = thread else { return };
+    thread.resolve_forward(forward_ref, chain);
+}
+
+/// The call chain with the given key. A key is the sequence of physical frames,
+/// innermost first, each packed into 64 bits that never stand for another
+/// frame. Returns 0 if the chain must be added.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`; `key` points to `len`
+/// values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_chain_find(
+    thread: Option<&mut ThreadTracer>,
+    key: *const u64,
+    len: usize,
+) -> u32 {
+    let Some(thread) = thread else { return NONE };
+    // SAFETY: the caller promises `len` values.
+    thread.find_chain(unsafe { slice_or_empty(key, len) })
+}
+
+/// Adds a call chain. `frames` are those that the key stands for, inlined ones
+/// included; `truncated` if outer ones are missing. Returns the chain's
+/// identifier, also if another thread was first, or 0 when memory is short.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`; `key` points to `len`
+/// values and `frames` to `frames_len` frames.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_chain_add(
+    thread: Option<&mut ThreadTracer>,
+    key: *const u64,
+    len: usize,
+    frames: *const LctFrame,
+    frames_len: usize,
+    truncated: bool,
+) -> u32 {
+    let Some(thread) = thread else { return NONE };
+    // SAFETY: the caller promises that many values and frames; the layouts of
+    // the frames agree, as asserted above.
+    let (key, frames) = unsafe {
+        (
+            slice_or_empty(key, len),
+            slice_or_empty(frames.cast(), frames_len),
+        )
+    };
+    thread.add_chain(key, frames, truncated)
+}
+
+/// Describes a class. `loader` is the address of its `ClassLoaderData`, 0 for
+/// the boot loader; `name` is with dots; `loader_class` is the class name of the
+/// loader.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_class(
+    thread: Option<&mut ThreadTracer>,
+    class_id: u32,
+    loader: u64,
+    name: LctStr,
+    source_file: LctStr,
+    loader_class: LctStr,
+) {
+    let Some(thread) = thread else { return };
+    // SAFETY: the caller promises valid texts.
+    let texts = unsafe { [name.bytes(), source_file.bytes(), loader_class.bytes()] };
+    let [name, source_file, loader_class] = texts.map(text::from_jvm);
+    thread.describe_class(class_id, loader, &name, &source_file, &loader_class);
+}
+
+/// Describes a method. `signature` is its descriptor as in the class file.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_method(
+    thread: Option<&mut ThreadTracer>,
+    method_id: u32,
+    class_id: u32,
+    name: LctStr,
+    signature: LctStr,
+) {
+    let Some(thread) = thread else { return };
+    // SAFETY: the caller promises valid texts.
+    let texts = unsafe { [name.bytes(), signature.bytes()] };
+    let [name, signature] = texts.map(text::from_jvm);
+    thread.describe_method(method_id, class_id, &name, &signature);
+}
+
+/// Notes that a loader's classes are unloaded, and submits the buffer at once.
+/// The caller has called `lct_reclaim_all` before, at a safepoint, so that
+/// everything that was written about the classes comes first.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_loader_unload(
+    thread: Option<&mut ThreadTracer>,
+    loader: u64,
+    time_ns: u64,
+) {
+    let Some(thread) = thread else { return };
+    thread.loader_unloaded(loader, time_ns);
+}

@@ -1,0 +1,49 @@
+//! The runtime of lock contention tracing, linked into the JVM.
+//!
+//! ```text
+//! Java thread ── ThreadTracer ── Buffer in the thread's BufferSlot
+//!                                  │ full, or taken by another thread
+//!                                  ▼
+//!                              BufferQueue ── drainer ── TraceFile
+//! ```
+//!
+//! The JVM calls the functions of [`ffi`]; all other modules know nothing of C.
+//! What runs in a Java thread takes no lock, blocks on nothing, and survives a
+//! failed allocation: the event is lost then, and counted. Nothing here may
+//! panic; the lints below see to that.
+//!
+//! Memory that other threads may still look at is never freed: the
+//! [`Runtime`](runtime::Runtime) and the [`Seat`](seats::Seat)s live as long as
+//! the process, and a seat is used again by a later thread.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::todo,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
+pub mod ffi;
+
+mod buffer;
+mod buffer_queue;
+mod buffer_slot;
+mod chain_set;
+mod counters;
+mod drainer;
+mod fallible;
+mod grace;
+mod lock;
+mod os;
+mod primitive;
+mod runtime;
+mod seats;
+mod text;
+mod trace_file;
+mod tracer;

@@ -1,0 +1,56 @@
+//! The tracer's part of a monitor.
+
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use trace_format::LockId;
+
+use crate::counters::Serial;
+
+/// What the tracer keeps in each monitor; all zero in a fresh one.
+// Relaxed throughout: sequence numbers get their order from the single atomic
+// they are taken from and, like the pending forward reference, from the monitor
+// itself, which its owner holds. A thread that reads the identifier before the
+// description is written only takes a higher number than the description's.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Lock {
+    /// The lock's identifier; 0 if it was never contended.
+    id: AtomicU64,
+    /// The sequence number taken last; 0 is that of the description.
+    last_sequence: AtomicU64,
+    /// The JVM's: the forward reference to resolve at the next release, or 0.
+    forward_ref: AtomicU64,
+}
+
+impl Lock {
+    /// For the check against the layout on the C side.
+    pub(crate) const LAST_SEQUENCE_OFFSET: usize = offset_of!(Self, last_sequence);
+
+    /// The lock's identifier; 0 if it has none.
+    pub(crate) fn id(&self) -> LockId {
+        self.id.load(Relaxed)
+    }
+
+    /// Gives the lock an identifier. Returns `true` to the one caller that did,
+    /// and `false` if the lock had one.
+    pub(crate) fn claim(&self, ids: &Serial) -> bool {
+        self.id() == 0
+            && self
+                .id
+                .compare_exchange(0, ids.next(), Relaxed, Relaxed)
+                .is_ok()
+    }
+
+    /// Takes the next sequence number.
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.last_sequence.fetch_add(1, Relaxed).wrapping_add(1)
+    }
+
+    /// Makes the monitor a fresh one. Nobody else may use it meanwhile.
+    pub(crate) fn reset(&self) {
+        self.id.store(0, Relaxed);
+        self.last_sequence.store(0, Relaxed);
+        self.forward_ref.store(0, Relaxed);
+    }
+}

@@ -1,0 +1,186 @@
+//! The state of a trace that all threads share.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU8;
+use std::time::{Duration, Instant};
+
+use crate::buffer::{Buffer, BufferBudget};
+use crate::buffer_queue::BufferQueue;
+use crate::chain_set::ChainSet;
+use crate::counters::{Losses, Serial};
+use crate::drainer::{self, StopSignal};
+use crate::primitive::{AtomicBool, AtomicU32, Ordering};
+use crate::seats::{Seat, Seats};
+use crate::trace_file::{CreateError, TraceFile};
+
+/// Default of [`Config::max_buffer_bytes`].
+const DEFAULT_MAX_BUFFER_BYTES: u64 = 64 << 20;
+/// Memory that the set of call chains may take.
+const MAX_CHAIN_BYTES: u64 = 64 << 20;
+
+/// How to trace.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// The trace file, created or overwritten.
+    pub(crate) path: PathBuf,
+    /// Compress the file.
+    pub(crate) compress: bool,
+    /// Wall clock at the trace's start, in nanoseconds since 1970.
+    pub(crate) start_unix_ns: u64,
+    /// Monotonic clock at the trace's start; the clock of all times.
+    pub(crate) start_ns: u64,
+    /// Process id.
+    pub(crate) pid: u32,
+    /// Version of the JVM.
+    pub(crate) jvm: String,
+    /// Set to 0 when tracing goes off by itself.
+    pub(crate) enabled: Option<&'static AtomicU8>,
+    /// Bound of all buffers together; 0 for the default.
+    pub(crate) max_buffer_bytes: u64,
+}
+
+/// One trace. Lives as long as the process: threads may use it at any time.
+#[derive(Debug)]
+pub struct Runtime {
+    /// Clock of the JVM when the trace began.
+    start_ns: u64,
+    started: Instant,
+    max_buffer_bytes: u64,
+    metadata_epoch: AtomicU32,
+    metadata_lost: AtomicBool,
+    /// Nobody takes buffers from the queue any more.
+    closed: AtomicBool,
+    pub(crate) seats: Seats,
+    pub(crate) queue: BufferQueue,
+    pub(crate) budget: BufferBudget,
+    pub(crate) losses: Losses,
+    pub(crate) chains: ChainSet,
+    pub(crate) thread_ids: Serial,
+    pub(crate) lock_ids: Serial,
+    pub(crate) forward_refs: Serial,
+    /// Identifiers of classes and methods.
+    pub(crate) entity_ids: Serial,
+    pub(crate) stop_signal: StopSignal,
+}
+
+/// Why no trace was started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error(transparent)]
+    File(#[from] CreateError),
+    #[error("cannot create the drainer thread: {0}")]
+    Thread(#[source] io::Error),
+}
+
+impl Runtime {
+    /// Opens the trace file and starts the drainer.
+    pub(crate) fn start(config: Config) -> Result<&'static Self, StartError> {
+        let max_buffer_bytes = match config.max_buffer_bytes {
+            0 => DEFAULT_MAX_BUFFER_BYTES,
+            bytes => bytes,
+        };
+        let start_ns = config.start_ns;
+        let file = TraceFile::create(config)?;
+        let runtime = Box::leak(Box::new(Self::new(
+            start_ns,
+            max_buffer_bytes,
+            MAX_CHAIN_BYTES,
+        )));
+        drainer::spawn(runtime, file).map_err(StartError::Thread)?;
+        Ok(runtime)
+    }
+
+    pub(crate) fn new(start_ns: u64, max_buffer_bytes: u64, max_chain_bytes: u64) -> Self {
+        Self {
+            start_ns,
+            started: Instant::now(),
+            max_buffer_bytes,
+            metadata_epoch: AtomicU32::new(1),
+            metadata_lost: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            seats: Seats::default(),
+            queue: BufferQueue::default(),
+            budget: BufferBudget::default(),
+            losses: Losses::default(),
+            chains: ChainSet::new(max_chain_bytes),
+            thread_ids: Serial::default(),
+            lock_ids: Serial::default(),
+            forward_refs: Serial::default(),
+            entity_ids: Serial::default(),
+            stop_signal: StopSignal::default(),
+        }
+    }
+
+    /// Ends the trace: everything written so far goes to the file. Gives up
+    /// waiting for that after `timeout`. Further calls do nothing.
+    pub(crate) fn stop(&self, timeout: Duration) {
+        self.stop_signal.stop(timeout);
+    }
+
+    /// Hands the buffers of all threads to the drainer, but for those that are
+    /// being written to at this moment.
+    pub(crate) fn reclaim_all(&self) {
+        self.seats
+            .iter()
+            .filter_map(Seat::reclaim)
+            .for_each(|buffer| self.submit(buffer));
+    }
+
+    /// Hands a buffer to the drainer.
+    pub(crate) fn submit(&self, buffer: Box<Buffer>) {
+        if !self.is_closed() {
+            self.queue.push(buffer);
+        }
+    }
+
+    /// The trace has ended; what is written goes nowhere.
+    pub(crate) fn is_closed(&self) -> bool {
+        // Relaxed: only saves memory and work.
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Lets threads know that the trace has ended.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Metadata that was written in an older epoch must be written again.
+    pub(crate) fn metadata_epoch(&self) -> u32 {
+        // Relaxed: an epoch seen late only delays the repetition.
+        self.metadata_epoch.load(Ordering::Relaxed)
+    }
+
+    /// Notes that metadata was lost.
+    pub(crate) fn note_metadata_loss(&self) {
+        self.metadata_lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Begins a new epoch if metadata was lost. Left to the drainer, so that
+    /// metadata is repeated only once somebody takes it again.
+    pub(crate) fn repeat_lost_metadata(&self) {
+        if self.metadata_lost.swap(false, Ordering::Relaxed) {
+            self.metadata_epoch.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Most bytes that all buffers may take. Buffers that hold metadata may go
+    /// up to twice as far.
+    pub(crate) fn max_buffer_bytes(&self, for_metadata: bool) -> u64 {
+        if for_metadata {
+            self.max_buffer_bytes.saturating_mul(2)
+        } else {
+            self.max_buffer_bytes
+        }
+    }
+
+    /// A time of the JVM's clock as nanoseconds since the trace's start.
+    pub(crate) fn since_start_ns(&self, time_ns: u64) -> u64 {
+        time_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Nanoseconds since the trace's start.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}

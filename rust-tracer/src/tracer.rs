@@ -1,0 +1,422 @@
+//! The writing of events by one thread.
+
+use std::mem;
+
+use trace_format::{
+    ChainId, ChainRef, ClassId, DoesNotFit, Event, ForwardRef, Frame, LoaderId, LockId, MethodId,
+    NONE, SegmentEncoder, ThreadId,
+};
+
+use crate::buffer::Buffer;
+use crate::chain_set::Added;
+use crate::fallible::{try_box, try_to_string};
+use crate::lock::Lock;
+use crate::runtime::Runtime;
+use crate::seats::OwnedSeat;
+
+/// Sizes of buffers are spread evenly from this one, in bytes …
+const MIN_BUFFER_LEN: usize = 8 << 10;
+/// … to this one, so that threads that do the same do not submit their buffers
+/// at the same time (paper, section 3.1).
+const MAX_BUFFER_LEN: usize = 24 << 10;
+
+/// Longest event without text and frames, in bytes: a type and five numbers.
+const MAX_PLAIN_EVENT_LEN: usize = 1 + 5 * 10;
+
+/// Most frames of a chain; more would not fit into a chunk of the file.
+const MAX_FRAMES: usize = 1 << 14;
+
+/// Writes the events of one thread, which alone uses it.
+#[derive(Debug)]
+pub struct ThreadTracer {
+    runtime: &'static Runtime,
+    seat: OwnedSeat,
+    thread: ThreadId,
+    /// Index of the next buffer.
+    next_buffer: u64,
+    /// State of a xorshift generator; never 0.
+    random: u64,
+    /// Sequence numbers that were lost when there was no buffer to say so.
+    unrecorded_losses: u64,
+    start_ns: u64,
+    java_id: u64,
+    name: String,
+    /// The epoch in which the thread was described last.
+    described_in: u32,
+}
+
+/// What is written at once.
+enum Record<'a> {
+    Event(Event<'a>),
+    /// An [`Event::Chain`] whose frames stand elsewhere.
+    Chain {
+        chain: ChainId,
+        frames: &'a [Frame],
+        truncated: bool,
+    },
+}
+
+impl ThreadTracer {
+    /// A tracer for a thread that starts at `time_ns`, or `None` when memory is
+    /// short.
+    pub(crate) fn start(
+        runtime: &'static Runtime,
+        java_id: u64,
+        name: &str,
+        time_ns: u64,
+    ) -> Option<Box<Self>> {
+        let name = try_to_string(name)?;
+        let seat = runtime.seats.take()?;
+        let thread = runtime.thread_ids.next_u32();
+        let mut tracer = try_box(Self {
+            runtime,
+            seat,
+            thread,
+            next_buffer: 0,
+            random: u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            unrecorded_losses: 0,
+            start_ns: runtime.since_start_ns(time_ns),
+            java_id,
+            name,
+            described_in: 0,
+        })?;
+        tracer.describe_thread();
+        Some(tracer)
+    }
+
+    /// Ends the tracer with the thread.
+    pub(crate) fn end(mut self, time_ns: u64) {
+        let time_ns = self.runtime.since_start_ns(time_ns);
+        self.write_event(Event::ThreadEnd { time_ns });
+        self.submit_buffer();
+    }
+
+    /// Notes the new name of a thread, not necessarily this one.
+    pub(crate) fn thread_renamed(&mut self, java_id: u64, name: &str) {
+        if java_id == self.java_id {
+            self.name = try_to_string(name).unwrap_or_default();
+        }
+        self.write_event(Event::ThreadRename { java_id, name });
+    }
+
+    /// Describes a lock that the caller has claimed.
+    pub(crate) fn describe_lock(
+        &mut self,
+        lock: &Lock,
+        class: ClassId,
+        mirrored_class: ClassId,
+        identity_hash: u32,
+        monitor_address: u64,
+    ) {
+        self.write_event(Event::LockDescription {
+            lock: lock.id(),
+            class,
+            mirrored_class,
+            identity_hash,
+            monitor_address,
+        });
+    }
+
+    /// Ends a lock whose monitor is deflated, and makes the monitor a fresh one.
+    pub(crate) fn retire_lock(&mut self, lock: &Lock) {
+        if lock.id() == 0 {
+            return;
+        }
+        self.write_event(Event::LockRetired {
+            lock: lock.id(),
+            sequence: lock.next_sequence(),
+        });
+        lock.reset();
+    }
+
+    /// Notes that the thread is about to block on a lock.
+    pub(crate) fn contended_enter(
+        &mut self,
+        lock: LockId,
+        sequence: u64,
+        time_ns: u64,
+        chain: ChainId,
+        after_wait: bool,
+    ) {
+        let time_ns = self.runtime.since_start_ns(time_ns);
+        self.write_event(Event::ContendedEnter {
+            lock,
+            sequence,
+            time_ns,
+            chain,
+            after_wait,
+        });
+    }
+
+    /// Notes that the thread acquired the lock it was blocked on.
+    pub(crate) fn contended_entered(
+        &mut self,
+        lock: LockId,
+        sequence: u64,
+        time_ns: u64,
+        safepoint_ns: u64,
+    ) {
+        let time_ns = self.runtime.since_start_ns(time_ns);
+        self.write_event(Event::ContendedEntered {
+            lock,
+            sequence,
+            time_ns,
+            safepoint_ns,
+        });
+    }
+
+    /// Notes that the thread released a lock that others wait for.
+    pub(crate) fn contended_exit(
+        &mut self,
+        lock: LockId,
+        sequence: u64,
+        time_ns: u64,
+        chain: ChainRef,
+    ) {
+        let time_ns = self.runtime.since_start_ns(time_ns);
+        self.write_event(Event::ContendedExit {
+            lock,
+            sequence,
+            time_ns,
+            chain,
+        });
+    }
+
+    /// Names the chain behind a forward reference.
+    pub(crate) fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
+        self.write_event(Event::ForwardResolved { forward_ref, chain });
+    }
+
+    /// The chain with the given key; [`NONE`] if it must be added.
+    pub(crate) fn find_chain(&mut self, key: &[u64]) -> ChainId {
+        let epoch = self.runtime.metadata_epoch();
+        self.runtime
+            .chains
+            .find(&self.seat.enter(), key, epoch)
+            .unwrap_or(NONE)
+    }
+
+    /// Adds a chain unless another thread did; [`NONE`] when memory is short.
+    pub(crate) fn add_chain(&mut self, key: &[u64], frames: &[Frame], truncated: bool) -> ChainId {
+        let epoch = self.runtime.metadata_epoch();
+        let added = self.runtime.chains.add(&self.seat.enter(), key, epoch);
+        match added {
+            Some(Added::Known(chain)) => chain,
+            Some(Added::Describe(chain)) => {
+                let truncated = truncated || frames.len() > MAX_FRAMES;
+                let frames = frames.get(..MAX_FRAMES).unwrap_or(frames);
+                self.write(&Record::Chain {
+                    chain,
+                    frames,
+                    truncated,
+                });
+                chain
+            }
+            None => NONE,
+        }
+    }
+
+    /// Describes a class.
+    pub(crate) fn describe_class(
+        &mut self,
+        class: ClassId,
+        loader: LoaderId,
+        name: &str,
+        source_file: &str,
+        loader_class: &str,
+    ) {
+        self.write_event(Event::Class {
+            class,
+            loader,
+            name,
+            source_file,
+            loader_class,
+        });
+    }
+
+    /// Describes a method.
+    pub(crate) fn describe_method(
+        &mut self,
+        method: MethodId,
+        class: ClassId,
+        name: &str,
+        signature: &str,
+    ) {
+        self.write_event(Event::Method {
+            method,
+            class,
+            name,
+            signature,
+        });
+    }
+
+    /// Notes that the classes of a loader are unloaded, and lets the drainer
+    /// know at once.
+    pub(crate) fn loader_unloaded(&mut self, loader: LoaderId, time_ns: u64) {
+        let time_ns = self.runtime.since_start_ns(time_ns);
+        self.write_event(Event::LoaderUnload { loader, time_ns });
+        self.submit_buffer();
+    }
+
+    fn describe_thread(&mut self) {
+        self.described_in = self.runtime.metadata_epoch();
+        // Taken out, because writing changes `self`.
+        let name = mem::take(&mut self.name);
+        let start = Event::ThreadStart {
+            time_ns: self.start_ns,
+            java_id: self.java_id,
+            name: &name,
+        };
+        self.write(&Record::Event(start));
+        self.name = name;
+    }
+
+    #[inline]
+    fn write_event(&mut self, event: Event<'_>) {
+        if self.described_in != self.runtime.metadata_epoch() {
+            self.describe_thread();
+        }
+        self.write(&Record::Event(event));
+    }
+
+    #[inline]
+    fn write(&mut self, record: &Record<'_>) {
+        let buffer = self
+            .seat
+            .check_out()
+            .or_else(|| self.new_buffer(record, false));
+        let Some(mut buffer) = buffer else {
+            return self.lose(record);
+        };
+        if record.encode_to(&mut buffer).is_err() {
+            buffer = self.make_room(buffer, record);
+            if record.encode_to(&mut buffer).is_err() {
+                self.lose(record);
+            }
+        }
+        self.seat.check_in(buffer);
+    }
+
+    /// Submits a full buffer and returns another one. When no other one is to
+    /// be had, what the full one holds is lost.
+    #[cold]
+    fn make_room(&mut self, mut full: Box<Buffer>, record: &Record<'_>) -> Box<Buffer> {
+        let contains_metadata = full.contains_metadata();
+        if self.runtime.is_closed() {
+            full.clear();
+            return full;
+        }
+        if let Some(buffer) = self.new_buffer(record, contains_metadata) {
+            self.runtime.submit(full);
+            return buffer;
+        }
+        let lost_events = full.lose_events();
+        self.runtime.losses.add_events(lost_events);
+        self.runtime.losses.add_buffer(contains_metadata);
+        if contains_metadata {
+            self.runtime.note_metadata_loss();
+        }
+        full
+    }
+
+    /// A buffer with room for `record`.
+    #[cold]
+    fn new_buffer(&mut self, record: &Record<'_>, for_metadata: bool) -> Option<Box<Buffer>> {
+        let max_bytes = self
+            .runtime
+            .max_buffer_bytes(for_metadata || record.is_metadata());
+        let needed = MAX_PLAIN_EVENT_LEN.saturating_add(record.max_len());
+        let capacity = self.random_buffer_len().max(needed);
+        let budget = &self.runtime.budget;
+        let mut buffer =
+            Buffer::try_new(budget, max_bytes, capacity, self.thread, self.next_buffer)?;
+        self.next_buffer = self.next_buffer.wrapping_add(1);
+        if self.unrecorded_losses > 0 {
+            let losses = Event::LostEvents {
+                events: mem::take(&mut self.unrecorded_losses),
+            };
+            // Fits into an empty buffer.
+            let _ = Record::Event(losses).encode_to(&mut buffer);
+        }
+        Some(buffer)
+    }
+
+    #[cold]
+    fn lose(&mut self, record: &Record<'_>) {
+        self.runtime.losses.add_events(1);
+        if record.is_numbered() {
+            self.unrecorded_losses = self.unrecorded_losses.saturating_add(1);
+        }
+        if record.is_metadata() {
+            self.runtime.note_metadata_loss();
+        }
+    }
+
+    fn submit_buffer(&mut self) {
+        if let Some(buffer) = self.seat.check_out() {
+            self.runtime.submit(buffer);
+        }
+    }
+
+    fn random_buffer_len(&mut self) -> usize {
+        const SPREAD: u64 = (MAX_BUFFER_LEN - MIN_BUFFER_LEN) as u64;
+        // Xorshift (Marsaglia 2003).
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        MIN_BUFFER_LEN.saturating_add((self.random % SPREAD) as usize)
+    }
+}
+
+impl Record<'_> {
+    #[inline]
+    fn encode_to(&self, buffer: &mut Buffer) -> Result<(), DoesNotFit> {
+        buffer.write(|encoder: &mut SegmentEncoder, bytes| match *self {
+            Self::Event(ref event) => encoder.encode(bytes, event),
+            Self::Chain {
+                chain,
+                frames,
+                truncated,
+            } => encoder.encode_chain(bytes, chain, frames, truncated),
+        })
+    }
+
+    fn is_metadata(&self) -> bool {
+        match self {
+            Self::Event(event) => event.is_metadata(),
+            Self::Chain { .. } => true,
+        }
+    }
+
+    fn is_numbered(&self) -> bool {
+        match self {
+            Self::Event(event) => event.lock_and_sequence().is_some(),
+            Self::Chain { .. } => false,
+        }
+    }
+
+    /// No encoding of the record is longer.
+    fn max_len(&self) -> usize {
+        const MAX_FRAME_LEN: usize = 3 * 5;
+        let variable_len = match *self {
+            Self::Event(Event::Class {
+                name,
+                source_file,
+                loader_class,
+                ..
+            }) => name
+                .len()
+                .saturating_add(source_file.len())
+                .saturating_add(loader_class.len()),
+            Self::Event(Event::Method {
+                name, signature, ..
+            }) => name.len().saturating_add(signature.len()),
+            Self::Event(Event::ThreadStart { name, .. } | Event::ThreadRename { name, .. }) => {
+                name.len()
+            }
+            Self::Event(_) => 0,
+            Self::Chain { frames, .. } => frames.len().saturating_mul(MAX_FRAME_LEN),
+        };
+        MAX_PLAIN_EVENT_LEN.saturating_add(variable_len)
+    }
+}
