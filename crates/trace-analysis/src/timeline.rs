@@ -111,3 +111,48 @@ impl Timeline {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOST: Owner = Owner::Unknown(UnknownOwner::Lost);
+    const HAND_OFF: Owner = Owner::Unknown(UnknownOwner::HandOff);
+    const COLLAPSED: Owner = Owner::Unknown(UnknownOwner::Collapsed);
+
+    #[test]
+    fn threads_see_an_interval_from_within_or_from_before() {
+        let mut timeline = Timeline::default();
+        timeline.push(Interval::new(10, HAND_OFF));
+        let position = timeline.end();
+        let interval = Interval {
+            end_ns: 20,
+            owner: HAND_OFF,
+            owner_for_earlier: LOST,
+        };
+        timeline.push(interval);
+        assert!(timeline.seen_from(position).eq([(20, HAND_OFF)]));
+        assert!(timeline.seen_from(0).eq([(10, HAND_OFF), (20, LOST)]));
+
+        timeline.forget_before(position);
+        assert!(timeline.seen_from(position).eq([(20, HAND_OFF)]));
+        assert_eq!(timeline.end(), 2);
+    }
+
+    #[test]
+    fn older_half_collapses_when_there_are_too_many() {
+        let mut timeline = Timeline::default();
+        let mut collapsed = 0;
+        for end_ns in 0..=MAX_INTERVALS as u64 {
+            collapsed += timeline.push(Interval::new(end_ns, HAND_OFF));
+        }
+        let half = MAX_INTERVALS as u64 / 2;
+        assert_eq!(collapsed, half);
+        assert_eq!(timeline.end(), MAX_INTERVALS as u64 + 1);
+        for position in [0, 7, half - 1] {
+            let seen: Vec<_> = timeline.seen_from(position).take(2).collect();
+            assert_eq!(seen, [(half - 1, COLLAPSED), (half, HAND_OFF)]);
+        }
+        assert_eq!(timeline.seen_from(half).next(), Some((half, HAND_OFF)));
+    }
+}

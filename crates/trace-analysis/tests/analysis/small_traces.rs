@@ -1,14 +1,14 @@
 //! Small traces and the waits that the analysis must find in them.
 
-mod support;
+use trace_analysis::{Counter, Counters, Limits};
+use trace_format::{Event, ThreadId};
 
-use trace_analysis::{Counter, Counters};
-use trace_format::Event;
+use crate::{found, script};
 
 /// Analyzes `script` and compares the waits, one a line.
 #[track_caller]
 fn check(script: &str, expected: &str) -> Counters {
-    let (waits, counters) = support::analyze(&support::parse(script));
+    let (waits, counters) = analyze(&script::parse(script));
     let expected: Vec<&str> = expected
         .lines()
         .map(str::trim)
@@ -16,6 +16,14 @@ fn check(script: &str, expected: &str) -> Counters {
         .collect();
     assert_eq!(waits, expected);
     counters
+}
+
+fn analyze(events: &[(ThreadId, Event<'_>)]) -> (Vec<String>, Counters) {
+    let analyzed = found::analyze(events, Limits::default());
+    (
+        analyzed.waits.iter().map(ToString::to_string).collect(),
+        analyzed.counters,
+    )
 }
 
 #[test]
@@ -30,8 +38,8 @@ fn paper_figure_3() {
         90 T3 entered
         ",
         "
-        T2 enter b on Lock@1: 10-50 T1 a, 50-55 <hand-off>
-        T3 enter c on Lock@1: 20-50 T1 a, 50-55 <hand-off>, 55-80 T2 b, 80-90 <hand-off>
+        T2 enter b on Lock@1: 10-50 T1 a, 50-55 <handoff>
+        T3 enter c on Lock@1: 20-50 T1 a, 50-55 <handoff>, 55-80 T2 b, 80-90 <handoff>
         ",
     );
     assert_eq!(counters, Counters::default());
@@ -47,7 +55,7 @@ fn thread_that_barges_in_is_blamed_from_the_exit_before() {
         40 T4 exit d
         45 T2 entered
         ",
-        "T2 enter b on Lock@1: 10-20 T1 a, 20-30 T3 c, 30-40 T4 d, 40-45 <hand-off>",
+        "T2 enter b on Lock@1: 10-20 T1 a, 20-30 T3 c, 30-40 T4 d, 40-45 <handoff>",
     );
 }
 
@@ -63,8 +71,8 @@ fn earlier_owner_is_not_blamed_for_a_later_wait() {
         95 T4 entered
         ",
         "
-        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>
-        T4 enter d on Lock@1: 70-90 T3 c, 90-95 <hand-off>
+        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <handoff>
+        T4 enter d on Lock@1: 70-90 T3 c, 90-95 <handoff>
         ",
     );
 }
@@ -76,7 +84,7 @@ fn owner_that_saw_nobody_queued_is_unknown() {
         10 T2 enter b
         30 T2 entered
         ",
-        "T2 enter b on Lock@1: 10-30 <owner not seen>",
+        "T2 enter b on Lock@1: 10-30 <no-exit>",
     );
 }
 
@@ -95,9 +103,9 @@ fn next_owner_is_not_blamed_for_the_one_that_saw_nobody_queued() {
         70 T5 entered
         ",
         "
-        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>
-        T3 enter c on Lock@1: 11-20 T1 a, 20-25 <hand-off>, 25-60 <owner not seen>, 60-65 <hand-off>
-        T5 enter e on Lock@1: 30-60 T4 d, 60-65 <hand-off>, 65-70 <owner not seen>
+        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <handoff>
+        T3 enter c on Lock@1: 11-20 T1 a, 20-25 <handoff>, 25-60 <no-exit>, 60-65 <handoff>
+        T5 enter e on Lock@1: 30-60 T4 d, 60-65 <handoff>, 65-70 <no-exit>
         ",
     );
     assert_eq!(counters.value(Counter::UnexpectedExits), 1);
@@ -120,9 +128,9 @@ fn conditional_wait_blames_the_method_that_acquired_the_lock() {
         75 T1 resolve 7 d
         ",
         "
-        T2 enter e on Lock@1: 10-20 T1 d, 20-22 <hand-off>
-        T1 reenter-after-wait w on Lock@1: 30-40 T2 e, 40-43 <hand-off>
-        T3 enter e on Lock@1: 50-60 T1 d, 60-70 <hand-off>
+        T2 enter e on Lock@1: 10-20 T1 d, 20-22 <handoff>
+        T1 reenter-after-wait w on Lock@1: 30-40 T2 e, 40-43 <handoff>
+        T3 enter e on Lock@1: 50-60 T1 d, 60-70 <handoff>
         ",
     );
     assert_eq!(counters.value(Counter::ForwardRefsUnresolved), 0);
@@ -136,7 +144,7 @@ fn owner_still_inside_its_method_at_the_end_has_no_chain() {
         20 T1 exit ->7
         22 T2 entered
         ",
-        "T2 enter e on Lock@1: 10-20 T1 ?, 20-22 <hand-off>",
+        "T2 enter e on Lock@1: 10-20 T1 ?, 20-22 <handoff>",
     );
     assert_eq!(counters.value(Counter::ForwardRefsUnresolved), 1);
 }
@@ -153,15 +161,15 @@ fn locks_do_not_mix() {
         26 T3 entered on L2
         ",
         "
-        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>
-        T3 enter c on Lock@2: 11-21 T4 d, 21-26 <hand-off>
+        T2 enter b on Lock@1: 10-20 T1 a, 20-25 <handoff>
+        T3 enter c on Lock@2: 11-21 T4 d, 21-26 <handoff>
         ",
     );
 }
 
 #[test]
 fn lost_exit_leaves_the_owner_unknown_only_for_those_who_waited() {
-    for loss in ["lost", support::MISSING] {
+    for loss in ["lost", script::MISSING] {
         let counters = check(
             &format!(
                 "
@@ -175,8 +183,8 @@ fn lost_exit_leaves_the_owner_unknown_only_for_those_who_waited() {
                 ",
             ),
             "
-            T2 enter b on Lock@1: 10-40 <events lost>, 40-45 <hand-off>
-            T3 enter c on Lock@1: 30-40 T4 d, 40-45 <hand-off>, 45-60 T2 b, 60-65 <hand-off>
+            T2 enter b on Lock@1: 10-40 <lost>, 40-45 <handoff>
+            T3 enter c on Lock@1: 30-40 T4 d, 40-45 <handoff>, 45-60 T2 b, 60-65 <handoff>
             ",
         );
         assert_eq!(
@@ -202,9 +210,25 @@ fn lost_entered_drops_the_wait() {
         50 T1 exit a
         55 T2 entered
         ",
-        "T2 enter b on Lock@1: 40-50 T1 a, 50-55 <hand-off>",
+        "T2 enter b on Lock@1: 40-50 T1 a, 50-55 <handoff>",
     );
     assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
+}
+
+#[test]
+fn thread_is_never_blamed_for_its_own_wait() {
+    let counters = check(
+        "
+        10 T2 enter b
+        25 -- lost
+        30 T2 exit b
+        35 -- lost
+        40 T2 entered
+        ",
+        "",
+    );
+    assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
+    assert_eq!(counters.value(Counter::EnteredWithoutEnter), 1);
 }
 
 #[test]
@@ -218,7 +242,7 @@ fn lost_enter_leaves_an_entered_that_still_names_the_owner() {
         40 T2 exit b
         45 T3 entered
         ",
-        "T3 enter c on Lock@1: 12-20 T1 a, 20-25 <hand-off>, 25-40 T2 b, 40-45 <hand-off>",
+        "T3 enter c on Lock@1: 12-20 T1 a, 20-25 <handoff>, 25-40 T2 b, 40-45 <handoff>",
     );
     assert_eq!(counters.value(Counter::EnteredWithoutEnter), 1);
 }
@@ -232,7 +256,7 @@ fn second_enter_replaces_a_wait_that_never_ended() {
         40 T1 exit a
         45 T2 entered
         ",
-        "T2 enter c on Lock@1: 30-40 T1 a, 40-45 <hand-off>",
+        "T2 enter c on Lock@1: 30-40 T1 a, 40-45 <handoff>",
     );
     assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
 }
@@ -254,7 +278,7 @@ fn open_waits_are_counted_up_to_the_last_boundary() {
 
 #[test]
 fn retired_lock_is_forgotten_and_its_object_recognized() {
-    let mut events = support::parse(
+    let mut events = script::parse(
         "
         10 T2 enter b on L1
         20 T1 exit a on L1
@@ -270,12 +294,12 @@ fn retired_lock_is_forgotten_and_its_object_recognized() {
             *identity_hash = 1;
         }
     }
-    let (waits, counters) = support::analyze(&events);
+    let (waits, counters) = analyze(&events);
     assert_eq!(
         waits,
         [
-            "T2 enter b on Lock@1: 10-20 T1 a, 20-25 <hand-off>",
-            "T2 enter b on Lock@1: 50-60 <owner not seen>",
+            "T2 enter b on Lock@1: 10-20 T1 a, 20-25 <handoff>",
+            "T2 enter b on Lock@1: 50-60 <no-exit>",
         ]
     );
     assert_eq!(counters, Counters::default());
@@ -295,9 +319,9 @@ fn clocks_that_disagree_never_unbalance_a_wait() {
         45 T4 entered
         ",
         "
-        T2 enter b on Lock@1: 30-40 <hand-off>
-        T3 enter c on Lock@1: 28-34 <owner not seen>
-        T4 enter d on Lock@1: 50-50 <owner not seen>
+        T2 enter b on Lock@1: 30-40 <handoff>
+        T3 enter c on Lock@1: 28-34 <no-exit>
+        T4 enter d on Lock@1: 50-50 <no-exit>
         ",
     );
     assert_eq!(counters.value(Counter::UnbalancedWaits), 0);
@@ -305,7 +329,7 @@ fn clocks_that_disagree_never_unbalance_a_wait() {
 
 #[test]
 fn trace_read_from_the_middle_still_names_owners() {
-    let events = support::parse(
+    let events = script::parse(
         "
         10 T2 enter b
         20 T1 exit a
@@ -315,10 +339,10 @@ fn trace_read_from_the_middle_still_names_owners() {
         45 T3 entered
         ",
     );
-    let (waits, counters) = support::analyze(&events[3..]);
+    let (waits, counters) = analyze(&events[3..]);
     assert_eq!(
         waits,
-        ["T3 enter c on <lock #1 not described>: 30-40 T2 b, 40-45 <hand-off>"]
+        ["T3 enter c on <lock #1 not described>: 30-40 T2 b, 40-45 <handoff>"]
     );
     assert_eq!(counters.value(Counter::LocksNotDescribed), 1);
     assert_eq!(counters.value(Counter::NumbersSkipped), 3);

@@ -1,8 +1,8 @@
-//! Traces written as text, and the waits found in them as text.
+//! Traces written as text.
 
 use std::collections::BTreeMap;
 
-use trace_analysis::{Analysis, Chain, Counters, Entities, Limits, Metadata, Owner, Wait};
+use trace_analysis::Metadata;
 use trace_format::{ChainRef, Event, Frame, LockId, ThreadId};
 
 /// A number that was taken but whose event is not in the trace.
@@ -91,7 +91,7 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
 }
 
 /// Lock *n* is the object with identity hash code *n* of class `Lock`.
-pub(crate) fn description(lock: LockId) -> Event<'static> {
+fn description(lock: LockId) -> Event<'static> {
     Event::LockDescription {
         lock,
         class: 1,
@@ -155,58 +155,4 @@ pub(crate) fn metadata() -> Metadata {
         );
     }
     metadata
-}
-
-/// Analyzes `events` in the given order.
-pub(crate) fn analyze(events: &[(ThreadId, Event<'_>)]) -> (Vec<String>, Counters) {
-    let mut metadata = metadata();
-    for (thread, event) in events {
-        metadata.collect(*thread, event);
-    }
-    let mut waits = Vec::new();
-    let mut on_wait = |wait: &Wait, entities: &Entities| waits.push(describe(wait, entities));
-    let mut analysis = Analysis::new(Limits::default());
-    let mut trace = analysis.begin_trace(metadata);
-    for (thread, event) in events {
-        trace.event(*thread, event, &mut on_wait);
-    }
-    let counters = trace.finish(&mut on_wait);
-    (waits, counters)
-}
-
-/// A wait as one line: `T2 enter b on Lock@1: 10-50 T1 a, 50-60 <hand-off>`.
-pub(crate) fn describe(wait: &Wait, entities: &Entities) -> String {
-    let parts: Vec<String> = wait
-        .contentions
-        .iter()
-        .map(|contention| {
-            let end_ns = contention.start_ns + contention.duration_ns;
-            let owner = match contention.owner {
-                Owner::Thread { thread, chain } => {
-                    format!(
-                        "{} {}",
-                        entities.thread(thread).name,
-                        method(entities.chain(chain), entities)
-                    )
-                }
-                Owner::Unknown(reason) => format!("<{}>", reason.label()),
-            };
-            format!("{}-{end_ns} {owner}", contention.start_ns)
-        })
-        .collect();
-    format!(
-        "{} {} {} on {}: {}",
-        entities.thread(wait.thread).name,
-        wait.kind.name(),
-        method(entities.chain(wait.chain), entities),
-        entities.lock_label(wait.lock),
-        parts.join(", ")
-    )
-}
-
-fn method(chain: &Chain, entities: &Entities) -> String {
-    match chain.frames() {
-        [innermost, ..] => entities.method(innermost.method).name.to_string(),
-        [] => "?".to_owned(),
-    }
 }

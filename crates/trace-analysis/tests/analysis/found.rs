@@ -1,0 +1,106 @@
+//! What the analysis finds, with names in place of entities.
+
+use std::fmt;
+
+use trace_analysis::{Analysis, Chain, Counters, Entities, Limits, Owner, Wait};
+use trace_format::{Event, ThreadId};
+
+use crate::script;
+
+/// Analyzes `events` in the given order.
+pub(crate) fn analyze(events: &[(ThreadId, Event<'_>)], limits: Limits) -> Analyzed {
+    let mut metadata = script::metadata();
+    for (thread, event) in events {
+        metadata.collect(*thread, event);
+    }
+    let mut waits = Vec::new();
+    let mut on_wait = |wait: &Wait, entities: &Entities| waits.push(FoundWait::new(wait, entities));
+    let mut analysis = Analysis::new(limits);
+    let mut trace = analysis.begin_trace(metadata);
+    for (thread, event) in events {
+        trace.event(*thread, event, &mut on_wait);
+    }
+    let counters = trace.finish(&mut on_wait);
+    Analyzed { waits, counters }
+}
+
+/// What the analysis found.
+pub(crate) struct Analyzed {
+    pub(crate) waits: Vec<FoundWait>,
+    pub(crate) counters: Counters,
+}
+
+/// A wait with names in place of entities.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FoundWait {
+    pub(crate) thread: String,
+    pub(crate) kind: &'static str,
+    pub(crate) method: String,
+    pub(crate) lock: String,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A contention with names in place of entities.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Part {
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    /// Thread and method, or why they are unknown.
+    pub(crate) owner: Result<(String, String), &'static str>,
+}
+
+impl FoundWait {
+    fn new(wait: &Wait, entities: &Entities) -> Self {
+        let thread = |index| entities.thread(index).name.to_string();
+        let parts = wait.contentions.iter().map(|contention| Part {
+            start_ns: contention.start_ns,
+            end_ns: contention.start_ns + contention.duration_ns,
+            owner: match contention.owner {
+                Owner::Thread {
+                    thread: owner,
+                    chain,
+                } => Ok((thread(owner), method(entities.chain(chain), entities))),
+                Owner::Unknown(reason) => Err(reason.name()),
+            },
+        });
+        Self {
+            thread: thread(wait.thread),
+            kind: wait.kind.name(),
+            method: method(entities.chain(wait.chain), entities),
+            lock: entities.lock_label(wait.lock),
+            start_ns: wait.start_ns,
+            end_ns: wait.start_ns + wait.duration_ns,
+            parts: parts.collect(),
+        }
+    }
+}
+
+/// The name of the innermost method, `?` where the chain is not known.
+fn method(chain: &Chain, entities: &Entities) -> String {
+    match chain.frames() {
+        [innermost, ..] => entities.method(innermost.method).name.to_string(),
+        [] => "?".to_owned(),
+    }
+}
+
+/// One line: `T2 enter b on Lock@1: 10-50 T1 a, 50-60 <handoff>`.
+impl fmt::Display for FoundWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {} {} on {}:",
+            self.thread, self.kind, self.method, self.lock
+        )?;
+        for (at, part) in self.parts.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(f, "{comma} {}-{} ", part.start_ns, part.end_ns)?;
+            match &part.owner {
+                Ok((thread, method)) => write!(f, "{thread} {method}")?,
+                Err(reason) => write!(f, "<{reason}>")?,
+            }
+        }
+        Ok(())
+    }
+}

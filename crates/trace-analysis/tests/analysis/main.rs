@@ -1,0 +1,9 @@
+//! The analysis as a whole: from events to waits and their aggregation.
+
+mod aggregation;
+mod found;
+mod random_programs;
+mod reference;
+mod script;
+mod simulator;
+mod small_traces;
