@@ -20,13 +20,13 @@ pub enum Counter {
     /// Those among [`LostBuffers`](Self::LostBuffers) that held metadata, which
     /// was then written again.
     LostMetadataBuffers = 3,
-    /// Events written, the lost ones excluded.
+    /// Events in the file.
     Events = 4,
-    /// Buffers written.
+    /// Buffers in the file.
     Buffers = 5,
-    /// Chunks of events written.
+    /// Chunks of events in the file.
     Chunks = 6,
-    /// Bytes of events written, before compression.
+    /// Bytes of the chunks of events, before compression.
     RawBytes = 7,
     /// Bytes of the file.
     FileBytes = 8,

@@ -1,0 +1,235 @@
+//! Traces that earlier versions wrote can still be read.
+//!
+//! `tests/golden` holds one small trace per version of the format, compressed
+//! and not, which is never changed. `LOCKTRACE_BLESS=1` writes that of the
+//! present version if it does not exist.
+
+mod support;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use support::segment;
+use trace_format::{
+    ChainRef, Chunk, ChunkWriter, Counter, Event, FileHeader, Frame, TraceReader, file,
+};
+
+/// A trace with every event in every form.
+fn trace(compressed: bool) -> Vec<u8> {
+    let worker = [
+        Event::ThreadStart {
+            time_ns: 1_000,
+            java_id: 12,
+            name: "worker-0",
+        },
+        Event::Class {
+            class: 1,
+            loader: 0x7f00_1234_5678,
+            name: "com.example.Queue",
+            source_file: "Queue.java",
+            loader_class: "sun.misc.Launcher$AppClassLoader",
+        },
+        Event::Method {
+            method: 2,
+            class: 1,
+            name: "take",
+            signature: "()Ljava/lang/Object;",
+        },
+        Event::Chain {
+            chain: 1,
+            frames: vec![
+                Frame {
+                    method: 2,
+                    bci: 17,
+                    line: 40,
+                },
+                Frame {
+                    method: 3,
+                    bci: -1,
+                    line: -1,
+                },
+            ],
+            truncated: true,
+        },
+        Event::LockDescription {
+            lock: 1,
+            class: 1,
+            mirrored_class: 0,
+            identity_hash: 0x49ab_f544,
+            monitor_address: 0x7f00_0000_1000,
+        },
+        Event::ContendedEnter {
+            lock: 1,
+            sequence: 1,
+            time_ns: 2_000,
+            chain: 1,
+            after_wait: false,
+        },
+        Event::ContendedEntered {
+            lock: 1,
+            sequence: 3,
+            time_ns: 9_000,
+            safepoint_ns: 0,
+        },
+        Event::ContendedExit {
+            lock: 1,
+            sequence: 4,
+            time_ns: 9_500,
+            chain: ChainRef::Chain(1),
+        },
+        Event::ContendedEnter {
+            lock: 1,
+            sequence: 5,
+            time_ns: 9_600,
+            chain: 1,
+            after_wait: false,
+        },
+        Event::ContendedEntered {
+            lock: 1,
+            sequence: 7,
+            time_ns: 80_000,
+            safepoint_ns: 512,
+        },
+        Event::ContendedExit {
+            lock: 1,
+            sequence: 8,
+            time_ns: 80_100,
+            chain: ChainRef::Chain(1),
+        },
+        Event::ContendedExit {
+            lock: 1,
+            sequence: 9,
+            time_ns: 80_200,
+            chain: ChainRef::Forward(3),
+        },
+        Event::ContendedEnter {
+            lock: 1,
+            sequence: 10,
+            time_ns: 90_000,
+            chain: 1,
+            after_wait: true,
+        },
+        Event::ForwardResolved {
+            forward_ref: 3,
+            chain: 1,
+        },
+        Event::ThreadRename {
+            java_id: 12,
+            name: "Arbeiter-ü",
+        },
+        Event::ThreadEnd { time_ns: 100_000 },
+    ];
+    let vm_thread = [
+        Event::LockRetired {
+            lock: 1,
+            sequence: 11,
+        },
+        Event::LoaderUnload {
+            loader: 0x7f00_1234_5678,
+            time_ns: 120_000,
+        },
+        Event::LostNumber {
+            lock: 2,
+            sequence: 1,
+        },
+        Event::LostEvents { events: 70 },
+    ];
+
+    // Enough of the same that compression pays.
+    let renames = vec![
+        Event::ThreadRename {
+            java_id: 12,
+            name: "pool-1-thread-1"
+        };
+        20
+    ];
+
+    let jvm = "OpenJDK 64-Bit Server VM 25.504-b01".to_owned();
+    let header = FileHeader {
+        compressed,
+        start_unix_ns: 1_456_000_000_000_000_000,
+        pid: 4711,
+        jvm,
+    };
+    let mut file = header.encode();
+    let mut writer = ChunkWriter::new(compressed);
+    writer.push_segment(2, 0, &segment(&worker), true).unwrap();
+    file.extend(writer.events());
+    writer
+        .push_segment(1, 0, &segment(&vm_thread[..2]), true)
+        .unwrap();
+    writer
+        .push_segment(1, 1, &segment(&vm_thread[2..]), false)
+        .unwrap();
+    file.extend(writer.events());
+    file.extend(writer.counters(Counter::ALL.map(|counter| (counter, 100 + counter.id()))));
+    file.extend(writer.end(130_000, 3));
+    file
+}
+
+/// The content of a trace in words.
+fn describe(file: &[u8]) -> String {
+    let mut reader = TraceReader::new(file).unwrap();
+    let mut text = format!("{:#?}\n", reader.header());
+    while let Some(chunk) = reader.next_chunk().unwrap() {
+        match chunk {
+            Chunk::Events(chunk) => {
+                writeln!(text, "events, metadata {}", chunk.contains_metadata).unwrap();
+                for segment in chunk.segments() {
+                    let segment = segment.unwrap();
+                    writeln!(
+                        text,
+                        "  thread {} buffer {}",
+                        segment.thread, segment.buffer_index
+                    )
+                    .unwrap();
+                    for event in segment.events() {
+                        writeln!(text, "    {:?}", event.unwrap()).unwrap();
+                    }
+                }
+            }
+            Chunk::Counters(counters) => {
+                for pair in counters {
+                    let (counter, value) = pair.unwrap();
+                    writeln!(text, "{} {value}", counter.name()).unwrap();
+                }
+            }
+            Chunk::End { time_ns, chunks } => writeln!(text, "end {time_ns} {chunks}").unwrap(),
+        }
+    }
+    assert!(reader.damage().is_none());
+    text
+}
+
+fn golden(version: u16, compressed: bool) -> PathBuf {
+    let name = format!(
+        "v{version}{}.lct",
+        if compressed { "-compressed" } else { "" }
+    );
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(name)
+}
+
+#[test]
+fn every_version_can_be_read() {
+    for compressed in [false, true] {
+        let present = golden(file::VERSION, compressed);
+        if std::env::var_os("LOCKTRACE_BLESS").is_some() && !present.exists() {
+            std::fs::write(present, trace(compressed)).unwrap();
+        }
+        for version in 1..=file::VERSION {
+            let path = golden(version, compressed);
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            insta::assert_snapshot!(name, describe(&std::fs::read(&path).unwrap()));
+        }
+    }
+}
+
+/// The present version writes what it wrote when it was introduced. If this
+/// fails, the layout has changed without a new version. What snappy writes is
+/// not part of the layout.
+#[test]
+fn the_layout_is_that_of_its_version() {
+    assert!(trace(false) == std::fs::read(golden(file::VERSION, false)).unwrap());
+}

@@ -1,0 +1,92 @@
+//! Whatever is encoded is decoded the same.
+
+mod support;
+
+use proptest::prelude::*;
+use support::{events, number, segment};
+use trace_format::{DoesNotFit, Event, SegmentDecoder, SegmentEncoder, varint};
+
+proptest! {
+    #[test]
+    fn events_come_back(events in events()) {
+        let bytes = segment(&events);
+        let decoded: Result<Vec<_>, _> = SegmentDecoder::new(&bytes).collect();
+        prop_assert_eq!(decoded.unwrap(), events);
+    }
+
+    /// An event that is refused for lack of room changes nothing: what is
+    /// accepted before and after it comes back.
+    #[test]
+    fn a_refused_event_leaves_no_trace(events in events(), share in 0.0..1.0) {
+        let len = (segment(&events).len() as f64 * share) as usize;
+        let mut buffer = vec![0; len];
+        let mut encoder = SegmentEncoder::new();
+        let mut accepted = events.clone();
+        accepted.retain(|event| encoder.encode(&mut buffer, event) != Err(DoesNotFit));
+
+        prop_assert_eq!(encoder.events() as usize, accepted.len());
+        prop_assert_eq!(encoder.contains_metadata(), accepted.iter().any(Event::is_metadata));
+        let decoded: Result<Vec<_>, _> = SegmentDecoder::new(&buffer[..encoder.len()]).collect();
+        prop_assert_eq!(decoded.unwrap(), accepted);
+    }
+
+    #[test]
+    fn varints_are_those_of_leb128(value in number(), tail: [u8; 3]) {
+        let mut expected = Vec::new();
+        let len = leb128::write::unsigned(&mut expected, value).unwrap();
+        let mut actual = Vec::new();
+        varint::push(&mut actual, value);
+        prop_assert_eq!(&actual, &expected);
+        actual.extend(tail);
+        prop_assert_eq!(varint::decode(&actual), Ok((value, len)));
+    }
+
+    #[test]
+    fn malformed_varints_are_those_of_leb128(
+        bytes in prop::collection::vec(prop_oneof![Just(0x80), Just(1), any::<u8>()], 0..12)
+    ) {
+        let mut rest = bytes.as_slice();
+        let expected = leb128::read::unsigned(&mut rest).ok();
+        let expected = expected.map(|value| (value, bytes.len() - rest.len()));
+        prop_assert_eq!(varint::decode(&bytes).ok(), expected);
+    }
+}
+
+/// What a thread writes that contends for two locks under the usual conditions:
+/// 15 µs between events, a thousand chains, twenty threads on each lock.
+#[test]
+fn a_contended_thread_needs_less_than_six_bytes_an_event() {
+    const ROUNDS: u64 = 1000;
+    let mut buffer = vec![0; 1 << 20];
+    let mut encoder = SegmentEncoder::new();
+    for round in 0..ROUNDS {
+        let lock = 1_000_000 + round % 2;
+        let sequence = 60 * round;
+        let time_ns = 60_000_000_000 + 45_000 * round;
+        let chain = 1000 + (round / 7 % 3) as u32;
+        let enter = Event::ContendedEnter {
+            lock,
+            sequence,
+            time_ns,
+            chain,
+            after_wait: false,
+        };
+        let entered = Event::ContendedEntered {
+            lock,
+            sequence: sequence + 40,
+            time_ns: time_ns + 30_000,
+            safepoint_ns: 0,
+        };
+        let exit = Event::ContendedExit {
+            lock,
+            sequence: sequence + 41,
+            time_ns: time_ns + 31_000,
+            chain: trace_format::ChainRef::Chain(chain + 1),
+        };
+        for event in [enter, entered, exit] {
+            encoder.encode(&mut buffer, &event).unwrap();
+        }
+    }
+    let bytes_per_event = encoder.len() as f64 / f64::from(encoder.events());
+    assert!(bytes_per_event < 6.0, "{bytes_per_event}");
+}

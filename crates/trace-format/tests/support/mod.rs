@@ -1,0 +1,137 @@
+//! Any events, for tests that must hold for all.
+
+// Each test file compiles this module for itself and uses a part of it.
+#![allow(dead_code)]
+
+use proptest::prelude::*;
+use trace_format::{ChainRef, Event, Frame, SegmentEncoder};
+
+/// Numbers of every length, near ones often repeated.
+pub(crate) fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0..20u64, 2 => 0..100_000u64, 1 => any::<u64>()]
+}
+
+fn id() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => 0..20u32, 1 => any::<u32>()]
+}
+
+fn text() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "main",
+        "java.util.Hashtable",
+        "naïve – \u{10ffff}\0",
+    ])
+}
+
+fn frame() -> impl Strategy<Value = Frame> {
+    let position = || prop_oneof![Just(-1), 0..3000, any::<i32>()];
+    (id(), position(), position()).prop_map(|(method, bci, line)| Frame { method, bci, line })
+}
+
+fn chain_ref() -> impl Strategy<Value = ChainRef> {
+    prop_oneof![
+        id().prop_map(ChainRef::Chain),
+        number().prop_map(ChainRef::Forward)
+    ]
+}
+
+fn lock_event() -> impl Strategy<Value = Event<'static>> {
+    let safepoint_ns = || prop_oneof![Just(0), number()];
+    prop_oneof![
+        (number(), number(), number(), id(), any::<bool>()).prop_map(
+            |(lock, sequence, time_ns, chain, after_wait)| Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+                after_wait
+            }
+        ),
+        (number(), number(), number(), safepoint_ns()).prop_map(
+            |(lock, sequence, time_ns, safepoint_ns)| Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns
+            }
+        ),
+        (number(), number(), number(), chain_ref()).prop_map(|(lock, sequence, time_ns, chain)| {
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+            }
+        }),
+        (number(), number()).prop_map(|(lock, sequence)| Event::LostNumber { lock, sequence }),
+    ]
+}
+
+fn other_event() -> impl Strategy<Value = Event<'static>> {
+    prop_oneof![
+        (number(), id(), id(), any::<u32>(), any::<u64>()).prop_map(
+            |(lock, class, mirrored_class, identity_hash, monitor_address)| {
+                Event::LockDescription {
+                    lock,
+                    class,
+                    mirrored_class,
+                    identity_hash,
+                    monitor_address,
+                }
+            }
+        ),
+        (number(), number()).prop_map(|(lock, sequence)| Event::LockRetired { lock, sequence }),
+        (number(), id())
+            .prop_map(|(forward_ref, chain)| Event::ForwardResolved { forward_ref, chain }),
+        (number(), number(), text()).prop_map(|(time_ns, java_id, name)| Event::ThreadStart {
+            time_ns,
+            java_id,
+            name
+        }),
+        (number(), text()).prop_map(|(java_id, name)| Event::ThreadRename { java_id, name }),
+        number().prop_map(|time_ns| Event::ThreadEnd { time_ns }),
+        (id(), number(), text(), text(), text()).prop_map(
+            |(class, loader, name, source_file, loader_class)| Event::Class {
+                class,
+                loader,
+                name,
+                source_file,
+                loader_class
+            }
+        ),
+        (id(), id(), text(), text()).prop_map(|(method, class, name, signature)| Event::Method {
+            method,
+            class,
+            name,
+            signature
+        }),
+        (id(), prop::collection::vec(frame(), 0..20), any::<bool>()).prop_map(
+            |(chain, frames, truncated)| Event::Chain {
+                chain,
+                frames,
+                truncated
+            }
+        ),
+        (number(), number()).prop_map(|(loader, time_ns)| Event::LoaderUnload { loader, time_ns }),
+        number().prop_map(|events| Event::LostEvents { events }),
+    ]
+}
+
+/// Any events, those of locks more often than others.
+pub(crate) fn events() -> impl Strategy<Value = Vec<Event<'static>>> {
+    prop::collection::vec(prop_oneof![3 => lock_event(), 1 => other_event()], 0..200)
+}
+
+/// The segment that `events` make.
+pub(crate) fn segment(events: &[Event<'_>]) -> Vec<u8> {
+    let mut bytes = vec![0; 1 << 20];
+    let mut encoder = SegmentEncoder::new();
+    for event in events {
+        encoder
+            .encode(&mut bytes, event)
+            .expect("a MiB holds the events of a test");
+    }
+    bytes.truncate(encoder.len());
+    bytes
+}
