@@ -137,3 +137,75 @@ fn source(class: &str) -> String {
     let path = source_directory().join(format!("scenarios/{class}.java"));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(class: &str, method: &str, line: i32) -> Frame {
+        Frame {
+            class: class.to_owned(),
+            method: method.to_owned(),
+            bci: Some(0),
+            line: Some(line),
+            file: None,
+        }
+    }
+
+    #[test]
+    fn reads_a_scenario() {
+        let expectation = Expectation::of("SynchronizedMethod");
+        assert_eq!(expectation.lock_class, "scenarios.SynchronizedMethod");
+        let methods = |frames: &[ExpectedFrame]| -> Vec<String> {
+            frames
+                .iter()
+                .map(|frame| format!("{}.{}", frame.class, frame.method))
+                .collect()
+        };
+        let owner = [
+            "scenarios.SynchronizedMethod.own",
+            "scenarios.Contend$Owner.run",
+        ];
+        assert_eq!(methods(&expectation.owner), owner);
+        let waiter = [
+            "scenarios.SynchronizedMethod.want",
+            "scenarios.Contend$Waiter.run",
+        ];
+        assert_eq!(methods(&expectation.waiter), waiter);
+    }
+
+    #[test]
+    fn compiled_code_may_be_at_the_other_line() {
+        let expected = [ExpectedFrame::new(
+            "scenarios.SynchronizedMethod.own",
+            "leave|enter",
+        )];
+        let leave = line_of("scenarios.SynchronizedMethod", "leave");
+        let enter = line_of("scenarios.SynchronizedMethod", "enter");
+        let at = |line| [frame("scenarios.SynchronizedMethod", "own", line)];
+        for (line, interpreted, compiled) in
+            [(leave, true, true), (enter, false, true), (1, false, false)]
+        {
+            let result = |mode| ExpectedFrame::compare(&expected, &at(line), mode).is_ok();
+            assert_eq!(result(CompileMode::Interpreter), interpreted, "line {line}");
+            assert_eq!(result(CompileMode::C2), compiled, "line {line}");
+        }
+    }
+
+    #[test]
+    fn a_missing_frame_is_a_difference() {
+        let expected = [ExpectedFrame::new("java.lang.Object.wait", "-")];
+        let difference = ExpectedFrame::compare(&expected, &[], CompileMode::Tiered);
+        assert!(difference.unwrap_err().contains("java.lang.Object.wait"));
+    }
+
+    #[test]
+    fn passes_over_the_frames_of_method_handles() {
+        let expected = [ExpectedFrame::new("a.B$$Lambda$*.run", "-")];
+        let chain = [
+            frame("java.lang.invoke.LambdaForm$MH/1", "invoke", -1),
+            frame("a.B$$Lambda$1/77", "run", -1),
+        ];
+        ExpectedFrame::compare(&expected, &chain, CompileMode::Tiered).unwrap();
+    }
+}

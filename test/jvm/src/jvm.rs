@@ -24,6 +24,8 @@ pub struct Jvm {
     jdk: &'static Jdk,
     /// Where the trace goes; `None` runs without tracing.
     trace_file: Option<OsString>,
+    /// A command that runs the JVM's command.
+    below: Vec<String>,
     flags: Vec<OsString>,
     class_path: OsString,
     program: Vec<String>,
@@ -58,6 +60,7 @@ impl Jvm {
         Self {
             jdk,
             trace_file: None,
+            below: Vec::new(),
             flags: vec![natives],
             class_path: programs.classes().into(),
             program: program.iter().map(|&word| word.to_owned()).collect(),
@@ -84,6 +87,12 @@ impl Jvm {
         self
     }
 
+    /// Lets another command start the JVM.
+    pub fn below(mut self, command: &[&str]) -> Self {
+        self.below = command.iter().map(|&word| word.to_owned()).collect();
+        self
+    }
+
     /// Runs the program to its end, however that looks.
     pub fn finish(self) -> Run {
         self.start().finish()
@@ -102,7 +111,13 @@ impl Jvm {
         let output = |name| {
             File::create(directory.path().join(name)).expect("a scratch directory is writable")
         };
-        let mut command = Command::new(self.jdk.tool("java"));
+        let mut words = self
+            .below
+            .iter()
+            .map(OsString::from)
+            .chain([self.jdk.tool("java").into()]);
+        let mut command = Command::new(words.next().expect("at least java"));
+        command.args(words);
         if let Some(path) = &self.trace_file {
             let mut flag = OsString::from("-XX:LockContentionTraceFile=");
             flag.push(path);

@@ -23,6 +23,7 @@ mod locktrace;
 mod paths;
 mod processor;
 mod programs;
+mod summary;
 mod turn;
 
 pub use compile_mode::CompileMode;
@@ -31,9 +32,11 @@ pub use expectation::{Expectation, ExpectedFrame, line_of};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
 pub use locktrace::{
-    Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, report, waits,
+    Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
+    report, waits,
 };
-pub use paths::{repository, scratch_directory, source_directory};
+pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
-pub use programs::Programs;
+pub use programs::{Programs, java_compiler, run_to_success};
+pub use summary::{analyze, check_sound};
 pub use turn::{Turn, blame};

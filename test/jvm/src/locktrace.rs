@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::contention::{Contention, Wait};
 use crate::paths::{repository, target_directory};
 use crate::programs::run_to_success;
+use crate::summary::check_sound;
 
 /// What a call of `locktrace` gave.
 #[derive(Debug)]
@@ -40,9 +41,14 @@ pub fn locktrace(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Finished {
     }
 }
 
-/// The records of a complete trace.
+/// The records of a complete and sound trace.
 pub fn contentions(trace: &Path) -> Vec<Contention> {
-    let output = succeed(["contentions", "--format", "jsonl"], trace);
+    check_sound(trace);
+    parse_contentions(&succeed(["contentions", "--format", "jsonl"], trace))
+}
+
+/// The records in the output of `contentions --format jsonl`.
+pub fn parse_contentions(output: &str) -> Vec<Contention> {
     output.lines().map(parse).collect()
 }
 

@@ -19,7 +19,7 @@ pub fn source_directory() -> &'static Path {
 }
 
 /// Cargo's target directory, in which the running test was built.
-pub(crate) fn target_directory() -> PathBuf {
+pub fn target_directory() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own program");
     // target/PROFILE/deps/test
     let target = test.ancestors().nth(3);

@@ -8,14 +8,14 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 static PROCESSOR: RwLock<()> = RwLock::new(());
 
 /// Until the result is dropped, no other test runs that asked here.
-#[must_use]
+#[must_use = "the processor is free again once this is dropped"]
 pub fn alone() -> RwLockWriteGuard<'static, ()> {
     // Poison only says that another test failed.
     PROCESSOR.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Until the result is dropped, no test runs that must be alone.
-#[must_use]
+#[must_use = "the processor is free again once this is dropped"]
 pub fn among_others() -> RwLockReadGuard<'static, ()> {
     PROCESSOR.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -97,7 +97,7 @@ impl Sources {
 }
 
 /// A Java compiler that puts class files into `classes`.
-pub(crate) fn java_compiler(classes: &Path) -> Command {
+pub fn java_compiler(classes: &Path) -> Command {
     let mut compiler = Command::new(Jdk::stock().tool("javac"));
     // Code that uses sun.misc.Unsafe compiles against the real class library
     // only, which this option makes javac see.
@@ -114,7 +114,7 @@ pub(crate) fn java_compiler(classes: &Path) -> Command {
 }
 
 /// Runs a command that must succeed.
-pub(crate) fn run_to_success(command: &mut Command) {
+pub fn run_to_success(command: &mut Command) {
     let output = command
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));

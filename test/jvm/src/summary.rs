@@ -1,0 +1,37 @@
+//! The analysis as a library, for what is too much for a detour over text.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use trace_analysis::{Analysis, Entities, Severity, TraceError, TraceSummary, Wait, analyze_file};
+
+/// Runs a trace through the analysis.
+pub fn analyze(
+    trace: &Path,
+    on_wait: impl FnMut(&Wait, &Entities),
+) -> Result<TraceSummary, TraceError> {
+    analyze_file(trace, &mut Analysis::default(), on_wait, |_| {
+        ControlFlow::Continue(())
+    })
+}
+
+/// Panics unless a trace is complete, nothing of it was lost, and the analysis
+/// made sense of all of it.
+pub fn check_sound(trace: &Path) {
+    let summary = analyze(trace, |_, _| {}).unwrap_or_else(|error| panic!("{error}"));
+    assert!(
+        summary.is_complete(),
+        "{}: {:?}",
+        trace.display(),
+        summary.damage
+    );
+    assert_eq!(summary.lost_events(), 0, "{}", trace.display());
+    for (counter, value) in summary.counters.iter() {
+        let name = counter.name();
+        assert!(
+            value == 0 || counter.severity() == Severity::Normal,
+            "{}: {name} = {value}",
+            trace.display()
+        );
+    }
+}

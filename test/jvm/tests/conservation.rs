@@ -1,0 +1,100 @@
+//! Blame is conserved: what the owners of a wait are blamed for adds up to the
+//! wait, to the nanosecond, a million times.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use jvm_tests::{Jvm, alone, analyze, check_sound, report};
+use trace_format::{Chunk, Event, LockId, ThreadId, TraceReader};
+
+const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
+
+#[test]
+fn a_million_waits() {
+    let _processor = alone();
+    let run = Jvm::traced(&["scenarios.LockHammer", "8", "2", "200000"]).run();
+    let trace = run.trace();
+    check_sound(&trace);
+
+    let mut pending = waits_by_length(&trace);
+    let (mut waits, mut total_ns) = (0, 0);
+    analyze(&trace, |wait, entities| {
+        let count = pending.get_mut(&wait.duration_ns);
+        let count = count.unwrap_or_else(|| panic!("no events are {} ns apart", wait.duration_ns));
+        *count = count.checked_sub(1).expect("a wait was reported twice");
+
+        let mut end_ns = wait.start_ns;
+        for part in &wait.contentions {
+            assert_eq!(part.start_ns, end_ns, "gap or overlap in {wait:?}");
+            end_ns += part.duration_ns;
+        }
+        assert_eq!(end_ns, wait.start_ns + wait.duration_ns, "{wait:?}");
+
+        let class = entities
+            .lock_class(wait.lock)
+            .map(|class| entities.class_name(class));
+        if class == Some(LOCK_CLASS) {
+            waits += 1;
+            total_ns += wait.duration_ns;
+        }
+    })
+    .expect("the trace was readable before");
+    assert!(
+        pending.values().all(|&count| count == 0),
+        "waits that were not reported: {pending:?}"
+    );
+
+    let blocked: u64 = run.lines_of("blocked").next().expect("the program counts")[0]
+        .parse()
+        .expect("a count");
+    assert_eq!(waits, blocked, "the JVM's own count of blocked threads");
+    assert!(
+        waits >= 1_000_000,
+        "only {waits} waits: the program must contend harder"
+    );
+
+    let report = report(&trace, "lock-class");
+    assert_eq!(
+        report.node(LOCK_CLASS).duration_ns,
+        total_ns,
+        "the report's sum"
+    );
+    assert_eq!(
+        report.tree.iter().map(|node| node.duration_ns).sum::<u64>(),
+        report.totals.duration_ns
+    );
+}
+
+/// How many waits of each length the trace must contain: the time from a
+/// thread's contended enter to its contended entered.
+fn waits_by_length(trace: &Path) -> HashMap<u64, u64> {
+    let mut entered_at: HashMap<(ThreadId, LockId), u64> = HashMap::new();
+    let mut lengths = HashMap::new();
+    let file = File::open(trace).expect("the trace exists");
+    let mut reader = TraceReader::new(file).expect("the trace has a header");
+    while let Some(chunk) = reader.next_chunk().expect("the trace is readable") {
+        let Chunk::Events(events) = chunk else {
+            continue;
+        };
+        for segment in events
+            .segments()
+            .map(|segment| segment.expect("the trace is sound"))
+        {
+            for event in segment.events() {
+                match event.expect("the trace is sound") {
+                    Event::ContendedEnter { lock, time_ns, .. } => {
+                        entered_at.insert((segment.thread, lock), time_ns);
+                    }
+                    Event::ContendedEntered { lock, time_ns, .. } => {
+                        let start_ns = entered_at.remove(&(segment.thread, lock));
+                        let start_ns = start_ns.expect("a thread enters before it has entered");
+                        *lengths.entry(time_ns - start_ns).or_default() += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    lengths
+}
