@@ -7,7 +7,7 @@ readonly OUT=build/demo
 readonly TRACE=$OUT/demo.lct
 
 mkdir -p "$OUT"
-build/jdk/bin/javac -d "$OUT" test/jvm/demo/Demo.java
+build/jdk/bin/javac -d "$OUT" test/jvm/demo/*.java
 rm -f "$TRACE"
-build/jdk/bin/java -XX:+TraceLockContention -XX:LockContentionTraceFile="$TRACE" -cp "$OUT" Demo
+build/jdk/bin/java -XX:+TraceLockContention -XX:LockContentionTraceFile="$TRACE" -cp "$OUT" demo.Demo
 build/bin/locktrace report "$TRACE"

@@ -85,9 +85,8 @@ patch_hotspot() {
   cp --recursive "$RUNTIME_MAKE" "$staging/locktrace/make"
   cp "$RUNTIME_HEADER" "$RUNTIME_ARCHIVE" "$staging/locktrace"
   mkdir -p "$tree"
-  rsync --recursive --links --perms --checksum --delete --itemize-changes "$staging/" "$tree/" >"$tree.changes"
+  rsync --recursive --links --perms --checksum --delete --itemize-changes "$staging/" "$tree/" | tee "$tree.changes"
   rm -rf "$staging"
-  grep -v '^\.' "$tree.changes" | head -n 200
   forget_deleted_sources "$tree"
 }
 

@@ -95,7 +95,7 @@ clear_live_line() {
 # surrounds it; the end of the log if none of them did.
 print_relevant_lines() {
   local log=$1 first
-  first=$(grep -nEm1 '(^|[^-_a-zA-Z])([Ee]rror|ERROR|E):|FAILED|undefined reference|No rule to make|\*\*\*' "$log" | cut -d: -f1)
+  first=$(grep -nEm1 '(^|[^-_a-zA-Z])([Ee]rror|ERROR|E):|FAILED|undefined reference|No rule to make|\*\*\*' "$log" | cut -d: -f1 || true)
   if [[ -n $first ]]; then
     sed -n "$((first > 3 ? first - 3 : 1)),$((first + 20))p" "$log" | cut -c1-400 | sed 's/^/  | /' >&2
   else
