@@ -3,15 +3,14 @@ package scenarios;
 import java.util.function.Consumer;
 
 /**
- * The synchronized block is the body of a lambda expression.
+ * The synchronized block is the body of a lambda expression. The class that
+ * stands for the lambda is hidden, as in every stack trace.
  *
  * <pre>
  * lock   java.lang.Object
  * owner  scenarios.LambdaBody.lambda$new$0 leave
- * owner  scenarios.LambdaBody$$Lambda$*.accept -
  * owner  scenarios.LambdaBody.own own
  * waiter scenarios.LambdaBody.lambda$new$1 wanted
- * waiter scenarios.LambdaBody$$Lambda$*.run -
  * waiter scenarios.LambdaBody.want want
  * </pre>
  */

@@ -6,8 +6,7 @@ import java.lang.invoke.MethodType;
 
 /**
  * The methods that hold and want the lock are called through method handles,
- * whose frames between caller and callee (LambdaForm) the checker skips as
- * {@code Throwable.getStackTrace} does.
+ * whose frames between caller and callee are hidden, as in every stack trace.
  *
  * <pre>
  * lock   scenarios.MethodHandleCall

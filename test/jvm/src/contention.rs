@@ -150,10 +150,41 @@ impl Wait {
         &self.common().thread.name
     }
 
+    /// The thread was about to end: in `Thread.exit`, threads that end together
+    /// contend for their group's lock, whatever program they ran.
+    pub fn is_of_ending_thread(&self) -> bool {
+        let outermost = self.common().chain.last();
+        outermost.is_some_and(|frame| frame.name() == "java.lang.Thread.exit")
+    }
+
     /// The record with the longest duration.
     pub fn longest_part(&self) -> &Contention {
         let longest = self.parts.iter().max_by_key(|part| part.duration_ns);
         longest.expect("a wait has a record")
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Contention {
+            lock_id,
+            kind,
+            chain,
+            ..
+        } = self.common();
+        let thread = self.thread();
+        writeln!(f, "{thread}: {kind} {lock_id}, {} ns", self.duration_ns)?;
+        for frame in chain {
+            writeln!(f, "    {frame}")?;
+        }
+        for part in &self.parts {
+            let owner = part.owner_name().unwrap_or("nobody known");
+            writeln!(f, "  blocked by {owner}, {} ns", part.duration_ns)?;
+            for frame in part.owner_chain.iter().flatten() {
+                writeln!(f, "    {frame}")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -247,6 +247,11 @@ impl Run {
         self.directory.path()
     }
 
+    /// Keeps the directory that it ran in, for somebody to look into it.
+    pub fn keep(mut self) -> PathBuf {
+        self.directory.keep()
+    }
+
     /// The words of each line of output that begins with `word`, without it.
     pub fn lines_of<'a>(&'a self, word: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
         let lines = self.stdout.lines().map(|line| line.split_whitespace());
@@ -273,7 +278,11 @@ struct KeptOnFailure(Option<TempDir>);
 
 impl KeptOnFailure {
     fn path(&self) -> &Path {
-        self.0.as_ref().expect("taken only when dropped").path()
+        self.0.as_ref().expect("only kept at the end").path()
+    }
+
+    fn keep(&mut self) -> PathBuf {
+        self.0.take().expect("only kept once").keep()
     }
 }
 

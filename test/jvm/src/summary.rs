@@ -3,16 +3,15 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use trace_analysis::{Analysis, Entities, Severity, TraceError, TraceSummary, Wait, analyze_file};
+use trace_analysis::{Analysis, Entities, Severity, TraceError, TraceFile, TraceSummary, Wait};
 
 /// Runs a trace through the analysis.
 pub fn analyze(
     trace: &Path,
     on_wait: impl FnMut(&Wait, &Entities),
 ) -> Result<TraceSummary, TraceError> {
-    analyze_file(trace, &mut Analysis::default(), on_wait, |_| {
-        ControlFlow::Continue(())
-    })
+    let mut analysis = Analysis::default();
+    TraceFile::open(trace)?.analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
 }
 
 /// Panics unless a trace is complete, nothing of it was lost, and the analysis

@@ -131,11 +131,12 @@ fn check_in_all_modes(scenario: &str) {
         let run = contend(scenario, mode);
         let result = check_compiled(scenario, mode, &run)
             .and_then(|()| check_waits(&expectation, mode, &run));
-        failures.extend(
-            result
-                .err()
-                .map(|error| format!("{scenario}, {mode:?}: {error}")),
-        );
+        if let Err(error) = result {
+            failures.push(format!(
+                "{scenario}, {mode:?}: {error}\nkept {}",
+                run.keep().display()
+            ));
+        }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
@@ -179,9 +180,10 @@ fn check_compiled(scenario: &str, mode: CompileMode, run: &Run) -> Result<(), St
 
 fn check_waits(expectation: &Expectation, mode: CompileMode, run: &Run) -> Result<(), String> {
     let mut waits = waits(&run.trace());
-    waits.retain(|wait| wait.thread() == "waiter");
+    waits.retain(|wait| wait.thread() == "waiter" && !wait.is_of_ending_thread());
     if waits.len() != ROUNDS {
-        return Err(format!("expected {ROUNDS} waits, found {waits:#?}"));
+        let found: Vec<_> = waits.iter().map(Wait::to_string).collect();
+        return Err(format!("expected {ROUNDS} waits, found {}", found.join("")));
     }
     for (wait, round) in waits.iter().zip(run.lines_of("wait")) {
         check_wait(expectation, mode, wait)?;

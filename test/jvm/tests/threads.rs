@@ -49,7 +49,7 @@ fn native_threads_attach_and_detach() {
             .owner_chain
             .as_deref()
             .unwrap_or_default();
-        assert!(owner_chain.is_empty(), "{wait:#?}");
+        assert!(owner_chain.is_empty(), "{wait}");
     }
 }
 

@@ -103,7 +103,7 @@ fn check_blocked_producer(waits: &[Wait], run: ExpectedFrame, mode: CompileMode)
         // `Held` blocked it for 20 ms.
         assert!(
             wait.longest_part().duration_ns >= 20_000_000,
-            "{mode:?}: {wait:#?}"
+            "{mode:?}: {wait}"
         );
     }
 }
