@@ -213,3 +213,114 @@ impl Drop for Charge {
         self.budget.buffers.fetch_sub(1, Relaxed);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn buffer(capacity: usize) -> Box<Buffer> {
+        let budget = Box::leak(Box::new(BufferBudget::default()));
+        Buffer::try_new(budget, u64::MAX, capacity, 1, 0).unwrap()
+    }
+
+    fn write(buffer: &mut Buffer, event: &Event<'_>) -> Result<(), DoesNotFit> {
+        buffer.write(|encoder, bytes| encoder.encode(bytes, event))
+    }
+
+    fn decode(buffer: &Buffer) -> Vec<Event<'_>> {
+        SegmentDecoder::new(buffer.segment())
+            .collect::<Result<_, _>>()
+            .unwrap()
+    }
+
+    #[test]
+    fn lost_events_leave_their_numbers() {
+        let mut buffer = buffer(1000);
+        let entered = Event::ContendedEntered {
+            lock: 5,
+            sequence: 9,
+            time_ns: 1,
+            safepoint_ns: 0,
+        };
+        write(
+            &mut buffer,
+            &Event::ThreadRename {
+                java_id: 1,
+                name: "worker",
+            },
+        )
+        .unwrap();
+        write(&mut buffer, &entered).unwrap();
+        write(
+            &mut buffer,
+            &Event::LockRetired {
+                lock: 5,
+                sequence: 10,
+            },
+        )
+        .unwrap();
+        write(&mut buffer, &Event::LostEvents { events: 7 }).unwrap();
+
+        assert_eq!(buffer.lose_events(), 3);
+
+        assert!(!buffer.contains_metadata());
+        let expected = [
+            Event::LostNumber {
+                lock: 5,
+                sequence: 9,
+            },
+            Event::LostNumber {
+                lock: 5,
+                sequence: 10,
+            },
+            Event::LostEvents { events: 7 },
+        ];
+        assert_eq!(decode(&buffer), expected);
+    }
+
+    /// However often a buffer fills up, every number is listed or counted, and
+    /// there is room again.
+    #[test]
+    fn losses_take_at_most_half_of_the_buffer() {
+        let mut buffer = buffer(2000);
+        let mut lost = 0;
+        for sequence in 0..10_000 {
+            let event = Event::ContendedEntered {
+                lock: 5,
+                sequence,
+                time_ns: 1,
+                safepoint_ns: 0,
+            };
+            if write(&mut buffer, &event).is_err() {
+                lost += buffer.lose_events();
+                assert!(buffer.segment().len() <= 1000);
+                write(&mut buffer, &event).unwrap();
+            }
+        }
+        lost += buffer.lose_events();
+        assert_eq!(lost, 10_000);
+
+        let events = decode(&buffer);
+        let listed = events
+            .iter()
+            .filter(|event| event.lock_and_sequence().is_some())
+            .count();
+        let Some(Event::LostEvents { events: unlisted }) = events.last() else {
+            panic!("{:?}", events.last());
+        };
+        assert_eq!(listed as u64 + unlisted, 10_000);
+        assert!(listed > 300, "{listed}");
+    }
+
+    #[test]
+    fn the_budget_bounds_all_buffers() {
+        let budget = Box::leak(Box::new(BufferBudget::default()));
+        let first = Buffer::try_new(budget, 3000, 2000, 1, 0).unwrap();
+        assert!(Buffer::try_new(budget, 3000, 2000, 1, 1).is_none());
+        let second = Buffer::try_new(budget, 4000, 2000, 1, 1).unwrap();
+        drop((first, second));
+        assert!(Buffer::try_new(budget, 3000, 3000, 1, 1).is_some());
+        assert_eq!(budget.peak_bytes(), 4000);
+        assert_eq!(budget.peak_buffers(), 2);
+    }
+}

@@ -282,3 +282,133 @@ fn hash(key: &[u64]) -> u64 {
     }
     hasher.finish()
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::HashMap;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_chain_is_found_after_it_was_added() {
+        let set = ChainSet::new(1 << 20);
+        let reader = Presence::default();
+        let reader = reader.enter();
+        assert_eq!(set.find(&reader, &[1, 2], 1), None);
+        assert_eq!(set.add(&reader, &[1, 2], 1), Some(Added::Describe(1)));
+        assert_eq!(set.add(&reader, &[1, 2], 1), Some(Added::Known(1)));
+        assert_eq!(set.find(&reader, &[1, 2], 1), Some(1));
+        for other in [&[1][..], &[2, 1], &[1, 2, 3], &[]] {
+            assert_eq!(set.find(&reader, other, 1), None);
+        }
+        assert_eq!(set.add(&reader, &[], 1), Some(Added::Describe(2)));
+    }
+
+    #[test]
+    fn a_chain_is_described_once_in_each_epoch() {
+        let set = ChainSet::new(1 << 20);
+        let reader = Presence::default();
+        let reader = reader.enter();
+        assert_eq!(set.add(&reader, &[7], 1), Some(Added::Describe(1)));
+        assert_eq!(set.find(&reader, &[7], 2), None);
+        assert_eq!(set.add(&reader, &[7], 2), Some(Added::Describe(1)));
+        assert_eq!(set.add(&reader, &[7], 2), Some(Added::Known(1)));
+        // By a thread that has not seen the new epoch.
+        assert_eq!(set.find(&reader, &[7], 1), Some(1));
+        assert_eq!(set.add(&reader, &[7], 1), Some(Added::Known(1)));
+    }
+
+    #[test]
+    fn a_full_table_is_exchanged_and_freed_when_unused() {
+        let set = ChainSet::new(1000);
+        let presence = Presence::default();
+        let exchange = || {
+            // SAFETY: there is one reader and one thread.
+            unsafe { set.exchange_if_full([&presence].into_iter()) }
+        };
+        let reader = presence.enter();
+        assert!(exchange().is_none());
+        let mut added = 0;
+        while set.add(&reader, &[added], 1).is_some() {
+            added += 1;
+        }
+        assert!(
+            (10..100).contains(&added),
+            "the bound is twice the usual size: {added}"
+        );
+
+        let retired = exchange().unwrap();
+        let retired = retired.try_free().unwrap_err();
+        drop(reader);
+        retired.try_free().unwrap();
+
+        let reader = presence.enter();
+        assert_eq!(set.find(&reader, &[0], 1), None);
+        let fresh_id = set.chains() as ChainId + 1;
+        assert_eq!(set.add(&reader, &[0], 1), Some(Added::Describe(fresh_id)));
+        assert_eq!(set.resets(), 1);
+    }
+
+    /// Many threads add the same chains while the table is exchanged again and
+    /// again: between two exchanges each chain has one identifier, described by
+    /// one thread; no identifier has two meanings.
+    #[test]
+    fn threads_agree_on_the_chains() {
+        const THREADS: usize = 4;
+        const ROUNDS: u64 = 20_000;
+        let set = ChainSet::new(64 << 10);
+        let readers: Vec<_> = (0..THREADS).map(|_| Presence::default()).collect();
+        let described: Vec<Vec<(ChainId, u64)>> = thread::scope(|scope| {
+            let workers: Vec<_> = readers
+                .iter()
+                .enumerate()
+                .map(|(number, presence)| {
+                    let set = &set;
+                    scope.spawn(move || {
+                        let mut described = Vec::new();
+                        for round in 0..ROUNDS {
+                            let key = (round + number as u64 * 3) % 1500;
+                            let reader = presence.enter();
+                            if let Some(Added::Describe(id)) = set.add(&reader, &[key; 9], 1) {
+                                described.push((id, key));
+                            }
+                        }
+                        described
+                    })
+                })
+                .collect();
+            let mut retired = Vec::new();
+            while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
+                // SAFETY: these are all readers, and this is the only thread
+                // that exchanges.
+                retired.extend(unsafe { set.exchange_if_full(readers.iter()) });
+                retired = retired
+                    .into_iter()
+                    .filter_map(|table| table.try_free().err())
+                    .collect();
+            }
+            for table in retired {
+                table.try_free().unwrap();
+            }
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap())
+                .collect()
+        });
+
+        assert!(set.resets() > 0);
+        let mut meanings = HashMap::new();
+        let mut descriptions = HashMap::new();
+        for (id, key) in described.into_iter().flatten() {
+            assert_eq!(meanings.insert(id, key), None, "chain {id} described twice");
+            *descriptions.entry(key).or_insert(0) += 1;
+        }
+        // Once in each table, at most.
+        assert!(
+            descriptions
+                .values()
+                .all(|&times| times <= set.resets() + 1)
+        );
+    }
+}

@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trace_format::{ChunkWriter, Counter, DoesNotFit};
+use trace_format::{ChunkWriter, Counter, DoesNotFit, FileHeader};
 
 use crate::buffer::Buffer;
 use crate::chain_set::RetiredTable;
@@ -29,10 +29,16 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 const CHUNK_LEN: usize = 64 << 10;
 
 /// Starts the drainer.
-pub(crate) fn spawn(runtime: &'static Runtime, file: TraceFile) -> io::Result<()> {
+pub(crate) fn spawn(
+    runtime: &'static Runtime,
+    file: TraceFile,
+    header: FileHeader,
+) -> io::Result<()> {
     // At most fifteen characters of the name are shown.
     let builder = thread::Builder::new().name("locktrace-drain".to_owned());
-    os::with_signals_blocked(|| builder.spawn(move || Drainer::new(runtime, file).run()))?;
+    os::with_signals_blocked(|| {
+        builder.spawn(move || Drainer::new(runtime, file, header.compressed).run(&header))
+    })?;
     Ok(())
 }
 
@@ -66,10 +72,10 @@ impl Amount {
 }
 
 impl Drainer {
-    fn new(runtime: &'static Runtime, file: TraceFile) -> Self {
+    fn new(runtime: &'static Runtime, file: TraceFile, compress: bool) -> Self {
         Self {
             runtime,
-            chunks: ChunkWriter::new(file.compress()),
+            chunks: ChunkWriter::new(compress),
             file,
             collected: Amount::default(),
             written: Amount::default(),
@@ -81,7 +87,8 @@ impl Drainer {
         }
     }
 
-    fn run(mut self) {
+    fn run(mut self, header: &FileHeader) {
+        self.file.append(&header.encode());
         let mut last_sweep = Instant::now();
         loop {
             let stopping = self.runtime.stop_signal.wait(POLL_INTERVAL);
@@ -280,5 +287,24 @@ impl StopSignal {
     /// A poisoned lock is as good as any: the phase is always valid.
     fn lock(&self) -> MutexGuard<'_, Phase> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::buffer::BufferBudget;
+
+    #[test]
+    fn buffers_of_a_thread_are_put_in_order() {
+        let budget: &BufferBudget = Box::leak(Box::default());
+        let buffer = |(thread, index)| *Buffer::try_new(budget, 1000, 1, thread, index).unwrap();
+        let overtaken = [(2, 6), (1, 1), (2, 5), (3, 9), (1, 0), (2, 4)];
+        let in_order = in_order_of_threads(overtaken.into_iter().map(buffer).collect());
+        let in_order: Vec<_> = in_order
+            .iter()
+            .map(|buffer| (buffer.thread(), buffer.index()))
+            .collect();
+        assert_eq!(in_order, [(2, 4), (1, 0), (2, 5), (3, 9), (1, 1), (2, 6)]);
     }
 }

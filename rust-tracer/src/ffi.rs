@@ -15,7 +15,7 @@ use std::slice;
 use std::sync::atomic::AtomicU8;
 use std::time::Duration;
 
-use trace_format::{ChainRef, Frame, NONE};
+use trace_format::{ChainRef, FileHeader, Frame, NONE};
 
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime};
@@ -144,11 +144,13 @@ pub unsafe extern "C" fn lct_start(
         let config = &*config;
         Config {
             path: PathBuf::from(OsStr::from_bytes(config.path.bytes())),
-            compress: config.compress,
-            start_unix_ns: config.start_unix_ns,
+            header: FileHeader {
+                compressed: config.compress,
+                start_unix_ns: config.start_unix_ns,
+                pid: config.pid,
+                jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
+            },
             start_ns: config.start_ns,
-            pid: config.pid,
-            jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
             enabled: (!config.enabled.is_null()).then(|| AtomicU8::from_ptr(config.enabled)),
             max_buffer_bytes: config.max_buffer_bytes,
         }

@@ -70,3 +70,29 @@ impl<'a> GracePeriod<'a> {
         self.awaited.is_empty()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    impl Presence {
+        /// How often the reader has come.
+        pub(crate) fn visits(&self) -> u64 {
+            self.visits.load(Ordering::Relaxed).div_ceil(2)
+        }
+    }
+
+    #[test]
+    fn ends_when_those_present_have_left() {
+        let readers = [Presence::default(), Presence::default()];
+        let present = readers[0].enter();
+        let mut grace_period = GracePeriod::begin(readers.iter());
+        assert!(!grace_period.is_over());
+        // Later readers do not matter, not even the same one.
+        let _later = readers[1].enter();
+        assert!(!grace_period.is_over());
+        drop(present);
+        let _again = readers[0].enter();
+        assert!(grace_period.is_over());
+    }
+}

@@ -54,3 +54,24 @@ impl Lock {
         self.forward_ref.store(0, Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_lives_from_claim_to_reset() {
+        let ids = Serial::default();
+        let lock = Lock::default();
+        assert!(lock.claim(&ids));
+        assert!(!lock.claim(&ids));
+        assert_eq!(lock.id(), 1);
+        assert_eq!([lock.next_sequence(), lock.next_sequence()], [1, 2]);
+
+        lock.reset();
+        assert_eq!(lock.id(), 0);
+        assert!(lock.claim(&ids));
+        assert_eq!(lock.id(), 2);
+        assert_eq!(lock.next_sequence(), 1);
+    }
+}

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
 use std::time::{Duration, Instant};
 
+use trace_format::FileHeader;
+
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_queue::BufferQueue;
 use crate::chain_set::ChainSet;
@@ -12,7 +14,7 @@ use crate::counters::{Losses, Serial};
 use crate::drainer::{self, StopSignal};
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::seats::{Seat, Seats};
-use crate::trace_file::{CreateError, TraceFile};
+use crate::trace_file::{OpenError, TraceFile};
 
 /// Default of [`Config::max_buffer_bytes`].
 const DEFAULT_MAX_BUFFER_BYTES: u64 = 64 << 20;
@@ -24,16 +26,10 @@ const MAX_CHAIN_BYTES: u64 = 64 << 20;
 pub(crate) struct Config {
     /// The trace file, created or overwritten.
     pub(crate) path: PathBuf,
-    /// Compress the file.
-    pub(crate) compress: bool,
-    /// Wall clock at the trace's start, in nanoseconds since 1970.
-    pub(crate) start_unix_ns: u64,
+    /// What the file says about the trace.
+    pub(crate) header: FileHeader,
     /// Monotonic clock at the trace's start; the clock of all times.
     pub(crate) start_ns: u64,
-    /// Process id.
-    pub(crate) pid: u32,
-    /// Version of the JVM.
-    pub(crate) jvm: String,
     /// Set to 0 when tracing goes off by itself.
     pub(crate) enabled: Option<&'static AtomicU8>,
     /// Bound of all buffers together; 0 for the default.
@@ -68,7 +64,7 @@ pub struct Runtime {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     #[error(transparent)]
-    File(#[from] CreateError),
+    Open(#[from] OpenError),
     #[error("cannot create the drainer thread: {0}")]
     Thread(#[source] io::Error),
 }
@@ -80,14 +76,10 @@ impl Runtime {
             0 => DEFAULT_MAX_BUFFER_BYTES,
             bytes => bytes,
         };
-        let start_ns = config.start_ns;
-        let file = TraceFile::create(config)?;
-        let runtime = Box::leak(Box::new(Self::new(
-            start_ns,
-            max_buffer_bytes,
-            MAX_CHAIN_BYTES,
-        )));
-        drainer::spawn(runtime, file).map_err(StartError::Thread)?;
+        let file = TraceFile::create(config.path, config.enabled)?;
+        let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
+        let runtime = Box::leak(Box::new(runtime));
+        drainer::spawn(runtime, file, config.header).map_err(StartError::Thread)?;
         Ok(runtime)
     }
 

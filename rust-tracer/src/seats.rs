@@ -130,3 +130,41 @@ impl Seats {
         })
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn seats_are_used_again() {
+        let seats: &Seats = Box::leak(Box::default());
+        for _ in 0..100 {
+            let both = (seats.take().unwrap(), seats.take().unwrap());
+            assert!(!ptr::eq(both.0.seat, both.1.seat));
+        }
+        assert_eq!(seats.iter().count(), 2);
+    }
+
+    #[test]
+    fn no_two_threads_get_the_same_seat() {
+        let seats: &Seats = Box::leak(Box::default());
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..2000 {
+                        let seat = seats.take().unwrap();
+                        // Would be lost if another thread came to the same seat.
+                        let visits = seat.seat.presence.enter();
+                        thread::yield_now();
+                        drop(visits);
+                    }
+                });
+            }
+        });
+        assert!(seats.iter().count() <= 8);
+        let visits: u64 = seats.iter().map(|seat| seat.presence.visits()).sum();
+        assert_eq!(visits, 8 * 2000);
+    }
+}

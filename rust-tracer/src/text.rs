@@ -68,3 +68,38 @@ fn surrogate_pair(bytes: &[u8]) -> (char, usize) {
         6,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf8_is_borrowed() {
+        assert!(matches!(
+            from_jvm("naïve \u{10ffff}".as_bytes()),
+            Cow::Borrowed("naïve \u{10ffff}")
+        ));
+    }
+
+    #[test]
+    fn modified_utf8_is_converted() {
+        // U+0000 and U+1F512, as the JVM writes them.
+        let bytes = b"a\xc0\x80b\xed\xa0\xbd\xed\xb4\x92c";
+        assert_eq!(from_jvm(bytes), "a\0b\u{1f512}c");
+    }
+
+    #[test]
+    fn what_is_no_text_is_replaced() {
+        // A lone surrogate, a byte out of place, a character cut off.
+        assert_eq!(from_jvm(b"a\xed\xa0\xbdb"), "a\u{fffd}\u{fffd}\u{fffd}b");
+        assert_eq!(from_jvm(b"\xff\xfe"), "\u{fffd}\u{fffd}");
+        assert_eq!(from_jvm(b"\xc3\xa9\xe2\x82"), "é\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn long_text_is_cut_off() {
+        assert_eq!(from_jvm(&[b'x'; 100_000]).len(), MAX_LEN);
+        let cut_inside_a_character = "é".repeat(40_000);
+        assert!(from_jvm(cut_inside_a_character.as_bytes()).ends_with("é\u{fffd}"));
+    }
+}

@@ -6,10 +6,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use trace_format::FileHeader;
-
-use crate::runtime::Config;
-
 /// A trace file, until writing to it fails. Then tracing goes off, the user
 /// reads one line, and the application goes on.
 #[derive(Debug)]
@@ -19,64 +15,40 @@ pub(crate) struct TraceFile {
     path: PathBuf,
     /// Regular files can be removed and cut off; pipes and devices cannot.
     is_regular: bool,
-    /// Length of the file, which always ends with a whole chunk.
+    /// Length of the file, which always ends with the header or a whole chunk.
     len: u64,
-    compress: bool,
     /// Set to 0 after a failure.
     enabled: Option<&'static AtomicU8>,
 }
 
-/// There is no trace file to write to.
+/// The trace file could not be opened.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CreateError {
-    #[error("cannot open '{}': {}", path.display(), cause(error))]
-    Open { path: PathBuf, error: io::Error },
-    #[error("cannot write '{}': {}", path.display(), cause(error))]
-    Write { path: PathBuf, error: io::Error },
+#[error("cannot open '{}': {}", path.display(), cause(error))]
+pub(crate) struct OpenError {
+    path: PathBuf,
+    error: io::Error,
 }
 
 impl TraceFile {
-    /// Creates or overwrites the file and writes its header.
-    pub(crate) fn create(config: Config) -> Result<Self, CreateError> {
-        let Config {
-            path,
-            compress,
-            start_unix_ns,
-            pid,
-            jvm,
-            enabled,
-            ..
-        } = config;
+    /// Creates or overwrites the file.
+    pub(crate) fn create(
+        path: PathBuf,
+        enabled: Option<&'static AtomicU8>,
+    ) -> Result<Self, OpenError> {
         // The standard library opens files with O_CLOEXEC.
-        let mut file = match File::create(&path) {
-            Ok(file) => file,
-            Err(error) => return Err(CreateError::Open { path, error }),
-        };
-        let header = FileHeader {
-            compressed: compress,
-            start_unix_ns,
-            pid,
-            jvm,
+        match File::create(&path) {
+            Ok(file) => {
+                let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+                Ok(Self {
+                    file: Some(file),
+                    path,
+                    is_regular,
+                    len: 0,
+                    enabled,
+                })
+            }
+            Err(error) => Err(OpenError { path, error }),
         }
-        .encode();
-        if let Err(error) = file.write_all(&header) {
-            return Err(CreateError::Write { path, error });
-        }
-        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-        let len = header.len() as u64;
-        Ok(Self {
-            file: Some(file),
-            path,
-            is_regular,
-            len,
-            compress,
-            enabled,
-        })
-    }
-
-    /// The chunks are to be compressed.
-    pub(crate) fn compress(&self) -> bool {
-        self.compress
     }
 
     /// Length in bytes.
@@ -84,7 +56,10 @@ impl TraceFile {
         self.len
     }
 
-    /// Appends a chunk; returns whether it is in the file.
+    /// Appends the header or a chunk; returns whether it is in the file.
+    ///
+    /// Only the drainer may write: it has blocked the signal that writing to a
+    /// closed pipe raises.
     pub(crate) fn append(&mut self, chunk: &[u8]) -> bool {
         let Some(file) = &mut self.file else {
             return false;
@@ -135,5 +110,46 @@ fn cause(error: &io::Error) -> String {
     match text.split_once(" (os error") {
         Some((words, _)) => words.to_owned(),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    static ENABLED: AtomicU8 = AtomicU8::new(1);
+
+    fn create(path: &str) -> Result<TraceFile, OpenError> {
+        TraceFile::create(PathBuf::from(path), Some(&ENABLED))
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_cause() {
+        let message = |path| create(path).unwrap_err().to_string();
+        assert_eq!(
+            message("/no/such/x.lct"),
+            "cannot open '/no/such/x.lct': No such file or directory"
+        );
+        assert_eq!(message("/"), "cannot open '/': Is a directory");
+    }
+
+    #[test]
+    fn a_removed_file_ends_tracing() {
+        let path = format!(
+            "{}/locktrace-removed-{}.lct",
+            std::env::temp_dir().display(),
+            std::process::id()
+        );
+        let mut file = create(&path).unwrap();
+        assert!(file.append(b"chunk"));
+        file.check();
+        assert!(file.append(b"chunk"));
+        fs::remove_file(path).unwrap();
+        assert_eq!(ENABLED.load(Ordering::Acquire), 1);
+        file.check();
+        assert_eq!(ENABLED.load(Ordering::Acquire), 0);
+        assert!(!file.append(b"chunk"));
     }
 }

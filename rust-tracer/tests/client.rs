@@ -1,0 +1,269 @@
+//! A C program with many threads drives the static library; its trace must hold
+//! every sequence number once.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::OnceLock;
+use std::time::Duration;
+use std::{env, process, thread};
+
+use trace_format::{ChainId, ChainRef, Chunk, Counter, Event, LockId, ThreadId, TraceReader};
+
+/// Builds `client.c` against the static library of this build.
+fn client() -> &'static Path {
+    static CLIENT: OnceLock<PathBuf> = OnceLock::new();
+    CLIENT.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // .../debug/deps/client-0123456789abcdef
+        let target = env::current_exe()
+            .unwrap()
+            .ancestors()
+            .nth(3)
+            .unwrap()
+            .to_owned();
+        run(Command::new(env!("CARGO"))
+            .args(["build", "--package", "rust-tracer", "--lib", "--target-dir"])
+            .arg(&target)
+            .current_dir(root));
+        let client = scratch("client");
+        run(Command::new("cc")
+            .args([
+                "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread",
+            ])
+            .arg("-I")
+            .arg(root.join("include"))
+            .arg(root.join("tests/client/client.c"))
+            .arg(target.join("debug/librust_tracer.a"))
+            .args(["-ldl", "-lm", "-o"])
+            .arg(&client));
+        client
+    })
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap();
+    assert!(status.success(), "{command:?}");
+}
+
+fn scratch(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("locktrace-test-{}-{name}", process::id()))
+}
+
+fn start_client(trace: &Path, arguments: [u64; 4]) -> Child {
+    let arguments = arguments.map(|argument| argument.to_string());
+    Command::new(client())
+        .arg(trace)
+        .args(arguments)
+        .spawn()
+        .unwrap()
+}
+
+/// What a trace holds.
+#[derive(Default)]
+struct Content {
+    /// How often each number of a lock came, as an event or as lost.
+    numbers: HashMap<LockId, HashMap<u64, u32>>,
+    chains_named: HashSet<ChainId>,
+    chains_described: HashMap<ChainId, u32>,
+    forwards_named: HashSet<u64>,
+    forwards_resolved: HashSet<u64>,
+    threads_started: HashSet<ThreadId>,
+    threads_ended: HashSet<ThreadId>,
+    next_buffer: HashMap<ThreadId, u64>,
+    last_time_ns: HashMap<ThreadId, u64>,
+    unlisted_losses: u64,
+    events: u64,
+    counters: HashMap<Counter, u64>,
+}
+
+impl Content {
+    fn read(trace: impl Read) -> Self {
+        let mut content = Self::default();
+        let mut reader = TraceReader::new(trace).unwrap();
+        while let Some(chunk) = reader.next_chunk().unwrap() {
+            match chunk {
+                Chunk::Events(chunk) => {
+                    for segment in chunk.segments() {
+                        let segment = segment.unwrap();
+                        content.add_segment(segment.thread, segment.buffer_index);
+                        for event in segment.events() {
+                            content.add(segment.thread, &event.unwrap());
+                        }
+                    }
+                }
+                Chunk::Counters(counters) => content.counters = counters.flatten().collect(),
+                Chunk::End { .. } => {}
+            }
+        }
+        assert!(reader.damage().is_none(), "{:?}", reader.damage());
+        content
+    }
+
+    fn add_segment(&mut self, thread: ThreadId, buffer_index: u64) {
+        let next = self.next_buffer.entry(thread).or_default();
+        assert_eq!(buffer_index, *next, "buffers of thread {thread}");
+        *next += 1;
+    }
+
+    fn add(&mut self, thread: ThreadId, event: &Event<'_>) {
+        self.events += 1;
+        if let Some((lock, sequence)) = event.lock_and_sequence() {
+            *self
+                .numbers
+                .entry(lock)
+                .or_default()
+                .entry(sequence)
+                .or_default() += 1;
+        }
+        match *event {
+            Event::ContendedEnter { time_ns, chain, .. } => {
+                self.chains_named.insert(chain);
+                self.advance(thread, time_ns);
+            }
+            Event::ContendedEntered { time_ns, .. } => self.advance(thread, time_ns),
+            Event::ContendedExit { time_ns, chain, .. } => {
+                match chain {
+                    ChainRef::Chain(chain) => self.chains_named.insert(chain),
+                    ChainRef::Forward(forward_ref) => self.forwards_named.insert(forward_ref),
+                };
+                self.advance(thread, time_ns);
+            }
+            Event::ForwardResolved { forward_ref, .. } => {
+                self.forwards_resolved.insert(forward_ref);
+            }
+            Event::ThreadStart { .. } => {
+                self.threads_started.insert(thread);
+            }
+            Event::ThreadEnd { .. } => {
+                self.threads_ended.insert(thread);
+            }
+            Event::Chain {
+                chain, ref frames, ..
+            } => {
+                assert_eq!(frames.len(), 24);
+                *self.chains_described.entry(chain).or_default() += 1;
+            }
+            Event::LostEvents { events } => self.unlisted_losses += events,
+            _ => {}
+        }
+    }
+
+    fn advance(&mut self, thread: ThreadId, time_ns: u64) {
+        let last = self.last_time_ns.entry(thread).or_default();
+        assert!(time_ns >= *last, "time of thread {thread}");
+        *last = time_ns;
+    }
+
+    /// Of the numbers that `expected` counts, each came once or is among the
+    /// unlisted losses.
+    fn assert_every_number_once(&self, expected: u64) {
+        for (lock, numbers) in &self.numbers {
+            assert!(numbers.values().all(|&times| times == 1), "lock {lock}");
+        }
+        let seen: usize = self.numbers.values().map(HashMap::len).sum();
+        assert_eq!(seen as u64 + self.unlisted_losses, expected);
+    }
+
+    fn assert_no_loss(&self) {
+        assert_eq!(self.unlisted_losses, 0);
+        assert_eq!(self.counters[&Counter::LostEvents], 0);
+        assert_eq!(self.counters[&Counter::Events], self.events);
+        assert_eq!(self.forwards_named, self.forwards_resolved);
+        assert_eq!(self.threads_started, self.threads_ended);
+        assert_eq!(self.chains_described.len(), 500);
+        assert!(self.chains_described.values().all(|&times| times == 1));
+        assert!(
+            self.chains_named
+                .iter()
+                .all(|chain| self.chains_described.contains_key(chain))
+        );
+    }
+}
+
+/// How many sequence numbers a client takes, see `client.c`: six in each round,
+/// and one each for the description and the end of a lock.
+fn numbers_taken(threads: u64, rounds: u64, generations: u64) -> u64 {
+    let own_locks = rounds.div_ceil(50);
+    threads * generations * (6 * rounds + 2 * own_locks) + 2 * 8
+}
+
+/// The trace of a client that is not held up.
+fn undisturbed(name: &str, threads: u64, rounds: u64, generations: u64) -> Content {
+    let trace = scratch(name);
+    assert!(
+        start_client(&trace, [threads, rounds, generations, 0])
+            .wait()
+            .unwrap()
+            .success()
+    );
+    let content = Content::read(File::open(&trace).unwrap());
+    fs::remove_file(trace).unwrap();
+    content.assert_every_number_once(numbers_taken(threads, rounds, generations));
+    content.assert_no_loss();
+    assert_eq!(
+        content.threads_started.len() as u64,
+        threads * generations + 1
+    );
+    content
+}
+
+#[test]
+fn threads_that_contend_much() {
+    let content = undisturbed("much", 8, 20_000, 1);
+    let bytes_per_event = content.counters[&Counter::RawBytes] as f64 / content.events as f64;
+    assert!(bytes_per_event < 7.0, "{bytes_per_event}");
+}
+
+#[test]
+fn many_threads_at_once() {
+    undisturbed("many", 2000, 10, 1);
+}
+
+#[test]
+fn short_lived_threads() {
+    let content = undisturbed("short", 20, 3, 250);
+    // Ended threads leave nothing behind: 20 were alive at once.
+    assert!(content.counters[&Counter::PeakBuffers] < 2000);
+}
+
+/// Nobody reads the pipe for a while, and buffers may take 200 KB: the threads go
+/// on, and what they lose is recorded.
+#[test]
+fn a_drainer_that_is_held_up_costs_events_but_no_number() {
+    let pipe = scratch("pipe");
+    run(Command::new("mkfifo").arg(&pipe));
+    let mut client = start_client(&pipe, [4, 20_000, 1, 200_000]);
+    let mut trace = File::open(&pipe).unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let mut bytes = Vec::new();
+    trace.read_to_end(&mut bytes).unwrap();
+    assert!(client.wait().unwrap().success());
+    fs::remove_file(pipe).unwrap();
+
+    let content = Content::read(bytes.as_slice());
+    content.assert_every_number_once(numbers_taken(4, 20_000, 1));
+    assert!(content.counters[&Counter::LostEvents] > 0);
+    assert!(content.counters[&Counter::PeakBufferBytes] <= 400_000);
+    // Whatever the surviving events name was described, again if need be.
+    assert!(
+        content
+            .chains_named
+            .iter()
+            .all(|chain| content.chains_described.contains_key(chain))
+    );
+}
+
+/// The reader of a pipe goes away: tracing ends, the client does not.
+#[test]
+fn a_closed_pipe_ends_tracing_only() {
+    let pipe = scratch("closed");
+    run(Command::new("mkfifo").arg(&pipe));
+    let mut client = start_client(&pipe, [2, 20_000, 1, 0]);
+    drop(File::open(&pipe).unwrap());
+    // 1 is the client's own status for "tracing went off".
+    assert_eq!(client.wait().unwrap().code(), Some(1));
+    fs::remove_file(pipe).unwrap();
+}

@@ -1,0 +1,178 @@
+/*
+ * Drives the C interface from many threads, as the JVM does:
+ *
+ *   client TRACE THREADS ROUNDS GENERATIONS MAX_BUFFER_BYTES
+ *
+ * In each generation THREADS threads start, contend ROUNDS times for locks that
+ * all share and for some of their own, and end. Meanwhile another thread takes
+ * the buffers from all of them. What the trace must then hold is checked by
+ * tests/client.rs.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "locktrace.h"
+
+enum { SHARED_LOCKS = 8, CHAINS = 500, FRAMES = 12, ROUNDS_OF_OWN_LOCK = 50 };
+
+static LctRuntime *runtime;
+static LctLock shared_locks[SHARED_LOCKS];
+static uint32_t class_id, method_id;
+static uint32_t described_epoch;
+static long rounds;
+static uint8_t enabled = 1;
+static uint8_t reclaiming = 1;
+
+static LctStr text(const char *chars) {
+  LctStr str = {(const uint8_t *)chars, strlen(chars)};
+  return str;
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_ms(long ms) {
+  struct timespec duration = {0, ms * 1000000};
+  nanosleep(&duration, NULL);
+}
+
+static void describe_metadata(LctThread *thread) {
+  uint32_t epoch = lct_metadata_epoch(runtime);
+  uint32_t seen = __atomic_load_n(&described_epoch, __ATOMIC_RELAXED);
+  if (seen == epoch) return;
+  if (!__atomic_compare_exchange_n(&described_epoch, &seen, epoch, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+  lct_class(thread, class_id, 0, text("java.util.Hashtable"), text("Hashtable.java"), text(""));
+  lct_method(thread, method_id, class_id, text("get"), text("(Ljava/lang/Object;)Ljava/lang/Object;"));
+}
+
+static uint32_t record_chain(LctThread *thread, uint32_t number) {
+  uint64_t key[FRAMES];
+  for (int i = 0; i < FRAMES; i++) key[i] = ((uint64_t)i << 32) | number;
+  uint32_t chain = lct_chain_find(thread, key, FRAMES);
+  if (chain != 0) return chain;
+  describe_metadata(thread);
+  LctFrame frames[2 * FRAMES];
+  for (int i = 0; i < 2 * FRAMES; i++) {
+    LctFrame frame = {method_id, (int32_t)number, -1};
+    frames[i] = frame;
+  }
+  return lct_chain_add(thread, key, FRAMES, frames, 2 * FRAMES, number % 2 == 1);
+}
+
+static void contend(LctThread *thread, LctLock *lock, uint32_t random) {
+  describe_metadata(thread);
+  if (lct_lock_claim(runtime, lock)) {
+    lct_lock_describe(thread, lock, class_id, 0, random, (uint64_t)(uintptr_t)lock);
+  }
+  uint64_t id = lock->id;
+  uint64_t sequence = lct_lock_next_sequence(lock);
+  uint64_t time_ns = now_ns();
+  uint32_t chain = record_chain(thread, random % CHAINS);
+  lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0);
+  sequence = lct_lock_next_sequence(lock);
+  lct_contended_entered(thread, id, sequence, now_ns(), random % 8 == 0 ? 100 : 0);
+  sequence = lct_lock_next_sequence(lock);
+  if (random % 16 == 1) {
+    uint64_t forward_ref = lct_new_forward_ref(runtime);
+    lct_contended_exit_forward(thread, id, sequence, now_ns(), forward_ref);
+    lct_forward_resolve(thread, forward_ref, chain);
+  } else {
+    lct_contended_exit(thread, id, sequence, now_ns(), chain);
+  }
+}
+
+static void *contending_thread(void *argument) {
+  uint64_t number = (uint64_t)(uintptr_t)argument;
+  LctThread *thread = lct_thread_start(runtime, number, text("contender"), now_ns());
+  LctLock own_lock = {0, 0, 0};
+  uint32_t random = (uint32_t)number * 2654435761u + 1;
+  for (long round = 0; round < rounds; round++) {
+    random = random * 1664525u + 1013904223u;
+    uint32_t bits = random >> 8;
+    contend(thread, &shared_locks[bits % SHARED_LOCKS], bits);
+    contend(thread, &own_lock, bits);
+    if (round % ROUNDS_OF_OWN_LOCK == ROUNDS_OF_OWN_LOCK - 1) lct_lock_retire(thread, &own_lock);
+  }
+  lct_lock_retire(thread, &own_lock);
+  lct_thread_rename(thread, number, text("ended"));
+  lct_thread_end(thread, now_ns());
+  return NULL;
+}
+
+static void *reclaiming_thread(void *argument) {
+  (void)argument;
+  while (__atomic_load_n(&reclaiming, __ATOMIC_RELAXED)) {
+    lct_reclaim_all(runtime);
+    sleep_ms(1);
+  }
+  return NULL;
+}
+
+static pthread_t create(void *(*body)(void *), uintptr_t argument) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 128 << 10);
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, body, (void *)argument) != 0) {
+    fputs("client: cannot create a thread\n", stderr);
+    exit(2);
+  }
+  pthread_attr_destroy(&attributes);
+  return thread;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 6) {
+    fputs("usage: client TRACE THREADS ROUNDS GENERATIONS MAX_BUFFER_BYTES\n", stderr);
+    return 2;
+  }
+  long threads = atol(argv[2]);
+  long generations = atol(argv[4]);
+  rounds = atol(argv[3]);
+
+  LctConfig config = {0};
+  config.path = text(argv[1]);
+  config.compress = true;
+  config.start_ns = now_ns();
+  config.jvm = text("client.c");
+  config.enabled = &enabled;
+  config.max_buffer_bytes = (uint64_t)atoll(argv[5]);
+  char error[256];
+  runtime = lct_start(&config, (uint8_t *)error, sizeof error);
+  if (runtime == NULL) {
+    fprintf(stderr, "client: %s\n", error);
+    return 2;
+  }
+  class_id = lct_new_id(runtime);
+  method_id = lct_new_id(runtime);
+
+  pthread_t reclaimer = create(reclaiming_thread, 0);
+  pthread_t *contenders = malloc((size_t)threads * sizeof *contenders);
+  uintptr_t number = 1;
+  for (long generation = 0; generation < generations; generation++) {
+    for (long i = 0; i < threads; i++) contenders[i] = create(contending_thread, number++);
+    for (long i = 0; i < threads; i++) pthread_join(contenders[i], NULL);
+  }
+  free(contenders);
+  __atomic_store_n(&reclaiming, 0, __ATOMIC_RELAXED);
+  pthread_join(reclaimer, NULL);
+
+  /* What was lost is described again once the drainer comes after. */
+  sleep_ms(900);
+  LctThread *vm_thread = lct_thread_start(runtime, 0, text("VM Thread"), now_ns());
+  describe_metadata(vm_thread);
+  for (uint32_t chain = 0; chain < CHAINS; chain++) record_chain(vm_thread, chain);
+  for (int i = 0; i < SHARED_LOCKS; i++) lct_lock_retire(vm_thread, &shared_locks[i]);
+  lct_reclaim_all(runtime);
+  lct_loader_unload(vm_thread, 0x1000, now_ns());
+  lct_thread_end(vm_thread, now_ns());
+  lct_stop(runtime, 20000);
+  return __atomic_load_n(&enabled, __ATOMIC_ACQUIRE) ? 0 : 1;
+}
