@@ -2,6 +2,7 @@
 # Builds OpenJDK 8 with lock contention tracing, from upstream's source to
 # build/jdk. See --help, and docs/patching.md for how the parts fit together.
 set -euo pipefail
+shopt -s inherit_errexit
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
