@@ -49,6 +49,11 @@ impl Analysis {
         &self.entities
     }
 
+    /// What the waits found refer to, when the analysis is over.
+    pub fn into_entities(self) -> Entities {
+        self.entities
+    }
+
     /// Begins the analysis of one more trace, which `metadata` describes.
     pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
         let trace = self.traces;

@@ -139,7 +139,7 @@ impl Value {
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
             Value::Method(method) => entities.method_label(method),
             Value::Chain(chain) => entities.chain_label(chain),
-            Value::UnknownOwner(reason) => format!("<{}>", reason.label()),
+            Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
         }
     }
 

@@ -127,7 +127,7 @@ impl UnknownOwner {
     pub fn label(self) -> &'static str {
         match self {
             UnknownOwner::HandOff => "hand-off",
-            UnknownOwner::NoExit => "owner not seen",
+            UnknownOwner::NoExit => "no exit seen",
             UnknownOwner::Lost => "events lost",
             UnknownOwner::Collapsed => "too many owners",
         }

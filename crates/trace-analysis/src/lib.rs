@@ -6,7 +6,7 @@
 //!          [`Metadata`]        one queue per lock one per lock     [`Wait`] [`Aggregation`]
 //! ```
 //!
-//! [`analyze_file`] reads a trace file through all stages; [`Analysis`] takes
+//! [`TraceFile`] runs a file through all stages; [`Analysis`] takes
 //! events from anywhere. Memory grows with the number of distinct locks,
 //! threads, methods and call chains, not with the number of events.
 
@@ -38,4 +38,4 @@ pub use entity::{
 };
 pub use metadata::Metadata;
 pub use statistics::{EVENT_TYPES, EventCount, EventType, Statistics};
-pub use trace_file::{Progress, TraceError, TraceSummary, analyze_file};
+pub use trace_file::{FileReader, Progress, TraceError, TraceFile, TraceSummary};

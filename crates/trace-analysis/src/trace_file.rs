@@ -51,11 +51,7 @@ pub enum TraceError {
 #[derive(Clone, Debug)]
 pub struct TraceSummary {
     /// The file.
-    pub path: PathBuf,
-    /// Length of the file in bytes.
-    pub file_bytes: u64,
-    /// What the trace says about itself.
-    pub header: FileHeader,
+    pub file: TraceFile,
     /// From the trace's start to its end, or to its last event if the end is
     /// missing, in nanoseconds.
     pub duration_ns: u64,
@@ -96,115 +92,134 @@ pub struct Progress {
     pub total_bytes: u64,
 }
 
-/// Runs the trace in the file at `path` through `analysis`.
-///
-/// Passes each wait to `on_wait`, and calls `on_progress` now and then; the
-/// analysis ends early if that breaks. A damaged file is analyzed as far as it
-/// can be read, and the summary says what is missing.
-pub fn analyze_file(
-    path: &Path,
-    analysis: &mut Analysis,
-    mut on_wait: impl FnMut(&Wait, &Entities),
-    mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
-) -> Result<TraceSummary, TraceError> {
-    let file = TraceFile::find(path)?;
-    let total_bytes = 2 * file.len;
-
-    let mut metadata = Metadata::default();
-    let mut reader = file.open()?;
-    while let Some(chunk) = file.next_chunk(&mut reader)? {
-        if let Chunk::Events(events) = chunk {
-            collect_metadata(&events, &mut metadata);
-        }
-        let bytes = reader.offset();
-        if on_progress(Progress { bytes, total_bytes }).is_break() {
-            break;
-        }
-    }
-
-    let mut pass = EventPass::new(analysis.begin_trace(metadata));
-    let mut reader = file.open()?;
-    while let Some(chunk) = file.next_chunk(&mut reader)? {
-        match chunk {
-            Chunk::Events(events) => pass.events(&events, &mut on_wait),
-            Chunk::Counters(counters) => pass.tracer = counters.flatten().collect(),
-            Chunk::End { time_ns, .. } => pass.end_ns = Some(time_ns),
-        }
-        let bytes = file.len + reader.offset();
-        if on_progress(Progress { bytes, total_bytes }).is_break() {
-            break;
-        }
-    }
-    let mut counters = pass.trace.finish(&mut on_wait);
-    counters.add(Counter::MalformedSegments, pass.malformed_segments);
-    counters.add(Counter::MissingBuffers, pass.statistics.missing_buffers());
-    Ok(TraceSummary {
-        path: path.to_owned(),
-        file_bytes: file.len,
-        header: reader.header().clone(),
-        duration_ns: pass.end_ns.unwrap_or(pass.statistics.last_event_ns),
-        tracer: pass.tracer,
-        statistics: pass.statistics,
-        counters,
-        damage: reader.damage().clone(),
-    })
+/// A trace file, at the length that it has when it is opened: a trace that is
+/// still being written must not grow between the passes over it.
+#[derive(Clone, Debug)]
+pub struct TraceFile {
+    path: PathBuf,
+    byte_len: u64,
+    header: FileHeader,
 }
 
-/// A file, at the length that it has when the analysis begins: a trace that is
-/// still being written must not grow between the two passes.
-struct TraceFile<'a> {
-    path: &'a Path,
-    len: u64,
-}
+/// Reads a trace file.
+pub type FileReader = TraceReader<Take<File>>;
 
-impl<'a> TraceFile<'a> {
-    fn find(path: &'a Path) -> Result<Self, TraceError> {
-        let io_error = |source| TraceError::Io {
-            path: path.to_owned(),
-            source,
+impl TraceFile {
+    /// Finds out whether the file at `path` is a trace.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let path = path.to_owned();
+        let metadata = match std::fs::metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(source) => return Err(TraceError::Io { path, source }),
         };
-        let metadata = std::fs::metadata(path).map_err(io_error)?;
         if !metadata.is_file() {
             let found = if metadata.is_dir() {
                 "a directory"
             } else {
                 "a special file"
             };
-            return Err(TraceError::NotAFile {
-                path: path.to_owned(),
-                found,
-            });
+            return Err(TraceError::NotAFile { path, found });
         }
+        let byte_len = metadata.len();
+        let header = read(&path, byte_len)?.header().clone();
         Ok(Self {
             path,
-            len: metadata.len(),
+            byte_len,
+            header,
         })
     }
 
-    fn open(&self) -> Result<TraceReader<Take<File>>, TraceError> {
-        let file = File::open(self.path).map_err(|source| self.io_error(source))?;
-        TraceReader::new(file.take(self.len)).map_err(|source| match source {
-            HeaderError::Io(source) => self.io_error(source),
-            source => TraceError::Header {
-                path: self.path.to_owned(),
-                source,
-            },
-        })
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
-    fn next_chunk<'r>(
+    /// Length of the file in bytes.
+    pub fn byte_len(&self) -> u64 {
+        self.byte_len
+    }
+
+    /// What the trace says about itself.
+    pub fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    /// Reads the file from its start.
+    pub fn read(&self) -> Result<FileReader, TraceError> {
+        read(&self.path, self.byte_len)
+    }
+
+    /// The next chunk that `reader`, which reads this file, can read.
+    pub fn next_chunk<'r>(
         &self,
-        reader: &'r mut TraceReader<Take<File>>,
+        reader: &'r mut FileReader,
     ) -> Result<Option<Chunk<'r>>, TraceError> {
-        reader.next_chunk().map_err(|source| self.io_error(source))
+        reader.next_chunk().map_err(|source| TraceError::Io {
+            path: self.path.clone(),
+            source,
+        })
     }
 
-    fn io_error(&self, source: io::Error) -> TraceError {
-        TraceError::Io {
-            path: self.path.to_owned(),
-            source,
+    /// Runs the trace through `analysis`.
+    ///
+    /// Passes each wait to `on_wait`, and calls `on_progress` now and then; the
+    /// analysis ends early if that breaks. A damaged file is analyzed as far as
+    /// it can be read, and the summary says what is missing.
+    pub fn analyze(
+        &self,
+        analysis: &mut Analysis,
+        mut on_wait: impl FnMut(&Wait, &Entities),
+        mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<TraceSummary, TraceError> {
+        let total_bytes = 2 * self.byte_len;
+        let mut metadata = Metadata::default();
+        let mut reader = self.read()?;
+        while let Some(chunk) = self.next_chunk(&mut reader)? {
+            if let Chunk::Events(events) = chunk {
+                collect_metadata(&events, &mut metadata);
+            }
+            let bytes = reader.offset();
+            if on_progress(Progress { bytes, total_bytes }).is_break() {
+                break;
+            }
         }
+
+        let mut pass = EventPass::new(analysis.begin_trace(metadata));
+        let mut reader = self.read()?;
+        while let Some(chunk) = self.next_chunk(&mut reader)? {
+            pass.chunk(chunk, &mut on_wait);
+            let bytes = self.byte_len + reader.offset();
+            if on_progress(Progress { bytes, total_bytes }).is_break() {
+                break;
+            }
+        }
+        let mut counters = pass.trace.finish(&mut on_wait);
+        counters.add(Counter::MalformedSegments, pass.malformed_segments);
+        counters.add(Counter::MissingBuffers, pass.statistics.missing_buffers());
+        Ok(TraceSummary {
+            file: self.clone(),
+            duration_ns: pass.end_ns.unwrap_or(pass.statistics.last_event_ns),
+            tracer: pass.tracer,
+            statistics: pass.statistics,
+            counters,
+            damage: reader.damage().clone(),
+        })
     }
+}
+
+fn read(path: &Path, byte_len: u64) -> Result<FileReader, TraceError> {
+    let io_error = |source| TraceError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(io_error)?;
+    TraceReader::new(file.take(byte_len)).map_err(|error| match error {
+        HeaderError::Io(source) => io_error(source),
+        source => TraceError::Header {
+            path: path.to_owned(),
+            source,
+        },
+    })
 }
 
 /// The first pass.
@@ -237,6 +252,14 @@ impl<'a> EventPass<'a> {
             tracer: Vec::new(),
             end_ns: None,
             malformed_segments: 0,
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+        match chunk {
+            Chunk::Events(events) => self.events(&events, on_wait),
+            Chunk::Counters(counters) => self.tracer = counters.flatten().collect(),
+            Chunk::End { time_ns, .. } => self.end_ns = Some(time_ns),
         }
     }
 

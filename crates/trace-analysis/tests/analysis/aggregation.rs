@@ -70,10 +70,10 @@ fn sums_up_by_lock_and_owner() {
 Lock@1: 115 ns, 6 contentions, 2 waits, at most 70 ns
   Lock.a: 70 ns, 2 contentions, 2 waits, at most 40 ns
   Lock.b: 25 ns, 1 contentions, 1 waits, at most 25 ns
-  <hand-off>: 20 ns, 3 contentions, 2 waits, at most 15 ns
+  <owner unknown: hand-off>: 20 ns, 3 contentions, 2 waits, at most 15 ns
 Lock@2: 14 ns, 2 contentions, 1 waits, at most 14 ns
   Lock.d: 10 ns, 1 contentions, 1 waits, at most 10 ns
-  <hand-off>: 4 ns, 1 contentions, 1 waits, at most 4 ns
+  <owner unknown: hand-off>: 4 ns, 1 contentions, 1 waits, at most 4 ns
 "
     );
     assert_eq!(totals.all.duration_ns, 115 + 14);

@@ -1,0 +1,170 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use trace_analysis::{Aspect, Selection};
+
+/// Shows who blocks whom on which lock in a Java application.
+///
+/// Reads traces that a JVM writes with -XX:+TraceLockContention.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  a trace could be read only in part; the result lacks the rest
+  2  wrong usage, or a trace could not be read at all";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show where threads were blocked and who held the locks
+    Report(ReportArguments),
+    /// List every contention: who waited when for how long because of whom
+    Contentions(ContentionsArguments),
+    /// Show what a trace consists of and what it lacks
+    Stat(StatArguments),
+    /// List the events of a trace in the order of the file
+    Dump(DumpArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// Trace files; same names in several are added up
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+
+    /// How to tell contentions apart: aspects from the outermost to the innermost
+    #[arg(
+        long,
+        value_name = "ASPECT,...",
+        value_delimiter = ',',
+        default_value = "lock-class,owner-method,method",
+        value_parser = aspect_parser(),
+    )]
+    pub(crate) by: Vec<Aspect>,
+
+    /// Show at most N rows beside each other, 0 for all [default: 10 in a table, else 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+
+    /// Leave out rows with less than P percent of the blocked time
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parse_percent)]
+    pub(crate) min_share: f64,
+
+    /// Show all frames of call chains, not only those that fit on the line
+    #[arg(long)]
+    pub(crate) full_chains: bool,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    pub(crate) format: ReportFormat,
+}
+
+impl ReportArguments {
+    /// The rows wanted.
+    pub(crate) fn selection(&self) -> Selection {
+        const TABLE_ROWS: usize = 10;
+        let default = if self.format == ReportFormat::Table {
+            TABLE_ROWS
+        } else {
+            0
+        };
+        let top = Some(self.top.unwrap_or(default)).filter(|&top| top > 0);
+        Selection {
+            top,
+            min_share: self.min_share / 100.0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A tree for people
+    Table,
+    /// One JSON object
+    Json,
+    /// The innermost rows, a column for each aspect
+    Csv,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ContentionsArguments {
+    /// Trace files
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = ContentionsFormat::Jsonl)]
+    pub(crate) format: ContentionsFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContentionsFormat {
+    /// A JSON object a line
+    Jsonl,
+    /// Comma-separated values
+    Csv,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StatArguments {
+    /// Trace files
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = StatFormat::Table)]
+    pub(crate) format: StatFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatFormat {
+    /// Tables for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DumpArguments {
+    /// Trace file
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = DumpFormat::Text)]
+    pub(crate) format: DumpFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DumpFormat {
+    /// A line for each event
+    Text,
+    /// A JSON object a line
+    Jsonl,
+}
+
+fn aspect_parser() -> impl TypedValueParser<Value = Aspect> {
+    PossibleValuesParser::new(Aspect::ALL.map(Aspect::name)).try_map(|name| name.parse::<Aspect>())
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    match number.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("expected a number from 0 to 100".to_owned()),
+    }
+}

@@ -1,0 +1,191 @@
+//! `locktrace contentions`: one record per blamed interval.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use trace_analysis::{ChainIndex, Contention, Entities, Lock, Owner, Wait};
+
+use crate::Outcome;
+use crate::cli::{ContentionsArguments, ContentionsFormat};
+use crate::record::{ThreadRecord, chain_text, frames};
+use crate::{input, output, problem};
+
+pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.traces)?;
+    let analyzed = match arguments.format {
+        ContentionsFormat::Jsonl => {
+            let mut out = output::machine();
+            let mut chains = ChainCache::default();
+            let analyzed = input::analyze(&traces, |wait, entities| {
+                wait.contentions.iter().try_for_each(|contention| {
+                    let record = JsonRecord {
+                        record: Record::new(wait, contention, entities),
+                        chain: chains.json(wait.chain, entities),
+                        owner_chain: known_owner_chain(contention, entities)
+                            .map(|chain| chains.json(chain, entities)),
+                    };
+                    serde_json::to_writer(&mut out, &record)?;
+                    out.write_all(b"\n")
+                })
+            })?;
+            out.flush()?;
+            analyzed
+        }
+        ContentionsFormat::Csv => {
+            let mut out = csv::Writer::from_writer(output::machine());
+            out.write_record(CSV_COLUMNS)?;
+            let analyzed = input::analyze(&traces, |wait, entities| {
+                wait.contentions.iter().try_for_each(|contention| {
+                    let record = Record::new(wait, contention, entities);
+                    let owner_chain = known_owner_chain(contention, entities);
+                    out.write_record(record.csv_fields(
+                        chain_text(wait.chain, entities),
+                        owner_chain.map(|chain| chain_text(chain, entities)),
+                    ))?;
+                    Ok(())
+                })
+            })?;
+            out.flush()?;
+            analyzed
+        }
+    };
+    Ok(problem::complain(&analyzed.summaries))
+}
+
+/// A contention without the call chains.
+#[derive(Serialize)]
+struct Record<'a> {
+    group: &'static str,
+    lock_class: String,
+    lock_id: String,
+    /// The class that the lock object stands for, if it is a `java.lang.Class`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirrored_class: Option<&'a str>,
+    kind: &'static str,
+    thread: ThreadRecord<'a>,
+    owner: Option<ThreadRecord<'a>>,
+    /// Why there is no owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_reason: Option<&'static str>,
+    start_ns: u64,
+    duration_ns: u64,
+    wait_id: u64,
+}
+
+#[derive(Serialize)]
+struct JsonRecord<'a> {
+    #[serde(flatten)]
+    record: Record<'a>,
+    chain: Box<RawValue>,
+    owner_chain: Option<Box<RawValue>>,
+}
+
+const CSV_COLUMNS: [&str; 15] = [
+    "group",
+    "lock_class",
+    "lock_id",
+    "mirrored_class",
+    "kind",
+    "thread_id",
+    "thread_name",
+    "owner_id",
+    "owner_name",
+    "unknown_reason",
+    "start_ns",
+    "duration_ns",
+    "wait_id",
+    "chain",
+    "owner_chain",
+];
+
+impl<'a> Record<'a> {
+    fn new(wait: &Wait, contention: &Contention, entities: &'a Entities) -> Self {
+        let (lock_class, mirrored_class) = match entities.lock(wait.lock) {
+            Lock::Object {
+                class,
+                mirrored_class,
+                ..
+            } => {
+                let mirrored_class = mirrored_class.map(|class| entities.class_name(class));
+                (entities.class_name(class).to_owned(), mirrored_class)
+            }
+            Lock::NotDescribed { .. } => (entities.lock_label(wait.lock), None),
+        };
+        let (owner, unknown_reason) = match contention.owner {
+            Owner::Thread { thread, .. } => (Some(ThreadRecord::new(thread, entities)), None),
+            Owner::Unknown(reason) => (None, Some(reason.name())),
+        };
+        Self {
+            group: wait.group.name(),
+            lock_class,
+            lock_id: entities.lock_id(wait.lock),
+            mirrored_class,
+            kind: wait.kind.name(),
+            thread: ThreadRecord::new(wait.thread, entities),
+            owner,
+            unknown_reason,
+            start_ns: contention.start_ns,
+            duration_ns: contention.duration_ns,
+            wait_id: wait.id,
+        }
+    }
+
+    /// The values of [`CSV_COLUMNS`]; empty where there is none.
+    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 15] {
+        [
+            self.group.to_owned(),
+            self.lock_class.clone(),
+            self.lock_id.clone(),
+            self.mirrored_class.unwrap_or_default().to_owned(),
+            self.kind.to_owned(),
+            self.thread.id.to_string(),
+            self.thread.name.to_owned(),
+            self.owner
+                .as_ref()
+                .map(|owner| owner.id.to_string())
+                .unwrap_or_default(),
+            self.owner
+                .as_ref()
+                .map(|owner| owner.name.to_owned())
+                .unwrap_or_default(),
+            self.unknown_reason.unwrap_or_default().to_owned(),
+            self.start_ns.to_string(),
+            self.duration_ns.to_string(),
+            self.wait_id.to_string(),
+            chain,
+            owner_chain.unwrap_or_default(),
+        ]
+    }
+}
+
+/// The owner's call chain; `None` without an owner or if its chain is not known.
+fn known_owner_chain(contention: &Contention, entities: &Entities) -> Option<ChainIndex> {
+    match contention.owner {
+        Owner::Thread { chain, .. } => {
+            Some(chain).filter(|&chain| !entities.chain(chain).frames().is_empty())
+        }
+        Owner::Unknown(_) => None,
+    }
+}
+
+/// Call chains as JSON text: the same few come again and again.
+#[derive(Default)]
+struct ChainCache {
+    texts: HashMap<ChainIndex, Box<RawValue>>,
+}
+
+impl ChainCache {
+    const MAX_CHAINS: usize = 4096;
+
+    fn json(&mut self, chain: ChainIndex, entities: &Entities) -> Box<RawValue> {
+        if self.texts.len() == Self::MAX_CHAINS && !self.texts.contains_key(&chain) {
+            self.texts.clear();
+        }
+        let text = self.texts.entry(chain).or_insert_with(|| {
+            serde_json::value::to_raw_value(&frames(chain, entities)).expect("text and numbers")
+        });
+        text.clone()
+    }
+}

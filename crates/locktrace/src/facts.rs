@@ -1,0 +1,35 @@
+//! Lines of a name and what there is to say, at the top of what people read.
+
+use std::fmt::Write;
+
+use trace_analysis::TraceSummary;
+
+use crate::human;
+use crate::output::{ALARM, BOLD};
+use crate::problem::{UnreadParts, losses};
+
+/// Adds one line.
+pub(crate) fn add(text: &mut String, name: &str, fact: &str) {
+    let _ = writeln!(text, "{BOLD}{name:<11}{BOLD:#} {fact}");
+}
+
+/// Adds where a trace comes from, and what it lacks.
+pub(crate) fn add_trace(text: &mut String, summary: &TraceSummary) {
+    let header = summary.file.header();
+    let path = summary.file.path().display();
+    let duration = human::duration(summary.duration_ns);
+    let start = human::wall_clock(header.start_unix_ns);
+    add(text, "Trace", &format!("{path}, {duration} from {start}"));
+    add(
+        text,
+        "JVM",
+        &format!("{}, process {}", header.jvm, header.pid),
+    );
+    for problem in UnreadParts::of(summary)
+        .lines()
+        .into_iter()
+        .chain(losses(summary))
+    {
+        let _ = writeln!(text, "{ALARM}{:<11} {problem}{ALARM:#}", "Incomplete");
+    }
+}

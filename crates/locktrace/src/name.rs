@@ -1,0 +1,112 @@
+//! Names of classes and methods that fit a width.
+
+use trace_analysis::{Entities, Frame};
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that `text` takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Shortens a qualified name to at most `max_width` columns: first packages to
+/// their initials from the left, as in `o.a.xml.dtm.DTMManager.getDTM`, then the
+/// beginning.
+pub(crate) fn shorten(name: &str, max_width: usize) -> String {
+    let mut shortened = name.to_owned();
+    let mut start = 0;
+    while width(&shortened) > max_width {
+        let rest = &shortened[start..];
+        let Some(dot) = package_segment(rest) else {
+            break;
+        };
+        let initial = rest.chars().next().map_or(0, char::len_utf8);
+        shortened.replace_range(start + initial..start + dot, "");
+        start += initial + 1;
+    }
+    if width(&shortened) <= max_width {
+        return shortened;
+    }
+    let mut kept = String::new();
+    for character in shortened.chars().rev() {
+        kept.insert(0, character);
+        if width(&kept) + 1 > max_width {
+            kept.remove(0);
+            break;
+        }
+    }
+    format!("…{kept}")
+}
+
+/// Length of the package's first segment, if `name` begins with one: segments
+/// are lower case, and what follows the last one begins with a class.
+fn package_segment(name: &str) -> Option<usize> {
+    let dot = name.find('.')?;
+    let segment = &name[..dot];
+    let is_package = segment
+        .chars()
+        .all(|c| c.is_lowercase() || c.is_ascii_digit() || c == '_');
+    (is_package && !segment.is_empty() && name[dot + 1..].contains('.')).then_some(dot)
+}
+
+/// A call chain on one line, innermost first, as many frames as fit into
+/// `max_width` columns but at least one, and the number of those that do not.
+pub(crate) fn chain_line(frames: &[Frame], entities: &Entities, max_width: usize) -> String {
+    const CALLED_BY: &str = " ← ";
+    let mut line = String::new();
+    for (at, frame) in frames.iter().enumerate() {
+        let separator = if at > 0 { CALLED_BY } else { "" };
+        let next = format!("{separator}{}", short_frame(frame, entities));
+        let more = omission(frames.len() - at - 1);
+        if at > 0 && width(&line) + width(&next) + width(&more) > max_width {
+            return line + &omission(frames.len() - at);
+        }
+        line += &next;
+    }
+    line
+}
+
+/// The paper's notation for calls left out.
+fn omission(frames: usize) -> String {
+    if frames == 0 {
+        String::new()
+    } else {
+        format!(" [+{frames}]")
+    }
+}
+
+/// Class without package, method and line.
+fn short_frame(frame: &Frame, entities: &Entities) -> String {
+    let method = entities.method(frame.method);
+    let class = method.class.map_or("", |class| entities.class_name(class));
+    let class = class.rsplit('.').next().unwrap_or(class);
+    let dot = if class.is_empty() { "" } else { "." };
+    match frame.line {
+        ..0 => format!("{class}{dot}{}", method.name),
+        line => format!("{class}{dot}{}:{line}", method.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_shortened_from_the_left() {
+        let name = "org.apache.xml.dtm.DTMManager.getDTM";
+        for (max_width, expected) in [
+            (36, "org.apache.xml.dtm.DTMManager.getDTM"),
+            (35, "o.apache.xml.dtm.DTMManager.getDTM"),
+            (30, "o.a.xml.dtm.DTMManager.getDTM"),
+            (25, "o.a.x.d.DTMManager.getDTM"),
+            (12, "…ager.getDTM"),
+        ] {
+            assert_eq!(shorten(name, max_width), expected);
+        }
+    }
+
+    #[test]
+    fn names_without_package_lose_their_beginning() {
+        assert_eq!(shorten("Main.main", 20), "Main.main");
+        assert_eq!(shorten("<unknown: hand-off>", 8), "…nd-off>");
+    }
+}

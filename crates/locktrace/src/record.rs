@@ -1,0 +1,68 @@
+//! Parts of machine-readable output that several commands share.
+
+use serde::Serialize;
+use trace_analysis::{ChainIndex, Entities, Frame, ThreadIndex};
+
+/// A thread.
+#[derive(Debug, Serialize)]
+pub(crate) struct ThreadRecord<'a> {
+    /// `Thread.getId()`; 0 for threads of the JVM itself.
+    pub(crate) id: u64,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> ThreadRecord<'a> {
+    pub(crate) fn new(thread: ThreadIndex, entities: &'a Entities) -> Self {
+        let thread = entities.thread(thread);
+        Self {
+            id: thread.java_id,
+            name: &thread.name,
+        }
+    }
+}
+
+/// One frame of a call chain.
+#[derive(Debug, Serialize)]
+pub(crate) struct FrameRecord<'a> {
+    class: &'a str,
+    method: &'a str,
+    signature: &'a str,
+    /// -1 where there is none.
+    bci: i32,
+    /// -1 where not known.
+    line: i32,
+    /// Empty where not known.
+    file: &'a str,
+}
+
+impl<'a> FrameRecord<'a> {
+    fn new(frame: &Frame, entities: &'a Entities) -> Self {
+        let method = entities.method(frame.method);
+        Self {
+            class: method.class.map_or("", |class| entities.class_name(class)),
+            method: &method.name,
+            signature: &method.signature,
+            bci: frame.bci,
+            line: frame.line,
+            file: method.class.map_or("", |class| entities.source_file(class)),
+        }
+    }
+}
+
+/// The frames of a call chain, innermost first; none where it is not known.
+pub(crate) fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<'_>> {
+    let frames = entities.chain(chain).frames().iter();
+    frames
+        .map(|frame| FrameRecord::new(frame, entities))
+        .collect()
+}
+
+/// A call chain in one field: `class.method(File.java:line)`, innermost first,
+/// separated by semicolons.
+pub(crate) fn chain_text(chain: ChainIndex, entities: &Entities) -> String {
+    let frames = entities.chain(chain).frames().iter();
+    frames
+        .map(|frame| entities.frame_label(frame))
+        .collect::<Vec<_>>()
+        .join(";")
+}

@@ -1,0 +1,73 @@
+//! A report as comma-separated values: the innermost rows, with a column for
+//! each aspect.
+
+use std::io::Write;
+
+use trace_analysis::{Entities, Rows, Value};
+
+use super::Report;
+use crate::human;
+use crate::record::chain_text;
+
+const SUMS: [&str; 5] = [
+    "contentions",
+    "waits",
+    "duration_ns",
+    "max_wait_ns",
+    "share",
+];
+
+pub(super) fn write(report: &Report<'_>, out: impl Write) -> anyhow::Result<()> {
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(
+        report
+            .aspects
+            .iter()
+            .map(|aspect| aspect.name())
+            .chain(SUMS),
+    )?;
+    write_rows(&report.rows, &mut Vec::new(), report, &mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Writes the innermost of `rows`, which lie below the rows with the labels
+/// `outer`.
+fn write_rows(
+    rows: &Rows,
+    outer: &mut Vec<String>,
+    report: &Report<'_>,
+    out: &mut csv::Writer<impl Write>,
+) -> csv::Result<()> {
+    for row in &rows.rows {
+        outer.push(text(row.value, &row.label, report.entities));
+        if row.children.rows.is_empty() {
+            let sums = row.sums;
+            let share = human::share(sums.duration_ns, report.totals.all.duration_ns);
+            let numbers = [
+                sums.contentions,
+                sums.waits,
+                sums.duration_ns,
+                sums.max_wait_ns,
+            ];
+            let numbers = numbers
+                .iter()
+                .map(u64::to_string)
+                .chain([share.to_string()]);
+            out.write_record(outer.iter().cloned().chain(numbers))?;
+        } else {
+            write_rows(&row.children, outer, report, out)?;
+        }
+        outer.pop();
+    }
+    Ok(())
+}
+
+/// The label, but all frames of a call chain.
+fn text(value: Value, label: &str, entities: &Entities) -> String {
+    match value {
+        Value::Chain(chain) if !entities.chain(chain).frames().is_empty() => {
+            chain_text(chain, entities)
+        }
+        _ => label.to_owned(),
+    }
+}

@@ -1,0 +1,152 @@
+//! A report as JSON.
+
+use std::io::Write;
+
+use serde::Serialize;
+use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Value};
+
+use super::Report;
+use crate::human;
+use crate::record::{FrameRecord, frames};
+
+#[derive(Serialize)]
+struct ReportRecord<'a> {
+    trace: TraceRecord<'a>,
+    totals: TotalsRecord,
+    tree: Vec<RowRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<OmittedRecord>,
+}
+
+#[derive(Serialize)]
+struct TraceRecord<'a> {
+    files: Vec<String>,
+    /// Of the earliest trace.
+    start_unix_ns: u64,
+    /// Of all traces together.
+    duration_ns: u64,
+    /// Of the first trace.
+    jvm: &'a str,
+    /// All traces are complete.
+    complete: bool,
+    lost_events: u64,
+}
+
+#[derive(Serialize)]
+struct TotalsRecord {
+    contentions: u64,
+    waits: u64,
+    duration_ns: u64,
+    max_wait_ns: u64,
+    unknown_owner_ns: u64,
+    unknown_owner_ns_by_reason: serde_json::Map<String, serde_json::Value>,
+    safepoint_ns: u64,
+}
+
+#[derive(Serialize)]
+struct RowRecord<'a> {
+    aspect: &'static str,
+    key: String,
+    label: &'a str,
+    contentions: u64,
+    waits: u64,
+    duration_ns: u64,
+    max_wait_ns: u64,
+    share: f64,
+    /// Of an aspect of call chains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<Vec<FrameRecord<'a>>>,
+    children: Vec<RowRecord<'a>>,
+    /// Children left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<OmittedRecord>,
+}
+
+#[derive(Serialize)]
+struct OmittedRecord {
+    rows: usize,
+    duration_ns: u64,
+}
+
+pub(super) fn write(report: &Report<'_>, mut out: impl Write) -> anyhow::Result<()> {
+    let total_ns = report.totals.all.duration_ns;
+    let record = ReportRecord {
+        trace: trace_record(report),
+        totals: totals_record(report),
+        tree: row_records(&report.rows, total_ns, report.entities),
+        omitted: omitted_record(&report.rows),
+    };
+    serde_json::to_writer_pretty(&mut out, &record)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+fn trace_record<'a>(report: &Report<'a>) -> TraceRecord<'a> {
+    let summaries = report.summaries;
+    let headers = || summaries.iter().map(|summary| summary.file.header());
+    let files = summaries
+        .iter()
+        .map(|summary| summary.file.path().display().to_string());
+    TraceRecord {
+        files: files.collect(),
+        start_unix_ns: headers()
+            .map(|header| header.start_unix_ns)
+            .min()
+            .unwrap_or(0),
+        duration_ns: report.duration_ns(),
+        jvm: headers().next().map_or("", |header| &header.jvm),
+        complete: summaries.iter().all(TraceSummary::is_complete),
+        lost_events: summaries.iter().map(TraceSummary::lost_events).sum(),
+    }
+}
+
+fn totals_record(report: &Report<'_>) -> TotalsRecord {
+    let totals = &report.totals;
+    let by_reason = UnknownOwner::ALL.into_iter().zip(totals.unknown_owner_ns);
+    TotalsRecord {
+        contentions: totals.all.contentions,
+        waits: totals.all.waits,
+        duration_ns: totals.all.duration_ns,
+        max_wait_ns: totals.all.max_wait_ns,
+        unknown_owner_ns: totals.unknown_owner_ns.iter().sum(),
+        unknown_owner_ns_by_reason: by_reason
+            .map(|(reason, duration_ns)| (reason.name().to_owned(), duration_ns.into()))
+            .collect(),
+        safepoint_ns: totals.safepoint_ns,
+    }
+}
+
+fn row_records<'a>(rows: &'a Rows, total_ns: u64, entities: &'a Entities) -> Vec<RowRecord<'a>> {
+    rows.rows
+        .iter()
+        .map(|row| row_record(row, total_ns, entities))
+        .collect()
+}
+
+fn row_record<'a>(row: &'a Row, total_ns: u64, entities: &'a Entities) -> RowRecord<'a> {
+    let chain = match (row.aspect, row.value) {
+        (Aspect::Chain | Aspect::OwnerChain, Value::Chain(chain)) => Some(chain),
+        _ => None,
+    };
+    RowRecord {
+        aspect: row.aspect.name(),
+        key: row.value.key(entities),
+        label: &row.label,
+        contentions: row.sums.contentions,
+        waits: row.sums.waits,
+        duration_ns: row.sums.duration_ns,
+        max_wait_ns: row.sums.max_wait_ns,
+        share: human::share(row.sums.duration_ns, total_ns),
+        frames: chain.map(|chain| frames(chain, entities)),
+        children: row_records(&row.children, total_ns, entities),
+        omitted: omitted_record(&row.children),
+    }
+}
+
+fn omitted_record(rows: &Rows) -> Option<OmittedRecord> {
+    let record = OmittedRecord {
+        rows: rows.omitted,
+        duration_ns: rows.omitted_ns,
+    };
+    (rows.omitted > 0).then_some(record)
+}

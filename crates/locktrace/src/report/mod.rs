@@ -1,0 +1,55 @@
+//! `locktrace report`: the aggregation tree.
+
+mod csv;
+mod json;
+mod table;
+
+use trace_analysis::{Aggregation, Aspect, Entities, Rows, Totals, TraceSummary};
+
+use crate::Outcome;
+use crate::cli::{ReportArguments, ReportFormat};
+use crate::{input, output, problem};
+
+/// What there is to show.
+struct Report<'a> {
+    summaries: &'a [TraceSummary],
+    aspects: &'a [Aspect],
+    totals: Totals,
+    rows: Rows,
+    entities: &'a Entities,
+}
+
+impl Report<'_> {
+    /// Durations of all traces together, in nanoseconds.
+    fn duration_ns(&self) -> u64 {
+        self.summaries
+            .iter()
+            .map(|summary| summary.duration_ns)
+            .sum()
+    }
+}
+
+pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.traces)?;
+    let mut aggregation = Aggregation::new(arguments.by.as_slice());
+    let analyzed = input::analyze(&traces, |wait, entities| {
+        aggregation.add(wait, entities);
+        Ok(())
+    })?;
+    let report = Report {
+        summaries: &analyzed.summaries,
+        aspects: &arguments.by,
+        totals: aggregation.totals(),
+        rows: aggregation.rows(arguments.selection(), &analyzed.entities),
+        entities: &analyzed.entities,
+    };
+    match arguments.format {
+        ReportFormat::Table => {
+            let width = output::terminal_width();
+            output::print(&table::render(&report, width, arguments.full_chains))?;
+        }
+        ReportFormat::Json => json::write(&report, output::machine())?,
+        ReportFormat::Csv => csv::write(&report, output::machine())?,
+    }
+    Ok(problem::complain(&analyzed.summaries))
+}

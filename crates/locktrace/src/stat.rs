@@ -1,0 +1,267 @@
+//! `locktrace stat`: what a trace consists of and what it lacks.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use trace_analysis::{Counter, EVENT_TYPES, EventCount, TraceSummary};
+use trace_format::Counter as TracerCounter;
+
+use crate::Outcome;
+use crate::cli::{StatArguments, StatFormat};
+use crate::human::{self, plural};
+use crate::output::BOLD;
+use crate::problem::{self, UnreadParts, losses};
+use crate::{facts, input, output};
+
+pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.traces)?;
+    let analyzed = input::analyze(&traces, |_, _| Ok(()))?;
+    match arguments.format {
+        StatFormat::Table => {
+            let sections: Vec<String> = analyzed.summaries.iter().map(render).collect();
+            output::print(&sections.join("\n"))?;
+        }
+        StatFormat::Json => {
+            let traces = analyzed.summaries.iter().map(TraceRecord::new).collect();
+            let mut out = output::machine();
+            serde_json::to_writer_pretty(&mut out, &StatRecord { traces })?;
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+    }
+    Ok(problem::complain(&analyzed.summaries))
+}
+
+#[derive(Serialize)]
+struct StatRecord {
+    traces: Vec<TraceRecord>,
+}
+
+#[derive(Serialize)]
+struct TraceRecord {
+    file: String,
+    file_bytes: u64,
+    start_unix_ns: u64,
+    duration_ns: u64,
+    jvm: String,
+    pid: u32,
+    complete: bool,
+    lost_events: u64,
+    problems: Vec<String>,
+    events: Vec<EventRecord>,
+    chunks: u64,
+    buffers: u64,
+    raw_bytes: u64,
+    stored_bytes: u64,
+    chain_references: u64,
+    distinct_chains: u64,
+    /// What the tracer counted.
+    tracer: Map<String, Value>,
+    /// What the analysis counted.
+    analysis: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct EventRecord {
+    r#type: &'static str,
+    metadata: bool,
+    events: u64,
+    bytes: u64,
+}
+
+impl TraceRecord {
+    fn new(summary: &TraceSummary) -> Self {
+        let (header, statistics) = (summary.file.header(), &summary.statistics);
+        let mut problems = UnreadParts::of(summary).lines();
+        problems.extend(losses(summary));
+        let events = EVENT_TYPES
+            .iter()
+            .zip(&statistics.events)
+            .map(|(event_type, count)| {
+                let &EventCount { events, bytes } = count;
+                EventRecord {
+                    r#type: event_type.name,
+                    metadata: event_type.metadata,
+                    events,
+                    bytes,
+                }
+            });
+        let tracer = summary.tracer.iter();
+        let analysis = summary.counters.iter();
+        Self {
+            file: summary.file.path().display().to_string(),
+            file_bytes: summary.file.byte_len(),
+            start_unix_ns: header.start_unix_ns,
+            duration_ns: summary.duration_ns,
+            jvm: header.jvm.clone(),
+            pid: header.pid,
+            complete: summary.is_complete(),
+            lost_events: summary.lost_events(),
+            problems,
+            events: events.collect(),
+            chunks: statistics.chunks,
+            buffers: statistics.buffers,
+            raw_bytes: statistics.raw_bytes,
+            stored_bytes: statistics.stored_bytes,
+            chain_references: statistics.chain_references,
+            distinct_chains: statistics.distinct_chains(),
+            tracer: tracer
+                .map(|&(counter, n)| (counter.name().to_owned(), n.into()))
+                .collect(),
+            analysis: analysis
+                .map(|(counter, n)| (counter.name().to_owned(), n.into()))
+                .collect(),
+        }
+    }
+}
+
+fn render(summary: &TraceSummary) -> String {
+    let mut text = String::new();
+    facts::add_trace(&mut text, summary);
+    add_sizes(&mut text, summary);
+    add_tracer(&mut text, summary);
+    add_events(&mut text, summary);
+    add_counters(&mut text, summary);
+    text
+}
+
+fn add_sizes(text: &mut String, summary: &TraceSummary) {
+    let statistics = &summary.statistics;
+    let seconds = summary.duration_ns as f64 / 1e9;
+    let rate = if seconds > 0.0 {
+        let bytes_per_second = summary.file.byte_len() as f64 / seconds;
+        format!(", {}/s", human::bytes(bytes_per_second as u64))
+    } else {
+        String::new()
+    };
+    let file = human::bytes(summary.file.byte_len());
+    let compression = human::percent(human::share(statistics.stored_bytes, statistics.raw_bytes));
+    let raw = human::bytes(statistics.raw_bytes);
+    facts::add(
+        text,
+        "Size",
+        &format!("{file}{rate}; events compressed to {compression} of {raw}"),
+    );
+    let (chunks, buffers) = (
+        plural(statistics.chunks, "chunk"),
+        plural(statistics.buffers, "buffer"),
+    );
+    facts::add(
+        text,
+        "Parts",
+        &format!("{chunks} of events with {buffers} of threads"),
+    );
+    let references = plural(statistics.chain_references, "reference");
+    let chains = plural(statistics.distinct_chains(), "call chain");
+    let reuse = human::share(statistics.chain_references, statistics.distinct_chains());
+    facts::add(
+        text,
+        "Chains",
+        &format!("{references} to {chains}, {reuse:.1} to each"),
+    );
+}
+
+/// What the tracer says about itself, beyond what the file shows.
+fn add_tracer(text: &mut String, summary: &TraceSummary) {
+    let value = |wanted| {
+        let found = summary
+            .tracer
+            .iter()
+            .find(|&&(counter, _)| counter == wanted);
+        found.map(|&(_, value)| value)
+    };
+    let mut parts = Vec::new();
+    if let Some(cpu_ns) = value(TracerCounter::DrainerCpuNs) {
+        let share = human::percent(human::share(cpu_ns, summary.duration_ns));
+        parts.push(format!(
+            "{} of processor time to write ({share})",
+            human::duration(cpu_ns)
+        ));
+    }
+    if let Some(bytes) = value(TracerCounter::PeakBufferBytes) {
+        let buffers = value(TracerCounter::PeakBuffers).unwrap_or(0);
+        let bytes = human::bytes(bytes);
+        parts.push(format!("at most {bytes} in {}", plural(buffers, "buffer")));
+    }
+    if !parts.is_empty() {
+        facts::add(text, "Tracer", &parts.join("; "));
+    }
+}
+
+fn add_events(text: &mut String, summary: &TraceSummary) {
+    let mut table = new_table(["Event", "Count", "Bytes", "Bytes/event"]);
+    let events = summary.statistics.events;
+    for metadata in [false, true] {
+        let mut sum = EventCount::default();
+        for (event_type, &count) in EVENT_TYPES.iter().zip(&events) {
+            if event_type.metadata == metadata && count.events > 0 {
+                add_event_row(&mut table, event_type.name, count);
+                sum.events += count.events;
+                sum.bytes += count.bytes;
+            }
+        }
+        let name = if metadata {
+            "All metadata"
+        } else {
+            "All but metadata"
+        };
+        add_event_row(&mut table, name, sum);
+    }
+    add_table(text, &table);
+}
+
+fn add_event_row(table: &mut Table, name: &str, count: EventCount) {
+    let average = count.bytes as f64 / count.events.max(1) as f64;
+    let (events, bytes) = (human::count(count.events), human::count(count.bytes));
+    table.add_row([name, &events, &bytes, &format!("{average:.1}")]);
+}
+
+/// What was counted that is not to be seen elsewhere; zeros are left out but for
+/// what must be zero.
+fn add_counters(text: &mut String, summary: &TraceSummary) {
+    let mut table = new_table(["Tracer", "Value"]);
+    for &(counter, value) in &summary.tracer {
+        table.add_row([counter.name(), &human::count(value)]);
+    }
+    if !table.is_empty() {
+        add_table(text, &table);
+    }
+    let mut table = new_table(["Analysis", "Value", "Meaning"]);
+    if let Some(meaning) = table.column_mut(2) {
+        meaning.set_cell_alignment(CellAlignment::Left);
+    }
+    for (counter, value) in summary.counters.iter() {
+        if value > 0 || counter == Counter::UnbalancedWaits {
+            table.add_row([counter.name(), &human::count(value), counter.meaning()]);
+        }
+    }
+    add_table(text, &table);
+}
+
+/// A table whose first column holds names, the others numbers.
+fn new_table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if at > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Adds a table with an empty line before it.
+fn add_table(text: &mut String, table: &Table) {
+    for (at, line) in table.lines().enumerate() {
+        let line = line.trim_end();
+        let _ = match at {
+            0 => writeln!(text, "\n{BOLD}{line}{BOLD:#}"),
+            _ => writeln!(text, "{line}"),
+        };
+    }
+}

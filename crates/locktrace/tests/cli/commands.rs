@@ -1,0 +1,230 @@
+//! Commands on sound traces.
+
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::CommandCargoExt;
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
+use crate::{directory_with, succeed};
+
+fn demo(arguments: &str) -> String {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    succeed(directory.path(), arguments)
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// One value for each line.
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(json).collect()
+}
+
+#[test]
+fn report() {
+    assert_snapshot!(demo("report demo.lct"));
+}
+
+#[test]
+fn report_by_chains() {
+    assert_snapshot!(demo(
+        "report demo.lct --by lock,owner-chain,chain --top 2 --min-share 1"
+    ));
+}
+
+#[test]
+fn report_with_full_chains() {
+    assert_snapshot!(demo(
+        "report demo.lct --by owner-chain,thread --full-chains --top 1"
+    ));
+}
+
+#[test]
+fn report_as_csv() {
+    assert_snapshot!(demo(
+        "report demo.lct --by group,lock,owner-thread --format csv"
+    ));
+}
+
+#[test]
+fn report_as_json() {
+    assert_snapshot!(demo(
+        "report demo.lct --by lock-class,owner-chain --top 1 --format json"
+    ));
+}
+
+#[test]
+fn json_tree_is_whole_unless_asked_otherwise() {
+    let report = json(&demo(
+        "report demo.lct --by thread,owner-thread,method --format json",
+    ));
+    let sum = |rows: &Value, field: &str| -> u64 {
+        rows.as_array()
+            .expect("rows")
+            .iter()
+            .map(|row| row[field].as_u64().expect(field))
+            .sum()
+    };
+    assert_eq!(
+        sum(&report["tree"], "duration_ns"),
+        report["totals"]["duration_ns"]
+    );
+    assert_eq!(
+        sum(&report["tree"], "contentions"),
+        report["totals"]["contentions"]
+    );
+    for row in report["tree"].as_array().expect("rows") {
+        assert_eq!(sum(&row["children"], "duration_ns"), row["duration_ns"]);
+    }
+}
+
+#[test]
+fn contentions() {
+    let records = json_lines(&demo("contentions demo.lct"));
+    let report = json(&demo("report demo.lct --format json"));
+    let duration_ns: u64 = records
+        .iter()
+        .map(|record| record["duration_ns"].as_u64().expect("a duration"))
+        .sum();
+    assert_eq!(duration_ns, report["totals"]["duration_ns"]);
+    assert_eq!(records.len() as u64, report["totals"]["contentions"]);
+
+    let known = records
+        .iter()
+        .find(|record| record["kind"] == "reenter-after-wait");
+    assert_snapshot!(serde_json::to_string_pretty(known.expect("one")).expect("JSON"));
+    let unknown = records
+        .iter()
+        .find(|record| record["owner"].is_null())
+        .expect("one");
+    assert_eq!(unknown["unknown_reason"], "handoff");
+    assert!(unknown["owner_chain"].is_null());
+}
+
+#[test]
+fn contentions_as_csv() {
+    let text = demo("contentions demo.lct --format csv");
+    let first: Vec<&str> = text.lines().take(3).collect();
+    assert_snapshot!(first.join("\n"));
+}
+
+#[test]
+fn stat() {
+    assert_snapshot!(demo("stat demo.lct"));
+}
+
+#[test]
+fn stat_as_json() {
+    let stat = json(&demo("stat demo.lct --format json"));
+    let trace = &stat["traces"][0];
+    assert_eq!(trace["complete"], true);
+    assert_eq!(trace["chain_references"], 200);
+    assert_eq!(trace["tracer"]["drainer_cpu_ns"], 412_000);
+    assert_eq!(trace["analysis"]["unbalanced_waits"], 0);
+    let events: u64 = trace["events"]
+        .as_array()
+        .expect("types")
+        .iter()
+        .map(|event_type| event_type["events"].as_u64().expect("a number"))
+        .sum();
+    assert_eq!(
+        events,
+        json_lines(&demo("dump demo.lct --format jsonl")).len() as u64
+    );
+}
+
+#[test]
+fn dump() {
+    let text = demo("dump demo.lct");
+    let one_of_each = text.lines().fold(Vec::<&str>::new(), |mut lines, line| {
+        let name = |line: &str| {
+            line.split_whitespace()
+                .find(|word| word.contains("ed") || word.len() > 10)
+                .map(str::to_owned)
+        };
+        if !lines.iter().any(|known| name(known) == name(line)) {
+            lines.push(line);
+        }
+        lines
+    });
+    assert_snapshot!(one_of_each.join("\n"));
+}
+
+#[test]
+fn several_traces_are_added_up() {
+    let directory = directory_with(&Sample::demo(), "one.lct");
+    Sample::demo().save(directory.path(), "two.lct");
+    let totals =
+        |arguments| json(&succeed(directory.path(), arguments))["totals"]["duration_ns"].as_u64();
+    let one = totals("report one.lct --format json").expect("a duration");
+    assert_eq!(
+        totals("report one.lct two.lct --format json"),
+        Some(2 * one)
+    );
+    let tables = succeed(directory.path(), "stat one.lct two.lct");
+    assert_eq!(tables.matches("\nTracer  ").count(), 2 * 2, "{tables}");
+}
+
+#[test]
+fn trace_without_contention_says_so() {
+    let directory = directory_with(&Sample::new(&["main"]), "idle.lct");
+    assert_snapshot!(succeed(directory.path(), "report idle.lct"));
+    assert_eq!(succeed(directory.path(), "contentions idle.lct"), "");
+}
+
+#[test]
+fn losses_are_loud() {
+    let mut sample = Sample::new(&["main", "worker-1"]);
+    sample.enter(2, 1, 10, HASHTABLE_GET);
+    sample.lose(1, 1);
+    sample.exit(1, 1, 50, HASHTABLE_PUT);
+    sample.entered(2, 1, 53, 0);
+    let directory = directory_with(&sample, "lossy.lct");
+    assert_snapshot!(succeed(directory.path(), "report lossy.lct"));
+}
+
+#[test]
+fn colours_only_where_wanted() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    let has_colours = |name, value| {
+        let mut command = Command::cargo_bin("locktrace").expect("built by cargo");
+        command
+            .current_dir(directory.path())
+            .args(["report", "demo.lct"])
+            .env(name, value);
+        let output = command.output().expect("can be started");
+        output.stdout.contains(&0x1b)
+    };
+    assert!(has_colours("CLICOLOR_FORCE", "1"));
+    assert!(!has_colours("NO_COLOR", "1"));
+}
+
+#[test]
+fn reader_that_has_seen_enough_is_no_error() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    for command in ["contentions", "dump"] {
+        let mut child = Command::cargo_bin("locktrace")
+            .expect("built by cargo")
+            .current_dir(directory.path())
+            .args([command, "demo.lct"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("can be started");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert_eq!(output.stderr, b"", "{command}");
+    }
+}
+
+#[test]
+fn completions() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = demo(&format!("completions {shell}"));
+        assert!(script.contains("owner-method"), "{shell}");
+    }
+}

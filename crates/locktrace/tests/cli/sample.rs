@@ -1,0 +1,383 @@
+//! Writes small traces.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use trace_format::{
+    ChainId, ChainRef, ChunkWriter, Counter, Event, FileHeader, Frame, LockId, SegmentEncoder,
+    ThreadId,
+};
+
+/// A trace under construction.
+pub(crate) struct Sample {
+    /// The events of each thread: thread *n* is at *n* - 1.
+    threads: Vec<Vec<Event<'static>>>,
+    sequences: Vec<u64>,
+    counters: Vec<(Counter, u64)>,
+}
+
+/// Java frames of the samples: class, source file, method, descriptor, line.
+type JavaFrame = (&'static str, &'static str, &'static str, &'static str, i32);
+
+/// Call chains by number minus one, innermost frame first.
+const CHAINS: &[&[JavaFrame]] = &[
+    &[
+        (
+            "java.util.Hashtable",
+            "Hashtable.java",
+            "get",
+            "(Ljava/lang/Object;)Ljava/lang/Object;",
+            362,
+        ),
+        (
+            "org.apache.xml.dtm.DTMManager",
+            "DTMManager.java",
+            "getDTM",
+            "(I)V",
+            118,
+        ),
+        (
+            "org.apache.xalan.transformer.TransformerImpl",
+            "TransformerImpl.java",
+            "run",
+            "()V",
+            3434,
+        ),
+        ("java.lang.Thread", "Thread.java", "run", "()V", 745),
+    ],
+    &[
+        (
+            "java.util.Hashtable",
+            "Hashtable.java",
+            "put",
+            "(Ljava/lang/Object;Ljava/lang/Object;)V",
+            459,
+        ),
+        (
+            "org.apache.xml.dtm.DTMManager",
+            "DTMManager.java",
+            "addDTM",
+            "(I)V",
+            97,
+        ),
+        (
+            "org.apache.xalan.transformer.TransformerImpl",
+            "TransformerImpl.java",
+            "run",
+            "()V",
+            3441,
+        ),
+        ("java.lang.Thread", "Thread.java", "run", "()V", 745),
+    ],
+    &[
+        (
+            "avrora.sim.SimPrinter",
+            "SimPrinter.java",
+            "printBuffer",
+            "(Ljava/lang/StringBuffer;)V",
+            54,
+        ),
+        (
+            "avrora.sim.Node",
+            "Node.java",
+            "fireAfterReceiveEnd",
+            "(I)V",
+            208,
+        ),
+        ("java.lang.Thread", "Thread.java", "run", "()V", 745),
+    ],
+    &[
+        ("Queue", "Queue.java", "dequeue", "()Ljava/lang/Object;", 17),
+        ("java.lang.Thread", "Thread.java", "run", "()V", 745),
+    ],
+    &[
+        ("java.lang.Object", "Object.java", "wait", "(J)V", -1),
+        ("Queue", "Queue.java", "awaitNotEmpty", "()V", 24),
+        ("Queue", "Queue.java", "dequeue", "()Ljava/lang/Object;", 18),
+        ("java.lang.Thread", "Thread.java", "run", "()V", 745),
+    ],
+];
+
+/// Call chains of the samples.
+pub(crate) const HASHTABLE_GET: ChainId = 1;
+pub(crate) const HASHTABLE_PUT: ChainId = 2;
+pub(crate) const PRINT: ChainId = 3;
+pub(crate) const DEQUEUE: ChainId = 4;
+pub(crate) const INSIDE_WAIT: ChainId = 5;
+
+const MICROSECOND: u64 = 1_000;
+
+impl Sample {
+    /// A trace of some threads, which describes `CHAINS` and three locks: a
+    /// `Hashtable`, the class `Terminal`, and a `Queue`.
+    pub(crate) fn new(names: &[&'static str]) -> Self {
+        let mut sample = Self {
+            threads: vec![Vec::new(); names.len()],
+            sequences: vec![0; 3],
+            counters: Vec::new(),
+        };
+        for (at, name) in names.iter().enumerate() {
+            let java_id = at as u64 + 10;
+            sample.threads[at].push(Event::ThreadStart {
+                time_ns: 0,
+                java_id,
+                name,
+            });
+        }
+        let mut classes: Vec<&str> = vec!["java.lang.Class", "avrora.util.Terminal"];
+        let mut methods: Vec<(&str, &str, &str)> = Vec::new();
+        sample.write(1, class(1, "java.lang.Class", "Class.java"));
+        sample.write(1, class(2, "avrora.util.Terminal", "Terminal.java"));
+        for (at, chain) in CHAINS.iter().enumerate() {
+            let mut frames = Vec::new();
+            for &(class_name, source_file, name, signature, line) in *chain {
+                if !classes.contains(&class_name) {
+                    classes.push(class_name);
+                    sample.write(1, class(classes.len() as u32, class_name, source_file));
+                }
+                if !methods.contains(&(class_name, name, signature)) {
+                    methods.push((class_name, name, signature));
+                    let method = methods.len() as u32;
+                    let class = id(&classes, &class_name);
+                    sample.write(
+                        1,
+                        Event::Method {
+                            method,
+                            class,
+                            name,
+                            signature,
+                        },
+                    );
+                }
+                let method = id(&methods, &(class_name, name, signature));
+                frames.push(Frame {
+                    method,
+                    bci: 1,
+                    line,
+                });
+            }
+            let chain = at as u32 + 1;
+            sample.write(
+                1,
+                Event::Chain {
+                    chain,
+                    frames,
+                    truncated: false,
+                },
+            );
+        }
+        for (lock, class, mirrored_class, identity_hash) in [
+            (1, id(&classes, &"java.util.Hashtable"), 0, 0x49ab_f544),
+            (2, 1, 2, 0x1b2c_6ec2),
+            (3, id(&classes, &"Queue"), 0, 0x4edd_e6e5),
+        ] {
+            let monitor_address = 0x7f00_0000_1000 + lock * 0x100;
+            sample.write(
+                1,
+                Event::LockDescription {
+                    lock,
+                    class,
+                    mirrored_class,
+                    identity_hash,
+                    monitor_address,
+                },
+            );
+        }
+        sample
+    }
+
+    /// A little of everything.
+    pub(crate) fn demo() -> Self {
+        let mut sample = Self::new(&["main", "worker-1", "worker-2", "worker-3"]);
+        for round in 0..40 {
+            let start_us = 1_000 * round;
+            sample.enter(2, 1, start_us + 10, HASHTABLE_GET);
+            sample.enter(3, 1, start_us + 20, HASHTABLE_GET);
+            sample.exit(1, 1, start_us + 310, HASHTABLE_PUT);
+            sample.entered(2, 1, start_us + 315, 0);
+            sample.exit(2, 1, start_us + 365, HASHTABLE_GET);
+            sample.entered(3, 1, start_us + 371, 5);
+            if round % 4 == 0 {
+                sample.enter(4, 2, start_us + 400, PRINT);
+                sample.exit(2, 2, start_us + 640, PRINT);
+                sample.entered(4, 2, start_us + 644, 0);
+            }
+            if round % 10 == 0 {
+                sample.enter(1, 3, start_us + 700, DEQUEUE);
+                sample.exit_forward(3, 3, start_us + 710, round + 1);
+                sample.entered(1, 3, start_us + 712, 0);
+                sample.enter_after_wait(3, 3, start_us + 730, INSIDE_WAIT);
+                sample.exit(1, 3, start_us + 760, DEQUEUE);
+                sample.entered(3, 3, start_us + 763, 0);
+                sample.write(
+                    3,
+                    Event::ForwardResolved {
+                        forward_ref: round + 1,
+                        chain: DEQUEUE,
+                    },
+                );
+                sample.enter(2, 3, start_us + 800, DEQUEUE);
+                sample.entered(2, 3, start_us + 802, 0);
+            }
+        }
+        sample.counters = vec![
+            (Counter::LostEvents, 0),
+            (Counter::PeakBuffers, 5),
+            (Counter::PeakBufferBytes, 81_920),
+            (Counter::DrainerCpuNs, 412_000),
+        ];
+        sample
+    }
+
+    fn write(&mut self, thread: ThreadId, event: Event<'static>) {
+        self.threads[thread as usize - 1].push(event);
+    }
+
+    fn next_sequence(&mut self, lock: LockId) -> u64 {
+        let sequence = &mut self.sequences[lock as usize - 1];
+        *sequence += 1;
+        *sequence
+    }
+
+    pub(crate) fn enter(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainId) {
+        self.write_enter(thread, lock, time_us, chain, false);
+    }
+
+    pub(crate) fn enter_after_wait(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        time_us: u64,
+        chain: ChainId,
+    ) {
+        self.write_enter(thread, lock, time_us, chain, true);
+    }
+
+    fn write_enter(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        time_us: u64,
+        chain: ChainId,
+        after_wait: bool,
+    ) {
+        let (sequence, time_ns) = (self.next_sequence(lock), time_us * MICROSECOND);
+        self.write(
+            thread,
+            Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+                after_wait,
+            },
+        );
+    }
+
+    pub(crate) fn entered(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        time_us: u64,
+        safepoint_us: u64,
+    ) {
+        let (sequence, time_ns) = (self.next_sequence(lock), time_us * MICROSECOND);
+        let safepoint_ns = safepoint_us * MICROSECOND;
+        self.write(
+            thread,
+            Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns,
+            },
+        );
+    }
+
+    pub(crate) fn exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainId) {
+        self.write_exit(thread, lock, time_us, ChainRef::Chain(chain));
+    }
+
+    pub(crate) fn exit_forward(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        time_us: u64,
+        forward_ref: u64,
+    ) {
+        self.write_exit(thread, lock, time_us, ChainRef::Forward(forward_ref));
+    }
+
+    /// Loses an event of a lock; `thread` lists it.
+    pub(crate) fn lose(&mut self, thread: ThreadId, lock: LockId) {
+        let sequence = self.next_sequence(lock);
+        self.write(thread, Event::LostNumber { lock, sequence });
+    }
+
+    fn write_exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainRef) {
+        let (sequence, time_ns) = (self.next_sequence(lock), time_us * MICROSECOND);
+        self.write(
+            thread,
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+            },
+        );
+    }
+
+    /// The bytes of the trace: a chunk for each thread, the last thread first.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let header = FileHeader {
+            compressed: true,
+            start_unix_ns: 1_456_789_012_345_678_901,
+            pid: 4711,
+            jvm: "OpenJDK 64-Bit Server VM (25.45-b02)".to_owned(),
+        };
+        let mut bytes = header.encode();
+        let mut writer = ChunkWriter::new(true);
+        for (thread, events) in self.threads.iter().enumerate().rev() {
+            let mut buffer = vec![0; 64 << 10];
+            let mut encoder = SegmentEncoder::new();
+            for event in events {
+                encoder.encode(&mut buffer, event).expect("a small trace");
+            }
+            let events = &buffer[..encoder.len()];
+            writer
+                .push_segment(thread as u32 + 1, 0, events, encoder.contains_metadata())
+                .expect("a small trace");
+            bytes.extend_from_slice(writer.events());
+        }
+        bytes.extend_from_slice(writer.counters(self.counters.iter().copied()));
+        let chunks = self.threads.len() as u64 + 1;
+        bytes.extend_from_slice(writer.end(50_000 * MICROSECOND, chunks));
+        bytes
+    }
+
+    /// Writes the trace to a file in `directory`.
+    pub(crate) fn save(&self, directory: &Path, name: &str) -> PathBuf {
+        let path = directory.join(name);
+        fs::write(&path, self.bytes()).expect("a temporary directory can be written");
+        path
+    }
+}
+
+fn class(class: u32, name: &'static str, source_file: &'static str) -> Event<'static> {
+    Event::Class {
+        class,
+        loader: 0,
+        name,
+        source_file,
+        loader_class: "",
+    }
+}
+
+/// Position of `wanted` among `known`, counted from one.
+fn id<T: PartialEq>(known: &[T], wanted: &T) -> u32 {
+    known
+        .iter()
+        .position(|candidate| candidate == wanted)
+        .expect("described before") as u32
+        + 1
+}
