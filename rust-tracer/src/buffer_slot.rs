@@ -31,8 +31,14 @@ impl BufferSlot {
     /// Puts a buffer into the slot. Only the slot's owner may call this, and
     /// only while it has taken the buffer, so the slot is empty.
     pub(crate) fn check_in(&self, buffer: Box<Buffer>) {
+        let buffer = Box::into_raw(buffer);
         // Release: whoever takes the buffer sees what was written to it.
-        self.buffer.store(Box::into_raw(buffer), Ordering::Release);
+        #[cfg(not(loom))]
+        self.buffer.store(buffer, Ordering::Release);
+        // Loom would let the null of an earlier `take` come after this store,
+        // which the atomicity of the exchange rules out.
+        #[cfg(loom)]
+        self.buffer.swap(buffer, Ordering::Release);
     }
 }
 

@@ -24,7 +24,8 @@ impl Presence {
     /// reader, and it does not come twice without going.
     pub(crate) fn enter(&self) -> Present<'_> {
         let visits = self.visits.load(Ordering::Relaxed);
-        self.visits.store(visits.wrapping_add(1), Ordering::Relaxed);
+        // Release: who sees this visit sees the end of the one before.
+        self.visits.store(visits.wrapping_add(1), Ordering::Release);
         // Pairs with the fence in `GracePeriod::begin`: either that one sees the
         // presence, or the loads that follow here see the replacement.
         fence(Ordering::SeqCst);

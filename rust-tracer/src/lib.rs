@@ -40,6 +40,8 @@ mod drainer;
 mod fallible;
 mod grace;
 mod lock;
+#[cfg(all(test, loom))]
+mod model;
 mod os;
 mod primitive;
 mod runtime;
