@@ -40,7 +40,20 @@ pub(crate) enum Command {
     },
 }
 
+const REPORT_COLUMNS: &str = "\
+Columns:
+  Share    of the time that all threads together were blocked
+  Blocked  the time itself
+  Waits    how many waits had a part in it
+  Longest  the longest that one wait had
+
+A wait is blamed on the threads that held the lock meanwhile, each for its part. No owner is known
+  hand-off       from the release of the lock until the next thread has it
+  no exit seen   if a thread released the lock before it could see anyone queued
+  events lost    where the trace lacks events";
+
 #[derive(Args, Debug)]
+#[command(after_long_help = REPORT_COLUMNS)]
 pub(crate) struct ReportArguments {
     /// Trace files; same names in several are added up
     #[arg(required = true, value_name = "TRACE")]

@@ -1,10 +1,9 @@
 //! `locktrace dump`: the events of a trace as they stand in the file.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
 use trace_analysis::TraceFile;
 use trace_format::{ChainRef, Chunk, Event, Frame, Segment};
 
@@ -74,31 +73,31 @@ fn write_event(
 }
 
 #[derive(Serialize)]
-struct Record {
+struct Record<'a> {
     thread: u32,
     buffer: u64,
     event: &'static str,
     #[serde(flatten)]
-    fields: Fields,
+    fields: Fields<'a>,
 }
 
 /// The fields of an event, in the order of its declaration.
-struct Fields(Vec<(&'static str, Value)>);
+struct Fields<'a>(Vec<(&'static str, Field<'a>)>);
 
-impl Serialize for Fields {
+impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+        serializer.collect_map(self.0.iter().copied())
     }
 }
 
 /// An event as name and fields.
-struct Described {
+struct Described<'a> {
     name: &'static str,
-    fields: Vec<(&'static str, Value)>,
+    fields: Vec<(&'static str, Field<'a>)>,
 }
 
-impl Described {
-    fn new(event: &Event<'_>) -> Self {
+impl<'a> Described<'a> {
+    fn new(event: &'a Event<'_>) -> Self {
         let (name, fields) = match *event {
             Event::LockDescription {
                 lock,
@@ -109,11 +108,11 @@ impl Described {
             } => (
                 "LockDescription",
                 vec![
-                    ("lock", json!(lock)),
-                    ("class", json!(class)),
-                    ("mirrored_class", json!(mirrored_class)),
-                    ("identity_hash", json!(identity_hash)),
-                    ("monitor_address", json!(monitor_address)),
+                    ("lock", Field::Number(lock)),
+                    ("class", Field::Number(class.into())),
+                    ("mirrored_class", Field::Number(mirrored_class.into())),
+                    ("identity_hash", Field::Number(identity_hash.into())),
+                    ("monitor_address", Field::Hexadecimal(monitor_address)),
                 ],
             ),
             Event::ContendedEnter {
@@ -125,11 +124,11 @@ impl Described {
             } => (
                 "ContendedEnter",
                 vec![
-                    ("time_ns", json!(time_ns)),
-                    ("lock", json!(lock)),
-                    ("sequence", json!(sequence)),
-                    ("chain", json!(chain)),
-                    ("after_wait", json!(after_wait)),
+                    ("time_ns", Field::Number(time_ns)),
+                    ("lock", Field::Number(lock)),
+                    ("sequence", Field::Number(sequence)),
+                    ("chain", Field::Number(chain.into())),
+                    ("after_wait", Field::Flag(after_wait)),
                 ],
             ),
             Event::ContendedEntered {
@@ -140,10 +139,10 @@ impl Described {
             } => (
                 "ContendedEntered",
                 vec![
-                    ("time_ns", json!(time_ns)),
-                    ("lock", json!(lock)),
-                    ("sequence", json!(sequence)),
-                    ("safepoint_ns", json!(safepoint_ns)),
+                    ("time_ns", Field::Number(time_ns)),
+                    ("lock", Field::Number(lock)),
+                    ("sequence", Field::Number(sequence)),
+                    ("safepoint_ns", Field::Number(safepoint_ns)),
                 ],
             ),
             Event::ContendedExit {
@@ -154,22 +153,30 @@ impl Described {
             } => (
                 "ContendedExit",
                 vec![
-                    ("time_ns", json!(time_ns)),
-                    ("lock", json!(lock)),
-                    ("sequence", json!(sequence)),
+                    ("time_ns", Field::Number(time_ns)),
+                    ("lock", Field::Number(lock)),
+                    ("sequence", Field::Number(sequence)),
                     match chain {
-                        ChainRef::Chain(chain) => ("chain", json!(chain)),
-                        ChainRef::Forward(forward_ref) => ("forward_ref", json!(forward_ref)),
+                        ChainRef::Chain(chain) => ("chain", Field::Number(chain.into())),
+                        ChainRef::Forward(forward_ref) => {
+                            ("forward_ref", Field::Number(forward_ref))
+                        }
                     },
                 ],
             ),
             Event::LockRetired { lock, sequence } => (
                 "LockRetired",
-                vec![("lock", json!(lock)), ("sequence", json!(sequence))],
+                vec![
+                    ("lock", Field::Number(lock)),
+                    ("sequence", Field::Number(sequence)),
+                ],
             ),
             Event::ForwardResolved { forward_ref, chain } => (
                 "ForwardResolved",
-                vec![("forward_ref", json!(forward_ref)), ("chain", json!(chain))],
+                vec![
+                    ("forward_ref", Field::Number(forward_ref)),
+                    ("chain", Field::Number(chain.into())),
+                ],
             ),
             Event::ThreadStart {
                 time_ns,
@@ -178,16 +185,21 @@ impl Described {
             } => (
                 "ThreadStart",
                 vec![
-                    ("time_ns", json!(time_ns)),
-                    ("java_id", json!(java_id)),
-                    ("name", json!(name)),
+                    ("time_ns", Field::Number(time_ns)),
+                    ("java_id", Field::Number(java_id)),
+                    ("name", Field::Text(name)),
                 ],
             ),
             Event::ThreadRename { java_id, name } => (
                 "ThreadRename",
-                vec![("java_id", json!(java_id)), ("name", json!(name))],
+                vec![
+                    ("java_id", Field::Number(java_id)),
+                    ("name", Field::Text(name)),
+                ],
             ),
-            Event::ThreadEnd { time_ns } => ("ThreadEnd", vec![("time_ns", json!(time_ns))]),
+            Event::ThreadEnd { time_ns } => {
+                ("ThreadEnd", vec![("time_ns", Field::Number(time_ns))])
+            }
             Event::Class {
                 class,
                 loader,
@@ -197,11 +209,11 @@ impl Described {
             } => (
                 "Class",
                 vec![
-                    ("class", json!(class)),
-                    ("loader", json!(loader)),
-                    ("name", json!(name)),
-                    ("source_file", json!(source_file)),
-                    ("loader_class", json!(loader_class)),
+                    ("class", Field::Number(class.into())),
+                    ("loader", Field::Number(loader)),
+                    ("name", Field::Text(name)),
+                    ("source_file", Field::Text(source_file)),
+                    ("loader_class", Field::Text(loader_class)),
                 ],
             ),
             Event::Method {
@@ -212,10 +224,10 @@ impl Described {
             } => (
                 "Method",
                 vec![
-                    ("method", json!(method)),
-                    ("class", json!(class)),
-                    ("name", json!(name)),
-                    ("signature", json!(signature)),
+                    ("method", Field::Number(method.into())),
+                    ("class", Field::Number(class.into())),
+                    ("name", Field::Text(name)),
+                    ("signature", Field::Text(signature)),
                 ],
             ),
             Event::Chain {
@@ -225,20 +237,26 @@ impl Described {
             } => (
                 "Chain",
                 vec![
-                    ("chain", json!(chain)),
-                    ("frames", frames.iter().map(frame).collect()),
-                    ("truncated", json!(truncated)),
+                    ("chain", Field::Number(chain.into())),
+                    ("frames", Field::Frames(frames)),
+                    ("truncated", Field::Flag(truncated)),
                 ],
             ),
             Event::LoaderUnload { loader, time_ns } => (
                 "LoaderUnload",
-                vec![("time_ns", json!(time_ns)), ("loader", json!(loader))],
+                vec![
+                    ("time_ns", Field::Number(time_ns)),
+                    ("loader", Field::Number(loader)),
+                ],
             ),
             Event::LostNumber { lock, sequence } => (
                 "LostNumber",
-                vec![("lock", json!(lock)), ("sequence", json!(sequence))],
+                vec![
+                    ("lock", Field::Number(lock)),
+                    ("sequence", Field::Number(sequence)),
+                ],
             ),
-            Event::LostEvents { events } => ("LostEvents", vec![("events", json!(events))]),
+            Event::LostEvents { events } => ("LostEvents", vec![("events", Field::Number(events))]),
         };
         Self { name, fields }
     }
@@ -247,8 +265,7 @@ impl Described {
     fn text(&self) -> String {
         let mut text = String::new();
         let mut fields = self.fields.as_slice();
-        if let [("time_ns", time_ns), rest @ ..] = fields {
-            let time_ns = time_ns.as_u64().unwrap_or(0);
+        if let [("time_ns", Field::Number(time_ns)), rest @ ..] = fields {
             let (seconds, rest_ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
             let _ = write!(text, "{seconds:>5}.{rest_ns:09}");
             fields = rest;
@@ -263,6 +280,55 @@ impl Described {
     }
 }
 
-fn frame(frame: &Frame) -> Value {
-    json!({ "method": frame.method, "bci": frame.bci, "line": frame.line })
+/// The value of a field.
+#[derive(Clone, Copy)]
+enum Field<'a> {
+    Number(u64),
+    /// A number that people know in hexadecimal.
+    Hexadecimal(u64),
+    Flag(bool),
+    Text(&'a str),
+    Frames(&'a [Frame]),
+}
+
+impl Serialize for Field<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Field::Number(number) | Field::Hexadecimal(number) => serializer.serialize_u64(number),
+            Field::Flag(flag) => serializer.serialize_bool(flag),
+            Field::Text(text) => serializer.serialize_str(text),
+            Field::Frames(frames) => serializer.collect_seq(frames.iter().map(FrameRecord::new)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FrameRecord {
+    method: u32,
+    bci: i32,
+    line: i32,
+}
+
+impl FrameRecord {
+    fn new(&Frame { method, bci, line }: &Frame) -> Self {
+        Self { method, bci, line }
+    }
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Field::Number(number) => write!(f, "{number}"),
+            Field::Hexadecimal(number) => write!(f, "{number:#x}"),
+            Field::Flag(flag) => write!(f, "{flag}"),
+            Field::Text(text) => write!(f, "{text:?}"),
+            Field::Frames(frames) => {
+                for (at, Frame { method, bci, line }) in frames.iter().enumerate() {
+                    let comma = if at > 0 { "," } else { "" };
+                    write!(f, "{comma}{method}@{bci}:{line}")?;
+                }
+                Ok(())
+            }
+        }
+    }
 }

@@ -38,10 +38,7 @@ impl<'a> UnreadParts<'a> {
             lines.push(format!("the end is missing: {why}"));
         }
         if damage.chunks_missing > 0 {
-            lines.push(format!(
-                "missing: {}",
-                plural(damage.chunks_missing, "chunk")
-            ));
+            lines.push(format!("chunks missing: {}", count(damage.chunks_missing)));
         }
         let mut listed_bytes = 0;
         for skipped in &damage.skipped {
@@ -58,8 +55,8 @@ impl<'a> UnreadParts<'a> {
             lines.push(format!("skipped {bytes}"));
         }
         if self.malformed_segments > 0 {
-            let buffers = plural(self.malformed_segments, "buffer");
-            lines.push(format!("decoded only in part: {buffers}"));
+            let meaning = Counter::MalformedSegments.meaning();
+            lines.push(format!("{meaning}: {}", count(self.malformed_segments)));
         }
         lines
     }
@@ -91,12 +88,15 @@ pub(crate) fn losses(summary: &TraceSummary) -> Vec<String> {
     let mut losses = Vec::new();
     let lost = summary.lost_events();
     if lost > 0 {
-        losses.push(format!("{} dropped by the tracer", plural(lost, "event")));
+        losses.push(format!("events dropped by the tracer: {}", count(lost)));
     }
     for (counter, value) in summary.counters.iter() {
-        let told_elsewhere = matches!(counter, Counter::LostNumbers | Counter::MalformedSegments);
-        if value > 0 && counter.severity() != Severity::Normal && !told_elsewhere {
-            losses.push(format!("{} {}", count(value), counter.meaning()));
+        let told_otherwise = matches!(
+            counter,
+            Counter::LostNumbers | Counter::GapsSkipped | Counter::MalformedSegments
+        );
+        if value > 0 && counter.severity() != Severity::Normal && !told_otherwise {
+            losses.push(format!("{}: {}", counter.meaning(), count(value)));
         }
     }
     losses

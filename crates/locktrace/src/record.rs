@@ -1,7 +1,16 @@
 //! Parts of machine-readable output that several commands share.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use trace_analysis::{ChainIndex, Entities, Frame, ThreadIndex};
+
+/// Numbers with names, in the order given.
+pub(crate) struct NamedNumbers(pub(crate) Vec<(&'static str, u64)>);
+
+impl Serialize for NamedNumbers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
 
 /// A thread.
 #[derive(Debug, Serialize)]

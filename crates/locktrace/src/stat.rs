@@ -5,7 +5,6 @@ use std::io::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use trace_analysis::{Counter, EVENT_TYPES, EventCount, TraceSummary};
 use trace_format::Counter as TracerCounter;
 
@@ -14,6 +13,7 @@ use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
 use crate::output::BOLD;
 use crate::problem::{self, UnreadParts, losses};
+use crate::record::NamedNumbers;
 use crate::{facts, input, output};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
@@ -59,9 +59,9 @@ struct TraceRecord {
     chain_references: u64,
     distinct_chains: u64,
     /// What the tracer counted.
-    tracer: Map<String, Value>,
+    tracer: NamedNumbers,
     /// What the analysis counted.
-    analysis: Map<String, Value>,
+    analysis: NamedNumbers,
 }
 
 #[derive(Serialize)]
@@ -108,12 +108,8 @@ impl TraceRecord {
             stored_bytes: statistics.stored_bytes,
             chain_references: statistics.chain_references,
             distinct_chains: statistics.distinct_chains(),
-            tracer: tracer
-                .map(|&(counter, n)| (counter.name().to_owned(), n.into()))
-                .collect(),
-            analysis: analysis
-                .map(|(counter, n)| (counter.name().to_owned(), n.into()))
-                .collect(),
+            tracer: NamedNumbers(tracer.map(|&(counter, n)| (counter.name(), n)).collect()),
+            analysis: NamedNumbers(analysis.map(|(counter, n)| (counter.name(), n)).collect()),
         }
     }
 }

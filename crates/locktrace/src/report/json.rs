@@ -7,7 +7,7 @@ use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Va
 
 use super::Report;
 use crate::human;
-use crate::record::{FrameRecord, frames};
+use crate::record::{FrameRecord, NamedNumbers, frames};
 
 #[derive(Serialize)]
 struct ReportRecord<'a> {
@@ -39,7 +39,7 @@ struct TotalsRecord {
     duration_ns: u64,
     max_wait_ns: u64,
     unknown_owner_ns: u64,
-    unknown_owner_ns_by_reason: serde_json::Map<String, serde_json::Value>,
+    unknown_owner_ns_by_reason: NamedNumbers,
     safepoint_ns: u64,
 }
 
@@ -102,16 +102,15 @@ fn trace_record<'a>(report: &Report<'a>) -> TraceRecord<'a> {
 
 fn totals_record(report: &Report<'_>) -> TotalsRecord {
     let totals = &report.totals;
-    let by_reason = UnknownOwner::ALL.into_iter().zip(totals.unknown_owner_ns);
+    let reasons = UnknownOwner::ALL.map(UnknownOwner::name);
+    let by_reason = reasons.into_iter().zip(totals.unknown_owner_ns);
     TotalsRecord {
         contentions: totals.all.contentions,
         waits: totals.all.waits,
         duration_ns: totals.all.duration_ns,
         max_wait_ns: totals.all.max_wait_ns,
         unknown_owner_ns: totals.unknown_owner_ns.iter().sum(),
-        unknown_owner_ns_by_reason: by_reason
-            .map(|(reason, duration_ns)| (reason.name().to_owned(), duration_ns.into()))
-            .collect(),
+        unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),
         safepoint_ns: totals.safepoint_ns,
     }
 }

@@ -139,18 +139,21 @@ fn stat_as_json() {
 #[test]
 fn dump() {
     let text = demo("dump demo.lct");
-    let one_of_each = text.lines().fold(Vec::<&str>::new(), |mut lines, line| {
-        let name = |line: &str| {
-            line.split_whitespace()
-                .find(|word| word.contains("ed") || word.len() > 10)
-                .map(str::to_owned)
-        };
-        if !lines.iter().any(|known| name(known) == name(line)) {
-            lines.push(line);
+    let mut one_of_each: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if !one_of_each
+            .iter()
+            .any(|known| event_type(known) == event_type(line))
+        {
+            one_of_each.push(line);
         }
-        lines
-    });
+    }
     assert_snapshot!(one_of_each.join("\n"));
+}
+
+fn event_type(line: &str) -> Option<&str> {
+    line.split_whitespace()
+        .find(|word| word.starts_with(char::is_uppercase))
 }
 
 #[test]
