@@ -7,7 +7,6 @@ shopt -s inherit_errexit
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
 readonly CACHE=${LOCKTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/locktrace}
-readonly LOG_DIR=$ROOT/build/logs
 
 # shellcheck source=lib/progress.sh
 . "$ROOT/scripts/lib/progress.sh"
@@ -107,16 +106,6 @@ absolute_path() {
   realpath --canonicalize-existing --quiet "$path" || die "$EXIT_USAGE" "$1: no such file or folder: $path"
 }
 
-# One build at a time: clones share trees and object files.
-lock_cache() {
-  mkdir -p "$CACHE"
-  exec 9>"$CACHE/lock"
-  if ! flock --nonblock 9; then
-    say "waiting for another build that uses $CACHE"
-    flock 9
-  fi
-}
-
 prepare_boot_jdk() {
   local private=$CACHE/boot-jdk
   if [[ -z $BOOT_JDK ]]; then
@@ -150,8 +139,10 @@ image_folder() {
 
 main() {
   parse_options "$@"
+  LOG_DIR=$ROOT/build/logs/$(basename "$(image_folder)")
   require_x86_64_linux
-  lock_cache
+  mkdir -p "$CACHE"
+  lock 9 "$CACHE/lock"
   require_packages "${PACKAGES[@]}"
   if [[ $VARIANT == patched && $VERIFY == no ]]; then
     require_cargo

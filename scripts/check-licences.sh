@@ -26,7 +26,7 @@ allowed() {
     while IFS= read -r licence; do
       licence=$(sed -E 's/^[ (]+//; s/[ )]+$//' <<<"$licence")
       grep -qxE "$list" <<<"$licence" || good=no
-    done < <(sed 's/ AND /\n/g' <<<"$alternative")
+    done <<<"${alternative// AND /$'\n'}"
     [ "$good" = yes ] && return 0
   done < <(sed -E 's# OR |/#\n#g' <<<"$expression")
   return 1

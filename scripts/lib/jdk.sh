@@ -84,10 +84,12 @@ configure_in() {
 }
 
 # build_hotspot VARIANT: "patched" or "stock"; sets HOTSPOT_DIST, what an image
-# gets of it.
+# gets of it. Clones share the folder of a variant, so it stays locked until the
+# image is put together.
 build_hotspot() {
   local variant=$1 dir=$BUILD_DIR/$1-$DEBUG_LEVEL
   mkdir -p "$dir"
+  lock 9 "$dir/lock"
   if [[ $variant == patched ]]; then
     sync_patched_hotspot "$dir/hotspot"
     run_step "$EXIT_BUILD" "build patched HotSpot" \
@@ -123,9 +125,11 @@ require_resolved_symbols() {
 build_class_libraries() {
   local dir=$BUILD_DIR/class-libraries
   CLASS_LIBRARIES=$dir/images/j2sdk-image
+  lock 8 "$dir.lock"
   if [[ ! -f $dir/complete ]]; then
     run_step "$EXIT_BUILD" "build class libraries" make_class_libraries "$dir"
   fi
+  exec 8>&-
 }
 
 make_class_libraries() {

@@ -2,8 +2,7 @@
 # Steps with a log, elapsed time and a readable failure.
 #
 # Sourced by scripts that set LOG_DIR. Everything is written to stderr, so that
-# stdout stays free for results. Children do not inherit file descriptor 9, which
-# a script may hold a lock with: one that outlives the script would keep it.
+# stdout stays free for results.
 
 # The exit codes of the scripts that use this library.
 readonly EXIT_BUILD=1 EXIT_USAGE=2 EXIT_MACHINE=3 EXIT_SOURCE=4 EXIT_PATCH=5
@@ -43,14 +42,14 @@ run_step() {
   mkdir -p "$LOG_DIR"
   : >"$log"
 
-  show_progress "$name" "$started" "$log" 9>&- &
+  show_progress "$name" "$started" "$log" 8>&- 9>&- &
   ticker=$!
   # The command must not stand in a condition: bash would ignore `set -e` in it.
   set +e
   (
     set -e
     "$@"
-  ) >"$log" 2>&1 </dev/null 9>&-
+  ) >"$log" 2>&1 </dev/null 8>&- 9>&-
   status=$?
   set -e
   { kill "$ticker" && wait "$ticker"; } 2>/dev/null || true
@@ -62,6 +61,18 @@ run_step() {
     exit "$code"
   fi
   say "done    $name ($(elapsed_since "$started"))"
+}
+
+# lock FD FILE: waits for FILE's lock and holds it until FD, 8 or 9, is closed or
+# given another file. Steps do not inherit it: a process that outlives the script
+# would keep it.
+lock() {
+  local fd=$1 file=$2
+  eval "exec $fd>\"\$file\""
+  if ! flock --nonblock "$fd"; then
+    say "waiting for another build, which holds $file"
+    flock "$fd"
+  fi
 }
 
 # On a terminal one live line; elsewhere a line at the start and one a minute.
