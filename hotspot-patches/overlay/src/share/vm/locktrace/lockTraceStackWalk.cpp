@@ -106,11 +106,10 @@ static void append(GrowableArray<LctFrame>* frames, LctThread* tracer, Method* m
 
 // Appends the methods inlined at pc, innermost first, and the compiled method
 // itself. While tracing, the compilers describe the position of every call,
-// leaf calls included (DebugNonSafepoints). The one exception is the exit of a
-// synchronized method that C1 unwinds because of an exception: its position is
-// not known, and the nearest description would be that of other code.
+// leaf calls included (DebugNonSafepoints). Positions of leaf calls that follow
+// each other in the same scope share the last one's description: hence "near".
 static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, nmethod* code, address pc) {
-  PcDesc* desc = code->is_native_method() ? (PcDesc*) NULL : code->pc_desc_at(pc);
+  PcDesc* desc = code->is_native_method() ? (PcDesc*) NULL : code->pc_desc_near(pc);
   int offset = desc == NULL ? (int) DebugInformationRecorder::serialized_null : desc->scope_decode_offset();
   if (offset == DebugInformationRecorder::serialized_null) {
     append(frames, tracer, code->method(), -1);
