@@ -13,7 +13,7 @@ ours='GPL-2.0-only WITH Classpath-exception-2.0'
 
 # Prints "name version|licence expression" for the given cargo tree arguments.
 dependencies() {
-  cargo tree --locked --prefix none --format '{p}|{l}' "$@" | sed -E 's/ \(.*\)\|/|/; s/ \(\*\)$//' | sort -u
+  cargo tree --locked --prefix none --format '{p}|{l}' "$@" | sed -E '/^$/d; s/ \(.*\)\|/|/; s/ \(\*\)$//' | sort -u
 }
 
 # True if a choice among the expression's alternatives is in the allowed list.

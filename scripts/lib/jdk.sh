@@ -12,10 +12,10 @@ readonly C_DIALECT=(-fcommon "${DIALECT[@]}")
 readonly CXX_DIALECT=(-std=gnu++98 "${DIALECT[@]}")
 
 # use_build_dir: sets BUILD_DIR, named by all that the object files depend on
-# apart from HotSpot's source.
+# apart from HotSpot's source and the arguments of configure.
 use_build_dir() {
   local inputs
-  inputs="$FOREST $BOOT_JDK $(gcc --version | head -n 1) $(hash_of declare -f configure_arguments prepare_compilers) ${C_DIALECT[*]} ${CXX_DIALECT[*]}"
+  inputs="$FOREST $BOOT_JDK $(gcc --version | head -n 1) ${C_DIALECT[*]} ${CXX_DIALECT[*]}"
   BUILD_DIR=$CACHE/builds/$(basename "$FOREST")-$(hash_of printf '%s' "$inputs")
   mkdir -p "$BUILD_DIR"
   prepare_compilers
@@ -51,7 +51,8 @@ configure_arguments() {
     --with-stdc++lib=dynamic
   # shellcheck disable=SC2046
   printf '%s\n' $(update_arguments)
-  if [[ $1 == release ]]; then
+  if [[ $1 != slowdebug ]]; then
+    # They double the time to compile, and are of little use in optimized code.
     echo --disable-debug-symbols
   fi
   if [[ $FOREST_KIND == package ]]; then
@@ -71,16 +72,19 @@ build_environment() {
 # configure_in DIR LEVEL ARGUMENT: configures DIR unless that is done.
 configure_in() {
   local dir=$1 level=$2 arguments
-  if [[ -f $dir/configured ]]; then
+  if is_configured "$dir" "$level"; then
     return
   fi
   rm -rf "$dir"
   mkdir -p "$dir"
   mapfile -t arguments < <(configure_arguments "$level")
   cd "$dir"
-  # The forest's own log of the configuration would be in the way there.
   build_environment bash "$FOREST/configure" "${arguments[@]}" "$3"
-  touch "$dir/configured"
+  configure_arguments "$level" >"$dir/configured"
+}
+
+is_configured() {
+  [[ -f $1/configured && $(<"$1/configured") == "$(configure_arguments "$2")" ]]
 }
 
 # build_hotspot VARIANT: "patched" or "stock"; sets HOTSPOT_DIST, what an image
@@ -126,7 +130,7 @@ build_class_libraries() {
   local dir=$BUILD_DIR/class-libraries
   CLASS_LIBRARIES=$dir/images/j2sdk-image
   lock 8 "$dir.lock"
-  if [[ ! -f $dir/complete ]]; then
+  if ! is_configured "$dir" release || [[ ! -f $dir/complete ]]; then
     run_step "$EXIT_BUILD" "build class libraries" make_class_libraries "$dir"
   fi
   exec 8>&-
