@@ -196,6 +196,11 @@ impl BufferBudget {
         Some(charge)
     }
 
+    /// Bytes at this moment.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+
     /// Most bytes at once.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.peak_bytes.load(Relaxed)

@@ -4,7 +4,9 @@
 //! Nobody wakes it: a system call in a Java thread would cost more than the
 //! event. It looks at the queue every [`POLL_INTERVAL`], and every
 //! [`SWEEP_INTERVAL`] it takes the buffers of all threads, so that a trace can
-//! be read while it is written and no idle thread keeps events back.
+//! be read while it is written and no idle thread keeps events back. It does so
+//! more often when many threads with little to say hold much of the memory for
+//! buffers.
 
 use std::io;
 use std::mem;
@@ -89,23 +91,22 @@ impl Drainer {
 
     fn run(mut self, header: &FileHeader) {
         self.file.append(&header.encode());
-        let mut last_sweep = Instant::now();
-        loop {
-            let stopping = self.runtime.stop_signal.wait(POLL_INTERVAL);
-            let sweep = stopping || last_sweep.elapsed() >= SWEEP_INTERVAL;
-            if sweep {
-                last_sweep = Instant::now();
+        let mut last_check = Instant::now();
+        while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
+            let check = last_check.elapsed() >= SWEEP_INTERVAL;
+            if check || self.runtime.buffers_are_scarce() {
                 self.runtime.reclaim_all();
             }
             self.write_queue();
             self.exchange_chains();
             self.runtime.repeat_lost_metadata();
-            if sweep {
+            if check {
+                last_check = Instant::now();
                 self.file.check();
                 self.write_counters();
             }
-            if stopping {
-                break;
+            if !self.file.is_open() {
+                self.runtime.close();
             }
         }
         self.finish();
@@ -218,7 +219,13 @@ impl Drainer {
     }
 
     fn finish(mut self) {
+        self.runtime.reclaim_all();
+        self.write_queue();
+        // Once more, for buffers that were being written to.
+        self.runtime.reclaim_all();
         self.runtime.close();
+        self.write_queue();
+        self.write_counters();
         let chunks = self.events_chunks.saturating_add(self.counters_chunks);
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
         self.file.append(end);

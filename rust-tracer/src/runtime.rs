@@ -166,6 +166,11 @@ impl Runtime {
         }
     }
 
+    /// Buffers take more than half of the memory that they may take.
+    pub(crate) fn buffers_are_scarce(&self) -> bool {
+        self.budget.bytes() > self.max_buffer_bytes / 2
+    }
+
     /// A time of the JVM's clock as nanoseconds since the trace's start.
     pub(crate) fn since_start_ns(&self, time_ns: u64) -> u64 {
         time_ns.saturating_sub(self.start_ns)

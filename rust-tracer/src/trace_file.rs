@@ -51,6 +51,11 @@ impl TraceFile {
         }
     }
 
+    /// Writing has not failed yet.
+    pub(crate) fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len

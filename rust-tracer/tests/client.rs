@@ -267,3 +267,25 @@ fn a_closed_pipe_ends_tracing_only() {
     assert_eq!(client.wait().unwrap().code(), Some(1));
     fs::remove_file(pipe).unwrap();
 }
+
+/// A file that cannot grow any more, as on a full disk: tracing ends, and what
+/// was written before can be read.
+#[test]
+fn a_full_disk_leaves_a_readable_trace() {
+    let trace = scratch("full");
+    let limited = Command::new("sh")
+        .args(["-c", "ulimit -f 100 && exec \"$@\"", "sh"])
+        .arg(client())
+        .arg(&trace)
+        .args(["2", "20000", "1", "0"])
+        .status()
+        .unwrap();
+    assert_eq!(limited.code(), Some(1));
+
+    let mut reader = TraceReader::new(File::open(&trace).unwrap()).unwrap();
+    while reader.next_chunk().unwrap().is_some() {}
+    let damage = reader.damage();
+    assert!(damage.chunks_read > 0);
+    assert!(!damage.end_seen && damage.skipped_bytes == 0, "{damage:?}");
+    fs::remove_file(trace).unwrap();
+}

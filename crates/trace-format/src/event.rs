@@ -191,7 +191,8 @@ pub enum Event<'a> {
         /// The number that will never come.
         sequence: u64,
     },
-    /// Events were lost whose sequence numbers are not listed.
+    /// Events were lost whose sequence numbers are not listed. Events that have
+    /// no such number are not counted.
     LostEvents {
         /// How many.
         events: u64,

@@ -1,0 +1,97 @@
+//! What tracing costs a Java thread, without what HotSpot adds to it.
+
+use std::ptr;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rust_tracer::ffi::{
+    LctConfig, LctFrame, LctLock, LctStr, lct_chain_add, lct_chain_find, lct_contended_enter,
+    lct_contended_entered, lct_contended_exit, lct_lock_claim, lct_lock_next_sequence, lct_start,
+    lct_stop, lct_thread_end, lct_thread_start,
+};
+
+fn text(text: &'static str) -> LctStr {
+    LctStr {
+        ptr: text.as_ptr(),
+        len: text.len(),
+    }
+}
+
+fn write_event(criterion: &mut Criterion) {
+    let config = LctConfig {
+        path: text("/dev/null"),
+        compress: true,
+        start_unix_ns: 0,
+        start_ns: 0,
+        pid: 0,
+        jvm: text(""),
+        enabled: ptr::null_mut(),
+        max_buffer_bytes: 0,
+    };
+    // SAFETY: all pointers are valid, the message is not wanted.
+    let runtime = unsafe { &*lct_start(&raw const config, ptr::null_mut(), 0) };
+    let mut lock = LctLock::default();
+    // SAFETY: the lock is used by this thread only.
+    unsafe { lct_lock_claim(runtime, &raw mut lock) };
+    let id = lock.id;
+
+    // SAFETY: the name is valid.
+    let mut thread = unsafe { lct_thread_start(runtime, 1, text("bench"), 0) }.unwrap();
+    let frames = [LctFrame {
+        method: 1,
+        bci: 1,
+        line: 1,
+    }; 30];
+    let keys: Vec<[u64; 20]> = (0..1000).map(|key| [key; 20]).collect();
+    for key in &keys {
+        // SAFETY: key and frames are as long as stated.
+        unsafe {
+            let (key, frames) = (key.as_slice(), frames.as_slice());
+            lct_chain_add(
+                Some(&mut thread),
+                key.as_ptr(),
+                key.len(),
+                frames.as_ptr(),
+                30,
+                false,
+            )
+        };
+    }
+
+    let mut group = criterion.benchmark_group("write");
+    let mut time_ns = 0;
+    group.throughput(Throughput::Elements(3));
+    group.bench_function("enter, entered, exit", |bencher| {
+        bencher.iter(|| {
+            time_ns += 10_000;
+            // SAFETY: lock and thread are valid and used by this thread only.
+            unsafe {
+                let sequence = lct_lock_next_sequence(&raw mut lock);
+                lct_contended_enter(Some(&mut thread), id, sequence, time_ns, 7, false);
+                let sequence = lct_lock_next_sequence(&raw mut lock);
+                lct_contended_entered(Some(&mut thread), id, sequence, time_ns + 5_000, 0);
+                let sequence = lct_lock_next_sequence(&raw mut lock);
+                lct_contended_exit(Some(&mut thread), id, sequence, time_ns + 6_000, 8);
+            }
+        });
+    });
+    group.throughput(Throughput::Elements(1));
+    let mut number = 0;
+    group.bench_function("find a chain of 20 physical frames among 1000", |bencher| {
+        bencher.iter(|| {
+            number = (number + 7) % keys.len();
+            let key = keys[number].as_slice();
+            // SAFETY: the key is as long as stated.
+            unsafe { lct_chain_find(Some(&mut thread), key.as_ptr(), key.len()) }
+        });
+    });
+    group.finish();
+
+    // SAFETY: the tracer is not used afterwards.
+    unsafe {
+        lct_thread_end(Some(thread), time_ns);
+        lct_stop(runtime, 5_000);
+    }
+}
+
+criterion_group!(benches, write_event);
+criterion_main!(benches);
