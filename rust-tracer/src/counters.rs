@@ -35,6 +35,8 @@ pub(crate) struct Losses {
     events: AtomicU64,
     buffers: AtomicU64,
     metadata_buffers: AtomicU64,
+    /// Sequence numbers of lost events that no buffer tells of yet.
+    unrecorded_numbers: AtomicU64,
 }
 
 impl Losses {
@@ -46,6 +48,19 @@ impl Losses {
         self.buffers.fetch_add(1, Relaxed);
         self.metadata_buffers
             .fetch_add(contains_metadata.into(), Relaxed);
+    }
+
+    /// Notes a lost sequence number when there is no buffer to record it in.
+    pub(crate) fn add_unrecorded_number(&self) {
+        self.unrecorded_numbers.fetch_add(1, Relaxed);
+    }
+
+    /// How many numbers the caller has to record.
+    pub(crate) fn take_unrecorded_numbers(&self) -> u64 {
+        if self.unrecorded_numbers.load(Relaxed) == 0 {
+            return 0;
+        }
+        self.unrecorded_numbers.swap(0, Relaxed)
     }
 
     pub(crate) fn events(&self) -> u64 {

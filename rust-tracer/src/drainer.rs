@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trace_format::{ChunkWriter, Counter, DoesNotFit, FileHeader};
+use trace_format::{ChunkWriter, Counter, DoesNotFit, Event, FileHeader, NONE, SegmentEncoder};
 
 use crate::buffer::Buffer;
 use crate::chain_set::RetiredTable;
@@ -154,6 +154,29 @@ impl Drainer {
         }
     }
 
+    /// Writes how many sequence numbers were lost since a thread got a buffer
+    /// last, in the name of none.
+    fn write_unrecorded_losses(&mut self) {
+        let events = self.runtime.losses.take_unrecorded_numbers();
+        if events == 0 {
+            return;
+        }
+        let mut segment = [0; 16];
+        let mut encoder = SegmentEncoder::new();
+        let encoded = encoder.encode(&mut segment, &Event::LostEvents { events });
+        let segment = segment.get(..encoder.len()).unwrap_or_default();
+        if encoded
+            .and_then(|()| self.chunks.push_segment(NONE, 0, segment, false))
+            .is_ok()
+        {
+            self.collected.add(Amount {
+                buffers: 1,
+                events: 1,
+            });
+        }
+        self.write_events();
+    }
+
     /// Writes the counters if an event was written or lost since the last time.
     fn write_counters(&mut self) {
         let counters = self.counters();
@@ -225,6 +248,7 @@ impl Drainer {
         self.runtime.reclaim_all();
         self.runtime.close();
         self.write_queue();
+        self.write_unrecorded_losses();
         self.write_counters();
         let chunks = self.events_chunks.saturating_add(self.counters_chunks);
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);

@@ -36,8 +36,6 @@ pub struct ThreadTracer {
     next_buffer: u64,
     /// State of a xorshift generator; never 0.
     random: u64,
-    /// Sequence numbers that were lost when there was no buffer to say so.
-    unrecorded_losses: u64,
     start_ns: u64,
     java_id: u64,
     name: String,
@@ -74,7 +72,6 @@ impl ThreadTracer {
             thread,
             next_buffer: 0,
             random: u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-            unrecorded_losses: 0,
             start_ns: runtime.since_start_ns(time_ns),
             java_id,
             name,
@@ -331,12 +328,10 @@ impl ThreadTracer {
         let mut buffer =
             Buffer::try_new(budget, max_bytes, capacity, self.thread, self.next_buffer)?;
         self.next_buffer = self.next_buffer.wrapping_add(1);
-        if self.unrecorded_losses > 0 {
-            let losses = Event::LostEvents {
-                events: mem::take(&mut self.unrecorded_losses),
-            };
+        let unrecorded = self.runtime.losses.take_unrecorded_numbers();
+        if unrecorded > 0 {
             // Fits into an empty buffer.
-            let _ = Record::Event(losses).encode_to(&mut buffer);
+            let _ = Record::Event(Event::LostEvents { events: unrecorded }).encode_to(&mut buffer);
         }
         Some(buffer)
     }
@@ -345,7 +340,7 @@ impl ThreadTracer {
     fn lose(&mut self, record: &Record<'_>) {
         self.runtime.losses.add_events(1);
         if record.is_numbered() {
-            self.unrecorded_losses = self.unrecorded_losses.saturating_add(1);
+            self.runtime.losses.add_unrecorded_number();
         }
         if record.is_metadata() {
             self.runtime.note_metadata_loss();
@@ -418,5 +413,125 @@ impl Record<'_> {
             Self::Chain { frames, .. } => frames.len().saturating_mul(MAX_FRAME_LEN),
         };
         MAX_PLAIN_EVENT_LEN.saturating_add(variable_len)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use trace_format::SegmentDecoder;
+
+    use super::*;
+
+    fn runtime(max_buffer_bytes: u64) -> &'static Runtime {
+        Box::leak(Box::new(Runtime::new(0, max_buffer_bytes, 1 << 20)))
+    }
+
+    fn tracer(runtime: &'static Runtime) -> Box<ThreadTracer> {
+        ThreadTracer::start(runtime, 7, "worker", 100).unwrap()
+    }
+
+    fn enter(tracer: &mut ThreadTracer, sequence: u64) {
+        tracer.contended_enter(1, sequence, 200, NONE, false);
+    }
+
+    /// The sequence numbers, the events that are no lock's in words.
+    fn written(runtime: &Runtime) -> Vec<String> {
+        runtime.reclaim_all();
+        let buffers = runtime.queue.take_all();
+        let events = buffers
+            .iter()
+            .flat_map(|buffer| SegmentDecoder::new(buffer.segment()));
+        let in_words = |event: Event<'_>| match event.lock_and_sequence() {
+            Some((_, sequence)) => sequence.to_string(),
+            None => format!("{event:?}"),
+        };
+        events.map(|event| in_words(event.unwrap())).collect()
+    }
+
+    const START: &str = "ThreadStart { time_ns: 100, java_id: 7, name: \"worker\" }";
+
+    #[test]
+    fn events_go_to_the_buffer_that_others_take() {
+        let runtime = runtime(1 << 20);
+        let mut tracer = tracer(runtime);
+        enter(&mut tracer, 1);
+        assert_eq!(written(runtime), [START, "1"]);
+        enter(&mut tracer, 2);
+        tracer.end(300);
+        assert_eq!(written(runtime), ["2", "ThreadEnd { time_ns: 300 }"]);
+    }
+
+    #[test]
+    fn a_thread_describes_itself_again_after_a_loss() {
+        let runtime = runtime(1 << 20);
+        let mut tracer = tracer(runtime);
+        tracer.thread_renamed(7, "renamed");
+        written(runtime);
+        runtime.note_metadata_loss();
+        runtime.repeat_lost_metadata();
+        enter(&mut tracer, 1);
+        let start = "ThreadStart { time_ns: 100, java_id: 7, name: \"renamed\" }";
+        assert_eq!(written(runtime), [start, "1"]);
+    }
+
+    /// An event that is longer than any buffer gets one of its own size.
+    #[test]
+    fn long_events_fit() {
+        let runtime = runtime(1 << 20);
+        let mut tracer = tracer(runtime);
+        let frames = vec![
+            Frame {
+                method: u32::MAX,
+                bci: i32::MAX,
+                line: i32::MAX
+            };
+            MAX_FRAMES + 5
+        ];
+        assert_eq!(tracer.add_chain(&[1], &frames, false), 1);
+        written(runtime);
+        assert_eq!(tracer.add_chain(&[2], &frames, false), 2);
+        runtime.reclaim_all();
+        let buffers = runtime.queue.take_all();
+        let Some(Ok(Event::Chain {
+            chain: 2,
+            frames,
+            truncated: true,
+        })) = SegmentDecoder::new(buffers[0].segment()).next()
+        else {
+            panic!("no chain");
+        };
+        assert_eq!(frames.len(), MAX_FRAMES);
+        assert_eq!(runtime.losses.events(), 0);
+    }
+
+    #[test]
+    fn numbers_are_recorded_once_there_is_a_buffer() {
+        let runtime = runtime(MAX_BUFFER_LEN as u64);
+        // Takes the memory that there is, its metadata twice as much.
+        let budget = &runtime.budget;
+        let all = Buffer::try_new(budget, u64::MAX, 2 * MAX_BUFFER_LEN, 99, 0).unwrap();
+        let mut tracer = tracer(runtime);
+        enter(&mut tracer, 1);
+        enter(&mut tracer, 2);
+        assert_eq!(written(runtime), [] as [&str; 0]);
+        assert_eq!(runtime.losses.events(), 3);
+
+        drop(all);
+        runtime.repeat_lost_metadata();
+        enter(&mut tracer, 3);
+        assert_eq!(written(runtime), ["LostEvents { events: 2 }", START, "3"]);
+    }
+
+    #[test]
+    fn a_closed_trace_takes_no_memory() {
+        let runtime = runtime(1 << 20);
+        let mut tracer = tracer(runtime);
+        runtime.close();
+        for sequence in 1..100_000 {
+            enter(&mut tracer, sequence);
+        }
+        assert_eq!(runtime.budget.peak_buffers(), 1);
+        tracer.end(300);
+        assert_eq!(runtime.budget.bytes(), 0);
     }
 }
