@@ -21,7 +21,7 @@ use crate::fallible::{try_box, try_to_vec};
 use crate::grace::{GracePeriod, Presence, Present};
 use crate::primitive::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// Number of buckets.
+/// Number of buckets; a power of two. The model checker wants collisions.
 const BUCKETS: usize = if cfg!(loom) { 1 } else { 1 << 16 };
 
 /// Known call chains and their identifiers.
@@ -194,7 +194,7 @@ impl Table {
     }
 
     fn bucket(&self, hash: u64) -> Option<&AtomicPtr<Entry>> {
-        self.buckets.get(hash as usize % BUCKETS)
+        self.buckets.get(hash as usize & (BUCKETS - 1))
     }
 
     /// The entry for `key` in the list from `first` to before `end`.
