@@ -5,6 +5,7 @@ use std::fmt::Write;
 use trace_analysis::TraceSummary;
 
 use crate::human;
+use crate::name::printable;
 use crate::output::{ALARM, BOLD};
 use crate::problem::{UnreadParts, losses};
 
@@ -23,7 +24,7 @@ pub(crate) fn add_trace(text: &mut String, summary: &TraceSummary) {
     add(
         text,
         "JVM",
-        &format!("{}, process {}", header.jvm, header.pid),
+        &format!("{}, process {}", printable(&header.jvm), header.pid),
     );
     for problem in UnreadParts::of(summary)
         .lines()

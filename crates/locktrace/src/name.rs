@@ -8,10 +8,26 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
+/// `text` without control characters, which would reach the terminal: the
+/// traced program chooses its names.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+/// The qualified name `name`, printable and shortened to `max_width` columns if
+/// there is a limit.
+pub(crate) fn fit(name: &str, max_width: Option<usize>) -> String {
+    let name = printable(name);
+    match max_width {
+        Some(max_width) => shorten(&name, max_width),
+        None => name,
+    }
+}
+
 /// Shortens a qualified name to at most `max_width` columns: first packages to
 /// their initials from the left, as in `o.a.xml.dtm.DTMManager.getDTM`, then the
 /// beginning.
-pub(crate) fn shorten(name: &str, max_width: usize) -> String {
+fn shorten(name: &str, max_width: usize) -> String {
     let mut shortened = name.to_owned();
     let mut start = 0;
     while width(&shortened) > max_width {
@@ -80,10 +96,11 @@ fn short_frame(frame: &Frame, entities: &Entities) -> String {
     let class = method.class.map_or("", |class| entities.class_name(class));
     let class = class.rsplit('.').next().unwrap_or(class);
     let dot = if class.is_empty() { "" } else { "." };
-    match frame.line {
-        ..0 => format!("{class}{dot}{}", method.name),
-        line => format!("{class}{dot}{}:{line}", method.name),
-    }
+    let line = match frame.line {
+        ..0 => String::new(),
+        line => format!(":{line}"),
+    };
+    printable(&format!("{class}{dot}{}{line}", method.name))
 }
 
 #[cfg(test)]
@@ -102,6 +119,14 @@ mod tests {
         ] {
             assert_eq!(shorten(name, max_width), expected);
         }
+    }
+
+    #[test]
+    fn names_cannot_command_the_terminal() {
+        assert_eq!(
+            printable("worker\u{1b}[31m\n1"),
+            "worker\u{fffd}[31m\u{fffd}1"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::aspect::{Aspect, Value};
-use crate::contention::{Owner, UnknownOwner, Wait};
+use crate::contention::{Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::Entities;
 
 /// Sums over some contentions.
@@ -36,6 +36,21 @@ pub struct Totals {
     /// How much of the total duration the JVM spent in safepoints, in
     /// nanoseconds.
     pub safepoint_ns: u64,
+    /// How much of the total duration threads waited to re-acquire a lock after
+    /// `Object.wait`, in nanoseconds.
+    pub reenter_after_wait_ns: u64,
+}
+
+impl Totals {
+    /// How much of the total duration has a known owner, in nanoseconds.
+    pub fn known_owner_ns(&self) -> u64 {
+        let unknown_ns = self
+            .unknown_owner_ns
+            .iter()
+            .copied()
+            .fold(0, u64::saturating_add);
+        self.all.duration_ns.saturating_sub(unknown_ns)
+    }
 }
 
 /// Aggregates contentions by aspects.
@@ -48,6 +63,7 @@ pub struct Aggregation {
     children: FxHashMap<(u32, Value), u32>,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
+    reenter_after_wait_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +73,8 @@ struct Node {
     wait_id: Option<u64>,
     /// The time of that wait so far.
     wait_ns: u64,
+    /// Where the contention added last went: the next one often goes there, too.
+    last_child: Option<(Value, u32)>,
 }
 
 /// One value of an aspect in the result.
@@ -104,24 +122,31 @@ impl Aggregation {
             children: FxHashMap::default(),
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
+            reenter_after_wait_ns: 0,
         }
     }
 
     /// Adds the contentions of a wait.
     pub fn add(&mut self, wait: &Wait, entities: &Entities) {
-        self.safepoint_ns += wait.safepoint_ns.min(wait.duration_ns);
+        add_saturating(
+            &mut self.safepoint_ns,
+            wait.safepoint_ns.min(wait.duration_ns),
+        );
+        if wait.kind == WaitKind::ReenterAfterWait {
+            add_saturating(&mut self.reenter_after_wait_ns, wait.duration_ns);
+        }
         for contention in &wait.contentions {
             if let Owner::Unknown(reason) = contention.owner {
-                self.unknown_owner_ns[reason as usize] += contention.duration_ns;
+                add_saturating(
+                    &mut self.unknown_owner_ns[reason as usize],
+                    contention.duration_ns,
+                );
             }
             let mut node = 0;
             self.nodes[0].add(wait.id, contention.duration_ns);
             for aspect in &self.aspects {
                 let value = aspect.value(wait, contention, entities);
-                node = *self.children.entry((node, value)).or_insert_with(|| {
-                    self.nodes.push(Node::default());
-                    self.nodes.len() as u32 - 1
-                });
+                node = child(&mut self.nodes, &mut self.children, node, value);
                 self.nodes[node as usize].add(wait.id, contention.duration_ns);
             }
         }
@@ -133,6 +158,7 @@ impl Aggregation {
             all: self.nodes[0].sums,
             unknown_owner_ns: self.unknown_owner_ns,
             safepoint_ns: self.safepoint_ns,
+            reenter_after_wait_ns: self.reenter_after_wait_ns,
         }
     }
 
@@ -178,7 +204,7 @@ impl Aggregation {
             omitted_ns: omitted
                 .iter()
                 .map(|&(_, node)| self.duration_ns(node))
-                .sum(),
+                .fold(0, u64::saturating_add),
         };
         for &(value, node) in shown {
             rows.rows.push(Row {
@@ -196,6 +222,26 @@ impl Aggregation {
     fn duration_ns(&self, node: u32) -> u64 {
         self.nodes[node as usize].sums.duration_ns
     }
+}
+
+/// The child of `parent` for `value`, made if there is none yet.
+fn child(
+    nodes: &mut Vec<Node>,
+    children: &mut FxHashMap<(u32, Value), u32>,
+    parent: u32,
+    value: Value,
+) -> u32 {
+    if let Some((last_value, child)) = nodes[parent as usize].last_child
+        && last_value == value
+    {
+        return child;
+    }
+    let child = *children.entry((parent, value)).or_insert_with(|| {
+        nodes.push(Node::default());
+        nodes.len() as u32 - 1
+    });
+    nodes[parent as usize].last_child = Some((value, child));
+    child
 }
 
 /// Gives overloaded methods and threads of one name the long form of their
@@ -217,9 +263,14 @@ impl Node {
             self.wait_ns = 0;
             self.sums.waits += 1;
         }
-        self.wait_ns += duration_ns;
+        add_saturating(&mut self.wait_ns, duration_ns);
         self.sums.contentions += 1;
-        self.sums.duration_ns += duration_ns;
+        add_saturating(&mut self.sums.duration_ns, duration_ns);
         self.sums.max_wait_ns = self.sums.max_wait_ns.max(self.wait_ns);
     }
+}
+
+/// Adds a duration; damaged traces can hold enough of them to overflow.
+fn add_saturating(sum_ns: &mut u64, duration_ns: u64) {
+    *sum_ns = sum_ns.saturating_add(duration_ns);
 }

@@ -17,7 +17,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Four million events, about 300 MB at worst.
+    /// Four million events, which take 128 MB.
     fn default() -> Self {
         Self {
             max_pending_events: 4_000_000,

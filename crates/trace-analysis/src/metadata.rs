@@ -300,3 +300,88 @@ impl Resolver {
         index
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(java_id: u64, name: &str) -> Event<'_> {
+        Event::ThreadStart {
+            time_ns: 0,
+            java_id,
+            name,
+        }
+    }
+
+    /// Names of the threads 1, 2... as resolved.
+    fn thread_names(events: &[(ThreadId, Event<'_>)], threads: ThreadId) -> Vec<String> {
+        let mut metadata = Metadata::default();
+        for (thread, event) in events {
+            metadata.collect(*thread, event);
+        }
+        let mut resolver = Resolver::new(metadata);
+        let mut entities = Entities::new();
+        let resolved = (1..=threads).map(|thread| {
+            let index = resolver.thread(thread, &mut entities);
+            let thread = entities.thread(index);
+            format!("{} {} {}", thread.java_id, thread.name, thread.ordinal)
+        });
+        resolved.collect()
+    }
+
+    #[test]
+    fn last_name_of_a_thread_counts_whoever_gives_it() {
+        let rename = |name| Event::ThreadRename { java_id: 7, name };
+        let events = [(2, rename("b")), (1, start(7, "a")), (1, rename("c"))];
+        assert_eq!(thread_names(&events, 1), ["7 c 0"]);
+    }
+
+    #[test]
+    fn threads_that_share_number_and_name_are_told_apart() {
+        let events = [(1, start(0, "Unknown")), (2, start(0, "Unknown"))];
+        assert_eq!(thread_names(&events, 2), ["0 Unknown 0", "0 Unknown 1"]);
+    }
+
+    #[test]
+    fn names_do_not_pass_between_threads_without_number() {
+        let rename = Event::ThreadRename {
+            java_id: 0,
+            name: "x",
+        };
+        assert_eq!(
+            thread_names(&[(1, start(0, "VM")), (1, rename)], 1),
+            ["0 VM 0"]
+        );
+    }
+
+    #[test]
+    fn what_is_missing_counts_once() {
+        let mut resolver = Resolver::new(Metadata::default());
+        let mut entities = Entities::new();
+        for _ in 0..3 {
+            resolver.thread(5, &mut entities);
+            resolver.chain(6, &mut entities);
+            resolver.chain_ref(ChainRef::Forward(7), &mut entities);
+        }
+        let mut counters = Counters::default();
+        resolver.count_unresolved(&mut counters);
+        assert_eq!(counters.value(Counter::ThreadsNotDescribed), 1);
+        assert_eq!(counters.value(Counter::ChainsNotDescribed), 1);
+        assert_eq!(
+            counters.value(Counter::ForwardRefsUnresolved),
+            3,
+            "one for each exit"
+        );
+    }
+
+    #[test]
+    fn forward_references_are_found_wherever_they_are() {
+        let mut forward_refs = ForwardRefs::default();
+        for forward_ref in [0, 1, 15, 16, u64::MAX] {
+            forward_refs.insert(forward_ref, 9);
+        }
+        assert_eq!(forward_refs.chain(16), Some(9));
+        assert_eq!(forward_refs.chain(u64::MAX), Some(9));
+        assert_eq!(forward_refs.chain(2), None);
+    }
+}

@@ -41,6 +41,7 @@ struct TotalsRecord {
     unknown_owner_ns: u64,
     unknown_owner_ns_by_reason: NamedNumbers,
     safepoint_ns: u64,
+    reenter_after_wait_ns: u64,
 }
 
 #[derive(Serialize)]
@@ -96,7 +97,10 @@ fn trace_record<'a>(report: &Report<'a>) -> TraceRecord<'a> {
         duration_ns: report.duration_ns(),
         jvm: headers().next().map_or("", |header| &header.jvm),
         complete: summaries.iter().all(TraceSummary::is_complete),
-        lost_events: summaries.iter().map(TraceSummary::lost_events).sum(),
+        lost_events: summaries
+            .iter()
+            .map(TraceSummary::lost_events)
+            .fold(0, u64::saturating_add),
     }
 }
 
@@ -109,9 +113,10 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         waits: totals.all.waits,
         duration_ns: totals.all.duration_ns,
         max_wait_ns: totals.all.max_wait_ns,
-        unknown_owner_ns: totals.unknown_owner_ns.iter().sum(),
+        unknown_owner_ns: totals.all.duration_ns - totals.known_owner_ns(),
         unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),
         safepoint_ns: totals.safepoint_ns,
+        reenter_after_wait_ns: totals.reenter_after_wait_ns,
     }
 }
 

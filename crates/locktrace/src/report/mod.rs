@@ -3,6 +3,7 @@
 mod csv;
 mod json;
 mod table;
+mod tree;
 
 use trace_analysis::{Aggregation, Aspect, Entities, Rows, Totals, TraceSummary};
 
@@ -25,7 +26,7 @@ impl Report<'_> {
         self.summaries
             .iter()
             .map(|summary| summary.duration_ns)
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 }
 

@@ -1,20 +1,13 @@
-//! A report for people: a summary, then a tree with a column of labels.
+//! A report for people: a summary, then a tree.
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
-use trace_analysis::{Aspect, Row, Rows, Sums, UnknownOwner, Value};
+use trace_analysis::UnknownOwner;
 
 use super::Report;
+use super::tree::Tree;
 use crate::facts;
 use crate::human::{self, plural};
-use crate::name::{chain_line, shorten, width};
-use crate::output::{BOLD, DIM};
-
-/// Room for call chains where no terminal sets a limit.
-const CHAIN_WIDTH: usize = 120;
-/// Labels get at least so much room, even if the line then wraps.
-const MIN_LABEL_WIDTH: usize = 24;
 
 pub(super) fn render(report: &Report<'_>, width: Option<usize>, full_chains: bool) -> String {
     let mut text = String::new();
@@ -27,228 +20,51 @@ pub(super) fn render(report: &Report<'_>, width: Option<usize>, full_chains: boo
     }
     write_totals(&mut text, report);
     text.push('\n');
-    let mut tree = Tree {
-        report,
-        full_chains,
-        lines: Vec::new(),
-    };
-    tree.add(&report.rows, "", true);
-    tree.render(&mut text, width);
+    Tree::new(report, full_chains).render(&mut text, width);
     text
 }
 
 fn write_totals(text: &mut String, report: &Report<'_>) {
-    let all = report.totals.all;
+    let totals = &report.totals;
+    let all = totals.all;
     let threads = human::share(all.duration_ns, report.duration_ns());
-    facts::add(
-        text,
-        "Blocked",
-        &format!(
-            "{} in {}, longest {}; {threads:.1} threads blocked on average",
-            human::duration(all.duration_ns),
-            plural(all.waits, "wait"),
-            human::duration(all.max_wait_ns),
-        ),
+    let blocked = format!(
+        "{} in {}, longest {}; {threads:.1} threads blocked on average",
+        human::duration(all.duration_ns),
+        plural(all.waits, "wait"),
+        human::duration(all.max_wait_ns),
     );
+    facts::add(text, "Blocked", &blocked);
+
     let of_blocked = |duration_ns| human::percent(human::share(duration_ns, all.duration_ns));
-    let unknown_ns = report.totals.unknown_owner_ns;
-    let reasons: Vec<String> = UnknownOwner::ALL
-        .into_iter()
-        .zip(unknown_ns)
-        .filter(|&(_, duration_ns)| duration_ns > 0)
-        .map(|(reason, duration_ns)| format!("{} {}", reason.label(), of_blocked(duration_ns)))
-        .collect();
-    let known_ns = all.duration_ns - unknown_ns.iter().sum::<u64>();
-    let unknown = if reasons.is_empty() {
-        String::new()
-    } else {
-        format!("; unknown: {}", reasons.join(", "))
-    };
-    facts::add(
-        text,
-        "Owner",
-        &format!("known for {}{unknown}", of_blocked(known_ns)),
-    );
-    let safepoint_ns = report.totals.safepoint_ns;
-    if safepoint_ns > 0 {
-        let share = of_blocked(safepoint_ns);
-        let duration = human::duration(safepoint_ns);
-        facts::add(
-            text,
-            "Safepoints",
-            &format!("{duration}, {share} of the blocked time"),
+    let mut owner = format!("known for {}", of_blocked(totals.known_owner_ns()));
+    let reasons = UnknownOwner::ALL.into_iter().zip(totals.unknown_owner_ns);
+    for (at, (reason, duration_ns)) in reasons.filter(|&(_, ns)| ns > 0).enumerate() {
+        let separator = if at == 0 { "; unknown:" } else { "," };
+        let _ = write!(
+            owner,
+            "{separator} {} {}",
+            reason.label(),
+            of_blocked(duration_ns)
         );
     }
-}
+    facts::add(text, "Owner", &owner);
 
-/// A line of the tree.
-struct Line<'a> {
-    /// Share, blocked time, waits, longest wait.
-    numbers: [String; 4],
-    branches: String,
-    label: Label<'a>,
-}
-
-enum Label<'a> {
-    Row(&'a Row),
-    /// A frame of the call chain above.
-    Frame(String),
-    /// How many rows are left out.
-    Omitted(usize),
-}
-
-/// The rows as a tree.
-struct Tree<'a> {
-    report: &'a Report<'a>,
-    full_chains: bool,
-    lines: Vec<Line<'a>>,
-}
-
-impl<'a> Tree<'a> {
-    /// Adds `rows`, whose parent's branches go on as `stem`.
-    fn add(&mut self, rows: &'a Rows, stem: &str, is_root: bool) {
-        let count = rows.rows.len() + usize::from(rows.omitted > 0);
-        for (at, row) in rows.rows.iter().enumerate() {
-            let (branches, stem) = grow(stem, at + 1 == count, is_root);
-            let numbers = self.numbers(row.sums);
-            self.lines.push(Line {
-                numbers,
-                branches,
-                label: Label::Row(row),
-            });
-            if self.full_chains {
-                self.add_frames(row, &stem);
-            }
-            self.add(&row.children, &stem, false);
+    for (name, duration_ns, remark) in [
+        ("Safepoints", totals.safepoint_ns, ""),
+        (
+            "After wait",
+            totals.reenter_after_wait_ns,
+            ", back from Object.wait: often not critical",
+        ),
+    ] {
+        if duration_ns > 0 {
+            let (duration, share) = (human::duration(duration_ns), of_blocked(duration_ns));
+            facts::add(
+                text,
+                name,
+                &format!("{duration}, {share} of the blocked time{remark}"),
+            );
         }
-        if rows.omitted > 0 {
-            let share = human::share(rows.omitted_ns, self.report.totals.all.duration_ns);
-            let (branches, _) = grow(stem, true, is_root);
-            self.lines.push(Line {
-                numbers: [
-                    human::percent(share),
-                    human::duration(rows.omitted_ns),
-                    String::new(),
-                    String::new(),
-                ],
-                branches,
-                label: Label::Omitted(rows.omitted),
-            });
-        }
-    }
-
-    fn numbers(&self, sums: Sums) -> [String; 4] {
-        let share = human::share(sums.duration_ns, self.report.totals.all.duration_ns);
-        [
-            human::percent(share),
-            human::duration(sums.duration_ns),
-            human::count(sums.waits),
-            human::duration(sums.max_wait_ns),
-        ]
-    }
-
-    /// Adds the frames of a call chain but the innermost, which is its label.
-    fn add_frames(&mut self, row: &Row, stem: &str) {
-        let Value::Chain(chain) = row.value else {
-            return;
-        };
-        let going_on = if row.children.rows.is_empty() {
-            ""
-        } else {
-            "│"
-        };
-        for frame in self.report.entities.chain(chain).frames().iter().skip(1) {
-            self.lines.push(Line {
-                numbers: Default::default(),
-                branches: format!("{stem}{going_on:<2}"),
-                label: Label::Frame(self.report.entities.frame_label(frame)),
-            });
-        }
-    }
-
-    fn render(&self, text: &mut String, width_limit: Option<usize>) {
-        let mut numbers = Table::new();
-        numbers.load_style(presets::NOTHING);
-        numbers.set_header(["Share", "Blocked", "Waits", "Longest"]);
-        numbers.add_rows(self.lines.iter().map(|line| &line.numbers));
-        for column in numbers.column_iter_mut() {
-            column.set_cell_alignment(CellAlignment::Right);
-            column.set_padding((0, 2));
-        }
-        let mut numbers = numbers.lines();
-
-        let header = numbers.next().unwrap_or_default();
-        let aspects: Vec<String> = self
-            .report
-            .aspects
-            .iter()
-            .map(|aspect| aspect.name().replace('-', " "))
-            .collect();
-        let _ = writeln!(text, "{BOLD}{header}{}{BOLD:#}", aspects.join(" › "));
-        for (line, numbers) in self.lines.iter().zip(numbers) {
-            let taken = width(&numbers) + width(&line.branches);
-            let room = width_limit.map(|limit| limit.saturating_sub(taken).max(MIN_LABEL_WIDTH));
-            let label = self.label(&line.label, room);
-            let _ = writeln!(text, "{numbers}{}{label}", dim(&line.branches));
-        }
-    }
-
-    fn label(&self, label: &Label<'_>, room: Option<usize>) -> String {
-        match label {
-            Label::Row(row) => {
-                let role = role(row);
-                let room = room.map(|room| room.saturating_sub(width(role)));
-                dim(role) + &self.row_label(row, room)
-            }
-            Label::Frame(frame) => {
-                format!(
-                    "{DIM}← {DIM:#}{}",
-                    shorten(frame, room.map_or(usize::MAX, |room| room - 2))
-                )
-            }
-            Label::Omitted(rows) => dim(&format!("… {} more", human::count(*rows as u64))),
-        }
-    }
-
-    fn row_label(&self, row: &Row, room: Option<usize>) -> String {
-        let entities = self.report.entities;
-        if let Value::Chain(chain) = row.value
-            && let [innermost, ..] = entities.chain(chain).frames()
-        {
-            if !self.full_chains {
-                let frames = entities.chain(chain).frames();
-                return chain_line(frames, entities, room.unwrap_or(CHAIN_WIDTH));
-            }
-            return shorten(&entities.frame_label(innermost), room.unwrap_or(usize::MAX));
-        }
-        shorten(&row.label, room.unwrap_or(usize::MAX))
-    }
-}
-
-/// The branches before a row, and those before what is below it.
-fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
-    match (is_root, is_last) {
-        (true, _) => (String::new(), String::new()),
-        (false, false) => (format!("{stem}├─ "), format!("{stem}│  ")),
-        (false, true) => (format!("{stem}└─ "), format!("{stem}   ")),
-    }
-}
-
-/// What the value of `row` is to the contentions.
-fn role(row: &Row) -> &'static str {
-    match (row.aspect, row.value) {
-        (_, Value::UnknownOwner(_)) => "",
-        (Aspect::Group | Aspect::LockClass | Aspect::Lock, _) => "",
-        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) => "blocked ",
-        (Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain, _) => "held by ",
-    }
-}
-
-/// `text` such that it does not distract.
-fn dim(text: &str) -> String {
-    if text.is_empty() {
-        String::new()
-    } else {
-        format!("{DIM}{text}{DIM:#}")
     }
 }

@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod found;
+mod hostile_files;
 mod random_programs;
 mod reference;
 mod script;

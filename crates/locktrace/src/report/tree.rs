@@ -1,0 +1,199 @@
+//! The tree of a report: numbers on the left, branches and labels on the right.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, Table, presets};
+use trace_analysis::{Aspect, Row, Rows, Sums, Value};
+
+use super::Report;
+use crate::human;
+use crate::name::{chain_line, fit, width};
+use crate::output::{BOLD, DIM};
+
+/// Room for call chains where no terminal sets a limit.
+const CHAIN_WIDTH: usize = 120;
+/// Before the frames of a call chain that stand on lines of their own.
+const CALLED_BY: &str = "← ";
+/// Labels get at least so much room, even if the line then wraps.
+const MIN_LABEL_WIDTH: usize = 24;
+
+/// A line of the tree.
+struct Line<'a> {
+    /// Share, blocked time, waits, longest wait.
+    numbers: [String; 4],
+    branches: String,
+    label: Label<'a>,
+}
+
+enum Label<'a> {
+    Row(&'a Row),
+    /// A frame of the call chain above.
+    Frame(String),
+    /// How many rows are left out.
+    Omitted(usize),
+}
+
+/// The rows of a report as a tree.
+pub(super) struct Tree<'a> {
+    report: &'a Report<'a>,
+    full_chains: bool,
+    lines: Vec<Line<'a>>,
+}
+
+impl<'a> Tree<'a> {
+    /// The tree, with a line for each frame if `full_chains`.
+    pub(super) fn new(report: &'a Report<'a>, full_chains: bool) -> Self {
+        let mut tree = Self {
+            report,
+            full_chains,
+            lines: Vec::new(),
+        };
+        tree.add(&report.rows, "", true);
+        tree
+    }
+
+    /// Adds `rows`, whose parent's branches go on as `stem`.
+    fn add(&mut self, rows: &'a Rows, stem: &str, is_root: bool) {
+        let count = rows.rows.len() + usize::from(rows.omitted > 0);
+        for (at, row) in rows.rows.iter().enumerate() {
+            let (branches, stem) = grow(stem, at + 1 == count, is_root);
+            let numbers = self.numbers(row.sums);
+            self.lines.push(Line {
+                numbers,
+                branches,
+                label: Label::Row(row),
+            });
+            if self.full_chains {
+                self.add_frames(row, &stem);
+            }
+            self.add(&row.children, &stem, false);
+        }
+        if rows.omitted > 0 {
+            let share = human::share(rows.omitted_ns, self.report.totals.all.duration_ns);
+            let (branches, _) = grow(stem, true, is_root);
+            self.lines.push(Line {
+                numbers: [
+                    human::percent(share),
+                    human::duration(rows.omitted_ns),
+                    String::new(),
+                    String::new(),
+                ],
+                branches,
+                label: Label::Omitted(rows.omitted),
+            });
+        }
+    }
+
+    fn numbers(&self, sums: Sums) -> [String; 4] {
+        let share = human::share(sums.duration_ns, self.report.totals.all.duration_ns);
+        [
+            human::percent(share),
+            human::duration(sums.duration_ns),
+            human::count(sums.waits),
+            human::duration(sums.max_wait_ns),
+        ]
+    }
+
+    /// Adds the frames of a call chain but the innermost, which is its label.
+    fn add_frames(&mut self, row: &Row, stem: &str) {
+        let Value::Chain(chain) = row.value else {
+            return;
+        };
+        let going_on = if row.children.rows.is_empty() {
+            ""
+        } else {
+            "│"
+        };
+        for frame in self.report.entities.chain(chain).frames().iter().skip(1) {
+            self.lines.push(Line {
+                numbers: Default::default(),
+                branches: format!("{stem}{going_on:<2}"),
+                label: Label::Frame(self.report.entities.frame_label(frame)),
+            });
+        }
+    }
+
+    /// Appends the lines, no wider than `width_limit`.
+    pub(super) fn render(&self, text: &mut String, width_limit: Option<usize>) {
+        let mut numbers = Table::new();
+        numbers.load_style(presets::NOTHING);
+        numbers.set_header(["Share", "Blocked", "Waits", "Longest"]);
+        numbers.add_rows(self.lines.iter().map(|line| &line.numbers));
+        for column in numbers.column_iter_mut() {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_padding((0, 2));
+        }
+        let mut numbers = numbers.lines();
+
+        let header = numbers.next().unwrap_or_default();
+        let aspects: Vec<String> = self
+            .report
+            .aspects
+            .iter()
+            .map(|aspect| aspect.name().replace('-', " "))
+            .collect();
+        let _ = writeln!(text, "{BOLD}{header}{}{BOLD:#}", aspects.join(" › "));
+        for (line, numbers) in self.lines.iter().zip(numbers) {
+            let taken = width(&numbers) + width(&line.branches);
+            let room = width_limit.map(|limit| limit.saturating_sub(taken).max(MIN_LABEL_WIDTH));
+            let label = self.label(&line.label, room);
+            let _ = writeln!(text, "{numbers}{}{label}", dim(&line.branches));
+        }
+    }
+
+    fn label(&self, label: &Label<'_>, room: Option<usize>) -> String {
+        match label {
+            Label::Row(row) => {
+                let role = role(row);
+                let room = room.map(|room| room.saturating_sub(width(role)));
+                dim(role) + &self.row_label(row, room)
+            }
+            Label::Frame(frame) => {
+                let room = room.map(|room| room.saturating_sub(width(CALLED_BY)));
+                dim(CALLED_BY) + &fit(frame, room)
+            }
+            Label::Omitted(rows) => dim(&format!("… {} more", human::count(*rows as u64))),
+        }
+    }
+
+    fn row_label(&self, row: &Row, room: Option<usize>) -> String {
+        let entities = self.report.entities;
+        let frames = match row.value {
+            Value::Chain(chain) => entities.chain(chain).frames(),
+            _ => &[],
+        };
+        match frames {
+            [] => fit(&row.label, room),
+            [innermost, ..] if self.full_chains => fit(&entities.frame_label(innermost), room),
+            _ => chain_line(frames, entities, room.unwrap_or(CHAIN_WIDTH)),
+        }
+    }
+}
+
+/// The branches before a row, and those before what is below it.
+fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
+    match (is_root, is_last) {
+        (true, _) => (String::new(), String::new()),
+        (false, false) => (format!("{stem}├─ "), format!("{stem}│  ")),
+        (false, true) => (format!("{stem}└─ "), format!("{stem}   ")),
+    }
+}
+
+/// What the value of `row` is to the contentions.
+fn role(row: &Row) -> &'static str {
+    match (row.aspect, row.value) {
+        (_, Value::UnknownOwner(_)) => "",
+        (Aspect::Group | Aspect::LockClass | Aspect::Lock, _) => "",
+        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) => "blocked ",
+        (Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain, _) => "held by ",
+    }
+}
+
+/// `text` such that it does not distract.
+fn dim(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{DIM}{text}{DIM:#}")
+    }
+}

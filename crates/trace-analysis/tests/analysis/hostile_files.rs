@@ -1,0 +1,174 @@
+//! Files that no tracer writes: the analysis must end, and its sums agree.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tempfile::NamedTempFile;
+use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, Selection, TraceFile};
+use trace_format::{ChainRef, ChunkWriter, Event, FileHeader, Frame, SegmentEncoder};
+
+/// Numbers near the bounds of their type.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![0..4u64, u64::MAX - 3..=u64::MAX, any::<u64>()]
+}
+
+fn small() -> impl Strategy<Value = u32> {
+    prop_oneof![0..4u32, u32::MAX - 1..=u32::MAX]
+}
+
+/// Events of few locks and threads with any values.
+fn event() -> impl Strategy<Value = Event<'static>> {
+    let lock = 0..3u64;
+    let sequence = prop_oneof![8 => 0..20u64, 1 => number()];
+    let chain = prop_oneof![
+        small().prop_map(ChainRef::Chain),
+        number().prop_map(ChainRef::Forward)
+    ];
+    prop_oneof![
+        (
+            lock.clone(),
+            sequence.clone(),
+            number(),
+            small(),
+            any::<bool>()
+        )
+            .prop_map(|(lock, sequence, time_ns, chain, after_wait)| {
+                Event::ContendedEnter {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                    after_wait,
+                }
+            }),
+        (lock.clone(), sequence.clone(), number(), number()).prop_map(
+            |(lock, sequence, time_ns, safepoint_ns)| {
+                Event::ContendedEntered {
+                    lock,
+                    sequence,
+                    time_ns,
+                    safepoint_ns,
+                }
+            }
+        ),
+        (lock.clone(), sequence.clone(), number(), chain).prop_map(
+            |(lock, sequence, time_ns, chain)| {
+                Event::ContendedExit {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                }
+            }
+        ),
+        (lock.clone(), small(), small(), small()).prop_map(
+            |(lock, class, mirrored_class, identity_hash)| Event::LockDescription {
+                lock,
+                class,
+                mirrored_class,
+                identity_hash,
+                monitor_address: 0,
+            }
+        ),
+        (lock.clone(), sequence.clone())
+            .prop_map(|(lock, sequence)| Event::LockRetired { lock, sequence }),
+        (lock, sequence).prop_map(|(lock, sequence)| Event::LostNumber { lock, sequence }),
+        number().prop_map(|events| Event::LostEvents { events }),
+        (number(), small())
+            .prop_map(|(forward_ref, chain)| Event::ForwardResolved { forward_ref, chain }),
+        (small(), vec(small(), 0..3), any::<bool>()).prop_map(|(chain, methods, truncated)| {
+            let frames = methods.into_iter().map(|method| Frame {
+                method,
+                bci: -1,
+                line: i32::MIN,
+            });
+            Event::Chain {
+                chain,
+                frames: frames.collect(),
+                truncated,
+            }
+        }),
+        (small(), small()).prop_map(|(method, class)| Event::Method {
+            method,
+            class,
+            name: "",
+            signature: "\n"
+        }),
+        (number(), number()).prop_map(|(time_ns, java_id)| Event::ThreadStart {
+            time_ns,
+            java_id,
+            name: "T"
+        }),
+        number().prop_map(|java_id| Event::ThreadRename {
+            java_id,
+            name: "\u{1b}[31m"
+        }),
+    ]
+}
+
+/// The content of a segment: events, or any bytes.
+fn segment() -> impl Strategy<Value = Vec<u8>> {
+    let events = vec(event(), 0..40).prop_map(|events| {
+        let mut bytes = vec![0; 1 << 16];
+        let mut encoder = SegmentEncoder::new();
+        for event in &events {
+            encoder.encode(&mut bytes, event).expect("room for all");
+        }
+        bytes.truncate(encoder.len());
+        bytes
+    });
+    prop_oneof![4 => events, 1 => vec(any::<u8>(), 0..100)]
+}
+
+fn file(segments: &[(u32, u64, Vec<u8>)], end_ns: u64) -> NamedTempFile {
+    let (compressed, start_unix_ns, pid, jvm) = (false, u64::MAX, u32::MAX, String::new());
+    let header = FileHeader {
+        compressed,
+        start_unix_ns,
+        pid,
+        jvm,
+    };
+    let mut writer = ChunkWriter::new(compressed);
+    for (thread, buffer_index, events) in segments {
+        writer
+            .push_segment(*thread, *buffer_index, events, true)
+            .expect("room for all");
+    }
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    file.write_all(&header.encode()).expect("room for it");
+    file.write_all(writer.events()).expect("room for it");
+    file.write_all(writer.end(end_ns, u64::MAX))
+        .expect("room for it");
+    file
+}
+
+proptest! {
+    #[test]
+    fn analysis_ends_and_its_sums_agree(
+        segments in vec((small(), number(), segment()), 0..6),
+        end_ns in number(),
+        max_pending_events in 0..30usize,
+    ) {
+        let file = file(&segments, end_ns);
+        let trace = TraceFile::open(file.path()).expect("a trace");
+        let mut analysis = Analysis::new(Limits { max_pending_events });
+        let mut aggregation = Aggregation::new(Aspect::ALL);
+        let mut waits = 0;
+        let on_wait = |wait: &_, entities: &_| {
+            aggregation.add(wait, entities);
+            waits += 1;
+        };
+        let summary = trace
+            .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+            .expect("readable");
+        prop_assert!(!summary.is_complete());
+        prop_assert_eq!(summary.counters.value(Counter::UnbalancedWaits), 0);
+        prop_assert_eq!(aggregation.totals().all.waits, waits);
+        let rows = aggregation.rows(Selection::default(), analysis.entities());
+        let sum_ns =
+            rows.rows.iter().map(|row| row.sums.duration_ns).fold(0, u64::saturating_add);
+        prop_assert_eq!(sum_ns, aggregation.totals().all.duration_ns);
+    }
+}
