@@ -6,7 +6,8 @@ shopt -s inherit_errexit
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
-readonly CACHE=${LOCKTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/locktrace}
+CACHE=$(realpath --canonicalize-missing "${LOCKTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/locktrace}")
+readonly CACHE
 
 # shellcheck source=lib/progress.sh
 . "$ROOT/scripts/lib/progress.sh"

@@ -56,7 +56,11 @@ configure_arguments() {
     echo --disable-debug-symbols
   fi
   if [[ $FOREST_KIND == package ]]; then
-    printf -- '--with-%s=system\n' zlib giflib libpng libjpeg lcms libpcsclite freetype
+    printf -- '--with-%s=system\n' zlib giflib libpng libjpeg lcms libpcsclite
+    # Older updates have no choice to make here, they take the system's.
+    if grep -q "'bundled' freetype" "$FOREST/common/autoconf/libraries.m4"; then
+      echo --with-freetype=system
+    fi
     printf '%s\n' \
       --with-extra-cflags="${C_DIALECT[*]}" \
       --with-extra-cxxflags="${CXX_DIALECT[*]}"
