@@ -31,6 +31,7 @@ public final class BlockedTimes {
     }
 
     private void run() throws InterruptedException {
+        Held.nanos(1); // a class that is still being initialized would make the first threads wait, too
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         threads.setThreadContentionMonitoringEnabled(true);
 

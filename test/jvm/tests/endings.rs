@@ -132,10 +132,8 @@ fn waits_of_torn(trace: &Path) -> Vec<Wait> {
 }
 
 fn waits_of_waiter(waits: Vec<Wait>) -> usize {
-    waits
-        .iter()
-        .filter(|wait| wait.thread() == "waiter")
-        .count()
+    let of_waiter = |wait: &&Wait| wait.thread() == "waiter" && !wait.is_of_ending_thread();
+    waits.iter().filter(of_waiter).count()
 }
 
 /// What was handed in reaches the file within this time: the drainer sleeps for
