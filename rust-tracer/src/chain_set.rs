@@ -2,7 +2,7 @@
 //!
 //! A hash table with a fixed number of buckets, each a linked list. A lookup
 //! walks the list without any synchronization but its reader's
-//! [`Presence`](crate::grace::Presence); an insertion replaces the list's head
+//! [`Presence`]; an insertion replaces the list's head
 //! with one compare-and-set and looks again if another thread was faster.
 //!
 //! A key is the sequence of *physical* frames, so that inlined methods need

@@ -2,9 +2,11 @@
 //!
 //! Readers of a shared structure mark their presence. Who replaces the structure
 //! notes which readers are present; once each of them has left, even if it came
-//! back since, nobody can hold on to the old one. Unlike with epochs shared by
-//! all threads, readers neither allocate nor free memory of others, and a
-//! thread that is never present costs nothing.
+//! back since, nobody can hold on to the old one.
+//!
+//! This is what crossbeam-epoch is for, but there a thread that registers aborts
+//! the process when memory is short, and readers now and then free what others
+//! have retired. Here a Java thread never allocates, frees or waits.
 
 use crate::primitive::{AtomicU64, Ordering, fence};
 

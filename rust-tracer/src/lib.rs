@@ -12,9 +12,9 @@
 //! failed allocation: the event is lost then, and counted. Nothing here may
 //! panic; the lints below see to that.
 //!
-//! Memory that other threads may still look at is never freed: the
-//! [`Runtime`](runtime::Runtime) and the [`Seat`](seats::Seat)s live as long as
-//! the process, and a seat is used again by a later thread.
+//! Memory that any thread may look at at any time is never freed: the `Runtime`
+//! and its `Seats` live as long as the process, and a seat is used again by a
+//! later thread. Only the tables of the `ChainSet` are, after a `GracePeriod`.
 
 #![cfg_attr(
     not(test),

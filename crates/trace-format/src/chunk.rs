@@ -22,7 +22,7 @@
 //! The payload of an **events** chunk is a sequence of segments: thread, index
 //! of the buffer among the thread's buffers, length in bytes (three varints),
 //! then the events ([`segment`](crate::segment)). That of a **counters** chunk is
-//! described in [`counter`](crate::counter). That of the **end** chunk, the last
+//! described in [`counter`]. That of the **end** chunk, the last
 //! one of a trace that was ended in an orderly way, is two varints: the time of
 //! the end in nanoseconds since the trace's start, and the number of chunks
 //! before this one.
