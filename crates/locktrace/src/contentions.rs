@@ -17,14 +17,14 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
     let analyzed = match arguments.format {
         ContentionsFormat::Jsonl => {
             let mut out = output::machine();
-            let mut chains = ChainCache::default();
+            let mut chains = ChainCache::new(chain_json);
             let analyzed = input::analyze(&traces, |wait, entities| {
                 wait.contentions.iter().try_for_each(|contention| {
                     let record = JsonRecord {
                         record: Record::new(wait, contention, entities),
-                        chain: chains.json(wait.chain, entities),
+                        chain: chains.text(wait.chain, entities),
                         owner_chain: known_owner_chain(contention, entities)
-                            .map(|chain| chains.json(chain, entities)),
+                            .map(|chain| chains.text(chain, entities)),
                     };
                     serde_json::to_writer(&mut out, &record)?;
                     out.write_all(b"\n")
@@ -35,16 +35,17 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
         }
         ContentionsFormat::Csv => {
             let mut out = csv::Writer::from_writer(output::machine());
-            out.write_record(CSV_COLUMNS)?;
+            let mut chains = ChainCache::new(chain_text);
+            out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
             let analyzed = input::analyze(&traces, |wait, entities| {
                 wait.contentions.iter().try_for_each(|contention| {
                     let record = Record::new(wait, contention, entities);
                     let owner_chain = known_owner_chain(contention, entities);
-                    out.write_record(record.csv_fields(
-                        chain_text(wait.chain, entities),
-                        owner_chain.map(|chain| chain_text(chain, entities)),
-                    ))?;
-                    Ok(())
+                    let fields = record.csv_fields(
+                        chains.text(wait.chain, entities),
+                        owner_chain.map(|chain| chains.text(chain, entities)),
+                    );
+                    out.write_record(fields).map_err(output::csv_error)
                 })
             })?;
             out.flush()?;
@@ -170,22 +171,34 @@ fn known_owner_chain(contention: &Contention, entities: &Entities) -> Option<Cha
     }
 }
 
-/// Call chains as JSON text: the same few come again and again.
-#[derive(Default)]
-struct ChainCache {
-    texts: HashMap<ChainIndex, Box<RawValue>>,
+/// Texts of call chains: the same few come again and again.
+struct ChainCache<T> {
+    texts: HashMap<ChainIndex, T>,
+    make: fn(ChainIndex, &Entities) -> T,
 }
 
-impl ChainCache {
+impl<T: Clone> ChainCache<T> {
     const MAX_CHAINS: usize = 4096;
 
-    fn json(&mut self, chain: ChainIndex, entities: &Entities) -> Box<RawValue> {
+    fn new(make: fn(ChainIndex, &Entities) -> T) -> Self {
+        Self {
+            texts: HashMap::new(),
+            make,
+        }
+    }
+
+    fn text(&mut self, chain: ChainIndex, entities: &Entities) -> T {
         if self.texts.len() == Self::MAX_CHAINS && !self.texts.contains_key(&chain) {
             self.texts.clear();
         }
-        let text = self.texts.entry(chain).or_insert_with(|| {
-            serde_json::value::to_raw_value(&frames(chain, entities)).expect("text and numbers")
-        });
+        let text = self
+            .texts
+            .entry(chain)
+            .or_insert_with(|| (self.make)(chain, entities));
         text.clone()
     }
+}
+
+fn chain_json(chain: ChainIndex, entities: &Entities) -> Box<RawValue> {
+    serde_json::value::to_raw_value(&frames(chain, entities)).expect("text and numbers")
 }

@@ -17,6 +17,14 @@ pub(crate) fn machine() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
+/// The error below an error of the CSV writer, which hides it.
+pub(crate) fn csv_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
 /// Writes text for people to standard output, with colours if it is a terminal
 /// and `NO_COLOR` is not set.
 pub(crate) fn print(text: &str) -> io::Result<()> {

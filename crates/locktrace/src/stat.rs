@@ -126,37 +126,35 @@ fn render(summary: &TraceSummary) -> String {
 
 fn add_sizes(text: &mut String, summary: &TraceSummary) {
     let statistics = &summary.statistics;
-    let seconds = summary.duration_ns as f64 / 1e9;
-    let rate = if seconds > 0.0 {
-        let bytes_per_second = summary.file.byte_len() as f64 / seconds;
-        format!(", {}/s", human::bytes(bytes_per_second as u64))
-    } else {
-        String::new()
-    };
-    let file = human::bytes(summary.file.byte_len());
-    let compression = human::percent(human::share(statistics.stored_bytes, statistics.raw_bytes));
-    let raw = human::bytes(statistics.raw_bytes);
-    facts::add(
-        text,
-        "Size",
-        &format!("{file}{rate}; events compressed to {compression} of {raw}"),
-    );
-    let (chunks, buffers) = (
-        plural(statistics.chunks, "chunk"),
-        plural(statistics.buffers, "buffer"),
-    );
+    let mut size = human::bytes(summary.file.byte_len());
+    if summary.duration_ns > 0 {
+        let seconds = summary.duration_ns as f64 / 1e9;
+        let bytes_per_second = (summary.file.byte_len() as f64 / seconds) as u64;
+        let _ = write!(size, ", {}/s", human::bytes(bytes_per_second));
+    }
+    let _ = write!(size, "; {} of events", human::bytes(statistics.raw_bytes));
+    if summary.file.header().compressed {
+        let share = human::share(statistics.stored_bytes, statistics.raw_bytes);
+        let _ = write!(size, " compressed to {}", human::percent(share));
+    }
+    facts::add(text, "Size", &size);
+
+    let chunks = plural(statistics.chunks, "chunk");
+    let buffers = plural(statistics.buffers, "buffer");
     facts::add(
         text,
         "Parts",
         &format!("{chunks} of events with {buffers} of threads"),
     );
+
     let references = plural(statistics.chain_references, "reference");
     let chains = plural(statistics.distinct_chains(), "call chain");
     let reuse = human::share(statistics.chain_references, statistics.distinct_chains());
+    let reuse = human::count(reuse.round() as u64);
     facts::add(
         text,
         "Chains",
-        &format!("{references} to {chains}, {reuse:.1} to each"),
+        &format!("{references} to {chains}, {reuse} to each"),
     );
 }
 

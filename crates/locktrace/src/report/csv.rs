@@ -1,12 +1,13 @@
 //! A report as comma-separated values: the innermost rows, with a column for
 //! each aspect.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use trace_analysis::{Entities, Rows, Value};
 
 use super::Report;
 use crate::human;
+use crate::output;
 use crate::record::chain_text;
 
 const SUMS: [&str; 5] = [
@@ -17,17 +18,13 @@ const SUMS: [&str; 5] = [
     "share",
 ];
 
-pub(super) fn write(report: &Report<'_>, out: impl Write) -> anyhow::Result<()> {
+pub(super) fn write(report: &Report<'_>, out: impl Write) -> io::Result<()> {
     let mut out = csv::Writer::from_writer(out);
-    out.write_record(
-        report
-            .aspects
-            .iter()
-            .map(|aspect| aspect.name())
-            .chain(SUMS),
-    )?;
+    let aspects = report.aspects.iter().map(|aspect| aspect.name());
+    out.write_record(aspects.chain(SUMS))
+        .map_err(output::csv_error)?;
     write_rows(&report.rows, &mut Vec::new(), report, &mut out)?;
-    Ok(out.flush()?)
+    out.flush()
 }
 
 /// Writes the innermost of `rows`, which lie below the rows with the labels
@@ -37,7 +34,7 @@ fn write_rows(
     outer: &mut Vec<String>,
     report: &Report<'_>,
     out: &mut csv::Writer<impl Write>,
-) -> csv::Result<()> {
+) -> io::Result<()> {
     for row in &rows.rows {
         outer.push(text(row.value, &row.label, report.entities));
         if row.children.rows.is_empty() {
@@ -53,7 +50,8 @@ fn write_rows(
                 .iter()
                 .map(u64::to_string)
                 .chain([share.to_string()]);
-            out.write_record(outer.iter().cloned().chain(numbers))?;
+            out.write_record(outer.iter().cloned().chain(numbers))
+                .map_err(output::csv_error)?;
         } else {
             write_rows(&row.children, outer, report, out)?;
         }

@@ -208,19 +208,28 @@ fn colours_only_where_wanted() {
 #[test]
 fn reader_that_has_seen_enough_is_no_error() {
     let directory = directory_with(&Sample::demo(), "demo.lct");
-    for command in ["contentions", "dump"] {
+    for arguments in [
+        "report demo.lct",
+        "report demo.lct --format json",
+        "report demo.lct --format csv",
+        "contentions demo.lct",
+        "contentions demo.lct --format csv",
+        "stat demo.lct",
+        "dump demo.lct",
+        "completions bash",
+    ] {
         let mut child = Command::cargo_bin("locktrace")
             .expect("built by cargo")
             .current_dir(directory.path())
-            .args([command, "demo.lct"])
+            .args(arguments.split(' '))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("can be started");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("ends");
-        assert_eq!(output.status.code(), Some(0), "{command}");
-        assert_eq!(output.stderr, b"", "{command}");
+        assert_eq!(output.status.code(), Some(0), "{arguments}");
+        assert_eq!(output.stderr, b"", "{arguments}");
     }
 }
 
