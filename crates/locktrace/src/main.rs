@@ -5,6 +5,7 @@
 mod cli;
 mod contentions;
 mod dump;
+mod event_fields;
 mod facts;
 mod human;
 mod input;

@@ -2,8 +2,7 @@
 //! aggregation (paper, section 4).
 //!
 //! ```text
-//! events → metadata resolver → event rearranger → lock analyzers → waits → aggregation
-//!          [`Metadata`]        one queue per lock one per lock     [`Wait`] [`Aggregation`]
+//! events → metadata resolver → event rearranger → intrinsic lock analyzers → waits → aggregation
 //! ```
 //!
 //! [`TraceFile`] runs a file through all stages; [`Analysis`] takes

@@ -8,26 +8,33 @@ use trace_format::{ChainRef, Event, EventsChunk, NONE, Segment, ThreadId};
 pub struct EventType {
     /// Name of the type.
     pub name: &'static str,
-    /// Describes an entity that other events refer to.
+    /// Events of the type [are metadata](Event::is_metadata).
     pub metadata: bool,
+}
+
+impl EventType {
+    /// The type of `event`.
+    pub fn of(event: &Event<'_>) -> &'static Self {
+        &EVENT_TYPES[position(event)]
+    }
 }
 
 /// All types of events.
 pub const EVENT_TYPES: [EventType; 15] = [
+    data("LockDescription"),
     data("ContendedEnter"),
     data("ContendedEntered"),
     data("ContendedExit"),
-    data("ForwardResolved"),
     data("LockRetired"),
+    data("ForwardResolved"),
     data("ThreadEnd"),
     data("LostNumber"),
     data("LostEvents"),
-    metadata("LockDescription"),
-    metadata("Chain"),
-    metadata("Method"),
-    metadata("Class"),
     metadata("ThreadStart"),
     metadata("ThreadRename"),
+    metadata("Class"),
+    metadata("Method"),
+    metadata("Chain"),
     metadata("LoaderUnload"),
 ];
 
@@ -46,22 +53,22 @@ const fn metadata(name: &'static str) -> EventType {
 }
 
 /// Position of the event's type in [`EVENT_TYPES`].
-fn type_of(event: &Event<'_>) -> usize {
+fn position(event: &Event<'_>) -> usize {
     match event {
-        Event::ContendedEnter { .. } => 0,
-        Event::ContendedEntered { .. } => 1,
-        Event::ContendedExit { .. } => 2,
-        Event::ForwardResolved { .. } => 3,
+        Event::LockDescription { .. } => 0,
+        Event::ContendedEnter { .. } => 1,
+        Event::ContendedEntered { .. } => 2,
+        Event::ContendedExit { .. } => 3,
         Event::LockRetired { .. } => 4,
-        Event::ThreadEnd { .. } => 5,
-        Event::LostNumber { .. } => 6,
-        Event::LostEvents { .. } => 7,
-        Event::LockDescription { .. } => 8,
-        Event::Chain { .. } => 9,
-        Event::Method { .. } => 10,
+        Event::ForwardResolved { .. } => 5,
+        Event::ThreadEnd { .. } => 6,
+        Event::LostNumber { .. } => 7,
+        Event::LostEvents { .. } => 8,
+        Event::ThreadStart { .. } => 9,
+        Event::ThreadRename { .. } => 10,
         Event::Class { .. } => 11,
-        Event::ThreadStart { .. } => 12,
-        Event::ThreadRename { .. } => 13,
+        Event::Method { .. } => 12,
+        Event::Chain { .. } => 13,
         Event::LoaderUnload { .. } => 14,
     }
 }
@@ -125,7 +132,7 @@ impl Statistics {
     /// Counts an event of `bytes` bytes.
     #[inline]
     pub(crate) fn add_event(&mut self, event: &Event<'_>, bytes: usize) {
-        let count = &mut self.events[type_of(event)];
+        let count = &mut self.events[position(event)];
         count.events += 1;
         count.bytes += bytes as u64;
         match *event {
@@ -169,5 +176,85 @@ impl Statistics {
             .values()
             .map(|buffers| buffers.end.saturating_sub(buffers.seen))
             .fold(0, u64::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_those_of_the_format() {
+        let (lock, sequence, time_ns) = (1, 1, 1);
+        let (name, source_file, loader_class, signature) = ("", "", "", "");
+        let events = [
+            Event::LockDescription {
+                lock,
+                class: 1,
+                mirrored_class: 0,
+                identity_hash: 1,
+                monitor_address: 1,
+            },
+            Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain: 1,
+                after_wait: true,
+            },
+            Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns: 0,
+            },
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain: ChainRef::Chain(1),
+            },
+            Event::LockRetired { lock, sequence },
+            Event::ForwardResolved {
+                forward_ref: 1,
+                chain: 1,
+            },
+            Event::ThreadEnd { time_ns },
+            Event::LostNumber { lock, sequence },
+            Event::LostEvents { events: 1 },
+            Event::ThreadStart {
+                time_ns,
+                java_id: 1,
+                name,
+            },
+            Event::ThreadRename { java_id: 1, name },
+            Event::Class {
+                class: 1,
+                loader: 0,
+                name,
+                source_file,
+                loader_class,
+            },
+            Event::Method {
+                method: 1,
+                class: 1,
+                name,
+                signature,
+            },
+            Event::Chain {
+                chain: 1,
+                frames: Vec::new(),
+                truncated: false,
+            },
+            Event::LoaderUnload { loader: 1, time_ns },
+        ];
+        for (event, event_type) in events.iter().zip(&EVENT_TYPES) {
+            assert_eq!(EventType::of(event), event_type);
+            assert!(
+                format!("{event:?}").starts_with(event_type.name),
+                "{event:?}"
+            );
+            assert_eq!(event.is_metadata(), event_type.metadata, "{event:?}");
+        }
     }
 }

@@ -37,7 +37,7 @@ fn write_rows(
 ) -> io::Result<()> {
     for row in &rows.rows {
         outer.push(text(row.value, &row.label, report.entities));
-        if row.children.rows.is_empty() {
+        if outer.len() == report.aspects.len() {
             let sums = row.sums;
             let share = human::share(sums.duration_ns, report.totals.all.duration_ns);
             let numbers = [

@@ -50,6 +50,18 @@ fn report_as_csv() {
 }
 
 #[test]
+fn csv_row_without_a_large_enough_child_is_left_out() {
+    let csv = demo("report demo.lct --by lock-class,thread --min-share 45 --format csv");
+    let lock_classes: Vec<&str> = csv
+        .lines()
+        .filter_map(|line| line.split(',').next())
+        .collect();
+    assert_eq!(lock_classes, ["lock-class", "java.util.Hashtable"]);
+    let csv = demo("report demo.lct --by lock-class,thread --min-share 80 --format csv");
+    assert_eq!(csv.lines().count(), 1, "{csv}");
+}
+
+#[test]
 fn report_as_json() {
     assert_snapshot!(demo(
         "report demo.lct --by lock-class,owner-chain --top 1 --format json"

@@ -1,0 +1,181 @@
+//! The fields of events, for output that names them.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use trace_format::{ChainRef, Event, Frame};
+
+/// Names and values of the fields of `event`; the time comes first if there is
+/// one.
+pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)> {
+    use Field::{Flag, Frames, Hexadecimal, Number, Text};
+
+    match *event {
+        Event::LockDescription {
+            lock,
+            class,
+            mirrored_class,
+            identity_hash,
+            monitor_address,
+        } => vec![
+            ("lock", Number(lock)),
+            ("class", Number(class.into())),
+            ("mirrored_class", Number(mirrored_class.into())),
+            ("identity_hash", Number(identity_hash.into())),
+            ("monitor_address", Hexadecimal(monitor_address)),
+        ],
+        Event::ContendedEnter {
+            lock,
+            sequence,
+            time_ns,
+            chain,
+            after_wait,
+        } => vec![
+            ("time_ns", Number(time_ns)),
+            ("lock", Number(lock)),
+            ("sequence", Number(sequence)),
+            ("chain", Number(chain.into())),
+            ("after_wait", Flag(after_wait)),
+        ],
+        Event::ContendedEntered {
+            lock,
+            sequence,
+            time_ns,
+            safepoint_ns,
+        } => vec![
+            ("time_ns", Number(time_ns)),
+            ("lock", Number(lock)),
+            ("sequence", Number(sequence)),
+            ("safepoint_ns", Number(safepoint_ns)),
+        ],
+        Event::ContendedExit {
+            lock,
+            sequence,
+            time_ns,
+            chain,
+        } => vec![
+            ("time_ns", Number(time_ns)),
+            ("lock", Number(lock)),
+            ("sequence", Number(sequence)),
+            match chain {
+                ChainRef::Chain(chain) => ("chain", Number(chain.into())),
+                ChainRef::Forward(forward_ref) => ("forward_ref", Number(forward_ref)),
+            },
+        ],
+        Event::LockRetired { lock, sequence } => {
+            vec![("lock", Number(lock)), ("sequence", Number(sequence))]
+        }
+        Event::ForwardResolved { forward_ref, chain } => vec![
+            ("forward_ref", Number(forward_ref)),
+            ("chain", Number(chain.into())),
+        ],
+        Event::ThreadStart {
+            time_ns,
+            java_id,
+            name,
+        } => vec![
+            ("time_ns", Number(time_ns)),
+            ("java_id", Number(java_id)),
+            ("name", Text(name)),
+        ],
+        Event::ThreadRename { java_id, name } => {
+            vec![("java_id", Number(java_id)), ("name", Text(name))]
+        }
+        Event::ThreadEnd { time_ns } => {
+            vec![("time_ns", Number(time_ns))]
+        }
+        Event::Class {
+            class,
+            loader,
+            name,
+            source_file,
+            loader_class,
+        } => vec![
+            ("class", Number(class.into())),
+            ("loader", Number(loader)),
+            ("name", Text(name)),
+            ("source_file", Text(source_file)),
+            ("loader_class", Text(loader_class)),
+        ],
+        Event::Method {
+            method,
+            class,
+            name,
+            signature,
+        } => vec![
+            ("method", Number(method.into())),
+            ("class", Number(class.into())),
+            ("name", Text(name)),
+            ("signature", Text(signature)),
+        ],
+        Event::Chain {
+            chain,
+            ref frames,
+            truncated,
+        } => vec![
+            ("chain", Number(chain.into())),
+            ("frames", Frames(frames)),
+            ("truncated", Flag(truncated)),
+        ],
+        Event::LoaderUnload { loader, time_ns } => {
+            vec![("time_ns", Number(time_ns)), ("loader", Number(loader))]
+        }
+        Event::LostNumber { lock, sequence } => {
+            vec![("lock", Number(lock)), ("sequence", Number(sequence))]
+        }
+        Event::LostEvents { events } => vec![("events", Number(events))],
+    }
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Field<'a> {
+    Number(u64),
+    /// A number that people know in hexadecimal.
+    Hexadecimal(u64),
+    Flag(bool),
+    Text(&'a str),
+    Frames(&'a [Frame]),
+}
+
+impl Serialize for Field<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Field::Number(number) | Field::Hexadecimal(number) => serializer.serialize_u64(number),
+            Field::Flag(flag) => serializer.serialize_bool(flag),
+            Field::Text(text) => serializer.serialize_str(text),
+            Field::Frames(frames) => serializer.collect_seq(frames.iter().map(FrameRecord::new)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FrameRecord {
+    method: u32,
+    bci: i32,
+    line: i32,
+}
+
+impl FrameRecord {
+    fn new(&Frame { method, bci, line }: &Frame) -> Self {
+        Self { method, bci, line }
+    }
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Field::Number(number) => write!(f, "{number}"),
+            Field::Hexadecimal(number) => write!(f, "{number:#x}"),
+            Field::Flag(flag) => write!(f, "{flag}"),
+            Field::Text(text) => write!(f, "{text:?}"),
+            Field::Frames(frames) => {
+                for (at, Frame { method, bci, line }) in frames.iter().enumerate() {
+                    let comma = if at > 0 { "," } else { "" };
+                    write!(f, "{comma}{method}@{bci}:{line}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
