@@ -14,6 +14,7 @@
 //! Everything here panics when the machinery itself fails: these are helpers of
 //! tests.
 
+mod cases;
 mod compile_mode;
 mod contention;
 mod expectation;
@@ -26,6 +27,7 @@ mod programs;
 mod summary;
 mod turn;
 
+pub use cases::check_each;
 pub use compile_mode::CompileMode;
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use expectation::{Expectation, ExpectedFrame, line_of};

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::contention::{Contention, Wait};
 use crate::paths::{repository, target_directory};
 use crate::programs::run_to_success;
-use crate::summary::check_sound;
+use crate::summary::{analyze, check_sound};
 
 /// What a call of `locktrace` gave.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub fn locktrace(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Finished {
 
 /// The records of a complete and sound trace.
 pub fn contentions(trace: &Path) -> Vec<Contention> {
-    check_sound(trace);
+    check_sound(&analyze(trace, |_, _| {}).unwrap_or_else(|error| panic!("{error}")));
     parse_contentions(&succeed(["contentions", "--format", "jsonl"], trace))
 }
 

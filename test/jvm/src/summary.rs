@@ -16,21 +16,12 @@ pub fn analyze(
 
 /// Panics unless a trace is complete, nothing of it was lost, and the analysis
 /// made sense of all of it.
-pub fn check_sound(trace: &Path) {
-    let summary = analyze(trace, |_, _| {}).unwrap_or_else(|error| panic!("{error}"));
-    assert!(
-        summary.is_complete(),
-        "{}: {:?}",
-        trace.display(),
-        summary.damage
-    );
-    assert_eq!(summary.lost_events(), 0, "{}", trace.display());
+pub fn check_sound(summary: &TraceSummary) {
+    let trace = summary.file.path().display();
+    assert!(summary.is_complete(), "{trace}: {:?}", summary.damage);
+    assert_eq!(summary.lost_events(), 0, "{trace}");
     for (counter, value) in summary.counters.iter() {
-        let name = counter.name();
-        assert!(
-            value == 0 || counter.severity() == Severity::Normal,
-            "{}: {name} = {value}",
-            trace.display()
-        );
+        let expected = value == 0 || counter.severity() == Severity::Normal;
+        assert!(expected, "{trace}: {} = {value}", counter.name());
     }
 }

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use jvm_tests::{
-    CompileMode, Expectation, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, among_others, waits,
+    CompileMode, Expectation, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, among_others,
+    check_each, waits,
 };
 
 /// `Contend.ROUNDS`.
@@ -126,19 +127,18 @@ fn inlining_happens() {
 fn check_in_all_modes(scenario: &str) {
     let _processor = among_others();
     let expectation = Expectation::of(scenario);
-    let mut failures = Vec::new();
-    for mode in CompileMode::ALL {
+    check_each(CompileMode::ALL, |&mode| {
         let run = contend(scenario, mode);
-        let result = check_compiled(scenario, mode, &run)
-            .and_then(|()| check_waits(&expectation, mode, &run));
-        if let Err(error) = result {
-            failures.push(format!(
-                "{scenario}, {mode:?}: {error}\nkept {}",
-                run.keep().display()
-            ));
+        check_compiled(scenario, mode, &run);
+
+        let mut waits = waits(&run.trace());
+        waits.retain(|wait| wait.thread() == "waiter" && !wait.is_of_ending_thread());
+        assert_eq!(waits.len(), ROUNDS, "one wait a round: {waits:#?}");
+        for (wait, round) in waits.iter().zip(run.lines_of("wait")) {
+            check_wait(&expectation, mode, wait);
+            check_duration(wait, &round);
         }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    });
 }
 
 fn contend(scenario: &str, mode: CompileMode) -> Run {
@@ -156,98 +156,57 @@ fn contend(scenario: &str, mode: CompileMode) -> Run {
 
 /// The code under test really was compiled, and with a single compiler it was
 /// not thrown away while it held the lock.
-fn check_compiled(scenario: &str, mode: CompileMode, run: &Run) -> Result<(), String> {
+fn check_compiled(scenario: &str, mode: CompileMode, run: &Run) {
     if !mode.compiles() {
-        return Ok(());
+        return;
     }
     for method in ["own", "want"] {
         let name = format!(" scenarios.{scenario}::{method} (");
-        let lines: Vec<_> = run
-            .stderr
-            .lines()
-            .filter(|line| line.contains(&name))
-            .collect();
-        if lines.is_empty() {
-            return Err(format!("{method} was not compiled"));
-        }
+        let log = run.stderr.lines().filter(|line| line.contains(&name));
+        let log: Vec<_> = log.collect();
+        assert!(!log.is_empty(), "{method} was not compiled");
+
+        let thrown_away = log.iter().any(|line| line.contains("made not entrant"));
         let one_compiler = matches!(mode, CompileMode::C1 | CompileMode::C2);
-        if one_compiler && lines.iter().any(|line| line.contains("made not entrant")) {
-            return Err(format!("the compiled {method} was thrown away: {lines:?}"));
-        }
+        assert!(
+            !(one_compiler && thrown_away),
+            "{method} was thrown away: {log:?}"
+        );
     }
-    Ok(())
 }
 
-fn check_waits(expectation: &Expectation, mode: CompileMode, run: &Run) -> Result<(), String> {
-    let mut waits = waits(&run.trace());
-    waits.retain(|wait| wait.thread() == "waiter" && !wait.is_of_ending_thread());
-    if waits.len() != ROUNDS {
-        let found: Vec<_> = waits.iter().map(Wait::to_string).collect();
-        return Err(format!("expected {ROUNDS} waits, found {}", found.join("")));
-    }
-    for (wait, round) in waits.iter().zip(run.lines_of("wait")) {
-        check_wait(expectation, mode, wait)?;
-        check_duration(wait, &round)?;
-    }
-    Ok(())
-}
-
-fn check_wait(expectation: &Expectation, mode: CompileMode, wait: &Wait) -> Result<(), String> {
+fn check_wait(expectation: &Expectation, mode: CompileMode, wait: &Wait) {
     let common = wait.common();
-    let facts = (
-        common.group.as_str(),
-        common.kind.as_str(),
-        common.lock_class.as_str(),
-    );
-    if facts != ("monitor", "enter", expectation.lock_class.as_str()) {
-        return Err(format!(
-            "expected the lock of a {}, found {facts:?}",
-            expectation.lock_class
-        ));
+    assert_eq!(common.group, "monitor", "{wait}");
+    assert_eq!(common.kind, "enter", "{wait}");
+    assert_eq!(common.lock_class, expectation.lock_class, "{wait}");
+    if let Err(difference) = ExpectedFrame::compare(&expectation.waiter, &common.chain, mode) {
+        panic!("call chain of the blocked thread: {difference}");
     }
-    ExpectedFrame::compare(&expectation.waiter, &common.chain, mode)
-        .map_err(|difference| format!("call chain of the blocked thread: {difference}"))?;
     for part in wait.parts.iter().filter(|part| part.owner.is_some()) {
-        if part.owner_name() != Some("owner") {
-            return Err(format!(
-                "expected the owner \"owner\", found {:?}",
-                part.owner
-            ));
+        assert_eq!(part.owner_name(), Some("owner"), "{wait}");
+        let chain = part.owner_chain.as_deref().unwrap_or_default();
+        if let Err(difference) = ExpectedFrame::compare(&expectation.owner, chain, mode) {
+            panic!("call chain of the owner: {difference}");
         }
-        ExpectedFrame::compare(
-            &expectation.owner,
-            part.owner_chain.as_deref().unwrap_or_default(),
-            mode,
-        )
-        .map_err(|difference| format!("call chain of the owner: {difference}"))?;
     }
-    Ok(())
 }
 
 /// Two bounds that allow for no tolerance: the owner holds the lock for a while
 /// after it saw the other thread blocked, and that thread asked for the lock
 /// before the trace says so and returned with it after.
-fn check_duration(wait: &Wait, round: &[&str]) -> Result<(), String> {
+fn check_duration(wait: &Wait, round: &[&str]) {
     let [_, wanted_ns, returned_ns] = round else {
-        return Err(format!("not a round: {round:?}"));
+        panic!("not a round: {round:?}");
     };
-    let time = |text: &str| {
-        text.parse::<u64>()
-            .map_err(|error| format!("{text}: {error}"))
-    };
-    let limit_ns = time(returned_ns)? - time(wanted_ns)?;
-    let owned_ns: u64 = wait
-        .parts
-        .iter()
-        .filter(|part| part.owner.is_some())
-        .map(|part| part.duration_ns)
-        .sum();
-    if u128::from(owned_ns) < BLOCKED.as_nanos() || wait.duration_ns > limit_ns {
-        return Err(format!(
-            "a wait of {} ns, {owned_ns} ns of it blamed; expected {BLOCKED:?} to be blamed at least, \
-             and at most {limit_ns} ns",
-            wait.duration_ns,
-        ));
-    }
-    Ok(())
+    let time = |text: &str| text.parse::<u64>().expect("a time in nanoseconds");
+    let limit_ns = time(returned_ns) - time(wanted_ns);
+    assert!(
+        wait.duration_ns <= limit_ns,
+        "longer than {limit_ns} ns: {wait}"
+    );
+
+    let owned = wait.parts.iter().filter(|part| part.owner.is_some());
+    let owned = Duration::from_nanos(owned.map(|part| part.duration_ns).sum());
+    assert!(owned >= BLOCKED, "too little blame: {wait}");
 }

@@ -1,6 +1,6 @@
 //! The demonstration shows what it is meant to show.
 
-use jvm_tests::{Jvm, alone, check_sound, report};
+use jvm_tests::{Jvm, alone, analyze, check_sound, report};
 
 #[test]
 fn the_report_names_the_culprits() {
@@ -11,7 +11,7 @@ fn the_report_names_the_culprits() {
         "480 orders, 320 returns, 20 reports: the books balance\n"
     );
     assert_eq!(run.stderr, "");
-    check_sound(&run.trace());
+    check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
 
     let report = report(&run.trace(), "lock-class,owner-method,method");
     // The two locks make up nearly everything; what the class library and the

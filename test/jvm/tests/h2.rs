@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use jvm_tests::{
-    Jdk, Jvm, alone, check_sound, java_compiler, report, run_to_success, source_directory,
+    Jdk, Jvm, alone, analyze, check_sound, java_compiler, report, run_to_success, source_directory,
     target_directory,
 };
 use sha2::{Digest, Sha256};
@@ -24,7 +24,7 @@ fn the_report_names_the_lock_of_the_database() {
     let run = Jvm::traced(&[MAIN_CLASS]).class_path(class_path()).run();
     assert_eq!(run.stdout, OUTPUT, "{}", run.describe());
     assert_eq!(run.stderr, "");
-    check_sound(&run.trace());
+    check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
 
     let report = report(&run.trace(), "lock-class,owner-method");
     let database = report.node("org.h2.engine.Database");

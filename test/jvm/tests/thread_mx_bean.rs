@@ -1,7 +1,7 @@
 //! The JVM's own statistics of blocked threads, `ThreadMXBean`, see the same as
 //! the trace.
 
-use jvm_tests::{CompileMode, Jvm, NEVER_INLINED, alone, waits};
+use jvm_tests::{CompileMode, Jvm, NEVER_INLINED, alone, check_each, waits};
 use serde::Deserialize;
 
 /// A line of the scenario `BlockedTimes`.
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 0.01;
 #[test]
 fn agrees_on_how_often_and_how_long() {
     let _processor = alone();
-    for mode in CompileMode::ALL {
+    check_each(CompileMode::ALL, |mode| {
         let run = Jvm::traced(&["scenarios.BlockedTimes"])
             .flags(NEVER_INLINED)
             .flags(mode.flags())
@@ -32,7 +32,7 @@ fn agrees_on_how_often_and_how_long() {
             let of_thread = waits.iter().filter(|wait| wait.thread() == blocked.thread);
             let durations: Vec<u64> = of_thread.map(|wait| wait.duration_ns).collect();
             let traced_ms = durations.iter().sum::<u64>() as f64 / 1e6;
-            let case = format!("{mode:?}, {}", blocked.thread);
+            let case = &blocked.thread;
 
             assert_eq!(
                 durations.len(),
@@ -49,5 +49,5 @@ fn agrees_on_how_often_and_how_long() {
             threads += 1;
         }
         assert_eq!(threads, 6, "{}", run.describe());
-    }
+    });
 }

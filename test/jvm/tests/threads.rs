@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jvm_tests::{
-    CompileMode, ExpectedFrame, Jvm, NEVER_INLINED, Wait, among_others, analyze, check_sound,
-    report, waits,
+    CompileMode, ExpectedFrame, Jvm, NEVER_INLINED, Wait, among_others, analyze, check_each,
+    check_sound, report, waits,
 };
+use trace_analysis::TraceSummary;
 
 #[test]
 fn native_threads_attach_and_detach() {
@@ -89,12 +90,11 @@ fn two_thousand_threads_at_once() {
 fn ten_thousand_short_lived_threads() {
     let _processor = among_others();
     let run = Jvm::traced(&["scenarios.ThreadCrowd", "10000", "8"]).run();
-    check_sound(&run.trace());
-    check_crowd(&run.trace(), 10_000);
+    check_sound(&check_crowd(&run.trace(), 10_000));
 }
 
 /// Each thread of a crowd waited once, and the report has a node for each.
-fn check_crowd(trace: &Path, threads: usize) {
+fn check_crowd(trace: &Path, threads: usize) -> TraceSummary {
     let mut waits_by_thread: BTreeMap<String, usize> = BTreeMap::new();
     let summary = analyze(trace, |wait, entities| {
         let class = entities
@@ -113,46 +113,42 @@ fn check_crowd(trace: &Path, threads: usize) {
 
     let report = report(trace, "lock-class,thread");
     assert_eq!(report.node("scenarios.ThreadCrowd").children.len(), threads);
+    summary
 }
 
 #[test]
 fn unloaded_classes() {
     let _processor = among_others();
-    for mode in CompileMode::ALL {
-        for collector in ["-XX:+UseParallelGC", "-XX:+UseG1GC"] {
-            let run = Jvm::traced(&["scenarios.Unloading"])
-                .flags(NEVER_INLINED)
-                .flags(mode.flags())
-                .flags([collector])
-                .run();
-            let case = format!("{mode:?} {collector}");
-            let unloaded: usize = run.lines_of("unloaded").next().expect("the program counts")[0]
-                .parse()
-                .expect("a count");
-            assert!(
-                unloaded > 20,
-                "only {unloaded} of 30 classes unloaded: {case}"
-            );
+    let collectors = ["-XX:+UseParallelGC", "-XX:+UseG1GC"];
+    let cases = CompileMode::ALL
+        .iter()
+        .flat_map(|mode| collectors.map(|collector| (*mode, collector)));
+    check_each(cases, |&(mode, collector)| {
+        let run = Jvm::traced(&["scenarios.Unloading"])
+            .flags(NEVER_INLINED)
+            .flags(mode.flags())
+            .flags([collector])
+            .run();
+        let unloaded = run.lines_of("unloaded").next().expect("the program counts");
+        let unloaded: usize = unloaded[0].parse().expect("a count");
+        assert!(unloaded > 20, "only {unloaded} of 30 classes unloaded");
 
-            let waits = waits(&run.trace());
-            let waits = waits_on(&waits, "scenarios.Plugin");
-            assert_eq!(waits.len(), 30, "{case}");
-            let accept = ExpectedFrame::new("scenarios.Plugin.accept", "leave|enter");
-            for wait in waits {
-                let owner_chain = wait
-                    .longest_part()
-                    .owner_chain
-                    .as_deref()
-                    .unwrap_or_default();
-                let innermost = &owner_chain[..owner_chain.len().min(1)];
-                if let Err(difference) =
-                    ExpectedFrame::compare(std::slice::from_ref(&accept), innermost, mode)
-                {
-                    panic!("{case}: {difference}");
-                }
+        let waits = waits(&run.trace());
+        let waits = waits_on(&waits, "scenarios.Plugin");
+        assert_eq!(waits.len(), 30);
+        let accept = [ExpectedFrame::new("scenarios.Plugin.accept", "leave|enter")];
+        for wait in waits {
+            let owner_chain = wait
+                .longest_part()
+                .owner_chain
+                .as_deref()
+                .unwrap_or_default();
+            let innermost = &owner_chain[..owner_chain.len().min(1)];
+            if let Err(difference) = ExpectedFrame::compare(&accept, innermost, mode) {
+                panic!("{difference}");
             }
         }
-    }
+    });
 }
 
 fn waits_on<'a>(waits: &'a [Wait], lock_class: &str) -> Vec<&'a Wait> {
