@@ -5,9 +5,10 @@
 //! events → metadata resolver → event rearranger → intrinsic lock analyzers → waits → aggregation
 //! ```
 //!
-//! [`TraceFile`] runs a file through all stages; [`Analysis`] takes
-//! events from anywhere. Memory grows with the number of distinct locks,
-//! threads, methods and call chains, not with the number of events.
+//! [`TraceFile`] runs a file through all stages; [`Analysis`] takes events from
+//! anywhere. Memory grows with the number of distinct locks, threads, methods
+//! and call chains, and a few bytes for each forward reference (one per contended
+//! `Object.wait`), but not with the number of other events.
 
 #![forbid(unsafe_code)]
 
