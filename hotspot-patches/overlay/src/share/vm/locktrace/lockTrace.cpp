@@ -11,6 +11,7 @@
 #include "classfile/classLoaderData.hpp"
 #include "classfile/javaClasses.hpp"
 #include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceText.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/java.hpp"
@@ -31,11 +32,6 @@ volatile jlong   LockTrace::_safepoint_begin_ns = 0;
 
 // How long the end of the VM waits for the rest of the trace to be written.
 static const uint32_t StopTimeoutMillis = 10000;
-
-static LctStr text_of(const char* text) {
-  LctStr str = { (const uint8_t*) text, strlen(text) };
-  return str;
-}
 
 // ---------------------------------------------------------------------------
 // Life of the trace
@@ -88,12 +84,12 @@ void LockTrace::start(JavaThread* main_thread) {
                JDK_Version::runtime_version() == NULL ? "" : JDK_Version::runtime_version());
 
   LctConfig config;
-  config.path = text_of(path);
+  config.path = LockTraceText::of(path);
   config.compress = LockContentionTraceCompression;
   config.start_unix_ns = (uint64_t) os::javaTimeMillis() * NANOSECS_PER_MILLISEC;
   config.start_ns = os::javaTimeNanos();
   config.pid = os::current_process_id();
-  config.jvm = text_of(jvm);
+  config.jvm = LockTraceText::of(jvm);
   config.enabled = (uint8_t*) &_enabled;
   config.max_buffer_bytes = 0;
 
@@ -103,7 +99,7 @@ void LockTrace::start(JavaThread* main_thread) {
                 "locktrace: %s; tracing is off, the application goes on\n", error);
     return;
   }
-  _vm_thread_tracer = lct_thread_start(_runtime, 0, text_of("VM Thread"), os::javaTimeNanos());
+  _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), os::javaTimeNanos());
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
   thread_start(main_thread);
 }
@@ -133,7 +129,7 @@ LctThread* LockTrace::create_tracer(JavaThread* thread) {
   ResourceMark rm(thread);
   state->_tracer = lct_thread_start(_runtime,
                                     known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
-                                    text_of(known ? thread->get_thread_name() : "<attaching>"),
+                                    LockTraceText::of(known ? thread->get_thread_name() : "<attaching>"),
                                     os::javaTimeNanos());
   return state->_tracer;
 }
@@ -162,7 +158,7 @@ void LockTrace::thread_renamed(JavaThread* current, oop java_thread, jstring nam
   if (writer == NULL) return;
   ResourceMark rm(current);
   const char* text = java_lang_String::as_utf8_string(JNIHandles::resolve_non_null(name));
-  lct_thread_rename(writer, (uint64_t) java_lang_Thread::thread_id(java_thread), text_of(text));
+  lct_thread_rename(writer, (uint64_t) java_lang_Thread::thread_id(java_thread), LockTraceText::of(text));
 }
 
 // ---------------------------------------------------------------------------

@@ -12,22 +12,12 @@
 #include "classfile/javaClasses.hpp"
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
+#include "locktrace/lockTraceText.hpp"
 #include "memory/resourceArea.hpp"
 #include "oops/instanceKlass.hpp"
 #include "oops/method.hpp"
 #include "oops/oop.inline.hpp"
 #include "runtime/atomic.inline.hpp"
-
-static LctStr text_of(const char* text) {
-  LctStr str = { (const uint8_t*) text, strlen(text) };
-  return str;
-}
-
-static LctStr text_of(Symbol* symbol) {
-  LctStr str = { (const uint8_t*) (symbol == NULL ? NULL : symbol->bytes()),
-                 (size_t) (symbol == NULL ? 0 : symbol->utf8_length()) };
-  return str;
-}
 
 // True if the caller has to describe the entity: nobody has in this epoch, and
 // it won the race for it.
@@ -69,12 +59,12 @@ void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t
   oop loader = data == NULL ? (oop) NULL : data->class_loader();
   lct_class(tracer, id,
             loader == NULL ? 0 : (uint64_t) (uintptr_t) data,
-            text_of(klass->external_name()),
-            text_of(source_file),
-            text_of(loader == NULL ? "" : loader->klass()->external_name()));
+            LockTraceText::of(klass->external_name()),
+            LockTraceText::of(source_file),
+            LockTraceText::of(loader == NULL ? "" : loader->klass()->external_name()));
 }
 
 void LockTraceMetadata::describe_method(LctThread* tracer, Method* method, uint32_t id) {
   uint32_t holder = class_id(tracer, method->method_holder());
-  lct_method(tracer, id, holder, text_of(method->name()), text_of(method->signature()));
+  lct_method(tracer, id, holder, LockTraceText::of(method->name()), LockTraceText::of(method->signature()));
 }
