@@ -25,6 +25,8 @@ public final class WaitNotify {
     private static final int ROUNDS = 10;
     private static final long TIMEOUT_MILLIS = 10;
     private static final long HOLD_NANOS = 50_000_000;
+    /** A consumer that has not fallen asleep yet would be awake at once. */
+    private static final long FALL_ASLEEP_NANOS = 5_000_000;
 
     private WaitNotify() {}
 
@@ -102,7 +104,7 @@ public final class WaitNotify {
 
         @Override
         public void run() {
-            mailbox.put("message", 0); // @brief
+            mailbox.put("message", FALL_ASLEEP_NANOS); // @brief
             entered = System.nanoTime();
             mailbox.inspect(HOLD_NANOS); // @greedy
             left = System.nanoTime();

@@ -150,9 +150,8 @@ impl Wait {
         &self.common().thread.name
     }
 
-    /// The thread was about to end: in `Thread.exit`, threads that end together
-    /// contend for their group's lock, whatever program they ran.
-    pub fn is_of_ending_thread(&self) -> bool {
+    /// The thread waited in `Thread.exit`.
+    pub fn is_in_thread_exit(&self) -> bool {
         let outermost = self.common().chain.last();
         outermost.is_some_and(|frame| frame.name() == "java.lang.Thread.exit")
     }

@@ -52,9 +52,14 @@ pub fn parse_contentions(output: &str) -> Vec<Contention> {
     output.lines().map(parse).collect()
 }
 
-/// The waits of a complete trace, each checked to be conserved.
+/// The waits of a complete and sound trace, each checked to be conserved.
+///
+/// Leaves out those in `Thread.exit`: threads that happen to end together
+/// contend for their group's lock, whatever program they ran.
 pub fn waits(trace: &Path) -> Vec<Wait> {
-    Wait::group(contentions(trace))
+    let mut waits = Wait::group(contentions(trace));
+    waits.retain(|wait| !wait.is_in_thread_exit());
+    waits
 }
 
 /// The report on a complete trace, aggregated by some aspects.

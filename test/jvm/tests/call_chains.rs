@@ -132,7 +132,7 @@ fn check_in_all_modes(scenario: &str) {
         check_compiled(scenario, mode, &run);
 
         let mut waits = waits(&run.trace());
-        waits.retain(|wait| wait.thread() == "waiter" && !wait.is_of_ending_thread());
+        waits.retain(|wait| wait.thread() == "waiter");
         assert_eq!(waits.len(), ROUNDS, "one wait a round: {waits:#?}");
         for (wait, round) in waits.iter().zip(run.lines_of("wait")) {
             check_wait(&expectation, mode, wait);

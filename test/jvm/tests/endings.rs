@@ -132,7 +132,7 @@ fn waits_of_torn(trace: &Path) -> Vec<Wait> {
 }
 
 fn waits_of_waiter(waits: Vec<Wait>) -> usize {
-    let of_waiter = |wait: &&Wait| wait.thread() == "waiter" && !wait.is_of_ending_thread();
+    let of_waiter = |wait: &&Wait| wait.thread() == "waiter" && !wait.is_in_thread_exit();
     waits.iter().filter(of_waiter).count()
 }
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use jvm_tests::{
-    CompileMode, Contention, Jvm, NEVER_INLINED, Run, Turn, Wait, alone, blame, contentions,
+    CompileMode, Contention, Jvm, NEVER_INLINED, Run, Turn, Wait, alone, blame, check_each,
+    contentions,
 };
 
 const OWNERS: [&str; 4] = ["ownerA", "ownerB", "ownerC", "ownerD"];
