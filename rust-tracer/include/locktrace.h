@@ -12,7 +12,8 @@
 typedef struct LctRuntime LctRuntime;
 
 /*
- Writes the events of one thread, which alone uses it.
+ Writes the events of one thread, which alone uses it. Another thread may have
+ created it: nothing in it depends on the thread.
  */
 typedef struct LctThread LctThread;
 

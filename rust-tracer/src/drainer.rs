@@ -17,10 +17,9 @@ use std::time::{Duration, Instant};
 use trace_format::{ChunkWriter, Counter, DoesNotFit, Event, FileHeader, NONE, SegmentEncoder};
 
 use crate::buffer::Buffer;
-use crate::chain_set::RetiredTable;
+use crate::chain_set::TableExchange;
 use crate::os;
 use crate::runtime::Runtime;
-use crate::seats::Seat;
 use crate::trace_file::TraceFile;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
@@ -57,7 +56,7 @@ struct Drainer {
     counters_chunks: u64,
     /// What the last counters chunk said.
     last_counters: Vec<(Counter, u64)>,
-    retired_chains: Option<RetiredTable<'static>>,
+    chains: TableExchange<'static>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,7 +84,7 @@ impl Drainer {
             raw_bytes: 0,
             counters_chunks: 0,
             last_counters: Vec::new(),
-            retired_chains: None,
+            chains: TableExchange::new(&runtime.chains),
         }
     }
 
@@ -98,7 +97,7 @@ impl Drainer {
                 self.runtime.reclaim_all();
             }
             self.write_queue();
-            self.exchange_chains();
+            self.chains.step();
             self.runtime.repeat_lost_metadata();
             if check {
                 last_check = Instant::now();
@@ -226,19 +225,6 @@ impl Drainer {
                 u64::from(runtime.metadata_epoch()).saturating_sub(1),
             ),
         ]
-    }
-
-    fn exchange_chains(&mut self) {
-        self.retired_chains = self
-            .retired_chains
-            .take()
-            .and_then(|table| table.try_free().err());
-        if self.retired_chains.is_none() {
-            let readers = self.runtime.seats.iter().map(Seat::presence);
-            // SAFETY: the tracers of the runtime enter the set through their
-            // seats, and there is one drainer.
-            self.retired_chains = unsafe { self.runtime.chains.exchange_if_full(readers) };
-        }
     }
 
     fn finish(mut self) {

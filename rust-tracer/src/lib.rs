@@ -14,7 +14,7 @@
 //!
 //! Memory that any thread may look at at any time is never freed: the `Runtime`
 //! and its `Seats` live as long as the process, and a seat is used again by a
-//! later thread. Only the tables of the `ChainSet` are, after a `GracePeriod`.
+//! later thread. Only the tables of the `ChainSet` are, by crossbeam-epoch.
 
 #![cfg_attr(
     not(test),
@@ -35,10 +35,10 @@ mod buffer;
 mod buffer_queue;
 mod buffer_slot;
 mod chain_set;
+mod chain_table;
 mod counters;
 mod drainer;
 mod fallible;
-mod grace;
 mod lock;
 #[cfg(all(test, loom))]
 mod model;

@@ -5,7 +5,6 @@
 //! RUSTFLAGS="--cfg loom" cargo test --release -p rust-tracer --lib model
 //! ```
 
-use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use trace_format::{Event, SegmentDecoder};
@@ -13,9 +12,8 @@ use trace_format::{Event, SegmentDecoder};
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::BufferSlot;
-use crate::chain_set::{Added, ChainSet};
-use crate::grace::{GracePeriod, Presence};
-use crate::primitive::{AtomicU64, Ordering};
+use crate::chain_table::{Added, Table};
+use crate::counters::Serial;
 use crate::seats::{Seat, Seats};
 
 fn new_buffer(index: u64) -> Box<Buffer> {
@@ -91,20 +89,16 @@ fn submitted_buffers_arrive_in_order() {
 #[test]
 fn one_thread_describes_a_chain() {
     loom::model(|| {
-        let set = Arc::new(ChainSet::new(1 << 20));
+        let shared = Arc::new((Table::new(), Serial::default()));
+        let add = |(table, ids): &(Table, Serial), key| {
+            table.add(&[key], 1, u64::MAX, || ids.next_u32()).unwrap()
+        };
         let adder = thread::spawn({
-            let set = set.clone();
-            move || {
-                let presence = Presence::default();
-                [
-                    set.add(&presence.enter(), &[1], 1),
-                    set.add(&presence.enter(), &[2], 1),
-                ]
-            }
+            let shared = shared.clone();
+            move || [add(&shared, 1), add(&shared, 2)]
         });
-        let presence = Presence::default();
-        let mine = set.add(&presence.enter(), &[1], 1).unwrap();
-        let [theirs, other] = adder.join().unwrap().map(Option::unwrap);
+        let mine = add(&shared, 1);
+        let [theirs, other] = adder.join().unwrap();
 
         let id = match (mine, theirs) {
             (Added::Describe(id), Added::Known(known))
@@ -115,7 +109,7 @@ fn one_thread_describes_a_chain() {
             both => panic!("{both:?}"),
         };
         assert!(matches!(other, Added::Describe(other) if other != id));
-        assert_eq!(set.find(&presence.enter(), &[1], 1), Some(id));
+        assert_eq!(shared.0.find(&[1], 1), Some(id));
     });
 }
 
@@ -123,49 +117,15 @@ fn one_thread_describes_a_chain() {
 #[test]
 fn one_thread_describes_a_chain_again() {
     loom::model(|| {
-        let set = Arc::new(ChainSet::new(1 << 20));
-        let presence = Presence::default();
-        set.add(&presence.enter(), &[1], 1).unwrap();
+        let table = Arc::new(Table::new());
+        let add = |table: &Table, epoch| table.add(&[1], epoch, u64::MAX, || 1).unwrap();
+        add(&table, 1);
         let adder = thread::spawn({
-            let set = set.clone();
-            move || set.add(&Presence::default().enter(), &[1], 2).unwrap()
+            let table = table.clone();
+            move || add(&table, 2)
         });
-        let both = [
-            set.add(&presence.enter(), &[1], 2).unwrap(),
-            adder.join().unwrap(),
-        ];
+        let both = [add(&table, 2), adder.join().unwrap()];
         assert!(both.contains(&Added::Describe(1)) && both.contains(&Added::Known(1)));
-    });
-}
-
-/// What was replaced is not touched once its grace period is over. The cells
-/// stand for two tables; loom objects if one is read and changed at once.
-#[test]
-fn a_grace_period_outlasts_all_readers() {
-    loom::model(|| {
-        let tables = Arc::new([UnsafeCell::new(1), UnsafeCell::new(1)]);
-        let current = Arc::new(AtomicU64::new(0));
-        let presence = Arc::new(Presence::default());
-        let reader = thread::spawn({
-            let (tables, current, presence) = (tables.clone(), current.clone(), presence.clone());
-            move || {
-                for _ in 0..2 {
-                    let present = presence.enter();
-                    let table = current.load(Ordering::Acquire) as usize;
-                    // SAFETY: loom checks that nobody changes the cell now.
-                    tables[table].with(|value| assert_eq!(unsafe { *value }, 1));
-                    drop(present);
-                }
-            }
-        });
-        current.swap(1, Ordering::AcqRel);
-        let mut grace_period = GracePeriod::begin([&*presence].into_iter());
-        while !grace_period.is_over() {
-            thread::yield_now();
-        }
-        // SAFETY: loom checks that nobody reads the cell now.
-        tables[0].with_mut(|value| unsafe { *value = 0 });
-        reader.join().unwrap();
     });
 }
 

@@ -8,7 +8,8 @@ use trace_format::{
 };
 
 use crate::buffer::Buffer;
-use crate::chain_set::Added;
+use crate::chain_set::ChainAccess;
+use crate::chain_table::Added;
 use crate::fallible::{try_box, try_to_string};
 use crate::lock::Lock;
 use crate::runtime::Runtime;
@@ -26,11 +27,13 @@ const MAX_PLAIN_EVENT_LEN: usize = 1 + 5 * 10;
 /// Most frames of a chain; more would not fit into a chunk of the file.
 const MAX_FRAMES: usize = 1 << 14;
 
-/// Writes the events of one thread, which alone uses it.
+/// Writes the events of one thread, which alone uses it. Another thread may have
+/// created it: nothing in it depends on the thread.
 #[derive(Debug)]
 pub struct ThreadTracer {
     runtime: &'static Runtime,
     seat: OwnedSeat,
+    chains: ChainAccess<'static>,
     thread: ThreadId,
     /// Index of the next buffer.
     next_buffer: u64,
@@ -69,6 +72,7 @@ impl ThreadTracer {
         let mut tracer = try_box(Self {
             runtime,
             seat,
+            chains: runtime.chains.access(),
             thread,
             next_buffer: 0,
             random: u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
@@ -187,16 +191,13 @@ impl ThreadTracer {
     /// The chain with the given key; [`NONE`] if it must be added.
     pub(crate) fn find_chain(&mut self, key: &[u64]) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
-        self.runtime
-            .chains
-            .find(&self.seat.enter(), key, epoch)
-            .unwrap_or(NONE)
+        self.chains.find(key, epoch).unwrap_or(NONE)
     }
 
     /// Adds a chain unless another thread did; [`NONE`] when memory is short.
     pub(crate) fn add_chain(&mut self, key: &[u64], frames: &[Frame], truncated: bool) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
-        let added = self.runtime.chains.add(&self.seat.enter(), key, epoch);
+        let added = self.chains.add(key, epoch);
         match added {
             Some(Added::Known(chain)) => chain,
             Some(Added::Describe(chain)) => {
