@@ -2,50 +2,86 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use memmap2::MmapMut;
 use trace_format::{DoesNotFit, Event, SegmentDecoder, SegmentEncoder, ThreadId};
 
 use crate::fallible::try_box;
+use crate::os;
 use crate::primitive::AtomicPtr;
 
 /// The most that a reset keeps of a full buffer, in bytes. It stands on the
 /// stack meanwhile.
 const MAX_LOSS_RECORD_LEN: usize = 8 << 10;
 
-/// Memory that one thread at a time writes events to.
+/// What a buffer maps, in bytes, unless one event alone needs more.
+pub(crate) const USUAL_LEN: usize = 24 << 10;
+
+/// Memory that one thread at a time writes events to: a mapping of its own, so
+/// that it neither takes a lock of the JVM's allocator nor breaks up its heap.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     thread: ThreadId,
     index: u64,
     encoder: SegmentEncoder,
-    bytes: Vec<u8>,
+    memory: MmapMut,
+    /// How many bytes of the memory are written, at most.
+    capacity: usize,
     /// Belongs to whoever links buffers to each other; see
     /// [`BufferQueue`](crate::buffer_queue::BufferQueue).
     pub(crate) next: AtomicPtr<Buffer>,
-    _charge: Charge,
+    /// `None` while the buffer is in nobody's use.
+    charge: Option<Charge>,
 }
 
 impl Buffer {
-    /// A buffer of `capacity` bytes, or `None` if all buffers together would
-    /// exceed `max_bytes` or memory is short.
+    /// A buffer of `capacity` bytes, or `None` when memory is short.
     pub(crate) fn try_new(
-        budget: &'static BufferBudget,
-        max_bytes: u64,
+        charge: Charge,
         capacity: usize,
         thread: ThreadId,
         index: u64,
     ) -> Option<Box<Self>> {
-        let charge = budget.charge(capacity as u64, max_bytes)?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(capacity).ok()?;
-        bytes.resize(capacity, 0);
         try_box(Self {
             thread,
             index,
             encoder: SegmentEncoder::new(),
-            bytes,
+            memory: MmapMut::map_anon(Self::mapped_len(capacity)).ok()?,
+            capacity,
             next: AtomicPtr::default(),
-            _charge: charge,
+            charge: Some(charge),
         })
+    }
+
+    /// How much a buffer of `capacity` bytes maps, in bytes.
+    pub(crate) fn mapped_len(capacity: usize) -> usize {
+        let len = capacity.max(USUAL_LEN);
+        len.checked_next_multiple_of(os::page_len()).unwrap_or(len)
+    }
+
+    /// Makes the buffer a new one in the same memory, which must have
+    /// [`USUAL_LEN`] or more bytes.
+    pub(crate) fn restart(
+        &mut self,
+        charge: Charge,
+        capacity: usize,
+        thread: ThreadId,
+        index: u64,
+    ) {
+        self.thread = thread;
+        self.index = index;
+        self.encoder = SegmentEncoder::new();
+        self.capacity = capacity;
+        self.charge = Some(charge);
+    }
+
+    /// The buffer is in nobody's use; its memory does not count any more.
+    pub(crate) fn release_charge(&mut self) {
+        self.charge = None;
+    }
+
+    /// The buffer's memory is not longer than usual.
+    pub(crate) fn has_usual_len(&self) -> bool {
+        self.memory.len() <= Self::mapped_len(0)
     }
 
     /// The thread that wrote the events.
@@ -60,7 +96,7 @@ impl Buffer {
 
     /// The events written.
     pub(crate) fn segment(&self) -> &[u8] {
-        self.bytes.get(..self.encoder.len()).unwrap_or_default()
+        self.memory.get(..self.encoder.len()).unwrap_or_default()
     }
 
     /// How many events are written.
@@ -78,14 +114,15 @@ impl Buffer {
         &mut self,
         encode: impl FnOnce(&mut SegmentEncoder, &mut [u8]) -> Result<(), DoesNotFit>,
     ) -> Result<(), DoesNotFit> {
-        encode(&mut self.encoder, &mut self.bytes)
+        let bytes = self.memory.get_mut(..self.capacity).unwrap_or_default();
+        encode(&mut self.encoder, bytes)
     }
 
     /// Gives up the events to make room, but keeps a record of their sequence
     /// numbers in at most half of the buffer. Returns how many events are lost.
     pub(crate) fn lose_events(&mut self) -> u64 {
         let mut record = [0; MAX_LOSS_RECORD_LEN];
-        let len = record.len().min(self.bytes.len() / 2);
+        let len = record.len().min(self.capacity / 2);
         let (record, _) = record.split_at_mut(len);
 
         let mut loss = LossRecord::new();
@@ -93,7 +130,7 @@ impl Buffer {
             loss.add(record, &event);
         }
         let (encoder, lost) = loss.finish(record);
-        for (to, from) in self.bytes.iter_mut().zip(record) {
+        for (to, from) in self.memory.iter_mut().zip(record) {
             *to = *from;
         }
         self.encoder = encoder;
@@ -162,7 +199,7 @@ impl LossRecord {
     }
 }
 
-/// Counts the bytes of all buffers, so that a drainer that cannot keep up costs
+/// Counts the bytes that all buffers in use map, so that a drainer that cannot keep up costs
 /// events instead of the application's memory.
 #[derive(Debug, Default)]
 pub(crate) struct BufferBudget {
@@ -175,13 +212,15 @@ pub(crate) struct BufferBudget {
 
 /// The share of one buffer in the budget, given back when dropped.
 #[derive(Debug)]
-struct Charge {
+pub(crate) struct Charge {
     budget: &'static BufferBudget,
     bytes: u64,
 }
 
 impl BufferBudget {
-    fn charge(&'static self, bytes: u64, max_bytes: u64) -> Option<Charge> {
+    /// Counts one more buffer, unless all together would exceed `max_bytes`.
+    pub(crate) fn charge(&'static self, bytes: usize, max_bytes: u64) -> Option<Charge> {
+        let bytes = bytes as u64;
         let total = self.bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
         let buffers = self.buffers.fetch_add(1, Relaxed).saturating_add(1);
         let charge = Charge {
@@ -225,7 +264,8 @@ mod tests {
 
     fn buffer(capacity: usize) -> Box<Buffer> {
         let budget = Box::leak(Box::new(BufferBudget::default()));
-        Buffer::try_new(budget, u64::MAX, capacity, 1, 0).unwrap()
+        let charge = budget.charge(Buffer::mapped_len(capacity), u64::MAX);
+        Buffer::try_new(charge.unwrap(), capacity, 1, 0).unwrap()
     }
 
     fn write(buffer: &mut Buffer, event: &Event<'_>) -> Result<(), DoesNotFit> {
@@ -320,12 +360,32 @@ mod tests {
     #[test]
     fn the_budget_bounds_all_buffers() {
         let budget = Box::leak(Box::new(BufferBudget::default()));
-        let first = Buffer::try_new(budget, 3000, 2000, 1, 0).unwrap();
-        assert!(Buffer::try_new(budget, 3000, 2000, 1, 1).is_none());
-        let second = Buffer::try_new(budget, 4000, 2000, 1, 1).unwrap();
+        let first = budget.charge(2000, 3000).unwrap();
+        assert!(budget.charge(2000, 3000).is_none());
+        let second = budget.charge(2000, 4000).unwrap();
         drop((first, second));
-        assert!(Buffer::try_new(budget, 3000, 3000, 1, 1).is_some());
+        assert!(budget.charge(3000, 3000).is_some());
         assert_eq!(budget.peak_bytes(), 4000);
         assert_eq!(budget.peak_buffers(), 2);
+    }
+
+    #[test]
+    fn a_used_buffer_starts_again() {
+        let mut buffer = buffer(1000);
+        write(&mut buffer, &Event::LostEvents { events: 7 }).unwrap();
+        let budget = Box::leak(Box::new(BufferBudget::default()));
+        buffer.restart(budget.charge(1, 1).unwrap(), 20, 2, 9);
+        assert_eq!((buffer.segment(), buffer.events()), (&[][..], 0));
+        let name = "longer than the new capacity";
+        let rename = Event::ThreadRename { java_id: 1, name };
+        assert!(write(&mut buffer, &rename).is_err());
+    }
+
+    #[test]
+    fn buffers_map_whole_pages() {
+        let page = os::page_len();
+        assert_eq!(Buffer::mapped_len(1), USUAL_LEN.next_multiple_of(page));
+        assert_eq!(Buffer::mapped_len(30 * page + 1), 31 * page);
+        assert!(Buffer::mapped_len(usize::MAX) >= USUAL_LEN);
     }
 }

@@ -40,7 +40,8 @@ impl BufferQueue {
     }
 
     /// Takes all buffers, in the order of their submission.
-    pub(crate) fn take_all(&self) -> Vec<Buffer> {
+    #[expect(clippy::vec_box, reason = "the pool keeps the boxes")]
+    pub(crate) fn take_all(&self) -> Vec<Box<Buffer>> {
         let mut buffers = Vec::new();
         // Acquire: sees what the threads wrote before `push`. All pushes in
         // between are read-modify-writes, so this synchronizes with each.
@@ -50,7 +51,7 @@ impl BufferQueue {
             // list ours alone.
             let buffer = unsafe { Box::from_raw(newest) };
             newest = buffer.next.load(Ordering::Relaxed);
-            buffers.push(*buffer);
+            buffers.push(buffer);
         }
         buffers.reverse();
         buffers

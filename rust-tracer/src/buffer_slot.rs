@@ -28,6 +28,30 @@ impl BufferSlot {
         (!buffer.is_null()).then(|| unsafe { Box::from_raw(buffer) })
     }
 
+    /// The slot was empty a moment ago.
+    pub(crate) fn looks_empty(&self) -> bool {
+        // Relaxed: only a hint.
+        self.buffer.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Puts a buffer into the slot, unless there is one. Anybody may call this,
+    /// but only on slots that have no owner.
+    pub(crate) fn try_put(&self, buffer: Box<Buffer>) -> Result<(), Box<Buffer>> {
+        let buffer = Box::into_raw(buffer);
+        // Release: whoever takes the buffer sees it whole.
+        let put = self.buffer.compare_exchange(
+            ptr::null_mut(),
+            buffer,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        match put {
+            Ok(_) => Ok(()),
+            // SAFETY: comes from the box above, and nobody else has seen it.
+            Err(_) => Err(unsafe { Box::from_raw(buffer) }),
+        }
+    }
+
     /// Puts a buffer into the slot. Only the slot's owner may call this, and
     /// only while it has taken the buffer, so the slot is empty.
     pub(crate) fn check_in(&self, buffer: Box<Buffer>) {

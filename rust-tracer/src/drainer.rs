@@ -118,6 +118,7 @@ impl Drainer {
                 self.write_events();
             }
             self.collect(&buffer);
+            self.runtime.pool.keep(buffer);
         }
         self.write_events();
     }
@@ -246,7 +247,8 @@ impl Drainer {
 /// Puts the buffers of each thread in order. They are nearly always: only a
 /// buffer that was taken from its thread can be overtaken by the next one. The
 /// places of a thread's buffers among those of the others stay.
-fn in_order_of_threads(buffers: Vec<Buffer>) -> Vec<Buffer> {
+#[expect(clippy::vec_box, reason = "as the queue has them")]
+fn in_order_of_threads(buffers: Vec<Box<Buffer>>) -> Vec<Box<Buffer>> {
     let mut places: Vec<usize> = (0..buffers.len()).collect();
     let thread_at = |&place: &usize| buffers.get(place).map(|buffer| buffer.thread());
     places.sort_by_key(thread_at);
@@ -315,7 +317,10 @@ mod tests {
     #[test]
     fn buffers_of_a_thread_are_put_in_order() {
         let budget: &BufferBudget = Box::leak(Box::default());
-        let buffer = |(thread, index)| *Buffer::try_new(budget, 1000, 1, thread, index).unwrap();
+        let buffer = |(thread, index)| {
+            let charge = budget.charge(1, 1000).unwrap();
+            Buffer::try_new(charge, 1, thread, index).unwrap()
+        };
         let overtaken = [(2, 6), (1, 1), (2, 5), (3, 9), (1, 0), (2, 4)];
         let in_order = in_order_of_threads(overtaken.into_iter().map(buffer).collect());
         let in_order: Vec<_> = in_order

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! Java thread ── ThreadTracer ── Buffer in the thread's BufferSlot
-//!                                  │ full, or taken by another thread
-//!                                  ▼
-//!                              BufferQueue ── drainer ── TraceFile
+//!                     ▲            │ full, or taken by another thread
+//!                     │            ▼
+//!                BufferPool    BufferQueue ── drainer ── TraceFile
+//!                     ▲                          │
+//!                     └───── written buffers ────┘
 //! ```
 //!
 //! The JVM calls the functions of [`ffi`]; all other modules know nothing of C.
@@ -32,6 +34,7 @@
 pub mod ffi;
 
 mod buffer;
+mod buffer_pool;
 mod buffer_queue;
 mod buffer_slot;
 mod chain_set;

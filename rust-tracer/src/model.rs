@@ -10,6 +10,7 @@ use loom::thread;
 use trace_format::{Event, SegmentDecoder};
 
 use crate::buffer::{Buffer, BufferBudget};
+use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::BufferSlot;
 use crate::chain_table::{Added, Table};
@@ -18,7 +19,8 @@ use crate::seats::{Seat, Seats};
 
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());
-    Buffer::try_new(budget, u64::MAX, 64, 1, index).unwrap()
+    let charge = budget.charge(64, u64::MAX).unwrap();
+    Buffer::try_new(charge, 64, 1, index).unwrap()
 }
 
 fn write(buffer: &mut Buffer, sequence: u64) {
@@ -60,6 +62,30 @@ fn a_buffer_can_be_taken_at_any_time() {
     });
 }
 
+/// A kept buffer goes to one thread, with all that was done to it.
+#[test]
+fn a_kept_buffer_has_one_user() {
+    loom::model(|| {
+        let pool = Arc::new(BufferPool::default());
+        let budget: &BufferBudget = Box::leak(Box::default());
+        let take =
+            move |pool: &BufferPool, index| pool.take(budget, u64::MAX, 64, 1, index).unwrap();
+        let drainer = thread::spawn({
+            let pool = pool.clone();
+            move || [1, 2].map(|index| pool.keep(new_buffer(index)))
+        });
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || take(&pool, 3)
+        });
+        let mine = take(&pool, 4);
+        let theirs = other.join().unwrap();
+        drainer.join().unwrap();
+        assert_eq!((mine.index(), theirs.index()), (4, 3));
+        assert!(!std::ptr::eq(&*mine, &*theirs));
+    });
+}
+
 /// The drainer gets every buffer once, those of a thread in order.
 #[test]
 fn submitted_buffers_arrive_in_order() {
@@ -78,7 +104,7 @@ fn submitted_buffers_arrive_in_order() {
         other_submitter.join().unwrap();
         buffers.extend(queue.take_all());
 
-        let mut indexes: Vec<u64> = buffers.iter().map(Buffer::index).collect();
+        let mut indexes: Vec<u64> = buffers.iter().map(|buffer| buffer.index()).collect();
         assert_eq!(indexes.len(), 3);
         indexes.retain(|&index| index != 10);
         assert_eq!(indexes, [1, 2]);

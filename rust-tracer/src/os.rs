@@ -37,6 +37,13 @@ pub(crate) fn with_signals_blocked<T>(action: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Length of a page of memory, in bytes.
+pub(crate) fn page_len() -> usize {
+    // SAFETY: has no preconditions.
+    let len = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(len).unwrap_or(4096)
+}
+
 /// Processor time of the calling thread in nanoseconds; 0 if it is not known.
 pub(crate) fn thread_cpu_ns() -> u64 {
     let mut time = libc::timespec {

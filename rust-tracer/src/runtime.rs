@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use trace_format::FileHeader;
 
 use crate::buffer::{Buffer, BufferBudget};
+use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, Serial};
@@ -49,6 +50,7 @@ pub struct Runtime {
     closed: AtomicBool,
     pub(crate) seats: Seats,
     pub(crate) queue: BufferQueue,
+    pub(crate) pool: BufferPool,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
     pub(crate) chains: ChainSet,
@@ -93,6 +95,7 @@ impl Runtime {
             closed: AtomicBool::new(false),
             seats: Seats::default(),
             queue: BufferQueue::default(),
+            pool: BufferPool::default(),
             budget: BufferBudget::default(),
             losses: Losses::default(),
             chains: ChainSet::new(max_chain_bytes),

@@ -145,8 +145,8 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..2000 {
                         let mut seat = seats.take().unwrap();
-                        let buffer = Buffer::try_new(budget, u64::MAX, 100, number, round);
-                        seat.check_in(buffer.unwrap());
+                        let charge = budget.charge(100, u64::MAX).unwrap();
+                        seat.check_in(Buffer::try_new(charge, 100, number, round).unwrap());
                         thread::yield_now();
                         // Another thread's, if it came to the same seat.
                         let buffer = seat.check_out().unwrap();

@@ -7,7 +7,7 @@ use trace_format::{
     NONE, SegmentEncoder, ThreadId,
 };
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, USUAL_LEN};
 use crate::chain_set::ChainAccess;
 use crate::chain_table::Added;
 use crate::fallible::{try_box, try_to_string};
@@ -19,7 +19,7 @@ use crate::seats::OwnedSeat;
 const MIN_BUFFER_LEN: usize = 8 << 10;
 /// … to this one, so that threads that do the same do not submit their buffers
 /// at the same time (paper, section 3.1).
-const MAX_BUFFER_LEN: usize = 24 << 10;
+const MAX_BUFFER_LEN: usize = USUAL_LEN;
 
 /// Longest event without text and frames, in bytes: a type and five numbers.
 const MAX_PLAIN_EVENT_LEN: usize = 1 + 5 * 10;
@@ -327,7 +327,9 @@ impl ThreadTracer {
         let capacity = self.random_buffer_len().max(needed);
         let budget = &self.runtime.budget;
         let mut buffer =
-            Buffer::try_new(budget, max_bytes, capacity, self.thread, self.next_buffer)?;
+            self.runtime
+                .pool
+                .take(budget, max_bytes, capacity, self.thread, self.next_buffer)?;
         self.next_buffer = self.next_buffer.wrapping_add(1);
         let unrecorded = self.runtime.losses.take_unrecorded_numbers();
         if unrecorded > 0 {
@@ -510,7 +512,7 @@ mod tests {
         let runtime = runtime(MAX_BUFFER_LEN as u64);
         // Takes the memory that there is, its metadata twice as much.
         let budget = &runtime.budget;
-        let all = Buffer::try_new(budget, u64::MAX, 2 * MAX_BUFFER_LEN, 99, 0).unwrap();
+        let all = budget.charge(2 * MAX_BUFFER_LEN, u64::MAX).unwrap();
         let mut tracer = tracer(runtime);
         enter(&mut tracer, 1);
         enter(&mut tracer, 2);
