@@ -6,51 +6,71 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Many threads block each other on a few locks as often as they can, with
- * nothing in between.
+ * nothing in between. Whoever holds a lock yields the processor, so that
+ * another thread runs into it.
  *
- * <p>Arguments: threads, locks, turns of each thread. A turn yields the
- * processor while it holds a lock, so that another thread runs into it.
+ * <p>Arguments: the number of threads, the number of locks, and how often the
+ * threads shall be blocked, all together and at least.
  *
- * <p>Prints how often the threads were blocked by the JVM's own count:
+ * <p>Prints how often they were blocked by the JVM's own count:
  * {@code blocked COUNT}.
  */
 public final class LockHammer {
-    private LockHammer() {}
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final Anvil[] anvils;
+    private final Hammer[] hammers;
+    private final CountDownLatch finished;
+    private volatile boolean enough;
+
+    private LockHammer(int hammers, int anvils) {
+        this.anvils = new Anvil[anvils];
+        for (int i = 0; i < anvils; i++) {
+            this.anvils[i] = new Anvil();
+        }
+        this.hammers = new Hammer[hammers];
+        for (int i = 0; i < hammers; i++) {
+            this.hammers[i] = new Hammer(i);
+        }
+        this.finished = new CountDownLatch(hammers);
+    }
 
     public static void main(String[] args) throws InterruptedException {
-        Anvil[] anvils = new Anvil[Integer.parseInt(args[1])];
-        for (int i = 0; i < anvils.length; i++) {
-            anvils[i] = new Anvil();
-        }
-        int turns = Integer.parseInt(args[2]);
-        Hammer[] hammers = new Hammer[Integer.parseInt(args[0])];
-        CountDownLatch finished = new CountDownLatch(hammers.length);
-        for (int i = 0; i < hammers.length; i++) {
-            hammers[i] = new Hammer(i, anvils, turns, finished);
-            hammers[i].start();
-        }
-        finished.await();
+        new LockHammer(Integer.parseInt(args[0]), Integer.parseInt(args[1])).run(Long.parseLong(args[2]));
+    }
 
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long blocked = 0;
+    private void run(long blocks) throws InterruptedException {
         for (Hammer hammer : hammers) {
-            blocked += threads.getThreadInfo(hammer.getId()).getBlockedCount();
+            hammer.start();
         }
+        while (countBlocked() < blocks) {
+            Thread.sleep(10);
+        }
+        enough = true;
+        finished.await();
+        System.out.println("blocked " + countBlocked());
+
+        long struck = 0;
+        long striking = 0;
         for (Hammer hammer : hammers) {
             hammer.mayEnd.countDown();
-        }
-        for (Hammer hammer : hammers) {
             hammer.join();
+            striking += hammer.strikes;
         }
-        System.out.println("blocked " + blocked);
-
-        long strikes = 0;
         for (Anvil anvil : anvils) {
-            strikes += anvil.strikes;
+            struck += anvil.strikes;
         }
-        if (strikes != (long) hammers.length * turns) {
-            throw new AssertionError(strikes + " strikes: the locks do not exclude each other");
+        if (struck != striking) {
+            throw new AssertionError(struck + " of " + striking + " strikes: the locks do not exclude each other");
         }
+    }
+
+    private long countBlocked() {
+        long blocked = 0;
+        for (Hammer hammer : hammers) {
+            blocked += THREADS.getThreadInfo(hammer.getId()).getBlockedCount();
+        }
+        return blocked;
     }
 
     /** A lock and what it guards. */
@@ -63,26 +83,21 @@ public final class LockHammer {
         }
     }
 
-    private static final class Hammer extends Thread {
-        private final Anvil[] anvils;
-        private final int turns;
-        private final CountDownLatch finished;
+    private final class Hammer extends Thread {
+        private final int number;
         private final CountDownLatch mayEnd = new CountDownLatch(1);
-        private int next;
+        private long strikes;
 
-        Hammer(int number, Anvil[] anvils, int turns, CountDownLatch finished) {
+        Hammer(int number) {
             super("hammer-" + number);
-            this.next = number % anvils.length;
-            this.anvils = anvils;
-            this.turns = turns;
-            this.finished = finished;
+            this.number = number;
         }
 
         @Override
         public void run() {
-            for (int turn = 0; turn < turns; turn++) {
-                anvils[next].strike();
-                next = (next + 1) % anvils.length;
+            for (int next = number; !enough; next++) {
+                anvils[next % anvils.length].strike();
+                strikes++;
             }
             finished.countDown();
             try {

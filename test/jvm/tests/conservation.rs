@@ -13,7 +13,7 @@ const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
 #[test]
 fn a_million_waits() {
     let _processor = alone();
-    let run = Jvm::traced(&["scenarios.LockHammer", "8", "2", "140000"]).run();
+    let run = Jvm::traced(&["scenarios.LockHammer", "8", "2", "1000000"]).run();
     let trace = run.trace();
 
     let mut pending = waits_by_length(&trace);
@@ -44,14 +44,10 @@ fn a_million_waits() {
         "waits that were not reported: {pending:?}"
     );
 
-    let blocked: u64 = run.lines_of("blocked").next().expect("the program counts")[0]
-        .parse()
-        .expect("a count");
+    let blocked = run.lines_of("blocked").next().expect("the program counts");
+    let blocked: u64 = blocked[0].parse().expect("a count");
     assert_eq!(waits, blocked, "the JVM's own count of blocked threads");
-    assert!(
-        waits >= 1_000_000,
-        "only {waits} waits: the program must contend harder"
-    );
+    assert!(waits >= 1_000_000, "only {waits} waits");
 
     let report = report(&trace, "lock-class");
     assert_eq!(
