@@ -48,7 +48,7 @@ prepare_given_forest() {
 use_forest() {
   local name=$1 content=$2
   shift 2
-  FOREST=$CACHE/sources/$name-$(hash_of printf '%s' "$content")
+  FOREST=$CACHE/sources/$name-$(hash_of printf '%s' "$content $(declare -f make_portable)")
   if [[ ! -d $FOREST ]]; then
     run_step "$EXIT_SOURCE" "unpack OpenJDK $name" make_forest "$FOREST" "$@"
   fi
@@ -95,12 +95,15 @@ require_forest() {
   done
 }
 
-# What an older update needs to be compiled today, beside compiler flags; a newer
-# one has these changes already.
+# What an older update needs to be compiled today, beside compiler flags.
 make_portable() {
   # No order between a pointer and zero in today's C++.
   sed -i 's/Universe::narrow_oop_base() > 0)/Universe::narrow_oop_base() != NULL)/' "$1/hotspot/src/share/vm/opto/lcm.cpp"
   sed -i 's/if (base() > 0)/if (base() != NULL)/' "$1/hotspot/src/share/vm/runtime/virtualspace.cpp"
+  # Gone from the C library, and needed for nothing on Linux.
+  sed -i '/#include <sys\/sysctl.h>/d' "$1"/jdk/src/solaris/native/java/net/Plain{,Datagram}SocketImpl.c
+  # Currencies that changed more than ten years ago are taken for a mistake.
+  sed -i 's/((long) 10) \* 365/((long) 100) * 365/' "$1/jdk/make/src/classes/build/tools/generatecurrencydata/GenerateCurrencyData.java"
 }
 
 # update_arguments: what configure needs to know of the version, for example
