@@ -9,14 +9,13 @@ package scenarios;
  * {@code wait ROUND WANTED_NS RETURNED_NS}.
  */
 public final class Contend {
-    private static final int WARM_UP = 20_000;
     private static final int ROUNDS = 5;
 
     private Contend() {}
 
     public static void main(String[] args) throws Exception {
         Scenario scenario = (Scenario) Class.forName("scenarios." + args[0]).newInstance();
-        for (int i = 0; i < WARM_UP; i++) {
+        for (int i = 0; i < scenario.warmUp(); i++) {
             scenario.own(Held.NOT_AT_ALL);
             scenario.want();
         }
@@ -29,7 +28,7 @@ public final class Contend {
     /** Lets a thread "owner" block a thread "waiter" once, for {@link Held#BLOCKED_NANOS} and a little. */
     static Waiter block(Scenario scenario) throws InterruptedException {
         Waiter waiter = new Waiter(scenario);
-        Held held = new Held(waiter);
+        Held held = new Held(waiter, scenario::onBlocked);
         Owner owner = new Owner(scenario, held);
         owner.start();
         held.awaitEntered();

@@ -18,10 +18,17 @@ final class Held implements Runnable {
     static final Held NOT_AT_ALL = new Held(null);
 
     private final Thread waiter;
+    private final Runnable onBlocked;
     private volatile boolean entered;
 
     Held(Thread waiter) {
+        this(waiter, () -> {});
+    }
+
+    /** {@code onBlocked} runs in the owner once the waiter is blocked. */
+    Held(Thread waiter, Runnable onBlocked) {
         this.waiter = waiter;
+        this.onBlocked = onBlocked;
     }
 
     @Override
@@ -34,6 +41,13 @@ final class Held implements Runnable {
             LockSupport.parkNanos(1_000_000);
         }
         nanos(BLOCKED_NANOS);
+        onBlocked.run();
+    }
+
+    /** {@link #run}, and then leaves the caller in a hurry. */
+    void runAndThrow(RuntimeException exception) {
+        run();
+        throw exception;
     }
 
     void awaitEntered() {

@@ -10,12 +10,14 @@
 //! | `LOCKTRACE_JDK`       | `build/jdk`        | the patched JDK           |
 //! | `LOCKTRACE_JDK_STOCK` | `build/jdk-stock`  | the same JDK, unpatched   |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
+//! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
 //!
 //! Everything here panics when the machinery itself fails: these are helpers of
 //! tests.
 
 mod cases;
 mod compile_mode;
+mod contend;
 mod contention;
 mod expectation;
 mod jdk;
@@ -24,11 +26,13 @@ mod locktrace;
 mod paths;
 mod processor;
 mod programs;
+mod setting;
 mod summary;
 mod turn;
 
 pub use cases::check_each;
 pub use compile_mode::CompileMode;
+pub use contend::{check_compiled, check_rounds, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use expectation::{Expectation, ExpectedFrame, line_of};
 pub use jdk::Jdk;
@@ -40,5 +44,6 @@ pub use locktrace::{
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, run_to_success};
+pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound};
 pub use turn::{Turn, blame};

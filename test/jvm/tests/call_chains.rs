@@ -3,18 +3,9 @@
 //!
 //! One scenario each; `scenarios/*.java` say what is expected.
 
-use std::time::Duration;
-
 use jvm_tests::{
-    CompileMode, Expectation, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, among_others,
-    check_each, waits,
+    CompileMode, Setting, among_others, check_compiled, check_each, check_rounds, contend,
 };
-
-/// `Contend.ROUNDS`.
-const ROUNDS: usize = 5;
-
-/// `Held.BLOCKED_NANOS`.
-const BLOCKED: Duration = Duration::from_millis(20);
 
 #[test]
 fn synchronized_method() {
@@ -109,8 +100,14 @@ fn inlining_happens() {
         ("InlinedCallee", "runHeld"),
     ];
     for (scenario, method) in deepest {
-        for mode in [CompileMode::C1, CompileMode::C2, CompileMode::Tiered] {
-            let log = contend(scenario, mode).stderr;
+        let profiled = |setting: &Setting| {
+            matches!(
+                setting.mode,
+                CompileMode::C1 | CompileMode::C2 | CompileMode::Tiered
+            )
+        };
+        for setting in Setting::rotated(scenario).into_iter().filter(profiled) {
+            let log = contend(scenario, &setting).stderr;
             let inlined = |line: &str| {
                 let attempt = line.contains(&format!("   scenarios.{scenario}::{method} ("))
                     && line.contains('@');
@@ -118,7 +115,7 @@ fn inlining_happens() {
             };
             assert!(
                 log.lines().any(inlined),
-                "{scenario}.{method} is not inlined by {mode:?}:\n{log}"
+                "{scenario}.{method} is not inlined by {setting:?}:\n{log}"
             );
         }
     }
@@ -126,87 +123,9 @@ fn inlining_happens() {
 
 fn check_in_all_modes(scenario: &str) {
     let _processor = among_others();
-    let expectation = Expectation::of(scenario);
-    check_each(CompileMode::ALL, |&mode| {
-        let run = contend(scenario, mode);
-        check_compiled(scenario, mode, &run);
-
-        let mut waits = waits(&run.trace());
-        waits.retain(|wait| wait.thread() == "waiter");
-        assert_eq!(waits.len(), ROUNDS, "one wait a round: {waits:#?}");
-        for (wait, round) in waits.iter().zip(run.lines_of("wait")) {
-            check_wait(&expectation, mode, wait);
-            check_duration(wait, &round);
-        }
+    check_each(Setting::rotated(scenario), |setting| {
+        let run = contend(scenario, setting);
+        check_compiled(scenario, setting.mode, &run);
+        check_rounds(scenario, setting.mode, &run);
     });
-}
-
-fn contend(scenario: &str, mode: CompileMode) -> Run {
-    Jvm::traced(&["scenarios.Contend", scenario])
-        .flags(NEVER_INLINED)
-        .flags(mode.flags())
-        .flags([
-            "-XX:+PrintCompilation",
-            "-XX:+UnlockDiagnosticVMOptions",
-            "-XX:+PrintInlining",
-        ])
-        .flags(["-XX:+DisplayVMOutputToStderr"])
-        .run()
-}
-
-/// The code under test really was compiled, and with a single compiler it was
-/// not thrown away while it held the lock.
-fn check_compiled(scenario: &str, mode: CompileMode, run: &Run) {
-    if !mode.compiles() {
-        return;
-    }
-    for method in ["own", "want"] {
-        let name = format!(" scenarios.{scenario}::{method} (");
-        let log = run.stderr.lines().filter(|line| line.contains(&name));
-        let log: Vec<_> = log.collect();
-        assert!(!log.is_empty(), "{method} was not compiled");
-
-        let thrown_away = log.iter().any(|line| line.contains("made not entrant"));
-        let one_compiler = matches!(mode, CompileMode::C1 | CompileMode::C2);
-        assert!(
-            !(one_compiler && thrown_away),
-            "{method} was thrown away: {log:?}"
-        );
-    }
-}
-
-fn check_wait(expectation: &Expectation, mode: CompileMode, wait: &Wait) {
-    let common = wait.common();
-    assert_eq!(common.group, "monitor", "{wait}");
-    assert_eq!(common.kind, "enter", "{wait}");
-    assert_eq!(common.lock_class, expectation.lock_class, "{wait}");
-    if let Err(difference) = ExpectedFrame::compare(&expectation.waiter, &common.chain, mode) {
-        panic!("call chain of the blocked thread: {difference}");
-    }
-    for part in wait.parts.iter().filter(|part| part.owner.is_some()) {
-        assert_eq!(part.owner_name(), Some("owner"), "{wait}");
-        let chain = part.owner_chain.as_deref().unwrap_or_default();
-        if let Err(difference) = ExpectedFrame::compare(&expectation.owner, chain, mode) {
-            panic!("call chain of the owner: {difference}");
-        }
-    }
-}
-
-/// Two bounds that allow for no tolerance: the owner holds the lock for a while
-/// after it saw the other thread blocked, and that thread asked for the lock
-/// before the trace says so and returned with it after.
-fn check_duration(wait: &Wait, round: &[&str]) {
-    let [_, wanted_ns, returned_ns] = round else {
-        panic!("not a round: {round:?}");
-    };
-    let time = |text: &str| text.parse::<u64>().expect("a time in nanoseconds");
-    let limit_ns = time(returned_ns) - time(wanted_ns);
-    assert!(
-        wait.duration_ns <= limit_ns,
-        "longer than {limit_ns} ns: {wait}"
-    );
-
-    let owned = wait.parts.iter().filter(|part| part.owner.is_some());
-    let owned = Duration::from_nanos(owned.map(|part| part.duration_ns).sum());
-    assert!(owned >= BLOCKED, "too little blame: {wait}");
 }

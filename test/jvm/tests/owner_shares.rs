@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use jvm_tests::{
-    CompileMode, Contention, Jvm, NEVER_INLINED, Run, Turn, Wait, alone, blame, check_each,
-    contentions,
+    CompileMode, Contention, Jvm, NEVER_INLINED, Run, Setting, Turn, Wait, alone, blame,
+    check_each, contentions,
 };
 
 const OWNERS: [&str; 4] = ["ownerA", "ownerB", "ownerC", "ownerD"];
@@ -26,31 +26,10 @@ const SHARE_TOLERANCE: f64 = 3.0;
 /// same reasons.
 const TOTAL_TOLERANCE: f64 = 0.05;
 
-const COLLECTORS: [&str; 4] = [
-    "-XX:+UseSerialGC",
-    "-XX:+UseParallelGC",
-    "-XX:+UseConcMarkSweepGC",
-    "-XX:+UseG1GC",
-];
-
-const LOCKINGS: [&[&str]; 2] = [
-    &["-XX:-UseBiasedLocking"],
-    // Biased from the start, not from the fifth second on.
-    &["-XX:+UseBiasedLocking", "-XX:BiasedLockingStartupDelay=0"],
-];
-
 #[test]
 fn with_every_compiler_collector_and_way_of_locking() {
     let _processor = alone();
-    let mut cases = Vec::new();
-    for mode in CompileMode::ALL {
-        for collector in COLLECTORS {
-            for locking in LOCKINGS {
-                cases.push([mode.flags(), &[collector], locking].concat());
-            }
-        }
-    }
-    check_each(cases, |flags| check("Block", flags));
+    check_each(Setting::all(), |setting| check("Block", &setting.flags()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 /*
- * The native methods of the scenarios SynchronizedNative, JniMonitor,
- * JniMonitorAcrossCalls and OwnerShares.
+ * The native methods of the scenarios SynchronizedNative, ExceptionFromNative,
+ * JniMonitor, JniMonitorAcrossCalls and OwnerShares.
  */
 #include <jni.h>
 #include <stddef.h>
@@ -22,6 +22,19 @@ Java_scenarios_SynchronizedNative_lockAround(JNIEnv *env, jobject self, jobject 
 
 JNIEXPORT void JNICALL
 Java_scenarios_SynchronizedNative_lockBriefly(JNIEnv *env, jobject self) {
+    (void) env;
+    (void) self;
+}
+
+JNIEXPORT void JNICALL
+Java_scenarios_ExceptionFromNative_fail(JNIEnv *env, jobject self, jobject held) {
+    (void) self;
+    call(env, held, "run");
+    (*env)->ThrowNew(env, (*env)->FindClass(env, "java/lang/IllegalStateException"), "expected");
+}
+
+JNIEXPORT void JNICALL
+Java_scenarios_ExceptionFromNative_acquire(JNIEnv *env, jobject self) {
     (void) env;
     (void) self;
 }
