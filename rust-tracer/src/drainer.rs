@@ -240,6 +240,7 @@ impl Drainer {
         let chunks = self.events_chunks.saturating_add(self.counters_chunks);
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
         self.file.append(end);
+        self.file.check();
         self.runtime.stop_signal.set(Phase::Finished);
     }
 }

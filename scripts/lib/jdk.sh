@@ -150,7 +150,7 @@ make_class_libraries() {
 # assemble_image TARGET: the class libraries as hard links where the file system
 # allows it, and this variant's HotSpot.
 assemble_image() {
-  local target=$1 partial=$1.partial inputs
+  local target=$1 partial=$1.partial replaced=$1.replaced inputs
   inputs="$CLASS_LIBRARIES $(hash_of list_files "$HOTSPOT_DIST")"
   if [[ -f $target/.inputs && $(<"$target/.inputs") == "$inputs" ]]; then
     say "up to date: $target"
@@ -167,8 +167,13 @@ assemble_image() {
   rsync --archive "$HOTSPOT_DIST/lib/" "$partial/lib/"
   use_machine_certificates "$partial"
   printf '%s' "$inputs" >"$partial/.inputs"
-  rm -rf "$target"
+  # Programs that start from the image meanwhile find it whole, old or new.
+  rm -rf "$replaced"
+  if [[ -e $target ]]; then
+    mv "$target" "$replaced"
+  fi
   mv "$partial" "$target"
+  rm -rf "$replaced"
   say "ready: $target"
 }
 

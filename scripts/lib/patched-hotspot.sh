@@ -83,7 +83,9 @@ patch_hotspot() {
   cp --recursive --remove-destination --no-target-directory "$PATCHES/overlay" "$staging"
   mkdir "$staging/locktrace"
   cp --recursive "$RUNTIME_MAKE" "$staging/locktrace/make"
-  cp "$RUNTIME_HEADER" "$RUNTIME_ARCHIVE" "$staging/locktrace"
+  cp "$RUNTIME_HEADER" "$staging/locktrace"
+  # The rest of libjvm.so has no debug information either.
+  strip --strip-debug -o "$staging/locktrace/librust_tracer.a" "$RUNTIME_ARCHIVE"
   mkdir -p "$tree"
   rsync --recursive --links --perms --checksum --delete --itemize-changes "$staging/" "$tree/" | tee "$tree.changes"
   rm -rf "$staging"

@@ -45,7 +45,7 @@ void LockTraceEnter::write_enter() {
   // its stack is part of the wait.
   uint64_t sequence = lct_lock_next_sequence(lock);
   jlong now_ns = os::javaTimeNanos();
-  uint32_t chain = LockTraceStackWalk::record(_thread, tracer);
+  uint32_t chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
   bool after_wait = _thread->current_waiting_monitor() == _monitor;
   lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait);
   _safepoint_ns = LockTrace::safepoint_clock(now_ns);

@@ -29,6 +29,7 @@ class LockTraceFrames : public StackObj {
  private:
   frame       _frame;
   RegisterMap _map;
+  oop         _entering;  // until the innermost frame is passed
   bool        _at_end;
 
   bool is_java_frame() const { return _frame.is_interpreted_frame() || nm() != NULL; }
@@ -40,10 +41,25 @@ class LockTraceFrames : public StackObj {
     }
   }
 
+  // Is the frame at a monitorenter of the object? The interpreter has chosen
+  // the lock's slot in the frame by then. Other locks that a byte code takes,
+  // in class initialization for example, have none.
+  bool is_entering() const {
+    if (_entering == NULL) return false;
+    for (BasicObjectLock* slot = _frame.interpreter_frame_monitor_end();
+         slot < _frame.interpreter_frame_monitor_begin();
+         slot = _frame.next_monitor_in_interpreter_frame(slot)) {
+      if (slot->obj() == _entering) return true;
+    }
+    return false;
+  }
+
  public:
   // leaf_frame: the C++ frame that a leaf routine without an anchor was
   // called from, see LockTraceLeafCaller.
-  LockTraceFrames(JavaThread* thread, void* leaf_frame) : _map(thread, false), _at_end(false) {
+  // entering: the object whose monitor the thread is about to enter, or NULL.
+  LockTraceFrames(JavaThread* thread, void* leaf_frame, oop entering)
+      : _map(thread, false), _entering(entering), _at_end(false) {
     if (thread->has_last_Java_frame()) {
       _frame = thread->last_frame();
     } else if (leaf_frame != NULL) {
@@ -61,6 +77,7 @@ class LockTraceFrames : public StackObj {
   bool at_end() const { return _at_end; }
 
   void next() {
+    _entering = NULL;
     if (_frame.is_first_frame()) { _at_end = true; return; }
     _frame = _frame.sender(&_map);
     skip_other_frames();
@@ -74,7 +91,13 @@ class LockTraceFrames : public StackObj {
 
   address pc() const                { return _frame.pc(); }
   Method* interpreted_method() const { return _frame.interpreter_frame_method(); }
-  int     interpreted_bci() const   { return _frame.interpreter_frame_bci(); }
+
+  // The interpreter steps past a monitorenter, which is one byte long, before
+  // it locks. At index 0 a synchronized method locks.
+  int interpreted_bci() const {
+    int bci = _frame.interpreter_frame_bci();
+    return bci > 0 && is_entering() ? bci - 1 : bci;
+  }
 
   // Identifies the frame's code position in 64 bits that never mean anything
   // else: a compiled method by its compile id and the pc offset, an
@@ -126,12 +149,12 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
   }
 }
 
-static uint32_t add_chain(JavaThread* thread, LctThread* tracer, void* leaf_frame,
+static uint32_t add_chain(JavaThread* thread, LctThread* tracer, void* leaf_frame, oop entering,
                           const uint64_t* keys, int length, bool truncated) {
   ResourceMark rm(thread);
   GrowableArray<LctFrame> frames(2 * length);
   int count = 0;
-  for (LockTraceFrames walk(thread, leaf_frame); count < length && !walk.at_end(); walk.next(), count++) {
+  for (LockTraceFrames walk(thread, leaf_frame, entering); count < length && !walk.at_end(); walk.next(), count++) {
     nmethod* code = walk.nm();
     if (code != NULL) {
       append_compiled(&frames, tracer, code, walk.pc());
@@ -143,16 +166,16 @@ static uint32_t add_chain(JavaThread* thread, LctThread* tracer, void* leaf_fram
   return lct_chain_add(tracer, keys, length, frames.adr_at(0), frames.length(), truncated);
 }
 
-uint32_t LockTraceStackWalk::record(JavaThread* thread, LctThread* tracer) {
+uint32_t LockTraceStackWalk::record(JavaThread* thread, LctThread* tracer, oop entering) {
   void* leaf_frame = thread->locktrace()->_leaf_frame;
   uint64_t keys[max_frames];
   int length = 0;
-  LockTraceFrames walk(thread, leaf_frame);
+  LockTraceFrames walk(thread, leaf_frame, entering);
   for (; !walk.at_end() && length < max_frames; walk.next()) {
     keys[length++] = walk.key(tracer);
   }
   if (length == 0) return 0;
   uint32_t chain = lct_chain_find(tracer, keys, length);
   if (chain != 0) return chain;
-  return add_chain(thread, tracer, leaf_frame, keys, length, !walk.at_end());
+  return add_chain(thread, tracer, leaf_frame, entering, keys, length, !walk.at_end());
 }

@@ -12,6 +12,7 @@
 
 #include "locktrace/lockTraceState.hpp"
 #include "memory/allocation.hpp"
+#include "oops/oopsHierarchy.hpp"
 
 class JavaThread;
 
@@ -25,7 +26,8 @@ class LockTraceStackWalk : AllStatic {
 
   // The identifier of the current thread's call chain; 0 if the thread has no
   // Java frame or memory is short. Callable in VM state and in leaf routines.
-  static uint32_t record(JavaThread* thread, LctThread* tracer);
+  // entering: the object whose monitor the thread is about to enter, or NULL.
+  static uint32_t record(JavaThread* thread, LctThread* tracer, oop entering = NULL);
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACESTACKWALK_HPP
