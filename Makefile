@@ -17,7 +17,7 @@ help: ## this list
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
-test: jdk jdk-stock lint tools ## every check and test
+test: jdk jdk-stock lint tools loom ## every check and test
 	cargo test --workspace --locked
 
 clean: ## remove what this clone has built

@@ -1,9 +1,12 @@
-# The command line.
+# The command line, and tests of what runs inside the JVM.
 
 # Where rustup puts cargo, which a shell that is no login shell may not know.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: tools
+.PHONY: tools loom
 
 tools: ## build/bin/locktrace
 	cargo install --quiet --locked --no-track --force --path crates/locktrace --root build
+
+loom: ## the runtime's hand-overs, in every interleaving
+	RUSTFLAGS="--cfg loom" cargo test --quiet --release --locked --package rust-tracer --lib --target-dir target/loom

@@ -22,6 +22,15 @@ readonly CACHE
 # shellcheck source=lib/jdk.sh
 . "$ROOT/scripts/lib/jdk.sh"
 
+readonly PACKAGES=(
+  build-essential autoconf automake pkg-config
+  file gawk procps rsync patch xz-utils zip unzip cpio
+  libx11-dev libxext-dev libxrender-dev libxtst-dev libxt-dev libxi-dev
+  libcups2-dev libfreetype6-dev libasound2-dev libfontconfig1-dev
+  libelf-dev zlib1g-dev libjpeg-dev libpng-dev libgif-dev liblcms2-dev
+  libpcsclite-dev patchelf
+)
+
 SOURCE=
 BOOT_JDK=
 DEBUG_LEVEL=release

@@ -1,14 +1,5 @@
 # shellcheck shell=bash
-# What the build needs of the machine: its kind, packages, a Rust toolchain.
-
-readonly PACKAGES=(
-  build-essential autoconf automake pkg-config
-  file gawk procps rsync patch xz-utils zip unzip cpio
-  libx11-dev libxext-dev libxrender-dev libxtst-dev libxt-dev libxi-dev
-  libcups2-dev libfreetype6-dev libasound2-dev libfontconfig1-dev
-  libelf-dev zlib1g-dev libjpeg-dev libpng-dev libgif-dev liblcms2-dev
-  libpcsclite-dev patchelf
-)
+# What is needed of the machine: its kind, packages, a Rust toolchain.
 
 # distribution: "debian", "ubuntu", or whatever else the machine runs.
 distribution() {

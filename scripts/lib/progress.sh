@@ -4,7 +4,8 @@
 # Sourced by scripts that set LOG_DIR. Everything is written to stderr, so that
 # stdout stays free for results.
 
-# The exit codes of the scripts that use this library.
+# The exit codes of the scripts that use this library, each of them some.
+# shellcheck disable=SC2034
 readonly EXIT_BUILD=1 EXIT_USAGE=2 EXIT_MACHINE=3 EXIT_SOURCE=4 EXIT_PATCH=5
 
 say() {

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Installs what the tests need beside what the build needs: Maven for the Java
+# programs that have dependencies, shellcheck for the scripts.
+set -euo pipefail
+shopt -s inherit_errexit
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly ROOT
+LOG_DIR=$ROOT/build/logs/test-packages
+
+# shellcheck source=lib/progress.sh
+. "$ROOT/scripts/lib/progress.sh"
+# shellcheck source=lib/machine.sh
+. "$ROOT/scripts/lib/machine.sh"
+
+require_packages maven shellcheck
