@@ -1,0 +1,110 @@
+package tools.locktrace.suite;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import tools.locktrace.suite.shapes.Holds;
+import tools.locktrace.suite.shapes.InlinedLocks;
+import tools.locktrace.suite.shapes.LockKind;
+import tools.locktrace.suite.shapes.Mailbox;
+import tools.locktrace.suite.shapes.NestedLocks;
+import tools.locktrace.suite.shapes.SharedLocks;
+import tools.locktrace.suite.shapes.TimedWaits;
+
+/** Which cases are run, and for how long. */
+enum Setting {
+    /** Every shape once. */
+    SHORT(1, 500, 1, 1500) {
+        @Override
+        List<SuiteCase> cases() {
+            List<SuiteCase> cases = new ArrayList<>();
+            cases.add(shared(2, Holds.UNIFORM));
+            cases.add(shared(4, Holds.GEOMETRIC));
+            cases.add(shared(8, Holds.ONE_LONG).with("think", 4));
+            cases.add(shared(32, Holds.UNIFORM));
+            cases.add(chains(4, 4, 4, Holds.GEOMETRIC));
+            cases.add(chains(8, 100, 50, Holds.ONE_LONG));
+            cases.add(chains(8, 1000, 200, Holds.GEOMETRIC));
+            cases.add(shared(12, Holds.GEOMETRIC).with("locks", 4));
+            for (LockKind kind : LockKind.values()) {
+                if (kind != LockKind.BLOCK) {
+                    cases.add(shared(4, Holds.GEOMETRIC).with("kind", kind));
+                }
+            }
+            cases.add(SuiteCase.of(InlinedLocks.class, 4));
+            cases.add(SuiteCase.of(NestedLocks.class, 6));
+            cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", 2, 3).notified());
+            cases.add(SuiteCase.of(TimedWaits.class, 4));
+            return cases;
+        }
+    },
+    /** Many combinations. */
+    FULL(1, 1000, 2, 2000) {
+        @Override
+        List<SuiteCase> cases() {
+            List<SuiteCase> cases = new ArrayList<>();
+            for (int threads : new int[] {2, 4, 8, 16, 32}) {
+                for (Holds holds : Holds.values()) {
+                    cases.add(shared(threads, holds));
+                    cases.add(shared(threads, holds).with("think", 4));
+                }
+            }
+            int[][] numbersAndDepths = {{1, 2}, {2, 2}, {1, 200}, {10, 5}, {100, 10}, {100, 200}, {1000, 11}, {1000, 200}};
+            for (int[] numberAndDepth : numbersAndDepths) {
+                for (Holds holds : Holds.values()) {
+                    cases.add(chains(8, numberAndDepth[0], numberAndDepth[1], holds));
+                }
+            }
+            for (int locks : new int[] {2, 8, 64}) {
+                cases.add(shared(32, Holds.GEOMETRIC).with("locks", locks));
+            }
+            for (LockKind kind : LockKind.values()) {
+                for (int threads : new int[] {2, 4, 32}) {
+                    cases.add(shared(threads, Holds.GEOMETRIC).with("kind", kind));
+                }
+                cases.add(chains(8, 100, 20, Holds.GEOMETRIC).with("kind", kind));
+                cases.add(SuiteCase.of(InlinedLocks.class, 4).with("kind", kind));
+            }
+            for (int levels : new int[] {2, 4, 8}) {
+                cases.add(SuiteCase.of(NestedLocks.class, 2 * levels).with("levels", levels));
+            }
+            int[][] consumersAndProducers = {{1, 1}, {4, 1}, {1, 4}, {8, 8}};
+            for (int[] group : consumersAndProducers) {
+                cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", group).notified());
+            }
+            for (int threads : new int[] {2, 4, 16}) {
+                cases.add(SuiteCase.of(TimedWaits.class, threads));
+            }
+            return cases;
+        }
+    };
+
+    private final int warmUps;
+    private final int warmUpMillis;
+    private final int measurements;
+    private final int measurementMillis;
+
+    Setting(int warmUps, int warmUpMillis, int measurements, int measurementMillis) {
+        this.warmUps = warmUps;
+        this.warmUpMillis = warmUpMillis;
+        this.measurements = measurements;
+        this.measurementMillis = measurementMillis;
+    }
+
+    abstract List<SuiteCase> cases();
+
+    void configure(ChainedOptionsBuilder options) {
+        options.warmupIterations(warmUps).warmupTime(TimeValue.milliseconds(warmUpMillis));
+        options.measurementIterations(measurements).measurementTime(TimeValue.milliseconds(measurementMillis));
+    }
+
+    private static SuiteCase shared(int threads, Holds holds) {
+        return SuiteCase.of(SharedLocks.class, threads).with("holds", holds);
+    }
+
+    private static SuiteCase chains(int threads, int number, int depth, Holds holds) {
+        return shared(threads, holds).with("heldBy", SharedLocks.HeldBy.CHAIN)
+                .with("chains", number).with("depth", depth);
+    }
+}

@@ -1,0 +1,39 @@
+package tools.locktrace.suite.shapes;
+
+import java.util.Arrays;
+import java.util.List;
+import tools.locktrace.suite.truth.Turn;
+
+/**
+ * A lock and the code that holds it. The shapes know no more of locks than this,
+ * so another kind of lock is another guard.
+ */
+abstract class Guard {
+    /** Waits for the lock, holds it while the turn runs, and releases it. */
+    final void hold(Turn turn) {
+        turn.wants();
+        locked(turn);
+    }
+
+    /** Runs {@link Turn#run} while holding the lock. */
+    abstract void locked(Turn turn);
+
+    /** What a trace names as the lock. */
+    Object lock() {
+        return this;
+    }
+
+    /** The methods of this guard in a call chain from {@link #locked} inwards, innermost first. */
+    List<String> methods() {
+        return Arrays.asList("locked");
+    }
+
+    /** What a call chain shows of {@link #hold}, both while waiting and when releasing. */
+    final CallPath path() {
+        CallPath path = new CallPath();
+        for (String method : methods()) {
+            path.calledBy(getClass(), method);
+        }
+        return path.calledBy(Guard.class, "hold");
+    }
+}

@@ -1,0 +1,69 @@
+package tools.locktrace.suite.shapes;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import tools.locktrace.suite.truth.Turn;
+
+/** All threads take turns with the same locks. */
+@State(Scope.Benchmark)
+public class SharedLocks {
+    @Param("BLOCK")
+    LockKind kind;
+
+    /** How many locks there are; each thread takes one after the other. */
+    @Param("1")
+    int locks;
+
+    /** How many call chains there are, which all threads go through. */
+    @Param("1")
+    int chains;
+
+    /** How many frames they have, not counting those that all have. */
+    @Param("2")
+    int depth;
+
+    @Param("UNIFORM")
+    Holds holds;
+
+    /** What the time of holding depends on. */
+    @Param("THREAD")
+    HeldBy heldBy;
+
+    /** For how many naps a thread thinks before it wants a lock. */
+    @Param("0")
+    int think;
+
+    private Guard[] guards;
+    private String[] paths;
+
+    /** What {@link Holds} gives the number of. */
+    public enum HeldBy {
+        THREAD,
+        CHAIN
+    }
+
+    @Setup(Level.Trial)
+    public void setUp() {
+        guards = kind.create(locks);
+        paths = new String[chains];
+        for (int chain = 0; chain < chains; chain++) {
+            paths[chain] = Chains.path(guards[0], depth, chain)
+                    .calledBy(SharedLocks.class, "turn").toString();
+        }
+        WarmUp.of(i -> Chains.hold(guards[i % locks], Turn.warmUp(), depth, i % chains));
+    }
+
+    @Benchmark
+    public void turn(Worker worker) {
+        int operation = worker.nextOperation();
+        int chain = operation % chains;
+        Guard guard = guards[operation % locks];
+        int naps = holds.naps(heldBy == HeldBy.THREAD ? worker.number : chain);
+        Turn.nap(think);
+        Chains.hold(guard, worker.log.note(Turn.of(naps, guard.lock(), paths[chain])), depth, chain);
+    }
+}

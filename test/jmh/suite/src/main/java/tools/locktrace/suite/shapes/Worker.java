@@ -1,0 +1,33 @@
+package tools.locktrace.suite.shapes;
+
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.infra.ThreadParams;
+import tools.locktrace.suite.truth.Recorder;
+import tools.locktrace.suite.truth.TurnLog;
+
+/** A thread of a benchmark. */
+@State(Scope.Thread)
+public class Worker {
+    /** Its number, from 0. */
+    int number;
+    /** How many threads there are. */
+    int threads;
+    /** What it did. */
+    TurnLog log;
+    private int operations;
+
+    @Setup(Level.Trial)
+    public void setUp(ThreadParams params, Recorder recorder) {
+        number = params.getThreadIndex();
+        threads = params.getThreadCount();
+        log = recorder.log();
+    }
+
+    /** The number of an operation, from 0, unlike that of any other thread. */
+    int nextOperation() {
+        return operations++ * threads + number;
+    }
+}

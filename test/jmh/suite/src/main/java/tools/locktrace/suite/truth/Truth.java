@@ -1,0 +1,111 @@
+package tools.locktrace.suite.truth;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** What the threads of a fork noted, and the blame that follows from it. */
+public final class Truth {
+    /** Whom time is blamed on during which nobody held the lock. */
+    public static final String NOBODY = "nobody";
+
+    private final List<Holding> holdings;
+
+    Truth(List<Holding> holdings) {
+        this.holdings = holdings;
+    }
+
+    public static Truth read(Path path) throws IOException {
+        return new Truth(TruthFile.read(path));
+    }
+
+    public List<Holding> holdings() {
+        return holdings;
+    }
+
+    /** How long all threads together waited. */
+    public long waitedNanos() {
+        return holdings.stream().mapToLong(Holding::waitedNanos).sum();
+    }
+
+    /** How long threads waited, by an aspect of the waiting one. */
+    public Map<String, Double> waited(Function<Holding, String> aspect) {
+        Map<String, Double> waited = new TreeMap<>();
+        for (Holding holding : holdings) {
+            waited.merge(aspect.apply(holding), (double) holding.waitedNanos(), Double::sum);
+        }
+        return waited;
+    }
+
+    /**
+     * How long threads waited, by an aspect of whoever held the lock meanwhile;
+     * the rest is {@link #NOBODY}'s.
+     */
+    public Map<String, Double> blamed(Function<Holding, String> aspect) {
+        Map<String, Double> blame = new TreeMap<>();
+        for (List<Holding> lock : byLock()) {
+            for (Holding blocked : lock) {
+                blame(blocked, lock, aspect, blame);
+            }
+        }
+        return blame;
+    }
+
+    /** Those of each lock, in the order in which they held it. */
+    private Collection<List<Holding>> byLock() {
+        Map<String, List<Holding>> locks = new TreeMap<>();
+        for (Holding holding : holdings) {
+            locks.computeIfAbsent(holding.lock, key -> new ArrayList<>()).add(holding);
+        }
+        locks.values().forEach(lock -> lock.sort(Comparator.comparingLong(holding -> holding.acquiredNanos)));
+        return locks.values();
+    }
+
+    private static void blame(
+            Holding blocked, List<Holding> lock, Function<Holding, String> aspect, Map<String, Double> blame) {
+        int next = Collections.binarySearch(
+                lock, blocked, Comparator.comparingLong(holding -> holding.acquiredNanos));
+        long nobodys = blocked.waitedNanos();
+        // Backwards from the owner before it to the one whom it found.
+        for (int i = next - 1; i >= 0 && lock.get(i).releasedNanos > blocked.wantedNanos; i--) {
+            Holding owner = lock.get(i);
+            long from = Math.max(owner.acquiredNanos, blocked.wantedNanos);
+            blame.merge(aspect.apply(owner), (double) (owner.releasedNanos - from), Double::sum);
+            nobodys -= owner.releasedNanos - from;
+        }
+        blame.merge(NOBODY, (double) nobodys, Double::sum);
+    }
+
+    /**
+     * The shape of the benchmark, without any clock: a thread's holdings by an
+     * aspect, each counting as much as it has naps, with every other thread
+     * waiting meanwhile.
+     */
+    public Map<String, Double> designed(Function<Holding, String> aspect) {
+        Map<String, Double> design = new TreeMap<>();
+        for (Holding holding : holdings) {
+            design.merge(aspect.apply(holding), (double) holding.naps, Double::sum);
+        }
+        return design;
+    }
+
+    /** The share of the time of all threads together during which they waited. */
+    public double contended() {
+        long begin = holdings.stream().mapToLong(holding -> holding.wantedNanos).min().orElse(0);
+        long end = holdings.stream().mapToLong(holding -> holding.releasedNanos).max().orElse(0);
+        long threads = holdings.stream().map(holding -> holding.thread).distinct().count();
+        return (double) waitedNanos() / (threads * (end - begin));
+    }
+
+    @Override
+    public String toString() {
+        return String.format("%d turns, %.0f %% contended", holdings.size(), 100 * contended());
+    }
+}
