@@ -158,7 +158,8 @@ impl TraceAnalysis<'_> {
             }
             Event::LostNumber { lock, sequence } => {
                 self.counters.add(Counter::LostNumbers, 1);
-                (lock, sequence, Step::Gap)
+                let thread = resolver.thread(thread, entities);
+                (lock, sequence, Step::Event(LockEvent::Lost { thread }))
             }
             _ => return,
         };

@@ -16,7 +16,9 @@
 //! * on nobody ([`UnknownOwner::NoExit`]) where the lock changed hands without
 //!   an exit being written: the owner saw no thread queued, as a thread writes
 //!   its enter before it is queued;
-//! * on nobody ([`UnknownOwner::Lost`]) where events are lost.
+//! * on nobody ([`UnknownOwner::Lost`]) where events are lost. If it is not known
+//!   who lost them, the thread may not even have waited all the time: one of them
+//!   may have ended its wait, and another one begun the next.
 //!
 //! The order of events is that of their sequence numbers. The clocks of two
 //! processors may disagree a little; parts are clamped to the wait, so that they
@@ -36,6 +38,10 @@ pub(crate) struct LockAnalyzer {
     waiters: Vec<Waiter>,
     /// Empty while no thread waits.
     timeline: Timeline,
+    /// Events lost so far by nobody knows whom.
+    numbers_lost: u64,
+    /// Position in the timeline of the last of them.
+    last_gap: u64,
 }
 
 /// What the lock's last event says about its owner.
@@ -59,6 +65,8 @@ struct Waiter {
     kind: WaitKind,
     /// Position in the timeline of the interval in which the wait began.
     first_interval: u64,
+    /// [`LockAnalyzer::numbers_lost`] before the wait.
+    numbers_lost: u64,
 }
 
 impl LockAnalyzer {
@@ -68,6 +76,8 @@ impl LockAnalyzer {
             tenure: Tenure::Unseen,
             waiters: Vec::new(),
             timeline: Timeline::default(),
+            numbers_lost: 0,
+            last_gap: 0,
         }
     }
 
@@ -93,6 +103,7 @@ impl LockAnalyzer {
             enter_ns: time_ns,
             kind,
             first_interval,
+            numbers_lost: self.numbers_lost,
         });
     }
 
@@ -117,6 +128,7 @@ impl LockAnalyzer {
             end_ns: time_ns,
             owner: Owner::Unknown(UnknownOwner::NoExit),
             owner_for_earlier: Owner::Unknown(self.why_unknown()),
+            is_gap: false,
         };
         self.end_interval(interval, counters);
         self.tenure = Tenure::Entered(thread);
@@ -152,19 +164,35 @@ impl LockAnalyzer {
                 end_ns: time_ns,
                 owner,
                 owner_for_earlier,
+                is_gap: false,
             },
             counters,
         );
         self.tenure = Tenure::Released;
     }
 
-    /// Events of the lock are lost.
-    pub(crate) fn gap(&mut self, counters: &mut Counters) {
-        // Without a duration: it only tells who began to wait before the gap.
-        self.end_interval(
-            Interval::new(0, Owner::Unknown(UnknownOwner::Lost)),
-            counters,
-        );
+    /// An event of `thread` is lost.
+    pub(crate) fn lost(&mut self, thread: ThreadIndex, counters: &mut Counters) {
+        // If the thread waited, the lost event is the end of its wait: what it
+        // writes later must not be taken for that.
+        self.abandon_wait(thread, counters);
+        self.lose_owner(false, counters);
+    }
+
+    /// That many events of the lock are lost, it is not known whose.
+    pub(crate) fn gap(&mut self, numbers: u64, counters: &mut Counters) {
+        self.numbers_lost = self.numbers_lost.saturating_add(numbers);
+        self.last_gap = self.timeline.end();
+        self.lose_owner(true, counters);
+    }
+
+    fn lose_owner(&mut self, is_gap: bool, counters: &mut Counters) {
+        // Without a duration: it only tells who began to wait before the loss.
+        let interval = Interval {
+            is_gap,
+            ..Interval::new(0, Owner::Unknown(UnknownOwner::Lost))
+        };
+        self.end_interval(interval, counters);
         self.tenure = Tenure::Lost;
     }
 
@@ -172,7 +200,7 @@ impl LockAnalyzer {
     pub(crate) fn open_waits_ns(&self) -> impl Iterator<Item = u64> {
         self.waiters.iter().map(|waiter| {
             let seen = self.timeline.seen_from(waiter.first_interval);
-            let last_ns = seen.map(|(end_ns, _)| end_ns).max().unwrap_or(0);
+            let last_ns = seen.map(|interval| interval.end_ns).max().unwrap_or(0);
             last_ns.saturating_sub(waiter.enter_ns)
         })
     }
@@ -187,10 +215,22 @@ impl LockAnalyzer {
         wait.start_ns = waiter.enter_ns;
         wait.duration_ns = end_ns - waiter.enter_ns;
 
+        // Two lost events can be the end of this wait and the begin of a later
+        // one: nobody may be blamed for what lies between the gaps.
+        let may_be_two_waits = self.numbers_lost.saturating_sub(waiter.numbers_lost) >= 2;
+        let mut between_gaps = false;
+
         wait.contentions.clear();
         let mut start_ns = waiter.enter_ns;
-        for (interval_end_ns, owner) in self.timeline.seen_from(waiter.first_interval) {
-            let until_ns = interval_end_ns.clamp(start_ns, end_ns);
+        for interval in self.timeline.seen_from(waiter.first_interval) {
+            between_gaps |= may_be_two_waits && interval.is_gap;
+            between_gaps &= interval.position <= self.last_gap;
+            let owner = if between_gaps {
+                Owner::Unknown(UnknownOwner::Lost)
+            } else {
+                interval.owner
+            };
+            let until_ns = interval.end_ns.clamp(start_ns, end_ns);
             if until_ns > start_ns {
                 let duration_ns = until_ns - start_ns;
                 wait.contentions.push(Contention {

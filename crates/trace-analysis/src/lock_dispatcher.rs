@@ -37,8 +37,9 @@ impl LockDispatcher {
     ) -> bool {
         let event = match step {
             Step::Event(event) => event,
-            Step::Gap => {
-                self.analyzer(lock, entities, counters).gap(counters);
+            Step::Gap { numbers } => {
+                self.analyzer(lock, entities, counters)
+                    .gap(numbers, counters);
                 return false;
             }
         };
@@ -70,6 +71,10 @@ impl LockDispatcher {
             } => {
                 self.analyzer(lock, entities, counters)
                     .exit(thread, time_ns, chain, counters);
+            }
+            LockEvent::Lost { thread } => {
+                self.analyzer(lock, entities, counters)
+                    .lost(thread, counters);
             }
             LockEvent::Retired => {
                 if let Some(analyzer) = self.analyzers.remove(&lock) {

@@ -15,10 +15,10 @@
 //!
 //! A missing number is given up only at the end of the trace, or when more
 //! events are pending than fit the bound: then the locks with the most pending
-//! events skip their gaps until a quarter of the bound is free. Lost and
-//! given-up numbers reach the analyzer as [`Step::Gap`], so that it knows what
-//! it does not know. An event that comes after its number was given up is
-//! counted and dropped.
+//! events skip their gaps until a quarter of the bound is free. Lost numbers
+//! reach the analyzer as [`LockEvent::Lost`] and given-up ones as [`Step::Gap`],
+//! so that it knows what it does not know. An event that comes after its number
+//! was given up is counted and dropped.
 //!
 //! Nothing is remembered of a lock once its retirement is released.
 
@@ -55,14 +55,20 @@ pub(crate) enum LockEvent {
         chain: ChainIndex,
     },
     Retired,
+    /// What the thread wrote will never be known.
+    Lost {
+        thread: ThreadIndex,
+    },
 }
 
 /// What happened next to a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Event(LockEvent),
-    /// One or more events that will never be known.
-    Gap,
+    /// This many events in a row will never be known, nor who wrote them.
+    Gap {
+        numbers: u64,
+    },
 }
 
 /// One queue per lock.
@@ -212,9 +218,10 @@ impl Rearranger {
             return false;
         };
         counters.add(Counter::GapsSkipped, 1);
-        counters.add(Counter::NumbersSkipped, sequence - queue.next);
+        let numbers = sequence - queue.next;
+        counters.add(Counter::NumbersSkipped, numbers);
         queue.next = sequence;
-        release(lock, Step::Gap, counters);
+        release(lock, Step::Gap { numbers }, counters);
         self.release_due(lock, false, counters, release);
         true
     }
@@ -286,7 +293,7 @@ mod tests {
         match step {
             Step::Event(LockEvent::Exit { time_ns, .. }) => time_ns.to_string(),
             Step::Event(event) => format!("{event:?}"),
-            Step::Gap => "gap".to_owned(),
+            Step::Gap { .. } => "gap".to_owned(),
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Interval {
     /// The owner, from the view of threads that waited before: the interval's
     /// events may tell who held the lock at its end, but not since when.
     pub(crate) owner_for_earlier: Owner,
+    /// Events are missing here, and it is not known whose.
+    pub(crate) is_gap: bool,
 }
 
 impl Interval {
@@ -24,8 +26,18 @@ impl Interval {
             end_ns,
             owner,
             owner_for_earlier: owner,
+            is_gap: false,
         }
     }
+}
+
+/// An interval from the view of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) position: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) owner: Owner,
+    pub(crate) is_gap: bool,
 }
 
 /// The intervals that the threads waiting for one lock share.
@@ -73,8 +85,11 @@ impl Timeline {
             .map(|interval| interval.end_ns)
             .max();
         let owner = Owner::Unknown(UnknownOwner::Collapsed);
-        self.intervals
-            .push_front(Interval::new(end_ns.unwrap_or(0), owner));
+        self.intervals.push_front(Interval {
+            // It may have been one.
+            is_gap: true,
+            ..Interval::new(end_ns.unwrap_or(0), owner)
+        });
         self.start += half as u64 - 1;
         half as u64
     }
@@ -93,21 +108,23 @@ impl Timeline {
 
     /// The intervals from `position` on, with the owners that a thread sees
     /// that began to wait in the interval at `position`.
-    pub(crate) fn seen_from(&self, position: u64) -> impl Iterator<Item = (u64, Owner)> {
+    pub(crate) fn seen_from(&self, position: u64) -> impl Iterator<Item = Seen> {
         let skip = position.saturating_sub(self.start) as usize;
         let positions = self.start + skip as u64..;
         positions
             .zip(self.intervals.range(skip.min(self.intervals.len())..))
             .map(move |(at, interval)| {
                 let within = at == position;
-                (
-                    interval.end_ns,
-                    if within {
+                Seen {
+                    position: at,
+                    end_ns: interval.end_ns,
+                    owner: if within {
                         interval.owner
                     } else {
                         interval.owner_for_earlier
                     },
-                )
+                    is_gap: interval.is_gap,
+                }
             })
     }
 }
@@ -120,22 +137,27 @@ mod tests {
     const HAND_OFF: Owner = Owner::Unknown(UnknownOwner::HandOff);
     const COLLAPSED: Owner = Owner::Unknown(UnknownOwner::Collapsed);
 
+    fn owners(timeline: &Timeline, position: u64) -> Vec<(u64, Owner)> {
+        let seen = timeline.seen_from(position);
+        seen.map(|interval| (interval.end_ns, interval.owner))
+            .collect()
+    }
+
     #[test]
     fn threads_see_an_interval_from_within_or_from_before() {
         let mut timeline = Timeline::default();
         timeline.push(Interval::new(10, HAND_OFF));
         let position = timeline.end();
         let interval = Interval {
-            end_ns: 20,
-            owner: HAND_OFF,
             owner_for_earlier: LOST,
+            ..Interval::new(20, HAND_OFF)
         };
         timeline.push(interval);
-        assert!(timeline.seen_from(position).eq([(20, HAND_OFF)]));
-        assert!(timeline.seen_from(0).eq([(10, HAND_OFF), (20, LOST)]));
+        assert_eq!(owners(&timeline, position), [(20, HAND_OFF)]);
+        assert_eq!(owners(&timeline, 0), [(10, HAND_OFF), (20, LOST)]);
 
         timeline.forget_before(position);
-        assert!(timeline.seen_from(position).eq([(20, HAND_OFF)]));
+        assert_eq!(owners(&timeline, position), [(20, HAND_OFF)]);
         assert_eq!(timeline.end(), 2);
     }
 
@@ -150,9 +172,9 @@ mod tests {
         assert_eq!(collapsed, half);
         assert_eq!(timeline.end(), MAX_INTERVALS as u64 + 1);
         for position in [0, 7, half - 1] {
-            let seen: Vec<_> = timeline.seen_from(position).take(2).collect();
-            assert_eq!(seen, [(half - 1, COLLAPSED), (half, HAND_OFF)]);
+            let seen = owners(&timeline, position);
+            assert_eq!(seen[..2], [(half - 1, COLLAPSED), (half, HAND_OFF)]);
         }
-        assert_eq!(timeline.seen_from(half).next(), Some((half, HAND_OFF)));
+        assert_eq!(owners(&timeline, half)[0], (half, HAND_OFF));
     }
 }

@@ -183,8 +183,8 @@ pub enum Event<'a> {
         /// When.
         time_ns: u64,
     },
-    /// A sequence number was taken, but its event was lost: the drainer could
-    /// not keep up.
+    /// The writer took a sequence number, but its event was lost: the drainer
+    /// could not keep up.
     LostNumber {
         /// The lock.
         lock: LockId,
