@@ -4,7 +4,7 @@ use trace_analysis::{
     Aggregation, Analysis, Aspect, Entities, Limits, Metadata, Rows, Selection, Totals,
 };
 
-use crate::script;
+use crate::{found, script};
 
 /// Lock 1 is blocked by T1 in a (40 ns of T2, 30 ns of T3) and by T2 in b (25 ns
 /// of T3), lock 2 by T4 in d (10 ns of T5). Hand-offs take 5 ns, 5 + 10 ns and
@@ -31,7 +31,7 @@ fn aggregate(aspects: &str, selection: Selection, traces: &[&str]) -> (String, T
     let mut analysis = Analysis::new(Limits::default());
     for trace in traces {
         let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
-        let mut trace_analysis = analysis.begin_trace(script::metadata());
+        let mut trace_analysis = analysis.begin_trace(found::metadata(&[]));
         for (thread, event) in script::parse(trace) {
             trace_analysis.event(thread, &event, &mut add);
         }

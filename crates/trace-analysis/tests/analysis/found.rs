@@ -1,27 +1,49 @@
 //! What the analysis finds, with names in place of entities.
 
 use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
 
-use trace_analysis::{Analysis, Chain, Counters, Entities, Limits, Owner, Wait};
+use trace_analysis::{
+    Analysis, Chain, Counters, Entities, Limits, Metadata, Owner, TraceFile, TraceSummary, Wait,
+};
 use trace_format::{Event, ThreadId};
 
 use crate::script;
 
 /// Analyzes `events` in the given order.
 pub(crate) fn analyze(events: &[(ThreadId, Event<'_>)], limits: Limits) -> Analyzed {
-    let mut metadata = script::metadata();
-    for (thread, event) in events {
-        metadata.collect(*thread, event);
-    }
     let mut waits = Vec::new();
     let mut on_wait = |wait: &Wait, entities: &Entities| waits.push(FoundWait::new(wait, entities));
     let mut analysis = Analysis::new(limits);
-    let mut trace = analysis.begin_trace(metadata);
+    let mut trace = analysis.begin_trace(metadata(events));
     for (thread, event) in events {
         trace.event(*thread, event, &mut on_wait);
     }
     let counters = trace.finish(&mut on_wait);
     Analyzed { waits, counters }
+}
+
+/// The names that scripts use, and what `events` describe.
+pub(crate) fn metadata(events: &[(ThreadId, Event<'_>)]) -> Metadata {
+    let mut metadata = Metadata::default();
+    for (thread, event) in script::metadata_events().iter().chain(events) {
+        metadata.collect(*thread, event);
+    }
+    metadata
+}
+
+/// Analyzes a trace file.
+pub(crate) fn analyze_file(path: &Path, limits: Limits) -> (Analyzed, TraceSummary) {
+    let mut waits = Vec::new();
+    let on_wait = |wait: &Wait, entities: &Entities| waits.push(FoundWait::new(wait, entities));
+    let mut analysis = Analysis::new(limits);
+    let summary = TraceFile::open(path)
+        .expect("a trace")
+        .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+        .expect("readable");
+    let counters = summary.counters.clone();
+    (Analyzed { waits, counters }, summary)
 }
 
 /// What the analysis found.
@@ -39,6 +61,7 @@ pub(crate) struct FoundWait {
     pub(crate) lock: String,
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
+    pub(crate) safepoint_ns: u64,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -72,6 +95,7 @@ impl FoundWait {
             lock: entities.lock_label(wait.lock),
             start_ns: wait.start_ns,
             end_ns: wait.start_ns + wait.duration_ns,
+            safepoint_ns: wait.safepoint_ns,
             parts: parts.collect(),
         }
     }

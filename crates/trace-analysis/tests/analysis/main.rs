@@ -1,10 +1,13 @@
 //! The analysis as a whole: from events to waits and their aggregation.
 
 mod aggregation;
+mod delivery;
 mod found;
+mod history;
 mod hostile_files;
 mod random_programs;
 mod reference;
 mod script;
 mod simulator;
 mod small_traces;
+mod truth;

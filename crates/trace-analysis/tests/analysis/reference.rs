@@ -64,15 +64,14 @@ fn wait_at(
     else {
         return None;
     };
-    let length = 1 + events[1..].iter().position(|&numbered| {
-        numbered.is_some_and(|(thread, event)| {
-            thread == waiter && !matches!(event, Event::LostNumber { .. })
-        })
-    })?;
+    let length = 1 + events[1..]
+        .iter()
+        .position(|numbered| numbered.is_some_and(|(thread, _)| thread == waiter))?;
     let (
         _,
         &Event::ContendedEntered {
             time_ns: entered_ns,
+            safepoint_ns,
             ..
         },
     ) = events[length]?
@@ -80,6 +79,11 @@ fn wait_at(
         return None;
     };
     let end_ns = entered_ns.max(start_ns);
+
+    // If more than one event is lost, nobody knows whose, the thread may have
+    // entered with the first and begun to wait again with the last.
+    let mut missing = (1..length).filter(|&at| events[at].is_none());
+    let (first_missing, last_missing) = (missing.next(), missing.next_back());
 
     let mut parts: Vec<Part> = Vec::new();
     let mut seen = Seen::Nothing;
@@ -109,6 +113,9 @@ fn wait_at(
                 continue;
             }
         };
+        let in_doubt = first_missing.is_some_and(|first| at > first)
+            && last_missing.is_some_and(|last| at < last);
+        let owner = if in_doubt { Err("lost") } else { owner };
         let part_start_ns = parts.last().map_or(start_ns, |part| part.end_ns);
         let part_end_ns = time_ns.clamp(part_start_ns, end_ns);
         let is_only_part = at == length && parts.is_empty();
@@ -139,6 +146,7 @@ fn wait_at(
         lock,
         start_ns,
         end_ns,
+        safepoint_ns,
         parts,
     })
 }

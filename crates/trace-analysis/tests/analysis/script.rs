@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use trace_analysis::Metadata;
 use trace_format::{ChainRef, Event, Frame, LockId, ThreadId};
 
 /// A number that was taken but whose event is not in the trace.
@@ -18,7 +17,7 @@ pub(crate) const MISSING: &str = "missing";
 /// 90 T1 resolve 7 a      which was to method a
 /// 60 T2 entered          thread 2 acquires the lock
 /// 60 T2 entered 5        the same; 5 ns of the wait were safepoints
-/// 70 -- lost             an event is lost and listed
+/// 70 T2 lost             an event of thread 2 is lost and listed
 /// 70 -- missing          an event is lost
 /// 99 -- retire           the lock is deflated
 /// ```
@@ -106,53 +105,48 @@ fn chain_id(method: &str) -> u32 {
     u32::from(method.as_bytes()[0])
 }
 
-/// Describes threads `T1` to `T9`, class `Lock`, and the methods and chains `a`
+/// Describes threads `T0` to `T9`, class `Lock`, and the methods and chains `a`
 /// to `z`.
-pub(crate) fn metadata() -> Metadata {
+pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
     const NAMES: [&str; 10] = ["T0", "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9"];
     const METHODS: &str = "abcdefghijklmnopqrstuvwxyz";
-    let mut metadata = Metadata::default();
-    for (thread, name) in (0..).zip(NAMES) {
-        let start = Event::ThreadStart {
-            time_ns: 0,
-            java_id: u64::from(thread),
-            name,
-        };
-        metadata.collect(thread, &start);
-    }
-    let (source_file, loader_class) = ("Lock.java", "");
+    let threads = (0..).zip(NAMES).map(|(thread, name)| {
+        let (time_ns, java_id) = (0, thread.into());
+        (
+            thread,
+            Event::ThreadStart {
+                time_ns,
+                java_id,
+                name,
+            },
+        )
+    });
     let class = Event::Class {
         class: 1,
         loader: 0,
         name: "Lock",
-        source_file,
-        loader_class,
+        source_file: "Lock.java",
+        loader_class: "",
     };
-    metadata.collect(0, &class);
-    for (at, method) in METHODS.bytes().enumerate() {
-        let (id, name) = (u32::from(method), &METHODS[at..=at]);
-        metadata.collect(
-            0,
-            &Event::Method {
-                method: id,
-                class: 1,
-                name,
-                signature: "()V",
-            },
-        );
+    let methods = METHODS.bytes().enumerate().flat_map(|(at, method)| {
+        let id = u32::from(method);
+        let method = Event::Method {
+            method: id,
+            class: 1,
+            name: &METHODS[at..=at],
+            signature: "()V",
+        };
         let frames = vec![Frame {
             method: id,
             bci: 0,
             line: 1,
         }];
-        metadata.collect(
-            0,
-            &Event::Chain {
-                chain: id,
-                frames,
-                truncated: false,
-            },
-        );
-    }
-    metadata
+        let chain = Event::Chain {
+            chain: id,
+            frames,
+            truncated: false,
+        };
+        [(0, method), (0, chain)]
+    });
+    threads.chain([(0, class)]).chain(methods).collect()
 }

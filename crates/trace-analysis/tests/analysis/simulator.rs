@@ -1,14 +1,21 @@
-//! A model of threads that contend for monitors: it knows the truth, and it
-//! writes the events that the tracer would write.
+//! A model of a JVM whose threads contend for monitors. It knows the truth, and
+//! it writes the events that the tracer writes.
+//!
+//! Each monitor has an owner, a queue and a wait set, as in HotSpot's
+//! `objectMonitor.cpp`, and the events are written where the hooks are. What
+//! HotSpot does in one go happens in one step, unless other threads can act
+//! within it: then, if [`Rules::races`] is set, it takes several.
 
 use trace_format::{ChainId, ChainRef, Event, ForwardRef, LockId, ThreadId};
 
-/// One step of a program: some thread does something.
+use crate::history::{Exit, History, Hold, TrueWait, Written};
+
+/// One step of a program: a thread is scheduled, and does what it can.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Action {
     pub(crate) thread: u8,
     pub(crate) choice: u8,
-    pub(crate) monitor: u8,
+    pub(crate) object: u8,
     pub(crate) duration_ns: u8,
 }
 
@@ -16,93 +23,102 @@ pub(crate) struct Action {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) threads: u8,
-    pub(crate) monitors: u8,
-    /// Between enter and queueing, and between an exit's number and the release,
-    /// other threads can act.
+    pub(crate) objects: u8,
+    /// Other threads can act between enter and queueing, between an exit's
+    /// number and the release, after a release that saw nobody queued, and
+    /// between an acquisition and its number.
     pub(crate) races: bool,
-}
-
-/// Some thread held a monitor, without interruption.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hold {
-    pub(crate) monitor: usize,
-    pub(crate) thread: ThreadId,
-    pub(crate) chain: ChainId,
-    pub(crate) start_ns: u64,
-    pub(crate) end_ns: u64,
-    /// The acquisition wrote an event.
-    pub(crate) entered: bool,
-}
-
-/// A thread waited for a monitor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TrueWait {
-    pub(crate) monitor: usize,
-    pub(crate) thread: ThreadId,
-    pub(crate) chain: ChainId,
-    pub(crate) after_wait: bool,
-    pub(crate) start_ns: u64,
-    pub(crate) end_ns: u64,
-}
-
-/// What happened.
-#[derive(Debug, Default)]
-pub(crate) struct History {
-    /// The events of each thread, in the order of writing.
-    pub(crate) events: Vec<Vec<Event<'static>>>,
-    pub(crate) holds: Vec<Hold>,
-    pub(crate) waits: Vec<TrueWait>,
 }
 
 /// The chain of code that re-acquires a monitor in `Object.wait`.
 const INSIDE_WAIT: ChainId = b'w' as ChainId;
 
-#[derive(Clone, Copy, Debug, Default)]
+/// The monitor of an object.
+#[derive(Clone, Debug, Default)]
 struct Monitor {
-    /// 0 while never contended since inflation.
+    /// 0 while not contended since inflation.
     lock: LockId,
     last_sequence: u64,
-    owner: Option<usize>,
+    owner: Option<Owner>,
+    /// Threads that will be woken when the monitor is released.
+    queue: Vec<usize>,
+    /// Threads in `Object.wait` that are not notified.
+    wait_set: Vec<usize>,
+    /// What the next release that is not for `Object.wait` resolves, or 0.
+    forward_ref: ForwardRef,
 }
 
-/// The acquisition that a thread has to release some time.
 #[derive(Clone, Copy, Debug)]
-struct Acquisition {
-    monitor: usize,
+struct Owner {
+    since_ns: u64,
+    /// Number of the entered event.
+    entered: Option<u64>,
+}
+
+/// An acquisition that a thread is after.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    object: usize,
     chain: ChainId,
-    forward_ref: Option<ForwardRef>,
-    start_ns: u64,
-    entered: bool,
+    /// It goes on with `Object.wait`; the monitor's forward reference then.
+    after_wait: Option<ForwardRef>,
+}
+
+/// A contended enter that was written.
+#[derive(Clone, Copy, Debug)]
+struct Enter {
+    sequence: u64,
+    time_ns: u64,
+    /// Time spent in safepoints until then.
+    safepoint_ns: u64,
+}
+
+/// A release on its way.
+#[derive(Clone, Copy, Debug)]
+struct Release {
+    object: usize,
+    chain: ChainId,
+    /// It is that of `Object.wait`, with the forward reference so far.
+    to_wait: Option<ForwardRef>,
+    resolves: ForwardRef,
+    exit: Option<Exit>,
+    released: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Activity {
     Running,
+    /// Wants a monitor, and has not written anything yet.
+    Spinning {
+        wish: Wish,
+        tries_left: u8,
+    },
+    /// Has written a contended enter.
     Blocked {
-        acquisition: Acquisition,
-        chain: ChainId,
-        after_wait: bool,
-        queued: bool,
-        start_ns: u64,
+        wish: Wish,
+        enter: Enter,
     },
-    Releasing {
-        acquisition: Acquisition,
-        sequence: Option<u64>,
-        to_wait: bool,
+    /// Owns the monitor that it was blocked on, but has not written so.
+    Acquired {
+        wish: Wish,
+        enter: Enter,
+        safepoint_ns: u64,
     },
-    Waiting {
-        acquisition: Acquisition,
-        notified: bool,
-    },
+    Releasing(Release),
+    /// In `Object.wait`, still in the wait set or not.
+    Waiting(Wish),
 }
 
 struct Simulator {
     rules: Rules,
+    step: usize,
     now_ns: u64,
+    /// Time spent in safepoints.
+    safepoint_ns: u64,
     monitors: Vec<Monitor>,
     activities: Vec<Activity>,
-    /// What each thread holds, outermost first.
-    held: Vec<Vec<Acquisition>>,
+    /// The synchronized regions that each thread is in, outermost first.
+    regions: Vec<Vec<(usize, ChainId)>>,
     next_lock: LockId,
     next_forward_ref: ForwardRef,
     history: History,
@@ -113,233 +129,324 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
     let threads = usize::from(rules.threads);
     let mut simulator = Simulator {
         rules,
+        step: 0,
         now_ns: 0,
-        monitors: vec![Monitor::default(); rules.monitors.into()],
+        safepoint_ns: 0,
+        monitors: vec![Monitor::default(); rules.objects.into()],
         activities: vec![Activity::Running; threads],
-        held: vec![Vec::new(); threads],
+        regions: vec![Vec::new(); threads],
         next_lock: 1,
         next_forward_ref: 1,
         history: History {
-            events: vec![Vec::new(); threads],
+            events: vec![Vec::new(); threads + 1],
             ..History::default()
         },
     };
-    for action in actions {
+    for (step, action) in actions.iter().enumerate() {
+        simulator.step = step;
         simulator.now_ns += u64::from(action.duration_ns % 8) + 1;
-        simulator.act(usize::from(action.thread) % threads, action);
+        simulator.act(action);
     }
-    simulator.finish_releases();
+    simulator.write_what_has_a_number();
     simulator.history
 }
 
 impl Simulator {
-    fn act(&mut self, thread: usize, action: &Action) {
+    fn act(&mut self, action: &Action) {
+        let thread = usize::from(action.thread) % self.activities.len();
+        let object = usize::from(action.object) % self.monitors.len();
+        match action.choice % 32 {
+            30 => return self.deflate(object),
+            31 => {
+                let pause_ns = u64::from(action.duration_ns / 8);
+                self.now_ns += pause_ns;
+                self.safepoint_ns += pause_ns;
+                return;
+            }
+            _ => {}
+        }
         match self.activities[thread] {
-            Activity::Running => self.run(thread, action),
-            Activity::Blocked {
-                acquisition,
-                chain,
-                after_wait,
-                queued,
-                start_ns,
+            Activity::Running => self.run(thread, object, action.choice),
+            Activity::Spinning { wish, tries_left } => self.spin(thread, wish, tries_left),
+            Activity::Blocked { wish, enter } => self.try_to_enter(thread, wish, enter),
+            Activity::Acquired {
+                wish,
+                enter,
+                safepoint_ns,
             } => {
-                let free = self.monitors[acquisition.monitor].owner.is_none();
-                if free {
-                    self.acquire_contended(thread, acquisition, chain, after_wait, start_ns);
-                } else if !queued {
-                    self.activities[thread] = Activity::Blocked {
-                        acquisition,
-                        chain,
-                        after_wait,
-                        queued: true,
-                        start_ns,
-                    };
-                }
+                self.write_entered(thread, wish, enter, safepoint_ns);
             }
-            Activity::Releasing {
-                acquisition,
-                sequence,
-                to_wait,
-            } => {
-                self.finish_release(thread, acquisition, sequence, to_wait);
-            }
-            Activity::Waiting {
-                acquisition,
-                notified: true,
-            } => {
-                if self.monitors[acquisition.monitor].owner.is_none() {
-                    self.acquire(thread, acquisition, false);
-                } else {
-                    self.enter(thread, acquisition, INSIDE_WAIT, true);
-                }
-            }
-            Activity::Waiting {
-                notified: false, ..
-            } => {}
+            Activity::Releasing(release) => self.go_on_releasing(thread, release),
+            Activity::Waiting(wish) => self.go_on_waiting(thread, wish, action.choice),
         }
     }
 
-    fn run(&mut self, thread: usize, action: &Action) {
-        let monitor = usize::from(action.monitor) % self.monitors.len();
-        // Monitors are acquired in order, so that nobody deadlocks.
-        let may_acquire = self.held[thread].iter().all(|held| held.monitor < monitor);
-        match (action.choice % 8, self.held[thread].last().copied()) {
-            (0..=3, _) if may_acquire => {
-                let chain = ChainId::from(b'a' + action.choice / 8 % 20);
-                let acquisition = Acquisition {
-                    monitor,
-                    chain,
-                    forward_ref: None,
-                    start_ns: 0,
-                    entered: false,
-                };
-                if self.monitors[monitor].owner.is_none() {
-                    self.acquire(thread, acquisition, false);
+    /// Does what the program of a running thread says.
+    fn run(&mut self, thread: usize, object: usize, choice: u8) {
+        let innermost = self.regions[thread].last().copied();
+        match (choice % 32, innermost) {
+            (0..=13, _) if self.may_enter(thread, object) => {
+                let chain = ChainId::from(b'a' + choice / 32 + choice % 2 * 8);
+                if self.holds(thread, object) {
+                    self.regions[thread].push((object, chain));
                 } else {
-                    self.enter(thread, acquisition, chain, false);
+                    let wish = Wish {
+                        object,
+                        chain,
+                        after_wait: None,
+                    };
+                    self.spin(thread, wish, choice % 3);
                 }
             }
-            (0..=4, Some(acquisition)) => self.release(thread, acquisition, false),
-            (5, Some(acquisition)) => self.release(thread, acquisition, true),
-            (6, Some(acquisition)) => self.notify(acquisition.monitor),
-            (7, _) => self.deflate(thread, monitor),
+            (0..=20, Some((object, chain))) => {
+                self.regions[thread].pop();
+                if !self.holds(thread, object) {
+                    self.begin_release(thread, object, chain, false);
+                }
+            }
+            (21..=24, Some((object, _))) => {
+                let outermost = self.regions[thread]
+                    .iter()
+                    .find(|region| region.0 == object);
+                let &(_, chain) = outermost.expect("there is an innermost one");
+                self.begin_release(thread, object, chain, true);
+            }
+            (25..=26, Some((object, _))) => self.notify(object, 1),
+            (27, Some((object, _))) => self.notify(object, usize::MAX),
+            (28..=29, _) => self.interrupt(object),
             _ => {}
         }
     }
 
-    fn enter(&mut self, thread: usize, acquisition: Acquisition, chain: ChainId, after_wait: bool) {
-        let monitor = acquisition.monitor;
-        if self.monitors[monitor].lock == 0 {
-            self.monitors[monitor].lock = self.next_lock;
-            self.next_lock += 1;
-            self.write(
-                thread,
-                Event::LockDescription {
-                    lock: self.monitors[monitor].lock,
-                    class: 1,
-                    mirrored_class: 0,
-                    identity_hash: monitor as u32 + 1,
-                    monitor_address: 0,
-                },
-            );
-        }
-        let (lock, sequence) = self.next_sequence(monitor);
-        let time_ns = self.now_ns;
-        self.write(
-            thread,
-            Event::ContendedEnter {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-                after_wait,
-            },
-        );
-        let queued = !self.rules.races;
-        self.activities[thread] = Activity::Blocked {
-            acquisition,
-            chain,
-            after_wait,
-            queued,
-            start_ns: time_ns,
-        };
+    fn holds(&self, thread: usize, object: usize) -> bool {
+        self.regions[thread].iter().any(|region| region.0 == object)
     }
 
-    fn acquire(&mut self, thread: usize, acquisition: Acquisition, entered: bool) {
-        self.monitors[acquisition.monitor].owner = Some(thread);
-        self.held[thread].push(Acquisition {
-            start_ns: self.now_ns,
-            entered,
-            ..acquisition
+    /// Monitors are entered in order, so that nobody deadlocks, or recursively.
+    fn may_enter(&self, thread: usize, object: usize) -> bool {
+        let regions = &self.regions[thread];
+        let recursions = regions.iter().filter(|region| region.0 == object).count();
+        regions.iter().all(|region| region.0 <= object) && recursions < 3
+    }
+
+    // -----------------------------------------------------------------------
+    // Enter
+
+    fn spin(&mut self, thread: usize, wish: Wish, tries_left: u8) {
+        if self.monitors[wish.object].owner.is_none() {
+            self.acquire(thread, wish);
+            self.activities[thread] = Activity::Running;
+        } else if tries_left > 0 {
+            let tries_left = tries_left - 1;
+            self.activities[thread] = Activity::Spinning { wish, tries_left };
+        } else {
+            self.write_enter(thread, wish);
+        }
+    }
+
+    fn write_enter(&mut self, thread: usize, wish: Wish) {
+        let object = wish.object;
+        if self.monitors[object].lock == 0 {
+            self.monitors[object].lock = self.next_lock;
+            self.next_lock += 1;
+            let description = Event::LockDescription {
+                lock: self.monitors[object].lock,
+                class: 1,
+                mirrored_class: 0,
+                identity_hash: object as u32 + 1,
+                monitor_address: 0,
+            };
+            self.write(thread, description);
+        }
+        let (lock, sequence) = self.next_sequence(object);
+        let time_ns = self.now_ns;
+        let event = Event::ContendedEnter {
+            lock,
+            sequence,
+            time_ns,
+            chain: wish.chain,
+            after_wait: wish.after_wait.is_some(),
+        };
+        self.write(thread, event);
+        let safepoint_ns = self.safepoint_ns;
+        let enter = Enter {
+            sequence,
+            time_ns,
+            safepoint_ns,
+        };
+        self.activities[thread] = Activity::Blocked { wish, enter };
+        if !self.rules.races {
+            self.queue(thread, object);
+        }
+    }
+
+    fn queue(&mut self, thread: usize, object: usize) {
+        let queue = &mut self.monitors[object].queue;
+        if !queue.contains(&thread) {
+            queue.push(thread);
+        }
+    }
+
+    /// Whoever is scheduled first gets a free monitor, queued or not.
+    fn try_to_enter(&mut self, thread: usize, wish: Wish, enter: Enter) {
+        if self.monitors[wish.object].owner.is_some() {
+            return self.queue(thread, wish.object);
+        }
+        self.acquire(thread, wish);
+        let safepoint_ns = self.safepoint_ns - enter.safepoint_ns;
+        self.activities[thread] = Activity::Acquired {
+            wish,
+            enter,
+            safepoint_ns,
+        };
+        if !self.rules.races {
+            self.write_entered(thread, wish, enter, safepoint_ns);
+        }
+    }
+
+    fn acquire(&mut self, thread: usize, wish: Wish) {
+        let monitor = &mut self.monitors[wish.object];
+        monitor.queue.retain(|&queued| queued != thread);
+        monitor.owner = Some(Owner {
+            since_ns: self.now_ns,
+            entered: None,
+        });
+        match wish.after_wait {
+            Some(forward_ref) => monitor.forward_ref = forward_ref,
+            None => self.regions[thread].push((wish.object, wish.chain)),
+        }
+    }
+
+    fn write_entered(&mut self, thread: usize, wish: Wish, enter: Enter, safepoint_ns: u64) {
+        let object = wish.object;
+        let (lock, sequence) = self.next_sequence(object);
+        let owner = self.monitors[object].owner.as_mut().expect("the thread");
+        owner.entered = Some(sequence);
+        let time_ns = owner.since_ns;
+        let event = Event::ContendedEntered {
+            lock,
+            sequence,
+            time_ns,
+            safepoint_ns,
+        };
+        self.write(thread, event);
+        self.history.waits.push(TrueWait {
+            object,
+            lock,
+            thread: thread as ThreadId,
+            chain: wish.chain,
+            after_wait: wish.after_wait.is_some(),
+            start_ns: enter.time_ns,
+            end_ns: time_ns,
+            safepoint_ns,
+            enter: enter.sequence,
+            entered: sequence,
         });
         self.activities[thread] = Activity::Running;
     }
 
-    fn acquire_contended(
-        &mut self,
-        thread: usize,
-        acquisition: Acquisition,
-        chain: ChainId,
-        after_wait: bool,
-        start_ns: u64,
-    ) {
-        let monitor = acquisition.monitor;
-        self.acquire(thread, acquisition, true);
-        let (lock, sequence) = self.next_sequence(monitor);
-        let time_ns = self.now_ns;
-        self.write(
-            thread,
-            Event::ContendedEntered {
-                lock,
-                sequence,
-                time_ns,
-                safepoint_ns: 0,
-            },
-        );
-        let (thread, end_ns) = (thread as ThreadId, self.now_ns);
-        let wait = TrueWait {
-            monitor,
-            thread,
-            chain,
-            after_wait,
-            start_ns,
-            end_ns,
-        };
-        self.history.waits.push(wait);
-    }
+    // -----------------------------------------------------------------------
+    // Exit
 
-    fn release(&mut self, thread: usize, acquisition: Acquisition, to_wait: bool) {
-        let monitor = acquisition.monitor;
-        let someone_queued = self.activities.iter().any(|activity| {
-            matches!(activity, Activity::Blocked { acquisition, queued: true, .. }
-                if acquisition.monitor == monitor)
-        });
-        let sequence = someone_queued.then(|| self.next_sequence(monitor).1);
-        if self.rules.races {
-            self.activities[thread] = Activity::Releasing {
-                acquisition,
-                sequence,
-                to_wait,
-            };
-        } else {
-            self.finish_release(thread, acquisition, sequence, to_wait);
+    fn begin_release(&mut self, thread: usize, object: usize, chain: ChainId, to_wait: bool) {
+        let monitor = &mut self.monitors[object];
+        let pending = std::mem::take(&mut monitor.forward_ref);
+        if to_wait {
+            monitor.wait_set.push(thread);
+        }
+        let mut release = Release {
+            object,
+            chain,
+            to_wait: to_wait.then_some(pending),
+            resolves: if to_wait { 0 } else { pending },
+            exit: None,
+            released: false,
+        };
+        self.take_exit_number(&mut release);
+        self.activities[thread] = Activity::Releasing(release);
+        while !self.rules.races
+            && let Activity::Releasing(release) = self.activities[thread]
+        {
+            self.go_on_releasing(thread, release);
         }
     }
 
-    fn finish_release(
-        &mut self,
-        thread: usize,
-        mut acquisition: Acquisition,
-        sequence: Option<u64>,
-        to_wait: bool,
-    ) {
-        self.held[thread].pop();
-        let Acquisition {
-            monitor,
-            chain,
-            start_ns,
-            entered,
-            ..
-        } = acquisition;
-        self.monitors[monitor].owner = None;
-        self.history.holds.push(Hold {
-            monitor,
-            thread: thread as ThreadId,
-            chain,
-            start_ns,
-            end_ns: self.now_ns,
-            entered,
+    /// Takes the number of an exit event if threads are queued. None of them
+    /// needs it if the lock has no identity: they are notified, not blocked.
+    fn take_exit_number(&mut self, release: &mut Release) {
+        let object = release.object;
+        if self.monitors[object].queue.is_empty() || self.monitors[object].lock == 0 {
+            return;
+        }
+        if release.to_wait == Some(0) {
+            release.to_wait = Some(self.next_forward_ref);
+            self.next_forward_ref += 1;
+        }
+        let (lock, sequence) = self.next_sequence(object);
+        let (time_ns, forward_ref) = (self.now_ns, release.to_wait);
+        release.exit = Some(Exit {
+            lock,
+            sequence,
+            time_ns,
+            forward_ref,
         });
-        if let Some(sequence) = sequence {
-            if to_wait && acquisition.forward_ref.is_none() {
-                acquisition.forward_ref = Some(self.next_forward_ref);
-                self.next_forward_ref += 1;
-            }
-            let chain = match acquisition.forward_ref {
-                Some(forward_ref) if to_wait => ChainRef::Forward(forward_ref),
-                _ => ChainRef::Chain(chain),
-            };
-            let (lock, time_ns) = (self.monitors[monitor].lock, self.now_ns);
+    }
+
+    fn go_on_releasing(&mut self, thread: usize, mut release: Release) {
+        if !release.released {
+            self.let_go(thread, &release);
+            release.released = true;
+            self.activities[thread] = Activity::Releasing(release);
+            return;
+        }
+        // Nobody was queued, but now somebody is: the monitor is taken again to
+        // wake them.
+        let monitor = &mut self.monitors[release.object];
+        if release.exit.is_none() && !monitor.queue.is_empty() && monitor.owner.is_none() {
+            monitor.owner = Some(Owner {
+                since_ns: self.now_ns,
+                entered: None,
+            });
+            self.take_exit_number(&mut release);
+            self.let_go(thread, &release);
+        }
+        self.write_exit(thread, &release);
+        self.activities[thread] = match release.to_wait {
+            None => Activity::Running,
+            Some(forward_ref) => Activity::Waiting(Wish {
+                object: release.object,
+                chain: INSIDE_WAIT,
+                after_wait: Some(forward_ref),
+            }),
+        };
+    }
+
+    fn let_go(&mut self, thread: usize, release: &Release) {
+        let owner = self.monitors[release.object]
+            .owner
+            .take()
+            .expect("the thread");
+        self.history.holds.push(Hold {
+            object: release.object,
+            thread: thread as ThreadId,
+            chain: release.chain,
+            start_ns: owner.since_ns,
+            end_ns: self.now_ns,
+            entered: owner.entered,
+            exit: release.exit,
+        });
+    }
+
+    fn write_exit(&mut self, thread: usize, release: &Release) {
+        let chain = release.chain;
+        if let Some(Exit {
+            lock,
+            sequence,
+            time_ns,
+            forward_ref,
+        }) = release.exit
+        {
+            let chain = forward_ref.map_or(ChainRef::Chain(chain), ChainRef::Forward);
             self.write(
                 thread,
                 Event::ContendedExit {
@@ -350,69 +457,102 @@ impl Simulator {
                 },
             );
         }
-        self.activities[thread] = if to_wait {
-            Activity::Waiting {
-                acquisition,
-                notified: false,
-            }
-        } else {
-            if let Some(forward_ref) = acquisition.forward_ref {
-                self.write(thread, Event::ForwardResolved { forward_ref, chain });
-            }
-            Activity::Running
-        };
+        if release.resolves != 0 {
+            let forward_ref = release.resolves;
+            self.write(thread, Event::ForwardResolved { forward_ref, chain });
+        }
     }
 
-    /// Lets every thread write the number that it took.
-    fn finish_releases(&mut self) {
+    /// Lets every thread write the number that it took or is to take.
+    fn write_what_has_a_number(&mut self) {
         for thread in 0..self.activities.len() {
-            if let Activity::Releasing {
-                acquisition,
-                sequence,
-                to_wait,
-            } = self.activities[thread]
-            {
-                self.finish_release(thread, acquisition, sequence, to_wait);
+            match self.activities[thread] {
+                Activity::Acquired {
+                    wish,
+                    enter,
+                    safepoint_ns,
+                } => {
+                    self.write_entered(thread, wish, enter, safepoint_ns);
+                }
+                Activity::Releasing(release) => {
+                    if !release.released {
+                        self.let_go(thread, &release);
+                    }
+                    self.write_exit(thread, &release);
+                }
+                _ => {}
             }
         }
     }
 
-    fn notify(&mut self, monitor: usize) {
-        for activity in &mut self.activities {
-            if let Activity::Waiting {
-                acquisition,
-                notified,
-            } = activity
-                && acquisition.monitor == monitor
-            {
-                *notified = true;
-            }
+    // -----------------------------------------------------------------------
+    // Conditional waiting
+
+    fn go_on_waiting(&mut self, thread: usize, wish: Wish, choice: u8) {
+        let wait_set = &mut self.monitors[wish.object].wait_set;
+        let times_out = choice.is_multiple_of(4);
+        if times_out {
+            wait_set.retain(|&waiting| waiting != thread);
+        }
+        if !wait_set.contains(&thread) {
+            self.spin(thread, wish, choice % 3);
         }
     }
 
-    /// Deflates the monitor if nobody uses it.
-    fn deflate(&mut self, thread: usize, monitor: usize) {
-        let used = self.monitors[monitor].owner.is_some()
-            || self.activities.iter().any(|activity| match activity {
-                Activity::Running => false,
-                Activity::Blocked { acquisition, .. }
-                | Activity::Releasing { acquisition, .. }
-                | Activity::Waiting { acquisition, .. } => acquisition.monitor == monitor,
-            });
-        if !used && self.monitors[monitor].lock != 0 {
-            let (lock, sequence) = self.next_sequence(monitor);
-            self.write(thread, Event::LockRetired { lock, sequence });
-            self.monitors[monitor] = Monitor::default();
+    /// Moves the threads that wait longest from the wait set to the queue.
+    fn notify(&mut self, object: usize, count: usize) {
+        let monitor = &mut self.monitors[object];
+        let count = count.min(monitor.wait_set.len());
+        monitor.queue.extend(monitor.wait_set.drain(..count));
+    }
+
+    /// Interrupts the thread that waits longest. It wakes by itself.
+    fn interrupt(&mut self, object: usize) {
+        let wait_set = &mut self.monitors[object].wait_set;
+        if !wait_set.is_empty() {
+            wait_set.remove(0);
         }
     }
 
-    fn next_sequence(&mut self, monitor: usize) -> (LockId, u64) {
-        let monitor = &mut self.monitors[monitor];
+    // -----------------------------------------------------------------------
+    // The JVM
+
+    /// Deflates the monitor of an object that nobody uses. A thread that has
+    /// released it may still have to write its exit event.
+    fn deflate(&mut self, object: usize) {
+        let used = |activity: &Activity| match activity {
+            Activity::Running
+            | Activity::Releasing(Release {
+                released: true,
+                to_wait: None,
+                ..
+            }) => false,
+            Activity::Spinning { wish, .. }
+            | Activity::Blocked { wish, .. }
+            | Activity::Acquired { wish, .. }
+            | Activity::Waiting(wish) => wish.object == object,
+            Activity::Releasing(release) => release.object == object,
+        };
+        let monitor = &self.monitors[object];
+        if monitor.owner.is_some() || self.activities.iter().any(used) {
+            return;
+        }
+        if monitor.lock != 0 {
+            let (lock, sequence) = self.next_sequence(object);
+            let jvm = self.activities.len();
+            self.write(jvm, Event::LockRetired { lock, sequence });
+        }
+        self.monitors[object] = Monitor::default();
+    }
+
+    fn next_sequence(&mut self, object: usize) -> (LockId, u64) {
+        let monitor = &mut self.monitors[object];
         monitor.last_sequence += 1;
         (monitor.lock, monitor.last_sequence)
     }
 
     fn write(&mut self, thread: usize, event: Event<'static>) {
-        self.history.events[thread].push(event);
+        let step = self.step;
+        self.history.events[thread].push(Written { step, event });
     }
 }

@@ -232,6 +232,55 @@ fn thread_is_never_blamed_for_its_own_wait() {
 }
 
 #[test]
+fn thread_that_lost_the_end_of_its_wait_does_not_go_on_waiting() {
+    // Between its two waits T2 holds the lock, and nobody made it wait.
+    let counters = check(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        25 T2 lost
+        40 T2 lost
+        50 T3 exit c
+        55 T2 entered
+        ",
+        "",
+    );
+    assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
+    assert_eq!(counters.value(Counter::EnteredWithoutEnter), 1);
+}
+
+#[test]
+fn nobody_is_blamed_while_a_thread_may_not_have_waited() {
+    // One lost event cannot be the end of a wait and the begin of the next.
+    check(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        25 -- missing
+        40 T3 exit c
+        50 T4 exit d
+        55 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-20 T1 a, 20-40 <lost>, 40-50 T4 d, 50-55 <handoff>",
+    );
+    check(
+        "
+        10 T2 enter b
+        20 T1 exit a
+        25 -- missing
+        40 T3 exit c
+        50 T4 exit d
+        52 -- missing
+        60 T3 exit c
+        70 T4 exit d
+        75 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-20 T1 a, 20-40 <lost>, 40-50 <lost>, 50-60 <lost>, \
+         60-70 T4 d, 70-75 <handoff>",
+    );
+}
+
+#[test]
 fn lost_enter_leaves_an_entered_that_still_names_the_owner() {
     let counters = check(
         "
