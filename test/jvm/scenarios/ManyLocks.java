@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * <ul>
  *   <li>{@code clock STEP_NS}: the shortest time that the clock can tell;
  *   <li>{@code tenure THREAD LOCK WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS} for
- *       each time that a thread had a lock; LOCK is the object's identity hash;
+ *       each time that a thread had a lock;
  *   <li>{@code blocked FROM_NS TO_NS THREAD...}: between these times, the JVM
  *       called these threads {@link Thread.State#BLOCKED}.
  * </ul>

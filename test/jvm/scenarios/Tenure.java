@@ -36,8 +36,11 @@ final class Tenure {
         left = System.nanoTime();
     }
 
+    /** The lock, as a trace names it, and the four times. */
     @Override
     public String toString() {
-        return String.format("%08x %d %d %d %d", System.identityHashCode(lock), wanted, acquired, released, left);
+        String hash = Integer.toHexString(System.identityHashCode(lock));
+        String name = hash + "@" + lock.getClass().getName();
+        return name + " " + wanted + " " + acquired + " " + released + " " + left;
     }
 }

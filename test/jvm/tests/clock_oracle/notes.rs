@@ -1,0 +1,231 @@
+//! What the scenario `ManyLocks` notes about itself, and what follows from that.
+
+use std::collections::BTreeMap;
+
+use jvm_tests::Run;
+
+/// All notes of a run. Times are readings of `System.nanoTime()`.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    /// The shortest time that the clock can tell.
+    pub(crate) clock_step_ns: i64,
+    /// The tenures of each lock, by its name in a trace; in their order.
+    pub(crate) tenures: BTreeMap<String, Vec<Tenure>>,
+}
+
+/// The time that a thread had a lock.
+#[derive(Debug)]
+pub(crate) struct Tenure {
+    /// The thread.
+    pub(crate) thread: String,
+    /// Before it asked for the lock.
+    pub(crate) wanted_ns: i64,
+    /// After it had acquired the lock.
+    pub(crate) acquired_ns: i64,
+    /// Before it released the lock.
+    pub(crate) released_ns: i64,
+    /// After it had released the lock.
+    pub(crate) left_ns: i64,
+    /// The JVM called it blocked on its way to the lock, no later than this.
+    pub(crate) blocked_by_ns: Option<i64>,
+    /// It was in the lock's queue no later than this: it was seen blocked once
+    /// more. The JVM calls a thread blocked some microseconds before it queues.
+    pub(crate) queued_by_ns: Option<i64>,
+}
+
+/// For how long one thread can have kept another one from a lock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounds {
+    pub(crate) least_ns: i64,
+    pub(crate) most_ns: i64,
+}
+
+/// For how long one thread kept another one from all locks together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Blame {
+    /// It had a lock that the other one wanted.
+    pub(crate) held_ns: i64,
+    /// Before that, nobody had the lock for so long by the notes; but as it was
+    /// not seen blocked, it may have acquired the lock without an event. Then
+    /// the trace takes it to have had the lock since the release before.
+    pub(crate) perhaps_held_ns: i64,
+}
+
+impl Notes {
+    /// Reads the output of a run.
+    pub(crate) fn of(run: &Run) -> Notes {
+        let sightings = Sightings::of(run);
+        let mut tenures: BTreeMap<String, Vec<Tenure>> = BTreeMap::new();
+        for words in run.lines_of("tenure") {
+            let [thread, lock, times @ ..] = &words[..] else {
+                panic!("not a tenure: {words:?}");
+            };
+            let tenure = Tenure::of(thread, times, &sightings);
+            tenures.entry((*lock).to_owned()).or_default().push(tenure);
+        }
+        for of_lock in tenures.values_mut() {
+            of_lock.sort_by_key(|tenure| tenure.acquired_ns);
+        }
+        let clock = run.lines_of("clock").next().expect("the clock's step");
+        Notes {
+            clock_step_ns: time(clock[0]),
+            tenures,
+        }
+    }
+}
+
+impl Tenure {
+    fn of(thread: &str, times: &[&str], sightings: &Sightings) -> Tenure {
+        let [wanted_ns, acquired_ns, released_ns, left_ns] = times else {
+            panic!("not the times of a tenure: {times:?}");
+        };
+        let (wanted_ns, acquired_ns) = (time(wanted_ns), time(acquired_ns));
+        let mut seen = sightings.between(thread, wanted_ns, acquired_ns);
+        Tenure {
+            thread: thread.to_owned(),
+            wanted_ns,
+            acquired_ns,
+            released_ns: time(released_ns),
+            left_ns: time(left_ns),
+            blocked_by_ns: seen.next(),
+            queued_by_ns: seen.next(),
+        }
+    }
+
+    fn is_queued_at(&self, time_ns: i64) -> bool {
+        self.queued_by_ns.is_some_and(|by_ns| by_ns <= time_ns)
+    }
+}
+
+/// When each thread was seen blocked: after the first time, before the second.
+struct Sightings<'a>(BTreeMap<&'a str, Vec<(i64, i64)>>);
+
+impl<'a> Sightings<'a> {
+    fn of(run: &'a Run) -> Self {
+        let mut sightings: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for words in run.lines_of("blocked") {
+            let [from_ns, to_ns, threads @ ..] = &words[..] else {
+                panic!("not a sighting: {words:?}");
+            };
+            for &thread in threads {
+                let sighting = (time(from_ns), time(to_ns));
+                sightings.entry(thread).or_default().push(sighting);
+            }
+        }
+        Self(sightings)
+    }
+
+    /// When a thread was seen blocked between two times, at the latest.
+    fn between(&self, thread: &str, from_ns: i64, to_ns: i64) -> impl Iterator<Item = i64> {
+        let seen = self.0.get(thread).map_or(&[][..], Vec::as_slice);
+        let first = seen.partition_point(|(begin_ns, _)| *begin_ns < from_ns);
+        let ends = seen[first..].iter().map(|(_, end_ns)| *end_ns);
+        ends.take_while(move |end_ns| *end_ns <= to_ns)
+    }
+}
+
+/// What each thread is to blame for, by the thread that it blocked.
+pub(crate) fn blame(notes: &Notes) -> BTreeMap<[&str; 2], Blame> {
+    let mut blame: BTreeMap<_, Blame> = BTreeMap::new();
+    for tenures in notes.tenures.values() {
+        for (number, blocked) in tenures.iter().enumerate() {
+            let mut free_ns = blocked.wanted_ns;
+            for owner in &tenures[..number] {
+                let of_pair = blame.entry([&*blocked.thread, &*owner.thread]).or_default();
+                let from_ns = owner.acquired_ns.max(blocked.wanted_ns);
+                of_pair.held_ns += (owner.released_ns - from_ns).max(0);
+                if owner.blocked_by_ns.is_none() {
+                    of_pair.perhaps_held_ns += from_ns - free_ns;
+                }
+                free_ns = owner.released_ns.max(blocked.wanted_ns);
+            }
+        }
+    }
+    blame
+}
+
+/// For each thread that may have kept the thread of `tenures[blocked]` from the
+/// lock: how long, by the notes of both.
+///
+/// The wait began after the thread wanted the lock, and before it was seen
+/// blocked. An owner is blamed from when it acquired the lock; or, if it did not
+/// have to wait and so wrote no event, from the release before. It is blamed
+/// until it released the lock: between the two readings around that, and before
+/// the next owner had it. No event tells of a release that found nobody queued:
+/// then the owner may not be blamed, and the next one in its place.
+pub(crate) fn bounds(tenures: &[Tenure], blocked: usize) -> BTreeMap<&str, Bounds> {
+    let mut bounds: BTreeMap<&str, Bounds> = BTreeMap::new();
+    let wait = &tenures[blocked];
+    let mut blamed_from_ns = wait.wanted_ns;
+    for pair in tenures[..=blocked].windows(2) {
+        let (owner, next) = (&pair[0], &pair[1]);
+        let gone_by_ns = owner.left_ns.min(next.acquired_ns);
+        if gone_by_ns <= wait.wanted_ns {
+            continue;
+        }
+        let of_owner = bounds.entry(&owner.thread).or_default();
+        of_owner.most_ns += gone_by_ns - blamed_from_ns;
+        if wait.is_queued_at(owner.released_ns) {
+            let held_from_ns = wait.blocked_by_ns.max(Some(owner.acquired_ns));
+            of_owner.least_ns += held_from_ns.map_or(0, |from_ns| owner.released_ns - from_ns);
+            blamed_from_ns = owner.released_ns;
+        }
+    }
+    bounds
+}
+
+fn time(text: &str) -> i64 {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenure(thread: &str, times: [&str; 4]) -> Tenure {
+        Tenure::of(thread, &times, &Sightings(BTreeMap::new()))
+    }
+
+    /// The paper's figure 3: T2 and T3 want the lock while T1 has it.
+    fn figure_3() -> Vec<Tenure> {
+        let mut tenures = vec![
+            tenure("T1", ["0", "1", "40", "42"]),
+            tenure("T2", ["10", "45", "70", "71"]),
+            tenure("T3", ["20", "75", "90", "91"]),
+        ];
+        for (tenure, seen_ns) in tenures[1..].iter_mut().zip([12, 25]) {
+            tenure.blocked_by_ns = Some(seen_ns);
+            tenure.queued_by_ns = Some(seen_ns + 5);
+        }
+        tenures
+    }
+
+    #[test]
+    fn bounds_enclose_what_each_owner_is_to_blame_for() {
+        let tenures = figure_3();
+        let bounds = bounds(&tenures, 2);
+        let spans = bounds
+            .iter()
+            .map(|(thread, b)| (*thread, b.least_ns, b.most_ns));
+        assert_eq!(
+            spans.collect::<Vec<_>>(),
+            [("T1", 40 - 25, 42 - 20), ("T2", 70 - 45, 71 - 40)]
+        );
+    }
+
+    #[test]
+    fn blames_an_owner_for_as_long_as_it_had_the_lock() {
+        let mut tenures = figure_3();
+        tenures[1].blocked_by_ns = None;
+        let notes = Notes {
+            clock_step_ns: 1,
+            tenures: BTreeMap::from([("lock".to_owned(), tenures)]),
+        };
+        let blame = blame(&notes);
+        let of = |pair| (blame[&pair].held_ns, blame[&pair].perhaps_held_ns);
+        assert_eq!(of(["T2", "T1"]), (30, 0));
+        assert_eq!(of(["T3", "T1"]), (20, 0));
+        assert_eq!(of(["T3", "T2"]), (25, 5));
+    }
+}
