@@ -50,6 +50,13 @@ final class Held implements Runnable {
         throw exception;
     }
 
+    /** Lets the waiter have the lock for a moment; the caller owns it. */
+    void await(Object lock) throws InterruptedException {
+        if (waiter != null) {
+            lock.wait(1);
+        }
+    }
+
     void awaitEntered() {
         while (!entered) {
             LockSupport.parkNanos(1_000_000);

@@ -1,12 +1,15 @@
-//! The rounds of `scenarios/Contend.java`, and what a trace must show of them.
+//! Running scenarios, and what a trace must show of the rounds of
+//! `scenarios/Contend.java`.
 
 use std::time::Duration;
 
+use crate::cases::check_each;
 use crate::compile_mode::CompileMode;
 use crate::contention::Wait;
 use crate::expectation::{Expectation, ExpectedFrame};
 use crate::jvm::{Jvm, NEVER_INLINED, Run};
 use crate::locktrace::waits;
+use crate::processor::among_others;
 use crate::setting::Setting;
 
 /// `Contend.ROUNDS`.
@@ -14,6 +17,31 @@ const ROUNDS: usize = 5;
 
 /// `Held.BLOCKED_NANOS`.
 const BLOCKED: Duration = Duration::from_millis(20);
+
+/// Checks the rounds of a scenario in every setting; `check_run` sees to it that
+/// they were what the test is about.
+pub fn check_contend(scenario: &str, check_run: impl Fn(CompileMode, &Run)) {
+    let _processor = among_others();
+    check_each(Setting::rotated(scenario), |setting| {
+        let run = contend(scenario, setting);
+        check_run(setting.mode, &run);
+        check_rounds(scenario, setting.mode, &run);
+    });
+}
+
+/// Checks a scenario that has a main method of its own in every setting, to
+/// which `flags` are added.
+pub fn check_program(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
+    let _processor = among_others();
+    check_each(Setting::rotated(program[0]), |setting| {
+        let run = Jvm::traced(program)
+            .flags(NEVER_INLINED)
+            .flags(setting.flags())
+            .flags(flags)
+            .run();
+        check(setting.mode, &run);
+    });
+}
 
 /// Runs a scenario, and logs to standard error what the compilers do.
 pub fn contend(scenario: &str, setting: &Setting) -> Run {
@@ -59,8 +87,8 @@ pub fn compilations<'a>(run: &'a Run, scenario: &str, method: &str) -> Vec<&'a s
 }
 
 /// One wait a round, as the comment on top of the scenario says, and as long as
-/// the program says. Returns the waits.
-pub fn check_rounds(scenario: &str, mode: CompileMode, run: &Run) -> Vec<Wait> {
+/// the program says.
+fn check_rounds(scenario: &str, mode: CompileMode, run: &Run) {
     let expectation = Expectation::of(scenario);
     let mut waits = waits(&run.trace());
     waits.retain(|wait| wait.thread() == "waiter");
@@ -69,7 +97,6 @@ pub fn check_rounds(scenario: &str, mode: CompileMode, run: &Run) -> Vec<Wait> {
         check_wait(&expectation, mode, wait);
         check_duration(wait, &round);
     }
-    waits
 }
 
 fn check_wait(expectation: &Expectation, mode: CompileMode, wait: &Wait) {

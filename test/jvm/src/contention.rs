@@ -37,6 +37,11 @@ impl Contention {
     pub fn owner_name(&self) -> Option<&str> {
         self.owner.as_ref().map(|owner| owner.name.as_str())
     }
+
+    /// The code that held the lock; no frames where it is not known.
+    pub fn owner_frames(&self) -> &[Frame] {
+        self.owner_chain.as_deref().unwrap_or_default()
+    }
 }
 
 /// A thread.

@@ -105,6 +105,18 @@ impl ExpectedFrame {
     }
 }
 
+/// Panics unless a call chain is the expected one, given as pairs in the
+/// notation of the scenarios: a method and its lines.
+pub fn check_chain(expected: &[(&str, &str)], chain: &[Frame], mode: CompileMode) {
+    let frames = expected
+        .iter()
+        .map(|(method, lines)| ExpectedFrame::new(method, lines));
+    let frames: Vec<_> = frames.collect();
+    if let Err(difference) = ExpectedFrame::compare(&frames, chain, mode) {
+        panic!("{difference}");
+    }
+}
+
 impl fmt::Display for ExpectedFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<_> = self.lines.iter().map(i32::to_string).collect();

@@ -32,14 +32,14 @@ mod turn;
 
 pub use cases::check_each;
 pub use compile_mode::CompileMode;
-pub use contend::{check_compiled, check_rounds, compilations, contend};
+pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
-pub use expectation::{Expectation, ExpectedFrame, line_of};
+pub use expectation::{Expectation, ExpectedFrame, check_chain, line_of};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
 pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
-    report, waits,
+    report, waits, waits_on,
 };
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};

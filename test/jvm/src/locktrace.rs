@@ -62,6 +62,13 @@ pub fn waits(trace: &Path) -> Vec<Wait> {
     waits
 }
 
+/// Those of the [`waits`] that are for the locks of one class.
+pub fn waits_on(trace: &Path, lock_class: &str) -> Vec<Wait> {
+    let mut waits = waits(trace);
+    waits.retain(|wait| wait.common().lock_class == lock_class);
+    waits
+}
+
 /// The report on a complete trace, aggregated by some aspects.
 pub fn report(trace: &Path, by: &str) -> Report {
     parse(&succeed(

@@ -3,9 +3,7 @@
 //!
 //! One scenario each; `scenarios/*.java` say what is expected.
 
-use jvm_tests::{
-    CompileMode, Setting, among_others, check_compiled, check_each, check_rounds, contend,
-};
+use jvm_tests::{CompileMode, Setting, among_others, check_compiled, check_contend, contend};
 
 #[test]
 fn synchronized_method() {
@@ -122,10 +120,5 @@ fn inlining_happens() {
 }
 
 fn check_in_all_modes(scenario: &str) {
-    let _processor = among_others();
-    check_each(Setting::rotated(scenario), |setting| {
-        let run = contend(scenario, setting);
-        check_compiled(scenario, setting.mode, &run);
-        check_rounds(scenario, setting.mode, &run);
-    });
+    check_contend(scenario, |mode, run| check_compiled(scenario, mode, run));
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jvm_tests::{
-    CompileMode, ExpectedFrame, Jvm, NEVER_INLINED, Wait, among_others, analyze, check_each,
-    check_sound, report, waits,
+    CompileMode, ExpectedFrame, Jvm, NEVER_INLINED, among_others, analyze, check_each, check_sound,
+    report, waits_on,
 };
 use trace_analysis::TraceSummary;
 
@@ -16,8 +16,7 @@ fn native_threads_attach_and_detach() {
     let run = Jvm::traced(&["scenarios.Attached"])
         .flags(NEVER_INLINED)
         .run();
-    let waits = waits(&run.trace());
-    let waits = waits_on(&waits, "scenarios.Attached");
+    let waits = waits_on(&run.trace(), "scenarios.Attached");
     let blocked: Vec<_> = waits
         .iter()
         .map(|wait| (wait.thread(), wait.longest_part().owner_name()))
@@ -29,7 +28,7 @@ fn native_threads_attach_and_detach() {
     ];
     assert_eq!(blocked, expected);
 
-    let native_waiter = waits[0];
+    let native_waiter = &waits[0];
     assert!(
         native_waiter.common().chain.is_empty(),
         "{native_waiter:#?}"
@@ -60,8 +59,7 @@ fn renamed() {
     let run = Jvm::traced(&["scenarios.Renamed"])
         .flags(NEVER_INLINED)
         .run();
-    let waits = waits(&run.trace());
-    let waits = waits_on(&waits, "scenarios.Renamed");
+    let waits = waits_on(&run.trace(), "scenarios.Renamed");
     assert_eq!(waits.len(), 3, "{waits:#?}");
     let ids: BTreeSet<_> = waits.iter().map(|wait| wait.common().thread.id).collect();
     assert_eq!(ids.len(), 1, "one thread: {waits:#?}");
@@ -133,8 +131,7 @@ fn unloaded_classes() {
         let unloaded: usize = unloaded[0].parse().expect("a count");
         assert!(unloaded > 20, "only {unloaded} of 30 classes unloaded");
 
-        let waits = waits(&run.trace());
-        let waits = waits_on(&waits, "scenarios.Plugin");
+        let waits = waits_on(&run.trace(), "scenarios.Plugin");
         assert_eq!(waits.len(), 30);
         let accept = [ExpectedFrame::new("scenarios.Plugin.accept", "leave|enter")];
         for wait in waits {
@@ -149,11 +146,4 @@ fn unloaded_classes() {
             }
         }
     });
-}
-
-fn waits_on<'a>(waits: &'a [Wait], lock_class: &str) -> Vec<&'a Wait> {
-    waits
-        .iter()
-        .filter(|wait| wait.common().lock_class == lock_class)
-        .collect()
 }
