@@ -3,8 +3,8 @@ package tools.locktrace.jmh;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.Reader;
 import java.io.InterruptedIOException;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 
@@ -52,5 +52,10 @@ final class Finished {
         while (reader.read(buffer) >= 0) {
             // Nobody wants it.
         }
+    }
+
+    /** The first line of standard error. */
+    String firstComplaint() {
+        return stderr.trim().split("\n", 2)[0];
     }
 }

@@ -33,7 +33,9 @@ import org.openjdk.jmh.results.TextResult;
  * </ul>
  *
  * <p>A trace covers its whole fork. So the sums are divided by the number of all
- * operations that JMH counted in the fork, those of the warm-up included.
+ * operations that JMH counted in the fork, those of the warm-up included. Waits
+ * in the code that JMH generates are left out of the numbers: there threads wait
+ * for each other's {@code @Setup}.
  */
 public class LockTraceProfiler implements ExternalProfiler {
     /** The beginning of all labels of results. */
@@ -106,12 +108,12 @@ public class LockTraceProfiler implements ExternalProfiler {
             throw new IOException("the JVM wrote no trace " + trace + "; its output says why");
         }
         double operations = fork.getWarmupOps() + fork.getMeasurementOps();
-        Report report = command.report(trace, "owner-method");
+        Contention contention = Contention.of(command.report(trace, "method,owner-method"));
         List<Result<?>> results = new ArrayList<>(Arrays.asList(
-                perOperation("waits", report.totals.waits / operations, "waits/op"),
-                perOperation("blocked", report.totals.durationNs / operations, "ns/op")));
-        report.tree.stream().filter(Report.Node::isKnown).limit(options.top).forEach(owner -> results.add(
-                perOperation("blocked.by." + owner.label, owner.durationNs / operations, "ns/op")));
+                perOperation("waits", contention.waits / operations, "waits/op"),
+                perOperation("blocked", contention.blockedNs / operations, "ns/op")));
+        contention.topOwners(options.top).forEach((owner, ns) -> results.add(
+                perOperation("blocked.by." + owner, ns / operations, "ns/op")));
         results.add(new TextResult(command.table(trace, options.top), LABEL));
         return results;
     }

@@ -6,7 +6,6 @@ import java.util.List;
 /** What {@code locktrace report --format json} prints. Durations are in nanoseconds. */
 public final class Report {
     public Trace trace = new Trace();
-    public Totals totals = new Totals();
     public List<Node> tree = Collections.emptyList();
 
     /** What the report is about. */
@@ -16,18 +15,13 @@ public final class Report {
         public long lostEvents;
     }
 
-    /** Sums over all contentions. */
-    public static final class Totals {
-        public long waits;
-        public long durationNs;
-    }
-
     /** All contentions that agree in an aspect, and in those of the nodes above. */
     public static final class Node {
         /** Identifies the value of the aspect. */
         public String key;
         /** The value for people. */
         public String label;
+        public long waits;
         public long durationNs;
         /** The frames if the aspect is a call chain, innermost first. */
         public List<Frame> frames = Collections.emptyList();

@@ -31,7 +31,7 @@ final class TracedJvm {
                     "-XX:LockContentionTraceFile=/dev/null", "-version");
             if (version.code != 0) {
                 throw new IllegalStateException(java + " cannot trace lock contention: "
-                        + version.stderr.trim() + "\nName a JVM with locktrace by -jvm.");
+                        + version.firstComplaint() + "\nName a JVM with locktrace by -jvm.");
             }
         } catch (IOException e) {
             throw new IllegalStateException(e.getMessage(), e);

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import tools.locktrace.suite.truth.Holding;
 import tools.locktrace.suite.truth.Truth;
 
@@ -13,8 +12,8 @@ final class Expectation {
     /** Percent of the blocked time, see {@code README.md} for the reasons. */
     private static final double SHARES = 5;
     private static final double TOTAL = 5;
-    private static final double DESIGN = 5;
-    private static final double OPERATIONS = 10;
+    private static final double SHAPE = 50;
+    private static final double OPERATIONS = 25;
     private static final double UNCONTENDED = 80;
 
     private Expectation() {}
@@ -32,6 +31,7 @@ final class Expectation {
 
         List<Check> checks = new ArrayList<>();
         checks.add(new Check("uncontended", 100 * (1 - truth.contended()), UNCONTENDED));
+        checks.add(new Check("shape", 100 * truth.deviationFromDesign(), SHAPE));
         checks.add(Check.total("total", truth.waitedNanos(), Check.total(ownerThreads), TOTAL));
         checks.add(Check.shares("lock", truth.waited(turn -> turn.lock), traced.byLock(), SHARES));
         checks.add(Check.shares("thread", truth.waited(turn -> turn.thread), traced.byThread(), SHARES));
@@ -42,17 +42,7 @@ final class Expectation {
             double operations = truth.holdings().size();
             checks.add(Check.total(
                     "per-operation", truth.waitedNanos() / operations, blockedPerOperation, OPERATIONS));
-            checks.add(Check.shares("designed-thread",
-                    truth.designed(turn -> turn.thread), withOwner(ownerThreads), DESIGN));
-            checks.add(Check.shares("designed-chain",
-                    truth.designed(turn -> turn.ownerChain), withOwner(ownerChains), DESIGN));
         }
         return checks;
-    }
-
-    private static Map<String, Double> withOwner(Map<String, Double> sums) {
-        Map<String, Double> known = new TreeMap<>(sums);
-        known.remove(Truth.NOBODY);
-        return known;
     }
 }

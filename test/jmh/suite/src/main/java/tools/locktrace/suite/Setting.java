@@ -15,7 +15,7 @@ import tools.locktrace.suite.shapes.TimedWaits;
 /** Which cases are run, and for how long. */
 enum Setting {
     /** Every shape once. */
-    SHORT(1, 500, 1, 1500) {
+    SHORT(1000, 1, 1000) {
         @Override
         List<SuiteCase> cases() {
             List<SuiteCase> cases = new ArrayList<>();
@@ -25,7 +25,7 @@ enum Setting {
             cases.add(shared(32, Holds.UNIFORM));
             cases.add(chains(4, 4, 4, Holds.GEOMETRIC));
             cases.add(chains(8, 100, 50, Holds.ONE_LONG));
-            cases.add(chains(8, 1000, 200, Holds.GEOMETRIC));
+            cases.add(chains(8, 1000, 200, Holds.UNIFORM));
             cases.add(shared(12, Holds.GEOMETRIC).with("locks", 4));
             for (LockKind kind : LockKind.values()) {
                 if (kind != LockKind.BLOCK) {
@@ -35,12 +35,12 @@ enum Setting {
             cases.add(SuiteCase.of(InlinedLocks.class, 4));
             cases.add(SuiteCase.of(NestedLocks.class, 6));
             cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", 2, 3).notified());
-            cases.add(SuiteCase.of(TimedWaits.class, 4));
+            cases.add(SuiteCase.of(TimedWaits.class, 8));
             return cases;
         }
     },
     /** Many combinations. */
-    FULL(1, 1000, 2, 2000) {
+    FULL(2000, 2, 2000) {
         @Override
         List<SuiteCase> cases() {
             List<SuiteCase> cases = new ArrayList<>();
@@ -73,20 +73,18 @@ enum Setting {
             for (int[] group : consumersAndProducers) {
                 cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", group).notified());
             }
-            for (int threads : new int[] {2, 4, 16}) {
+            for (int threads : new int[] {8, 16}) {
                 cases.add(SuiteCase.of(TimedWaits.class, threads));
             }
             return cases;
         }
     };
 
-    private final int warmUps;
     private final int warmUpMillis;
     private final int measurements;
     private final int measurementMillis;
 
-    Setting(int warmUps, int warmUpMillis, int measurements, int measurementMillis) {
-        this.warmUps = warmUps;
+    Setting(int warmUpMillis, int measurements, int measurementMillis) {
         this.warmUpMillis = warmUpMillis;
         this.measurements = measurements;
         this.measurementMillis = measurementMillis;
@@ -95,7 +93,7 @@ enum Setting {
     abstract List<SuiteCase> cases();
 
     void configure(ChainedOptionsBuilder options) {
-        options.warmupIterations(warmUps).warmupTime(TimeValue.milliseconds(warmUpMillis));
+        options.warmupIterations(1).warmupTime(TimeValue.milliseconds(warmUpMillis));
         options.measurementIterations(measurements).measurementTime(TimeValue.milliseconds(measurementMillis));
     }
 

@@ -9,6 +9,8 @@ import tools.locktrace.suite.truth.Turn;
  * so another kind of lock is another guard.
  */
 abstract class Guard {
+    private String key;
+
     /** Waits for the lock, holds it while the turn runs, and releases it. */
     final void hold(Turn turn) {
         turn.wants();
@@ -18,9 +20,17 @@ abstract class Guard {
     /** Runs {@link Turn#run} while holding the lock. */
     abstract void locked(Turn turn);
 
-    /** What a trace names as the lock. */
+    /** The object whose monitor this is. */
     Object lock() {
         return this;
+    }
+
+    /** How a trace identifies the lock. */
+    final String key() {
+        if (key == null) {
+            key = Turn.lockKey(lock());
+        }
+        return key;
     }
 
     /** The methods of this guard in a call chain from {@link #locked} inwards, innermost first. */

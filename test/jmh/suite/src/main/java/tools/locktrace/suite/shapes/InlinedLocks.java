@@ -41,9 +41,10 @@ public class InlinedLocks {
 
     @Benchmark
     public void turn(Worker worker) {
-        int choice = worker.nextOperation() / worker.threads % DEPTHS.length;
+        worker.operationBegins();
+        int choice = worker.next(DEPTHS.length);
         int naps = Holds.GEOMETRIC.naps(choice);
-        hold(worker.log.note(Turn.of(naps, guard.lock(), paths[choice])), DEPTHS[choice]);
+        hold(worker.log.note(Turn.of(naps, guard.key(), paths[choice])), DEPTHS[choice]);
     }
 
     private void hold(Turn turn, int depth) {

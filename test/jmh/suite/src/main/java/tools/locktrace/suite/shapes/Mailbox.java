@@ -21,8 +21,8 @@ import tools.locktrace.suite.truth.Turn;
 @State(Scope.Benchmark)
 public class Mailbox {
     private static final int CAPACITY = 2;
-    private static final int PRODUCER_NAPS = 2;
-    private static final int CONSUMER_NAPS = 1;
+    private static final int PRODUCER_NAPS = 4;
+    private static final int CONSUMER_NAPS = 2;
 
     /** Long enough for a message to come. A thread without partners goes on after it. */
     private static final long TIMEOUT_MILLIS = 100;
@@ -33,6 +33,8 @@ public class Mailbox {
             .calledBy(Mailbox.class, "take").calledBy(Mailbox.class, "consumer").toString();
 
     private int messages;
+
+    private final String key = Turn.lockKey(this);
 
     @Setup(Level.Trial)
     public void setUp() {
@@ -49,13 +51,13 @@ public class Mailbox {
     @Benchmark
     @Group("mailbox")
     public void producer(Worker worker) {
-        put(() -> worker.log.note(Turn.of(PRODUCER_NAPS, this, PUT)));
+        put(() -> worker.log.note(Turn.of(PRODUCER_NAPS, key, PUT)));
     }
 
     @Benchmark
     @Group("mailbox")
     public void consumer(Worker worker) {
-        take(() -> worker.log.note(Turn.of(CONSUMER_NAPS, this, TAKE)));
+        take(() -> worker.log.note(Turn.of(CONSUMER_NAPS, key, TAKE)));
     }
 
     private void put(Supplier<Turn> turns) {

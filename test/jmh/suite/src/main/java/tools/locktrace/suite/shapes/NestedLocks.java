@@ -52,7 +52,7 @@ public class NestedLocks {
 
         @Override
         public void run() {
-            guard.hold(log == null ? Turn.warmUp(next) : log.note(Turn.of(1, guard.lock(), path, next)));
+            guard.hold(log == null ? Turn.warmUp(next) : log.note(Turn.of(1, guard.key(), path, next)));
         }
     }
 }

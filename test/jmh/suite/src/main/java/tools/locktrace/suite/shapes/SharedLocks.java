@@ -59,11 +59,11 @@ public class SharedLocks {
 
     @Benchmark
     public void turn(Worker worker) {
-        int operation = worker.nextOperation();
-        int chain = operation % chains;
-        Guard guard = guards[operation % locks];
+        worker.operationBegins();
+        int chain = worker.next(chains);
+        Guard guard = guards[worker.next(locks)];
         int naps = holds.naps(heldBy == HeldBy.THREAD ? worker.number : chain);
         Turn.nap(think);
-        Chains.hold(guard, worker.log.note(Turn.of(naps, guard.lock(), paths[chain])), depth, chain);
+        Chains.hold(guard, worker.log.note(Turn.of(naps, guard.key(), paths[chain])), depth, chain);
     }
 }

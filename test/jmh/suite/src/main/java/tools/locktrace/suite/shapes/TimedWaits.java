@@ -20,6 +20,8 @@ public class TimedWaits {
     private static final String PATH = new CallPath()
             .calledBy(TimedWaits.class, "holdTwice").calledBy(TimedWaits.class, "turn").toString();
 
+    private final String key = Turn.lockKey(this);
+
     @Setup(Level.Trial)
     public void setUp() {
         WarmUp.of(i -> {
@@ -31,8 +33,8 @@ public class TimedWaits {
     @Benchmark
     public void turn(Worker worker) {
         int naps = Holds.GEOMETRIC.naps(worker.number);
-        holdTwice(worker.log.note(Turn.of(naps, this, PATH)),
-                worker.log.note(Turn.of(naps, this, CallPath.WAIT + PATH, PATH)));
+        holdTwice(worker.log.note(Turn.of(naps, key, PATH)),
+                worker.log.note(Turn.of(naps, key, CallPath.WAIT + PATH, PATH)));
     }
 
     private void holdTwice(Turn before, Turn after) {

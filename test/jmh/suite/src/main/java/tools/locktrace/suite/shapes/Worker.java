@@ -26,8 +26,15 @@ public class Worker {
         log = recorder.log();
     }
 
-    /** The number of an operation, from 0, unlike that of any other thread. */
-    int nextOperation() {
-        return operations++ * threads + number;
+    /**
+     * One of some choices, the next one in each operation. The threads begin at
+     * different ones.
+     */
+    int next(int choices) {
+        return (operations + number * choices / threads) % choices;
+    }
+
+    void operationBegins() {
+        operations++;
     }
 }

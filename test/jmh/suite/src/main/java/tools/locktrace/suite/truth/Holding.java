@@ -33,4 +33,9 @@ public final class Holding {
     public long waitedNanos() {
         return acquiredNanos - wantedNanos;
     }
+
+    /** How long it held the lock. */
+    public long heldNanos() {
+        return releasedNanos - acquiredNanos;
+    }
 }

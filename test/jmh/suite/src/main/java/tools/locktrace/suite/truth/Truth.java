@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -84,16 +85,24 @@ public final class Truth {
     }
 
     /**
-     * The shape of the benchmark, without any clock: a thread's holdings by an
-     * aspect, each counting as much as it has naps, with every other thread
-     * waiting meanwhile.
+     * How far the ratios of the times of holding are from the ratios of naps: by
+     * how much the longest of the naps is longer than the shortest. Of equally
+     * many naps the median counts, so a machine that stands still now and then
+     * does not matter.
      */
-    public Map<String, Double> designed(Function<Holding, String> aspect) {
-        Map<String, Double> design = new TreeMap<>();
+    public double deviationFromDesign() {
+        Map<Integer, List<Long>> holds = new TreeMap<>();
         for (Holding holding : holdings) {
-            design.merge(aspect.apply(holding), (double) holding.naps, Double::sum);
+            holds.computeIfAbsent(holding.naps, naps -> new ArrayList<>()).add(holding.heldNanos());
         }
-        return design;
+        DoubleSummaryStatistics naps = new DoubleSummaryStatistics();
+        holds.forEach((number, times) -> naps.accept((double) median(times) / number));
+        return naps.getMax() / naps.getMin() - 1;
+    }
+
+    private static long median(List<Long> times) {
+        Collections.sort(times);
+        return times.get(times.size() / 2);
     }
 
     /** The share of the time of all threads together during which they waited. */

@@ -33,9 +33,9 @@ public final class Turn {
     long acquiredNanos;
     long releasedNanos;
 
-    private Turn(int naps, Object lock, String blockedChain, String ownerChain, Runnable then) {
+    private Turn(int naps, String lock, String blockedChain, String ownerChain, Runnable then) {
         this.naps = naps;
-        this.lock = lock == null ? null : lockKey(lock);
+        this.lock = lock;
         this.blockedChain = blockedChain;
         this.ownerChain = ownerChain;
         this.then = then;
@@ -52,22 +52,22 @@ public final class Turn {
     }
 
     /** A turn that waits and holds with the same call chain. */
-    public static Turn of(int naps, Object lock, String chain) {
+    public static Turn of(int naps, String lock, String chain) {
         return of(naps, lock, chain, NOTHING);
     }
 
     /** A turn that does something else, too, while it holds the lock. */
-    public static Turn of(int naps, Object lock, String chain, Runnable then) {
+    public static Turn of(int naps, String lock, String chain, Runnable then) {
         return new Turn(naps, lock, chain, chain, then);
     }
 
     /** A turn that waits and holds with different call chains. */
-    public static Turn of(int naps, Object lock, String blockedChain, String ownerChain) {
+    public static Turn of(int naps, String lock, String blockedChain, String ownerChain) {
         return new Turn(naps, lock, blockedChain, ownerChain, NOTHING);
     }
 
     /** How {@code locktrace report} identifies a monitor. */
-    static String lockKey(Object lock) {
+    public static String lockKey(Object lock) {
         return String.format("%x@%s", System.identityHashCode(lock), lock.getClass().getName());
     }
 
