@@ -161,9 +161,13 @@ impl Wait {
         outermost.is_some_and(|frame| frame.name() == "java.lang.Thread.exit")
     }
 
-    /// The record with the longest duration.
+    /// The longest record that names an owner. On a busy machine the time until
+    /// the next owner runs, which has none, may well be longer.
     pub fn longest_part(&self) -> &Contention {
-        let longest = self.parts.iter().max_by_key(|part| part.duration_ns);
+        let longest = self
+            .parts
+            .iter()
+            .max_by_key(|part| (part.owner.is_some(), part.duration_ns));
         longest.expect("a wait has a record")
     }
 }

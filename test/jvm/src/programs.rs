@@ -42,11 +42,17 @@ impl Programs {
     pub fn natives(&self) -> PathBuf {
         self.directory.join("libscenarios.so")
     }
+
+    /// A native program that creates a JVM.
+    pub fn launcher(&self) -> PathBuf {
+        self.directory.join("launcher")
+    }
 }
 
 struct Sources {
     java: Vec<PathBuf>,
     native: Vec<PathBuf>,
+    launcher: PathBuf,
 }
 
 impl Sources {
@@ -55,12 +61,17 @@ impl Sources {
         let mut java = files_in(&root.join("demo"), "java");
         java.extend(files_in(&root.join("scenarios"), "java"));
         let native = files_in(&root.join("scenarios/native"), "c");
-        Self { java, native }
+        let launcher = root.join("scenarios/launcher/launcher.c");
+        Self {
+            java,
+            native,
+            launcher,
+        }
     }
 
     fn hash(&self) -> u64 {
         let mut hash = Xxh3::new();
-        for source in self.java.iter().chain(&self.native) {
+        for source in self.java.iter().chain(&self.native).chain([&self.launcher]) {
             hash.update(source.as_os_str().as_encoded_bytes());
             hash.update(&fs::read(source).expect("a source file is readable"));
         }
@@ -75,25 +86,27 @@ impl Sources {
         fs::create_dir(&classes).expect("the target directory is writable");
         run_to_success(java_compiler(&classes).args(&self.java));
 
-        let include = Jdk::stock().home().join("include");
-        let mut compiler = Command::new("cc");
-        compiler
-            .args([
-                "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o",
-            ])
-            .arg(scratch.path().join("libscenarios.so"))
-            .args(&self.native)
-            .arg("-I")
-            .arg(&include)
-            .arg("-I")
-            .arg(include.join("linux"));
-        run_to_success(&mut compiler);
+        let mut library = c_compiler(&scratch.path().join("libscenarios.so"));
+        run_to_success(library.args(["-shared", "-fPIC"]).args(&self.native));
+        let mut launcher = c_compiler(&scratch.path().join("launcher"));
+        run_to_success(launcher.arg(&self.launcher).arg("-ldl"));
 
         if fs::rename(scratch.path(), directory).is_ok() {
             let _renamed = scratch.keep();
         }
         assert!(directory.exists(), "cannot create {}", directory.display());
     }
+}
+
+/// A C compiler that knows JNI and writes to `output`.
+fn c_compiler(output: &Path) -> Command {
+    let include = Jdk::stock().home().join("include");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"]);
+    compiler.arg(output);
+    compiler.arg("-I").arg(&include);
+    compiler.arg("-I").arg(include.join("linux"));
+    compiler
 }
 
 /// A Java compiler that puts class files into `classes`.

@@ -1,0 +1,50 @@
+package scenarios;
+
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * What the threads of {@code launcher/launcher.c} do, a program that creates
+ * the JVM itself. There is no main method, and no Java code below these methods
+ * on the threads' stacks.
+ *
+ * <p>The trace must be complete, and show one wait of "native-waiter" in
+ * {@link #want}, blocked by "native-owner" in {@link #own}. The daemons block
+ * each other in {@link #contend} until the JVM is destroyed under them.
+ */
+public final class Embedded {
+    private static final Object LOCK = new Object();
+    private static final CountDownLatch WAITER_READY = new CountDownLatch(1);
+    private static final CountDownLatch OWNER_ENTERED = new CountDownLatch(1);
+
+    private static volatile Thread waiter;
+    private static long acquired;
+
+    private Embedded() {}
+
+    static void own() throws InterruptedException {
+        WAITER_READY.await();
+        synchronized (LOCK) {
+            OWNER_ENTERED.countDown();
+            new Held(waiter).run();
+        } // @leave
+    }
+
+    static void want() throws InterruptedException {
+        waiter = Thread.currentThread();
+        WAITER_READY.countDown();
+        OWNER_ENTERED.await();
+        synchronized (LOCK) { // @wanted
+            acquired++;
+        }
+    }
+
+    static void contend() {
+        while (true) {
+            hold();
+        }
+    }
+
+    private static synchronized void hold() {
+        Held.nanos(100_000);
+    }
+}

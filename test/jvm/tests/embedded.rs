@@ -1,0 +1,45 @@
+//! A JVM that a native program created in its own process.
+
+use jvm_tests::{
+    Jvm, NEVER_INLINED, Programs, Setting, among_others, check_chain, check_each, waits,
+};
+
+#[test]
+fn created_and_destroyed_by_a_native_program() {
+    let _processor = among_others();
+    let launcher = Programs::compiled().launcher();
+    let launcher = launcher
+        .to_str()
+        .expect("the target directory's name is text");
+    check_each(Setting::rotated("Embedded"), |setting| {
+        let run = Jvm::traced(&["scenarios.Embedded"])
+            .below(&[launcher])
+            .flags(NEVER_INLINED)
+            .flags(setting.flags())
+            .run();
+        assert_eq!(run.stdout, "destroyed\n", "{}", run.describe());
+
+        let waits = waits(&run.trace());
+        let of_waiter: Vec<_> = waits
+            .iter()
+            .filter(|wait| wait.thread() == "native-waiter")
+            .collect();
+        let [wait] = of_waiter[..] else {
+            panic!("not one wait: {of_waiter:#?}");
+        };
+        let longest = wait.longest_part();
+        assert_eq!(longest.owner_name(), Some("native-owner"), "{wait}");
+        let (blocked, owner) = (&wait.common().chain, longest.owner_frames());
+        check_chain(
+            &[("scenarios.Embedded.want", "wanted")],
+            blocked,
+            setting.mode,
+        );
+        check_chain(&[("scenarios.Embedded.own", "leave")], owner, setting.mode);
+
+        let daemons = waits
+            .iter()
+            .filter(|wait| wait.thread().starts_with("native-daemon-"));
+        assert!(daemons.count() > 2, "the daemons did not contend");
+    });
+}
