@@ -13,7 +13,7 @@ final class Expectation {
     private static final double SHARES = 5;
     private static final double TOTAL = 5;
     private static final double SHAPE = 50;
-    private static final double OPERATIONS = 25;
+    private static final double OPERATIONS = 10;
     private static final double UNCONTENDED = 80;
 
     private Expectation() {}

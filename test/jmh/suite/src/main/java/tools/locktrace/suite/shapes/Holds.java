@@ -1,6 +1,6 @@
 package tools.locktrace.suite.shapes;
 
-/** For how many naps a lock is held, by the number of the thread or of the chain. */
+/** For how many naps a lock is held, by the number of the thread, the chain or the lock. */
 public enum Holds {
     /** All hold equally long. */
     UNIFORM {

@@ -43,7 +43,8 @@ public class SharedLocks {
     /** What {@link Holds} gives the number of. */
     public enum HeldBy {
         THREAD,
-        CHAIN
+        CHAIN,
+        LOCK
     }
 
     @Setup(Level.Trial)
@@ -61,9 +62,21 @@ public class SharedLocks {
     public void turn(Worker worker) {
         worker.operationBegins();
         int chain = worker.next(chains);
-        Guard guard = guards[worker.next(locks)];
-        int naps = holds.naps(heldBy == HeldBy.THREAD ? worker.number : chain);
+        int lock = worker.next(locks);
         Turn.nap(think);
-        Chains.hold(guard, worker.log.note(Turn.of(naps, guard.key(), paths[chain])), depth, chain);
+        Turn turn = Turn.of(holds.naps(number(worker, chain, lock)), guards[lock].key(), paths[chain]);
+        Chains.hold(guards[lock], worker.log.note(turn), depth, chain);
+    }
+
+    /** What decides how long the lock is held. */
+    private int number(Worker worker, int chain, int lock) {
+        switch (heldBy) {
+            case THREAD:
+                return worker.number;
+            case CHAIN:
+                return chain;
+            default:
+                return lock;
+        }
     }
 }
