@@ -13,34 +13,62 @@ use std::{env, process, thread};
 use trace_format::{ChainId, ChainRef, Chunk, Counter, Event, LockId, ThreadId, TraceReader};
 
 /// Builds `client.c` against the static library of this build.
+///
+/// `make sanitize` sets three variables: `LOCKTRACE_CLIENT_LIBRARY`, a library to
+/// take instead, `LOCKTRACE_CLIENT_CFLAGS`, and `LOCKTRACE_CLIENT_RUNNER`, a
+/// command that runs the client.
 fn client() -> &'static Path {
     static CLIENT: OnceLock<PathBuf> = OnceLock::new();
     CLIENT.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        // .../debug/deps/client-0123456789abcdef
-        let target = env::current_exe()
-            .unwrap()
-            .ancestors()
-            .nth(3)
-            .unwrap()
-            .to_owned();
-        run(Command::new(env!("CARGO"))
-            .args(["build", "--package", "rust-tracer", "--lib", "--target-dir"])
-            .arg(&target)
-            .current_dir(root));
-        let client = scratch("client");
+        let library = env::var_os("LOCKTRACE_CLIENT_LIBRARY")
+            .map_or_else(|| build_library(root), PathBuf::from);
+        let client = Path::new(env!("CARGO_TARGET_TMPDIR")).join("client");
         run(Command::new("cc")
             .args([
                 "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread",
             ])
+            .args(words("LOCKTRACE_CLIENT_CFLAGS"))
             .arg("-I")
             .arg(root.join("include"))
             .arg(root.join("tests/client/client.c"))
-            .arg(target.join("debug/librust_tracer.a"))
+            .arg(library)
             .args(["-ldl", "-lm", "-o"])
             .arg(&client));
         client
     })
+}
+
+fn build_library(root: &Path) -> PathBuf {
+    // .../debug/deps/client-0123456789abcdef
+    let target = env::current_exe()
+        .unwrap()
+        .ancestors()
+        .nth(3)
+        .unwrap()
+        .to_owned();
+    run(Command::new(env!("CARGO"))
+        .args(["build", "--package", "rust-tracer", "--lib", "--target-dir"])
+        .arg(&target)
+        .current_dir(root));
+    target.join("debug/librust_tracer.a")
+}
+
+/// The words of an environment variable; none if it is not set.
+fn words(variable: &str) -> Vec<String> {
+    let value = env::var(variable).unwrap_or_default();
+    value.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The command that runs the client, without its arguments.
+fn client_command() -> Command {
+    let mut words = words("LOCKTRACE_CLIENT_RUNNER").into_iter();
+    let Some(runner) = words.next() else {
+        return Command::new(client());
+    };
+    let mut command = Command::new(runner);
+    command.args(words).arg(client());
+    command
 }
 
 fn run(command: &mut Command) {
@@ -49,12 +77,12 @@ fn run(command: &mut Command) {
 }
 
 fn scratch(name: &str) -> PathBuf {
-    env::temp_dir().join(format!("locktrace-test-{}-{name}", process::id()))
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("client-{}-{name}", process::id()))
 }
 
 fn start_client(trace: &Path, arguments: [u64; 4]) -> Child {
     let arguments = arguments.map(|argument| argument.to_string());
-    Command::new(client())
+    client_command()
         .arg(trace)
         .args(arguments)
         .spawn()

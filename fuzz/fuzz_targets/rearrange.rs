@@ -1,0 +1,164 @@
+//! Any events of few locks in any order: the analysis ends, its sums agree, and
+//! the order of arrival makes no difference as long as memory lasts.
+
+#![no_main]
+
+use std::collections::BTreeMap;
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
+use trace_format::{ChainRef, Event, LockId, ThreadId};
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    max_pending_events: u8,
+    arrivals: Vec<Arrival>,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Arrival {
+    lock: u8,
+    sequence: u8,
+    thread: u8,
+    time_ns: u16,
+    what: What,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+enum What {
+    Enter { chain: u8, after_wait: bool },
+    Entered { safepoint_ns: u8 },
+    Exit { chain: u8 },
+    ForwardExit { forward_ref: u8 },
+    Lost,
+    Retired,
+}
+
+fuzz_target!(|input: Input| {
+    let max_pending_events = input.max_pending_events.into();
+    let (_, counters) = analyze(&input.arrivals, Limits { max_pending_events });
+    assert_eq!(counters.value(Counter::UnbalancedWaits), 0);
+
+    let arrived = without_contradictions(&input.arrivals);
+    let mut ordered = arrived.clone();
+    ordered.sort_by_key(|arrival| (arrival.lock, arrival.sequence));
+    assert_eq!(
+        analyze(&arrived, Limits::default()),
+        analyze(&ordered, Limits::default())
+    );
+});
+
+impl Arrival {
+    fn lock(&self) -> LockId {
+        LockId::from(self.lock % 4)
+    }
+
+    fn thread(&self) -> ThreadId {
+        ThreadId::from(self.thread % 8)
+    }
+
+    fn event(&self) -> Event<'static> {
+        let (lock, sequence, time_ns) = (self.lock(), self.sequence.into(), self.time_ns.into());
+        match self.what {
+            _ if sequence == 0 => Event::LockDescription {
+                lock,
+                class: 1,
+                mirrored_class: 0,
+                identity_hash: self.lock.into(),
+                monitor_address: 0,
+            },
+            What::Enter { chain, after_wait } => Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain: chain.into(),
+                after_wait,
+            },
+            What::Entered { safepoint_ns } => Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns: safepoint_ns.into(),
+            },
+            What::Exit { chain } => Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain: ChainRef::Chain(chain.into()),
+            },
+            What::ForwardExit { forward_ref } => Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain: ChainRef::Forward(forward_ref.into()),
+            },
+            What::Lost => Event::LostNumber { lock, sequence },
+            What::Retired => Event::LockRetired { lock, sequence },
+        }
+    }
+}
+
+/// The arrivals whose number no other one has and that do not follow the end of
+/// their lock: of those that contradict each other, the first one counts.
+fn without_contradictions(arrivals: &[Arrival]) -> Vec<Arrival> {
+    let ends = arrivals
+        .iter()
+        .filter(|arrival| matches!(arrival.event(), Event::LockRetired { .. }));
+    let mut last_number: BTreeMap<LockId, u8> = BTreeMap::new();
+    for end in ends {
+        let last = last_number.entry(end.lock()).or_insert(end.sequence);
+        *last = end.sequence.min(*last);
+    }
+    let mut taken = std::collections::BTreeSet::new();
+    let mut kept = arrivals.to_vec();
+    kept.retain(|arrival| {
+        let follows_end = last_number
+            .get(&arrival.lock())
+            .is_some_and(|&last| arrival.sequence > last);
+        !follows_end && taken.insert((arrival.lock(), arrival.sequence))
+    });
+    kept
+}
+
+fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
+    let mut waits = Vec::new();
+    let mut on_wait = |wait: &Wait, entities: &Entities| {
+        let sum_ns: u64 = wait.contentions.iter().map(|part| part.duration_ns).sum();
+        assert_eq!(sum_ns, wait.duration_ns);
+        waits.push(describe(wait, entities));
+    };
+    let mut analysis = Analysis::new(limits);
+    let mut trace = analysis.begin_trace(Metadata::default());
+    for arrival in arrivals {
+        trace.event(arrival.thread(), &arrival.event(), &mut on_wait);
+    }
+    let counters = trace.finish(&mut on_wait);
+    waits.sort();
+    (waits, counters)
+}
+
+/// The wait in words: indexes depend on the order of arrival.
+fn describe(wait: &Wait, entities: &Entities) -> String {
+    let mut text = format!(
+        "{} {} {} {} {:?} {}+{} ({})",
+        entities.lock_label(wait.lock),
+        entities.thread(wait.thread).name,
+        wait.group.name(),
+        wait.kind.name(),
+        entities.chain(wait.chain),
+        wait.start_ns,
+        wait.duration_ns,
+        wait.safepoint_ns,
+    );
+    for part in &wait.contentions {
+        text += &format!(" {}+{} ", part.start_ns, part.duration_ns);
+        text += &match part.owner {
+            Owner::Thread { thread, chain } => {
+                format!("{} {:?}", entities.thread(thread).name, entities.chain(chain))
+            }
+            Owner::Unknown(reason) => reason.name().to_owned(),
+        };
+    }
+    text
+}

@@ -1,0 +1,33 @@
+# Fuzzing of what reads a trace. The layout of fuzz/ is that of cargo-fuzz, which
+# needs a nightly compiler (`cargo +nightly fuzz run rearrange`); here the targets
+# are built with the stable one, whose LLVM can record coverage as well.
+
+FUZZ_TARGETS := decode_segment read_trace rearrange
+# Seconds for each target.
+FUZZ_TIME := 20
+
+FUZZ_HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZ_DIR := $(CURDIR)/build/fuzz
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module \
+  -Cllvm-args=-sanitizer-coverage-level=4 \
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+  -Cllvm-args=-sanitizer-coverage-pc-table \
+  -Cllvm-args=-sanitizer-coverage-trace-compares \
+  -Ccodegen-units=1
+
+.PHONY: fuzz-build fuzz-smoke $(FUZZ_TARGETS:%=fuzz-%)
+
+fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces for FUZZ_TIME=20 seconds
+
+# With --target, so that build scripts are not built with coverage.
+fuzz-build:
+	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --locked \
+	  --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_DIR)/target --target $(FUZZ_HOST)
+
+# New inputs go to the first directory; a crash leaves its input in artifacts.
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%: fuzz-build
+	@mkdir -p $(FUZZ_DIR)/corpus/$* $(FUZZ_DIR)/artifacts/$*
+	$(FUZZ_DIR)/target/$(FUZZ_HOST)/release/$* \
+	  -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
+	  -artifact_prefix=$(FUZZ_DIR)/artifacts/$*/ \
+	  $(FUZZ_DIR)/corpus/$* fuzz/corpus/$*
