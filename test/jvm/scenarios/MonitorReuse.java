@@ -15,7 +15,8 @@ public final class MonitorReuse {
 
     public static void main(String[] args) throws InterruptedException {
         for (int round = 0; round < ROUNDS; round++) {
-            Lock lock = round % 2 == 0 ? new EvenLock() : new OddLock();
+            // A sequence without a period, as that in which monitors come back has one.
+            Lock lock = Integer.bitCount(round) % 2 == 0 ? new EvenLock() : new OddLock();
             Contend.block(lock);
             System.gc();
             System.out.println(HashCodes.lockLine(lock));
