@@ -17,7 +17,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Four million events, which take 128 MB.
+    /// Four million events, which take 128 MB, and at most four times as much if
+    /// they are of many locks.
     fn default() -> Self {
         Self {
             max_pending_events: 4_000_000,

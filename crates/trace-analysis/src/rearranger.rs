@@ -114,8 +114,10 @@ impl PartialEq for Pending {
 
 impl Eq for Pending {}
 
-/// Capacity that a queue keeps while nothing is pending.
-const SMALL: usize = 1024;
+/// Capacity that a queue keeps while nothing is pending. A longer one is used to
+/// a quarter at least: the bound is on the events of all locks, and many locks
+/// can have had many events pending at some time.
+const SMALL: usize = 64;
 
 impl Rearranger {
     /// A rearranger that holds back up to `max_pending` events.
@@ -192,8 +194,10 @@ impl Rearranger {
             release(lock, step, counters);
             retired = step == Step::Event(LockEvent::Retired);
         }
-        if queue.pending.is_empty() {
-            queue.pending.shrink_to(SMALL);
+        if queue.pending.len() < queue.pending.capacity() / 4 {
+            queue
+                .pending
+                .shrink_to((queue.pending.len() * 2).max(SMALL));
         }
         if retired {
             // Nothing comes after the last number; what claims to is damage.

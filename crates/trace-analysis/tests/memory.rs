@@ -1,0 +1,197 @@
+//! The analysis needs a bounded amount of memory, whatever is missing from the
+//! trace and however late it comes.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata};
+use trace_format::{ChainRef, Event, LockId, ThreadId};
+
+/// Counts the bytes allocated.
+struct Meter;
+
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static METER: Meter = Meter;
+
+// SAFETY: leaves allocation to `System`. The default `realloc` allocates, copies
+// and deallocates, which counts the old and the new memory together.
+unsafe impl GlobalAlloc for Meter {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let bytes = BYTES.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK_BYTES.fetch_max(bytes, Relaxed);
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: `memory` comes from `System.alloc` with the same layout.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// How many bytes the analysis of `events` has at most, and what it counts.
+fn peak_bytes(
+    max_pending_events: usize,
+    events: impl Iterator<Item = (ThreadId, Event<'static>)>,
+) -> (usize, Counters) {
+    // One at a time: the meter counts for all.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(|error| error.into_inner());
+    let before = BYTES.load(Relaxed);
+    PEAK_BYTES.store(before, Relaxed);
+    let mut analysis = Analysis::new(Limits { max_pending_events });
+    let mut trace = analysis.begin_trace(Metadata::default());
+    for (thread, event) in events {
+        trace.event(thread, &event, &mut |_, _| ());
+    }
+    let counters = trace.finish(&mut |_, _| ());
+    (PEAK_BYTES.load(Relaxed) - before, counters)
+}
+
+const MAX_PENDING: usize = 100_000;
+/// An event that is held back takes 32 bytes, and a queue is used to a quarter at
+/// least; beside it there is the one that it replaces.
+const MAX_PENDING_BYTES: usize = MAX_PENDING * 32 * 5;
+
+fn description(lock: LockId) -> (ThreadId, Event<'static>) {
+    let event = Event::LockDescription {
+        lock,
+        class: 1,
+        mirrored_class: 0,
+        identity_hash: 1,
+        monitor_address: 0,
+    };
+    (1, event)
+}
+
+/// The event of a number: three threads take turns, and each waits once before
+/// it exits.
+fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
+    let time_ns = sequence * 100;
+    let thread = (sequence / 3 % 3) as ThreadId;
+    let event = match sequence % 3 {
+        0 => Event::ContendedEnter {
+            lock,
+            sequence,
+            time_ns,
+            chain: 1,
+            after_wait: false,
+        },
+        1 => Event::ContendedEntered {
+            lock,
+            sequence,
+            time_ns,
+            safepoint_ns: 0,
+        },
+        _ => Event::ContendedExit {
+            lock,
+            sequence,
+            time_ns,
+            chain: ChainRef::Chain(1),
+        },
+    };
+    (thread, event)
+}
+
+#[test]
+fn events_behind_one_that_never_comes_are_not_all_held_back() {
+    let events = [description(1)]
+        .into_iter()
+        .chain((2..2_000_000).map(|number| event(1, number)));
+    let (bytes, counters) = peak_bytes(MAX_PENDING, events);
+    assert!(bytes < MAX_PENDING_BYTES, "{bytes} bytes");
+    assert_eq!(counters.value(Counter::NumbersSkipped), 1);
+    assert_eq!(counters.value(Counter::GapsSkippedEarly), 1);
+}
+
+#[test]
+fn a_chunk_that_comes_last_does_not_hold_back_all_others() {
+    // Of each lock, it has the first number and every thousandth.
+    let late = |number: u64| number % 1000 == 1;
+    let locks = 1..=100;
+    let numbers = || {
+        locks
+            .clone()
+            .flat_map(|lock| (1..20_000).map(move |number| (lock, number)))
+    };
+    let events = locks.clone().map(description);
+    let events = events.chain(
+        numbers()
+            .filter(|&(_, number)| !late(number))
+            .map(|(lock, number)| event(lock, number)),
+    );
+    let events = events.chain(
+        numbers()
+            .filter(|&(_, number)| late(number))
+            .map(|(lock, number)| event(lock, number)),
+    );
+    let (bytes, counters) = peak_bytes(MAX_PENDING, events);
+    assert!(bytes < MAX_PENDING_BYTES, "{bytes} bytes");
+    assert_eq!(
+        counters.value(Counter::LateEvents),
+        counters.value(Counter::NumbersSkipped)
+    );
+}
+
+/// Each lock has many events held back once, all of which are released.
+#[test]
+fn a_lock_that_is_quiet_again_needs_little() {
+    const LOCKS: u64 = 2_000;
+    let events = (1..=LOCKS).flat_map(|lock| {
+        let late = [description(lock)];
+        (1..=1_500)
+            .map(move |number| event(lock, number))
+            .chain(late)
+    });
+    let (bytes, counters) = peak_bytes(MAX_PENDING, events);
+    assert!(bytes < LOCKS as usize * 10_000, "{bytes} bytes");
+    assert_eq!(counters.value(Counter::GapsSkipped), 0);
+}
+
+#[test]
+fn a_retired_lock_needs_nothing() {
+    let events = (1..=200_000).flat_map(|lock| {
+        let retired = (1, Event::LockRetired { lock, sequence: 9 });
+        let numbers = (1..9).map(move |number| event(lock, number));
+        [description(lock)]
+            .into_iter()
+            .chain(numbers)
+            .chain([retired])
+    });
+    let (bytes, counters) = peak_bytes(MAX_PENDING, events);
+    assert!(bytes < 100_000, "{bytes} bytes");
+    assert_eq!(counters.value(Counter::GapsSkipped), 0);
+}
+
+/// A thread waits while two others take turns a million times.
+#[test]
+fn a_thread_that_starves_does_not_remember_all_owners() {
+    let wait = Event::ContendedEnter {
+        lock: 1,
+        sequence: 1,
+        time_ns: 0,
+        chain: 1,
+        after_wait: false,
+    };
+    let others = (2..1_000_000).map(|sequence| {
+        let (lock, time_ns, chain) = (1, sequence, ChainRef::Chain(1));
+        (
+            sequence as ThreadId % 2,
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+            },
+        )
+    });
+    let events = [description(1), (7, wait)].into_iter().chain(others);
+    let (bytes, counters) = peak_bytes(MAX_PENDING, events);
+    assert!(bytes < 50_000_000, "{bytes} bytes");
+    assert!(counters.value(Counter::IntervalsCollapsed) > 0);
+}
