@@ -45,7 +45,7 @@ sanitize-valgrind:
 	  echo "note: valgrind is not installed, so memcheck is left out"; exit 0; \
 	fi; \
 	set -ex; \
-	LOCKTRACE_CLIENT_RUNNER="valgrind --quiet --error-exitcode=99 --leak-check=full --fair-sched=yes" \
+	LOCKTRACE_CLIENT_RUNNER="valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --fair-sched=yes" \
 	$(SANITIZE_TEST) --test-threads 1 --skip many_threads_at_once
 
 comma := ,
