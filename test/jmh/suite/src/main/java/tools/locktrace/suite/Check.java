@@ -8,6 +8,9 @@ import tools.locktrace.suite.truth.Truth;
 
 /** One number that a trace is judged by: how far it is from the truth. */
 final class Check {
+    /** Of a name in a message: a call chain may have 200 frames. */
+    private static final int LONGEST_NAME = 100;
+
     private final String name;
     private final double difference;
     private final double tolerance;
@@ -76,6 +79,11 @@ final class Check {
     public String toString() {
         return String.format("%s %.2f%s%s", name, difference,
                 difference <= tolerance ? "" : " > " + tolerance,
-                unmatched.isEmpty() ? "" : " unmatched " + unmatched);
+                unmatched.isEmpty() ? "" : " and " + unmatched.size() + " unmatched, such as " + anUnmatched());
+    }
+
+    private String anUnmatched() {
+        String name = unmatched.iterator().next();
+        return name.substring(0, Math.min(name.length(), LONGEST_NAME));
     }
 }

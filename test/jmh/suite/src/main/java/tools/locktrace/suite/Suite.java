@@ -78,7 +78,7 @@ public final class Suite {
         Truth truth = Truth.read(turns);
         Traced traced = new Traced(LocktraceCommand.find(locktrace), traceIn(scratch).toFile(),
                 truth.holdings(), suiteCase.isNotified());
-        List<Check> checks = Expectation.check(truth, traced, suiteCase.hasDesign(), blockedPerOperation);
+        List<Check> checks = Expectation.check(truth, traced, suiteCase.hasOneTurnPerOperation(), blockedPerOperation);
 
         boolean passes = checks.stream().allMatch(Check::passes);
         System.out.println((passes ? "ok     " : "FAILED ") + suiteCase + ": " + truth + ": " + checks);

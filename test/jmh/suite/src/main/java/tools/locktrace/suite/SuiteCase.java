@@ -3,6 +3,8 @@ package tools.locktrace.suite;
 import java.util.ArrayList;
 import java.util.List;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import tools.locktrace.suite.shapes.InlinedLocks;
+import tools.locktrace.suite.shapes.SharedLocks;
 
 /** A benchmark with its parameters and number of threads. */
 final class SuiteCase {
@@ -43,9 +45,9 @@ final class SuiteCase {
         return isNotified;
     }
 
-    /** All other threads wait nearly all the time that one holds the lock. */
-    boolean hasDesign() {
-        return benchmark.getSimpleName().matches("SharedLocks|InlinedLocks");
+    /** An operation holds a lock once. */
+    boolean hasOneTurnPerOperation() {
+        return benchmark == SharedLocks.class || benchmark == InlinedLocks.class;
     }
 
     void configure(ChainedOptionsBuilder options) {

@@ -1,6 +1,6 @@
 package tools.locktrace.suite.shapes;
 
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Group;
 import org.openjdk.jmh.annotations.Level;
@@ -42,26 +42,26 @@ public class Mailbox {
             if (i % 10 == 0) {
                 Thread.currentThread().interrupt(); // the wait for a message is over at once
             } else {
-                put(Turn::warmUp);
+                put(naps -> Turn.warmUp());
             }
-            take(Turn::warmUp);
+            take(naps -> Turn.warmUp());
         });
     }
 
     @Benchmark
     @Group("mailbox")
     public void producer(Worker worker) {
-        put(() -> worker.log.note(Turn.of(PRODUCER_NAPS, key, PUT)));
+        put(naps -> worker.log.note(Turn.of(naps, key, PUT)));
     }
 
     @Benchmark
     @Group("mailbox")
     public void consumer(Worker worker) {
-        take(() -> worker.log.note(Turn.of(CONSUMER_NAPS, key, TAKE)));
+        take(naps -> worker.log.note(Turn.of(naps, key, TAKE)));
     }
 
-    private void put(Supplier<Turn> turns) {
-        Turn turn = turns.get();
+    private void put(IntFunction<Turn> turns) {
+        Turn turn = turns.apply(PRODUCER_NAPS);
         turn.wants();
         synchronized (this) {
             turn.acquired();
@@ -75,8 +75,8 @@ public class Mailbox {
         }
     }
 
-    private void take(Supplier<Turn> turns) {
-        Turn turn = turns.get();
+    private void take(IntFunction<Turn> turns) {
+        Turn turn = turns.apply(CONSUMER_NAPS);
         turn.wants();
         synchronized (this) {
             turn.acquired();
@@ -91,14 +91,14 @@ public class Mailbox {
     }
 
     /** Ends a turn and begins the next, with the monitor released in between. */
-    private Turn awaitNotification(Turn turn, Supplier<Turn> turns) {
+    private Turn awaitNotification(Turn turn, IntFunction<Turn> turns) {
         turn.releases();
         try {
             wait(TIMEOUT_MILLIS);
         } catch (InterruptedException e) {
             // In the warm-up.
         }
-        Turn next = turns.get();
+        Turn next = turns.apply(0);
         next.wants();
         next.acquired();
         return next;

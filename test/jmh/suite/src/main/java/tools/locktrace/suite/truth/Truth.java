@@ -87,22 +87,15 @@ public final class Truth {
     /**
      * How far the ratios of the times of holding are from the ratios of naps: by
      * how much the longest of the naps is longer than the shortest. Of equally
-     * many naps the median counts, so a machine that stands still now and then
-     * does not matter.
+     * many naps the fastest count, for a machine may stand still now and then.
      */
     public double deviationFromDesign() {
-        Map<Integer, List<Long>> holds = new TreeMap<>();
-        for (Holding holding : holdings) {
-            holds.computeIfAbsent(holding.naps, naps -> new ArrayList<>()).add(holding.heldNanos());
-        }
+        Map<Integer, Long> fastest = new TreeMap<>();
+        holdings.stream().filter(holding -> holding.naps > 0)
+                .forEach(holding -> fastest.merge(holding.naps, holding.heldNanos(), Math::min));
         DoubleSummaryStatistics naps = new DoubleSummaryStatistics();
-        holds.forEach((number, times) -> naps.accept((double) median(times) / number));
+        fastest.forEach((number, nanos) -> naps.accept((double) nanos / number));
         return naps.getMax() / naps.getMin() - 1;
-    }
-
-    private static long median(List<Long> times) {
-        Collections.sort(times);
-        return times.get(times.size() / 2);
     }
 
     /** The share of the time of all threads together during which they waited. */
