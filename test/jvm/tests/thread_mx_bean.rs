@@ -1,15 +1,21 @@
 //! The JVM's own statistics of blocked threads, `ThreadMXBean`, see the same as
 //! the trace.
 
-use jvm_tests::{CompileMode, Jvm, NEVER_INLINED, alone, check_each, waits};
+use jvm_tests::{CompileMode, Jvm, NEVER_INLINED, Run, Wait, alone, check_each, waits};
 use serde::Deserialize;
 
-/// A line of the scenario `BlockedTimes`.
-#[derive(Deserialize)]
-struct Blocked {
+/// What a thread of a scenario is counted by, see `CountedThread`.
+#[derive(Debug, Deserialize)]
+struct Counted {
     thread: String,
+    /// By the JVM.
     blocked_count: usize,
+    /// By the JVM.
     blocked_ms: u64,
+    /// By the thread: it returned so often from a wait that was notified.
+    notified_count: usize,
+    /// By the thread: how long that took, from the notification on.
+    notified_ns: u64,
 }
 
 /// Every thread is blocked for more than half a second, so that the milliseconds
@@ -20,34 +26,86 @@ const TOLERANCE: f64 = 0.01;
 #[test]
 fn agrees_on_how_often_and_how_long() {
     let _processor = alone();
-    check_each(CompileMode::ALL, |mode| {
-        let run = Jvm::traced(&["scenarios.BlockedTimes"])
-            .flags(NEVER_INLINED)
-            .flags(mode.flags())
-            .run();
-        let waits = waits(&run.trace());
-        let mut threads = 0;
-        for line in run.stdout.lines() {
-            let blocked: Blocked = serde_json::from_str(line).expect("the program prints JSON");
-            let of_thread = waits.iter().filter(|wait| wait.thread() == blocked.thread);
-            let durations: Vec<u64> = of_thread.map(|wait| wait.duration_ns).collect();
-            let traced_ms = durations.iter().sum::<u64>() as f64 / 1e6;
-            let case = &blocked.thread;
-
-            assert_eq!(
-                durations.len(),
-                blocked.blocked_count,
-                "number of waits: {case}"
-            );
-            assert!(blocked.blocked_ms > 500, "too short to compare: {case}");
-            let difference = (traced_ms / blocked.blocked_ms as f64 - 1.0).abs();
-            assert!(
-                difference <= TOLERANCE,
-                "{} ms, but {traced_ms:.3} ms traced: {case}",
-                blocked.blocked_ms
-            );
-            threads += 1;
+    check_each(CompileMode::ALL, |&mode| {
+        let run = run("scenarios.BlockedTimes", mode);
+        let (threads, waits) = (counted_threads(&run), waits(&run.trace()));
+        assert_eq!(threads.len(), 6);
+        for thread in &threads {
+            assert_eq!(thread.notified_count, 0, "{thread:?}");
+            check(thread, &waits);
         }
-        assert_eq!(threads, 6, "{}", run.describe());
     });
+}
+
+#[test]
+fn counts_what_was_notified_in_addition() {
+    let _processor = alone();
+    let modes = [
+        CompileMode::Tiered,
+        CompileMode::Interpreter,
+        CompileMode::Eager,
+    ];
+    check_each(modes, |&mode| {
+        let run = run("scenarios.NotifiedTimes", mode);
+        let (threads, waits) = (counted_threads(&run), waits(&run.trace()));
+        assert_eq!(threads.len(), 8);
+        for thread in &threads {
+            check(thread, &waits);
+        }
+        let notified = threads.iter().filter(|thread| thread.notified_count > 0);
+        assert_eq!(notified.count(), 3, "listeners");
+        // Neither all nor none of what is counted in addition is in the trace.
+        let reentries = waits.iter().filter(|wait| is_reentry(wait));
+        let blocked = reentries.filter(|wait| wait.thread().starts_with("listener"));
+        let blocked = blocked.count();
+        assert!((1..3 * 200).contains(&blocked), "{blocked} re-entries");
+    });
+}
+
+fn run(scenario: &str, mode: CompileMode) -> Run {
+    Jvm::traced(&[scenario])
+        .flags(NEVER_INLINED)
+        .flags(mode.flags())
+        .run()
+}
+
+fn counted_threads(run: &Run) -> Vec<Counted> {
+    let lines = run.stdout.lines();
+    let threads = lines.map(|line| serde_json::from_str(line).expect("the program prints JSON"));
+    threads.collect()
+}
+
+/// The JVM counts, and times, a thread as blocked
+///
+/// - in the slow path of `ObjectMonitor::enter`, which is also how a thread gets
+///   its lock back after a wait that timed out or was interrupted
+///   (`JavaThreadBlockedOnMonitorEnterState`);
+/// - from when another thread notifies it until it has the lock again
+///   (`ObjectWaiter::wait_reenter_begin` and `_end`), even if it never blocks
+///   (`ObjectMonitor::ReenterI`).
+///
+/// The trace counts what blocks. A thread here is notified in each of its waits
+/// or in none.
+fn check(thread: &Counted, waits: &[Wait]) {
+    let of_thread = waits.iter().filter(|wait| wait.thread() == thread.thread);
+    let is_notified = thread.notified_count > 0;
+    let (reentries, counted): (Vec<_>, Vec<_>) =
+        of_thread.partition(|wait| is_notified && is_reentry(wait));
+
+    assert!(reentries.len() <= thread.notified_count, "{thread:?}");
+    assert_eq!(
+        counted.len() + thread.notified_count,
+        thread.blocked_count,
+        "number of waits: {thread:?}"
+    );
+
+    assert!(thread.blocked_ms > 500, "too short to compare: {thread:?}");
+    let traced_ns: u64 = counted.iter().map(|wait| wait.duration_ns).sum();
+    let expected_ms = (traced_ns + thread.notified_ns) as f64 / 1e6;
+    let difference = (expected_ms / thread.blocked_ms as f64 - 1.0).abs();
+    assert!(difference <= TOLERANCE, "{expected_ms} ms: {thread:?}");
+}
+
+fn is_reentry(wait: &Wait) -> bool {
+    wait.common().kind == "reenter-after-wait"
 }
