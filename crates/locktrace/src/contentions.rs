@@ -20,11 +20,14 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut chains = ChainCache::new(chain_json);
             let analyzed = input::analyze(&traces, |wait, entities| {
                 wait.contentions.iter().try_for_each(|contention| {
+                    let owner_chain = known_owner_chain(contention, entities);
+                    let is_truncated = |chain| entities.chain(chain).is_truncated();
                     let record = JsonRecord {
                         record: Record::new(wait, contention, entities),
                         chain: chains.text(wait.chain, entities),
-                        owner_chain: known_owner_chain(contention, entities)
-                            .map(|chain| chains.text(chain, entities)),
+                        chain_truncated: is_truncated(wait.chain),
+                        owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
+                        owner_chain_truncated: owner_chain.is_some_and(is_truncated),
                     };
                     serde_json::to_writer(&mut out, &record)?;
                     out.write_all(b"\n")
@@ -80,7 +83,18 @@ struct JsonRecord<'a> {
     #[serde(flatten)]
     record: Record<'a>,
     chain: Box<RawValue>,
+    /// Outer frames are missing.
+    #[serde(skip_serializing_if = "is_false")]
+    chain_truncated: bool,
     owner_chain: Option<Box<RawValue>>,
+    /// Outer frames are missing.
+    #[serde(skip_serializing_if = "is_false")]
+    owner_chain_truncated: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 const CSV_COLUMNS: [&str; 15] = [

@@ -67,11 +67,7 @@ pub(crate) fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<
 }
 
 /// A call chain in one field: `class.method(File.java:line)`, innermost first,
-/// separated by semicolons.
+/// separated by semicolons, with `...` at the end if outer frames are missing.
 pub(crate) fn chain_text(chain: ChainIndex, entities: &Entities) -> String {
-    let frames = entities.chain(chain).frames().iter();
-    frames
-        .map(|frame| entities.frame_label(frame))
-        .collect::<Vec<_>>()
-        .join(";")
+    entities.frame_labels(chain).join(";")
 }

@@ -88,6 +88,18 @@ impl Chain {
             _ => &[],
         }
     }
+
+    /// Frames are missing at the outer end: the stack was deeper than the
+    /// tracer's limit.
+    pub fn is_truncated(&self) -> bool {
+        matches!(
+            self,
+            Chain::Known {
+                truncated: true,
+                ..
+            }
+        )
+    }
 }
 
 /// A thread.

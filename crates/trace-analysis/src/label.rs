@@ -105,6 +105,15 @@ impl Entities {
         }
     }
 
+    /// A label for each frame, innermost first, and `...` in the place of those
+    /// that the tracer cut off. None where the chain is not known.
+    pub fn frame_labels(&self, chain: ChainIndex) -> Vec<String> {
+        let chain = self.chain(chain);
+        let labels = chain.frames().iter().map(|frame| self.frame_label(frame));
+        let cut_off = chain.is_truncated().then(|| "...".to_owned());
+        labels.chain(cut_off).collect()
+    }
+
     /// A hash of all frames, or the label of a chain that is not known.
     pub(crate) fn chain_key(&self, chain: ChainIndex) -> String {
         let Chain::Known { frames, truncated } = self.chain(chain) else {

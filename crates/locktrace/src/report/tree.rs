@@ -104,11 +104,11 @@ impl<'a> Tree<'a> {
         } else {
             "│"
         };
-        for frame in self.report.entities.chain(chain).frames().iter().skip(1) {
+        for label in self.report.entities.frame_labels(chain).into_iter().skip(1) {
             self.lines.push(Line {
                 numbers: Default::default(),
                 branches: format!("{stem}{going_on:<2}"),
-                label: Label::Frame(self.report.entities.frame_label(frame)),
+                label: Label::Frame(label),
             });
         }
     }

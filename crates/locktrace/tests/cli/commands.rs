@@ -117,6 +117,27 @@ fn contentions() {
 }
 
 #[test]
+fn chains_that_are_cut_off_say_so() {
+    let mut sample = Sample::demo();
+    sample.cut_off_chains();
+    let directory = directory_with(&sample, "deep.lct");
+    let output = |arguments| succeed(directory.path(), arguments);
+
+    for record in json_lines(&output("contentions deep.lct")) {
+        assert_eq!(record["chain_truncated"], true, "{record}");
+        let has_owner_chain = !record["owner_chain"].is_null();
+        assert_eq!(record["owner_chain_truncated"] == true, has_owner_chain);
+    }
+    let csv = output("report deep.lct --by chain --format csv");
+    for row in csv.lines().skip(1) {
+        assert!(row.contains(";...,"), "{row}");
+    }
+    let table = output("report deep.lct --by chain --full-chains");
+    let cut_off = table.lines().filter(|line| line.ends_with("..."));
+    assert_eq!(cut_off.count(), csv.lines().skip(1).count(), "{table}");
+}
+
+#[test]
 fn contentions_as_csv() {
     let text = demo("contentions demo.lct --format csv");
     let first: Vec<&str> = text.lines().take(3).collect();

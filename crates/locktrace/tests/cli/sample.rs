@@ -186,6 +186,15 @@ impl Sample {
         sample
     }
 
+    /// Makes all stacks deeper than what was recorded of them.
+    pub(crate) fn cut_off_chains(&mut self) {
+        for event in self.threads.iter_mut().flatten() {
+            if let Event::Chain { truncated, .. } = event {
+                *truncated = true;
+            }
+        }
+    }
+
     /// A little of everything.
     pub(crate) fn demo() -> Self {
         let mut sample = Self::new(&["main", "worker-1", "worker-2", "worker-3"]);
