@@ -8,8 +8,11 @@
 include make/jdk.mk
 include make/rust.mk
 include make/lint.mk
+include make/fuzz.mk
+include make/jmh.mk
+include make/sanitize.mk
 
-.PHONY: help demo test clean clean-cache
+.PHONY: help demo test test-nightly clean clean-cache
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,8 +20,11 @@ help: ## this list
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
-test: jdk jdk-stock lint tools loom ## every check and test
+test: jdk jdk-stock lint tools loom fuzz-smoke ## every check and test
 	cargo test --workspace --locked
+
+test-nightly: test ## the same, with many times the cases
+	LOCKTRACE_NIGHTLY=1 cargo test --workspace --locked
 
 clean: ## remove what this clone has built
 	rm -rf build
