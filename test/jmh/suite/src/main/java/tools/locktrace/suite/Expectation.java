@@ -14,7 +14,7 @@ final class Expectation {
     private static final double OWNERS = 5;
     private static final double PER_OPERATION = 10;
     private static final double SHAPE = 50;
-    private static final double UNCONTENDED = 80;
+    private static final double UNCONTENDED = 90;
 
     private Expectation() {}
 

@@ -15,7 +15,7 @@ import tools.locktrace.suite.shapes.TimedWaits;
 /** Which cases are run, and for how long. */
 enum Setting {
     /** Every shape once. */
-    SHORT(1000, 1, 1000) {
+    SHORT(1000, 1, 1500) {
         @Override
         List<SuiteCase> cases() {
             List<SuiteCase> cases = new ArrayList<>();

@@ -14,6 +14,7 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import tools.locktrace.jmh.LockTraceProfiler;
 import tools.locktrace.jmh.LocktraceCommand;
@@ -30,6 +31,9 @@ import tools.locktrace.suite.truth.Truth;
  * case. Exits with 1 if one of them fails, and keeps that case's trace.
  */
 public final class Suite {
+    /** How long a thread may take for an iteration. */
+    private static final TimeValue TIMEOUT = TimeValue.minutes(1);
+
     private final Setting setting;
     private final String java;
     private final String locktrace;
@@ -97,6 +101,7 @@ public final class Suite {
                 .jvmArgsPrepend("-Xmx512m", "-D" + Recorder.PROPERTY + '=' + turns)
                 .forks(1)
                 .shouldFailOnError(true)
+                .timeout(TIMEOUT)
                 .verbosity(VerboseMode.SILENT)
                 .addProfiler(LockTraceProfiler.class, "dir=" + scratch + ";locktrace=" + locktrace);
         suiteCase.configure(options);

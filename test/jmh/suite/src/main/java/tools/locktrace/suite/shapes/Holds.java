@@ -6,7 +6,7 @@ public enum Holds {
     UNIFORM {
         @Override
         int naps(int number) {
-            return 1;
+            return 2;
         }
     },
     /** 1 : 2 : 4 : 8, and again. */

@@ -32,6 +32,9 @@ public class NestedLocks {
 
     @Benchmark
     public void turn(Worker worker) {
+        // A thread that came back at once would always find the last lock free: those
+        // that wait for it, and all behind them, would starve.
+        Turn.nap(1);
         String caller = new CallPath().calledBy(NestedLocks.class, "turn").toString();
         new Descent(guards, worker.number % levels, worker.log, caller).run();
     }
