@@ -184,8 +184,8 @@ fn check_pairs(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
         let (parts, blamed_ns) = traced.get(&pair).copied().unwrap_or_default();
         let tolerance_ns = (TOLERANCE * blame.held_ns as f64) as i64;
         let grain_ns = 2 * parts * notes.clock_step_ns;
-        let least_ns = blame.held_ns - tolerance_ns - grain_ns;
-        let most_ns = blame.held_ns + blame.perhaps_held_ns + tolerance_ns + grain_ns;
+        let least_ns = blame.held_ns - blame.perhaps_less_ns - tolerance_ns - grain_ns;
+        let most_ns = blame.held_ns + blame.perhaps_more_ns + tolerance_ns + grain_ns;
         if !(least_ns..=most_ns).contains(&blamed_ns) {
             let [blocked, owner] = pair;
             return Err(format!(

@@ -43,13 +43,19 @@ pub(crate) struct Bounds {
 /// For how long one thread kept another one from all locks together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blame {
-    /// It had a lock that the other one wanted.
+    /// It had a lock, and the other one wanted it.
     pub(crate) held_ns: i64,
-    /// Before that, nobody had the lock for so long by the notes; but as it was
-    /// not seen blocked, it may have acquired the lock without an event. Then
-    /// the trace takes it to have had the lock since the release before.
-    pub(crate) perhaps_held_ns: i64,
+    /// It may have had the lock for so much longer.
+    pub(crate) perhaps_more_ns: i64,
+    /// The other one may have wanted it for so much less.
+    pub(crate) perhaps_less_ns: i64,
 }
+
+/// Two readings that belong together are some microseconds apart. If they are
+/// farther apart than this, the thread did not run in between, on a busy machine,
+/// and the notes do not tell on which side of that the lock changed hands. It is
+/// less than the shortest time for which a thread has a lock on purpose.
+const STALL_NS: i64 = 500_000;
 
 impl Notes {
     /// Reads the output of a run.
@@ -125,19 +131,35 @@ impl<'a> Sightings<'a> {
 }
 
 /// What each thread is to blame for, by the thread that it blocked.
+///
+/// An owner that was not seen blocked may have acquired the lock without an event.
+/// Then the trace takes it to have had the lock since the release before.
 pub(crate) fn blame(notes: &Notes) -> BTreeMap<[&str; 2], Blame> {
     let mut blame: BTreeMap<_, Blame> = BTreeMap::new();
+    let if_stalled = |gap_ns| if gap_ns > STALL_NS { gap_ns } else { 0 };
     for tenures in notes.tenures.values() {
         for (number, blocked) in tenures.iter().enumerate() {
-            let mut free_ns = blocked.wanted_ns;
-            for owner in &tenures[..number] {
-                let of_pair = blame.entry([&*blocked.thread, &*owner.thread]).or_default();
-                let from_ns = owner.acquired_ns.max(blocked.wanted_ns);
-                of_pair.held_ns += (owner.released_ns - from_ns).max(0);
-                if owner.blocked_by_ns.is_none() {
-                    of_pair.perhaps_held_ns += from_ns - free_ns;
-                }
-                free_ns = owner.released_ns.max(blocked.wanted_ns);
+            let begin_ns = blocked.wanted_ns;
+            let blocked_by_ns = blocked.blocked_by_ns.unwrap_or(blocked.acquired_ns);
+            let late_ns = if_stalled(blocked_by_ns - begin_ns);
+            let mut free_ns = begin_ns;
+            for pair in tenures[..=number].windows(2) {
+                let (owner, next) = (&pair[0], &pair[1]);
+                let from_ns = owner.acquired_ns.max(begin_ns);
+                let to_ns = owner.released_ns.max(begin_ns);
+                let gone_by_ns = owner.left_ns.min(next.acquired_ns).max(to_ns);
+                let held_ns = (to_ns - from_ns).max(0);
+
+                let of_pair = [&*blocked.thread, &*owner.thread];
+                let of_pair = blame.entry(of_pair).or_default();
+                of_pair.held_ns += held_ns;
+                of_pair.perhaps_more_ns += if_stalled(gone_by_ns - to_ns);
+                of_pair.perhaps_more_ns += match owner.blocked_by_ns {
+                    None => from_ns - free_ns,
+                    Some(_) => if_stalled(from_ns - free_ns),
+                };
+                of_pair.perhaps_less_ns += held_ns.min((begin_ns + late_ns - from_ns).max(0));
+                free_ns = to_ns;
             }
         }
     }
@@ -223,7 +245,7 @@ mod tests {
             tenures: BTreeMap::from([("lock".to_owned(), tenures)]),
         };
         let blame = blame(&notes);
-        let of = |pair| (blame[&pair].held_ns, blame[&pair].perhaps_held_ns);
+        let of = |pair| (blame[&pair].held_ns, blame[&pair].perhaps_more_ns);
         assert_eq!(of(["T2", "T1"]), (30, 0));
         assert_eq!(of(["T3", "T1"]), (20, 0));
         assert_eq!(of(["T3", "T2"]), (25, 5));
