@@ -6,7 +6,7 @@ FUZZ_TARGETS := decode_segment read_trace rearrange
 # Seconds for each target.
 FUZZ_TIME := 20
 
-FUZZ_HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZ_HOST = $(shell PATH="$(PATH)" rustc -vV | sed -n 's/^host: //p')
 FUZZ_DIR := $(CURDIR)/build/fuzz
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module \
   -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -15,7 +15,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module \
   -Cllvm-args=-sanitizer-coverage-trace-compares \
   -Ccodegen-units=1
 
-.PHONY: fuzz-build fuzz-smoke $(FUZZ_TARGETS:%=fuzz-%)
+.PHONY: fuzz-build fuzz-smoke test-nightly $(FUZZ_TARGETS:%=fuzz-%)
 
 fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces for FUZZ_TIME=20 seconds
 
@@ -31,3 +31,8 @@ $(FUZZ_TARGETS:%=fuzz-%): fuzz-%: fuzz-build
 	  -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=$(FUZZ_DIR)/artifacts/$*/ \
 	  $(FUZZ_DIR)/corpus/$* fuzz/corpus/$*
+
+# Some 20 minutes on two processors.
+test-nightly: ## 100,000 random programs, and fuzzing for 5 minutes each
+	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
+	$(MAKE) fuzz-smoke FUZZ_TIME=300

@@ -1,12 +1,13 @@
-# The C program that drives the runtime from many threads (rust-tracer/tests/client),
-# under tools that look at each access to memory. The sanitizers need a nightly
-# compiler for the Rust side, valgrind does not. Not part of `make test`: what is
-# not installed is said and left out.
+# The runtime's own tests, and the C program that drives it from many threads
+# (rust-tracer/tests/client), under tools that look at each access to memory. The
+# sanitizers need a nightly compiler, because stable ones cannot instrument the
+# Rust side; valgrind does not. Not part of `make test`: what is not installed is
+# said and left out.
 #
 # helgrind and drd are of no use here: they do not know atomics, and report each
 # hand-over of a buffer.
 
-SANITIZE_HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+SANITIZE_HOST = $(shell PATH="$(PATH)" rustc -vV | sed -n 's/^host: //p')
 SANITIZE_DIR := $(CURDIR)/build/sanitize
 SANITIZE_TEST := cargo test --release --locked -p rust-tracer --test client --
 
@@ -23,6 +24,8 @@ sanitize-thread:
 	  echo "note: no nightly Rust with rust-src, so ThreadSanitizer is left out"; exit 0; \
 	fi; \
 	set -ex; \
+	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --locked -p rust-tracer --lib \
+	  -Zbuild-std --target $(SANITIZE_HOST) --target-dir $(SANITIZE_DIR)/thread; \
 	RUSTFLAGS=-Zsanitizer=thread cargo +nightly build --locked -p rust-tracer --lib \
 	  -Zbuild-std --target $(SANITIZE_HOST) --target-dir $(SANITIZE_DIR)/thread; \
 	LOCKTRACE_CLIENT_LIBRARY=$(SANITIZE_DIR)/thread/$(SANITIZE_HOST)/debug/librust_tracer.a \
@@ -34,6 +37,8 @@ sanitize-address:
 	  echo "note: no nightly Rust, so AddressSanitizer is left out"; exit 0; \
 	fi; \
 	set -ex; \
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test --locked -p rust-tracer --lib \
+	  --target $(SANITIZE_HOST) --target-dir $(SANITIZE_DIR)/address; \
 	RUSTFLAGS=-Zsanitizer=address cargo +nightly build --locked -p rust-tracer --lib \
 	  --target $(SANITIZE_HOST) --target-dir $(SANITIZE_DIR)/address; \
 	LOCKTRACE_CLIENT_LIBRARY=$(SANITIZE_DIR)/address/$(SANITIZE_HOST)/debug/librust_tracer.a \
@@ -45,7 +50,7 @@ sanitize-valgrind:
 	  echo "note: valgrind is not installed, so memcheck is left out"; exit 0; \
 	fi; \
 	set -ex; \
-	LOCKTRACE_CLIENT_RUNNER="valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --fair-sched=yes" \
+	LOCKTRACE_CLIENT_RUNNER="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --fair-sched=yes" \
 	$(SANITIZE_TEST) --test-threads 1 --skip many_threads_at_once
 
 comma := ,

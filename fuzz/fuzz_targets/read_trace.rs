@@ -66,7 +66,11 @@ fn file(input: &Input) -> Vec<u8> {
                     compressed,
                     contains_metadata,
                     stored_len: payload.len() as u32,
-                    raw_len: if compressed { raw_len } else { payload.len() as u32 },
+                    raw_len: if compressed {
+                        raw_len
+                    } else {
+                        payload.len() as u32
+                    },
                     payload_checksum: crc32c::crc32c(payload),
                 };
                 file.extend_from_slice(&header.encode());
@@ -99,7 +103,9 @@ fn read(file: &[u8], only_metadata: bool) {
     }
     assert_eq!(reader.offset(), file.len() as u64);
     let damage = reader.damage();
-    assert!(damage.skipped_bytes + damage.chunks_read * HEADER_LEN as u64 <= file.len() as u64 - start);
+    assert!(
+        damage.skipped_bytes + damage.chunks_read * HEADER_LEN as u64 <= file.len() as u64 - start
+    );
     let mut end = start;
     for skipped in &damage.skipped {
         assert!(skipped.range.start >= end && skipped.range.end > skipped.range.start);

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
@@ -110,7 +110,7 @@ fn without_contradictions(arrivals: &[Arrival]) -> Vec<Arrival> {
         let last = last_number.entry(end.lock()).or_insert(end.sequence);
         *last = end.sequence.min(*last);
     }
-    let mut taken = std::collections::BTreeSet::new();
+    let mut taken = BTreeSet::new();
     let mut kept = arrivals.to_vec();
     kept.retain(|arrival| {
         let follows_end = last_number
@@ -155,7 +155,11 @@ fn describe(wait: &Wait, entities: &Entities) -> String {
         text += &format!(" {}+{} ", part.start_ns, part.duration_ns);
         text += &match part.owner {
             Owner::Thread { thread, chain } => {
-                format!("{} {:?}", entities.thread(thread).name, entities.chain(chain))
+                format!(
+                    "{} {:?}",
+                    entities.thread(thread).name,
+                    entities.chain(chain)
+                )
             }
             Owner::Unknown(reason) => reason.name().to_owned(),
         };
