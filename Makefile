@@ -7,6 +7,7 @@
 
 include make/jdk.mk
 include make/rust.mk
+include make/hotspot-tests.mk
 include make/lint.mk
 include make/fuzz.mk
 include make/jmh.mk
