@@ -4,7 +4,8 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import tools.locktrace.suite.truth.Truth;
+import java.util.function.ToDoubleFunction;
+import tools.locktrace.suite.truth.Blame;
 
 /** One number that a trace is judged by: how far it is from the truth. */
 final class Check {
@@ -34,36 +35,39 @@ final class Check {
     }
 
     /**
-     * Compares shares: how many percent of the blocked time the trace blames on
+     * Compares shares: how many percent of the blocked time the trace gives to
      * somebody else than the truth does. No single share is further off. So that
      * one among a thousand counts, too, nobody may be missing or made up.
      */
     static Check shares(String name, Map<String, Double> truth, Map<String, Double> traced, double tolerance) {
-        Set<String> keys = new TreeSet<>(truth.keySet());
-        keys.addAll(traced.keySet());
-        double difference = 0;
-        for (String key : keys) {
-            difference += Math.abs(share(key, truth) - share(key, traced));
-        }
-        return new Check(name, 100 * difference / 2, tolerance, unmatched(truth, traced));
+        return shares(name, truth.keySet(), key -> truth.getOrDefault(key, 0.0),
+                key -> truth.getOrDefault(key, 0.0), total(truth), traced, tolerance);
     }
 
-    /** Who has a small part may be missing: the lock may have been free again before anybody blocked. */
-    private static Set<String> unmatched(Map<String, Double> truth, Map<String, Double> traced) {
+    /** The same for owners, each of whom may be blamed for hand-overs or not. */
+    static Check shares(String name, Blame truth, Map<String, Double> traced, double tolerance) {
+        return shares(name, truth.owners(), truth::least, truth::most, truth.total(), traced, tolerance);
+    }
+
+    private static Check shares(String name, Set<String> known, ToDoubleFunction<String> least,
+            ToDoubleFunction<String> most, double total, Map<String, Double> traced, double tolerance) {
+        double tracedTotal = total(traced);
+        // Who has a small part may be missing: the lock may have been free again
+        // before anybody blocked.
+        double mustBeThere = total / known.size() / 2;
+        double tooLittle = 0;
+        double tooMuch = 0;
         Set<String> unmatched = new TreeSet<>(traced.keySet());
-        unmatched.removeAll(truth.keySet());
-        double fewest = total(truth) / truth.size() / 2;
-        truth.forEach((key, sum) -> {
-            if (sum >= fewest && !traced.containsKey(key)) {
+        unmatched.removeAll(known);
+        for (String key : known) {
+            double share = traced.getOrDefault(key, 0.0) / tracedTotal;
+            tooLittle += Math.max(0, least.applyAsDouble(key) / total - share);
+            tooMuch += Math.max(0, share - most.applyAsDouble(key) / total);
+            if (least.applyAsDouble(key) >= mustBeThere && !traced.containsKey(key)) {
                 unmatched.add(key);
             }
-        });
-        unmatched.remove(Truth.NOBODY);
-        return unmatched;
-    }
-
-    private static double share(String key, Map<String, Double> sums) {
-        return sums.getOrDefault(key, 0.0) / total(sums);
+        }
+        return new Check(name, 100 * Math.max(tooLittle, tooMuch), tolerance, unmatched);
     }
 
     static double total(Map<String, Double> sums) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import tools.locktrace.suite.truth.Blame;
 import tools.locktrace.suite.truth.Truth;
 
 /** What the trace of a case must show. */
@@ -11,9 +12,10 @@ final class Expectation {
     // In percent; README.md has the reasons and the figures.
     private static final double TOTAL = 3;
     private static final double BLOCKED = 2;
-    private static final double OWNERS = 5;
+    private static final double OWNERS = 2;
     private static final double PER_OPERATION = 10;
     private static final double SHAPE = 50;
+    private static final double HAND_OVER = 25;
     private static final double UNCONTENDED = 90;
 
     private Expectation() {}
@@ -32,12 +34,14 @@ final class Expectation {
         List<Check> checks = new ArrayList<>();
         checks.add(new Check("uncontended", 100 * (1 - truth.contended()), UNCONTENDED));
         checks.add(new Check("shape", 100 * truth.deviationFromDesign(), SHAPE));
+        Blame blame = truth.blame(turn -> turn.thread);
+        checks.add(new Check("hand-over", 100 * blame.handOvers() / blame.total(), HAND_OVER));
         checks.add(Check.total("total", truth.waitedNanos(), Check.total(ownerThreads), TOTAL));
         checks.add(Check.shares("lock", truth.waited(turn -> turn.lock), traced.byLock(), BLOCKED));
         checks.add(Check.shares("thread", truth.waited(turn -> turn.thread), traced.byThread(), BLOCKED));
         checks.add(Check.shares("chain", truth.waited(turn -> turn.blockedChain), traced.byChain(), BLOCKED));
-        checks.add(Check.shares("owner-thread", truth.blamed(turn -> turn.thread), ownerThreads, OWNERS));
-        checks.add(Check.shares("owner-chain", truth.blamed(turn -> turn.ownerChain), ownerChains, OWNERS));
+        checks.add(Check.shares("owner-thread", blame, ownerThreads, OWNERS));
+        checks.add(Check.shares("owner-chain", truth.blame(turn -> turn.ownerChain), ownerChains, OWNERS));
         if (oneTurnPerOperation) {
             double operations = truth.holdings().size();
             checks.add(Check.total(

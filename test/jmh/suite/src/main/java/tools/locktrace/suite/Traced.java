@@ -14,8 +14,8 @@ import java.util.function.Function;
 import tools.locktrace.jmh.LocktraceCommand;
 import tools.locktrace.jmh.Report;
 import tools.locktrace.suite.shapes.CallPath;
+import tools.locktrace.suite.truth.Blame;
 import tools.locktrace.suite.truth.Holding;
-import tools.locktrace.suite.truth.Truth;
 
 /** What {@code locktrace} says about the locks of a benchmark. */
 final class Traced {
@@ -95,7 +95,7 @@ final class Traced {
 
     private static String name(Report.Node node) {
         if (!node.isKnown()) {
-            return Truth.NOBODY;
+            return Blame.NOBODY;
         }
         if (node.frames.isEmpty()) {
             return node.label;

@@ -6,7 +6,6 @@ import static org.junit.Assert.assertTrue;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.Test;
-import tools.locktrace.suite.truth.Truth;
 
 public class CheckTest {
     private static Map<String, Double> table(double a, double b) {
@@ -43,16 +42,6 @@ public class CheckTest {
         Map<String, Double> traced = table(50, 50);
         traced.put("c", 0.001);
         assertFalse(passes(table(50, 50), traced));
-    }
-
-    @Test
-    public void timeWithoutAnOwnerMayBeMissing() {
-        Map<String, Double> truth = table(50, 50);
-        truth.put(Truth.NOBODY, 1.0);
-        assertTrue(passes(truth, table(50, 50)));
-        assertTrue(passes(table(50, 50), truth));
-        truth.put(Truth.NOBODY, 50.0);
-        assertFalse(passes(truth, table(50, 50)));
     }
 
     @Test

@@ -7,16 +7,15 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
 /** What the threads of a fork noted, and the blame that follows from it. */
 public final class Truth {
-    /** Whom time is blamed on during which nobody held the lock. */
-    public static final String NOBODY = "nobody";
-
     private final List<Holding> holdings;
 
     Truth(List<Holding> holdings) {
@@ -45,15 +44,12 @@ public final class Truth {
         return waited;
     }
 
-    /**
-     * How long threads waited, by an aspect of whoever held the lock meanwhile;
-     * the rest is {@link #NOBODY}'s.
-     */
-    public Map<String, Double> blamed(Function<Holding, String> aspect) {
-        Map<String, Double> blame = new TreeMap<>();
+    /** How long threads waited, by an aspect of whoever held the lock meanwhile. */
+    public Blame blame(Function<Holding, String> aspect) {
+        Blame blame = new Blame();
         for (List<Holding> lock : byLock()) {
-            for (Holding blocked : lock) {
-                blame(blocked, lock, aspect, blame);
+            for (int i = 0; i < lock.size(); i++) {
+                blame(lock, i, aspect, blame);
             }
         }
         return blame;
@@ -69,19 +65,26 @@ public final class Truth {
         return locks.values();
     }
 
-    private static void blame(
-            Holding blocked, List<Holding> lock, Function<Holding, String> aspect, Map<String, Double> blame) {
-        int next = Collections.binarySearch(
-                lock, blocked, Comparator.comparingLong(holding -> holding.acquiredNanos));
-        long nobodys = blocked.waitedNanos();
-        // Backwards from the owner before it to the one whom it found.
-        for (int i = next - 1; i >= 0 && lock.get(i).releasedNanos > blocked.wantedNanos; i--) {
+    /**
+     * Blames the wait of the owner with an index, from its end backwards: on those
+     * who held the lock before it, down to the one whom it found.
+     */
+    private static void blame(List<Holding> lock, int index, Function<Holding, String> aspect, Blame blame) {
+        long wantedNanos = lock.get(index).wantedNanos;
+        long explainedFromNanos = lock.get(index).acquiredNanos;
+        Set<String> next = new HashSet<>();
+        for (int i = index - 1; i >= 0 && explainedFromNanos > wantedNanos; i--) {
             Holding owner = lock.get(i);
-            long from = Math.max(owner.acquiredNanos, blocked.wantedNanos);
-            blame.merge(aspect.apply(owner), (double) (owner.releasedNanos - from), Double::sum);
-            nobodys -= owner.releasedNanos - from;
+            String name = aspect.apply(owner);
+            long releasedNanos = Math.max(owner.releasedNanos, wantedNanos);
+            long acquiredNanos = Math.min(releasedNanos, Math.max(owner.acquiredNanos, wantedNanos));
+            next.add(name);
+            blame.handOver(explainedFromNanos - releasedNanos, next);
+            blame.hold(name, releasedNanos - acquiredNanos);
+            explainedFromNanos = acquiredNanos;
+            next = new HashSet<>(Collections.singleton(name));
         }
-        blame.merge(NOBODY, (double) nobodys, Double::sum);
+        blame.handOver(Math.max(0, explainedFromNanos - wantedNanos), next);
     }
 
     /**

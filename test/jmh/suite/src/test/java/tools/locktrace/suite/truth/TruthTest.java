@@ -36,8 +36,25 @@ public class TruthTest {
         holding("T1", "lock", 0, 0, 40);
         holding("T2", "lock", 10, 41, 70);
         Truth truth = new Truth(holdings);
-        assertEquals(table("T1", 30 + 20, "T2", 29, Truth.NOBODY, 1 + 1 + 2), truth.blamed(turn -> turn.thread));
+        Blame blame = truth.blame(turn -> turn.thread);
+        assertEquals(30 + 20, blame.least("T1"), 0);
+        assertEquals(29, blame.least("T2"), 0);
+        assertEquals(0, blame.least("T3"), 0);
+        assertEquals(31 + 52, blame.total(), 0);
         assertEquals(table("T1", 0, "T2", 31, "T3", 52), truth.waited(turn -> turn.thread));
+    }
+
+    /** T1 had the lock until 40 or 41, T2 from 40 or 41; T3 waited for both and until 72. */
+    @Test
+    public void doesNotKnowWhoHasTheLockWhileItIsHandedOver() {
+        holding("T1", "lock", 0, 0, 40);
+        holding("T2", "lock", 10, 41, 70);
+        holding("T3", "lock", 20, 72, 90);
+        Blame blame = new Truth(holdings).blame(turn -> turn.thread);
+        assertEquals(1 + 1, blame.most("T1") - blame.least("T1"), 0);
+        assertEquals(1 + 2, blame.most("T2") - blame.least("T2"), 0);
+        assertEquals(0, blame.most("T3"), 0);
+        assertEquals(1 + 1 + 2, blame.most(Blame.NOBODY), 0);
     }
 
     @Test
@@ -45,7 +62,9 @@ public class TruthTest {
         holding("T1", "one", 0, 0, 40);
         holding("T2", "other", 0, 10, 50);
         Truth truth = new Truth(holdings);
-        assertEquals(table(Truth.NOBODY, 10), truth.blamed(turn -> turn.thread));
+        Blame blame = truth.blame(turn -> turn.thread);
+        assertEquals(Collections.singleton(Blame.NOBODY), blame.owners());
+        assertEquals(10, blame.handOvers(), 0);
     }
 
     @Test
@@ -55,6 +74,6 @@ public class TruthTest {
             holding(thread, "lock", 5, 40, 40);
         }
         Truth truth = new Truth(holdings);
-        assertEquals(3 * 35, truth.blamed(turn -> turn.thread).get("T1"), 0);
+        assertEquals(3 * 35, truth.blame(turn -> turn.thread).least("T1"), 0);
     }
 }
