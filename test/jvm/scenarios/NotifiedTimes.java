@@ -19,7 +19,7 @@ package scenarios;
  */
 public final class NotifiedTimes {
     private static final int LISTENERS = 3;
-    private static final int ROUNDS = 200;
+    private static final int ROUNDS = 120;
     private static final long HOLD_NANOS = 1_500_000;
     private static final long PAUSE_NANOS = 200_000;
 

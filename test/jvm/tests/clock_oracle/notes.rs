@@ -131,39 +131,49 @@ impl<'a> Sightings<'a> {
 }
 
 /// What each thread is to blame for, by the thread that it blocked.
-///
-/// An owner that was not seen blocked may have acquired the lock without an event.
-/// Then the trace takes it to have had the lock since the release before.
 pub(crate) fn blame(notes: &Notes) -> BTreeMap<[&str; 2], Blame> {
     let mut blame: BTreeMap<_, Blame> = BTreeMap::new();
-    let if_stalled = |gap_ns| if gap_ns > STALL_NS { gap_ns } else { 0 };
     for tenures in notes.tenures.values() {
         for (number, blocked) in tenures.iter().enumerate() {
-            let begin_ns = blocked.wanted_ns;
-            let blocked_by_ns = blocked.blocked_by_ns.unwrap_or(blocked.acquired_ns);
-            let late_ns = if_stalled(blocked_by_ns - begin_ns);
-            let mut free_ns = begin_ns;
+            let mut free_ns = blocked.wanted_ns;
             for pair in tenures[..=number].windows(2) {
                 let (owner, next) = (&pair[0], &pair[1]);
-                let from_ns = owner.acquired_ns.max(begin_ns);
-                let to_ns = owner.released_ns.max(begin_ns);
-                let gone_by_ns = owner.left_ns.min(next.acquired_ns).max(to_ns);
-                let held_ns = (to_ns - from_ns).max(0);
-
                 let of_pair = [&*blocked.thread, &*owner.thread];
                 let of_pair = blame.entry(of_pair).or_default();
-                of_pair.held_ns += held_ns;
-                of_pair.perhaps_more_ns += if_stalled(gone_by_ns - to_ns);
-                of_pair.perhaps_more_ns += match owner.blocked_by_ns {
-                    None => from_ns - free_ns,
-                    Some(_) => if_stalled(from_ns - free_ns),
-                };
-                of_pair.perhaps_less_ns += held_ns.min((begin_ns + late_ns - from_ns).max(0));
-                free_ns = to_ns;
+                of_pair.add(blocked, free_ns, owner, next);
+                free_ns = owner.released_ns.max(blocked.wanted_ns);
             }
         }
     }
     blame
+}
+
+impl Blame {
+    /// Adds what a tenure of an owner has to do with a thread that was blocked:
+    /// nobody had the lock from `free_ns` on, and `next` had it afterwards.
+    ///
+    /// An owner that was not seen blocked may have acquired the lock without an
+    /// event. Then the trace takes it to have had the lock since it was free.
+    fn add(&mut self, blocked: &Tenure, free_ns: i64, owner: &Tenure, next: &Tenure) {
+        let wanted_ns = blocked.wanted_ns;
+        let from_ns = owner.acquired_ns.max(wanted_ns);
+        let to_ns = owner.released_ns.max(from_ns);
+        let gone_by_ns = owner.left_ns.min(next.acquired_ns).max(to_ns);
+        let blocked_by_ns = blocked.blocked_by_ns.unwrap_or(blocked.acquired_ns);
+
+        self.held_ns += to_ns - from_ns;
+        self.perhaps_more_ns += if_stalled(gone_by_ns - to_ns);
+        self.perhaps_more_ns += match owner.blocked_by_ns {
+            None => from_ns - free_ns,
+            Some(_) => if_stalled(from_ns - free_ns),
+        };
+        let begin_by_ns = wanted_ns + if_stalled(blocked_by_ns - wanted_ns);
+        self.perhaps_less_ns += begin_by_ns.clamp(from_ns, to_ns) - from_ns;
+    }
+}
+
+fn if_stalled(gap_ns: i64) -> i64 {
+    if gap_ns > STALL_NS { gap_ns } else { 0 }
 }
 
 /// For each thread that may have kept the thread of `tenures[blocked]` from the
