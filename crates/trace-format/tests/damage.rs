@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
-    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, SegmentDecoder,
-    SkipReason, TraceReader,
+    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, Malformed, SegmentDecoder,
+    SkipReason, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -236,6 +236,18 @@ fn lengths_beyond_the_limits_are_not_believed() {
             payload_checksum: 0,
         };
         assert_eq!(ChunkHeader::decode(&header.encode()), None);
+    }
+}
+
+/// A call chain that claims more frames than its bytes can hold.
+#[test]
+fn frames_that_cannot_be_there_take_no_memory() {
+    for count in [2 << 32, u64::MAX] {
+        let mut bytes = vec![0x8f, 1];
+        varint::push(&mut bytes, count);
+        bytes.extend([1; 30]);
+        let error = SegmentDecoder::new(&bytes).next().unwrap().unwrap_err();
+        assert_eq!(error.cause, Malformed::Truncated, "{count} frames");
     }
 }
 

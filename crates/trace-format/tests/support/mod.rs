@@ -15,8 +15,15 @@ fn id() -> impl Strategy<Value = u32> {
     prop_oneof![3 => 0..20u32, 1 => any::<u32>()]
 }
 
+/// Text whose length takes two bytes.
+const LONG: &str = match std::str::from_utf8(&[b'x'; 200]) {
+    Ok(text) => text,
+    Err(_) => unreachable!(),
+};
+
 fn text() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
+        LONG,
         "",
         "main",
         "java.util.Hashtable",
@@ -27,6 +34,10 @@ fn text() -> impl Strategy<Value = &'static str> {
 fn frame() -> impl Strategy<Value = Frame> {
     let position = || prop_oneof![Just(-1), 0..3000, any::<i32>()];
     (id(), position(), position()).prop_map(|(method, bci, line)| Frame { method, bci, line })
+}
+
+fn frames(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Frame>> {
+    prop::collection::vec(frame(), count)
 }
 
 fn chain_ref() -> impl Strategy<Value = ChainRef> {
@@ -106,13 +117,16 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
             name,
             signature
         }),
-        (id(), prop::collection::vec(frame(), 0..20), any::<bool>()).prop_map(
-            |(chain, frames, truncated)| Event::Chain {
+        (
+            id(),
+            prop_oneof![9 => frames(0..20), 1 => frames(60..70)],
+            any::<bool>()
+        )
+            .prop_map(|(chain, frames, truncated)| Event::Chain {
                 chain,
                 frames,
                 truncated
-            }
-        ),
+            }),
         (number(), number()).prop_map(|(loader, time_ns)| Event::LoaderUnload { loader, time_ns }),
         number().prop_map(|events| Event::LostEvents { events }),
     ]

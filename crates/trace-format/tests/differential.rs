@@ -1,0 +1,306 @@
+//! A second reader, written from the layout's description alone, agrees with the
+//! first one about everything that the writer writes and about any other bytes.
+
+mod support;
+
+use proptest::prelude::*;
+use support::{events, segment};
+use trace_format::{ChainRef, ChunkWriter, Event, Frame, SegmentDecoder, chunk};
+
+/// Reads a segment as its layout is described in `src/segment/mod.rs`.
+struct Reader<'a> {
+    rest: &'a [u8],
+    time_ns: u64,
+    forward_ref: u64,
+    /// Lock, last sequence number, last chains of enter and exit.
+    slots: Vec<(u64, u64, u32, u32)>,
+    /// How many locks were announced.
+    announced: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            rest: bytes,
+            time_ns: 0,
+            forward_ref: 0,
+            slots: Vec::new(),
+            announced: 0,
+        }
+    }
+
+    /// The events up to the first that is malformed, and whether there is one.
+    fn read(mut self) -> (Vec<Event<'a>>, bool) {
+        let mut events = Vec::new();
+        while !self.rest.is_empty() {
+            match self.event() {
+                Some(event) => events.push(event),
+                None => return (events, true),
+            }
+        }
+        (events, false)
+    }
+
+    fn event(&mut self) -> Option<Event<'a>> {
+        let (&first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        match (first & 15, first >> 4) {
+            (kind @ 1..=9, slot) => self.lock_event(kind, slot.into()),
+            (15, argument) => self.other_event(argument),
+            _ => None,
+        }
+    }
+
+    fn lock_event(&mut self, kind: u8, slot: usize) -> Option<Event<'a>> {
+        let (lock, last_sequence, mut enter_chain, mut exit_chain) = match slot {
+            15 => (self.number()?, 0, 0, 0),
+            _ => *self.slots.get(slot)?,
+        };
+        let sequence = last_sequence.wrapping_add(self.number()?);
+        let time_ns = if kind == 9 { 0 } else { self.time()? };
+        let event = match kind {
+            1..=3 => {
+                let chain = if kind == 2 {
+                    enter_chain
+                } else {
+                    self.number_u32()?
+                };
+                let after_wait = kind == 3;
+                if !after_wait {
+                    enter_chain = chain;
+                }
+                Event::ContendedEnter {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                    after_wait,
+                }
+            }
+            4 | 5 => {
+                let safepoint_ns = if kind == 4 { 0 } else { self.number()? };
+                Event::ContendedEntered {
+                    lock,
+                    sequence,
+                    time_ns,
+                    safepoint_ns,
+                }
+            }
+            6 | 7 => {
+                exit_chain = if kind == 7 {
+                    exit_chain
+                } else {
+                    self.number_u32()?
+                };
+                let chain = ChainRef::Chain(exit_chain);
+                Event::ContendedExit {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                }
+            }
+            8 => {
+                let chain = ChainRef::Forward(self.forward()?);
+                Event::ContendedExit {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                }
+            }
+            _ => Event::LostNumber { lock, sequence },
+        };
+        let entry = (lock, sequence, enter_chain, exit_chain);
+        if slot < 15 {
+            self.slots[slot] = entry;
+        } else if self.slots.len() < 15 {
+            self.slots.push(entry);
+            self.announced += 1;
+        } else {
+            self.slots[self.announced % 15] = entry;
+            self.announced += 1;
+        }
+        Some(event)
+    }
+
+    fn other_event(&mut self, argument: u8) -> Option<Event<'a>> {
+        Some(match argument {
+            0 => Event::LockDescription {
+                lock: self.number()?,
+                class: self.number_u32()?,
+                mirrored_class: self.number_u32()?,
+                identity_hash: self.number_u32()?,
+                monitor_address: self.number()?,
+            },
+            1 => Event::LockRetired {
+                lock: self.number()?,
+                sequence: self.number()?,
+            },
+            2 => Event::ForwardResolved {
+                forward_ref: self.forward()?,
+                chain: self.number_u32()?,
+            },
+            3 => Event::ThreadStart {
+                time_ns: self.time()?,
+                java_id: self.number()?,
+                name: self.text()?,
+            },
+            4 => Event::ThreadRename {
+                java_id: self.number()?,
+                name: self.text()?,
+            },
+            5 => Event::ThreadEnd {
+                time_ns: self.time()?,
+            },
+            6 => Event::Class {
+                class: self.number_u32()?,
+                loader: self.number()?,
+                name: self.text()?,
+                source_file: self.text()?,
+                loader_class: self.text()?,
+            },
+            7 => Event::Method {
+                method: self.number_u32()?,
+                class: self.number_u32()?,
+                name: self.text()?,
+                signature: self.text()?,
+            },
+            8 => {
+                let chain = self.number_u32()?;
+                let count = self.number()?;
+                let mut frames = Vec::new();
+                for _ in 0..count / 2 {
+                    frames.push(Frame {
+                        method: self.number_u32()?,
+                        bci: self.number_u32()?.wrapping_sub(1) as i32,
+                        line: self.number_u32()?.wrapping_sub(1) as i32,
+                    });
+                }
+                Event::Chain {
+                    chain,
+                    frames,
+                    truncated: count % 2 == 1,
+                }
+            }
+            9 => Event::LoaderUnload {
+                loader: self.number()?,
+                time_ns: self.time()?,
+            },
+            10 => Event::LostEvents {
+                events: self.number()?,
+            },
+            _ => return None,
+        })
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        leb128::read::unsigned(&mut self.rest).ok()
+    }
+
+    fn number_u32(&mut self) -> Option<u32> {
+        self.number()?.try_into().ok()
+    }
+
+    fn time(&mut self) -> Option<u64> {
+        self.time_ns = self.time_ns.wrapping_add(self.number()?);
+        Some(self.time_ns)
+    }
+
+    fn forward(&mut self) -> Option<u64> {
+        self.forward_ref = self.forward_ref.wrapping_add(self.number()?);
+        Some(self.forward_ref)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let len = self.number()?.try_into().ok()?;
+        let (text, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        std::str::from_utf8(text).ok()
+    }
+}
+
+/// What the library says: the events before the first error, and whether there
+/// is one.
+fn decode(bytes: &[u8]) -> (Vec<Event<'_>>, bool) {
+    let results: Vec<_> = SegmentDecoder::new(bytes).collect();
+    let malformed = results.last().is_some_and(Result::is_err);
+    (results.into_iter().flatten().collect(), malformed)
+}
+
+/// CRC-32C, bit by bit.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let mut crc = !0u32;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = crc >> 1 ^ (0x82f6_3b78 & (crc & 1).wrapping_neg());
+        }
+    }
+    !crc
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+proptest! {
+    #[test]
+    fn both_read_what_is_written(events in events()) {
+        let bytes = segment(&events);
+        prop_assert_eq!(Reader::new(&bytes).read(), (events, false));
+    }
+
+    #[test]
+    fn both_read_the_same_of_any_segment(
+        events in events(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        len in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = segment(&events);
+        for (index, byte) in changes {
+            if !bytes.is_empty() {
+                let index = index.index(bytes.len());
+                bytes[index] = byte;
+            }
+        }
+        bytes.truncate(len.index(bytes.len() + 1));
+        prop_assert_eq!(decode(&bytes), Reader::new(&bytes).read());
+    }
+
+    /// The layout in `src/chunk.rs`, by hand.
+    #[test]
+    fn chunks_are_laid_out_as_described(
+        events in events(),
+        thread: u32,
+        buffer_index: u64,
+        metadata: bool,
+        compress: bool,
+    ) {
+        let bytes = segment(&events);
+        let mut writer = ChunkWriter::new(compress);
+        writer.push_segment(thread, buffer_index, &bytes, metadata).unwrap();
+        let written = writer.events();
+        let (header, stored) = written.split_at(chunk::HEADER_LEN);
+        prop_assert_eq!(&header[..4], b"\xfeLc\xfd");
+        prop_assert_eq!(header[4], 1);
+        let compressed = header[5] & 1 == 1;
+        prop_assert_eq!(header[5] & !1, u8::from(metadata) * 2);
+        prop_assert_eq!(&header[6..8], [0, 0]);
+        prop_assert_eq!(u32_at(header, 8) as usize, stored.len());
+        prop_assert_eq!(u32_at(header, 16), crc32c(stored));
+        prop_assert_eq!(u32_at(header, 20), crc32c(&header[..20]));
+
+        let payload = if compressed {
+            snap::raw::Decoder::new().decompress_vec(stored).unwrap()
+        } else {
+            stored.to_vec()
+        };
+        prop_assert_eq!(u32_at(header, 12) as usize, payload.len());
+        prop_assert!(compress || !compressed);
+        let mut rest = payload.as_slice();
+        let numbers = [(); 3].map(|()| leb128::read::unsigned(&mut rest).unwrap());
+        prop_assert_eq!(numbers, [thread.into(), buffer_index, bytes.len() as u64]);
+        prop_assert_eq!(rest, bytes);
+    }
+}
