@@ -28,7 +28,7 @@ test-nightly: test ## the same, with many times the cases
 	LOCKTRACE_NIGHTLY=1 cargo test --workspace --locked
 
 clean: ## remove what this clone has built
-	rm -rf build
+	rm -rf build test/jmh/target
 	cargo clean
 
 clean-cache: ## remove what all clones share: sources, object files, boot JDK

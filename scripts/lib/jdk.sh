@@ -113,8 +113,22 @@ make_hotspot() {
   local out=$1 hotspot=$2
   shift 2
   configure_in "$out" "$DEBUG_LEVEL" --with-override-hotspot="$hotspot"
-  build_environment make -C "$out" hotspot LOG=info JOBS="$JOBS" "$@"
+  forget_half_written_objects "$out"
+  touch "$out/running"
+  build_environment make -C "$out" hotspot LOG=info JOBS="$JOBS" "$@" || {
+    rm "$out/running"
+    return 1
+  }
+  rm "$out/running"
   require_resolved_symbols "$out/hotspot/dist/jre/lib/amd64/server/libjvm.so"
+}
+
+# A compiler that is killed can leave half an object, which make takes for a whole
+# one. What was written by a build that did not come to its end is written again.
+forget_half_written_objects() {
+  if [[ -f $1/running ]]; then
+    find "$1/hotspot" -name '*.o' -newer "$1/running" -delete
+  fi
 }
 
 # HotSpot links without "-z defs", so a symbol that the runtime lacks would only
