@@ -25,7 +25,9 @@ test: jdk jdk-stock lint tools loom fuzz-smoke ## every check and test
 	cargo test --workspace --locked
 
 test-nightly: test ## the same, with many times the cases
-	LOCKTRACE_NIGHTLY=1 cargo test --workspace --locked
+	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
+	LOCKTRACE_NIGHTLY=1 cargo test --locked -p jvm-tests
+	$(MAKE) fuzz-smoke FUZZ_TIME=300
 
 clean: ## remove what this clone has built
 	rm -rf build test/jmh/target

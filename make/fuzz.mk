@@ -31,8 +31,3 @@ $(FUZZ_TARGETS:%=fuzz-%): fuzz-%: fuzz-build
 	  -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=$(FUZZ_DIR)/artifacts/$*/ \
 	  $(FUZZ_DIR)/corpus/$* fuzz/corpus/$*
-
-# Some 20 minutes on two processors.
-test-nightly: ## 100,000 random programs, and fuzzing for 5 minutes each
-	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
-	$(MAKE) fuzz-smoke FUZZ_TIME=300

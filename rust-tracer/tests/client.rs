@@ -82,11 +82,7 @@ fn scratch(name: &str) -> PathBuf {
 
 fn start_client(trace: &Path, arguments: [u64; 4]) -> Child {
     let arguments = arguments.map(|argument| argument.to_string());
-    client_command()
-        .arg(trace)
-        .args(arguments)
-        .spawn()
-        .unwrap()
+    client_command().arg(trace).args(arguments).spawn().unwrap()
 }
 
 /// What a trace holds.
