@@ -4,6 +4,7 @@
 
 lint: test-packages ## rustfmt, clippy, shellcheck, hooks, licences
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	hotspot-patches/check.sh
 	scripts/check-licences.sh
