@@ -16,7 +16,7 @@ if [[ ! ${1-} =~ ^(build|short|full)$ ]]; then
   exit 2
 fi
 
-JAVA_HOME=$STOCK MAVEN_OPTS=-Djansi.strip=true mvn --batch-mode --quiet --file test/jmh/pom.xml package
+JAVA_HOME=$STOCK mvn --batch-mode --quiet --file test/jmh/pom.xml package
 if [[ $1 != build ]]; then
   "$STOCK/bin/java" -cp "$TARGET/benchmarks.jar:$TARGET/locktrace-jmh.jar" tools.locktrace.suite.Suite \
     "$1" "$TRACED/bin/java" "$LOCKTRACE" "$TARGET/traces" "${@:2}"
