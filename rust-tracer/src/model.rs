@@ -28,9 +28,17 @@ fn write(buffer: &mut Buffer, sequence: u64) {
     buffer
         .write(|encoder, bytes| encoder.encode(bytes, &event))
         .unwrap();
+    touch(buffer);
 }
 
-fn sequences(buffer: &Buffer) -> Vec<u64> {
+/// Stands for an access to the whole buffer: loom watches its own types only. It
+/// fails if the access is not ordered after those of other threads.
+fn touch(buffer: &mut Buffer) {
+    buffer.next.with_mut(|_| ());
+}
+
+fn sequences(buffer: &mut Buffer) -> Vec<u64> {
+    touch(buffer);
     let events = SegmentDecoder::new(buffer.segment()).map(Result::unwrap);
     events
         .map(|event| event.lock_and_sequence().unwrap().1)
@@ -44,7 +52,7 @@ fn a_buffer_can_be_taken_at_any_time() {
         let slot = Arc::new(BufferSlot::default());
         let thief = thread::spawn({
             let slot = slot.clone();
-            move || slot.take()
+            move || slot.take().map(|mut buffer| sequences(&mut buffer))
         });
         for sequence in 1..=2 {
             let mut buffer = slot.take().unwrap_or_else(|| new_buffer(sequence));
@@ -52,12 +60,8 @@ fn a_buffer_can_be_taken_at_any_time() {
             slot.check_in(buffer);
         }
         let stolen = thief.join().unwrap();
-        let left = slot.take();
-        let written: Vec<u64> = [stolen, left]
-            .iter()
-            .flatten()
-            .flat_map(|buffer| sequences(buffer))
-            .collect();
+        let left = slot.take().map(|mut buffer| sequences(&mut buffer));
+        let written: Vec<u64> = [stolen, left].into_iter().flatten().flatten().collect();
         assert_eq!(written, [1, 2]);
     });
 }
@@ -68,11 +72,20 @@ fn a_kept_buffer_has_one_user() {
     loom::model(|| {
         let pool = Arc::new(BufferPool::default());
         let budget: &BufferBudget = Box::leak(Box::default());
-        let take =
-            move |pool: &BufferPool, index| pool.take(budget, u64::MAX, 64, 1, index).unwrap();
+        let take = move |pool: &BufferPool, index| {
+            let mut buffer = pool.take(budget, u64::MAX, 64, 1, index).unwrap();
+            touch(&mut buffer);
+            buffer
+        };
         let drainer = thread::spawn({
             let pool = pool.clone();
-            move || [1, 2].map(|index| pool.keep(new_buffer(index)))
+            move || {
+                for index in [1, 2] {
+                    let mut buffer = new_buffer(index);
+                    touch(&mut buffer);
+                    pool.keep(buffer);
+                }
+            }
         });
         let other = thread::spawn({
             let pool = pool.clone();
@@ -136,6 +149,20 @@ fn one_thread_describes_a_chain() {
         };
         assert!(matches!(other, Added::Describe(other) if other != id));
         assert_eq!(shared.0.find(&[1], 1), Some(id));
+    });
+}
+
+/// A chain is found as it was added, or not at all.
+#[test]
+fn a_chain_is_found_whole() {
+    loom::model(|| {
+        let table = Arc::new(Table::new());
+        let adder = thread::spawn({
+            let table = table.clone();
+            move || table.add(&[1], 1, u64::MAX, || 7).unwrap()
+        });
+        assert!(matches!(table.find(&[1], 1), None | Some(7)));
+        adder.join().unwrap();
     });
 }
 
