@@ -1,7 +1,16 @@
-# Tests that take too long for `make test`: OpenJDK's own, and the scenarios on a
-# JVM with HotSpot's assertions.
+# HotSpot put to the test: its own tests with tracing on, and ours with its
+# assertions on. Too long for `make test`.
 
-.PHONY: test-hotspot
+# What compares with the stock JDK or measures speed is left out.
+FASTDEBUG_TESTS := call_chains clock_oracle code_life conservation crowds embedded \
+  endings fastdebug monitor_life release_paths storms thread_mx_bean threads \
+  trace_file wait_notify
+
+.PHONY: test-hotspot test-fastdebug
 
 test-hotspot: jdk jdk-stock tools ## OpenJDK's own tests of locks: stock JDK against traced
 	scripts/test-hotspot.sh
+
+test-fastdebug: jdk-fastdebug jdk-stock tools ## the scenarios with HotSpot's assertions, and under stress
+	LOCKTRACE_JDK=$(CURDIR)/build/jdk-fastdebug cargo test --release --locked --no-fail-fast \
+	  --package jvm-tests $(FASTDEBUG_TESTS:%=--test %) -- --include-ignored
