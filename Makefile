@@ -22,7 +22,7 @@ demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
 test: jdk jdk-stock lint tools loom fuzz-smoke ## every check and test
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 test-nightly: test ## the same, with many times the cases
 	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
