@@ -30,8 +30,10 @@ LOG_DIR=$ROOT/build/logs/test-hotspot
 # Beside those of lib/progress.sh.
 readonly EXIT_DIFFERENT=1
 
-# The harness; TestNG, which some tests of the class library are written for.
-readonly TEST_PACKAGES=(jtreg6 libtestng7-java)
+# The harness, and what some tests of the class library are written for. The
+# distribution's harness looks for JUnit under another name than the package has.
+readonly TEST_PACKAGES=(jtreg6 libtestng7-java junit4)
+readonly JUNIT=/usr/share/java/junit4.jar
 readonly SUITES=(hotspot jdk)
 
 SOURCE=
@@ -150,7 +152,7 @@ run_jtreg() {
   done
   rm -rf "${WORK:?}/$name"
   env --unset=DISPLAY --unset=JAVA_TOOL_OPTIONS JTREG_JAVA="$STOCK/bin/java" \
-    jtreg -agentvm -automatic -ignore:quiet -retain:none -verbose:summary \
+    jtreg -J-Djunit.jar="$JUNIT" -agentvm -automatic -ignore:quiet -retain:none -verbose:summary \
     -concurrency:"$JOBS" -timeoutFactor:"$TIMEOUT_FACTOR" \
     -dir:"$FOREST" -jdk:"$jdk" -workDir:"$WORK/$name" -reportDir:"$WORK/$name/report" \
     "${options[@]}" "$@" || status=$?
