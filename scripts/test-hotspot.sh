@@ -203,27 +203,33 @@ tests_with() {
 # check_traces: prints what the JVMs wrote; sets FAULTY to the traces that lack
 # something although their JVM ended as it should.
 check_traces() {
-  local trace
-  for trace in "$TRACES"/*.lct; do
-    printf '%s %s\n' "$(kind_of_trace "$trace")" "$trace"
-  done >"$WORK/traces.kinds"
-  FAULTY=$(sed -n 's/^faulty //p' "$WORK/traces.kinds")
-  print_count "traces are whole" "$(grep -c '^whole ' "$WORK/traces.kinds")"
-  print_count "traces have no end: their JVM was killed, or crashed on purpose" "$(grep -c '^open ' "$WORK/traces.kinds")"
+  local trace kinds=$WORK/traces.kinds
+  find "$TRACES" -name '*.lct' | while read -r trace; do
+    describe_trace "$trace"
+  done >"$kinds"
+  [[ -s $kinds ]] || die "$EXIT_DIFFERENT" "no JVM wrote a trace"
+  FAULTY=$(sed -n 's/^faulty [0-9]* //p' "$kinds")
+  print_count "traces are whole" "$(grep -c '^whole ' "$kinds")"
+  print_count "traces have no end: the JVM was killed, or crashed on purpose" "$(grep -c '^open ' "$kinds")"
   print_tests "traces are faulty" "$FAULTY"
+  print_count "waits are in the traces" "$(awk '{ sum += $2 } END { print sum }' "$kinds")"
 }
 
-# kind_of_trace TRACE: "whole", "open" or "faulty".
-kind_of_trace() {
+# describe_trace TRACE: prints "whole", "open" or "faulty", the number of waits,
+# and the name.
+describe_trace() {
+  local stat=$WORK/stat.json kind=faulty
   local lacks='"(lost_[a-z]+|missing_[a-z]+|malformed_[a-z]+|[a-z]+_not_described|unbalanced_[a-z]+)": [1-9]'
-  "$LOCKTRACE" stat --format json "$1" >"$WORK/stat.json" 2>/dev/null || true
-  if [[ ! -s $1 ]] || grep -q '"complete": false' "$WORK/stat.json"; then
-    echo open
-  elif grep -q '"problems": \[\]' "$WORK/stat.json" && ! grep -qE "$lacks" "$WORK/stat.json"; then
-    echo whole
-  else
-    echo faulty
+  "$LOCKTRACE" stat --format json "$1" >"$stat" 2>/dev/null || true
+  if [[ ! -s $1 ]] || grep -q '"the end is missing' "$stat"; then
+    kind=open
+  elif grep -q '"complete": true' "$stat" && ! grep -qE "$lacks" "$stat"; then
+    kind=whole
   fi
+  awk -F'[:, ]+' -v kind="$kind" -v trace="$1" '
+    $2 == "\"type\"" { type = $3 }
+    $2 == "\"events\"" && type == "\"ContendedEntered\"" { waits = $3; type = "" }
+    END { print kind, waits + 0, trace }' "$stat"
 }
 
 print_tests() {
@@ -246,10 +252,10 @@ main() {
   mkdir -p "$CACHE"
   lock 9 "$CACHE/lock"
   prepare_forest
-  # Nobody changes a forest that is there.
-  exec 9>&-
   choose_tests
 
+  mkdir -p "$WORK"
+  lock 9 "$WORK/lock"
   rm -rf "$TRACES"
   mkdir -p "$TRACES"
   run_tests stock "$STOCK" "" "${TESTS[@]}"
