@@ -4,7 +4,7 @@
 
 FUZZ_TARGETS := decode_segment read_trace rearrange
 # Seconds for each target.
-FUZZ_TIME := 20
+FUZZ_TIME := 10
 
 FUZZ_HOST = $(shell PATH="$(PATH)" rustc -vV | sed -n 's/^host: //p')
 FUZZ_DIR := $(CURDIR)/build/fuzz
@@ -17,7 +17,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module \
 
 .PHONY: fuzz-build fuzz-smoke test-nightly $(FUZZ_TARGETS:%=fuzz-%)
 
-fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces for FUZZ_TIME=20 seconds
+fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces for FUZZ_TIME=10 seconds
 
 # With --target, so that build scripts are not built with coverage.
 fuzz-build:
