@@ -8,7 +8,7 @@ use crate::compile_mode::CompileMode;
 use crate::contention::Wait;
 use crate::expectation::{Expectation, ExpectedFrame};
 use crate::jvm::{Jvm, NEVER_INLINED, Run};
-use crate::locktrace::waits;
+use crate::locktrace::waits_on;
 use crate::processor::among_others;
 use crate::setting::Setting;
 
@@ -90,7 +90,7 @@ pub fn compilations<'a>(run: &'a Run, scenario: &str, method: &str) -> Vec<&'a s
 /// the program says.
 fn check_rounds(scenario: &str, mode: CompileMode, run: &Run) {
     let expectation = Expectation::of(scenario);
-    let mut waits = waits(&run.trace());
+    let mut waits = waits_on(&run.trace(), &expectation.lock_class);
     waits.retain(|wait| wait.thread() == "waiter");
     assert_eq!(waits.len(), ROUNDS, "one wait a round: {waits:#?}");
     for (wait, round) in waits.iter().zip(run.lines_of("wait")) {
@@ -103,7 +103,6 @@ fn check_wait(expectation: &Expectation, mode: CompileMode, wait: &Wait) {
     let common = wait.common();
     assert_eq!(common.group, "monitor", "{wait}");
     assert_eq!(common.kind, "enter", "{wait}");
-    assert_eq!(common.lock_class, expectation.lock_class, "{wait}");
     if let Err(difference) = ExpectedFrame::compare(&expectation.waiter, &common.chain, mode) {
         panic!("call chain of the blocked thread: {difference}");
     }

