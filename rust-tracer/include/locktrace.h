@@ -7,6 +7,32 @@
 #include <stdint.h>
 
 /*
+ For `LctParkBegin::timeout_kind`: the thread parks for ever.
+ */
+#define LCT_TIMEOUT_NONE 0
+
+/*
+ For `LctParkBegin::timeout_kind`: the timeout is in nanoseconds.
+ */
+#define LCT_TIMEOUT_AFTER_NS 1
+
+/*
+ For `LctParkBegin::timeout_kind`: the timeout is a time of the wall clock, in
+ milliseconds since 1970.
+ */
+#define LCT_TIMEOUT_AT_UNIX_MS 2
+
+
+
+
+
+
+
+
+
+
+
+/*
  One trace. Lives as long as the process: threads may use it at any time.
  */
 typedef struct LctRuntime LctRuntime;
@@ -91,6 +117,134 @@ typedef struct LctLock {
    */
   uint64_t forward_ref;
 } LctLock;
+
+/*
+ A place in an order.
+ */
+typedef struct LctNumber {
+  /*
+   Which order it is.
+   */
+  uint64_t domain;
+  /*
+   The sequence number.
+   */
+  uint64_t sequence;
+} LctNumber;
+
+/*
+ The thread parks.
+ */
+typedef struct LctParkBegin {
+  /*
+   The event's place.
+   */
+  struct LctNumber number;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   How long at most, as `timeout_kind` says.
+   */
+  uint64_t timeout;
+  /*
+   `Thread.getId()` of the thread that owns the blocker, 0 if not known.
+   */
+  uint64_t owner;
+  /*
+   Identifier of the blocker's class, 0 without one.
+   */
+  uint32_t blocker_class;
+  /*
+   Identity hash of the blocker.
+   */
+  uint32_t blocker_hash;
+  /*
+   Identifier of the thread's call chain.
+   */
+  uint32_t chain;
+  /*
+   One of `LCT_TIMEOUT_…`.
+   */
+  uint8_t timeout_kind;
+  /*
+   The thread is still in the blocker's queue since its previous park.
+   */
+  bool continued;
+} LctParkBegin;
+
+/*
+ The thread parks no longer.
+ */
+typedef struct LctParkEnd {
+  /*
+   The event's place.
+   */
+  struct LctNumber number;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   How much of the time the JVM spent in safepoints.
+   */
+  uint64_t safepoint_ns;
+  /*
+   `Thread.getId()` of the thread that owns the blocker, 0 if not known.
+   */
+  uint64_t owner;
+  /*
+   The permit consumed, 0 for none.
+   */
+  uint32_t permit;
+  /*
+   One of `LCT_PARK_…`.
+   */
+  uint8_t reason;
+} LctParkEnd;
+
+/*
+ The thread unparks another one.
+ */
+typedef struct LctUnpark {
+  /*
+   The event's place.
+   */
+  struct LctNumber number;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   `Thread.getId()` of the other thread.
+   */
+  uint64_t target;
+  /*
+   `Thread.getId()` of the thread that owns the blocker, 0 if not known.
+   */
+  uint64_t owner;
+  /*
+   The permit given, 0 if the target had one.
+   */
+  uint32_t permit;
+  /*
+   Identifier of the class of what the target parks on, 0 if it does not.
+   */
+  uint32_t blocker_class;
+  /*
+   Identity hash of that.
+   */
+  uint32_t blocker_hash;
+  /*
+   Identifier of the thread's call chain.
+   */
+  uint32_t chain;
+  /*
+   By an interrupt.
+   */
+  bool interrupt;
+} LctUnpark;
 
 /*
  One frame of a call chain.
@@ -312,6 +466,44 @@ void lct_contended_exit_forward(struct LctThread *thread,
                                 uint64_t forward_ref);
 
 /*
+ The next place in the order that `key` stands for: the identity hash of a
+ blocker, or without one the `Thread.getId()` of the thread that parks. The
+ caller must write an event with it.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+struct LctNumber lct_park_number(const struct LctRuntime *runtime, uint64_t key);
+
+/*
+ Notes that the thread parks.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_park_begin(struct LctThread *thread, const struct LctParkBegin *park);
+
+/*
+ Notes that the thread parks no longer.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_park_end(struct LctThread *thread, const struct LctParkEnd *park);
+
+/*
+ Notes that the thread unparks another one, after it has.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
+
+/*
  Names the chain behind a forward reference.
 
  # Safety
@@ -350,7 +542,8 @@ uint32_t lct_chain_add(struct LctThread *thread,
                        bool truncated);
 
 /*
- Describes a class. `loader` is the address of its `ClassLoaderData`, 0 for
+ Describes a class. `super_class` is the identifier of its superclass, 0 if
+ that is `java.lang.Object` or there is none; `loader` is the address of its `ClassLoaderData`, 0 for
  the boot loader; `name` is with dots; `loader_class` is the class name of the
  loader.
 
@@ -360,6 +553,7 @@ uint32_t lct_chain_add(struct LctThread *thread,
  */
 void lct_class(struct LctThread *thread,
                uint32_t class_id,
+               uint32_t super_class,
                uint64_t loader,
                struct LctStr name,
                struct LctStr source_file,
@@ -400,4 +594,7 @@ typedef char lct_assert_lock_forward_ref[offsetof(LctLock, forward_ref) == 16 ? 
 typedef char lct_assert_frame_size[sizeof(LctFrame) == 12 ? 1 : -1];
 typedef char lct_assert_frame_line[offsetof(LctFrame, line) == 8 ? 1 : -1];
 typedef char lct_assert_str_size[sizeof(LctStr) == 16 ? 1 : -1];
+typedef char lct_assert_park_begin_size[sizeof(LctParkBegin) == 56 ? 1 : -1];
+typedef char lct_assert_park_end_size[sizeof(LctParkEnd) == 48 ? 1 : -1];
+typedef char lct_assert_unpark_size[sizeof(LctUnpark) == 64 ? 1 : -1];
 typedef char lct_assert_config_size[sizeof(LctConfig) == 80 ? 1 : -1];

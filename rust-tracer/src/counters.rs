@@ -2,16 +2,28 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Gives out numbers 1, 2, 3, …, each once.
+/// Gives out consecutive numbers, each once, by default from 1.
 #[derive(Debug, Default)]
-pub(crate) struct Serial(AtomicU64);
+pub(crate) struct Serial {
+    last: AtomicU64,
+    /// Where it started.
+    before: u64,
+}
 
 impl Serial {
     // Relaxed throughout: only the numbers' uniqueness matters, which the
     // atomic operation alone ensures.
 
+    /// The first number is the one behind `before`.
+    pub(crate) fn after(before: u64) -> Self {
+        Self {
+            last: AtomicU64::new(before),
+            before,
+        }
+    }
+
     pub(crate) fn next(&self) -> u64 {
-        self.0.fetch_add(1, Relaxed).wrapping_add(1)
+        self.last.fetch_add(1, Relaxed).wrapping_add(1)
     }
 
     /// As [`next`](Self::next). After four thousand million numbers the last one
@@ -23,7 +35,7 @@ impl Serial {
 
     /// How many numbers were given out.
     pub(crate) fn count(&self) -> u64 {
-        self.0.load(Relaxed)
+        self.last.load(Relaxed).wrapping_sub(self.before)
     }
 }
 

@@ -15,7 +15,10 @@ use std::slice;
 use std::sync::atomic::AtomicU8;
 use std::time::Duration;
 
-use trace_format::{ChainRef, FileHeader, Frame, NONE};
+use trace_format::{
+    Blocker, ChainRef, FileHeader, Frame, NONE, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    Unpark,
+};
 
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime};
@@ -60,7 +63,110 @@ const _: () = {
     assert!(offset_of!(LctFrame, bci) == 4 && offset_of!(Frame, bci) == 4);
     assert!(offset_of!(LctFrame, line) == 8 && offset_of!(Frame, line) == 8);
     assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
+    assert!(ParkEndReason::Unparked as u8 == LCT_PARK_UNPARKED);
+    assert!(ParkEndReason::PermitAvailable as u8 == LCT_PARK_PERMIT_AVAILABLE);
+    assert!(ParkEndReason::Interrupted as u8 == LCT_PARK_INTERRUPTED);
+    assert!(ParkEndReason::TimedOut as u8 == LCT_PARK_TIMED_OUT);
+    assert!(ParkEndReason::Spurious as u8 == LCT_PARK_SPURIOUS);
+    assert!(size_of::<LctParkBegin>() == 56 && offset_of!(LctParkBegin, continued) == 53);
+    assert!(size_of::<LctParkEnd>() == 48 && offset_of!(LctParkEnd, reason) == 44);
+    assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, interrupt) == 56);
 };
+
+/// A place in an order.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctNumber {
+    /// Which order it is.
+    pub domain: u64,
+    /// The sequence number.
+    pub sequence: u64,
+}
+
+/// For `LctParkBegin::timeout_kind`: the thread parks for ever.
+pub const LCT_TIMEOUT_NONE: u8 = 0;
+/// For `LctParkBegin::timeout_kind`: the timeout is in nanoseconds.
+pub const LCT_TIMEOUT_AFTER_NS: u8 = 1;
+/// For `LctParkBegin::timeout_kind`: the timeout is a time of the wall clock, in
+/// milliseconds since 1970.
+pub const LCT_TIMEOUT_AT_UNIX_MS: u8 = 2;
+
+/// The thread parks.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctParkBegin {
+    /// The event's place.
+    pub number: LctNumber,
+    /// When.
+    pub time_ns: u64,
+    /// How long at most, as `timeout_kind` says.
+    pub timeout: u64,
+    /// `Thread.getId()` of the thread that owns the blocker, 0 if not known.
+    pub owner: u64,
+    /// Identifier of the blocker's class, 0 without one.
+    pub blocker_class: u32,
+    /// Identity hash of the blocker.
+    pub blocker_hash: u32,
+    /// Identifier of the thread's call chain.
+    pub chain: u32,
+    /// One of `LCT_TIMEOUT_…`.
+    pub timeout_kind: u8,
+    /// The thread is still in the blocker's queue since its previous park.
+    pub continued: bool,
+}
+
+/// For `LctParkEnd::reason`: another thread unparked it.
+pub const LCT_PARK_UNPARKED: u8 = 0;
+/// For `LctParkEnd::reason`: it had the permit and did not block.
+pub const LCT_PARK_PERMIT_AVAILABLE: u8 = 1;
+/// For `LctParkEnd::reason`: it was interrupted.
+pub const LCT_PARK_INTERRUPTED: u8 = 2;
+/// For `LctParkEnd::reason`: its time was over.
+pub const LCT_PARK_TIMED_OUT: u8 = 3;
+/// For `LctParkEnd::reason`: none of the others.
+pub const LCT_PARK_SPURIOUS: u8 = 4;
+
+/// The thread parks no longer.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctParkEnd {
+    /// The event's place.
+    pub number: LctNumber,
+    /// When.
+    pub time_ns: u64,
+    /// How much of the time the JVM spent in safepoints.
+    pub safepoint_ns: u64,
+    /// `Thread.getId()` of the thread that owns the blocker, 0 if not known.
+    pub owner: u64,
+    /// The permit consumed, 0 for none.
+    pub permit: u32,
+    /// One of `LCT_PARK_…`.
+    pub reason: u8,
+}
+
+/// The thread unparks another one.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctUnpark {
+    /// The event's place.
+    pub number: LctNumber,
+    /// When.
+    pub time_ns: u64,
+    /// `Thread.getId()` of the other thread.
+    pub target: u64,
+    /// `Thread.getId()` of the thread that owns the blocker, 0 if not known.
+    pub owner: u64,
+    /// The permit given, 0 if the target had one.
+    pub permit: u32,
+    /// Identifier of the class of what the target parks on, 0 if it does not.
+    pub blocker_class: u32,
+    /// Identity hash of that.
+    pub blocker_hash: u32,
+    /// Identifier of the thread's call chain.
+    pub chain: u32,
+    /// By an interrupt.
+    pub interrupt: bool,
+}
 
 /// Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
 /// in the JVM's symbols. A null `ptr` is empty text.
@@ -420,6 +526,90 @@ pub unsafe extern "C" fn lct_contended_exit_forward(
     thread.contended_exit(lock, sequence, time_ns, ChainRef::Forward(forward_ref));
 }
 
+/// The next place in the order that `key` stands for: the identity hash of a
+/// blocker, or without one the `Thread.getId()` of the thread that parks. The
+/// caller must write an event with it.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_park_number(runtime: &'static Runtime, key: u64) -> LctNumber {
+    let (domain, sequence) = runtime.park_domains.next_number(key);
+    LctNumber { domain, sequence }
+}
+
+/// Notes that the thread parks.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_park_begin(thread: Option<&mut ThreadTracer>, park: &LctParkBegin) {
+    let Some(thread) = thread else { return };
+    thread.park_begin(ParkBegin {
+        domain: park.number.domain,
+        sequence: park.number.sequence,
+        time_ns: park.time_ns,
+        blocker: blocker(park.blocker_class, park.blocker_hash),
+        timeout: match park.timeout_kind {
+            LCT_TIMEOUT_AFTER_NS => ParkTimeout::After(park.timeout),
+            LCT_TIMEOUT_AT_UNIX_MS => ParkTimeout::At(park.timeout),
+            _ => ParkTimeout::None,
+        },
+        owner: park.owner,
+        continued: park.continued,
+        chain: park.chain,
+    });
+}
+
+/// Notes that the thread parks no longer.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_park_end(thread: Option<&mut ThreadTracer>, park: &LctParkEnd) {
+    let Some(thread) = thread else { return };
+    thread.park_end(ParkEnd {
+        domain: park.number.domain,
+        sequence: park.number.sequence,
+        time_ns: park.time_ns,
+        reason: ParkEndReason::from_number(park.reason).unwrap_or_default(),
+        permit: park.permit,
+        owner: park.owner,
+        safepoint_ns: park.safepoint_ns,
+    });
+}
+
+/// Notes that the thread unparks another one, after it has.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_unpark(thread: Option<&mut ThreadTracer>, unpark: &LctUnpark) {
+    let Some(thread) = thread else { return };
+    thread.unpark(Unpark {
+        domain: unpark.number.domain,
+        sequence: unpark.number.sequence,
+        time_ns: unpark.time_ns,
+        target: unpark.target,
+        permit: unpark.permit,
+        blocker: blocker(unpark.blocker_class, unpark.blocker_hash),
+        owner: unpark.owner,
+        interrupt: unpark.interrupt,
+        chain: unpark.chain,
+    });
+}
+
+fn blocker(class: u32, identity_hash: u32) -> Blocker {
+    Blocker {
+        class,
+        identity_hash,
+    }
+}
+
 /// Names the chain behind a forward reference.
 ///
 /// # Safety
@@ -483,7 +673,8 @@ pub unsafe extern "C" fn lct_chain_add(
     thread.add_chain(key, frames, truncated)
 }
 
-/// Describes a class. `loader` is the address of its `ClassLoaderData`, 0 for
+/// Describes a class. `super_class` is the identifier of its superclass, 0 if
+/// that is `java.lang.Object` or there is none; `loader` is the address of its `ClassLoaderData`, 0 for
 /// the boot loader; `name` is with dots; `loader_class` is the class name of the
 /// loader.
 ///
@@ -494,6 +685,7 @@ pub unsafe extern "C" fn lct_chain_add(
 pub unsafe extern "C" fn lct_class(
     thread: Option<&mut ThreadTracer>,
     class_id: u32,
+    super_class: u32,
     loader: u64,
     name: LctStr,
     source_file: LctStr,
@@ -503,7 +695,14 @@ pub unsafe extern "C" fn lct_class(
     // SAFETY: the caller promises valid texts.
     let texts = unsafe { [name.bytes(), source_file.bytes(), loader_class.bytes()] };
     let [name, source_file, loader_class] = texts.map(text::from_jvm);
-    thread.describe_class(class_id, loader, &name, &source_file, &loader_class);
+    thread.describe_class(
+        class_id,
+        super_class,
+        loader,
+        &name,
+        &source_file,
+        &loader_class,
+    );
 }
 
 /// Describes a method. `signature` is its descriptor as in the class file.

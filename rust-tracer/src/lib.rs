@@ -46,6 +46,7 @@ mod lock;
 #[cfg(all(test, loom))]
 mod model;
 mod os;
+mod park_domains;
 mod primitive;
 mod runtime;
 mod seats;

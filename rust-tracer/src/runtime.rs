@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
 use std::time::{Duration, Instant};
 
-use trace_format::FileHeader;
+use trace_format::{FileHeader, PARK_DOMAINS};
 
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
@@ -13,6 +13,7 @@ use crate::buffer_queue::BufferQueue;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, Serial};
 use crate::drainer::{self, StopSignal};
+use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::seats::{Seat, Seats};
 use crate::trace_file::{OpenError, TraceFile};
@@ -56,6 +57,7 @@ pub struct Runtime {
     pub(crate) chains: ChainSet,
     pub(crate) thread_ids: Serial,
     pub(crate) lock_ids: Serial,
+    pub(crate) park_domains: ParkDomains,
     pub(crate) forward_refs: Serial,
     /// Identifiers of classes and methods.
     pub(crate) entity_ids: Serial,
@@ -100,7 +102,8 @@ impl Runtime {
             losses: Losses::default(),
             chains: ChainSet::new(max_chain_bytes),
             thread_ids: Serial::default(),
-            lock_ids: Serial::default(),
+            lock_ids: Serial::after(PARK_DOMAINS),
+            park_domains: ParkDomains::default(),
             forward_refs: Serial::default(),
             entity_ids: Serial::default(),
             stop_signal: StopSignal::default(),

@@ -4,7 +4,7 @@ use std::mem;
 
 use trace_format::{
     ChainId, ChainRef, ClassId, DoesNotFit, Event, ForwardRef, Frame, LoaderId, LockId, MethodId,
-    NONE, SegmentEncoder, ThreadId,
+    NONE, ParkBegin, ParkEnd, SegmentEncoder, ThreadId, Unpark,
 };
 
 use crate::buffer::{Buffer, USUAL_LEN};
@@ -21,8 +21,9 @@ const MIN_BUFFER_LEN: usize = 8 << 10;
 /// at the same time (paper, section 3.1).
 const MAX_BUFFER_LEN: usize = USUAL_LEN;
 
-/// Longest event without text and frames, in bytes: a type and five numbers.
-const MAX_PLAIN_EVENT_LEN: usize = 1 + 5 * 10;
+/// Longest event without text and frames, in bytes: type, flags, and eight
+/// numbers in a park.
+const MAX_PLAIN_EVENT_LEN: usize = 2 + 8 * 10;
 
 /// Most frames of a chain; more would not fit into a chunk of the file.
 const MAX_FRAMES: usize = 1 << 14;
@@ -183,6 +184,24 @@ impl ThreadTracer {
         });
     }
 
+    /// Notes that the thread parks. The event's time is that of the JVM's clock.
+    pub(crate) fn park_begin(&mut self, park: ParkBegin) {
+        let time_ns = self.runtime.since_start_ns(park.time_ns);
+        self.write_event(Event::ParkBegin(ParkBegin { time_ns, ..park }));
+    }
+
+    /// Notes that the thread parks no longer.
+    pub(crate) fn park_end(&mut self, park: ParkEnd) {
+        let time_ns = self.runtime.since_start_ns(park.time_ns);
+        self.write_event(Event::ParkEnd(ParkEnd { time_ns, ..park }));
+    }
+
+    /// Notes that the thread unparks another one.
+    pub(crate) fn unpark(&mut self, unpark: Unpark) {
+        let time_ns = self.runtime.since_start_ns(unpark.time_ns);
+        self.write_event(Event::Unpark(Unpark { time_ns, ..unpark }));
+    }
+
     /// Names the chain behind a forward reference.
     pub(crate) fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
         self.write_event(Event::ForwardResolved { forward_ref, chain });
@@ -218,6 +237,7 @@ impl ThreadTracer {
     pub(crate) fn describe_class(
         &mut self,
         class: ClassId,
+        super_class: ClassId,
         loader: LoaderId,
         name: &str,
         source_file: &str,
@@ -225,6 +245,7 @@ impl ThreadTracer {
     ) {
         self.write_event(Event::Class {
             class,
+            super_class,
             loader,
             name,
             source_file,

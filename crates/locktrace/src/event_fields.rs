@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use trace_format::{ChainRef, Event, Frame};
+use trace_format::{ChainRef, Event, Frame, ParkBegin, ParkEndReason, ParkTimeout};
 
 /// Names and values of the fields of `event`; the time comes first if there is
 /// one.
@@ -86,12 +86,14 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
         }
         Event::Class {
             class,
+            super_class,
             loader,
             name,
             source_file,
             loader_class,
         } => vec![
             ("class", Number(class.into())),
+            ("super_class", Number(super_class.into())),
             ("loader", Number(loader)),
             ("name", Text(name)),
             ("source_file", Text(source_file)),
@@ -120,10 +122,63 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
         Event::LoaderUnload { loader, time_ns } => {
             vec![("time_ns", Number(time_ns)), ("loader", Number(loader))]
         }
+        Event::ParkBegin(park) => park_begin_fields(park),
+        Event::ParkEnd(park) => vec![
+            ("time_ns", Number(park.time_ns)),
+            ("domain", Number(park.domain)),
+            ("sequence", Number(park.sequence)),
+            ("reason", Text(park_end_reason(park.reason))),
+            ("permit", Number(park.permit.into())),
+            ("owner", Number(park.owner)),
+            ("safepoint_ns", Number(park.safepoint_ns)),
+        ],
+        Event::Unpark(unpark) => vec![
+            ("time_ns", Number(unpark.time_ns)),
+            ("domain", Number(unpark.domain)),
+            ("sequence", Number(unpark.sequence)),
+            ("target", Number(unpark.target)),
+            ("permit", Number(unpark.permit.into())),
+            ("blocker_class", Number(unpark.blocker.class.into())),
+            ("blocker_hash", Number(unpark.blocker.identity_hash.into())),
+            ("owner", Number(unpark.owner)),
+            ("interrupt", Flag(unpark.interrupt)),
+            ("chain", Number(unpark.chain.into())),
+        ],
         Event::LostNumber { lock, sequence } => {
             vec![("lock", Number(lock)), ("sequence", Number(sequence))]
         }
         Event::LostEvents { events } => vec![("events", Number(events))],
+    }
+}
+
+fn park_begin_fields(park: ParkBegin) -> Vec<(&'static str, Field<'static>)> {
+    use Field::{Flag, Number};
+
+    let mut fields = vec![
+        ("time_ns", Number(park.time_ns)),
+        ("domain", Number(park.domain)),
+        ("sequence", Number(park.sequence)),
+        ("blocker_class", Number(park.blocker.class.into())),
+        ("blocker_hash", Number(park.blocker.identity_hash.into())),
+        ("owner", Number(park.owner)),
+        ("continued", Flag(park.continued)),
+        ("chain", Number(park.chain.into())),
+    ];
+    match park.timeout {
+        ParkTimeout::None => {}
+        ParkTimeout::After(ns) => fields.push(("timeout_ns", Number(ns))),
+        ParkTimeout::At(unix_ms) => fields.push(("deadline_unix_ms", Number(unix_ms))),
+    }
+    fields
+}
+
+fn park_end_reason(reason: ParkEndReason) -> &'static str {
+    match reason {
+        ParkEndReason::Unparked => "unparked",
+        ParkEndReason::PermitAvailable => "permit-available",
+        ParkEndReason::Interrupted => "interrupted",
+        ParkEndReason::TimedOut => "timed-out",
+        ParkEndReason::Spurious => "spurious",
     }
 }
 

@@ -98,6 +98,7 @@ impl Workload {
             0,
             &Event::Class {
                 class: 1,
+                super_class: 0,
                 loader: 0,
                 name,
                 source_file,

@@ -20,7 +20,7 @@ impl EventType {
 }
 
 /// All types of events.
-pub const EVENT_TYPES: [EventType; 15] = [
+pub const EVENT_TYPES: [EventType; 18] = [
     data("LockDescription"),
     data("ContendedEnter"),
     data("ContendedEntered"),
@@ -30,6 +30,9 @@ pub const EVENT_TYPES: [EventType; 15] = [
     data("ThreadEnd"),
     data("LostNumber"),
     data("LostEvents"),
+    data("ParkBegin"),
+    data("ParkEnd"),
+    data("Unpark"),
     metadata("ThreadStart"),
     metadata("ThreadRename"),
     metadata("Class"),
@@ -64,12 +67,15 @@ fn position(event: &Event<'_>) -> usize {
         Event::ThreadEnd { .. } => 6,
         Event::LostNumber { .. } => 7,
         Event::LostEvents { .. } => 8,
-        Event::ThreadStart { .. } => 9,
-        Event::ThreadRename { .. } => 10,
-        Event::Class { .. } => 11,
-        Event::Method { .. } => 12,
-        Event::Chain { .. } => 13,
-        Event::LoaderUnload { .. } => 14,
+        Event::ParkBegin(_) => 9,
+        Event::ParkEnd(_) => 10,
+        Event::Unpark(_) => 11,
+        Event::ThreadStart { .. } => 12,
+        Event::ThreadRename { .. } => 13,
+        Event::Class { .. } => 14,
+        Event::Method { .. } => 15,
+        Event::Chain { .. } => 16,
+        Event::LoaderUnload { .. } => 17,
     }
 }
 
@@ -230,6 +236,7 @@ mod tests {
             Event::ThreadRename { java_id: 1, name },
             Event::Class {
                 class: 1,
+                super_class: 0,
                 loader: 0,
                 name,
                 source_file,

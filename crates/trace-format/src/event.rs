@@ -6,6 +6,8 @@
 //! without ever meaning something else. The value 0 of an identifier stands
 //! for "none" or "not known".
 
+use crate::park::{ParkBegin, ParkEnd, Unpark};
+
 /// Serial number of a thread's tracer, unique within one trace.
 pub type ThreadId = u32;
 /// One incarnation of a lock: the time from the first contention on an
@@ -114,6 +116,12 @@ pub enum Event<'a> {
         /// Per-lock sequence number of this event.
         sequence: u64,
     },
+    /// The writer parks.
+    ParkBegin(ParkBegin),
+    /// The writer parks no longer.
+    ParkEnd(ParkEnd),
+    /// The writer unparks another thread.
+    Unpark(Unpark),
     /// Names the call chain behind a forward reference.
     ForwardResolved {
         /// The reference.
@@ -146,6 +154,9 @@ pub enum Event<'a> {
     Class {
         /// The class described.
         class: ClassId,
+        /// Its superclass; [`NONE`] if that is `java.lang.Object` or there is
+        /// none.
+        super_class: ClassId,
         /// Its class loader; 0 for the boot loader.
         loader: LoaderId,
         /// Binary name with dots, as `Class.getName()` prints it.
@@ -186,7 +197,7 @@ pub enum Event<'a> {
     /// The writer took a sequence number, but its event was lost: the drainer
     /// could not keep up.
     LostNumber {
-        /// The lock.
+        /// The lock, or the domain of parks.
         lock: LockId,
         /// The number that will never come.
         sequence: u64,
@@ -215,7 +226,8 @@ impl Event<'_> {
         )
     }
 
-    /// The lock and the sequence number that this event stands for.
+    /// The lock, or the domain of parks, and the sequence number that this event
+    /// stands for.
     pub fn lock_and_sequence(&self) -> Option<(LockId, u64)> {
         match *self {
             Self::LockDescription { lock, .. } => Some((lock, 0)),
@@ -224,6 +236,9 @@ impl Event<'_> {
             | Self::ContendedExit { lock, sequence, .. }
             | Self::LockRetired { lock, sequence }
             | Self::LostNumber { lock, sequence } => Some((lock, sequence)),
+            Self::ParkBegin(park) => Some((park.domain, park.sequence)),
+            Self::ParkEnd(park) => Some((park.domain, park.sequence)),
+            Self::Unpark(unpark) => Some((unpark.domain, unpark.sequence)),
             _ => None,
         }
     }

@@ -35,6 +35,7 @@ pub mod chunk;
 pub mod counter;
 pub mod event;
 pub mod file;
+pub mod park;
 pub mod reader;
 pub mod segment;
 pub mod varint;
@@ -48,5 +49,9 @@ pub use event::{
     ThreadId,
 };
 pub use file::{FileHeader, HeaderError};
+pub use park::{
+    Blocker, JavaThreadId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
+    Unpark,
+};
 pub use reader::{Damage, SkipReason, Skipped, TraceReader};
 pub use segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder, SegmentEncoder};

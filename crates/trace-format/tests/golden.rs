@@ -24,6 +24,7 @@ fn trace(compressed: bool) -> Vec<u8> {
         },
         Event::Class {
             class: 1,
+            super_class: 9,
             loader: 0x7f00_1234_5678,
             name: "com.example.Queue",
             source_file: "Queue.java",

@@ -375,6 +375,7 @@ impl Sample {
 fn class(class: u32, name: &'static str, source_file: &'static str) -> Event<'static> {
     Event::Class {
         class,
+        super_class: 0,
         loader: 0,
         name,
         source_file,

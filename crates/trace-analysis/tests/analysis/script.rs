@@ -123,6 +123,7 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
     });
     let class = Event::Class {
         class: 1,
+        super_class: 0,
         loader: 0,
         name: "Lock",
         source_file: "Lock.java",

@@ -1,7 +1,7 @@
 //! Decoding of a segment's events.
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
-use super::{kind, other};
+use super::{kind, other, park};
 use crate::event::{ChainRef, Event, Frame};
 use crate::wire::ByteReader;
 
@@ -34,6 +34,9 @@ pub enum Malformed {
     /// The event names a slot of the lock table that is not in use.
     #[error("unused lock slot {0}")]
     UnusedSlot(u8),
+    /// The flags of the event exclude each other.
+    #[error("contradictory flags {0:#04x}")]
+    Flags(u8),
 }
 
 /// Iterates over the events of a segment; ends after the first error, because
@@ -70,7 +73,7 @@ impl<'a> SegmentDecoder<'a> {
         let kind = type_byte & 0x0f;
         let argument = type_byte >> 4;
         match kind {
-            kind::ENTER..=kind::LOST_NUMBER => self.lock_event(kind, argument),
+            kind::ENTER..=kind::UNPARK => self.lock_event(kind, argument),
             kind::OTHER => self.other_event(type_byte, argument),
             _ => Err(Malformed::UnknownEvent(type_byte)),
         }
@@ -127,6 +130,10 @@ impl<'a> SegmentDecoder<'a> {
                         time_ns,
                         safepoint_ns,
                     }
+                }
+                kind::PARK_BEGIN | kind::PARK_END | kind::UNPARK => {
+                    let numbers = (lock, sequence, time_ns);
+                    park::decode(kind, numbers, &mut self.input, &mut state)?
                 }
                 kind::EXIT_FORWARD => {
                     let chain = ChainRef::Forward(self.forward_ref()?);
@@ -186,6 +193,7 @@ impl<'a> SegmentDecoder<'a> {
             },
             other::CLASS => Event::Class {
                 class: self.input.varint_u32()?,
+                super_class: self.input.varint_u32()?,
                 loader: self.input.varint()?,
                 name: self.input.text()?,
                 source_file: self.input.text()?,

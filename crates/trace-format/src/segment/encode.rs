@@ -135,6 +135,22 @@ impl SegmentEncoder {
                 })?;
                 self.previous_forward_ref = target;
             }
+            Event::ParkBegin(ref park) => {
+                let numbers = (park.domain, park.sequence, park.time_ns);
+                self.park_event(bytes, kind::PARK_BEGIN, numbers, |out, state| {
+                    park.encode(out, state)
+                })?;
+            }
+            Event::ParkEnd(ref park) => {
+                let numbers = (park.domain, park.sequence, park.time_ns);
+                self.park_event(bytes, kind::PARK_END, numbers, |out, _| park.encode(out))?;
+            }
+            Event::Unpark(ref unpark) => {
+                let numbers = (unpark.domain, unpark.sequence, unpark.time_ns);
+                self.park_event(bytes, kind::UNPARK, numbers, |out, state| {
+                    unpark.encode(out, state)
+                })?;
+            }
             Event::LostNumber { lock, sequence } => {
                 self.lock_event(bytes, lock, sequence, None, |_| (kind::LOST_NUMBER, None))?;
             }
@@ -193,6 +209,7 @@ impl SegmentEncoder {
             }
             Event::Class {
                 class,
+                super_class,
                 loader,
                 name,
                 source_file,
@@ -200,6 +217,7 @@ impl SegmentEncoder {
             } => {
                 self.other_event(bytes, other::CLASS, |out| {
                     out.varint(class.into())?;
+                    out.varint(super_class.into())?;
                     out.varint(loader)?;
                     out.text(name)?;
                     out.text(source_file)?;
@@ -275,31 +293,73 @@ impl SegmentEncoder {
         time_ns: Option<u64>,
         describe: impl FnOnce(&mut LockState) -> (u8, Option<u64>),
     ) -> Result<(), DoesNotFit> {
-        let slot = self.locks.find(lock);
-        let known = slot.and_then(|slot| self.locks.entry(slot));
-        let mut state = known.map_or_else(LockState::default, |(_, state)| state);
-        let sequence_difference = sequence.wrapping_sub(state.sequence);
-        state.sequence = sequence;
+        let (slot, mut state) = self.locks.slot_and_state(lock);
         let (kind, last_value) = describe(&mut state);
 
         let mut out = ByteWriter::append(bytes, self.len);
-        out.byte(type_byte(kind, slot.unwrap_or(NEW_LOCK)))?;
-        if slot.is_none() {
-            out.varint(lock)?;
-        }
-        out.varint(sequence_difference)?;
+        self.numbers(&mut out, kind, slot, lock, sequence, &mut state)?;
         if let Some(time_ns) = time_ns {
             out.varint(time_ns.wrapping_sub(self.previous_time_ns))?;
         }
         if let Some(value) = last_value {
             out.varint(value)?;
         }
+        self.commit(out.len(), time_ns, slot, lock, state);
+        Ok(())
+    }
 
-        self.len = out.len();
+    /// Appends an event of a parked thread. `write` writes what follows the
+    /// time, and updates the domain's state.
+    fn park_event(
+        &mut self,
+        bytes: &mut [u8],
+        kind: u8,
+        (domain, sequence, time_ns): (LockId, u64, u64),
+        write: impl FnOnce(&mut ByteWriter<'_>, &mut LockState) -> Result<(), DoesNotFit>,
+    ) -> Result<(), DoesNotFit> {
+        let (slot, mut state) = self.locks.slot_and_state(domain);
+        let mut out = ByteWriter::append(bytes, self.len);
+        self.numbers(&mut out, kind, slot, domain, sequence, &mut state)?;
+        out.varint(time_ns.wrapping_sub(self.previous_time_ns))?;
+        write(&mut out, &mut state)?;
+        self.commit(out.len(), Some(time_ns), slot, domain, state);
+        Ok(())
+    }
+
+    /// Writes type, lock and sequence number.
+    #[inline]
+    fn numbers(
+        &self,
+        out: &mut ByteWriter<'_>,
+        kind: u8,
+        slot: Option<u8>,
+        lock: LockId,
+        sequence: u64,
+        state: &mut LockState,
+    ) -> Result<(), DoesNotFit> {
+        out.byte(type_byte(kind, slot.unwrap_or(NEW_LOCK)))?;
+        if slot.is_none() {
+            out.varint(lock)?;
+        }
+        out.varint(sequence.wrapping_sub(state.sequence))?;
+        state.sequence = sequence;
+        Ok(())
+    }
+
+    /// The event is written: the next one builds on it.
+    #[inline]
+    fn commit(
+        &mut self,
+        len: usize,
+        time_ns: Option<u64>,
+        slot: Option<u8>,
+        lock: LockId,
+        state: LockState,
+    ) {
+        self.len = len;
         self.events = self.events.saturating_add(1);
         self.previous_time_ns = time_ns.unwrap_or(self.previous_time_ns);
         self.locks.update(slot, lock, state);
-        Ok(())
     }
 
     /// Appends an event of [`kind::OTHER`] with the values that `write` writes.

@@ -1,6 +1,7 @@
 //! The recent locks of a segment. Encoder and decoder keep the same table.
 
 use crate::event::{ChainId, LockId};
+use crate::park::Blocker;
 
 /// Number of locks kept: one less than fits four bits.
 const SLOTS: usize = 15;
@@ -12,10 +13,14 @@ pub(super) const NEW_LOCK: u8 = SLOTS as u8;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LockState {
     pub(super) sequence: u64,
-    /// Chain of the last contended enter that did not follow a wait.
+    /// Chain of the last contended enter that did not follow a wait; of a
+    /// domain's last park.
     pub(super) enter_chain: ChainId,
-    /// Chain of the last contended exit that named one.
+    /// Chain of the last contended exit that named one; of a domain's last
+    /// unpark.
     pub(super) exit_chain: ChainId,
+    /// Blocker of a domain's last park or unpark.
+    pub(super) blocker: Blocker,
 }
 
 /// Replaces its oldest entry, whether used since or not: cheaper than keeping
@@ -37,6 +42,7 @@ impl LockTable {
             sequence: 0,
             enter_chain: 0,
             exit_chain: 0,
+            blocker: Blocker::NONE,
         };
         Self {
             locks: [0; SLOTS],
@@ -48,11 +54,22 @@ impl LockTable {
 
     /// The slot of `lock`.
     #[inline]
-    pub(super) fn find(&self, lock: LockId) -> Option<u8> {
+    fn find(&self, lock: LockId) -> Option<u8> {
         let used = self.locks.get(..usize::from(self.len))?;
         used.iter()
             .position(|&known| known == lock)
             .map(|slot| slot as u8)
+    }
+
+    /// The slot of `lock`, if it has one, and its state.
+    #[inline]
+    pub(super) fn slot_and_state(&self, lock: LockId) -> (Option<u8>, LockState) {
+        let slot = self.find(lock);
+        let known = slot.and_then(|slot| self.entry(slot));
+        (
+            slot,
+            known.map_or_else(LockState::default, |(_, state)| state),
+        )
     }
 
     /// The lock in `slot` and its state.

@@ -22,6 +22,21 @@
 //! | 7 | `ContendedExit`, chain as in the slot's last 6 or 7 | lock, sequence, time |
 //! | 8 | `ContendedExit` with a forward reference | lock, sequence, time, reference |
 //! | 9 | `LostNumber` | lock, sequence |
+//! | 10 | `ParkBegin` | domain, sequence, time, flags; blocker, chain, owner, timeout |
+//! | 11 | `ParkEnd` | domain, sequence, time, flags; permit, safepoint ns, owner |
+//! | 12 | `Unpark` | domain, sequence, time, flags, target, permit; blocker, chain, owner |
+//!
+//! A domain stands in the place of a lock. What is behind the semicolon is there
+//! only if the flags say so. A blocker is its class and its identity hash.
+//!
+//! | flag | begin and unpark | end |
+//! |---|---|---|
+//! | 1 | no blocker: as in the slot's last 10 or 12 | permit |
+//! | 2 | no chain: as in the slot's last 10 or the slot's last 12 | safepoint ns |
+//! | 4 | owner | owner |
+//! | 8 | begin: continued; unpark: interrupt | |
+//! | 16 | begin: timeout, in nanoseconds | |
+//! | 32 | begin: timeout, wall clock in milliseconds | reason, 32 × 0 to 4 |
 //!
 //! # Other events
 //!
@@ -35,7 +50,7 @@
 //! | 3 | `ThreadStart` | time, Java id, name |
 //! | 4 | `ThreadRename` | Java id, name |
 //! | 5 | `ThreadEnd` | time |
-//! | 6 | `Class` | class, loader, name, source file, loader class |
+//! | 6 | `Class` | class, super class, loader, name, source file, loader class |
 //! | 7 | `Method` | method, class, name, signature |
 //! | 8 | `Chain` | chain, 2 × frames (+ 1 if truncated), frames |
 //! | 9 | `LoaderUnload` | loader, time |
@@ -58,6 +73,7 @@
 mod decode;
 mod encode;
 mod lock_table;
+mod park;
 
 pub use decode::{DecodeError, Malformed, SegmentDecoder};
 pub use encode::{DoesNotFit, SegmentEncoder};
@@ -73,6 +89,9 @@ mod kind {
     pub(super) const EXIT_SAME_CHAIN: u8 = 7;
     pub(super) const EXIT_FORWARD: u8 = 8;
     pub(super) const LOST_NUMBER: u8 = 9;
+    pub(super) const PARK_BEGIN: u8 = 10;
+    pub(super) const PARK_END: u8 = 11;
+    pub(super) const UNPARK: u8 = 12;
     pub(super) const OTHER: u8 = 15;
 }
 

@@ -4,7 +4,10 @@
 #![allow(dead_code)]
 
 use proptest::prelude::*;
-use trace_format::{ChainRef, Event, Frame, SegmentEncoder};
+use trace_format::{
+    Blocker, ChainRef, Event, Frame, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    SegmentEncoder, Unpark,
+};
 
 /// Numbers of every length, near ones often repeated.
 pub(crate) fn number() -> impl Strategy<Value = u64> {
@@ -79,6 +82,84 @@ fn lock_event() -> impl Strategy<Value = Event<'static>> {
     ]
 }
 
+fn blocker() -> impl Strategy<Value = Blocker> {
+    (id(), 0..3u32).prop_map(|(class, identity_hash)| Blocker {
+        class,
+        identity_hash,
+    })
+}
+
+fn park_event() -> impl Strategy<Value = Event<'static>> {
+    let numbers = || (1..4u64, number(), number());
+    let timeout = prop_oneof![
+        Just(ParkTimeout::None),
+        number().prop_map(ParkTimeout::After),
+        number().prop_map(ParkTimeout::At)
+    ];
+    let reason = (0..5u8).prop_map(|number| ParkEndReason::from_number(number).unwrap());
+    prop_oneof![
+        (numbers(), blocker(), timeout, number(), any::<bool>(), id()).prop_map(
+            |((domain, sequence, time_ns), blocker, timeout, owner, continued, chain)| {
+                Event::ParkBegin(ParkBegin {
+                    domain,
+                    sequence,
+                    time_ns,
+                    blocker,
+                    timeout,
+                    owner,
+                    continued,
+                    chain,
+                })
+            }
+        ),
+        (numbers(), reason, id(), number(), number()).prop_map(
+            |((domain, sequence, time_ns), reason, permit, owner, safepoint_ns)| {
+                Event::ParkEnd(ParkEnd {
+                    domain,
+                    sequence,
+                    time_ns,
+                    reason,
+                    permit,
+                    owner,
+                    safepoint_ns,
+                })
+            }
+        ),
+        (
+            numbers(),
+            number(),
+            id(),
+            blocker(),
+            number(),
+            any::<bool>(),
+            id()
+        )
+            .prop_map(
+                |(
+                    (domain, sequence, time_ns),
+                    target,
+                    permit,
+                    blocker,
+                    owner,
+                    interrupt,
+                    chain,
+                )| {
+                    Event::Unpark(Unpark {
+                        domain,
+                        sequence,
+                        time_ns,
+                        target,
+                        permit,
+                        blocker,
+                        owner,
+                        interrupt,
+                        chain,
+                    })
+                }
+            ),
+    ]
+}
+
 fn other_event() -> impl Strategy<Value = Event<'static>> {
     prop_oneof![
         (number(), id(), id(), any::<u32>(), any::<u64>()).prop_map(
@@ -102,9 +183,10 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
         }),
         (number(), text()).prop_map(|(java_id, name)| Event::ThreadRename { java_id, name }),
         number().prop_map(|time_ns| Event::ThreadEnd { time_ns }),
-        (id(), number(), text(), text(), text()).prop_map(
-            |(class, loader, name, source_file, loader_class)| Event::Class {
+        (id(), id(), number(), text(), text(), text()).prop_map(
+            |(class, super_class, loader, name, source_file, loader_class)| Event::Class {
                 class,
+                super_class,
                 loader,
                 name,
                 source_file,
@@ -134,7 +216,10 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
 
 /// Any events, those of locks more often than others.
 pub(crate) fn events() -> impl Strategy<Value = Vec<Event<'static>>> {
-    prop::collection::vec(prop_oneof![3 => lock_event(), 1 => other_event()], 0..200)
+    prop::collection::vec(
+        prop_oneof![3 => lock_event(), 2 => park_event(), 1 => other_event()],
+        0..200,
+    )
 }
 
 /// The segment that `events` make.

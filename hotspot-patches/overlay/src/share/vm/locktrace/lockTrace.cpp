@@ -11,6 +11,7 @@
 #include "classfile/classLoaderData.hpp"
 #include "classfile/javaClasses.hpp"
 #include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceText.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/arguments.hpp"
@@ -100,6 +101,7 @@ void LockTrace::start(JavaThread* main_thread) {
     return;
   }
   _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), os::javaTimeNanos());
+  LockTraceBlocker::initialize(main_thread);
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
   thread_start(main_thread);
 }

@@ -10,6 +10,7 @@
 #include "precompiled.hpp"
 #include "classfile/classLoaderData.hpp"
 #include "classfile/javaClasses.hpp"
+#include "classfile/systemDictionary.hpp"
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceText.hpp"
@@ -34,10 +35,22 @@ bool LockTraceMetadata::claim(LockTraceId* mark, uint32_t* id) {
   return false;
 }
 
+// Describes the superclasses too, up to one that has been. Not recursively: the
+// leaf routines' stack may be nearly full.
 uint32_t LockTraceMetadata::class_id(LctThread* tracer, Klass* klass) {
   uint32_t id;
-  if (claim(klass->locktrace_id(), &id)) describe_class(tracer, klass, id);
-  return id;
+  bool to_describe = claim(klass->locktrace_id(), &id);
+  uint32_t result = id;
+  while (to_describe) {
+    Klass* super = klass->super();
+    uint32_t super_id = 0;
+    // Every other class is an Object, and nobody asks.
+    to_describe = super != NULL && super != SystemDictionary::Object_klass() && claim(super->locktrace_id(), &super_id);
+    describe_class(tracer, klass, id, super_id);
+    klass = super;
+    id = super_id;
+  }
+  return result;
 }
 
 uint32_t LockTraceMetadata::method_id(LctThread* tracer, Method* method) {
@@ -52,12 +65,12 @@ uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
   return mirrored == NULL ? 0 : class_id(tracer, mirrored);
 }
 
-void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t id) {
+void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t id, uint32_t super_id) {
   ResourceMark rm;
   Symbol* source_file = klass->oop_is_instance() ? InstanceKlass::cast(klass)->source_file_name() : NULL;
   ClassLoaderData* data = klass->class_loader_data();
   oop loader = data == NULL ? (oop) NULL : data->class_loader();
-  lct_class(tracer, id,
+  lct_class(tracer, id, super_id,
             loader == NULL ? 0 : (uint64_t) (uintptr_t) data,
             LockTraceText::of(klass->external_name()),
             LockTraceText::of(source_file),

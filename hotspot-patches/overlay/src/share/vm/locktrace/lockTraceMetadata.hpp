@@ -27,7 +27,7 @@ class Method;
 class LockTraceMetadata : AllStatic {
  private:
   static bool claim(LockTraceId* mark, uint32_t* id);
-  static void describe_class(LctThread* tracer, Klass* klass, uint32_t id);
+  static void describe_class(LctThread* tracer, Klass* klass, uint32_t id, uint32_t super_id);
   static void describe_method(LctThread* tracer, Method* method, uint32_t id);
 
  public:

@@ -17,6 +17,8 @@
 #include "locktrace.h"
 #include "utilities/globalDefinitions.hpp"
 
+class LockTracePark;
+class LockTraceUnpark;
 class LockTraceWait;
 
 // In ObjectMonitor: the lock's incarnation, its sequence numbers and the
@@ -33,16 +35,41 @@ class LockTraceThread {
   friend class LockTrace;
   friend class LockTraceExit;
   friend class LockTraceLeafCaller;
+  friend class LockTracePark;
+  friend class LockTraceParker;
   friend class LockTraceStackWalk;
+  friend class LockTraceUnpark;
   friend class LockTraceWait;
 
-  LctThread*     _tracer;       // created on first use
-  LockTraceWait* _wait;         // set while Object.wait releases its monitor
-  void*          _leaf_frame;   // C++ frame of a leaf called without an anchor
-  bool           _ended;        // no tracer any more: the thread is going away
+  LctThread*       _tracer;        // created on first use
+  LockTraceWait*   _wait;          // set while Object.wait releases its monitor
+  LockTracePark*   _park;          // set while the thread parks
+  LockTraceUnpark* _unpark;        // set while the thread unparks another one
+  void*            _leaf_frame;    // C++ frame of a leaf called without an anchor
+  uint32_t         _blocker_hash;  // what the thread parked on last, and ...
+  uint32_t         _queue_head;    // ... who headed its queue when it stopped
+  bool             _ended;         // no tracer any more: the thread is going away
 
  public:
-  LockTraceThread() : _tracer(0), _wait(0), _leaf_frame(0), _ended(false) {}
+  LockTraceThread()
+    : _tracer(0), _wait(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
+      _queue_head(0), _ended(false) {}
+};
+
+// In Parker. Numbers the permits: while tracing, the parker's counter holds the
+// permit's number where it is 1 otherwise. The lowest bit tells interrupts.
+// Guarded by the parker's mutex. Parkers outlive their threads, so the numbers
+// of a thread need not begin at 1.
+class LockTraceParker {
+ private:
+  enum { max_permits = (1 << 30) - 1 };
+  uint32_t _permits;
+
+ public:
+  LockTraceParker() : _permits(0) {}
+
+  int new_permit();
+  static bool is_interrupt(uint32_t permit) { return (permit & 1) != 0; }
 };
 
 // In Klass and Method: the identifier that the trace knows the entity by and

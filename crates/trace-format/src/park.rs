@@ -1,0 +1,153 @@
+//! The events of parked threads: how the locks of `java.util.concurrent` wait
+//! (paper, section 3.3).
+//!
+//! A park event's sequence number belongs to a *domain*. All events of one
+//! blocker are of one domain, so they have an order. Several blockers may share
+//! a domain, and a thread that parks on several blockers has events in several.
+//! Domains are numbered like locks, from 1 to [`PARK_DOMAINS`]; no lock has such
+//! a number.
+
+use crate::event::{ChainId, ClassId, LockId, NONE};
+
+/// How many domains there are.
+pub const PARK_DOMAINS: LockId = 256;
+
+/// `Thread.getId()`: it names threads that have not written anything yet.
+pub type JavaThreadId = u64;
+
+/// One of the permits that a thread was given, numbered for each thread by
+/// itself; 0 is none.
+pub type Permit = u32;
+
+/// The object that a parked thread waits for, as
+/// `LockSupport.getBlocker(Thread)` returns it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Blocker {
+    /// Its class; [`NONE`] if there is no object.
+    pub class: ClassId,
+    /// Its identity hash code.
+    pub identity_hash: u32,
+}
+
+impl Blocker {
+    /// No object.
+    pub const NONE: Self = Self {
+        class: NONE,
+        identity_hash: 0,
+    };
+}
+
+/// How long a thread parks at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ParkTimeout {
+    /// For ever.
+    #[default]
+    None,
+    /// For a time, in nanoseconds.
+    After(u64),
+    /// Until a time of the wall clock, in milliseconds since 1970.
+    At(u64),
+}
+
+/// The writer parks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ParkBegin {
+    /// The domain of the blocker; without one, that of the writer.
+    pub domain: LockId,
+    /// Sequence number in the domain.
+    pub sequence: u64,
+    /// When.
+    pub time_ns: u64,
+    /// What the writer waits for.
+    pub blocker: Blocker,
+    /// For how long at most.
+    pub timeout: ParkTimeout,
+    /// The thread that owned the blocker after the number was taken, as the
+    /// blocker's `getExclusiveOwnerThread()` says; 0 for none, and for
+    /// blockers that know no owner.
+    pub owner: JavaThreadId,
+    /// The writer still stands in the queue where it stood when its previous
+    /// park ended: it has not got what it wants in between. `false` also where
+    /// that cannot be known.
+    pub continued: bool,
+    /// Where the writer stands.
+    pub chain: ChainId,
+}
+
+/// Why a thread parks no longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ParkEndReason {
+    /// Another thread unparked it.
+    Unparked = 0,
+    /// It had the permit already, and did not block.
+    PermitAvailable = 1,
+    /// It was interrupted, perhaps before it parked.
+    Interrupted = 2,
+    /// Its time was over.
+    TimedOut = 3,
+    /// None of these: `LockSupport.park` may return for no reason.
+    #[default]
+    Spurious = 4,
+}
+
+impl ParkEndReason {
+    /// The reason with the given number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Unparked,
+            1 => Self::PermitAvailable,
+            2 => Self::Interrupted,
+            3 => Self::TimedOut,
+            4 => Self::Spurious,
+            _ => return None,
+        })
+    }
+}
+
+/// The writer parks no longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ParkEnd {
+    /// The domain of the begin.
+    pub domain: LockId,
+    /// Sequence number in the domain.
+    pub sequence: u64,
+    /// When.
+    pub time_ns: u64,
+    /// Why.
+    pub reason: ParkEndReason,
+    /// The permit consumed: that of the [`Unpark`] with the same number and the
+    /// writer as target.
+    pub permit: Permit,
+    /// The thread that owned the blocker after the number was taken, as in
+    /// [`ParkBegin::owner`].
+    pub owner: JavaThreadId,
+    /// How much of the time the JVM spent in safepoints.
+    pub safepoint_ns: u64,
+}
+
+/// The writer unparks another thread, or interrupts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Unpark {
+    /// The domain of the blocker; without one, that of the target.
+    pub domain: LockId,
+    /// Sequence number in the domain, taken before the target could notice.
+    pub sequence: u64,
+    /// When.
+    pub time_ns: u64,
+    /// The thread unparked.
+    pub target: JavaThreadId,
+    /// The permit given; 0 if the target had one already.
+    pub permit: Permit,
+    /// What the target waited for when the writer looked; often nothing yet,
+    /// and never anything in an interrupt.
+    pub blocker: Blocker,
+    /// The thread that owned the blocker after the number was taken, as in
+    /// [`ParkBegin::owner`]. Another thread can have acquired what the writer
+    /// released.
+    pub owner: JavaThreadId,
+    /// It is an interrupt, which unparks too.
+    pub interrupt: bool,
+    /// Where the writer stands.
+    pub chain: ChainId,
+}

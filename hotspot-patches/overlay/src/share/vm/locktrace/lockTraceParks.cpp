@@ -1,0 +1,223 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#include "precompiled.hpp"
+#include "classfile/javaClasses.hpp"
+#include "classfile/symbolTable.hpp"
+#include "classfile/systemDictionary.hpp"
+#include "locktrace/lockTraceMetadata.hpp"
+#include "locktrace/lockTraceParks.hpp"
+#include "locktrace/lockTraceStackWalk.hpp"
+#include "oops/instanceKlass.hpp"
+#include "oops/oop.inline.hpp"
+#include "runtime/fieldDescriptor.hpp"
+#include "runtime/jniHandles.hpp"
+#include "runtime/os.hpp"
+#include "runtime/osThread.hpp"
+#include "runtime/synchronizer.hpp"
+#include "runtime/thread.inline.hpp"
+
+#include <errno.h>
+
+// ---------------------------------------------------------------------------
+// What threads park on
+
+int    LockTraceBlocker::_head_offset = 0;
+int    LockTraceBlocker::_long_head_offset = 0;
+int    LockTraceBlocker::_stamped_head_offset = 0;
+Klass* LockTraceBlocker::_synchronizer = NULL;
+Klass* LockTraceBlocker::_long_synchronizer = NULL;
+Klass* LockTraceBlocker::_stamped_lock = NULL;
+
+// The class, and where it keeps the head of its queue; NULL if this JDK has no
+// such class or field.
+static Klass* find_head(const char* class_name, const char* field, const char* type, int* offset, JavaThread* THREAD) {
+  TempNewSymbol name = SymbolTable::new_symbol(class_name, THREAD);
+  Klass* klass = HAS_PENDING_EXCEPTION ? (Klass*) NULL : SystemDictionary::resolve_or_null(name, THREAD);
+  CLEAR_PENDING_EXCEPTION;
+  if (klass == NULL || !klass->oop_is_instance()) return NULL;
+  TempNewSymbol field_name = SymbolTable::new_symbol(field, THREAD);
+  TempNewSymbol signature = SymbolTable::new_symbol(type, THREAD);
+  fieldDescriptor head;
+  if (!InstanceKlass::cast(klass)->find_local_field(field_name, signature, &head)) return NULL;
+  *offset = head.offset();
+  return klass;
+}
+
+void LockTraceBlocker::initialize(JavaThread* THREAD) {
+  java_util_concurrent_locks_AbstractOwnableSynchronizer::initialize(THREAD);
+  CLEAR_PENDING_EXCEPTION;
+  _synchronizer = find_head("java/util/concurrent/locks/AbstractQueuedSynchronizer", "head",
+                            "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$Node;", &_head_offset, THREAD);
+  _long_synchronizer = find_head("java/util/concurrent/locks/AbstractQueuedLongSynchronizer", "head",
+                                 "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer$Node;", &_long_head_offset, THREAD);
+  _stamped_lock = find_head("java/util/concurrent/locks/StampedLock", "whead",
+                            "Ljava/util/concurrent/locks/StampedLock$WNode;", &_stamped_head_offset, THREAD);
+}
+
+LockTraceBlocker::LockTraceBlocker(JavaThread* thread, oop object) : _object(thread, object), _hash(0) {
+  if (object != NULL) _hash = (uint32_t) ObjectSynchronizer::FastHashCode(thread, _object());
+}
+
+uint32_t LockTraceBlocker::class_id(LctThread* tracer) const {
+  return is_null() ? 0 : LockTraceMetadata::class_id(tracer, _object()->klass());
+}
+
+LctNumber LockTraceBlocker::next_number(uint64_t parked_thread) const {
+  return lct_park_number(LockTrace::runtime(), is_null() ? parked_thread : _hash);
+}
+
+uint64_t LockTraceBlocker::owner() const {
+  Klass* ownable = SystemDictionary::abstract_ownable_synchronizer_klass();
+  if (is_null() || ownable == NULL || !_object()->klass()->is_subclass_of(ownable)) return 0;
+  oop owner = java_util_concurrent_locks_AbstractOwnableSynchronizer::get_owner_threadObj(_object());
+  return owner == NULL ? 0 : (uint64_t) java_lang_Thread::thread_id(owner);
+}
+
+uint32_t LockTraceBlocker::queue_head(JavaThread* thread) const {
+  if (is_null()) return 0;
+  Klass* klass = _object()->klass();
+  int offset = _synchronizer != NULL && klass->is_subclass_of(_synchronizer) ? _head_offset
+             : _long_synchronizer != NULL && klass->is_subclass_of(_long_synchronizer) ? _long_head_offset
+             : _stamped_lock != NULL && klass->is_subclass_of(_stamped_lock) ? _stamped_head_offset
+             : 0;
+  oop head = offset == 0 ? (oop) NULL : _object()->obj_field(offset);
+  return head == NULL ? 0 : (uint32_t) ObjectSynchronizer::FastHashCode(thread, head);
+}
+
+// ---------------------------------------------------------------------------
+// Park
+
+// Thread.getId() of a thread that runs Java code.
+static uint64_t java_id(JavaThread* thread) {
+  return (uint64_t) java_lang_Thread::thread_id(thread->threadObj());
+}
+
+void LockTracePark::begin(bool is_absolute, jlong time) {
+  LctThread* tracer = LockTrace::tracer(_thread);
+  if (tracer == NULL) return;
+  LockTraceThread* state = _thread->locktrace();
+  LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
+  uint32_t head = blocker.queue_head(_thread);
+
+  LctParkBegin event;
+  event.continued = head != 0 && head == state->_queue_head && blocker.hash() == state->_blocker_hash;
+  event.blocker_class = blocker.class_id(tracer);
+  event.blocker_hash = blocker.hash();
+  event.timeout_kind = time == 0 && !is_absolute ? LCT_TIMEOUT_NONE
+                     : is_absolute ? LCT_TIMEOUT_AT_UNIX_MS : LCT_TIMEOUT_AFTER_NS;
+  event.timeout = (uint64_t) MAX2(time, (jlong) 0);
+  event.number = blocker.next_number(java_id(_thread));
+  event.time_ns = os::javaTimeNanos();
+  event.owner = blocker.owner();
+  event.chain = LockTraceStackWalk::record(_thread, tracer);
+  lct_park_begin(tracer, &event);
+
+  _safepoint_ns = LockTrace::safepoint_clock(event.time_ns);
+  _no_time = time < 0 || (is_absolute && time == 0);
+  _tracer = tracer;
+  state->_park = this;
+}
+
+int LockTracePark::consumed(int permit) {
+  if (permit > 0 && LockTrace::enabled()) {
+    LockTracePark* park = JavaThread::current()->locktrace()->_park;
+    if (park != NULL) park->_permit = (uint32_t) permit;
+  }
+  return permit;
+}
+
+void LockTracePark::woken(int permit, int status) {
+  if (!LockTrace::enabled()) return;
+  LockTracePark* park = JavaThread::current()->locktrace()->_park;
+  if (park == NULL) return;
+  park->_waited = true;
+  park->_permit = (uint32_t) permit;
+  park->_timed_out = permit == 0 && (status == ETIME || status == ETIMEDOUT);
+}
+
+uint8_t LockTracePark::reason() const {
+  if (LockTraceParker::is_interrupt(_permit)) return LCT_PARK_INTERRUPTED;
+  if (_permit != 0) return _waited ? LCT_PARK_UNPARKED : LCT_PARK_PERMIT_AVAILABLE;
+  if (_timed_out || _no_time) return LCT_PARK_TIMED_OUT;
+  return _thread->osthread()->interrupted() ? LCT_PARK_INTERRUPTED : LCT_PARK_SPURIOUS;
+}
+
+void LockTracePark::end() {
+  LockTraceThread* state = _thread->locktrace();
+  state->_park = NULL;
+  jlong now_ns = os::javaTimeNanos();
+  LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
+
+  LctParkEnd event;
+  event.number = blocker.next_number(java_id(_thread));
+  event.time_ns = now_ns;
+  event.safepoint_ns = LockTrace::safepoint_clock(now_ns) - _safepoint_ns;
+  event.owner = blocker.owner();
+  event.permit = _permit;
+  event.reason = reason();
+  lct_park_end(_tracer, &event);
+
+  state->_blocker_hash = blocker.hash();
+  state->_queue_head = blocker.queue_head(_thread);
+}
+
+// ---------------------------------------------------------------------------
+// Unpark
+
+LockTraceUnpark::LockTraceUnpark(JavaThread* thread, jobject target) : _thread(thread), _tracer(NULL) {
+  if (!LockTrace::enabled() || target == NULL) return;
+  begin(JNIHandles::resolve_non_null(target), false);
+}
+
+LockTraceUnpark::LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) {
+  Thread* current = ThreadLocalStorage::thread();
+  if (!LockTrace::enabled() || !current->is_Java_thread() || !target->is_Java_thread()) return;
+  oop java_thread = ((JavaThread*) target)->threadObj();
+  if (java_thread == NULL) return;
+  _thread = (JavaThread*) current;
+  begin(java_thread, true);
+}
+
+void LockTraceUnpark::begin(oop target, bool interrupt) {
+  LctThread* tracer = LockTrace::tracer(_thread);
+  if (tracer == NULL) return;
+  _event.target = (uint64_t) java_lang_Thread::thread_id(target);
+  // An interrupt holds the Threads_lock, so nothing may reach a safepoint. It
+  // releases no lock, so what the target waits for does not matter.
+  LockTraceBlocker blocker(_thread, interrupt ? (oop) NULL : java_lang_Thread::park_blocker(target));
+  _event.blocker_class = blocker.class_id(tracer);
+  _event.blocker_hash = blocker.hash();
+  _event.interrupt = interrupt;
+  _event.permit = 0;
+  _event.number = blocker.next_number(_event.target);
+  _event.time_ns = os::javaTimeNanos();
+  _event.owner = blocker.owner();
+  _tracer = tracer;
+  _thread->locktrace()->_unpark = this;
+}
+
+void LockTraceUnpark::write() {
+  _thread->locktrace()->_unpark = NULL;
+  _event.chain = LockTraceStackWalk::record(_thread, _tracer);
+  lct_unpark(_tracer, &_event);
+}
+
+// Under the parker's mutex. The permit is what the parker's counter is set to,
+// so that whoever takes it also knows which one it is.
+int LockTraceParker::new_permit() {
+  if (!LockTrace::enabled()) return 1;
+  Thread* writer = ThreadLocalStorage::thread();
+  LockTraceUnpark* unpark = writer->is_Java_thread() ? ((JavaThread*) writer)->locktrace()->_unpark : NULL;
+  bool interrupt = unpark == NULL || unpark->_event.interrupt;
+  _permits = _permits < max_permits ? _permits + 1 : 1;
+  uint32_t permit = _permits << 1 | (interrupt ? 1 : 0);
+  if (unpark != NULL) unpark->_event.permit = permit;
+  return (int) permit;
+}
