@@ -22,15 +22,30 @@
  */
 #define LCT_TIMEOUT_AT_UNIX_MS 2
 
+/*
+ For `LctParkEnd::reason`: another thread unparked it.
+ */
+#define LCT_PARK_UNPARKED 0
 
+/*
+ For `LctParkEnd::reason`: it had the permit and did not block.
+ */
+#define LCT_PARK_PERMIT_AVAILABLE 1
 
+/*
+ For `LctParkEnd::reason`: it was interrupted.
+ */
+#define LCT_PARK_INTERRUPTED 2
 
+/*
+ For `LctParkEnd::reason`: its time was over.
+ */
+#define LCT_PARK_TIMED_OUT 3
 
-
-
-
-
-
+/*
+ For `LctParkEnd::reason`: none of the others.
+ */
+#define LCT_PARK_SPURIOUS 4
 
 /*
  One trace. Lives as long as the process: threads may use it at any time.
