@@ -217,6 +217,11 @@ typedef struct LctParkEnd {
    One of `LCT_PARK_…`.
    */
   uint8_t reason;
+  /*
+   The unpark that gave the permit has its place in the order of this
+   thread, not in that of the blocker.
+   */
+  bool unpark_elsewhere;
 } LctParkEnd;
 
 /*

@@ -142,6 +142,9 @@ pub struct LctParkEnd {
     pub permit: u32,
     /// One of `LCT_PARK_…`.
     pub reason: u8,
+    /// The unpark that gave the permit has its place in the order of this
+    /// thread, not in that of the blocker.
+    pub unpark_elsewhere: bool,
 }
 
 /// The thread unparks another one.
@@ -577,6 +580,7 @@ pub unsafe extern "C" fn lct_park_end(thread: Option<&mut ThreadTracer>, park: &
         time_ns: park.time_ns,
         reason: ParkEndReason::from_number(park.reason).unwrap_or_default(),
         permit: park.permit,
+        unpark_elsewhere: park.unpark_elsewhere,
         owner: park.owner,
         safepoint_ns: park.safepoint_ns,
     });

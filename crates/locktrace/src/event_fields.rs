@@ -129,6 +129,7 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             ("sequence", Number(park.sequence)),
             ("reason", Text(park_end_reason(park.reason))),
             ("permit", Number(park.permit.into())),
+            ("unpark_elsewhere", Flag(park.unpark_elsewhere)),
             ("owner", Number(park.owner)),
             ("safepoint_ns", Number(park.safepoint_ns)),
         ],

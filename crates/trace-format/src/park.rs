@@ -119,6 +119,9 @@ pub struct ParkEnd {
     /// The permit consumed: that of the [`Unpark`] with the same number and the
     /// writer as target.
     pub permit: Permit,
+    /// That [`Unpark`] is numbered in the writer's own domain and not in the
+    /// blocker's: whoever wrote it did not see what the writer waited for.
+    pub unpark_elsewhere: bool,
     /// The thread that owned the blocker after the number was taken, as in
     /// [`ParkBegin::owner`].
     pub owner: JavaThreadId,

@@ -28,6 +28,7 @@ mod flag {
     // Of an end, whose reason takes the upper three bits.
     pub(super) const PERMIT: u8 = 1 << 0;
     pub(super) const SAFEPOINT: u8 = 1 << 1;
+    pub(super) const ELSEWHERE: u8 = 1 << 3;
     pub(super) const REASON_SHIFT: u32 = 5;
 }
 
@@ -100,6 +101,7 @@ impl ParkEnd {
             flag_if(self.permit != 0, flag::PERMIT)
                 | flag_if(self.safepoint_ns != 0, flag::SAFEPOINT)
                 | flag_if(self.owner != 0, flag::OWNER)
+                | flag_if(self.unpark_elsewhere, flag::ELSEWHERE)
                 | (self.reason as u8) << flag::REASON_SHIFT,
         )?;
         let values = [self.permit.into(), self.safepoint_ns, self.owner];
@@ -116,6 +118,7 @@ impl ParkEnd {
         if flags & flag::PERMIT != 0 {
             self.permit = input.varint_u32()?;
         }
+        self.unpark_elsewhere = flags & flag::ELSEWHERE != 0;
         self.safepoint_ns = varint_if(flags & flag::SAFEPOINT, input)?;
         self.owner = varint_if(flags & flag::OWNER, input)?;
         Ok(())

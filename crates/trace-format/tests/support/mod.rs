@@ -112,14 +112,22 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
                 })
             }
         ),
-        (numbers(), reason, id(), number(), number()).prop_map(
-            |((domain, sequence, time_ns), reason, permit, owner, safepoint_ns)| {
+        (numbers(), reason, id(), any::<bool>(), number(), number()).prop_map(
+            |(
+                (domain, sequence, time_ns),
+                reason,
+                permit,
+                unpark_elsewhere,
+                owner,
+                safepoint_ns,
+            )| {
                 Event::ParkEnd(ParkEnd {
                     domain,
                     sequence,
                     time_ns,
                     reason,
                     permit,
+                    unpark_elsewhere,
                     owner,
                     safepoint_ns,
                 })

@@ -161,6 +161,7 @@ void LockTracePark::end() {
   event.safepoint_ns = LockTrace::safepoint_clock(now_ns) - _safepoint_ns;
   event.owner = blocker.owner();
   event.permit = _permit;
+  event.unpark_elsewhere = LockTraceParker::is_unseen(_permit) && !blocker.is_null();
   event.reason = reason();
   lct_park_end(_tracer, &event);
 
@@ -217,7 +218,8 @@ int LockTraceParker::new_permit() {
   LockTraceUnpark* unpark = writer->is_Java_thread() ? ((JavaThread*) writer)->locktrace()->_unpark : NULL;
   bool interrupt = unpark == NULL || unpark->_event.interrupt;
   _permits = _permits < max_permits ? _permits + 1 : 1;
-  uint32_t permit = _permits << 1 | (interrupt ? 1 : 0);
+  bool unseen = unpark == NULL || unpark->_event.blocker_class == 0;
+  uint32_t permit = _permits << number_shift | (unseen ? unseen_bit : 0) | (interrupt ? interrupt_bit : 0);
   if (unpark != NULL) unpark->_event.permit = permit;
   return (int) permit;
 }

@@ -57,19 +57,21 @@ class LockTraceThread {
 };
 
 // In Parker. Numbers the permits: while tracing, the parker's counter holds the
-// permit's number where it is 1 otherwise. The lowest bit tells interrupts.
+// permit's number where it is 1 otherwise. The lower bits tell how it was given.
 // Guarded by the parker's mutex. Parkers outlive their threads, so the numbers
 // of a thread need not begin at 1.
 class LockTraceParker {
  private:
-  enum { max_permits = (1 << 30) - 1 };
+  enum { interrupt_bit = 1, unseen_bit = 2, number_shift = 2, max_permits = (1 << 29) - 1 };
   uint32_t _permits;
 
  public:
   LockTraceParker() : _permits(0) {}
 
   int new_permit();
-  static bool is_interrupt(uint32_t permit) { return (permit & 1) != 0; }
+  static bool is_interrupt(uint32_t permit) { return (permit & interrupt_bit) != 0; }
+  // The unpark did not see what the target waited for.
+  static bool is_unseen(uint32_t permit) { return (permit & unseen_bit) != 0; }
 };
 
 // In Klass and Method: the identifier that the trace knows the entity by and
