@@ -10,8 +10,9 @@ use jvm_tests::{Jdk, alone, locktrace, repository, scratch_directory, target_dir
 use serde_json::Value;
 
 /// The benchmarks of the suite, each in at least one case of the short setting.
-const SHAPES: [&str; 5] = [
+const SHAPES: [&str; 6] = [
     "SharedLocks",
+    "ReadersAndWriters",
     "InlinedLocks",
     "NestedLocks",
     "Mailbox",

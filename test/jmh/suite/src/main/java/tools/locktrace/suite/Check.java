@@ -49,6 +49,21 @@ final class Check {
         return shares(name, truth.owners(), truth::least, truth::most, truth.total(), traced, tolerance);
     }
 
+    /**
+     * How many percent of the blocked time the trace gives to owners who did not
+     * hold the lock then. What it gives to nobody does not count.
+     */
+    static Check wrong(String name, Blame truth, Map<String, Double> traced, double tolerance) {
+        double tracedTotal = total(traced);
+        double tooMuch = 0;
+        for (Map.Entry<String, Double> owner : traced.entrySet()) {
+            if (!owner.getKey().endsWith(Blame.NOBODY)) {
+                tooMuch += Math.max(0, owner.getValue() / tracedTotal - truth.most(owner.getKey()) / truth.total());
+            }
+        }
+        return new Check(name, 100 * tooMuch, tolerance);
+    }
+
     private static Check shares(String name, Set<String> known, ToDoubleFunction<String> least,
             ToDoubleFunction<String> most, double total, Map<String, Double> traced, double tolerance) {
         double tracedTotal = total(traced);

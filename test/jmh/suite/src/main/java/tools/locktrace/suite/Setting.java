@@ -9,6 +9,8 @@ import tools.locktrace.suite.shapes.InlinedLocks;
 import tools.locktrace.suite.shapes.LockKind;
 import tools.locktrace.suite.shapes.Mailbox;
 import tools.locktrace.suite.shapes.NestedLocks;
+import tools.locktrace.suite.shapes.ReadWriteKind;
+import tools.locktrace.suite.shapes.ReadersAndWriters;
 import tools.locktrace.suite.shapes.SharedLocks;
 import tools.locktrace.suite.shapes.TimedWaits;
 
@@ -33,6 +35,11 @@ enum Setting {
                 }
             }
             cases.add(SuiteCase.of(InlinedLocks.class, 4));
+            cases.add(chains(8, 100, 50, Holds.ONE_LONG).with("kind", LockKind.FAIR_REENTRANT_LOCK));
+            cases.add(shared(8, Holds.GEOMETRIC).with("think", 4).with("kind", LockKind.REENTRANT_LOCK));
+            for (ReadWriteKind kind : ReadWriteKind.values()) {
+                cases.add(readersAndWriters(kind, 4, 2));
+            }
             cases.add(SuiteCase.of(NestedLocks.class, 6));
             cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", 2, 3).notified());
             cases.add(SuiteCase.of(TimedWaits.class, 8));
@@ -64,10 +71,18 @@ enum Setting {
             }
             for (LockKind kind : LockKind.values()) {
                 for (int threads : new int[] {2, 4, 32}) {
-                    cases.add(shared(threads, Holds.GEOMETRIC).with("kind", kind));
+                    // Two threads do not wait for two permits.
+                    if (threads > 2 || kind != LockKind.TWO_PERMITS) {
+                        cases.add(shared(threads, Holds.GEOMETRIC).with("kind", kind));
+                    }
                 }
                 cases.add(chains(8, 100, 20, Holds.GEOMETRIC).with("kind", kind));
                 cases.add(SuiteCase.of(InlinedLocks.class, 4).with("kind", kind));
+            }
+            for (ReadWriteKind kind : ReadWriteKind.values()) {
+                for (int[] group : new int[][] {{2, 1}, {1, 2}, {8, 1}, {8, 8}}) {
+                    cases.add(readersAndWriters(kind, group));
+                }
             }
             for (int levels : new int[] {2, 4, 8}) {
                 cases.add(SuiteCase.of(NestedLocks.class, 2 * levels).with("levels", levels));
@@ -107,6 +122,10 @@ enum Setting {
     private static SuiteCase chains(int threads, int number, int depth, Holds holds) {
         return shared(threads, holds).with("heldBy", SharedLocks.HeldBy.CHAIN)
                 .with("chains", number).with("depth", depth);
+    }
+
+    private static SuiteCase readersAndWriters(ReadWriteKind kind, int... readersAndWriters) {
+        return SuiteCase.ofGroup(ReadersAndWriters.class, "readersAndWriters", readersAndWriters).with("kind", kind);
     }
 
     private static SuiteCase locks(int threads, int number) {

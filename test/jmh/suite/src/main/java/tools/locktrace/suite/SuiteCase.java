@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import tools.locktrace.suite.shapes.InlinedLocks;
+import tools.locktrace.suite.shapes.ReadersAndWriters;
 import tools.locktrace.suite.shapes.SharedLocks;
 
 /** A benchmark with its parameters and number of threads. */
@@ -47,7 +48,8 @@ final class SuiteCase {
 
     /** An operation holds a lock once. */
     boolean hasOneTurnPerOperation() {
-        return benchmark == SharedLocks.class || benchmark == InlinedLocks.class;
+        return benchmark == SharedLocks.class || benchmark == InlinedLocks.class
+                || benchmark == ReadersAndWriters.class;
     }
 
     void configure(ChainedOptionsBuilder options) {

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -55,14 +56,33 @@ final class Traced {
         return sumsBy("owner-thread");
     }
 
+    /** Blocked nanoseconds by the method that held the lock. */
+    Map<String, Double> byOwnerMethod() throws IOException {
+        return sumsBy("owner-method");
+    }
+
     /** Blocked nanoseconds by the call chain of the thread that held the lock. */
     Map<String, Double> byOwnerChain() throws IOException {
         return sumsBy("owner-chain");
     }
 
+    /** Blocked nanoseconds by the blocked thread and the one that held the lock. */
+    Map<String, Double> byPair() throws IOException {
+        return sums(filtered("thread,owner-thread"), nodes -> {
+            Iterator<Report.Node> innermost = nodes.descendingIterator();
+            String owner = name(innermost.next());
+            return name(innermost.next()) + Blame.BLOCKED_BY + owner;
+        });
+    }
+
     private Map<String, Double> sumsBy(String aspect) throws IOException {
+        return sums(filtered(aspect), nodes -> name(nodes.getLast()));
+    }
+
+    /** The aspects by which waits are left out, and then others. */
+    private String filtered(String aspects) {
         // The chain tells notified threads from others.
-        return sums((leavesOutNotified ? "lock,chain," : "lock,") + aspect, nodes -> name(nodes.getLast()));
+        return (leavesOutNotified ? "lock,chain," : "lock,") + aspects;
     }
 
     private Map<String, Double> sums(String by, Function<Deque<Report.Node>, String> name) throws IOException {

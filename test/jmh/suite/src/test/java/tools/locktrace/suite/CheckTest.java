@@ -3,9 +3,11 @@ package tools.locktrace.suite;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.Test;
+import tools.locktrace.suite.truth.Blame;
 
 public class CheckTest {
     private static Map<String, Double> table(double a, double b) {
@@ -55,5 +57,21 @@ public class CheckTest {
     public void totalsMayDifferByTheTolerance() {
         assertTrue(Check.total("total", 100, 104, 5).passes());
         assertFalse(Check.total("total", 100, 94, 5).passes());
+    }
+
+    /** For 90 a held the lock, for 10 nobody did; what the trace gives to b is wrong. */
+    @Test
+    public void whatIsGivenToNobodyIsNotWrong() {
+        Blame truth = new Blame();
+        truth.hold("a", 90);
+        truth.handOver(10, Blame.NOBODY, Collections.singleton("a"));
+        Map<String, Double> traced = table(80, 3);
+        traced.put(Blame.NOBODY, 17.0);
+        assertTrue(Check.wrong("wrong", truth, traced, 3.1).passes());
+        assertFalse(Check.wrong("wrong", truth, traced, 2.9).passes());
+        traced.remove("b");
+        assertTrue(Check.wrong("wrong", truth, traced, 0).passes());
+        assertTrue(Check.shares("shares", truth, traced, 7.6).passes());
+        assertFalse(Check.shares("shares", truth, traced, 7.4).passes());
     }
 }

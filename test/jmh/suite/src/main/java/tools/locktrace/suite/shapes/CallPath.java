@@ -30,6 +30,11 @@ public final class CallPath {
         return this;
     }
 
+    /** The innermost method that a call chain shows, with its class. */
+    public static String method(String path) {
+        return PACKAGE + path.substring(0, path.indexOf(' '));
+    }
+
     CallPath calledBy(CallPath callers) {
         frames.append(callers.frames);
         return this;

@@ -2,6 +2,7 @@ package tools.locktrace.suite.shapes;
 
 import java.util.Arrays;
 import java.util.List;
+import tools.locktrace.suite.truth.Demand;
 import tools.locktrace.suite.truth.Turn;
 
 /**
@@ -13,16 +14,21 @@ abstract class Guard {
 
     /** Waits for the lock, holds it while the turn runs, and releases it. */
     final void hold(Turn turn) {
-        turn.wants();
+        turn.wants(demand());
         locked(turn);
     }
 
     /** Runs {@link Turn#run} while holding the lock. */
     abstract void locked(Turn turn);
 
-    /** The object whose monitor this is. */
+    /** The object whose monitor this is, or for which threads park. */
     Object lock() {
         return this;
+    }
+
+    /** How much of the lock a turn needs. */
+    Demand demand() {
+        return Demand.WHOLE;
     }
 
     /** How a trace identifies the lock. */

@@ -49,6 +49,48 @@ public enum LockKind {
         Guard create() {
             return new ThrowingGuards.Method();
         }
+    },
+    REENTRANT_LOCK {
+        @Override
+        Guard create() {
+            return new ConcurrentGuards.Reentrant(false);
+        }
+    },
+    FAIR_REENTRANT_LOCK {
+        @Override
+        Guard create() {
+            return new ConcurrentGuards.Reentrant(true);
+        }
+    },
+    WRITE_LOCK {
+        @Override
+        Guard create() {
+            return ReadWriteGuards.reentrant(false).writer;
+        }
+    },
+    FAIR_WRITE_LOCK {
+        @Override
+        Guard create() {
+            return ReadWriteGuards.reentrant(true).writer;
+        }
+    },
+    STAMPED_WRITE_LOCK {
+        @Override
+        Guard create() {
+            return ReadWriteGuards.stamped().writer;
+        }
+    },
+    SEMAPHORE {
+        @Override
+        Guard create() {
+            return new ConcurrentGuards.Semaphore(1);
+        }
+    },
+    TWO_PERMITS {
+        @Override
+        Guard create() {
+            return new ConcurrentGuards.Semaphore(2);
+        }
     };
 
     /** A new lock; those of classes are the same each time. */

@@ -17,20 +17,26 @@ public final class Blame {
     /** Whom time is blamed on during which nobody held the lock. */
     public static final String NOBODY = "nobody";
 
+    /** In the name of an owner that counts only for one thread that waits, after that thread. */
+    public static final String BLOCKED_BY = " blocked by ";
+
     private final Map<String, Double> certain = new TreeMap<>();
     private final Map<String, Double> possible = new TreeMap<>();
+    private double handOvers;
 
-    Blame() {
+    public Blame() {
         possible.put(NOBODY, 0.0);
     }
 
-    void hold(String owner, long nanos) {
+    /** An owner held the lock while somebody waited. */
+    public void hold(String owner, long nanos) {
         certain.merge(owner, (double) nanos, Double::sum);
     }
 
     /** A hand-over during which somebody waited, between these owners. */
-    void handOver(long nanos, Set<String> owners) {
-        possible.merge(NOBODY, (double) nanos, Double::sum);
+    public void handOver(long nanos, String nobody, Set<String> owners) {
+        handOvers += nanos;
+        possible.merge(nobody, (double) nanos, Double::sum);
         for (String owner : owners) {
             possible.merge(owner, (double) nanos, Double::sum);
         }
@@ -55,7 +61,7 @@ public final class Blame {
 
     /** The time of all hand-overs. */
     public double handOvers() {
-        return possible.get(NOBODY);
+        return handOvers;
     }
 
     /** All time that anybody waited. */

@@ -17,6 +17,9 @@ public final class Holding {
     /** The call chains of the thread when it wanted the lock and when it released it. */
     public final String blockedChain;
     public final String ownerChain;
+    /** How many of the lock's units were held, of how many. */
+    final int units;
+    final int lockUnits;
 
     Holding(String[] fields, List<String> chains) {
         thread = fields[1];
@@ -27,6 +30,8 @@ public final class Holding {
         releasedNanos = Long.parseLong(fields[6]);
         blockedChain = chains.get(Integer.parseInt(fields[7]));
         ownerChain = chains.get(Integer.parseInt(fields[8]));
+        units = Integer.parseInt(fields[9]);
+        lockUnits = Integer.parseInt(fields[10]);
     }
 
     /** How long the thread waited for the lock. */

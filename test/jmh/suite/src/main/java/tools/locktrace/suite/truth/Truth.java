@@ -3,14 +3,9 @@ package tools.locktrace.suite.truth;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -30,6 +25,11 @@ public final class Truth {
         return holdings;
     }
 
+    /** The locks are of {@code java.util.concurrent}. */
+    public boolean isOfParks() {
+        return holdings.stream().anyMatch(holding -> holding.lock.contains("@java.util.concurrent."));
+    }
+
     /** How long all threads together waited. */
     public long waitedNanos() {
         return holdings.stream().mapToLong(Holding::waitedNanos).sum();
@@ -46,45 +46,22 @@ public final class Truth {
 
     /** How long threads waited, by an aspect of whoever held the lock meanwhile. */
     public Blame blame(Function<Holding, String> aspect) {
-        Blame blame = new Blame();
-        for (List<Holding> lock : byLock()) {
-            for (int i = 0; i < lock.size(); i++) {
-                blame(lock, i, aspect, blame);
-            }
-        }
-        return blame;
+        return blame(waiting -> "", aspect);
     }
 
-    /** Those of each lock, in the order in which they held it. */
-    private Collection<List<Holding>> byLock() {
+    /** How long which thread waited, by the thread that held the lock meanwhile. */
+    public Blame blameByPairs() {
+        return blame(waiting -> waiting.thread + Blame.BLOCKED_BY, owner -> owner.thread);
+    }
+
+    private Blame blame(Function<Holding, String> blocked, Function<Holding, String> aspect) {
         Map<String, List<Holding>> locks = new TreeMap<>();
         for (Holding holding : holdings) {
             locks.computeIfAbsent(holding.lock, key -> new ArrayList<>()).add(holding);
         }
-        locks.values().forEach(lock -> lock.sort(Comparator.comparingLong(holding -> holding.acquiredNanos)));
-        return locks.values();
-    }
-
-    /**
-     * Blames the wait of the owner with an index, from its end backwards: on those
-     * who held the lock before it, down to the one whom it found.
-     */
-    private static void blame(List<Holding> lock, int index, Function<Holding, String> aspect, Blame blame) {
-        long wantedNanos = lock.get(index).wantedNanos;
-        long explainedFromNanos = lock.get(index).acquiredNanos;
-        Set<String> next = new HashSet<>();
-        for (int i = index - 1; i >= 0 && explainedFromNanos > wantedNanos; i--) {
-            Holding owner = lock.get(i);
-            String name = aspect.apply(owner);
-            long releasedNanos = Math.max(owner.releasedNanos, wantedNanos);
-            long acquiredNanos = Math.min(releasedNanos, Math.max(owner.acquiredNanos, wantedNanos));
-            next.add(name);
-            blame.handOver(explainedFromNanos - releasedNanos, next);
-            blame.hold(name, releasedNanos - acquiredNanos);
-            explainedFromNanos = acquiredNanos;
-            next = new HashSet<>(Collections.singleton(name));
-        }
-        blame.handOver(Math.max(0, explainedFromNanos - wantedNanos), next);
+        Blame blame = new Blame();
+        locks.values().forEach(lock -> new LockHistory(lock).blame(blocked, aspect, blame));
+        return blame;
     }
 
     /**

@@ -25,8 +25,9 @@ final class TruthFile {
                 for (Turn turn : log.turns) {
                     int blocked = number(turn.blockedChain, chains, out);
                     int owner = number(turn.ownerChain, chains, out);
-                    out.printf("turn\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d%n", log.thread, turn.lock, turn.naps,
-                            turn.wantedNanos, turn.acquiredNanos, turn.releasedNanos, blocked, owner);
+                    out.printf("turn\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d%n", log.thread, turn.lock, turn.naps,
+                            turn.wantedNanos, turn.acquiredNanos, turn.releasedNanos, blocked, owner,
+                            turn.demand.units, turn.demand.of);
                 }
             }
             if (out.checkError()) {

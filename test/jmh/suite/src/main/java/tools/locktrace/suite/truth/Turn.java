@@ -29,6 +29,7 @@ public final class Turn {
     final String ownerChain;
     private final Runnable then;
 
+    Demand demand = Demand.WHOLE;
     long wantedNanos;
     long acquiredNanos;
     long releasedNanos;
@@ -66,9 +67,15 @@ public final class Turn {
         return new Turn(naps, lock, blockedChain, ownerChain, NOTHING);
     }
 
-    /** How {@code locktrace report} identifies a monitor. */
+    /** How {@code locktrace report} identifies a monitor, or what threads park for. */
     public static String lockKey(Object lock) {
         return String.format("%x@%s", System.identityHashCode(lock), lock.getClass().getName());
+    }
+
+    /** Just before the thread asks for a part of the lock. */
+    public void wants(Demand part) {
+        demand = part;
+        wants();
     }
 
     /** Just before the thread asks for the lock. */

@@ -16,8 +16,13 @@ public class TruthTest {
     private final List<Holding> holdings = new ArrayList<>();
 
     private void holding(String thread, String lock, int wanted, int acquired, int released) {
+        holding(thread, lock, Demand.WHOLE, wanted, acquired, released);
+    }
+
+    private void holding(String thread, String lock, Demand demand, int wanted, int acquired, int released) {
         String line = String.join("\t", "turn", thread, lock, "1", String.valueOf(wanted),
-                String.valueOf(acquired), String.valueOf(released), "0", "0");
+                String.valueOf(acquired), String.valueOf(released), "0", "0",
+                String.valueOf(demand.units), String.valueOf(demand.of));
         holdings.add(new Holding(line.split("\t"), CHAINS));
     }
 
@@ -75,5 +80,64 @@ public class TruthTest {
         }
         Truth truth = new Truth(holdings);
         assertEquals(3 * 35, truth.blame(turn -> turn.thread).least("T1"), 0);
+    }
+
+    /** The last reader lets the writer in, which until then keeps later readers out. */
+    @Test
+    public void readersAndWritersBlockEachOther() {
+        holding("R1", "lock", Demand.READ, 0, 0, 40);
+        holding("R2", "lock", Demand.READ, 5, 5, 60);
+        holding("W1", "lock", Demand.WRITE, 10, 61, 80);
+        holding("W2", "lock", Demand.WRITE, 20, 81, 90);
+        holding("R3", "lock", Demand.READ, 30, 92, 95);
+        Blame blame = new Truth(holdings).blame(turn -> turn.thread);
+        assertEquals(0, blame.most("R1"), 0);
+        assertEquals((60 - 10) + (60 - 20), blame.least("R2"), 0);
+        assertEquals("W1 is before W2, and R3 waits for it before and after it has the lock",
+                (60 - 30) + 2 * (80 - 61), blame.least("W1"), 0);
+        assertEquals(90 - 81, blame.least("W2"), 0);
+        assertEquals(3 * 1 + 2 * 1 + 2, blame.handOvers(), 0);
+        assertEquals(new Truth(holdings).waitedNanos(), blame.total(), 0);
+    }
+
+    /** Readers that wait for nothing but that they are woken. */
+    @Test
+    public void readersDoNotBlockReaders() {
+        holding("W", "lock", Demand.WRITE, 0, 0, 40);
+        holding("R1", "lock", Demand.READ, 10, 41, 70);
+        holding("R2", "lock", Demand.READ, 20, 45, 60);
+        Blame blame = new Truth(holdings).blame(turn -> turn.thread);
+        assertEquals((40 - 10) + (40 - 20), blame.least("W"), 0);
+        assertEquals(0, blame.most("R1"), 0);
+        assertEquals(1 + 5, blame.handOvers(), 0);
+    }
+
+    /** Whose permit is the first to be free has kept the others waiting. */
+    @Test
+    public void oneOfTwoPermits() {
+        Demand permit = Demand.permitOf(2);
+        holding("T1", "lock", permit, 0, 0, 80);
+        holding("T2", "lock", permit, 0, 0, 40);
+        holding("T3", "lock", permit, 10, 41, 70);
+        holding("T4", "lock", permit, 20, 72, 90);
+        Blame blame = new Truth(holdings).blame(turn -> turn.thread);
+        assertEquals(0, blame.most("T1"), 0);
+        assertEquals((40 - 10) + (40 - 20), blame.least("T2"), 0);
+        assertEquals(70 - 41, blame.least("T3"), 0);
+        assertEquals(1 + 1 + 2, blame.handOvers(), 0);
+    }
+
+    @Test
+    public void knowsWhoWasBlockedByWhom() {
+        holding("T1", "lock", 0, 0, 40);
+        holding("T2", "lock", 10, 41, 70);
+        holding("T3", "lock", 20, 72, 90);
+        Blame blame = new Truth(holdings).blameByPairs();
+        assertEquals(40 - 10, blame.least("T2 blocked by T1"), 0);
+        assertEquals(40 - 20, blame.least("T3 blocked by T1"), 0);
+        assertEquals(70 - 41, blame.least("T3 blocked by T2"), 0);
+        assertEquals(0, blame.most("T2 blocked by T3"), 0);
+        assertEquals(1, blame.most("T2 blocked by nobody"), 0);
+        assertEquals(1 + 1 + 2, blame.handOvers(), 0);
     }
 }

@@ -1,0 +1,115 @@
+package tools.locktrace.suite.truth;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/** Who held a lock when, and who is to blame that others waited meanwhile. */
+final class LockHistory {
+    private final List<Holding> holdings;
+
+    LockHistory(Collection<Holding> holdings) {
+        this.holdings = new ArrayList<>(holdings);
+    }
+
+    /**
+     * Blames each wait on an aspect of those who kept the thread waiting.
+     *
+     * @param blocked what their names begin with, an aspect of the thread that waits
+     */
+    void blame(Function<Holding, String> blocked, Function<Holding, String> aspect, Blame blame) {
+        for (Holding waiting : holdings) {
+            if (waiting.waitedNanos() > 0) {
+                String prefix = blocked.apply(waiting);
+                blame(waiting, prefix + Blame.NOBODY, owner -> prefix + aspect.apply(owner), blame);
+            }
+        }
+    }
+
+    private void blame(Holding waiting, String nobody, Function<Holding, String> aspect, Blame blame) {
+        List<Holding> meanwhile = new ArrayList<>();
+        Holding before = null;
+        for (Holding other : holdings) {
+            if (other.releasedNanos <= waiting.wantedNanos) {
+                before = before == null || other.releasedNanos > before.releasedNanos ? other : before;
+            } else if (other.wantedNanos < waiting.acquiredNanos && other != waiting) {
+                meanwhile.add(other);
+            }
+        }
+
+        Set<String> neighbours = new HashSet<>();
+        if (before != null) {
+            neighbours.add(aspect.apply(before));
+        }
+        long handOverNanos = 0;
+        long fromNanos = waiting.wantedNanos;
+        for (long toNanos : ends(waiting, meanwhile)) {
+            Holding blamed = blamed(waiting, meanwhile, fromNanos, toNanos);
+            if (blamed == null) {
+                handOverNanos += toNanos - fromNanos;
+            } else {
+                String name = aspect.apply(blamed);
+                neighbours.add(name);
+                blame.handOver(handOverNanos, nobody, neighbours);
+                blame.hold(name, toNanos - fromNanos);
+                handOverNanos = 0;
+                neighbours.clear();
+                neighbours.add(name);
+            }
+            fromNanos = toNanos;
+        }
+        blame.handOver(handOverNanos, nobody, neighbours);
+    }
+
+    /** Where a wait is cut: the lock changes hands, or the wait is over. */
+    private static NavigableSet<Long> ends(Holding waiting, List<Holding> meanwhile) {
+        TreeSet<Long> ends = new TreeSet<>();
+        for (Holding other : meanwhile) {
+            ends.add(other.acquiredNanos);
+            ends.add(other.releasedNanos);
+        }
+        ends.add(waiting.acquiredNanos);
+        return ends.subSet(waiting.wantedNanos, false, waiting.acquiredNanos, true);
+    }
+
+    /**
+     * Who keeps a thread waiting in a time in which nobody acquires or releases:
+     * the one with whose release there will be enough for it, be it the only owner,
+     * the last reader, or whose permit is the first to be free. If there is enough
+     * already, it is the first in the queue before it that needs more. Otherwise
+     * it is nobody: the lock is being handed over.
+     */
+    private static Holding blamed(Holding waiting, List<Holding> meanwhile, long fromNanos, long toNanos) {
+        List<Holding> holders = new ArrayList<>();
+        int free = waiting.lockUnits;
+        for (Holding other : meanwhile) {
+            if (other.acquiredNanos <= fromNanos && toNanos <= other.releasedNanos) {
+                holders.add(other);
+                free -= other.units;
+            }
+        }
+        if (free < waiting.units) {
+            holders.sort(Comparator.comparingLong(holder -> holder.releasedNanos));
+            for (Holding holder : holders) {
+                free += holder.units;
+                if (free >= waiting.units) {
+                    return holder;
+                }
+            }
+        }
+        Holding first = null;
+        for (Holding other : meanwhile) {
+            boolean isBefore = other.wantedNanos < waiting.wantedNanos && toNanos <= other.acquiredNanos;
+            if (isBefore && free < other.units && (first == null || other.wantedNanos < first.wantedNanos)) {
+                first = other;
+            }
+        }
+        return first;
+    }
+}
