@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trace_analysis::{Aspect, Selection};
+use trace_analysis::{Aspect, Selection, Waiting};
 
 /// Shows who blocks whom on which lock in a Java application.
 ///
@@ -50,7 +50,11 @@ Columns:
 A wait is blamed on the threads that held the lock meanwhile, each for its part. No owner is known
   hand-off       from the release of the lock until the next thread has it
   no exit seen   if a thread released the lock before it could see anyone queued
-  events lost    where the trace lacks events";
+  events lost    where the trace lacks events
+  readers        readers shared the lock; only the last of them writes an event
+  not woken      of waits that are no contention: no thread ended it
+
+Of conditional waiting, the thread that ended it takes the owner's place.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = REPORT_COLUMNS)]
@@ -68,6 +72,9 @@ pub(crate) struct ReportArguments {
         value_parser = aspect_parser(),
     )]
     pub(crate) by: Vec<Aspect>,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
 
     /// Show at most N rows beside each other, 0 for all [default: 10 in a table, else 0]
     #[arg(long, value_name = "N")]
@@ -113,11 +120,50 @@ pub(crate) enum ReportFormat {
     Csv,
 }
 
+/// Which waits to consider.
+#[derive(Args, Debug)]
+pub(crate) struct KindArguments {
+    /// What threads waited for: contention (a lock that another thread held),
+    /// conditional (another thread to do something), idle (work), sleep (time)
+    #[arg(
+        long,
+        value_name = "KIND,...",
+        value_delimiter = ',',
+        default_value = "contention",
+        value_parser = kind_parser(),
+    )]
+    kind: Vec<KindArgument>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KindArgument {
+    One(Waiting),
+    All,
+}
+
+impl KindArguments {
+    /// No waits but those of this kind are wanted.
+    pub(crate) fn is_only(&self, waiting: Waiting) -> bool {
+        self.kind
+            .iter()
+            .all(|&kind| kind == KindArgument::One(waiting))
+    }
+
+    /// Waits of this kind are wanted.
+    pub(crate) fn contains(&self, waiting: Waiting) -> bool {
+        let wanted = [KindArgument::All, KindArgument::One(waiting)];
+        self.kind.iter().any(|kind| wanted.contains(kind))
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct ContentionsArguments {
     /// Trace files
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ContentionsFormat::Jsonl)]
@@ -172,6 +218,14 @@ pub(crate) enum DumpFormat {
 
 fn aspect_parser() -> impl TypedValueParser<Value = Aspect> {
     PossibleValuesParser::new(Aspect::ALL.map(Aspect::name)).try_map(|name| name.parse::<Aspect>())
+}
+
+fn kind_parser() -> impl TypedValueParser<Value = KindArgument> {
+    let names = Waiting::ALL.map(Waiting::name).into_iter().chain(["all"]);
+    PossibleValuesParser::new(names).map(|name| {
+        let kind = Waiting::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.map_or(KindArgument::All, KindArgument::One)
+    })
 }
 
 fn parse_percent(text: &str) -> Result<f64, String> {

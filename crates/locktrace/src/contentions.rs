@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use trace_analysis::{ChainIndex, Contention, Entities, Lock, Owner, Wait};
 
 use crate::Outcome;
-use crate::cli::{ContentionsArguments, ContentionsFormat};
+use crate::cli::{ContentionsArguments, ContentionsFormat, KindArguments};
 use crate::record::{ThreadRecord, chain_text, frames};
 use crate::{input, output, problem};
 
@@ -19,19 +19,21 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);
             let analyzed = input::analyze(&traces, |wait, entities| {
-                wait.contentions.iter().try_for_each(|contention| {
-                    let owner_chain = known_owner_chain(contention, entities);
-                    let is_truncated = |chain| entities.chain(chain).is_truncated();
-                    let record = JsonRecord {
-                        record: Record::new(wait, contention, entities),
-                        chain: chains.text(wait.chain, entities),
-                        chain_truncated: is_truncated(wait.chain),
-                        owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
-                        owner_chain_truncated: owner_chain.is_some_and(is_truncated),
-                    };
-                    serde_json::to_writer(&mut out, &record)?;
-                    out.write_all(b"\n")
-                })
+                wanted(wait, &arguments.kinds)
+                    .iter()
+                    .try_for_each(|contention| {
+                        let owner_chain = known_owner_chain(contention, entities);
+                        let is_truncated = |chain| entities.chain(chain).is_truncated();
+                        let record = JsonRecord {
+                            record: Record::new(wait, contention, entities),
+                            chain: chains.text(wait.chain, entities),
+                            chain_truncated: is_truncated(wait.chain),
+                            owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
+                            owner_chain_truncated: owner_chain.is_some_and(is_truncated),
+                        };
+                        serde_json::to_writer(&mut out, &record)?;
+                        out.write_all(b"\n")
+                    })
             })?;
             out.flush()?;
             analyzed
@@ -41,21 +43,32 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut chains = ChainCache::new(chain_text);
             out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
             let analyzed = input::analyze(&traces, |wait, entities| {
-                wait.contentions.iter().try_for_each(|contention| {
-                    let record = Record::new(wait, contention, entities);
-                    let owner_chain = known_owner_chain(contention, entities);
-                    let fields = record.csv_fields(
-                        chains.text(wait.chain, entities),
-                        owner_chain.map(|chain| chains.text(chain, entities)),
-                    );
-                    out.write_record(fields).map_err(output::csv_error)
-                })
+                wanted(wait, &arguments.kinds)
+                    .iter()
+                    .try_for_each(|contention| {
+                        let record = Record::new(wait, contention, entities);
+                        let owner_chain = known_owner_chain(contention, entities);
+                        let fields = record.csv_fields(
+                            chains.text(wait.chain, entities),
+                            owner_chain.map(|chain| chains.text(chain, entities)),
+                        );
+                        out.write_record(fields).map_err(output::csv_error)
+                    })
             })?;
             out.flush()?;
             analyzed
         }
     };
     Ok(problem::complain(&analyzed.summaries))
+}
+
+/// The contentions of a wait, if it is of the kinds wanted.
+fn wanted<'a>(wait: &'a Wait, kinds: &KindArguments) -> &'a [Contention] {
+    if kinds.contains(wait.kind.waiting()) {
+        &wait.contentions
+    } else {
+        &[]
+    }
 }
 
 /// A contention without the call chains.
@@ -126,7 +139,7 @@ impl<'a> Record<'a> {
                 let mirrored_class = mirrored_class.map(|class| entities.class_name(class));
                 (entities.class_name(class).to_owned(), mirrored_class)
             }
-            Lock::NotDescribed { .. } => (entities.lock_label(wait.lock), None),
+            Lock::NotDescribed { .. } | Lock::NoBlocker => (entities.lock_label(wait.lock), None),
         };
         let (owner, unknown_reason) = match contention.owner {
             Owner::Thread { thread, .. } => (Some(ThreadRecord::new(thread, entities)), None),

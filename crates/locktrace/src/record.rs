@@ -1,7 +1,7 @@
 //! Parts of machine-readable output that several commands share.
 
 use serde::{Serialize, Serializer};
-use trace_analysis::{ChainIndex, Entities, Frame, ThreadIndex};
+use trace_analysis::{ChainIndex, Entities, Frame, ThreadIndex, WaitTally};
 
 /// Numbers with names, in the order given.
 pub(crate) struct NamedNumbers(pub(crate) Vec<(&'static str, u64)>);
@@ -10,6 +10,26 @@ impl Serialize for NamedNumbers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
     }
+}
+
+/// The waits of one mechanism and kind.
+#[derive(Debug, Serialize)]
+pub(crate) struct KindRecord {
+    group: &'static str,
+    kind: &'static str,
+    waits: u64,
+    duration_ns: u64,
+}
+
+/// The waits of all mechanisms and kinds.
+pub(crate) fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
+    let records = waits.iter().map(|(group, waiting, sums)| KindRecord {
+        group: group.name(),
+        kind: waiting.name(),
+        waits: sums.waits,
+        duration_ns: sums.duration_ns,
+    });
+    records.collect()
 }
 
 /// A thread.

@@ -13,7 +13,7 @@ use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
 use crate::output::BOLD;
 use crate::problem::{self, UnreadParts, losses};
-use crate::record::NamedNumbers;
+use crate::record::{KindRecord, NamedNumbers, kind_records};
 use crate::{facts, input, output};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
@@ -58,6 +58,7 @@ struct TraceRecord {
     stored_bytes: u64,
     chain_references: u64,
     distinct_chains: u64,
+    waits: Vec<KindRecord>,
     /// What the tracer counted.
     tracer: NamedNumbers,
     /// What the analysis counted.
@@ -108,6 +109,7 @@ impl TraceRecord {
             stored_bytes: statistics.stored_bytes,
             chain_references: statistics.chain_references,
             distinct_chains: statistics.distinct_chains(),
+            waits: kind_records(&summary.waits),
             tracer: NamedNumbers(tracer.map(|&(counter, n)| (counter.name(), n)).collect()),
             analysis: NamedNumbers(analysis.map(|(counter, n)| (counter.name(), n)).collect()),
         }
@@ -120,6 +122,7 @@ fn render(summary: &TraceSummary) -> String {
     add_sizes(&mut text, summary);
     add_tracer(&mut text, summary);
     add_events(&mut text, summary);
+    add_waits(&mut text, summary);
     add_counters(&mut text, summary);
     text
 }
@@ -211,6 +214,22 @@ fn add_event_row(table: &mut Table, name: &str, count: EventCount) {
     let average = count.bytes as f64 / count.events.max(1) as f64;
     let (events, bytes) = (human::count(count.events), human::count(count.bytes));
     table.add_row([name, &events, &bytes, &format!("{average:.1}")]);
+}
+
+/// What the threads waited for.
+fn add_waits(text: &mut String, summary: &TraceSummary) {
+    let mut table = new_table(["Waits", "Count", "Time", "Average"]);
+    for (group, waiting, sums) in summary.waits.iter().filter(|(.., sums)| sums.waits > 0) {
+        table.add_row([
+            format!("{} {}", group.name(), waiting.name()),
+            human::count(sums.waits),
+            human::duration(sums.duration_ns),
+            human::duration(sums.duration_ns / sums.waits),
+        ]);
+    }
+    if !table.is_empty() {
+        add_table(text, &table);
+    }
 }
 
 /// What was counted that is not to be seen elsewhere; zeros are left out but for

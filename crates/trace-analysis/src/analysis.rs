@@ -1,20 +1,25 @@
 //! The stages of the analysis, connected (paper, figure 6).
 
-use trace_format::{Event, ThreadId};
+use trace_format::{Event, LockId, PARK_DOMAINS, ThreadId};
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
-use crate::lock_dispatcher::LockDispatcher;
+use crate::lock_dispatcher::{LockDispatcher, LockEvent};
 use crate::metadata::{Metadata, Resolver};
-use crate::rearranger::{LockEvent, Rearranger, Step};
+use crate::park::{Numbered, ParkEvent, Parks, Surroundings};
+use crate::rearranger::{Rearranger, Step};
 
 /// What the analysis may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many events to hold back until the events before them come.
+    /// How many events to hold back until the events before them come. Park
+    /// events count threefold.
     pub max_pending_events: usize,
 }
+
+/// Memory that a park event takes compared with one of an intrinsic lock.
+const PARK_EVENT_SIZE: usize = 3;
 
 impl Default for Limits {
     /// Four million events, which take 128 MB, and at most four times as much if
@@ -55,14 +60,19 @@ impl Analysis {
         self.entities
     }
 
+    fn parts(&mut self) -> (&Entities, &mut u64) {
+        (&self.entities, &mut self.next_wait_id)
+    }
+
     /// Begins the analysis of one more trace, which `metadata` describes.
     pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
         let trace = self.traces;
         self.traces += 1;
         TraceAnalysis {
             resolver: Resolver::new(metadata),
-            rearranger: Rearranger::new(self.limits.max_pending_events),
+            rearranger: Rearranger::new(0, self.limits.max_pending_events),
             dispatcher: LockDispatcher::new(trace),
+            parks: Parks::new(self.limits.max_pending_events / PARK_EVENT_SIZE),
             counters: Counters::default(),
             wait: Wait::blank(),
             analysis: self,
@@ -75,8 +85,9 @@ impl Analysis {
 pub struct TraceAnalysis<'a> {
     analysis: &'a mut Analysis,
     resolver: Resolver,
-    rearranger: Rearranger,
+    rearranger: Rearranger<LockEvent>,
     dispatcher: LockDispatcher,
+    parks: Parks,
     counters: Counters,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
@@ -93,7 +104,7 @@ impl TraceAnalysis<'_> {
         on_wait: &mut impl FnMut(&Wait, &Entities),
     ) {
         let (entities, resolver) = (&mut self.analysis.entities, &mut self.resolver);
-        let (lock, sequence, step) = match *event {
+        let (lock, sequence, event) = match *event {
             Event::LockDescription {
                 lock,
                 class,
@@ -102,11 +113,7 @@ impl TraceAnalysis<'_> {
                 ..
             } => {
                 let described = resolver.lock(class, mirrored_class, identity_hash, entities);
-                (
-                    lock,
-                    0,
-                    Step::Event(LockEvent::Description { lock: described }),
-                )
+                (lock, 0, LockEvent::Description { lock: described })
             }
             Event::ContendedEnter {
                 lock,
@@ -123,7 +130,7 @@ impl TraceAnalysis<'_> {
                     chain,
                     after_wait,
                 };
-                (lock, sequence, Step::Event(event))
+                (lock, sequence, event)
             }
             Event::ContendedEntered {
                 lock,
@@ -137,7 +144,7 @@ impl TraceAnalysis<'_> {
                     time_ns,
                     safepoint_ns,
                 };
-                (lock, sequence, Step::Event(event))
+                (lock, sequence, event)
             }
             Event::ContendedExit {
                 lock,
@@ -152,15 +159,32 @@ impl TraceAnalysis<'_> {
                     time_ns,
                     chain,
                 };
-                (lock, sequence, Step::Event(event))
+                (lock, sequence, event)
             }
-            Event::LockRetired { lock, sequence } => {
-                (lock, sequence, Step::Event(LockEvent::Retired))
-            }
+            Event::LockRetired { lock, sequence } => (lock, sequence, LockEvent::Retired),
             Event::LostNumber { lock, sequence } => {
                 self.counters.add(Counter::LostNumbers, 1);
                 let thread = resolver.thread(thread, entities);
-                (lock, sequence, Step::Event(LockEvent::Lost { thread }))
+                if lock <= PARK_DOMAINS {
+                    let event = (lock, sequence, ParkEvent::Lost { thread });
+                    return self.park(event, on_wait);
+                }
+                (lock, sequence, LockEvent::Lost { thread })
+            }
+            Event::ParkBegin(park) => {
+                let thread = resolver.thread(thread, entities);
+                let event = ParkEvent::begin(thread, &park, resolver, entities);
+                return self.park(event, on_wait);
+            }
+            Event::ParkEnd(park) => {
+                let thread = resolver.thread(thread, entities);
+                let event = ParkEvent::end(thread, &park, resolver, entities);
+                return self.park(event, on_wait);
+            }
+            Event::Unpark(unpark) => {
+                let thread = resolver.thread(thread, entities);
+                let event = ParkEvent::unpark(thread, &unpark, resolver, entities);
+                return self.park(event, on_wait);
             }
             _ => return,
         };
@@ -172,12 +196,22 @@ impl TraceAnalysis<'_> {
         self.rearranger.arrive(
             lock,
             sequence,
-            step,
+            event,
             &mut self.counters,
             |lock, step, counters| {
                 replay.step(lock, step, counters, on_wait);
             },
         );
+    }
+
+    fn park(&mut self, event: Numbered, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+        let (entities, next_wait_id) = self.analysis.parts();
+        let mut around = Surroundings {
+            entities,
+            counters: &mut self.counters,
+            on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
+        };
+        self.parks.event(event, &mut around);
     }
 
     /// Ends the trace: what is still held back is released without what never
@@ -193,9 +227,33 @@ impl TraceAnalysis<'_> {
                 replay.step(lock, step, counters, on_wait);
             });
         self.dispatcher.finish(&mut self.counters);
+
+        let (entities, next_wait_id) = self.analysis.parts();
+        self.parks.finish(&mut Surroundings {
+            entities,
+            counters: &mut self.counters,
+            on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
+        });
         self.resolver.count_unresolved(&mut self.counters);
         self.counters
     }
+}
+
+/// Gives a wait its number, checks it, and passes it on.
+fn pass_on(
+    wait: &mut Wait,
+    next_wait_id: &mut u64,
+    entities: &Entities,
+    counters: &mut Counters,
+    on_wait: &mut impl FnMut(&Wait, &Entities),
+) {
+    wait.id = *next_wait_id;
+    *next_wait_id += 1;
+    let blamed_ns: u64 = wait.contentions.iter().map(|c| c.duration_ns).sum();
+    if blamed_ns != wait.duration_ns {
+        counters.add(Counter::UnbalancedWaits, 1);
+    }
+    on_wait(wait, entities);
 }
 
 /// What comes behind the rearranger.
@@ -208,8 +266,8 @@ struct Replay<'a> {
 impl Replay<'_> {
     fn step(
         &mut self,
-        lock: trace_format::LockId,
-        step: Step,
+        lock: LockId,
+        step: Step<LockEvent>,
         counters: &mut Counters,
         on_wait: &mut impl FnMut(&Wait, &Entities),
     ) {
@@ -220,12 +278,7 @@ impl Replay<'_> {
         {
             return;
         }
-        self.wait.id = self.analysis.next_wait_id;
-        self.analysis.next_wait_id += 1;
-        let blamed_ns: u64 = self.wait.contentions.iter().map(|c| c.duration_ns).sum();
-        if blamed_ns != self.wait.duration_ns {
-            counters.add(Counter::UnbalancedWaits, 1);
-        }
-        on_wait(self.wait, entities);
+        let (entities, next_wait_id) = self.analysis.parts();
+        pass_on(self.wait, next_wait_id, entities, counters, on_wait);
     }
 }

@@ -3,27 +3,31 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait};
-use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex, ThreadIndex};
+use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, Waiting};
+use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex, ThreadIndex};
 
 /// A property by which contentions are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aspect {
     /// Intrinsic locks or `java.util.concurrent`.
     Group,
+    /// What the thread waited for: a lock, another thread, work, or time.
+    Kind,
     /// Class of the lock object.
     LockClass,
     /// The lock object.
     Lock,
     /// The thread that waited.
     Thread,
-    /// The method that waited: the innermost of the call chain.
+    /// The method that waited: the innermost of the call chain that is not the
+    /// synchronizer's own.
     Method,
     /// The call chain that waited.
     Chain,
     /// The thread that held the lock.
     OwnerThread,
-    /// The method that held the lock: the innermost of the call chain.
+    /// The method that held the lock: the innermost of the call chain that is not
+    /// the synchronizer's own.
     OwnerMethod,
     /// The call chain that held the lock.
     OwnerChain,
@@ -31,8 +35,9 @@ pub enum Aspect {
 
 impl Aspect {
     /// All aspects.
-    pub const ALL: [Aspect; 9] = [
+    pub const ALL: [Aspect; 10] = [
         Aspect::Group,
+        Aspect::Kind,
         Aspect::LockClass,
         Aspect::Lock,
         Aspect::Thread,
@@ -47,6 +52,7 @@ impl Aspect {
     pub fn name(self) -> &'static str {
         match self {
             Aspect::Group => "group",
+            Aspect::Kind => "kind",
             Aspect::LockClass => "lock-class",
             Aspect::Lock => "lock",
             Aspect::Thread => "thread",
@@ -60,32 +66,29 @@ impl Aspect {
 
     /// What `contention`, a part of `wait`, is under this aspect.
     pub fn value(self, wait: &Wait, contention: &Contention, entities: &Entities) -> Value {
-        let of_owner =
-            |value: fn(ThreadIndex, ChainIndex, &Entities) -> Value| match contention.owner {
-                Owner::Thread { thread, chain } => value(thread, chain, entities),
-                Owner::Unknown(reason) => Value::UnknownOwner(reason),
-            };
+        let of_owner = |value: &dyn Fn(ThreadIndex, ChainIndex) -> Value| match contention.owner {
+            Owner::Thread { thread, chain } => value(thread, chain),
+            Owner::Unknown(reason) => Value::UnknownOwner(reason),
+        };
+        let method = |chain| match entities.code(chain, wait.lock) {
+            Some(frame) => Value::Method(frame.method),
+            None => Value::Chain(chain),
+        };
         match self {
             Aspect::Group => Value::Group(wait.group),
+            Aspect::Kind => Value::Kind(wait.kind.waiting()),
             Aspect::LockClass => match entities.lock_class(wait.lock) {
                 Some(class) => Value::Class(class),
                 None => Value::Lock(wait.lock),
             },
             Aspect::Lock => Value::Lock(wait.lock),
             Aspect::Thread => Value::Thread(wait.thread),
-            Aspect::Method => innermost_method(wait.chain, entities),
+            Aspect::Method => method(wait.chain),
             Aspect::Chain => Value::Chain(wait.chain),
-            Aspect::OwnerThread => of_owner(|thread, _, _| Value::Thread(thread)),
-            Aspect::OwnerMethod => of_owner(|_, chain, entities| innermost_method(chain, entities)),
-            Aspect::OwnerChain => of_owner(|_, chain, _| Value::Chain(chain)),
+            Aspect::OwnerThread => of_owner(&|thread, _| Value::Thread(thread)),
+            Aspect::OwnerMethod => of_owner(&|_, chain| method(chain)),
+            Aspect::OwnerChain => of_owner(&|_, chain| Value::Chain(chain)),
         }
-    }
-}
-
-fn innermost_method(chain: ChainIndex, entities: &Entities) -> Value {
-    match entities.chain(chain) {
-        Chain::Known { frames, .. } => Value::Method(frames[0].method),
-        _ => Value::Chain(chain),
     }
 }
 
@@ -114,6 +117,8 @@ impl FromStr for Aspect {
 pub enum Value {
     /// A mechanism.
     Group(Group),
+    /// What threads wait for.
+    Kind(Waiting),
     /// A class.
     Class(ClassIndex),
     /// A lock object; under [`Aspect::LockClass`] one without a description.
@@ -134,6 +139,10 @@ impl Value {
         match self {
             Value::Group(Group::Monitor) => "intrinsic locks".to_owned(),
             Value::Group(Group::Park) => "java.util.concurrent".to_owned(),
+            Value::Kind(Waiting::Contention) => "contention".to_owned(),
+            Value::Kind(Waiting::Conditional) => "conditional waiting".to_owned(),
+            Value::Kind(Waiting::Idle) => "idle".to_owned(),
+            Value::Kind(Waiting::Sleep) => "timed sleep".to_owned(),
             Value::Class(class) => entities.class_name(class).to_owned(),
             Value::Lock(lock) => entities.lock_label(lock),
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
@@ -157,6 +166,7 @@ impl Value {
     pub fn key(self, entities: &Entities) -> String {
         match self {
             Value::Group(group) => group.name().to_owned(),
+            Value::Kind(kind) => kind.name().to_owned(),
             Value::Class(class) => entities.class_name(class).to_owned(),
             Value::Lock(lock) => entities.lock_id(lock),
             Value::Thread(thread) => entities.thread_key(thread),

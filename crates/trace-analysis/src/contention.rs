@@ -12,6 +12,9 @@ pub enum Group {
 }
 
 impl Group {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Monitor, Self::Park];
+
     /// Name in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
@@ -24,11 +27,19 @@ impl Group {
 /// How a thread came to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaitKind {
-    /// It entered a synchronized block or method.
+    /// It entered a synchronized block or method, or acquired a lock of
+    /// `java.util.concurrent`.
     Enter,
-    /// It re-acquired the lock after `Object.wait`. Often not critical: of
+    /// It re-acquired the lock after `Object.wait` or `Condition.await`. Often not critical: of
     /// several notified threads, only the first finds work (paper, section 3.2).
     ReenterAfterWait,
+    /// It waited for another thread to do something: a count-down, a signal, an
+    /// exchange.
+    Conditional,
+    /// It is a worker that waited for work.
+    Idle,
+    /// It waited for time to pass.
+    Sleep,
 }
 
 impl WaitKind {
@@ -37,11 +48,53 @@ impl WaitKind {
         match self {
             WaitKind::Enter => "enter",
             WaitKind::ReenterAfterWait => "reenter-after-wait",
+            WaitKind::Conditional => "conditional",
+            WaitKind::Idle => "idle",
+            WaitKind::Sleep => "sleep",
+        }
+    }
+
+    /// What the wait was for.
+    pub fn waiting(self) -> Waiting {
+        match self {
+            WaitKind::Enter | WaitKind::ReenterAfterWait => Waiting::Contention,
+            WaitKind::Conditional => Waiting::Conditional,
+            WaitKind::Idle => Waiting::Idle,
+            WaitKind::Sleep => Waiting::Sleep,
         }
     }
 }
 
-/// The whole time from a contended enter to the contended entered.
+/// What threads wait for. Only contention is lost time by all means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Waiting {
+    /// A lock that another thread holds.
+    Contention,
+    /// Another thread must do something.
+    Conditional,
+    /// A worker without work.
+    Idle,
+    /// Time must pass.
+    Sleep,
+}
+
+impl Waiting {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Contention, Self::Conditional, Self::Idle, Self::Sleep];
+
+    /// Name on the command line and in machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contention => "contention",
+            Self::Conditional => "conditional",
+            Self::Idle => "idle",
+            Self::Sleep => "sleep",
+        }
+    }
+}
+
+/// The whole time from a contended enter to the contended entered, or from the
+/// first park of one logical acquisition to the end of the last.
 ///
 /// The durations of its contentions add up to its duration, to the nanosecond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +146,7 @@ pub struct Contention {
     pub start_ns: u64,
     /// Duration in nanoseconds.
     pub duration_ns: u64,
-    /// Who held the lock.
+    /// Who held the lock; of a wait that is no contention: who ended it.
     pub owner: Owner,
 }
 
@@ -123,15 +176,21 @@ pub enum UnknownOwner {
     Lost,
     /// The wait had too many owners to keep them all in memory.
     Collapsed,
+    /// Readers held the lock. They write no event, but for the last one.
+    Readers,
+    /// No thread ended the wait: the time was over, or it ended for no reason.
+    NotWoken,
 }
 
 impl UnknownOwner {
     /// All reasons.
-    pub const ALL: [UnknownOwner; 4] = [
+    pub const ALL: [UnknownOwner; 6] = [
         UnknownOwner::HandOff,
         UnknownOwner::NoExit,
         UnknownOwner::Lost,
         UnknownOwner::Collapsed,
+        UnknownOwner::Readers,
+        UnknownOwner::NotWoken,
     ];
 
     /// Name in machine-readable output.
@@ -141,6 +200,8 @@ impl UnknownOwner {
             UnknownOwner::NoExit => "no-exit",
             UnknownOwner::Lost => "lost",
             UnknownOwner::Collapsed => "collapsed",
+            UnknownOwner::Readers => "readers",
+            UnknownOwner::NotWoken => "not-woken",
         }
     }
 }

@@ -9,6 +9,7 @@ use std::hash::Hash;
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A class in [`Entities`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +28,7 @@ pub struct ChainIndex(pub(crate) u32);
 pub struct ThreadIndex(pub(crate) u32);
 
 /// A lock object in [`Entities`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockIndex(pub(crate) u32);
 
 impl ChainIndex {
@@ -133,6 +134,29 @@ pub enum Lock {
         /// The lock's number in that trace.
         lock: trace_format::LockId,
     },
+    /// What threads wait for that park without a blocker.
+    NoBlocker,
+}
+
+/// What is known of a class but its name.
+#[derive(Clone, Debug)]
+struct Class {
+    source_file: Box<str>,
+    /// Its methods are how a synchronizer parks, not why.
+    parks: bool,
+    /// Hash of the name of the top-level class around it.
+    top_level: u64,
+}
+
+impl Class {
+    fn of_name(name: &str) -> Self {
+        let top_level = name.split('$').next().unwrap_or(name);
+        Self {
+            source_file: Box::default(),
+            parks: name == "sun.misc.Unsafe" || name.starts_with("java.util.concurrent.locks."),
+            top_level: xxh3_64(top_level.as_bytes()),
+        }
+    }
 }
 
 /// A set whose members keep the index of their insertion.
@@ -142,9 +166,8 @@ type Interned<T> = IndexSet<T, FxBuildHasher>;
 /// entities, not with the number of events.
 #[derive(Clone, Debug)]
 pub struct Entities {
-    /// Source files by class name. Classes of one name are one entity, whichever
-    /// loader defined them.
-    classes: IndexMap<Box<str>, Box<str>, FxBuildHasher>,
+    /// By name. Classes of one name are one entity, whichever loader defined them.
+    classes: IndexMap<Box<str>, Class, FxBuildHasher>,
     methods: Interned<Method>,
     chains: Interned<Chain>,
     threads: Interned<Thread>,
@@ -178,15 +201,52 @@ impl Entities {
 
     /// Source file of the class at `index`; empty where not known.
     pub fn source_file(&self, index: ClassIndex) -> &str {
-        self.class(index).1
+        &self.class(index).1.source_file
     }
 
-    fn class(&self, index: ClassIndex) -> (&str, &str) {
-        let (name, source_file) = self
-            .classes
-            .get_index(index.0 as usize)
-            .expect("interned here");
-        (name, source_file)
+    fn class(&self, index: ClassIndex) -> (&str, &Class) {
+        let class = self.classes.get_index(index.0 as usize);
+        let (name, class) = class.expect("interned here");
+        (name, class)
+    }
+
+    /// Where the program stands in `chain` when it waits for `lock`, or releases
+    /// it: the innermost frame that is not the synchronizer's own. The innermost
+    /// of all for intrinsic locks, and if there is none. `None` if the chain is
+    /// not known.
+    pub fn code(&self, chain: ChainIndex, lock: LockIndex) -> Option<&Frame> {
+        let frames = self.chain(chain).frames();
+        let synchronizer = self
+            .lock_class(lock)
+            .map(|class| self.class(class).1.top_level);
+        // An intrinsic lock has no frames of its own, and one that guards a
+        // synchronizer's state tells where that stands.
+        let parked = frames.first().is_some_and(|frame| self.parks(frame));
+        let is_own = |frame: &&Frame| {
+            let class = self
+                .method(frame.method)
+                .class
+                .map(|class| self.class(class).1);
+            class.is_some_and(|class| class.parks || Some(class.top_level) == synchronizer)
+        };
+        let code = frames.iter().find(|frame| !parked || !is_own(frame));
+        code.or(frames.first())
+    }
+
+    /// The innermost frame of `chain` that is not about how to park, and how many
+    /// frames there are beyond it.
+    pub(crate) fn shown_frame(&self, chain: ChainIndex) -> Option<(&Frame, usize)> {
+        let frames = self.chain(chain).frames();
+        let shown = frames
+            .iter()
+            .position(|frame| !self.parks(frame))
+            .unwrap_or(0);
+        Some((frames.get(shown)?, frames.len() - 1 - shown))
+    }
+
+    fn parks(&self, frame: &Frame) -> bool {
+        let class = self.method(frame.method).class;
+        class.is_some_and(|class| self.class(class).1.parks)
     }
 
     /// The method at `index`.
@@ -214,7 +274,7 @@ impl Entities {
     pub fn lock_class(&self, index: LockIndex) -> Option<ClassIndex> {
         match self.lock(index) {
             Lock::Object { class, .. } => Some(class),
-            Lock::NotDescribed { .. } => None,
+            Lock::NotDescribed { .. } | Lock::NoBlocker => None,
         }
     }
 
@@ -233,7 +293,8 @@ impl Entities {
     pub(crate) fn add_class(&mut self, name: Box<str>, source_file: &str) -> ClassIndex {
         let entry = self.classes.entry(name);
         let index = entry.index() as u32;
-        let known = entry.or_default();
+        let class = Class::of_name(entry.key());
+        let known = &mut entry.or_insert(class).source_file;
         if known.is_empty() {
             *known = source_file.into();
         }

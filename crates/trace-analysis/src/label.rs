@@ -26,6 +26,7 @@ impl Entities {
                 label
             }
             Lock::NotDescribed { lock, .. } => format!("<lock #{lock} not described>"),
+            Lock::NoBlocker => "<no blocker>".to_owned(),
         }
     }
 
@@ -40,6 +41,7 @@ impl Entities {
                 format!("{identity_hash:x}@{}", self.class_name(class))
             }
             Lock::NotDescribed { trace, lock } => format!("#{lock}@<trace {trace}>"),
+            Lock::NoBlocker => "<no blocker>".to_owned(),
         }
     }
 
@@ -88,20 +90,18 @@ impl Entities {
         self.method_label(frame.method) + &place
     }
 
-    /// The innermost frame of a call chain and how many there are beyond it, or
-    /// why it is not known.
+    /// The innermost frame of a call chain that is not about how to park, and how
+    /// many there are beyond it, or why the chain is not known.
     pub fn chain_label(&self, chain: ChainIndex) -> String {
         match self.chain(chain) {
             Chain::NotRecorded => "<call chain not recorded>".to_owned(),
             Chain::Unresolved => "<call chain still to come when the trace ended>".to_owned(),
             Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
-            Chain::Known { frames, .. } => {
-                let innermost = self.frame_label(&frames[0]);
-                match frames.len() - 1 {
-                    0 => innermost,
-                    more => format!("{innermost} [+{more}]"),
-                }
-            }
+            Chain::Known { .. } => match self.shown_frame(chain) {
+                Some((frame, 0)) => self.frame_label(frame),
+                Some((frame, more)) => format!("{} [+{more}]", self.frame_label(frame)),
+                None => String::new(),
+            },
         }
     }
 
@@ -139,6 +139,8 @@ impl UnknownOwner {
             UnknownOwner::NoExit => "no exit seen",
             UnknownOwner::Lost => "events lost",
             UnknownOwner::Collapsed => "too many owners",
+            UnknownOwner::Readers => "readers",
+            UnknownOwner::NotWoken => "not woken",
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! events → metadata resolver → event rearranger → intrinsic lock analyzers → waits → aggregation
+//!                                               → analyzers of parked threads →
 //! ```
 //!
 //! [`TraceFile`] runs a file through all stages; [`Analysis`] takes events from
@@ -22,15 +23,17 @@ mod label;
 mod lock_analyzer;
 mod lock_dispatcher;
 mod metadata;
+mod park;
 mod rearranger;
 mod statistics;
+mod tally;
 mod timeline;
 mod trace_file;
 
 pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
 pub use analysis::{Analysis, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect, Value};
-pub use contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind};
+pub use contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind, Waiting};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
@@ -38,4 +41,5 @@ pub use entity::{
 };
 pub use metadata::Metadata;
 pub use statistics::{EVENT_TYPES, EventCount, EventType, Statistics};
+pub use tally::{WaitSums, WaitTally};
 pub use trace_file::{FileReader, Progress, TraceError, TraceFile, TraceSummary};

@@ -24,10 +24,48 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Group, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::timeline::{Interval, Timeline};
+use crate::timeline::{self, Start, Timeline};
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    end_ns: u64,
+    /// The owner, from the view of threads that began to wait within the
+    /// interval.
+    owner: Owner,
+    /// The owner, from the view of threads that waited before: the interval's
+    /// events may tell who held the lock at its end, but not since when.
+    owner_for_earlier: Owner,
+    is_gap: bool,
+}
+
+impl Interval {
+    fn unknown(end_ns: u64, reason: UnknownOwner, is_gap: bool) -> Self {
+        let owner = Owner::Unknown(reason);
+        Self {
+            end_ns,
+            owner,
+            owner_for_earlier: owner,
+            is_gap,
+        }
+    }
+}
+
+impl timeline::Interval for Interval {
+    fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    fn is_gap(&self) -> bool {
+        self.is_gap
+    }
+
+    fn collapsed(end_ns: u64) -> Self {
+        Self::unknown(end_ns, UnknownOwner::Collapsed, true)
+    }
+}
 
 /// The state of one lock.
 #[derive(Debug)]
@@ -37,11 +75,7 @@ pub(crate) struct LockAnalyzer {
     /// The threads that wait, in the order of their enter events.
     waiters: Vec<Waiter>,
     /// Empty while no thread waits.
-    timeline: Timeline,
-    /// Events lost so far by nobody knows whom.
-    numbers_lost: u64,
-    /// Position in the timeline of the last of them.
-    last_gap: u64,
+    timeline: Timeline<Interval>,
 }
 
 /// What the lock's last event says about its owner.
@@ -61,12 +95,8 @@ enum Tenure {
 struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
-    enter_ns: u64,
+    start: Start,
     kind: WaitKind,
-    /// Position in the timeline of the interval in which the wait began.
-    first_interval: u64,
-    /// [`LockAnalyzer::numbers_lost`] before the wait.
-    numbers_lost: u64,
 }
 
 impl LockAnalyzer {
@@ -76,8 +106,6 @@ impl LockAnalyzer {
             tenure: Tenure::Unseen,
             waiters: Vec::new(),
             timeline: Timeline::default(),
-            numbers_lost: 0,
-            last_gap: 0,
         }
     }
 
@@ -96,14 +124,11 @@ impl LockAnalyzer {
         } else {
             WaitKind::Enter
         };
-        let first_interval = self.timeline.end();
         self.waiters.push(Waiter {
             thread,
             chain,
-            enter_ns: time_ns,
+            start: self.timeline.start_wait(time_ns),
             kind,
-            first_interval,
-            numbers_lost: self.numbers_lost,
         });
     }
 
@@ -150,7 +175,7 @@ impl LockAnalyzer {
                 if self
                     .waiters
                     .first()
-                    .is_some_and(|w| w.first_interval < self.timeline.end())
+                    .is_some_and(|w| w.start.position < self.timeline.end())
                 {
                     counters.add(Counter::UnexpectedExits, 1);
                 }
@@ -181,17 +206,13 @@ impl LockAnalyzer {
 
     /// That many events of the lock are lost, it is not known whose.
     pub(crate) fn gap(&mut self, numbers: u64, counters: &mut Counters) {
-        self.numbers_lost = self.numbers_lost.saturating_add(numbers);
-        self.last_gap = self.timeline.end();
+        self.timeline.lose(numbers);
         self.lose_owner(true, counters);
     }
 
     fn lose_owner(&mut self, is_gap: bool, counters: &mut Counters) {
         // Without a duration: it only tells who began to wait before the loss.
-        let interval = Interval {
-            is_gap,
-            ..Interval::new(0, Owner::Unknown(UnknownOwner::Lost))
-        };
+        let interval = Interval::unknown(0, UnknownOwner::Lost, is_gap);
         self.end_interval(interval, counters);
         self.tenure = Tenure::Lost;
     }
@@ -199,62 +220,40 @@ impl LockAnalyzer {
     /// Durations of the waits that have not ended, up to the last boundary.
     pub(crate) fn open_waits_ns(&self) -> impl Iterator<Item = u64> {
         self.waiters.iter().map(|waiter| {
-            let seen = self.timeline.seen_from(waiter.first_interval);
-            let last_ns = seen.map(|interval| interval.end_ns).max().unwrap_or(0);
-            last_ns.saturating_sub(waiter.enter_ns)
+            let seen = self.timeline.seen_from(waiter.start.position);
+            let last_ns = seen.map(|(_, interval)| interval.end_ns).max();
+            last_ns.unwrap_or(0).saturating_sub(waiter.start.time_ns)
         })
     }
 
     fn describe_wait(&self, waiter: &Waiter, entered_ns: u64, wait: &mut Wait) {
-        let end_ns = entered_ns.max(waiter.enter_ns);
+        let start_ns = waiter.start.time_ns;
+        let end_ns = entered_ns.max(start_ns);
         wait.group = Group::Monitor;
         wait.kind = waiter.kind;
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
-        wait.start_ns = waiter.enter_ns;
-        wait.duration_ns = end_ns - waiter.enter_ns;
+        wait.start_ns = start_ns;
+        wait.duration_ns = end_ns - start_ns;
 
-        // Two lost events can be the end of this wait and the begin of a later
-        // one: nobody may be blamed for what lies between the gaps.
-        let may_be_two_waits = self.numbers_lost.saturating_sub(waiter.numbers_lost) >= 2;
-        let mut between_gaps = false;
-
-        wait.contentions.clear();
-        let mut start_ns = waiter.enter_ns;
-        for interval in self.timeline.seen_from(waiter.first_interval) {
-            between_gaps |= may_be_two_waits && interval.is_gap;
-            between_gaps &= interval.position <= self.last_gap;
-            let owner = if between_gaps {
-                Owner::Unknown(UnknownOwner::Lost)
-            } else {
+        let began = waiter.start.position;
+        let owner_of = |position, interval: &Interval| {
+            if position == began {
                 interval.owner
-            };
-            let until_ns = interval.end_ns.clamp(start_ns, end_ns);
-            if until_ns > start_ns {
-                let duration_ns = until_ns - start_ns;
-                wait.contentions.push(Contention {
-                    start_ns,
-                    duration_ns,
-                    owner,
-                });
-            }
-            start_ns = until_ns;
-        }
-        if start_ns < end_ns || wait.contentions.is_empty() {
-            let saw_boundary = waiter.first_interval < self.timeline.end();
-            let reason = if saw_boundary {
-                self.why_unknown()
             } else {
-                UnknownOwner::NoExit
-            };
-            let (duration_ns, owner) = (end_ns - start_ns, Owner::Unknown(reason));
-            wait.contentions.push(Contention {
-                start_ns,
-                duration_ns,
-                owner,
-            });
-        }
+                interval.owner_for_earlier
+            }
+        };
+        let saw_boundary = began < self.timeline.end();
+        let rest = if saw_boundary {
+            self.why_unknown()
+        } else {
+            UnknownOwner::NoExit
+        };
+        let rest = Owner::Unknown(rest);
+        self.timeline
+            .split(waiter.start, end_ns, owner_of, rest, &mut wait.contentions);
     }
 
     /// Why the owner between the last boundary and an entered event is unknown.
@@ -290,7 +289,7 @@ impl LockAnalyzer {
 
     /// Forgets what no waiting thread has seen.
     fn forget_unseen(&mut self) {
-        let oldest = self.waiters.first().map(|waiter| waiter.first_interval);
+        let oldest = self.waiters.first().map(|waiter| waiter.start.position);
         self.timeline
             .forget_before(oldest.unwrap_or(self.timeline.end()));
     }

@@ -5,9 +5,44 @@ use trace_format::LockId;
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
-use crate::entity::{Entities, Lock};
+use crate::entity::{ChainIndex, Entities, Lock, LockIndex, ThreadIndex};
 use crate::lock_analyzer::LockAnalyzer;
-use crate::rearranger::{LockEvent, Step};
+use crate::rearranger::{Ordered, Step};
+
+/// An event of an intrinsic lock, its references resolved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LockEvent {
+    Description {
+        lock: LockIndex,
+    },
+    Enter {
+        thread: ThreadIndex,
+        time_ns: u64,
+        chain: ChainIndex,
+        after_wait: bool,
+    },
+    Entered {
+        thread: ThreadIndex,
+        time_ns: u64,
+        safepoint_ns: u64,
+    },
+    Exit {
+        thread: ThreadIndex,
+        time_ns: u64,
+        chain: ChainIndex,
+    },
+    Retired,
+    /// What the thread wrote will never be known.
+    Lost {
+        thread: ThreadIndex,
+    },
+}
+
+impl Ordered for LockEvent {
+    fn is_last(&self) -> bool {
+        matches!(self, Self::Retired)
+    }
+}
 
 /// Passes the ordered events of each lock to its analyzer.
 #[derive(Debug)]
@@ -30,7 +65,7 @@ impl LockDispatcher {
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
-        step: Step,
+        step: Step<LockEvent>,
         wait: &mut Wait,
         entities: &mut Entities,
         counters: &mut Counters,

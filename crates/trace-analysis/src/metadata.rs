@@ -7,18 +7,22 @@
 //! pass over the events finds everything resolved.
 
 use rustc_hash::FxHashMap;
-use trace_format::{ChainId, ChainRef, ClassId, Event, ForwardRef, MethodId, NONE, ThreadId};
+use trace_format::{
+    Blocker, ChainId, ChainRef, ClassId, Event, ForwardRef, JavaThreadId, MethodId, NONE, ThreadId,
+};
 
 use crate::counter::{Counter, Counters};
 use crate::entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
     ThreadIndex,
 };
+use crate::park::Synchronizer;
 
 /// The metadata of one trace, in the trace's own identifiers.
 #[derive(Debug, Default)]
 pub struct Metadata {
     classes: FxHashMap<ClassId, ClassRecord>,
+    super_classes: FxHashMap<ClassId, ClassId>,
     methods: FxHashMap<MethodId, MethodRecord>,
     chains: FxHashMap<ChainId, ChainRecord>,
     threads: FxHashMap<ThreadId, ThreadRecord>,
@@ -83,10 +87,14 @@ impl Metadata {
         match *event {
             Event::Class {
                 class,
+                super_class,
                 name,
                 source_file,
                 ..
             } => {
+                if super_class != NONE {
+                    self.super_classes.insert(class, super_class);
+                }
                 let record = ClassRecord {
                     name: name.into(),
                     source_file: source_file.into(),
@@ -149,6 +157,11 @@ pub(crate) struct Resolver {
     methods: FxHashMap<MethodId, MethodIndex>,
     chains: FxHashMap<ChainId, ChainIndex>,
     threads: FxHashMap<ThreadId, ThreadIndex>,
+    /// The threads by `Thread.getId()`, as the trace knows them.
+    java_threads: FxHashMap<JavaThreadId, ThreadId>,
+    /// Threads that others name, but that wrote nothing themselves.
+    silent_threads: FxHashMap<JavaThreadId, ThreadIndex>,
+    synchronizers: FxHashMap<ClassId, Synchronizer>,
     /// How many threads of the trace have a number and name.
     namesakes: FxHashMap<(u64, Box<str>), u32>,
     counters: Counters,
@@ -156,7 +169,12 @@ pub(crate) struct Resolver {
 
 impl Resolver {
     pub(crate) fn new(metadata: Metadata) -> Self {
+        let threads = metadata.threads.iter();
+        let java_threads = threads.map(|(&thread, record)| (record.java_id, thread));
         Self {
+            java_threads: java_threads.collect(),
+            silent_threads: FxHashMap::default(),
+            synchronizers: FxHashMap::default(),
             metadata,
             classes: FxHashMap::default(),
             methods: FxHashMap::default(),
@@ -186,6 +204,66 @@ impl Resolver {
             mirrored_class: mirrored,
             identity_hash,
         })
+    }
+
+    /// What a parked thread waits for.
+    pub(crate) fn blocker(&mut self, blocker: Blocker, entities: &mut Entities) -> LockIndex {
+        if blocker.class == NONE {
+            entities.add_lock(Lock::NoBlocker)
+        } else {
+            self.lock(blocker.class, NONE, blocker.identity_hash, entities)
+        }
+    }
+
+    /// What a blocker of the class means to those who park on it: decided by the
+    /// first of its superclasses that is known.
+    pub(crate) fn synchronizer(&mut self, class: ClassId, entities: &mut Entities) -> Synchronizer {
+        if let Some(&synchronizer) = self.synchronizers.get(&class) {
+            return synchronizer;
+        }
+        let mut next = class;
+        let mut found = None;
+        // A damaged trace can have a circle of superclasses.
+        for _ in 0..self.metadata.super_classes.len() + 1 {
+            if next == NONE || found.is_some() {
+                break;
+            }
+            let index = self.class(next, entities);
+            found = Synchronizer::of_class(entities.class_name(index));
+            next = self
+                .metadata
+                .super_classes
+                .get(&next)
+                .copied()
+                .unwrap_or(NONE);
+        }
+        let synchronizer = found.unwrap_or(Synchronizer::Other);
+        self.synchronizers.insert(class, synchronizer);
+        synchronizer
+    }
+
+    /// The thread with this `Thread.getId()`; `None` for 0.
+    pub(crate) fn java_thread(
+        &mut self,
+        java_id: JavaThreadId,
+        entities: &mut Entities,
+    ) -> Option<ThreadIndex> {
+        if java_id == 0 {
+            return None;
+        }
+        if let Some(&thread) = self.java_threads.get(&java_id) {
+            return Some(self.thread(thread, entities));
+        }
+        let index = *self.silent_threads.entry(java_id).or_insert_with(|| {
+            let renamed = self.metadata.renamed.get(&java_id).cloned();
+            let name = renamed.unwrap_or_else(|| "<thread not described>".into());
+            entities.add_thread(Thread {
+                java_id,
+                name,
+                ordinal: 0,
+            })
+        });
+        Some(index)
     }
 
     pub(crate) fn thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {

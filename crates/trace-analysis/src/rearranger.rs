@@ -5,7 +5,8 @@
 //! # When an event is released
 //!
 //! Every event of a lock carries a sequence number; the numbers of a lock are
-//! 0, 1, 2... without gaps, in the order of the events. Event *s* of a lock is
+//! 0, 1, 2... without gaps, in the order of the events. Those of a domain of park
+//! events begin with 1, and there the domain is what the lock is here. Event *s* of a lock is
 //! released once every number below *s* is
 //!
 //! * released,
@@ -16,11 +17,11 @@
 //! A missing number is given up only at the end of the trace, or when more
 //! events are pending than fit the bound: then the locks with the most pending
 //! events skip their gaps until a quarter of the bound is free. Lost numbers
-//! reach the analyzer as [`LockEvent::Lost`] and given-up ones as [`Step::Gap`],
+//! reach the analyzer as events that say so, and given-up ones as [`Step::Gap`],
 //! so that it knows what it does not know. An event that comes after its number
 //! was given up is counted and dropped.
 //!
-//! Nothing is remembered of a lock once its retirement is released.
+//! Nothing is remembered of a lock once its last event is released.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -30,100 +31,80 @@ use rustc_hash::FxHashMap;
 use trace_format::LockId;
 
 use crate::counter::{Counter, Counters};
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 
-/// An event of a lock, its references resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LockEvent {
-    Description {
-        lock: LockIndex,
-    },
-    Enter {
-        thread: ThreadIndex,
-        time_ns: u64,
-        chain: ChainIndex,
-        after_wait: bool,
-    },
-    Entered {
-        thread: ThreadIndex,
-        time_ns: u64,
-        safepoint_ns: u64,
-    },
-    Exit {
-        thread: ThreadIndex,
-        time_ns: u64,
-        chain: ChainIndex,
-    },
-    Retired,
-    /// What the thread wrote will never be known.
-    Lost {
-        thread: ThreadIndex,
-    },
+/// An event that has a number in an order.
+pub(crate) trait Ordered: Copy {
+    /// No number comes after this event's.
+    fn is_last(&self) -> bool;
 }
 
-/// What happened next to a lock.
+/// What happened next in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Event(LockEvent),
+pub(crate) enum Step<E> {
+    Event(E),
     /// This many events in a row will never be known, nor who wrote them.
     Gap {
         numbers: u64,
     },
 }
 
-/// One queue per lock.
+/// One queue per lock, or per domain of park events.
 #[derive(Debug)]
-pub(crate) struct Rearranger {
-    queues: FxHashMap<LockId, Queue>,
+pub(crate) struct Rearranger<E> {
+    queues: FxHashMap<LockId, Queue<E>>,
+    /// The first number of each queue.
+    first: u64,
     /// Events in all queues.
     pending: usize,
     max_pending: usize,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
+#[derive(Debug)]
+struct Queue<E> {
     /// The number to release next.
     next: u64,
     /// What has arrived beyond `next`, the smallest sequence number on top.
-    pending: BinaryHeap<Reverse<Pending>>,
+    pending: BinaryHeap<Reverse<Pending<E>>>,
 }
 
 #[derive(Debug)]
-struct Pending {
+struct Pending<E> {
     sequence: u64,
-    step: Step,
+    event: E,
 }
 
-impl Ord for Pending {
+impl<E> Ord for Pending<E> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.sequence.cmp(&other.sequence)
     }
 }
 
-impl PartialOrd for Pending {
+impl<E> PartialOrd for Pending<E> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Pending {
+impl<E> PartialEq for Pending<E> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Pending {}
+impl<E> Eq for Pending<E> {}
 
 /// Capacity that a queue keeps while nothing is pending. A longer one is used to
 /// a quarter at least: the bound is on the events of all locks, and many locks
 /// can have had many events pending at some time.
 const SMALL: usize = 64;
 
-impl Rearranger {
-    /// A rearranger that holds back up to `max_pending` events.
-    pub(crate) fn new(max_pending: usize) -> Self {
+impl<E: Ordered> Rearranger<E> {
+    /// A rearranger that holds back up to `max_pending` events. The first number
+    /// of each queue is `first`.
+    pub(crate) fn new(first: u64, max_pending: usize) -> Self {
         Self {
             queues: FxHashMap::default(),
+            first,
             pending: 0,
             max_pending,
         }
@@ -134,24 +115,28 @@ impl Rearranger {
         &mut self,
         lock: LockId,
         sequence: u64,
-        step: Step,
+        event: E,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step, &mut Counters),
+        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
-        let queue = self.queues.entry(lock).or_default();
+        let first = self.first;
+        let queue = self.queues.entry(lock).or_insert_with(|| Queue {
+            next: first,
+            pending: BinaryHeap::new(),
+        });
         // No tracer gets as far as the last number, which would have no next.
         if sequence < queue.next || sequence == u64::MAX {
             counters.add(Counter::LateEvents, 1);
         } else if sequence > queue.next {
-            queue.pending.push(Reverse(Pending { sequence, step }));
+            queue.pending.push(Reverse(Pending { sequence, event }));
             self.pending += 1;
             if self.pending > self.max_pending {
                 self.make_room(counters, release);
             }
         } else {
             queue.next = sequence + 1;
-            release(lock, step, counters);
-            let retired = step == Step::Event(LockEvent::Retired);
+            let retired = event.is_last();
+            release(lock, Step::Event(event), counters);
             self.release_due(lock, retired, counters, &mut release);
         }
     }
@@ -160,7 +145,7 @@ impl Rearranger {
     pub(crate) fn finish(
         mut self,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step, &mut Counters),
+        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
         let mut locks: Vec<_> = self.queues.keys().copied().collect();
         locks.sort_unstable();
@@ -175,7 +160,7 @@ impl Rearranger {
         lock: LockId,
         mut retired: bool,
         counters: &mut Counters,
-        release: &mut impl FnMut(LockId, Step, &mut Counters),
+        release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
         let Some(queue) = self.queues.get_mut(&lock) else {
             return;
@@ -184,15 +169,15 @@ impl Rearranger {
             && let Some(first) = queue.pending.peek_mut()
             && first.0.sequence <= queue.next
         {
-            let Reverse(Pending { sequence, step }) = PeekMut::pop(first);
+            let Reverse(Pending { sequence, event }) = PeekMut::pop(first);
             self.pending -= 1;
             if sequence < queue.next {
                 counters.add(Counter::LateEvents, 1);
                 continue;
             }
             queue.next += 1;
-            release(lock, step, counters);
-            retired = step == Step::Event(LockEvent::Retired);
+            retired = event.is_last();
+            release(lock, Step::Event(event), counters);
         }
         if queue.pending.len() < queue.pending.capacity() / 4 {
             queue
@@ -213,7 +198,7 @@ impl Rearranger {
         &mut self,
         lock: LockId,
         counters: &mut Counters,
-        release: &mut impl FnMut(LockId, Step, &mut Counters),
+        release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
     ) -> bool {
         let Some(queue) = self.queues.get_mut(&lock) else {
             return false;
@@ -237,7 +222,7 @@ impl Rearranger {
     fn make_room(
         &mut self,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step, &mut Counters),
+        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
         let enough = self.max_pending / 4 * 3;
         while self.pending > enough {
@@ -273,30 +258,39 @@ mod tests {
     fn arrive(numbers: &[u64], max_pending: usize) -> (String, Counters) {
         let mut counters = Counters::default();
         let mut released = Vec::new();
-        let mut rearranger = Rearranger::new(max_pending);
+        let mut rearranger = Rearranger::new(0, max_pending);
         for &number in numbers {
-            rearranger.arrive(1, number, event(number), &mut counters, |_, step, _| {
-                released.push(describe(step));
-            });
+            rearranger.arrive(
+                1,
+                number,
+                Event::Number(number),
+                &mut counters,
+                |_, step, _| {
+                    released.push(describe(step));
+                },
+            );
         }
         released.push("end".to_owned());
         rearranger.finish(&mut counters, |_, step, _| released.push(describe(step)));
         (released.join(" "), counters)
     }
 
-    fn event(number: u64) -> Step {
-        let exit = LockEvent::Exit {
-            thread: ThreadIndex(0),
-            time_ns: number,
-            chain: ChainIndex::NOT_RECORDED,
-        };
-        Step::Event(exit)
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        Number(u64),
+        Last,
     }
 
-    fn describe(step: Step) -> String {
+    impl Ordered for Event {
+        fn is_last(&self) -> bool {
+            matches!(self, Self::Last)
+        }
+    }
+
+    fn describe(step: Step<Event>) -> String {
         match step {
-            Step::Event(LockEvent::Exit { time_ns, .. }) => time_ns.to_string(),
-            Step::Event(event) => format!("{event:?}"),
+            Step::Event(Event::Number(number)) => number.to_string(),
+            Step::Event(Event::Last) => "last".to_owned(),
             Step::Gap { .. } => "gap".to_owned(),
         }
     }
@@ -336,12 +330,12 @@ mod tests {
     fn makes_room_in_the_fullest_lock_first() {
         let mut counters = Counters::default();
         let mut released = Vec::new();
-        let mut rearranger = Rearranger::new(4);
+        let mut rearranger = Rearranger::new(0, 4);
         for (lock, number) in [(1, 9), (2, 3), (2, 5), (2, 7), (2, 8)] {
             rearranger.arrive(
                 lock,
                 number,
-                event(number),
+                Event::Number(number),
                 &mut counters,
                 |lock, step, _| {
                     released.push(format!("{lock}:{}", describe(step)));
@@ -354,14 +348,14 @@ mod tests {
     #[test]
     fn remembers_nothing_of_a_retired_lock() {
         let mut counters = Counters::default();
-        let mut rearranger = Rearranger::new(10);
+        let mut rearranger = Rearranger::new(0, 10);
         let mut released = 0;
-        for (number, step) in [
-            (3, event(3)),
-            (0, event(0)),
-            (1, Step::Event(LockEvent::Retired)),
+        for (number, event) in [
+            (3, Event::Number(3)),
+            (0, Event::Number(0)),
+            (1, Event::Last),
         ] {
-            rearranger.arrive(1, number, step, &mut counters, |_, _, _| released += 1);
+            rearranger.arrive(1, number, event, &mut counters, |_, _, _| released += 1);
         }
         assert_eq!(released, 2);
         assert!(rearranger.queues.is_empty());

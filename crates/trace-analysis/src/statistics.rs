@@ -1,7 +1,9 @@
 //! What a trace consists of.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace_format::{ChainRef, Event, EventsChunk, NONE, Segment, ThreadId};
+use trace_format::{
+    ChainRef, Event, EventsChunk, NONE, ParkBegin, ParkEnd, Segment, ThreadId, Unpark,
+};
 
 /// A type of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +160,14 @@ impl Statistics {
             | Event::LoaderUnload { time_ns, .. } => {
                 self.last_event_ns = self.last_event_ns.max(time_ns);
             }
+            Event::ParkBegin(ParkBegin { time_ns, chain, .. })
+            | Event::Unpark(Unpark { time_ns, chain, .. }) => {
+                self.chain_references += u64::from(chain != NONE);
+                self.last_event_ns = self.last_event_ns.max(time_ns);
+            }
+            Event::ParkEnd(ParkEnd { time_ns, .. }) => {
+                self.last_event_ns = self.last_event_ns.max(time_ns);
+            }
             Event::ForwardResolved { chain, .. } => {
                 self.chain_references += u64::from(chain != NONE);
             }
@@ -228,6 +238,9 @@ mod tests {
             Event::ThreadEnd { time_ns },
             Event::LostNumber { lock, sequence },
             Event::LostEvents { events: 1 },
+            Event::ParkBegin(ParkBegin::default()),
+            Event::ParkEnd(ParkEnd::default()),
+            Event::Unpark(Unpark::default()),
             Event::ThreadStart {
                 time_ns,
                 java_id: 1,

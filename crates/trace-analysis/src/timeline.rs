@@ -2,53 +2,45 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{Owner, UnknownOwner};
+use crate::contention::{Contention, Owner, UnknownOwner};
 
-/// Time between two boundaries (exits, entered events, gaps) of a lock. It
-/// begins where the interval before it ends; its first is without a begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interval {
+/// Time between two boundaries of a lock, events that tell about its owner. It
+/// begins where the interval before it ends; the first is without a begin.
+pub(crate) trait Interval {
     /// Nanoseconds since the trace's start.
-    pub(crate) end_ns: u64,
-    /// The owner, from the view of threads that began to wait within the
-    /// interval.
-    pub(crate) owner: Owner,
-    /// The owner, from the view of threads that waited before: the interval's
-    /// events may tell who held the lock at its end, but not since when.
-    pub(crate) owner_for_earlier: Owner,
+    fn end_ns(&self) -> u64;
+
     /// Events are missing here, and it is not known whose.
-    pub(crate) is_gap: bool,
-}
+    fn is_gap(&self) -> bool;
 
-impl Interval {
-    pub(crate) fn new(end_ns: u64, owner: Owner) -> Self {
-        Self {
-            end_ns,
-            owner,
-            owner_for_earlier: owner,
-            is_gap: false,
-        }
-    }
-}
-
-/// An interval from the view of one thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) position: u64,
-    pub(crate) end_ns: u64,
-    pub(crate) owner: Owner,
-    pub(crate) is_gap: bool,
+    /// What stands for several intervals that nobody remembers, the last of which
+    /// ended at `end_ns`. It may have been a gap.
+    fn collapsed(end_ns: u64) -> Self;
 }
 
 /// The intervals that the threads waiting for one lock share.
 ///
 /// One list for all, because *n* waiting threads see the same owners: an exit
 /// costs the same however many threads wait.
-#[derive(Debug, Default)]
-pub(crate) struct Timeline {
+#[derive(Debug)]
+pub(crate) struct Timeline<I> {
     /// Position of the first interval kept, counted since the lock's beginning.
     start: u64,
-    intervals: VecDeque<Interval>,
+    intervals: VecDeque<I>,
+    /// Events lost so far by nobody knows whom.
+    numbers_lost: u64,
+    /// Position of the last of them.
+    last_gap: u64,
+}
+
+/// Where a wait begins in a timeline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) time_ns: u64,
+    /// Of the interval in which the wait begins.
+    pub(crate) position: u64,
+    /// [`Timeline::numbers_lost`] before the wait.
+    numbers_lost: u64,
 }
 
 /// More intervals are kept only in part: a thread may starve, or its entered
@@ -58,15 +50,42 @@ const MAX_INTERVALS: usize = 1 << 18;
 /// Capacity that a lock keeps while no thread waits for it.
 const SMALL: usize = 64;
 
-impl Timeline {
+impl<I> Default for Timeline<I> {
+    fn default() -> Self {
+        Self {
+            start: 0,
+            intervals: VecDeque::new(),
+            numbers_lost: 0,
+            last_gap: 0,
+        }
+    }
+}
+
+impl<I: Interval> Timeline<I> {
     /// Position of the interval that will be pushed next.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.intervals.len() as u64
     }
 
+    /// What a wait that begins now has to remember.
+    pub(crate) fn start_wait(&self, time_ns: u64) -> Start {
+        Start {
+            time_ns,
+            position: self.end(),
+            numbers_lost: self.numbers_lost,
+        }
+    }
+
+    /// Notes that this many events are lost, it is not known whose, within the
+    /// interval that will be pushed next.
+    pub(crate) fn lose(&mut self, numbers: u64) {
+        self.numbers_lost = self.numbers_lost.saturating_add(numbers);
+        self.last_gap = self.end();
+    }
+
     /// Appends an interval. Returns how many of the oldest lost their owner to
     /// keep within the bound.
-    pub(crate) fn push(&mut self, interval: Interval) -> u64 {
+    pub(crate) fn push(&mut self, interval: I) -> u64 {
         let collapsed = if self.intervals.len() == MAX_INTERVALS {
             self.collapse()
         } else {
@@ -79,17 +98,9 @@ impl Timeline {
     /// Makes one interval of the older half.
     fn collapse(&mut self) -> u64 {
         let half = self.intervals.len() / 2;
-        let end_ns = self
-            .intervals
-            .drain(..half)
-            .map(|interval| interval.end_ns)
-            .max();
-        let owner = Owner::Unknown(UnknownOwner::Collapsed);
-        self.intervals.push_front(Interval {
-            // It may have been one.
-            is_gap: true,
-            ..Interval::new(end_ns.unwrap_or(0), owner)
-        });
+        let ends = self.intervals.drain(..half);
+        let end_ns = ends.map(|interval| interval.end_ns()).max();
+        self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
         half as u64
     }
@@ -106,26 +117,70 @@ impl Timeline {
         }
     }
 
-    /// The intervals from `position` on, with the owners that a thread sees
-    /// that began to wait in the interval at `position`.
-    pub(crate) fn seen_from(&self, position: u64) -> impl Iterator<Item = Seen> {
+    /// The intervals from `position` on, and their positions.
+    pub(crate) fn seen_from(&self, position: u64) -> impl Iterator<Item = (u64, &I)> {
         let skip = position.saturating_sub(self.start) as usize;
         let positions = self.start + skip as u64..;
-        positions
-            .zip(self.intervals.range(skip.min(self.intervals.len())..))
-            .map(move |(at, interval)| {
-                let within = at == position;
-                Seen {
-                    position: at,
-                    end_ns: interval.end_ns,
-                    owner: if within {
-                        interval.owner
-                    } else {
-                        interval.owner_for_earlier
-                    },
-                    is_gap: interval.is_gap,
-                }
-            })
+        positions.zip(self.intervals.range(skip.min(self.intervals.len())..))
+    }
+
+    /// The intervals from `position` on, to correct them.
+    pub(crate) fn seen_from_mut(&mut self, position: u64) -> impl Iterator<Item = &mut I> {
+        let skip = position.saturating_sub(self.start) as usize;
+        self.intervals.range_mut(skip.min(self.intervals.len())..)
+    }
+
+    /// Splits the wait from `wait` to `end_ns` at the boundaries: `owner_of` says
+    /// who is to blame in the interval at a position, and `rest` is to blame after
+    /// the last boundary. The parts are clamped to the wait, so that they add up.
+    pub(crate) fn split(
+        &self,
+        wait: Start,
+        end_ns: u64,
+        owner_of: impl Fn(u64, &I) -> Owner,
+        rest: Owner,
+        contentions: &mut Vec<Contention>,
+    ) {
+        // Two lost events can be the end of this wait and the begin of a later
+        // one: nobody may be blamed for what lies between the gaps.
+        let may_be_two_waits = self.numbers_lost.saturating_sub(wait.numbers_lost) >= 2;
+        let mut between_gaps = false;
+
+        contentions.clear();
+        let mut start_ns = wait.time_ns;
+        for (position, interval) in self.seen_from(wait.position) {
+            if start_ns >= end_ns {
+                break;
+            }
+            between_gaps |= may_be_two_waits && interval.is_gap();
+            between_gaps &= position <= self.last_gap;
+            let owner = if between_gaps {
+                Owner::Unknown(UnknownOwner::Lost)
+            } else {
+                owner_of(position, interval)
+            };
+            let until_ns = interval.end_ns().clamp(start_ns, end_ns);
+            append(contentions, start_ns, until_ns, owner);
+            start_ns = until_ns;
+        }
+        append(contentions, start_ns, end_ns, rest);
+        if contentions.is_empty() {
+            contentions.push(Contention {
+                start_ns,
+                duration_ns: 0,
+                owner: rest,
+            });
+        }
+    }
+}
+
+fn append(contentions: &mut Vec<Contention>, start_ns: u64, until_ns: u64, owner: Owner) {
+    if until_ns > start_ns {
+        contentions.push(Contention {
+            start_ns,
+            duration_ns: until_ns - start_ns,
+            owner,
+        });
     }
 }
 
@@ -133,31 +188,44 @@ impl Timeline {
 mod tests {
     use super::*;
 
-    const LOST: Owner = Owner::Unknown(UnknownOwner::Lost);
-    const HAND_OFF: Owner = Owner::Unknown(UnknownOwner::HandOff);
-    const COLLAPSED: Owner = Owner::Unknown(UnknownOwner::Collapsed);
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Test {
+        Until(u64),
+        Collapsed(u64),
+    }
 
-    fn owners(timeline: &Timeline, position: u64) -> Vec<(u64, Owner)> {
+    impl Interval for Test {
+        fn end_ns(&self) -> u64 {
+            match *self {
+                Self::Until(end_ns) | Self::Collapsed(end_ns) => end_ns,
+            }
+        }
+
+        fn is_gap(&self) -> bool {
+            false
+        }
+
+        fn collapsed(end_ns: u64) -> Self {
+            Self::Collapsed(end_ns)
+        }
+    }
+
+    fn seen(timeline: &Timeline<Test>, position: u64) -> Vec<(u64, Test)> {
         let seen = timeline.seen_from(position);
-        seen.map(|interval| (interval.end_ns, interval.owner))
-            .collect()
+        seen.map(|(at, &interval)| (at, interval)).collect()
     }
 
     #[test]
-    fn threads_see_an_interval_from_within_or_from_before() {
+    fn positions_stay_when_intervals_are_forgotten() {
         let mut timeline = Timeline::default();
-        timeline.push(Interval::new(10, HAND_OFF));
-        let position = timeline.end();
-        let interval = Interval {
-            owner_for_earlier: LOST,
-            ..Interval::new(20, HAND_OFF)
-        };
-        timeline.push(interval);
-        assert_eq!(owners(&timeline, position), [(20, HAND_OFF)]);
-        assert_eq!(owners(&timeline, 0), [(10, HAND_OFF), (20, LOST)]);
-
-        timeline.forget_before(position);
-        assert_eq!(owners(&timeline, position), [(20, HAND_OFF)]);
+        timeline.push(Test::Until(10));
+        timeline.push(Test::Until(20));
+        assert_eq!(
+            seen(&timeline, 0),
+            [(0, Test::Until(10)), (1, Test::Until(20))]
+        );
+        timeline.forget_before(1);
+        assert_eq!(seen(&timeline, 1), [(1, Test::Until(20))]);
         assert_eq!(timeline.end(), 2);
     }
 
@@ -166,15 +234,19 @@ mod tests {
         let mut timeline = Timeline::default();
         let mut collapsed = 0;
         for end_ns in 0..=MAX_INTERVALS as u64 {
-            collapsed += timeline.push(Interval::new(end_ns, HAND_OFF));
+            collapsed += timeline.push(Test::Until(end_ns));
         }
         let half = MAX_INTERVALS as u64 / 2;
         assert_eq!(collapsed, half);
         assert_eq!(timeline.end(), MAX_INTERVALS as u64 + 1);
         for position in [0, 7, half - 1] {
-            let seen = owners(&timeline, position);
-            assert_eq!(seen[..2], [(half - 1, COLLAPSED), (half, HAND_OFF)]);
+            let seen = seen(&timeline, position);
+            let expected = [
+                (half - 1, Test::Collapsed(half - 1)),
+                (half, Test::Until(half)),
+            ];
+            assert_eq!(seen[..2], expected);
         }
-        assert_eq!(owners(&timeline, half)[0], (half, HAND_OFF));
+        assert_eq!(seen(&timeline, half)[0], (half, Test::Until(half)));
     }
 }

@@ -16,6 +16,7 @@ use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
 use crate::metadata::Metadata;
 use crate::statistics::Statistics;
+use crate::tally::WaitTally;
 
 /// Why a file cannot be analyzed.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +60,8 @@ pub struct TraceSummary {
     pub tracer: Vec<(TracerCounter, u64)>,
     /// What the trace consists of.
     pub statistics: Statistics,
+    /// The waits found, of all kinds.
+    pub waits: WaitTally,
     /// What the analysis counted.
     pub counters: Counters,
     /// What could not be read.
@@ -184,6 +187,11 @@ impl TraceFile {
             }
         }
 
+        let mut waits = WaitTally::default();
+        let mut on_wait = |wait: &Wait, entities: &Entities| {
+            waits.add(wait);
+            on_wait(wait, entities);
+        };
         let mut pass = EventPass::new(analysis.begin_trace(metadata));
         let mut reader = self.read()?;
         while let Some(chunk) = self.next_chunk(&mut reader)? {
@@ -201,6 +209,7 @@ impl TraceFile {
             duration_ns: pass.end_ns.unwrap_or(pass.statistics.last_event_ns),
             tracer: pass.tracer,
             statistics: pass.statistics,
+            waits,
             counters,
             damage: reader.damage().clone(),
         })

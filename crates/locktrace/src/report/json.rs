@@ -7,7 +7,7 @@ use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Va
 
 use super::Report;
 use crate::human;
-use crate::record::{FrameRecord, NamedNumbers, frames};
+use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records};
 
 #[derive(Serialize)]
 struct ReportRecord<'a> {
@@ -42,6 +42,8 @@ struct TotalsRecord {
     unknown_owner_ns_by_reason: NamedNumbers,
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
+    /// All waits, whether they are in the tree or not.
+    waits_of_all_kinds: Vec<KindRecord>,
 }
 
 #[derive(Serialize)]
@@ -117,6 +119,7 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),
         safepoint_ns: totals.safepoint_ns,
         reenter_after_wait_ns: totals.reenter_after_wait_ns,
+        waits_of_all_kinds: kind_records(&report.waits),
     }
 }
 

@@ -5,16 +5,20 @@ mod json;
 mod table;
 mod tree;
 
-use trace_analysis::{Aggregation, Aspect, Entities, Rows, Totals, TraceSummary};
+use trace_analysis::{Aggregation, Aspect, Entities, Rows, Totals, TraceSummary, WaitTally};
 
 use crate::Outcome;
-use crate::cli::{ReportArguments, ReportFormat};
+use crate::cli::{KindArguments, ReportArguments, ReportFormat};
 use crate::{input, output, problem};
 
 /// What there is to show.
 struct Report<'a> {
     summaries: &'a [TraceSummary],
     aspects: &'a [Aspect],
+    /// What is shown.
+    kinds: &'a KindArguments,
+    /// The waits of all kinds.
+    waits: WaitTally,
     totals: Totals,
     rows: Rows,
     entities: &'a Entities,
@@ -34,12 +38,20 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
     let mut aggregation = Aggregation::new(arguments.by.as_slice());
     let analyzed = input::analyze(&traces, |wait, entities| {
-        aggregation.add(wait, entities);
+        if arguments.kinds.contains(wait.kind.waiting()) {
+            aggregation.add(wait, entities);
+        }
         Ok(())
     })?;
+    let mut waits = WaitTally::default();
+    for summary in &analyzed.summaries {
+        waits.merge(&summary.waits);
+    }
     let report = Report {
         summaries: &analyzed.summaries,
         aspects: &arguments.by,
+        kinds: &arguments.kinds,
+        waits,
         totals: aggregation.totals(),
         rows: aggregation.rows(arguments.selection(), &analyzed.entities),
         entities: &analyzed.entities,

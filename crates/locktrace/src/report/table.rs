@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use trace_analysis::UnknownOwner;
+use trace_analysis::{Group, UnknownOwner, WaitSums, Waiting};
 
 use super::Report;
 use super::tree::Tree;
@@ -14,11 +14,14 @@ pub(super) fn render(report: &Report<'_>, width: Option<usize>, full_chains: boo
     for summary in report.summaries {
         facts::add_trace(&mut text, summary);
     }
+    if report.totals.all.waits > 0 {
+        write_totals(&mut text, report);
+    }
+    write_others(&mut text, report);
     if report.totals.all.waits == 0 {
         text.push_str("\nNo thread had to wait for a lock.\n");
         return text;
     }
-    write_totals(&mut text, report);
     text.push('\n');
     Tree::new(report, full_chains).render(&mut text, width);
     text
@@ -35,6 +38,22 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
         human::duration(all.max_wait_ns),
     );
     facts::add(text, "Blocked", &blocked);
+
+    let shown = |waiting| report.kinds.contains(waiting);
+    let of_group = |wanted| {
+        report
+            .waits
+            .sum(|group, waiting| group == wanted && shown(waiting))
+    };
+    let (monitors, parks) = (of_group(Group::Monitor), of_group(Group::Park));
+    if parks.waits > 0 {
+        let groups = format!(
+            "intrinsic locks {}; java.util.concurrent {}",
+            sums(monitors),
+            sums(parks)
+        );
+        facts::add(text, "Groups", &groups);
+    }
 
     let of_blocked = |duration_ns| human::percent(human::share(duration_ns, all.duration_ns));
     let mut owner = format!("known for {}", of_blocked(totals.known_owner_ns()));
@@ -55,7 +74,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
         (
             "After wait",
             totals.reenter_after_wait_ns,
-            ", back from Object.wait: often not critical",
+            ", back from Object.wait or Condition.await: often not critical",
         ),
     ] {
         if duration_ns > 0 {
@@ -67,4 +86,26 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
             );
         }
     }
+}
+
+/// What there is beside what is shown.
+fn write_others(text: &mut String, report: &Report<'_>) {
+    let others = Waiting::ALL.into_iter().filter_map(|kind| {
+        let of_kind = report.waits.sum(|_, waiting| waiting == kind);
+        let is_hidden = !report.kinds.contains(kind) && of_kind.waits > 0;
+        is_hidden.then(|| format!("{} {}", kind.name(), sums(of_kind)))
+    });
+    let others: Vec<_> = others.collect();
+    if !others.is_empty() {
+        facts::add(
+            text,
+            "Not shown",
+            &format!("{} (--kind)", others.join("; ")),
+        );
+    }
+}
+
+fn sums(sums: WaitSums) -> String {
+    let duration = human::duration(sums.duration_ns);
+    format!("{duration} in {}", plural(sums.waits, "wait"))
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
-use trace_analysis::{Aspect, Row, Rows, Sums, Value};
+use trace_analysis::{Aspect, Row, Rows, Sums, Value, Waiting};
 
 use super::Report;
+use crate::cli::KindArguments;
 use crate::human;
 use crate::name::{chain_line, fit, width};
 use crate::output::{BOLD, DIM};
@@ -144,7 +145,7 @@ impl<'a> Tree<'a> {
     fn label(&self, label: &Label<'_>, room: Option<usize>) -> String {
         match label {
             Label::Row(row) => {
-                let role = role(row);
+                let role = role(row, self.report.kinds);
                 let room = room.map(|room| room.saturating_sub(width(role)));
                 dim(role) + &self.row_label(row, room)
             }
@@ -180,12 +181,16 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
 }
 
 /// What the value of `row` is to the contentions.
-fn role(row: &Row) -> &'static str {
+fn role(row: &Row, kinds: &KindArguments) -> &'static str {
+    let only_locks = kinds.is_only(Waiting::Contention);
     match (row.aspect, row.value) {
         (_, Value::UnknownOwner(_)) => "",
-        (Aspect::Group | Aspect::LockClass | Aspect::Lock, _) => "",
-        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) => "blocked ",
-        (Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain, _) => "held by ",
+        (Aspect::Group | Aspect::Kind | Aspect::LockClass | Aspect::Lock, _) => "",
+        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) if only_locks => "blocked ",
+        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) => "waited ",
+        _ if only_locks => "held by ",
+        _ if kinds.contains(Waiting::Contention) => "held or woken by ",
+        _ => "woken by ",
     }
 }
 

@@ -1,0 +1,91 @@
+//! What the methods that a thread is in tell about a park or an unpark.
+
+use rustc_hash::FxHashMap;
+
+use crate::entity::{ChainIndex, Entities, Frame};
+
+/// What a call chain tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Code {
+    /// The thread acquires something that several threads can share.
+    pub(crate) shares: bool,
+    /// The thread acquires a lock again after it waited for a condition.
+    pub(crate) after_await: bool,
+    /// The thread is a worker and waits for work.
+    pub(crate) idles: bool,
+    /// The unpark passes on a release to the next thread in the queue: the writer
+    /// was just woken itself.
+    pub(crate) passes_on: bool,
+    /// The unpark is no release: the thread gives up waiting, or moves another
+    /// one in a queue.
+    pub(crate) no_release: bool,
+    /// The unpark releases what several threads could share.
+    pub(crate) releases_shared: bool,
+}
+
+impl Code {
+    fn of(frames: &[Frame], entities: &Entities) -> Self {
+        let mut code = Self::default();
+        for frame in frames {
+            let method = entities.method(frame.method);
+            if let Some(class) = method.class {
+                code.add(entities.class_name(class), &method.name);
+            }
+        }
+        code
+    }
+
+    /// Considers that the thread is in `method`. Applications bring copies of
+    /// `java.util.concurrent` in packages of their own.
+    fn add(&mut self, class: &str, method: &str) {
+        let class = class.rsplit('.').next().unwrap_or(class);
+        match (class, method) {
+            (
+                "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
+                "doAcquireShared" | "doAcquireSharedInterruptibly" | "doAcquireSharedNanos",
+            ) => self.shares = true,
+            (
+                "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
+                "setHeadAndPropagate",
+            ) => self.passes_on = true,
+            ("AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer", "releaseShared") => {
+                self.releases_shared = true
+            }
+            (
+                "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
+                "cancelAcquire" | "transferForSignal",
+            ) => self.no_release = true,
+            ("StampedLock", "acquireRead") => {
+                self.shares = true;
+                self.passes_on = true;
+            }
+            ("StampedLock", "cancelWaiter") => self.no_release = true,
+            ("StampedLock", "unlockRead" | "tryUnlockRead") => self.releases_shared = true,
+            (
+                "AbstractQueuedSynchronizer$ConditionObject"
+                | "AbstractQueuedLongSynchronizer$ConditionObject",
+                method,
+            ) if method.starts_with("await") => self.after_await = true,
+            ("ForkJoinPool", "awaitWork" | "scan" | "idleAwaitWork")
+            | ("SingleThreadEventExecutor" | "GlobalEventExecutor", "takeTask") => {
+                self.idles = true;
+            }
+            (class, "getTask") if class.ends_with("ThreadPoolExecutor") => self.idles = true,
+            (class, "idleJobPoll" | "reservedWait") if class.contains("ThreadPool") => {
+                self.idles = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Remembers what call chains tell.
+#[derive(Debug, Default)]
+pub(crate) struct CodeTable(FxHashMap<ChainIndex, Code>);
+
+impl CodeTable {
+    pub(crate) fn of_chain(&mut self, chain: ChainIndex, entities: &Entities) -> Code {
+        let known = self.0.entry(chain);
+        *known.or_insert_with(|| Code::of(entities.chain(chain).frames(), entities))
+    }
+}

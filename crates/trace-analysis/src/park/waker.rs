@@ -1,0 +1,102 @@
+//! Waits for something else than a lock: the thread that ended the wait takes the
+//! owner's place.
+
+use trace_format::ParkEndReason;
+
+use super::permits::Waker;
+use super::{Code, Synchronizer};
+use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind};
+use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+
+/// A thread that waits for something else than a lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitForWaker {
+    pub(crate) lock: LockIndex,
+    pub(crate) synchronizer: Synchronizer,
+    pub(crate) code: Code,
+    pub(crate) chain: ChainIndex,
+    pub(crate) start_ns: u64,
+    /// It waits for some time at most.
+    pub(crate) timed: bool,
+}
+
+/// How such a wait ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Woken {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) reason: ParkEndReason,
+    pub(crate) waker: Option<Waker>,
+    pub(crate) safepoint_ns: u64,
+    /// So many events are lost meanwhile that it may have been two waits.
+    pub(crate) may_be_two_waits: bool,
+}
+
+impl WaitForWaker {
+    /// What the wait was for. By default, parking without a known synchronizer is
+    /// waiting for another thread, but for the time to pass if it passed.
+    fn kind(&self, reason: ParkEndReason) -> WaitKind {
+        if self.code.idles || self.synchronizer == Synchronizer::Pool {
+            WaitKind::Idle
+        } else if self.synchronizer == Synchronizer::Other
+            && self.timed
+            && reason == ParkEndReason::TimedOut
+        {
+            WaitKind::Sleep
+        } else {
+            WaitKind::Conditional
+        }
+    }
+
+    /// Fills in `wait`, all but its number.
+    pub(crate) fn describe(&self, woken: &Woken, wait: &mut Wait) {
+        let end_ns = woken.time_ns.max(self.start_ns);
+        wait.group = Group::Park;
+        wait.kind = self.kind(woken.reason);
+        wait.lock = self.lock;
+        wait.thread = woken.thread;
+        wait.chain = self.chain;
+        wait.start_ns = self.start_ns;
+        wait.duration_ns = end_ns - self.start_ns;
+        wait.safepoint_ns = woken.safepoint_ns;
+        wait.contentions.clear();
+
+        let mut add = |start_ns: u64, until_ns: u64, owner| {
+            let duration_ns = until_ns - start_ns;
+            wait.contentions.push(Contention {
+                start_ns,
+                duration_ns,
+                owner,
+            });
+        };
+        match woken.waker {
+            _ if woken.may_be_two_waits => {
+                add(self.start_ns, end_ns, Owner::Unknown(UnknownOwner::Lost));
+            }
+            Some(Waker {
+                thread,
+                time_ns,
+                chain,
+                ..
+            }) => {
+                // A permit can be older than the park.
+                let until_ns = time_ns.clamp(self.start_ns, end_ns);
+                if until_ns > self.start_ns || until_ns == end_ns {
+                    add(self.start_ns, until_ns, Owner::Thread { thread, chain });
+                }
+                if until_ns < end_ns {
+                    add(until_ns, end_ns, Owner::Unknown(UnknownOwner::HandOff));
+                }
+            }
+            None => {
+                let reason = match woken.reason {
+                    ParkEndReason::TimedOut | ParkEndReason::Spurious => UnknownOwner::NotWoken,
+                    // An interrupt by a thread that is not Java's has no event.
+                    ParkEndReason::Interrupted => UnknownOwner::NoExit,
+                    ParkEndReason::Unparked | ParkEndReason::PermitAvailable => UnknownOwner::Lost,
+                };
+                add(self.start_ns, end_ns, Owner::Unknown(reason));
+            }
+        }
+    }
+}
