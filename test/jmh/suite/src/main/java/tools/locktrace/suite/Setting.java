@@ -31,12 +31,12 @@ enum Setting {
             cases.add(locks(12, 4));
             for (LockKind kind : LockKind.values()) {
                 if (kind != LockKind.BLOCK) {
-                    cases.add(shared(4, Holds.GEOMETRIC).with("kind", kind));
+                    cases.add(kind(kind, 4));
                 }
             }
             cases.add(SuiteCase.of(InlinedLocks.class, 4));
             cases.add(chains(8, 100, 50, Holds.ONE_LONG).with("kind", LockKind.FAIR_REENTRANT_LOCK));
-            cases.add(shared(8, Holds.GEOMETRIC).with("think", 4).with("kind", LockKind.REENTRANT_LOCK));
+            cases.add(shared(8, Holds.GEOMETRIC).with("kind", LockKind.REENTRANT_LOCK).with("think", 4));
             for (ReadWriteKind kind : ReadWriteKind.values()) {
                 cases.add(readersAndWriters(kind, 4, 2));
             }
@@ -73,7 +73,7 @@ enum Setting {
                 for (int threads : new int[] {2, 4, 32}) {
                     // Two threads do not wait for two permits.
                     if (threads > 2 || kind != LockKind.TWO_PERMITS) {
-                        cases.add(shared(threads, Holds.GEOMETRIC).with("kind", kind));
+                        cases.add(kind(kind, threads));
                     }
                 }
                 cases.add(chains(8, 100, 20, Holds.GEOMETRIC).with("kind", kind));
@@ -117,6 +117,13 @@ enum Setting {
 
     private static SuiteCase shared(int threads, Holds holds) {
         return SuiteCase.of(SharedLocks.class, threads).with("holds", holds);
+    }
+
+    private static SuiteCase kind(LockKind kind, int threads) {
+        SuiteCase kindCase = shared(threads, Holds.GEOMETRIC).with("kind", kind);
+        // A thread that wants such a lock again at once finds it free nearly always:
+        // only while it thinks others come to have it.
+        return kind.parks() ? kindCase.with("think", 4).with("burst", 4) : kindCase;
     }
 
     private static SuiteCase chains(int threads, int number, int depth, Holds holds) {

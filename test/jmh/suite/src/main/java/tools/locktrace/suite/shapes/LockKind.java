@@ -93,6 +93,11 @@ public enum LockKind {
         }
     };
 
+    /** Threads that wait are parked; else they are blocked at a monitor. */
+    public boolean parks() {
+        return compareTo(REENTRANT_LOCK) >= 0;
+    }
+
     /** A new lock; those of classes are the same each time. */
     abstract Guard create();
 

@@ -37,6 +37,13 @@ public class SharedLocks {
     @Param("0")
     int think;
 
+    /**
+     * How many turns a thread takes before it thinks again. In between it may find
+     * the lock still free that it has just released, before the one that it woke.
+     */
+    @Param("1")
+    int burst;
+
     private Guard[] guards;
     private String[] paths;
 
@@ -63,7 +70,9 @@ public class SharedLocks {
         worker.operationBegins();
         int chain = worker.next(chains);
         int lock = worker.next(locks);
-        Turn.nap(think);
+        if (worker.isFirstOf(burst)) {
+            Turn.nap(think);
+        }
         Turn turn = Turn.of(holds.naps(number(worker, chain, lock)), guards[lock].key(), paths[chain]);
         Chains.hold(guards[lock], worker.log.note(turn), depth, chain);
     }

@@ -34,6 +34,11 @@ public class Worker {
         return (operations + number * choices / threads) % choices;
     }
 
+    /** The operation is the first of so many in a row. */
+    boolean isFirstOf(int row) {
+        return (operations - 1) % row == 0;
+    }
+
     void operationBegins() {
         operations++;
     }
