@@ -23,6 +23,7 @@ mod expectation;
 mod jdk;
 mod jvm;
 mod locktrace;
+mod park_log;
 mod paths;
 mod processor;
 mod programs;
@@ -41,6 +42,7 @@ pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
     report, waits, waits_on,
 };
+pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, run_to_success};

@@ -69,6 +69,12 @@ pub fn waits_on(trace: &Path, lock_class: &str) -> Vec<Wait> {
     waits
 }
 
+/// The events of a trace that could be read as a whole, one object for each.
+pub(crate) fn dump<T: DeserializeOwned>(trace: &Path) -> Vec<T> {
+    let lines = succeed(["dump", "--format", "jsonl"], trace);
+    lines.lines().map(parse).collect()
+}
+
 /// The report on a complete trace, aggregated by some aspects.
 pub fn report(trace: &Path, by: &str) -> Report {
     parse(&succeed(
