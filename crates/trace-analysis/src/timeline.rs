@@ -13,6 +13,12 @@ pub(crate) trait Interval {
     /// Events are missing here, and it is not known whose.
     fn is_gap(&self) -> bool;
 
+    /// The interval ends because something was seen, not because the lock was
+    /// released: the same owner goes on.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
     /// What stands for several intervals that nobody remembers, the last of which
     /// ended at `end_ns`. It may have been a gap.
     fn collapsed(end_ns: u64) -> Self;
@@ -148,6 +154,7 @@ impl<I: Interval> Timeline<I> {
 
         contentions.clear();
         let mut start_ns = wait.time_ns;
+        let mut goes_on = false;
         for (position, interval) in self.seen_from(wait.position) {
             if start_ns >= end_ns {
                 break;
@@ -160,10 +167,11 @@ impl<I: Interval> Timeline<I> {
                 owner_of(position, interval)
             };
             let until_ns = interval.end_ns().clamp(start_ns, end_ns);
-            append(contentions, start_ns, until_ns, owner);
+            append(contentions, start_ns, until_ns, owner, goes_on);
             start_ns = until_ns;
+            goes_on = interval.goes_on();
         }
-        append(contentions, start_ns, end_ns, rest);
+        append(contentions, start_ns, end_ns, rest, false);
         if contentions.is_empty() {
             contentions.push(Contention {
                 start_ns,
@@ -174,13 +182,23 @@ impl<I: Interval> Timeline<I> {
     }
 }
 
-fn append(contentions: &mut Vec<Contention>, start_ns: u64, until_ns: u64, owner: Owner) {
-    if until_ns > start_ns {
-        contentions.push(Contention {
+/// Appends a part, or makes the last one longer if its owner `goes_on`.
+fn append(
+    contentions: &mut Vec<Contention>,
+    start_ns: u64,
+    until_ns: u64,
+    owner: Owner,
+    goes_on: bool,
+) {
+    let duration_ns = until_ns - start_ns;
+    match contentions.last_mut() {
+        _ if duration_ns == 0 => {}
+        Some(last) if goes_on && last.owner == owner => last.duration_ns += duration_ns,
+        _ => contentions.push(Contention {
             start_ns,
-            duration_ns: until_ns - start_ns,
+            duration_ns,
             owner,
-        });
+        }),
     }
 }
 

@@ -166,6 +166,10 @@ impl ParkDispatcher {
                                 time_ns,
                                 owner,
                                 safepoint_ns,
+                                unparked: matches!(
+                                    reason,
+                                    ParkEndReason::Unparked | ParkEndReason::PermitAvailable
+                                ),
                                 unseen_waker: waker.filter(releases),
                             };
                             analyzer.end(&end, sink.counters);

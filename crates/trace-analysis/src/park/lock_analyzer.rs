@@ -45,6 +45,8 @@ struct Interval {
     /// Who kept out threads that would share it.
     owner_for_readers: Owner,
     is_gap: bool,
+    /// An owner was seen, but no release.
+    goes_on: bool,
 }
 
 impl Interval {
@@ -55,6 +57,7 @@ impl Interval {
             owner,
             owner_for_readers: owner,
             is_gap,
+            goes_on: false,
         }
     }
 }
@@ -66,6 +69,10 @@ impl timeline::Interval for Interval {
 
     fn is_gap(&self) -> bool {
         self.is_gap
+    }
+
+    fn goes_on(&self) -> bool {
+        self.goes_on
     }
 
     fn collapsed(end_ns: u64) -> Self {
@@ -151,6 +158,8 @@ pub(super) struct End {
     pub(super) time_ns: u64,
     pub(super) owner: Option<ThreadIndex>,
     pub(super) safepoint_ns: u64,
+    /// Somebody unparked it.
+    pub(super) unparked: bool,
     /// Who unparked the thread, if that has not been [`LockAnalyzer::unpark`]ed:
     /// it did not see what the thread waited for.
     pub(super) unseen_waker: Option<Waker>,
@@ -307,7 +316,8 @@ impl LockAnalyzer {
                 woken: Some(woken),
             } if woken == begin.thread => self.tenure = Tenure::Held { by, woken: None },
             Tenure::Lost => self.boundary(begin.time_ns, Evidence::None, held, counters),
-            Tenure::Released { .. } if !is_free => {
+            // A reader may only queue up behind a writer that was woken.
+            Tenure::Released { .. } if !is_free && !begin.code.shares => {
                 self.boundary(begin.time_ns, Evidence::None, held, counters);
             }
             _ => {}
@@ -332,10 +342,11 @@ impl LockAnalyzer {
             by: end.owner,
             woken: Some(end.thread),
         };
+        let had_owner = matches!(self.tenure, Tenure::Held { by: Some(_), .. });
         if let Some(owner) = end.owner {
             self.knows_owner = true;
             self.boundary(end.time_ns, Evidence::Owner(owner), held, counters);
-        } else if !matches!(self.tenure, Tenure::Held { .. }) {
+        } else if end.unparked && !had_owner {
             self.boundary(end.time_ns, Evidence::None, held, counters);
         }
         let position = self.timeline.end();
@@ -350,8 +361,9 @@ impl LockAnalyzer {
 
     /// The thread unparks another one that is parked here.
     pub(super) fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
-        // It got the lock, or gave up.
-        if let Some(index) = self.position(unpark.thread) {
+        let waiter = self.position(unpark.thread);
+        if let Some(index) = waiter.filter(|_| !unpark.code.no_release) {
+            // It got the lock.
             self.finish_wait(index, sink);
         }
         if unpark.code.passes_on {
@@ -412,18 +424,20 @@ impl LockAnalyzer {
     ) {
         let owner = self.owner_until(evidence);
         self.follow_tenure(owner, evidence);
-        let shared = matches!(evidence, Evidence::Release { shared: true, .. });
-        let readers = owner == Owner::Unknown(UnknownOwner::Readers);
-        let owner_for_readers = if shared || readers {
-            self.first_writer()
-        } else {
-            owner
+        let owner_for_readers = match evidence {
+            Evidence::Release { shared: true, .. } => self.first_writer(),
+            // Reader after reader is being woken.
+            Evidence::None if owner == Owner::Unknown(UnknownOwner::Readers) => {
+                Owner::Unknown(UnknownOwner::HandOff)
+            }
+            _ => owner,
         };
         let interval = Interval {
             end_ns: time_ns,
             owner,
             owner_for_readers,
             is_gap: false,
+            goes_on: matches!(evidence, Evidence::Owner(_)),
         };
         self.push(interval, counters);
         self.tenure = next;

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{
-    Analysis, Chain, Counters, Entities, Limits, Metadata, Owner, TraceFile, TraceSummary, Wait,
+    Analysis, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata, Owner, TraceFile,
+    TraceSummary, Wait,
 };
 use trace_format::{Event, ThreadId};
 
@@ -84,14 +85,14 @@ impl FoundWait {
                 Owner::Thread {
                     thread: owner,
                     chain,
-                } => Ok((thread(owner), method(entities.chain(chain), entities))),
+                } => Ok((thread(owner), method(chain, wait.lock, entities))),
                 Owner::Unknown(reason) => Err(reason.name()),
             },
         });
         Self {
             thread: thread(wait.thread),
             kind: wait.kind.name(),
-            method: method(entities.chain(wait.chain), entities),
+            method: method(wait.chain, wait.lock, entities),
             lock: entities.lock_label(wait.lock),
             start_ns: wait.start_ns,
             end_ns: wait.start_ns + wait.duration_ns,
@@ -101,11 +102,11 @@ impl FoundWait {
     }
 }
 
-/// The name of the innermost method, `?` where the chain is not known.
-fn method(chain: &Chain, entities: &Entities) -> String {
-    match chain.frames() {
-        [innermost, ..] => entities.method(innermost.method).name.to_string(),
-        [] => "?".to_owned(),
+/// The name of the method, `?` where the chain is not known.
+fn method(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> String {
+    match entities.code(chain, lock) {
+        Some(frame) => entities.method(frame.method).name.to_string(),
+        None => "?".to_owned(),
     }
 }
 

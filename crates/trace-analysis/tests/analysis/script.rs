@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trace_format::{ChainRef, Event, Frame, LockId, ThreadId};
+use trace_format::{ChainRef, Event, Frame, LockId, PARK_DOMAINS, ThreadId};
 
 /// A number that was taken but whose event is not in the trace.
 pub(crate) const MISSING: &str = "missing";
@@ -33,7 +33,7 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
         .filter(|line| !line.is_empty())
     {
         let (line, lock) = line.split_once(" on L").unwrap_or((line, "1"));
-        let lock: LockId = lock.trim().parse().expect("a lock");
+        let lock = PARK_DOMAINS + lock.trim().parse::<LockId>().expect("a lock");
         let words: Vec<&str> = line.split_whitespace().collect();
         let (&[time, thread, verb], arguments) = words.split_first_chunk().expect("three words");
         let time_ns = time.parse().expect("a time");
@@ -95,13 +95,13 @@ fn description(lock: LockId) -> Event<'static> {
         lock,
         class: 1,
         mirrored_class: 0,
-        identity_hash: lock as u32,
+        identity_hash: (lock - PARK_DOMAINS) as u32,
         monitor_address: 0,
     }
 }
 
 /// The chain of the single method `a`, `b`...
-fn chain_id(method: &str) -> u32 {
+pub(crate) fn chain_id(method: &str) -> u32 {
     u32::from(method.as_bytes()[0])
 }
 

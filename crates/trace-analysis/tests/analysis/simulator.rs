@@ -9,7 +9,7 @@
 mod enter;
 mod release;
 
-use trace_format::{ChainId, Event, ForwardRef, LockId};
+use trace_format::{ChainId, Event, ForwardRef, LockId, PARK_DOMAINS};
 
 use crate::history::{Exit, History, Written};
 
@@ -138,7 +138,7 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
         monitors: vec![Monitor::default(); rules.objects.into()],
         activities: vec![Activity::Running; threads],
         regions: vec![Vec::new(); threads],
-        next_lock: 1,
+        next_lock: PARK_DOMAINS + 1,
         next_forward_ref: 1,
         history: History {
             events: vec![Vec::new(); threads + 1],

@@ -391,7 +391,7 @@ fn trace_read_from_the_middle_still_names_owners() {
     let (waits, counters) = analyze(&events[3..]);
     assert_eq!(
         waits,
-        ["T3 enter c on <lock #1 not described>: 30-40 T2 b, 40-45 <handoff>"]
+        ["T3 enter c on <lock #257 not described>: 30-40 T2 b, 40-45 <handoff>"]
     );
     assert_eq!(counters.value(Counter::LocksNotDescribed), 1);
     assert_eq!(counters.value(Counter::NumbersSkipped), 3);

@@ -1,0 +1,265 @@
+//! Traces of parked threads, written as text.
+
+use std::collections::BTreeMap;
+
+use trace_format::{
+    Blocker, ChainId, ClassId, Event, Frame, LockId, ParkBegin, ParkEnd, ParkEndReason,
+    ParkTimeout, Permit, ThreadId, Unpark,
+};
+
+use crate::script::{self, MISSING};
+
+/// The classes that threads park on, by what scripts call them, with their
+/// superclasses.
+const CLASSES: [(&str, &[&str]); 9] = [
+    (
+        "ReentrantLock",
+        &[
+            "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+            "java.util.concurrent.locks.ReentrantLock$Sync",
+            QUEUED,
+        ],
+    ),
+    (
+        "ReadWriteLock",
+        &[
+            "java.util.concurrent.locks.ReentrantReadWriteLock$FairSync",
+            "java.util.concurrent.locks.ReentrantReadWriteLock$Sync",
+            QUEUED,
+        ],
+    ),
+    ("StampedLock", &["java.util.concurrent.locks.StampedLock"]),
+    (
+        "Semaphore",
+        &[
+            "java.util.concurrent.Semaphore$NonfairSync",
+            "java.util.concurrent.Semaphore$Sync",
+            QUEUED,
+        ],
+    ),
+    (
+        "Latch",
+        &["java.util.concurrent.CountDownLatch$Sync", QUEUED],
+    ),
+    (
+        "Condition",
+        &["java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"],
+    ),
+    ("Custom", &["com.example.Mutex$Sync", QUEUED]),
+    ("Pool", &["java.util.concurrent.ForkJoinPool"]),
+    ("Other", &["com.example.Thing"]),
+];
+const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
+
+/// The frames below a method that tell what it does, by what scripts call them.
+const ROLES: [(&str, &str, &str); 7] = [
+    ("share", QUEUED, "doAcquireShared"),
+    ("pass", QUEUED, "setHeadAndPropagate"),
+    ("unshare", QUEUED, "releaseShared"),
+    ("cancel", QUEUED, "cancelAcquire"),
+    (
+        "await",
+        "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
+        "await",
+    ),
+    ("idle", "java.util.concurrent.ThreadPoolExecutor", "getTask"),
+    ("lock", QUEUED, "acquireQueued"),
+];
+
+const FIRST_CLASS: ClassId = 100;
+const FIRST_ROLE: u32 = 200;
+
+/// Parses a trace, one event a line, in the order in which things happened:
+///
+/// ```text
+/// 10 T2 park b                thread 2 parks, in method b
+/// 10 T2 park b again          ... and has not got the lock since it was woken
+/// 10 T2 park b timed          ... for some time
+/// 20 T1 unpark T2 a           thread 1 unparks thread 2, in method a
+/// 20 T1 unpark T2 a elsewhere ... and does not see what that is parked on
+/// 25 T2 woken                 thread 2 goes on because of the unpark before
+/// 25 T2 timeout               thread 2 goes on because the time is over
+/// 25 T2 interrupted
+/// 25 T2 spurious
+/// 70 T2 lost                  an event of thread 2 is lost and listed
+/// 70 -- missing               an event is lost
+/// ```
+///
+/// A method is a letter, or one with a role: `share/b`. Any event may end with
+/// `owner T1`: thread 1 owns the lock then. The script's first line is the class of
+/// what all park on. Sequence numbers count the lines of a domain from 1.
+pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
+    let mut lines = script
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let class = lines.next().expect("a class");
+    let mut events = metadata_events();
+    let mut trace = Trace {
+        blocker: blocker(class),
+        sequences: BTreeMap::new(),
+        permits: BTreeMap::new(),
+    };
+    events.extend(lines.filter_map(|line| trace.event(line)));
+    events
+}
+
+struct Trace {
+    blocker: Blocker,
+    sequences: BTreeMap<LockId, u64>,
+    /// The last permit of each thread, and whether its unpark is elsewhere.
+    permits: BTreeMap<u64, (Permit, bool)>,
+}
+
+impl Trace {
+    fn event(&mut self, line: &str) -> Option<(ThreadId, Event<'static>)> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (&[time, thread, verb], arguments) = words.split_first_chunk().expect("three words");
+        let (arguments, owner) = match arguments {
+            [arguments @ .., "owner", owner] => (arguments, thread_number(owner)),
+            arguments => (arguments, 0),
+        };
+        let time_ns = time.parse().expect("a time");
+        let writer = thread.trim_start_matches('T').parse().unwrap_or(0);
+        let domain = match arguments {
+            ["elsewhere", ..] | [_, _, "elsewhere"] => 100 + thread_number(arguments[0]),
+            _ => 1,
+        };
+        let sequence = self.sequences.entry(domain).or_default();
+        *sequence += 1;
+        let sequence = *sequence;
+        let end = |reason, (permit, unpark_elsewhere): (Permit, bool)| {
+            Event::ParkEnd(ParkEnd {
+                domain,
+                sequence,
+                time_ns,
+                reason,
+                permit,
+                unpark_elsewhere,
+                owner,
+                safepoint_ns: 0,
+            })
+        };
+        let no_permit = (0, false);
+        let event = match (verb, arguments) {
+            ("park", [method, options @ ..]) => Event::ParkBegin(ParkBegin {
+                domain,
+                sequence,
+                time_ns,
+                blocker: self.blocker,
+                timeout: if options.contains(&"timed") {
+                    ParkTimeout::After(1)
+                } else {
+                    ParkTimeout::None
+                },
+                owner,
+                continued: options.contains(&"again"),
+                chain: chain_id(method),
+            }),
+            ("unpark", [target, method, options @ ..]) => {
+                let target = thread_number(target);
+                let elsewhere = options.contains(&"elsewhere");
+                let permit = self.permits.entry(target).or_default();
+                *permit = (permit.0 + 1, elsewhere);
+                Event::Unpark(Unpark {
+                    domain,
+                    sequence,
+                    time_ns,
+                    target,
+                    permit: permit.0,
+                    blocker: if elsewhere {
+                        Blocker::NONE
+                    } else {
+                        self.blocker
+                    },
+                    owner,
+                    interrupt: false,
+                    chain: chain_id(method),
+                })
+            }
+            ("woken", []) => end(ParkEndReason::Unparked, self.permits[&u64::from(writer)]),
+            ("timeout", []) => end(ParkEndReason::TimedOut, no_permit),
+            ("interrupted", []) => end(ParkEndReason::Interrupted, no_permit),
+            ("spurious", []) => end(ParkEndReason::Spurious, no_permit),
+            ("lost", []) => Event::LostNumber {
+                lock: domain,
+                sequence,
+            },
+            (MISSING, []) => return None,
+            _ => panic!("unknown event {line}"),
+        };
+        Some((writer, event))
+    }
+}
+
+fn thread_number(name: &str) -> u64 {
+    name.trim_start_matches('T').parse().expect("a thread")
+}
+
+/// The object with identity hash code 1; none of class `-`.
+fn blocker(class: &str) -> Blocker {
+    let Some(at) = CLASSES.iter().position(|&(name, _)| name == class) else {
+        assert_eq!(class, "-", "a class");
+        return Blocker::NONE;
+    };
+    Blocker {
+        class: FIRST_CLASS + 10 * at as ClassId,
+        identity_hash: 1,
+    }
+}
+
+/// The chain of a method, below it the frame of its role.
+fn chain_id(method: &str) -> ChainId {
+    let Some((role, method)) = method.split_once('/') else {
+        return script::chain_id(method);
+    };
+    let role = ROLES.iter().position(|&(name, ..)| name == role);
+    role_chain(role.expect("a role") as u32, script::chain_id(method))
+}
+
+fn role_chain(role: u32, method: ChainId) -> ChainId {
+    FIRST_ROLE * (role + 1) + method
+}
+
+/// Describes the classes, and each method with each role.
+fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
+    let class = |class, super_class, name| Event::Class {
+        class,
+        super_class,
+        loader: 0,
+        name,
+        source_file: "",
+        loader_class: "",
+    };
+    let mut events = Vec::new();
+    for (first, (_, names)) in (FIRST_CLASS..).step_by(10).zip(CLASSES) {
+        for (id, name) in (first..).zip(names) {
+            let is_last = id + 1 == first + names.len() as u32;
+            events.push(class(id, if is_last { 0 } else { id + 1 }, name));
+        }
+    }
+    for (role, (_, class_name, name)) in (0..).zip(ROLES) {
+        let id = FIRST_ROLE + role;
+        events.push(class(id, 0, class_name));
+        events.push(Event::Method {
+            method: id,
+            class: id,
+            name,
+            signature: "()V",
+        });
+        for method in b'a'..=b'z' {
+            let method = u32::from(method);
+            let frame = |method| Frame {
+                method,
+                bci: 0,
+                line: 1,
+            };
+            events.push(Event::Chain {
+                chain: role_chain(role, method),
+                frames: vec![frame(id), frame(method)],
+                truncated: false,
+            });
+        }
+    }
+    events.into_iter().map(|event| (0, event)).collect()
+}

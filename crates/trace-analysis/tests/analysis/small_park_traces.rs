@@ -1,0 +1,444 @@
+//! Small traces of parked threads and the waits that the analysis must find in
+//! them.
+
+use trace_analysis::{Counter, Counters, Limits};
+use trace_format::{Event, ThreadId};
+
+use crate::{found, park_script};
+
+/// Analyzes `script` and compares the waits, one a line, in the order of their
+/// begins. The order in which events are found must not matter.
+#[track_caller]
+fn check(script: &str, expected: &str) -> Counters {
+    let events = park_script::parse(script);
+    let (waits, counters) = analyze(&events);
+    let lines = expected.lines().map(str::trim);
+    let expected: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    assert_eq!(waits, expected);
+
+    let backwards: Vec<_> = events.into_iter().rev().collect();
+    assert_eq!(analyze(&backwards).0, expected, "backwards");
+    counters
+}
+
+fn analyze(events: &[(ThreadId, Event<'_>)]) -> (Vec<String>, Counters) {
+    let mut analyzed = found::analyze(events, Limits::default());
+    analyzed.waits.sort_by_key(|wait| wait.start_ns);
+    let waits = analyzed.waits.iter().map(|wait| {
+        let wait = wait.to_string();
+        let (before, parts) = wait.split_once(" on ").expect("a lock");
+        let (_, parts) = parts.split_once(": ").expect("parts");
+        format!("{before}: {parts}")
+    });
+    (waits.collect(), analyzed.counters)
+}
+
+/// T1 has the lock, T2 and T4 park. T1 unparks T2, but T3 is quicker, so T2 parks
+/// again, until T3 unparks it. T4 stays parked.
+#[test]
+fn paper_figure_5() {
+    let counters = check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        20 T4 park d owner T1
+        50 T1 unpark T2 a
+        55 T2 woken owner T3
+        57 T2 park b again owner T3
+        90 T3 unpark T2 c
+        95 T2 woken
+        99 T2 unpark T4 b
+        102 T4 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>, 95-99 T2 b, 99-102 <handoff>
+        ",
+    );
+    assert_eq!(counters, Counters::default());
+}
+
+/// The same with a lock that does not say who owns it.
+#[test]
+fn paper_figure_5_without_owners() {
+    check(
+        "
+        Custom
+        10 T2 park b
+        20 T4 park d
+        50 T1 unpark T2 a
+        55 T2 woken
+        57 T2 park b again
+        90 T3 unpark T2 c
+        95 T2 woken
+        99 T2 unpark T4 b
+        102 T4 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>, 95-99 T2 b, 99-102 <handoff>
+        ",
+    );
+}
+
+#[test]
+fn new_call_of_lock_is_a_new_wait() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        50 T1 unpark T2 a
+        55 T2 woken
+        60 T2 park c owner T1
+        80 T1 unpark T2 a
+        85 T2 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T2 enter c: 60-80 T1 a, 80-85 <handoff>
+        ",
+    );
+}
+
+/// Between the unpark and the wake-up others can come and go without an event:
+/// only an owner seen at both ends is blamed.
+#[test]
+fn owner_seen_at_both_ends_of_a_hand_over_is_blamed() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        50 T1 unpark T2 a owner T3
+        55 T2 woken owner T3
+        56 T2 park b again owner T3
+        70 T3 unpark T2 c owner T4
+        75 T2 woken owner T5
+        76 T2 park b again owner T5
+        80 T5 unpark T2 e
+        81 T2 woken
+        ",
+        "T2 enter b: 10-50 T1 a, 50-70 T3 c, 70-75 <handoff>, 75-80 T5 e, 80-81 <handoff>",
+    );
+}
+
+/// T3 is seen to have the lock, but it released it unseen: T2, which was woken, has
+/// it and releases it.
+#[test]
+fn owner_that_releases_unseen_is_not_blamed_for_the_next() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        20 T4 park d owner T1
+        50 T1 unpark T2 a
+        55 T2 woken owner T3
+        80 T2 unpark T4 b
+        85 T4 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
+        ",
+    );
+}
+
+#[test]
+fn owners_that_contradict_each_other_are_unknown() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        30 T4 park d owner T3
+        50 T3 unpark T2 c
+        55 T2 woken
+        ",
+        "T2 enter b: 10-30 <no-exit>, 30-50 T3 c, 50-55 <handoff>",
+    );
+}
+
+/// The chain of an owner is that of its release, also for a wait that ended before.
+#[test]
+fn wait_that_times_out_has_the_owners_chain() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        20 T4 park d owner T1
+        30 T2 timeout owner T1
+        50 T1 unpark T4 a
+        55 T4 woken
+        ",
+        "
+        T2 enter b: 10-30 T1 a
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>
+        ",
+    );
+}
+
+#[test]
+fn thread_that_gives_up_releases_nothing() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        20 T4 park d owner T1
+        30 T2 timeout owner T1
+        31 T2 unpark T4 cancel/b owner T1
+        32 T4 woken owner T1
+        33 T4 park d again owner T1
+        50 T1 unpark T4 a
+        55 T4 woken
+        ",
+        "
+        T2 enter b: 10-30 T1 a
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>
+        ",
+    );
+}
+
+/// T1 releases the lock just before T2 parks, so the permit is there already.
+#[test]
+fn unpark_before_the_park_is_found_in_the_threads_own_order() {
+    check(
+        "
+        ReentrantLock
+        10 T4 park d owner T1
+        20 T1 unpark T2 a elsewhere
+        21 T2 park b
+        22 T2 woken
+        40 T2 unpark T4 b
+        45 T4 woken
+        ",
+        "
+        T4 enter d: 10-20 T1 a, 20-22 <handoff>, 22-40 T2 b, 40-45 <handoff>
+        T2 enter b: 21-22 <handoff>
+        ",
+    );
+}
+
+#[test]
+fn after_await_the_lock_is_acquired_again() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park await/b owner T1
+        50 T1 unpark T2 a
+        55 T2 woken
+        ",
+        "T2 reenter-after-wait b: 10-50 T1 a, 50-55 <handoff>",
+    );
+}
+
+/// Writer T1 blocks writer T2 and reader T3, which T2 blocks in turn.
+#[test]
+fn writers_block_readers_and_writers() {
+    check(
+        "
+        ReadWriteLock
+        10 T2 park b owner T1
+        20 T3 park share/c owner T1
+        50 T1 unpark T2 a
+        55 T2 woken
+        80 T2 unpark T3 b
+        85 T3 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T3 enter c: 20-50 T1 a, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
+        ",
+    );
+}
+
+/// The last reader, T1, blocks writer T2. Reader T3 waits for the writer only.
+#[test]
+fn pending_writer_blocks_readers() {
+    check(
+        "
+        ReadWriteLock
+        10 T2 park b
+        20 T3 park share/c
+        50 T1 unpark T2 unshare/a
+        55 T2 woken
+        80 T2 unpark T3 b
+        85 T3 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T3 enter c: 20-50 T2 b, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
+        ",
+    );
+}
+
+/// T1 wakes reader T2, which wakes reader T3. T2 is not to blame for that, but
+/// writer T4 cannot know which of them.
+#[test]
+fn readers_that_wake_each_other_release_nothing() {
+    check(
+        "
+        ReadWriteLock
+        10 T2 park share/b owner T1
+        20 T3 park share/c owner T1
+        30 T4 park d owner T1
+        50 T1 unpark T2 a
+        55 T2 woken
+        56 T2 unpark T3 pass/b
+        60 T3 woken
+        90 T3 unpark T4 unshare/c
+        95 T4 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T3 enter c: 20-50 T1 a, 50-55 <handoff>, 55-60 <handoff>
+        T4 enter d: 30-50 T1 a, 50-55 <handoff>, 55-60 <readers>, 60-90 T3 c, 90-95 <handoff>
+        ",
+    );
+}
+
+#[test]
+fn readers_before_a_writer_that_barged_in_are_unknown() {
+    check(
+        "
+        ReadWriteLock
+        10 T2 park b
+        30 T3 park c owner T4
+        50 T4 unpark T2 d
+        55 T2 woken
+        ",
+        "T2 enter b: 10-30 <readers>, 30-50 T4 d, 50-55 <handoff>",
+    );
+}
+
+#[test]
+fn who_releases_a_permit_had_it() {
+    check(
+        "
+        Semaphore
+        10 T2 park share/b
+        20 T3 park share/c
+        50 T1 unpark T2 unshare/a
+        55 T2 woken
+        80 T2 unpark T3 unshare/b
+        85 T3 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T3 enter c: 20-50 T1 a, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
+        ",
+    );
+}
+
+/// T2 is woken by the count-down and wakes T3: the count-down is the reason.
+#[test]
+fn waker_takes_the_owners_place() {
+    check(
+        "
+        Latch
+        10 T2 park share/b
+        20 T3 park share/c
+        50 T1 unpark T2 unshare/a
+        55 T2 woken
+        56 T2 unpark T3 pass/b
+        60 T3 woken
+        ",
+        "
+        T2 conditional b: 10-50 T1 a, 50-55 <handoff>
+        T3 conditional c: 20-50 T1 a, 50-60 <handoff>
+        ",
+    );
+}
+
+#[test]
+fn custom_latch_is_no_lock() {
+    check(
+        "
+        Custom
+        10 T2 park share/b
+        50 T1 unpark T2 unshare/a
+        55 T2 woken
+        ",
+        "T2 conditional b: 10-50 T1 a, 50-55 <handoff>",
+    );
+}
+
+#[test]
+fn workers_without_work_are_idle() {
+    check(
+        "
+        Condition
+        10 T2 park idle/b
+        50 T1 unpark T2 a
+        55 T2 woken
+        ",
+        "T2 idle getTask: 10-50 T1 a, 50-55 <handoff>",
+    );
+    check(
+        "
+        Pool
+        10 T2 park b timed
+        50 T2 timeout
+        ",
+        "T2 idle b: 10-50 <not-woken>",
+    );
+}
+
+#[test]
+fn time_that_passes_is_sleep_unless_somebody_wakes_the_thread() {
+    for class in ["-", "Other"] {
+        check(
+            &format!("{class}\n10 T2 park b timed\n50 T2 timeout"),
+            "T2 sleep b: 10-50 <not-woken>",
+        );
+        check(
+            &format!("{class}\n10 T2 park b timed\n50 T1 unpark T2 a\n55 T2 woken"),
+            "T2 conditional b: 10-50 T1 a, 50-55 <handoff>",
+        );
+        check(
+            &format!("{class}\n10 T2 park b\n50 T2 spurious"),
+            "T2 conditional b: 10-50 <not-woken>",
+        );
+    }
+    check(
+        "Latch\n10 T2 park share/b timed\n50 T2 timeout",
+        "T2 conditional b: 10-50 <not-woken>",
+    );
+}
+
+#[test]
+fn lost_event_of_a_parked_thread_is_its_end() {
+    let counters = check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        20 T4 park d owner T1
+        50 T1 unpark T2 a
+        55 T2 lost
+        60 T2 park b owner T3
+        80 T3 unpark T2 c
+        85 T2 woken
+        90 T2 unpark T4 b
+        95 T4 woken
+        ",
+        "
+        T4 enter d: 20-50 T1 a, 50-60 <lost>, 60-80 T3 c, 80-85 <handoff>, 85-90 T2 b, 90-95 <handoff>
+        T2 enter b: 60-80 T3 c, 80-85 <handoff>
+        ",
+    );
+    assert_eq!(counters.value(Counter::WaitsWithoutEntered), 1);
+}
+
+#[test]
+fn nobody_is_blamed_where_events_are_missing() {
+    let counters = check(
+        "
+        ReentrantLock
+        10 T4 park d owner T1
+        50 T1 unpark T4 a
+        55 -- missing
+        60 -- missing
+        80 T3 unpark T4 c
+        85 T4 woken
+        ",
+        "T4 enter d: 10-50 T1 a, 50-80 <lost>, 80-85 <handoff>",
+    );
+    assert_eq!(counters.value(Counter::NumbersSkipped), 2);
+}
