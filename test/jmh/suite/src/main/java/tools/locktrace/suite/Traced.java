@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import tools.locktrace.jmh.LocktraceCommand;
 import tools.locktrace.jmh.Report;
 import tools.locktrace.suite.shapes.CallPath;
@@ -34,6 +35,11 @@ final class Traced {
         this.trace = trace;
         this.leavesOutNotified = leavesOutNotified;
         holdings.forEach(holding -> locks.add(holding.lock));
+    }
+
+    /** How often threads were blocked. */
+    double waits() throws IOException {
+        return Check.total(sums("lock,chain", nodes -> nodes.getFirst().key, leaf -> leaf.waits));
     }
 
     /** Blocked nanoseconds by lock. */
@@ -86,6 +92,11 @@ final class Traced {
     }
 
     private Map<String, Double> sums(String by, Function<Deque<Report.Node>, String> name) throws IOException {
+        return sums(by, name, leaf -> leaf.durationNs);
+    }
+
+    private Map<String, Double> sums(String by, Function<Deque<Report.Node>, String> name,
+            ToDoubleFunction<Report.Node> value) throws IOException {
         Report report = locktrace.report(trace, by);
         if (!report.trace.complete || report.trace.lostEvents != 0) {
             throw new IOException(trace + " is not complete, or lacks " + report.trace.lostEvents + " events");
@@ -94,7 +105,7 @@ final class Traced {
         Deque<Report.Node> nodes = new ArrayDeque<>();
         for (Report.Node lock : report.tree) {
             if (locks.contains(lock.key)) {
-                addLeaves(lock, nodes, leaf -> sums.merge(name.apply(nodes), (double) leaf.durationNs, Double::sum));
+                addLeaves(lock, nodes, leaf -> sums.merge(name.apply(nodes), value.applyAsDouble(leaf), Double::sum));
             }
         }
         return sums;

@@ -36,8 +36,8 @@ final class Chains {
     }
 
     /** What a call chain shows of {@link #hold}. */
-    static CallPath path(Guard guard, int depth, int number) {
-        CallPath path = guard.path();
+    static CallPath path(int depth, int number) {
+        CallPath path = new CallPath();
         for (int bit = depth - 2; bit >= 0; bit--) {
             boolean isA = bit >= Integer.SIZE || (number >>> bit & 1) == 0;
             path.calledBy(Chains.class, isA ? "a" : "b");

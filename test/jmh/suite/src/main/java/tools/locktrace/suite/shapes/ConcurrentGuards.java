@@ -1,10 +1,16 @@
 package tools.locktrace.suite.shapes;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import tools.locktrace.suite.truth.Demand;
 import tools.locktrace.suite.truth.Turn;
 
-/** Locks of {@code java.util.concurrent} that do not tell readers from writers. */
+/**
+ * Locks of {@code java.util.concurrent} that do not tell readers from writers.
+ * They are released in a method of its own, so that a trace shows whether its
+ * owners' call chains are those of the release.
+ */
 final class ConcurrentGuards {
     private ConcurrentGuards() {}
 
@@ -22,8 +28,17 @@ final class ConcurrentGuards {
             try {
                 turn.run();
             } finally {
-                lock.unlock();
+                release();
             }
+        }
+
+        private void release() {
+            lock.unlock();
+        }
+
+        @Override
+        List<String> releasingMethods() {
+            return Arrays.asList("release", "locked");
         }
 
         @Override
@@ -48,8 +63,17 @@ final class ConcurrentGuards {
             try {
                 turn.run();
             } finally {
-                semaphore.release();
+                release();
             }
+        }
+
+        private void release() {
+            semaphore.release();
+        }
+
+        @Override
+        List<String> releasingMethods() {
+            return Arrays.asList("release", "locked");
         }
 
         @Override

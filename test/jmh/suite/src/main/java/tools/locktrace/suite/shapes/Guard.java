@@ -39,17 +39,41 @@ abstract class Guard {
         return key;
     }
 
-    /** The methods of this guard in a call chain from {@link #locked} inwards, innermost first. */
+    /** The methods of this guard in a call chain that waits, from {@link #locked} inwards, innermost first. */
     List<String> methods() {
         return Arrays.asList("locked");
     }
 
-    /** What a call chain shows of {@link #hold}, both while waiting and when releasing. */
-    final CallPath path() {
+    /** The same in a call chain that releases the lock. */
+    List<String> releasingMethods() {
+        return methods();
+    }
+
+    /** A turn with this lock. */
+    final Turn turn(int naps, Paths paths) {
+        return turn(naps, paths, Turn.NOTHING);
+    }
+
+    /** A turn that does something else, too, while it holds the lock. */
+    final Turn turn(int naps, Paths paths, Runnable then) {
+        return Turn.of(naps, key(), paths.blocked, paths.owner, then);
+    }
+
+    /** What call chains show of {@link #hold} and its callers. */
+    final Paths paths(CallPath callers) {
+        return new Paths(holdingPath(callers), path(releasingMethods(), callers));
+    }
+
+    /** What a call chain shows of {@link #hold} and its callers while a turn runs. */
+    final CallPath holdingPath(CallPath callers) {
+        return path(methods(), callers);
+    }
+
+    private CallPath path(List<String> methods, CallPath callers) {
         CallPath path = new CallPath();
-        for (String method : methods()) {
+        for (String method : methods) {
             path.calledBy(getClass(), method);
         }
-        return path.calledBy(Guard.class, "hold");
+        return path.calledBy(Guard.class, "hold").calledBy(callers);
     }
 }

@@ -24,17 +24,17 @@ public class InlinedLocks {
     LockKind kind;
 
     private Guard guard;
-    private final String[] paths = new String[DEPTHS.length];
+    private final Paths[] paths = new Paths[DEPTHS.length];
 
     @Setup(Level.Trial)
     public void setUp() {
         guard = kind.create();
         for (int i = 0; i < DEPTHS.length; i++) {
-            CallPath path = guard.path();
+            CallPath path = new CallPath();
             for (int level = 1; level <= DEPTHS[i]; level++) {
                 path.calledBy(InlinedLocks.class, "level" + level);
             }
-            paths[i] = path.calledBy(InlinedLocks.class, "hold").calledBy(InlinedLocks.class, "turn").toString();
+            paths[i] = guard.paths(path.calledBy(InlinedLocks.class, "hold").calledBy(InlinedLocks.class, "turn"));
         }
         WarmUp.of(i -> hold(Turn.warmUp(), DEPTHS[i % DEPTHS.length]));
     }
@@ -44,7 +44,7 @@ public class InlinedLocks {
         worker.operationBegins();
         int choice = worker.next(DEPTHS.length);
         int naps = Holds.GEOMETRIC.naps(choice);
-        hold(worker.log.note(Turn.of(naps, guard.key(), paths[choice])), DEPTHS[choice]);
+        hold(worker.log.note(guard.turn(naps, paths[choice])), DEPTHS[choice]);
     }
 
     private void hold(Turn turn, int depth) {

@@ -27,7 +27,7 @@ public class NestedLocks {
     @Setup(Level.Trial)
     public void setUp() {
         guards = kind.create(levels);
-        WarmUp.of(i -> new Descent(guards, i % levels, null, "").run());
+        WarmUp.of(i -> new Descent(guards, i % levels, null, new CallPath()).run());
     }
 
     @Benchmark
@@ -35,7 +35,7 @@ public class NestedLocks {
         // A thread that came back at once would always find the last lock free: those
         // that wait for it, and all behind them, would starve.
         Turn.nap(1);
-        String caller = new CallPath().calledBy(NestedLocks.class, "turn").toString();
+        CallPath caller = new CallPath().calledBy(NestedLocks.class, "turn");
         new Descent(guards, worker.number % levels, worker.log, caller).run();
     }
 
@@ -43,19 +43,21 @@ public class NestedLocks {
     private static final class Descent implements Runnable {
         private final Guard guard;
         private final TurnLog log;
-        private final String path;
+        private final Paths paths;
         private final Runnable next;
 
-        Descent(Guard[] guards, int level, TurnLog log, String caller) {
+        Descent(Guard[] guards, int level, TurnLog log, CallPath caller) {
             this.guard = guards[level];
             this.log = log;
-            this.path = guard.path().calledBy(Descent.class, "run") + caller;
-            this.next = level + 1 < guards.length ? new Descent(guards, level + 1, log, path) : Turn.NOTHING;
+            CallPath path = new CallPath().calledBy(Descent.class, "run").calledBy(caller);
+            this.paths = guard.paths(path);
+            this.next = level + 1 < guards.length
+                    ? new Descent(guards, level + 1, log, guard.holdingPath(path)) : Turn.NOTHING;
         }
 
         @Override
         public void run() {
-            guard.hold(log == null ? Turn.warmUp(next) : log.note(Turn.of(1, guard.key(), path, next)));
+            guard.hold(log == null ? Turn.warmUp(next) : log.note(guard.turn(1, paths, next)));
         }
     }
 }

@@ -1,11 +1,16 @@
 package tools.locktrace.suite.shapes;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 import tools.locktrace.suite.truth.Demand;
 import tools.locktrace.suite.truth.Turn;
 
-/** The two ways to hold a lock that many may read, and one may write. */
+/**
+ * The two ways to hold a lock that many may read, and one may write. As in
+ * {@link ConcurrentGuards}, it is released in a method of its own.
+ */
 final class ReadWriteGuards {
     final Guard reader;
     final Guard writer;
@@ -40,8 +45,17 @@ final class ReadWriteGuards {
             try {
                 turn.run();
             } finally {
-                lock.readLock().unlock();
+                release();
             }
+        }
+
+        private void release() {
+            lock.readLock().unlock();
+        }
+
+        @Override
+        List<String> releasingMethods() {
+            return Arrays.asList("release", "locked");
         }
 
         @Override
@@ -68,8 +82,17 @@ final class ReadWriteGuards {
             try {
                 turn.run();
             } finally {
-                lock.writeLock().unlock();
+                release();
             }
+        }
+
+        private void release() {
+            lock.writeLock().unlock();
+        }
+
+        @Override
+        List<String> releasingMethods() {
+            return Arrays.asList("release", "locked");
         }
 
         @Override
@@ -96,8 +119,17 @@ final class ReadWriteGuards {
             try {
                 turn.run();
             } finally {
-                lock.unlockRead(stamp);
+                release(stamp);
             }
+        }
+
+        private void release(long stamp) {
+            lock.unlockRead(stamp);
+        }
+
+        @Override
+        List<String> releasingMethods() {
+            return Arrays.asList("release", "locked");
         }
 
         @Override
@@ -124,8 +156,17 @@ final class ReadWriteGuards {
             try {
                 turn.run();
             } finally {
-                lock.unlockWrite(stamp);
+                release(stamp);
             }
+        }
+
+        private void release(long stamp) {
+            lock.unlockWrite(stamp);
+        }
+
+        @Override
+        List<String> releasingMethods() {
+            return Arrays.asList("release", "locked");
         }
 
         @Override

@@ -19,36 +19,39 @@ public class ReadersAndWriters {
     /** A thread that came back at once could keep the lock for itself. */
     private static final int THINK_NAPS = 2;
 
+    /** For how many different times the lock is held. */
+    private static final int HOLDS = 4;
+
     @Param("REENTRANT")
     ReadWriteKind kind;
 
     private ReadWriteGuards guards;
-    private String readerPath;
-    private String writerPath;
+    private Paths readerPaths;
+    private Paths writerPaths;
 
     @Setup(Level.Trial)
     public void setUp() {
         guards = kind.create();
-        readerPath = guards.reader.path().calledBy(ReadersAndWriters.class, "reader").toString();
-        writerPath = guards.writer.path().calledBy(ReadersAndWriters.class, "writer").toString();
+        readerPaths = guards.reader.paths(new CallPath().calledBy(ReadersAndWriters.class, "reader"));
+        writerPaths = guards.writer.paths(new CallPath().calledBy(ReadersAndWriters.class, "writer"));
         WarmUp.of(i -> (i % 2 == 0 ? guards.reader : guards.writer).hold(Turn.warmUp()));
     }
 
     @Benchmark
     @Group("readersAndWriters")
     public void reader(Worker worker) {
-        guards.reader.hold(nextTurn(worker, guards.reader, readerPath));
+        guards.reader.hold(nextTurn(worker, guards.reader, readerPaths));
     }
 
     @Benchmark
     @Group("readersAndWriters")
     public void writer(Worker worker) {
-        guards.writer.hold(nextTurn(worker, guards.writer, writerPath));
+        guards.writer.hold(nextTurn(worker, guards.writer, writerPaths));
     }
 
-    private static Turn nextTurn(Worker worker, Guard guard, String path) {
+    private static Turn nextTurn(Worker worker, Guard guard, Paths paths) {
         worker.operationBegins();
         Turn.nap(THINK_NAPS);
-        return worker.log.note(Turn.of(Holds.GEOMETRIC.naps(worker.next(4)), guard.key(), path));
+        return worker.log.note(guard.turn(Holds.GEOMETRIC.naps(worker.next(HOLDS)), paths));
     }
 }

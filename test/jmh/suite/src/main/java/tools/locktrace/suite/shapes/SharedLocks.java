@@ -45,7 +45,7 @@ public class SharedLocks {
     int burst;
 
     private Guard[] guards;
-    private String[] paths;
+    private Paths[] paths;
 
     /** What {@link Holds} gives the number of. */
     public enum HeldBy {
@@ -57,10 +57,9 @@ public class SharedLocks {
     @Setup(Level.Trial)
     public void setUp() {
         guards = kind.create(locks);
-        paths = new String[chains];
+        paths = new Paths[chains];
         for (int chain = 0; chain < chains; chain++) {
-            paths[chain] = Chains.path(guards[0], depth, chain)
-                    .calledBy(SharedLocks.class, "turn").toString();
+            paths[chain] = guards[0].paths(Chains.path(depth, chain).calledBy(SharedLocks.class, "turn"));
         }
         WarmUp.of(i -> Chains.hold(guards[i % locks], Turn.warmUp(), depth, i % chains));
     }
@@ -73,7 +72,7 @@ public class SharedLocks {
         if (worker.isFirstOf(burst)) {
             Turn.nap(think);
         }
-        Turn turn = Turn.of(holds.naps(number(worker, chain, lock)), guards[lock].key(), paths[chain]);
+        Turn turn = guards[lock].turn(holds.naps(number(worker, chain, lock)), paths[chain]);
         Chains.hold(guards[lock], worker.log.note(turn), depth, chain);
     }
 

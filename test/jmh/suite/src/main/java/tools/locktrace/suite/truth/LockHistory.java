@@ -110,6 +110,6 @@ final class LockHistory {
                 first = other;
             }
         }
-        return first;
+        return first == null ? null : first.whileWaiting();
     }
 }

@@ -35,6 +35,11 @@ public final class Truth {
         return holdings.stream().mapToLong(Holding::waitedNanos).sum();
     }
 
+    /** How many turns waited for so long or longer. */
+    public long waits(long nanos) {
+        return holdings.stream().filter(holding -> holding.waitedNanos() >= nanos).count();
+    }
+
     /** How long threads waited, by an aspect of the waiting one. */
     public Map<String, Double> waited(Function<Holding, String> aspect) {
         Map<String, Double> waited = new TreeMap<>();

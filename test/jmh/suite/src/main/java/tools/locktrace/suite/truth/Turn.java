@@ -54,17 +54,17 @@ public final class Turn {
 
     /** A turn that waits and holds with the same call chain. */
     public static Turn of(int naps, String lock, String chain) {
-        return of(naps, lock, chain, NOTHING);
-    }
-
-    /** A turn that does something else, too, while it holds the lock. */
-    public static Turn of(int naps, String lock, String chain, Runnable then) {
-        return new Turn(naps, lock, chain, chain, then);
+        return of(naps, lock, chain, chain);
     }
 
     /** A turn that waits and holds with different call chains. */
     public static Turn of(int naps, String lock, String blockedChain, String ownerChain) {
-        return new Turn(naps, lock, blockedChain, ownerChain, NOTHING);
+        return of(naps, lock, blockedChain, ownerChain, NOTHING);
+    }
+
+    /** A turn that does something else, too, while it holds the lock. */
+    public static Turn of(int naps, String lock, String blockedChain, String ownerChain, Runnable then) {
+        return new Turn(naps, lock, blockedChain, ownerChain, then);
     }
 
     /** How {@code locktrace report} identifies a monitor, or what threads park for. */

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import org.junit.Test;
 
 public class TruthTest {
-    private static final List<String> CHAINS = Collections.singletonList("chain");
+    private static final List<String> CHAINS = Arrays.asList("waiting", "releasing");
 
     private final List<Holding> holdings = new ArrayList<>();
 
@@ -21,7 +21,7 @@ public class TruthTest {
 
     private void holding(String thread, String lock, Demand demand, int wanted, int acquired, int released) {
         String line = String.join("\t", "turn", thread, lock, "1", String.valueOf(wanted),
-                String.valueOf(acquired), String.valueOf(released), "0", "0",
+                String.valueOf(acquired), String.valueOf(released), "0", "1",
                 String.valueOf(demand.units), String.valueOf(demand.of));
         holdings.add(new Holding(line.split("\t"), CHAINS));
     }
@@ -96,6 +96,8 @@ public class TruthTest {
         assertEquals("W1 is before W2, and R3 waits for it before and after it has the lock",
                 (60 - 30) + 2 * (80 - 61), blame.least("W1"), 0);
         assertEquals(90 - 81, blame.least("W2"), 0);
+        Blame chains = new Truth(holdings).blame(turn -> turn.ownerChain);
+        assertEquals("W1 keeps R3 waiting while it waits itself", 60 - 30, chains.least("waiting"), 0);
         assertEquals(3 * 1 + 2 * 1 + 2, blame.handOvers(), 0);
         assertEquals(new Truth(holdings).waitedNanos(), blame.total(), 0);
     }

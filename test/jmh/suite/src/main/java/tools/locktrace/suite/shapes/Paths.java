@@ -1,0 +1,14 @@
+package tools.locktrace.suite.shapes;
+
+/** The call chains of a turn. */
+final class Paths {
+    /** While it waits for the lock. */
+    final String blocked;
+    /** When it releases the lock. */
+    final String owner;
+
+    Paths(CallPath blocked, CallPath owner) {
+        this.blocked = blocked.toString();
+        this.owner = owner.toString();
+    }
+}
