@@ -1,0 +1,167 @@
+//! A real server, Tomcat: most of its threads have nothing to do most of the
+//! time, which is no contention.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use jvm_tests::{
+    Contention, Jvm, ReportNode, Wait, alone, analyze, check_sound, java_compiler, locktrace,
+    parse_contentions, report, run_to_success, source_directory, target_directory,
+};
+use sha2::{Digest, Sha256};
+
+/// The server and what it depends on.
+const JARS: [(&str, &str); 2] = [
+    (
+        "tomcat-embed-core-9.0.98.jar",
+        "93cd8259690732cd6e25eb084090ea9e21db95631ca1ec8e05b26002379f185a",
+    ),
+    (
+        "tomcat-annotations-api-9.0.98.jar",
+        "a6451be75cbe373e79f30d626f199e77b70020bd164a23632e5f4f58eaffbaef",
+    ),
+];
+
+const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
+const REENTRANT_LOCK: &str = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+const SEMAPHORE: &str = "java.util.concurrent.Semaphore$NonfairSync";
+const NO_BLOCKER: &str = "<no blocker>";
+
+#[test]
+fn contention_has_its_cause_and_idle_workers_are_none() {
+    let _processor = alone();
+    let run = Jvm::traced(&["server.WebShop"])
+        .class_path(class_path())
+        .run();
+    assert!(run.stdout.ends_with(": all right\n"), "{}", run.describe());
+    assert_eq!(run.stderr, "");
+    check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+    check_causes(&run.trace());
+    check_kinds(&run.trace());
+}
+
+/// The report names what the comment on top of the program says.
+fn check_causes(trace: &Path) {
+    let report = report(trace, "lock-class,owner-method,method");
+
+    // Tomcat and the JDK use locks of this class, too.
+    let lock = report.node(REENTRANT_LOCK);
+    let additions = |owner: &ReportNode| -> u64 {
+        let blocked = owner.children.iter();
+        let additions = blocked.filter(|node| node.label == "server.Sales.add");
+        additions.map(|node| node.duration_ns).sum()
+    };
+    let all: u64 = lock.children.iter().map(additions).sum();
+    let known: u64 = known_owners(lock).map(additions).sum();
+    let reports = additions(owner(lock, "server.Sales.report"));
+    assert!(reports as f64 > 0.9 * known as f64, "{lock:#?}");
+    // The rest is the time that threads take to wake up.
+    assert!(known as f64 > 0.5 * all as f64, "{lock:#?}");
+
+    let connections = report.node(SEMAPHORE);
+    owner(connections, "server.Database.insertOrder");
+    owner(connections, "server.Database.selectHistory");
+    assert_eq!(known_owners(connections).count(), 2, "{connections:#?}");
+}
+
+/// The owners that a report names for a lock.
+fn known_owners(lock: &ReportNode) -> impl Iterator<Item = &ReportNode> {
+    let owners = lock.children.iter();
+    owners.filter(|owner| !owner.label.starts_with("<owner unknown"))
+}
+
+fn owner<'a>(lock: &'a ReportNode, method: &str) -> &'a ReportNode {
+    known_owners(lock)
+        .find(|owner| owner.label == method)
+        .unwrap_or_else(|| panic!("no {method} in {lock:#?}"))
+}
+
+fn check_kinds(trace: &Path) {
+    let waits = parked_waits(trace);
+    for wait in &waits {
+        let kind = wait.common().kind.as_str();
+        assert!(expected_kinds(wait).contains(&kind), "{wait}");
+    }
+    // Tomcat's own pool, one that it has from the JDK, and the visitors'.
+    for pool in ["http-nio-", "Catalina-utility-", "pool-1-thread-"] {
+        let of_pool = waits.iter().filter(|wait| wait.thread().starts_with(pool));
+        let idle = of_pool.filter(|wait| wait.common().kind == "idle");
+        assert!(idle.count() > 0, "{pool}");
+    }
+}
+
+/// What a thread can wait for in this program.
+fn expected_kinds(wait: &Wait) -> &'static [&'static str] {
+    let Contention {
+        lock_class, chain, ..
+    } = wait.common();
+    let wants_work = chain.iter().any(|frame| frame.method == "getTask");
+    match lock_class.as_str() {
+        REENTRANT_LOCK | SEMAPHORE => &["enter", "reenter-after-wait"],
+        CONDITION if wants_work => &["idle"],
+        // The database works.
+        NO_BLOCKER => &["sleep"],
+        // Somebody waits for the end.
+        _ => &["conditional"],
+    }
+}
+
+/// All waits for what is no monitor.
+fn parked_waits(trace: &Path) -> Vec<Wait> {
+    let arguments = ["contentions", "--format", "jsonl", "--kind", "all"];
+    let arguments = arguments.iter().map(OsStr::new).chain([trace.as_os_str()]);
+    let mut contentions = parse_contentions(&locktrace(arguments).stdout);
+    contentions.retain(|contention| contention.group == "park");
+    Wait::group(contentions)
+}
+
+/// The compiled program and the server.
+fn class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let class_path = CLASS_PATH.get_or_init(|| {
+        let directory = target_directory().join("jvm-tests/server");
+        let jars = jars(&directory);
+        let classes = directory.join("classes");
+        fs::create_dir_all(&classes).expect("the target directory is writable");
+        let sources = fs::read_dir(source_directory().join("server")).expect("it is there");
+        let sources = sources.map(|entry| entry.expect("a directory is readable").path());
+        run_to_success(
+            java_compiler(&classes)
+                .arg("-cp")
+                .arg(std::env::join_paths(&jars).expect("no path has a colon"))
+                .args(sources.filter(|path| path.extension() == Some(OsStr::new("java")))),
+        );
+        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
+    });
+    class_path.clone()
+}
+
+/// The jars, fetched once and then kept.
+fn jars(directory: &Path) -> Vec<PathBuf> {
+    let jars: Vec<_> = JARS.iter().map(|(name, _)| directory.join(name)).collect();
+    if !jars.iter().all(|jar| jar.exists()) {
+        let mut output_directory = OsString::from("-DoutputDirectory=");
+        output_directory.push(directory);
+        let mut maven = Command::new("mvn");
+        maven.args(["--batch-mode", "--quiet", "--file"]);
+        maven
+            .arg(source_directory().join("server/pom.xml"))
+            .arg("dependency:copy-dependencies")
+            .arg(output_directory);
+        run_to_success(&mut maven);
+    }
+    for (jar, (_, sha256)) in jars.iter().zip(JARS) {
+        let digest = Sha256::digest(fs::read(jar).expect("Maven has put it there"));
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            digest,
+            sha256,
+            "{} is not what was published",
+            jar.display()
+        );
+    }
+    jars
+}
