@@ -1,18 +1,20 @@
-//! What the JVM's Flight Recorder wrote about monitors.
+//! What the JVM's Flight Recorder wrote about monitors and parks.
 
 use std::path::Path;
 use std::process::Command;
 
-use jvm_tests::{Frame, Jdk};
+use jvm_tests::{CompileMode, Frame, Jdk, Jvm, NEVER_INLINED, Run, source_directory};
 use serde_json::Value;
 
-/// The events about locks of the program under test.
+/// The events about the program under test.
 #[derive(Debug)]
 pub(crate) struct Recording {
     /// `jdk.JavaMonitorEnter`, by start: a thread was blocked when it entered.
     pub(crate) enters: Vec<Enter>,
     /// `jdk.JavaMonitorWait`: a thread was in `Object.wait`.
     pub(crate) waits: Vec<ObjectWait>,
+    /// `jdk.ThreadPark`, of all threads, by start.
+    pub(crate) parks: Vec<Park>,
 }
 
 #[derive(Debug)]
@@ -33,25 +35,61 @@ pub(crate) struct ObjectWait {
     pub(crate) was_notified: bool,
 }
 
+#[derive(Debug)]
+pub(crate) struct Park {
+    pub(crate) thread: String,
+    /// The blocker's class.
+    pub(crate) class: Option<String>,
+    /// Innermost frame first; of source files the recording says nothing.
+    pub(crate) chain: Vec<Frame>,
+}
+
+/// Runs a scenario with both tracing and recording on, the latter with settings in
+/// this directory.
+pub(crate) fn record(scenario: &str, settings: &str, mode: CompileMode) -> (Run, Recording) {
+    let settings = source_directory().join("tests/jfr").join(settings);
+    let recorder = format!(
+        "-XX:StartFlightRecording=settings={},filename=recording.jfr,dumponexit=true",
+        settings.display()
+    );
+    let run = Jvm::traced(&[scenario])
+        .flags([&recorder])
+        .flags(NEVER_INLINED)
+        .flags(mode.flags())
+        .run();
+    let recording = Recording::read(&run.directory().join("recording.jfr"));
+    (run, recording)
+}
+
+/// What of a frame both know. A native method, and a synchronized method that is
+/// about to acquire its monitor, have no position: it is written as 0 or -1.
+pub(crate) fn position(frame: &Frame) -> (String, Option<i32>, Option<i32>) {
+    (frame.name(), frame.bci.map(|bci| bci.max(0)), frame.line)
+}
+
 impl Recording {
-    pub(crate) fn read(path: &Path) -> Recording {
+    fn read(path: &Path) -> Recording {
         let mut events = print(path);
         events.sort_by_cached_key(start);
         let of_type = |name: &'static str| {
             let events = events.iter().filter(move |event| event["type"] == name);
-            let values = events.map(|event| &event["values"]);
-            values.filter(|values| class(&values["monitorClass"]).starts_with("scenarios."))
+            events.map(|event| &event["values"])
+        };
+        let of_program = |name: &'static str| {
+            of_type(name).filter(|event| class(&event["monitorClass"]).starts_with("scenarios."))
         };
         Recording {
-            enters: of_type("jdk.JavaMonitorEnter").map(Enter::of).collect(),
-            waits: of_type("jdk.JavaMonitorWait").map(ObjectWait::of).collect(),
+            enters: of_program("jdk.JavaMonitorEnter").map(Enter::of).collect(),
+            waits: of_program("jdk.JavaMonitorWait")
+                .map(ObjectWait::of)
+                .collect(),
+            parks: of_type("jdk.ThreadPark").map(Park::of).collect(),
         }
     }
 }
 
 impl Enter {
     fn of(event: &Value) -> Enter {
-        let frames = &event["stackTrace"]["frames"];
         Enter {
             thread: text(&event["eventThread"]["javaName"]),
             class: class(&event["monitorClass"]),
@@ -59,8 +97,8 @@ impl Enter {
             previous_owner: event["previousOwner"]["javaName"]
                 .as_str()
                 .map(str::to_owned),
-            chain: frames.as_array().into_iter().flatten().map(frame).collect(),
-            is_interpreted: frames[0]["type"] == "Interpreted",
+            chain: chain(event),
+            is_interpreted: event["stackTrace"]["frames"][0]["type"] == "Interpreted",
         }
     }
 }
@@ -70,6 +108,17 @@ impl ObjectWait {
         ObjectWait {
             thread: text(&event["eventThread"]["javaName"]),
             was_notified: !event["notifier"].is_null(),
+        }
+    }
+}
+
+impl Park {
+    fn of(event: &Value) -> Park {
+        let parked_class = &event["parkedClass"];
+        Park {
+            thread: text(&event["eventThread"]["javaName"]),
+            class: (!parked_class.is_null()).then(|| class(parked_class)),
+            chain: chain(event),
         }
     }
 }
@@ -108,6 +157,11 @@ fn duration_ns(duration: &str) -> u64 {
         .and_then(|seconds| seconds.parse().ok())
         .expect(duration);
     (seconds * 1e9).round() as u64
+}
+
+fn chain(event: &Value) -> Vec<Frame> {
+    let frames = event["stackTrace"]["frames"].as_array();
+    frames.into_iter().flatten().map(frame).collect()
 }
 
 fn frame(frame: &Value) -> Frame {
