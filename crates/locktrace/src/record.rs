@@ -21,9 +21,10 @@ pub(crate) struct KindRecord {
     duration_ns: u64,
 }
 
-/// The waits of all mechanisms and kinds.
+/// The waits of all mechanisms and kinds that there are.
 pub(crate) fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
-    let records = waits.iter().map(|(group, waiting, sums)| KindRecord {
+    let found = waits.iter().filter(|(.., sums)| sums.waits > 0);
+    let records = found.map(|(group, waiting, sums)| KindRecord {
         group: group.name(),
         kind: waiting.name(),
         waits: sums.waits,

@@ -1,6 +1,6 @@
 //! The stages of the analysis, connected (paper, figure 6).
 
-use trace_format::{Event, LockId, PARK_DOMAINS, ThreadId};
+use trace_format::{Event, LockId, ThreadId};
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
@@ -69,6 +69,7 @@ impl Analysis {
         let trace = self.traces;
         self.traces += 1;
         TraceAnalysis {
+            park_domains: metadata.park_domains,
             resolver: Resolver::new(metadata),
             rearranger: Rearranger::new(0, self.limits.max_pending_events),
             dispatcher: LockDispatcher::new(trace),
@@ -88,6 +89,7 @@ pub struct TraceAnalysis<'a> {
     rearranger: Rearranger<LockEvent>,
     dispatcher: LockDispatcher,
     parks: Parks,
+    park_domains: LockId,
     counters: Counters,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
@@ -165,7 +167,7 @@ impl TraceAnalysis<'_> {
             Event::LostNumber { lock, sequence } => {
                 self.counters.add(Counter::LostNumbers, 1);
                 let thread = resolver.thread(thread, entities);
-                if lock <= PARK_DOMAINS {
+                if lock <= self.park_domains {
                     let event = (lock, sequence, ParkEvent::Lost { thread });
                     return self.park(event, on_wait);
                 }

@@ -8,7 +8,8 @@
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, ForwardRef, JavaThreadId, MethodId, NONE, ThreadId,
+    Blocker, ChainId, ChainRef, ClassId, Event, ForwardRef, JavaThreadId, LockId, MethodId, NONE,
+    PARK_DOMAINS, ThreadId, file::VERSION,
 };
 
 use crate::counter::{Counter, Counters};
@@ -19,8 +20,10 @@ use crate::entity::{
 use crate::park::Synchronizer;
 
 /// The metadata of one trace, in the trace's own identifiers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metadata {
+    /// The locks with numbers up to this are domains of park events.
+    pub(crate) park_domains: LockId,
     classes: FxHashMap<ClassId, ClassRecord>,
     super_classes: FxHashMap<ClassId, ClassId>,
     methods: FxHashMap<MethodId, MethodRecord>,
@@ -80,7 +83,27 @@ struct ThreadRecord {
     name: Box<str>,
 }
 
+impl Default for Metadata {
+    fn default() -> Self {
+        Self::of_version(VERSION)
+    }
+}
+
 impl Metadata {
+    /// Nothing yet, of a trace in this version of the format.
+    pub fn of_version(version: u16) -> Self {
+        Self {
+            park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
+            classes: FxHashMap::default(),
+            super_classes: FxHashMap::default(),
+            methods: FxHashMap::default(),
+            chains: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            renamed: FxHashMap::default(),
+            forward_refs: ForwardRefs::default(),
+        }
+    }
+
     /// Takes what `event`, written by `thread`, describes. Events that describe
     /// nothing are ignored.
     pub fn collect(&mut self, thread: ThreadId, event: &Event<'_>) {

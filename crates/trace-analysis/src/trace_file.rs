@@ -175,8 +175,8 @@ impl TraceFile {
         mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<TraceSummary, TraceError> {
         let total_bytes = 2 * self.byte_len;
-        let mut metadata = Metadata::default();
         let mut reader = self.read()?;
+        let mut metadata = Metadata::of_version(reader.version());
         while let Some(chunk) = self.next_chunk(&mut reader)? {
             if let Chunk::Events(events) = chunk {
                 collect_metadata(&events, &mut metadata);

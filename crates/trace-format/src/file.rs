@@ -18,7 +18,14 @@ use std::io::{self, Read};
 pub const MAGIC: [u8; 8] = *b"\x89LCT\r\n\x1a\n";
 /// Version of the format. It changes with the layout of the header, of a chunk
 /// or of an event; `tests/golden` keeps a trace of each.
-pub const VERSION: u16 = 1;
+///
+/// | version | since then |
+/// |---|---|
+/// | 1 | |
+/// | 2 | events of parked threads; locks have numbers above their domains |
+pub const VERSION: u16 = 2;
+/// The oldest version that can be read.
+pub const OLDEST_VERSION: u16 = 1;
 
 const FLAG_COMPRESSED: u16 = 1;
 const FIXED_LEN: usize = 26;
@@ -50,7 +57,9 @@ pub enum HeaderError {
         found: Vec<u8>,
     },
     /// The file has another version of the format.
-    #[error("trace format version {found} is not supported, expected {VERSION}")]
+    #[error(
+        "trace format version {found} is not supported, expected {OLDEST_VERSION} to {VERSION}"
+    )]
     UnsupportedVersion {
         /// Its version.
         found: u16,
@@ -94,8 +103,8 @@ impl FileHeader {
         bytes
     }
 
-    /// Reads a header and returns it with its length in bytes.
-    pub(crate) fn read(source: &mut impl Read) -> Result<(Self, usize), HeaderError> {
+    /// Reads a header and returns it with the version and its length in bytes.
+    pub(crate) fn read(source: &mut impl Read) -> Result<(Self, u16, usize), HeaderError> {
         let mut bytes = read_up_to(source, FIXED_LEN)?;
         if !bytes.starts_with(&MAGIC) {
             let is_cut_off = !bytes.is_empty() && MAGIC.starts_with(&bytes);
@@ -110,7 +119,7 @@ impl FileHeader {
         }
         if let Some(&[low, high]) = bytes.get(8..10) {
             let found = u16::from_le_bytes([low, high]);
-            if found != VERSION {
+            if !(OLDEST_VERSION..=VERSION).contains(&found) {
                 return Err(HeaderError::UnsupportedVersion { found });
             }
         }
@@ -141,7 +150,7 @@ impl FileHeader {
             pid: u32_at(&fixed, 20),
             jvm: String::from_utf8_lossy(&content[FIXED_LEN..]).into_owned(),
         };
-        Ok((header, len))
+        Ok((header, u16::from_le_bytes([fixed[8], fixed[9]]), len))
     }
 }
 

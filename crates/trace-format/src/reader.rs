@@ -20,6 +20,7 @@ const MAX_SKIPPED: usize = 64;
 pub struct TraceReader<R> {
     window: Window<R>,
     header: FileHeader,
+    version: u16,
     only_metadata: bool,
     raw: Vec<u8>,
     snappy: snap::raw::Decoder,
@@ -94,10 +95,11 @@ impl Damage {
 impl<R: Read> TraceReader<R> {
     /// Reads the header of a trace.
     pub fn new(mut source: R) -> Result<Self, HeaderError> {
-        let (header, len) = FileHeader::read(&mut source)?;
+        let (header, version, len) = FileHeader::read(&mut source)?;
         Ok(Self {
             window: Window::new(source, len as u64),
             header,
+            version,
             only_metadata: false,
             raw: Vec::new(),
             snappy: snap::raw::Decoder::new(),
@@ -116,6 +118,11 @@ impl<R: Read> TraceReader<R> {
     /// What the trace says about itself.
     pub fn header(&self) -> &FileHeader {
         &self.header
+    }
+
+    /// [Version](crate::file::VERSION) of the trace's format.
+    pub fn version(&self) -> u16 {
+        self.version
     }
 
     /// What is missing from the part read so far.

@@ -5,15 +5,29 @@ mod support;
 
 use proptest::prelude::*;
 use support::{events, segment};
-use trace_format::{ChainRef, ChunkWriter, Event, Frame, SegmentDecoder, chunk};
+use trace_format::{
+    Blocker, ChainRef, ChunkWriter, Event, Frame, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    SegmentDecoder, Unpark, chunk,
+};
+
+/// What is remembered of a lock, or of a domain in its place.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    lock: u64,
+    sequence: u64,
+    /// Of an enter or a begin, and of an exit or an unpark.
+    enter_chain: u32,
+    exit_chain: u32,
+    /// Class and identity hash.
+    blocker: (u32, u32),
+}
 
 /// Reads a segment as its layout is described in `src/segment/mod.rs`.
 struct Reader<'a> {
     rest: &'a [u8],
     time_ns: u64,
     forward_ref: u64,
-    /// Lock, last sequence number, last chains of enter and exit.
-    slots: Vec<(u64, u64, u32, u32)>,
+    slots: Vec<Slot>,
     /// How many locks were announced.
     announced: usize,
 }
@@ -45,29 +59,34 @@ impl<'a> Reader<'a> {
         let (&first, rest) = self.rest.split_first()?;
         self.rest = rest;
         match (first & 15, first >> 4) {
-            (kind @ 1..=9, slot) => self.lock_event(kind, slot.into()),
+            (kind @ 1..=12, slot) => self.lock_event(kind, slot.into()),
             (15, argument) => self.other_event(argument),
             _ => None,
         }
     }
 
     fn lock_event(&mut self, kind: u8, slot: usize) -> Option<Event<'a>> {
-        let (lock, last_sequence, mut enter_chain, mut exit_chain) = match slot {
-            15 => (self.number()?, 0, 0, 0),
+        let mut state = match slot {
+            15 => Slot {
+                lock: self.number()?,
+                ..Slot::default()
+            },
             _ => *self.slots.get(slot)?,
         };
-        let sequence = last_sequence.wrapping_add(self.number()?);
+        let lock = state.lock;
+        let sequence = state.sequence.wrapping_add(self.number()?);
+        state.sequence = sequence;
         let time_ns = if kind == 9 { 0 } else { self.time()? };
         let event = match kind {
             1..=3 => {
                 let chain = if kind == 2 {
-                    enter_chain
+                    state.enter_chain
                 } else {
                     self.number_u32()?
                 };
                 let after_wait = kind == 3;
                 if !after_wait {
-                    enter_chain = chain;
+                    state.enter_chain = chain;
                 }
                 Event::ContendedEnter {
                     lock,
@@ -87,12 +106,10 @@ impl<'a> Reader<'a> {
                 }
             }
             6 | 7 => {
-                exit_chain = if kind == 7 {
-                    exit_chain
-                } else {
-                    self.number_u32()?
-                };
-                let chain = ChainRef::Chain(exit_chain);
+                if kind == 6 {
+                    state.exit_chain = self.number_u32()?;
+                }
+                let chain = ChainRef::Chain(state.exit_chain);
                 Event::ContendedExit {
                     lock,
                     sequence,
@@ -109,9 +126,73 @@ impl<'a> Reader<'a> {
                     chain,
                 }
             }
-            _ => Event::LostNumber { lock, sequence },
+            9 => Event::LostNumber { lock, sequence },
+            10 => {
+                let flags = self.byte()?;
+                if flags & 1 == 0 {
+                    state.blocker = (self.number_u32()?, self.number_u32()?);
+                }
+                if flags & 2 == 0 {
+                    state.enter_chain = self.number_u32()?;
+                }
+                let owner = if flags & 4 != 0 { self.number()? } else { 0 };
+                let timeout = match flags & 48 {
+                    0 => ParkTimeout::None,
+                    16 => ParkTimeout::After(self.number()?),
+                    32 => ParkTimeout::At(self.number()?),
+                    _ => return None,
+                };
+                Event::ParkBegin(ParkBegin {
+                    domain: lock,
+                    sequence,
+                    time_ns,
+                    blocker: state.blocker(),
+                    timeout,
+                    owner,
+                    continued: flags & 8 != 0,
+                    chain: state.enter_chain,
+                })
+            }
+            11 => {
+                let flags = self.byte()?;
+                Event::ParkEnd(ParkEnd {
+                    domain: lock,
+                    sequence,
+                    time_ns,
+                    reason: ParkEndReason::from_number(flags >> 5)?,
+                    permit: if flags & 1 != 0 {
+                        self.number_u32()?
+                    } else {
+                        0
+                    },
+                    safepoint_ns: if flags & 2 != 0 { self.number()? } else { 0 },
+                    owner: if flags & 4 != 0 { self.number()? } else { 0 },
+                    unpark_elsewhere: flags & 8 != 0,
+                })
+            }
+            _ => {
+                let flags = self.byte()?;
+                let (target, permit) = (self.number()?, self.number_u32()?);
+                if flags & 1 == 0 {
+                    state.blocker = (self.number_u32()?, self.number_u32()?);
+                }
+                if flags & 2 == 0 {
+                    state.exit_chain = self.number_u32()?;
+                }
+                Event::Unpark(Unpark {
+                    domain: lock,
+                    sequence,
+                    time_ns,
+                    target,
+                    permit,
+                    blocker: state.blocker(),
+                    owner: if flags & 4 != 0 { self.number()? } else { 0 },
+                    interrupt: flags & 8 != 0,
+                    chain: state.exit_chain,
+                })
+            }
         };
-        let entry = (lock, sequence, enter_chain, exit_chain);
+        let entry = state;
         if slot < 15 {
             self.slots[slot] = entry;
         } else if self.slots.len() < 15 {
@@ -153,7 +234,12 @@ impl<'a> Reader<'a> {
             5 => Event::ThreadEnd {
                 time_ns: self.time()?,
             },
-            6 => Event::Class {
+            6 | 11 => Event::Class {
+                super_class: if argument == 11 {
+                    self.number_u32()?
+                } else {
+                    0
+                },
                 class: self.number_u32()?,
                 loader: self.number()?,
                 name: self.text()?,
@@ -194,6 +280,12 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn byte(&mut self) -> Option<u8> {
+        let (&byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(byte)
+    }
+
     fn number(&mut self) -> Option<u64> {
         leb128::read::unsigned(&mut self.rest).ok()
     }
@@ -217,6 +309,16 @@ impl<'a> Reader<'a> {
         let (text, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
         std::str::from_utf8(text).ok()
+    }
+}
+
+impl Slot {
+    fn blocker(self) -> Blocker {
+        let (class, identity_hash) = self.blocker;
+        Blocker {
+            class,
+            identity_hash,
+        }
     }
 }
 

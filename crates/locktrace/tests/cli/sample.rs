@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trace_format::{
-    ChainId, ChainRef, ChunkWriter, Counter, Event, FileHeader, Frame, LockId, SegmentEncoder,
-    ThreadId,
+    ChainId, ChainRef, ChunkWriter, Counter, Event, FileHeader, Frame, LockId, PARK_DOMAINS,
+    SegmentEncoder, ThreadId,
 };
 
 /// A trace under construction.
@@ -175,7 +175,7 @@ impl Sample {
             sample.write(
                 1,
                 Event::LockDescription {
-                    lock,
+                    lock: PARK_DOMAINS + lock,
                     class,
                     mirrored_class,
                     identity_hash,
@@ -242,10 +242,11 @@ impl Sample {
         self.threads[thread as usize - 1].push(event);
     }
 
-    fn next_sequence(&mut self, lock: LockId) -> u64 {
+    /// The lock's number in the trace, and that of its next event.
+    fn next_number(&mut self, lock: LockId) -> (LockId, u64) {
         let sequence = &mut self.sequences[lock as usize - 1];
         *sequence += 1;
-        *sequence
+        (PARK_DOMAINS + lock, *sequence)
     }
 
     pub(crate) fn enter(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainId) {
@@ -270,7 +271,8 @@ impl Sample {
         chain: ChainId,
         after_wait: bool,
     ) {
-        let (sequence, time_ns) = (self.next_sequence(lock), time_us * MICROSECOND);
+        let (lock, sequence) = self.next_number(lock);
+        let time_ns = time_us * MICROSECOND;
         self.write(
             thread,
             Event::ContendedEnter {
@@ -290,7 +292,8 @@ impl Sample {
         time_us: u64,
         safepoint_us: u64,
     ) {
-        let (sequence, time_ns) = (self.next_sequence(lock), time_us * MICROSECOND);
+        let (lock, sequence) = self.next_number(lock);
+        let time_ns = time_us * MICROSECOND;
         let safepoint_ns = safepoint_us * MICROSECOND;
         self.write(
             thread,
@@ -319,12 +322,13 @@ impl Sample {
 
     /// Loses an event of a lock; `thread` lists it.
     pub(crate) fn lose(&mut self, thread: ThreadId, lock: LockId) {
-        let sequence = self.next_sequence(lock);
+        let (lock, sequence) = self.next_number(lock);
         self.write(thread, Event::LostNumber { lock, sequence });
     }
 
     fn write_exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainRef) {
-        let (sequence, time_ns) = (self.next_sequence(lock), time_us * MICROSECOND);
+        let (lock, sequence) = self.next_number(lock);
+        let time_ns = time_us * MICROSECOND;
         self.write(
             thread,
             Event::ContendedExit {

@@ -9,6 +9,8 @@ use crate::entity::{ChainIndex, Entities, Frame};
 pub(crate) struct Code {
     /// The thread acquires something that several threads can share.
     pub(crate) shares: bool,
+    /// The thread gives up when it is interrupted.
+    pub(crate) interruptible: bool,
     /// The thread acquires a lock again after it waited for a condition.
     pub(crate) after_await: bool,
     /// The thread is a worker and waits for work.
@@ -39,6 +41,13 @@ impl Code {
     /// `java.util.concurrent` in packages of their own.
     fn add(&mut self, class: &str, method: &str) {
         let class = class.rsplit('.').next().unwrap_or(class);
+        let queued = matches!(
+            class,
+            "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer" | "StampedLock"
+        );
+        if queued && (method.ends_with("Interruptibly") || method.ends_with("Nanos")) {
+            self.interruptible = true;
+        }
         match (class, method) {
             (
                 "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
@@ -59,6 +68,7 @@ impl Code {
                 self.shares = true;
                 self.passes_on = true;
             }
+            ("StampedLock", "tryReadLock" | "tryWriteLock") => self.interruptible = true,
             ("StampedLock", "cancelWaiter") => self.no_release = true,
             ("StampedLock", "unlockRead" | "tryUnlockRead") => self.releases_shared = true,
             (

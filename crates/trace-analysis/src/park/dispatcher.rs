@@ -166,10 +166,7 @@ impl ParkDispatcher {
                                 time_ns,
                                 owner,
                                 safepoint_ns,
-                                unparked: matches!(
-                                    reason,
-                                    ParkEndReason::Unparked | ParkEndReason::PermitAvailable
-                                ),
+                                reason,
                                 unseen_waker: waker.filter(releases),
                             };
                             analyzer.end(&end, sink.counters);

@@ -30,6 +30,8 @@
 //! place in the queue. That is one wait. So a wait is known to have ended only
 //! when the thread does something else with the lock, or a while later.
 
+use trace_format::ParkEndReason;
+
 use super::permits::Waker;
 use super::{Code, Synchronizer};
 use crate::contention::{Group, Owner, UnknownOwner, Wait, WaitKind};
@@ -123,11 +125,27 @@ struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
     kind: WaitKind,
+    /// It gives up when it is interrupted.
+    interruptible: bool,
     /// It would share the lock with others.
     reader: bool,
     start: Start,
     safepoint_ns: u64,
     state: State,
+}
+
+impl Waiter {
+    /// It left the queue when it was interrupted.
+    fn gave_up(&self) -> bool {
+        let was_interrupted = matches!(
+            self.state,
+            State::Awake {
+                interrupted: true,
+                ..
+            }
+        );
+        self.interruptible && was_interrupted
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +154,7 @@ enum State {
     /// It may park again, or have the lock.
     Awake {
         since_ns: u64,
+        interrupted: bool,
         /// Position in the timeline.
         position: u64,
     },
@@ -158,8 +177,7 @@ pub(super) struct End {
     pub(super) time_ns: u64,
     pub(super) owner: Option<ThreadIndex>,
     pub(super) safepoint_ns: u64,
-    /// Somebody unparked it.
-    pub(super) unparked: bool,
+    pub(super) reason: ParkEndReason,
     /// Who unparked the thread, if that has not been [`LockAnalyzer::unpark`]ed:
     /// it did not see what the thread waited for.
     pub(super) unseen_waker: Option<Waker>,
@@ -262,7 +280,7 @@ impl LockAnalyzer {
     pub(super) fn begin(&mut self, begin: &Begin, sink: &mut Sink<'_>) {
         let waiter = self.position(begin.thread);
         let waiter = match waiter {
-            Some(index) if begin.continued => Some(index),
+            Some(index) if begin.continued && !self.waiters[index].gave_up() => Some(index),
             Some(index) => {
                 self.finish_wait(index, sink);
                 None
@@ -283,6 +301,7 @@ impl LockAnalyzer {
             thread: begin.thread,
             chain: begin.chain,
             kind,
+            interruptible: begin.code.interruptible,
             reader: begin.code.shares && self.synchronizer != Synchronizer::Semaphore,
             start: self.timeline.start_wait(begin.time_ns),
             safepoint_ns: 0,
@@ -342,11 +361,15 @@ impl LockAnalyzer {
             by: end.owner,
             woken: Some(end.thread),
         };
+        let unparked = matches!(
+            end.reason,
+            ParkEndReason::Unparked | ParkEndReason::PermitAvailable
+        );
         let had_owner = matches!(self.tenure, Tenure::Held { by: Some(_), .. });
         if let Some(owner) = end.owner {
             self.knows_owner = true;
             self.boundary(end.time_ns, Evidence::Owner(owner), held, counters);
-        } else if end.unparked && !had_owner {
+        } else if unparked && !had_owner {
             self.boundary(end.time_ns, Evidence::None, held, counters);
         }
         let position = self.timeline.end();
@@ -354,6 +377,7 @@ impl LockAnalyzer {
         waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
         waiter.state = State::Awake {
             since_ns: end.time_ns,
+            interrupted: end.reason == ParkEndReason::Interrupted,
             position,
         };
         true

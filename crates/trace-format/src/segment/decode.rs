@@ -2,7 +2,7 @@
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::{kind, other, park};
-use crate::event::{ChainRef, Event, Frame};
+use crate::event::{ChainRef, Event, Frame, NONE};
 use crate::wire::ByteReader;
 
 /// A segment or a payload is not as its layout demands.
@@ -191,9 +191,13 @@ impl<'a> SegmentDecoder<'a> {
             other::THREAD_END => Event::ThreadEnd {
                 time_ns: self.time_ns()?,
             },
-            other::CLASS => Event::Class {
+            other::CLASS | other::SUBCLASS => Event::Class {
+                super_class: if argument == other::CLASS {
+                    NONE
+                } else {
+                    self.input.varint_u32()?
+                },
                 class: self.input.varint_u32()?,
-                super_class: self.input.varint_u32()?,
                 loader: self.input.varint()?,
                 name: self.input.text()?,
                 source_file: self.input.text()?,

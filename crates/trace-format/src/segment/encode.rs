@@ -4,7 +4,7 @@ use std::mem;
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::{kind, other};
-use crate::event::{ChainId, ChainRef, Event, Frame, LockId};
+use crate::event::{ChainId, ChainRef, Event, Frame, LockId, NONE};
 use crate::wire::ByteWriter;
 
 /// The event needs more bytes than are left; nothing has changed.
@@ -215,9 +215,16 @@ impl SegmentEncoder {
                 source_file,
                 loader_class,
             } => {
-                self.other_event(bytes, other::CLASS, |out| {
+                let argument = if super_class == NONE {
+                    other::CLASS
+                } else {
+                    other::SUBCLASS
+                };
+                self.other_event(bytes, argument, |out| {
+                    if super_class != NONE {
+                        out.varint(super_class.into())?;
+                    }
                     out.varint(class.into())?;
-                    out.varint(super_class.into())?;
                     out.varint(loader)?;
                     out.text(name)?;
                     out.text(source_file)?;

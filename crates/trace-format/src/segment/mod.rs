@@ -34,7 +34,7 @@
 //! | 1 | no blocker: as in the slot's last 10 or 12 | permit |
 //! | 2 | no chain: as in the slot's last 10 or the slot's last 12 | safepoint ns |
 //! | 4 | owner | owner |
-//! | 8 | begin: continued; unpark: interrupt | |
+//! | 8 | begin: continued; unpark: interrupt | the unpark is in the writer's own domain |
 //! | 16 | begin: timeout, in nanoseconds | |
 //! | 32 | begin: timeout, wall clock in milliseconds | reason, 32 × 0 to 4 |
 //!
@@ -50,11 +50,12 @@
 //! | 3 | `ThreadStart` | time, Java id, name |
 //! | 4 | `ThreadRename` | Java id, name |
 //! | 5 | `ThreadEnd` | time |
-//! | 6 | `Class` | class, super class, loader, name, source file, loader class |
+//! | 6 | `Class` without superclass | class, loader, name, source file, loader class |
 //! | 7 | `Method` | method, class, name, signature |
 //! | 8 | `Chain` | chain, 2 × frames (+ 1 if truncated), frames |
 //! | 9 | `LoaderUnload` | loader, time |
 //! | 10 | `LostEvents` | events |
+//! | 11 | `Class` | superclass, then as 6 |
 //!
 //! A frame is method, bci + 1, line + 1 (modulo 2³²).
 //!
@@ -108,4 +109,5 @@ mod other {
     pub(super) const CHAIN: u8 = 8;
     pub(super) const LOADER_UNLOAD: u8 = 9;
     pub(super) const LOST_EVENTS: u8 = 10;
+    pub(super) const SUBCLASS: u8 = 11;
 }

@@ -165,8 +165,9 @@ void LockTracePark::end() {
   event.reason = reason();
   lct_park_end(_tracer, &event);
 
+  // A thread whose time is over leaves the queue.
   state->_blocker_hash = blocker.hash();
-  state->_queue_head = blocker.queue_head(_thread);
+  state->_queue_head = event.reason == LCT_PARK_TIMED_OUT ? 0 : blocker.queue_head(_thread);
 }
 
 // ---------------------------------------------------------------------------
