@@ -127,7 +127,7 @@ impl Arrival {
                 domain: lock,
                 sequence,
                 time_ns,
-                blocker: blocker_number(blocker),
+                blocker: blocker_in(lock, blocker),
                 timeout: if timed {
                     ParkTimeout::After(1)
                 } else {
@@ -169,7 +169,7 @@ impl Arrival {
                     time_ns,
                     target: target.into(),
                     permit: permit.into(),
-                    blocker: blocker_number(blocker),
+                    blocker: blocker_in(lock, blocker),
                     owner: owner.into(),
                     interrupt: false,
                     chain: chain.into(),
@@ -218,11 +218,11 @@ fn domain_of_permit(permit: u8) -> LockId {
     1 + LockId::from(permit % 2)
 }
 
-fn blocker_number(number: u8) -> Blocker {
-    let classes = BLOCKER_CLASSES.len() as u8;
+/// One of few blockers. A blocker is of one domain only.
+fn blocker_in(domain: LockId, number: u8) -> Blocker {
     Blocker {
-        class: u32::from(number % (classes + 1)),
-        identity_hash: u32::from(number / (classes + 1)) % 2,
+        class: u32::from(number) % (BLOCKER_CLASSES.len() as u32 + 1),
+        identity_hash: domain as u32,
     }
 }
 

@@ -17,7 +17,9 @@
 //! * on nobody ([`UnknownOwner::NoExit`]) where both ends contradict each other.
 //!
 //! Where the lock does not say who owns it, what counts is the release alone, as
-//! in the paper: who releases it next has held it since the boundary before.
+//! in the paper: who releases it next has held it since the boundary before. The
+//! time until a thread that was woken parks again is on nobody: meanwhile others may
+//! acquire and release the lock without an event.
 //!
 //! Of readers that share a lock, only the last one to release it writes an event.
 //! It has held the lock at least since a writer was first in the queue, as later
@@ -47,7 +49,7 @@ struct Interval {
     /// Who kept out threads that would share it.
     owner_for_readers: Owner,
     is_gap: bool,
-    /// An owner was seen, but no release.
+    /// The lock was not released at the end.
     goes_on: bool,
 }
 
@@ -330,6 +332,13 @@ impl LockAnalyzer {
         let is_free = self.knows_owner && self.synchronizer != Synchronizer::ReadWriteLock;
         match self.tenure {
             Tenure::Unseen => self.tenure = held,
+            // Until it parks again, others could release the lock without an event.
+            Tenure::Held {
+                by: None,
+                woken: Some(woken),
+            } if woken == begin.thread && !self.knows_owner => {
+                self.boundary(begin.time_ns, Evidence::None, held, counters);
+            }
             Tenure::Held {
                 by,
                 woken: Some(woken),
@@ -461,7 +470,7 @@ impl LockAnalyzer {
             owner,
             owner_for_readers,
             is_gap: false,
-            goes_on: matches!(evidence, Evidence::Owner(_)),
+            goes_on: !matches!(evidence, Evidence::Release { .. }),
         };
         self.push(interval, counters);
         self.tenure = next;
@@ -489,9 +498,7 @@ impl LockAnalyzer {
                     // event. This is it.
                     || is_release && by.is_none() && woken.is_none() && !shareable
             }
-            (Tenure::Released { to }, Some(thread)) => {
-                to == Some(thread) || is_release && !self.knows_owner
-            }
+            (Tenure::Released { to }, Some(thread)) => to == Some(thread),
             _ => false,
         };
         match thread {
@@ -508,6 +515,10 @@ impl LockAnalyzer {
             Tenure::Released { .. } => UnknownOwner::HandOff,
             Tenure::Held { by: None, .. } if shareable => UnknownOwner::Readers,
             // A thread was woken, and another one was quicker.
+            Tenure::Held {
+                by: None,
+                woken: Some(_),
+            } => UnknownOwner::HandOff,
             Tenure::Held { by: None, .. } if self.knows_owner => UnknownOwner::HandOff,
             Tenure::Held { .. } | Tenure::Unseen => UnknownOwner::NoExit,
         }

@@ -75,8 +75,8 @@ fn paper_figure_5_without_owners() {
         102 T4 woken
         ",
         "
-        T2 enter b: 10-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>
-        T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>, 95-99 T2 b, 99-102 <handoff>
+        T2 enter b: 10-50 T1 a, 50-57 <handoff>, 57-90 T3 c, 90-95 <handoff>
+        T4 enter d: 20-50 T1 a, 50-57 <handoff>, 57-90 T3 c, 90-95 <handoff>, 95-99 T2 b, 99-102 <handoff>
         ",
     );
 }
