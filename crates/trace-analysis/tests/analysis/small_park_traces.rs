@@ -288,7 +288,7 @@ fn readers_that_wake_each_other_release_nothing() {
         ",
         "
         T2 enter b: 10-50 T1 a, 50-55 <handoff>
-        T3 enter c: 20-50 T1 a, 50-55 <handoff>, 55-60 <handoff>
+        T3 enter c: 20-50 T1 a, 50-60 <handoff>
         T4 enter d: 30-50 T1 a, 50-55 <handoff>, 55-60 <readers>, 60-90 T3 c, 90-95 <handoff>
         ",
     );
