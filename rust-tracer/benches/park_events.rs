@@ -30,7 +30,7 @@ fn park_events(criterion: &mut Criterion) {
         pid: 0,
         jvm: text(""),
         enabled: ptr::null_mut(),
-        max_buffer_bytes: 0,
+        max_buffer_bytes: 1 << 30,
     };
     // SAFETY: all pointers are valid, the message is not wanted.
     let runtime = unsafe { &*lct_start(&raw const config, ptr::null_mut(), 0) };
@@ -107,8 +107,13 @@ fn park_events(criterion: &mut Criterion) {
         ("domains, one blocker", &domains, true),
         ("domains, own blockers", &domains, false),
     ];
-    let works: [(&str, &Work); 2] = [("3 numbers", &numbers), ("3 events", &events)];
-    for (what, work) in works {
+    // And how long it takes to write what one operation records. Samples wait for
+    // that, because to lose events would be cheaper.
+    let works: [(&str, &Work, Duration); 2] = [
+        ("3 numbers", &numbers, Duration::ZERO),
+        ("3 events", &events, Duration::from_nanos(100)),
+    ];
+    for (what, work, drain_time) in works {
         for round in 1..=ROUNDS {
             let mut group = criterion.benchmark_group(format!("{what}, round {round}"));
             // The same number of operations in each sample: starting threads
@@ -121,10 +126,12 @@ fn park_events(criterion: &mut Criterion) {
                     group.bench_function(BenchmarkId::new(name, threads), |bencher| {
                         bencher.iter_custom(|operations| {
                             let times = operations.div_ceil(threads);
-                            time(threads, |thread| {
+                            let duration = time(threads, |thread| {
                                 let blocker = if one_blocker { 0 } else { thread };
                                 work(numbering, blocker, times);
-                            })
+                            });
+                            thread::sleep(drain_time.mul_f64(operations as f64));
+                            duration
                         });
                     });
                 }
