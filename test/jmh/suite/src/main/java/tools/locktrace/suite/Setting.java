@@ -123,7 +123,7 @@ enum Setting {
         SuiteCase kindCase = shared(threads, Holds.GEOMETRIC).with("kind", kind);
         // A thread that wants such a lock again at once finds it free nearly always:
         // only while it thinks others come to have it.
-        return kind.parks() ? kindCase.with("think", 4).with("burst", 4) : kindCase;
+        return kind.parks() ? kindCase.with("think", 4).with("burst", 2) : kindCase;
     }
 
     private static SuiteCase chains(int threads, int number, int depth, Holds holds) {

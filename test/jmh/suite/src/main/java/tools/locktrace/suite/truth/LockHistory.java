@@ -13,9 +13,15 @@ import java.util.function.Function;
 /** Who held a lock when, and who is to blame that others waited meanwhile. */
 final class LockHistory {
     private final List<Holding> holdings;
+    private final long wakeUpNanos;
 
-    LockHistory(Collection<Holding> holdings) {
+    /**
+     * @param wakeUpNanos for so long, after an owner has overtaken those who wait,
+     *         the one that was woken cannot know that it has
+     */
+    LockHistory(Collection<Holding> holdings, long wakeUpNanos) {
         this.holdings = new ArrayList<>(holdings);
+        this.wakeUpNanos = wakeUpNanos;
     }
 
     /**
@@ -57,10 +63,13 @@ final class LockHistory {
                 String name = aspect.apply(blamed);
                 neighbours.add(name);
                 blame.handOver(handOverNanos, nobody, neighbours);
-                blame.hold(name, toNanos - fromNanos);
                 handOverNanos = 0;
                 neighbours.clear();
                 neighbours.add(name);
+                boolean overtook = blamed.acquiredNanos == fromNanos && blamed.wantedNanos > waiting.wantedNanos;
+                long unseenNanos = overtook ? Math.min(wakeUpNanos, toNanos - fromNanos) : 0;
+                blame.handOver(unseenNanos, nobody, neighbours);
+                blame.hold(name, toNanos - fromNanos - unseenNanos);
             }
             fromNanos = toNanos;
         }

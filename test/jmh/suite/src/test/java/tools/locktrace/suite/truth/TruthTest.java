@@ -142,4 +142,17 @@ public class TruthTest {
         assertEquals(1, blame.most("T2 blocked by nobody"), 0);
         assertEquals(1 + 1 + 2, blame.handOvers(), 0);
     }
+
+    /** T1 comes back before T2 is awake: 10 longer than the fastest of the naps, on average. */
+    @Test
+    public void whoIsWokenMayNotSeeAtOnceThatItIsOvertaken() {
+        String lock = "1@java.util.concurrent.locks.ReentrantLock$NonfairSync";
+        holding("T1", lock, 0, 0, 40);
+        holding("T2", lock, 10, 130, 160);
+        holding("T1", lock, 42, 42, 92);
+        Blame blame = new Truth(holdings).blame(turn -> turn.thread);
+        assertEquals(40 - 10 + 50 - 10, blame.least("T1"), 0);
+        assertEquals(40 - 10 + 130 - 40, blame.most("T1"), 0);
+        assertEquals(2 + 10 + 130 - 92, blame.most(Blame.NOBODY), 0);
+    }
 }
