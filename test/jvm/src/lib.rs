@@ -29,6 +29,7 @@ mod processor;
 mod programs;
 mod setting;
 mod summary;
+mod trace_clock;
 mod turn;
 
 pub use cases::check_each;
@@ -48,4 +49,5 @@ pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, run_to_success};
 pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound};
+pub use trace_clock::TraceClock;
 pub use turn::{Turn, blame};
