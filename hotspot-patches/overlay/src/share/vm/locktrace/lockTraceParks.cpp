@@ -160,7 +160,7 @@ void LockTracePark::end() {
   event.time_ns = now_ns;
   event.safepoint_ns = LockTrace::safepoint_clock(now_ns) - _safepoint_ns;
   event.owner = blocker.owner();
-  event.permit = _permit;
+  event.permit = LockTraceParker::is_untold(_permit) ? 0 : _permit;
   event.unpark_elsewhere = LockTraceParker::is_unseen(_permit) && !blocker.is_null();
   event.reason = reason();
   lct_park_end(_tracer, &event);
@@ -217,10 +217,15 @@ int LockTraceParker::new_permit() {
   if (!LockTrace::enabled()) return 1;
   Thread* writer = ThreadLocalStorage::thread();
   LockTraceUnpark* unpark = writer->is_Java_thread() ? ((JavaThread*) writer)->locktrace()->_unpark : NULL;
-  bool interrupt = unpark == NULL || unpark->_event.interrupt;
   _permits = _permits < max_permits ? _permits + 1 : 1;
-  bool unseen = unpark == NULL || unpark->_event.blocker_class == 0;
-  uint32_t permit = _permits << number_shift | (unseen ? unseen_bit : 0) | (interrupt ? interrupt_bit : 0);
-  if (unpark != NULL) unpark->_event.permit = permit;
+  uint32_t permit = _permits << number_shift;
+  if (unpark == NULL) {
+    // The VM thread stops a thread, or the writer cannot be traced.
+    permit |= untold_bit | (writer->is_Java_thread() ? 0 : interrupt_bit);
+    return (int) permit;
+  }
+  if (unpark->_event.interrupt) permit |= interrupt_bit;
+  if (unpark->_event.blocker_class == 0) permit |= unseen_bit;
+  unpark->_event.permit = permit;
   return (int) permit;
 }

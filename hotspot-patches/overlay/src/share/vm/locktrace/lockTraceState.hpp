@@ -62,7 +62,7 @@ class LockTraceThread {
 // of a thread need not begin at 1.
 class LockTraceParker {
  private:
-  enum { interrupt_bit = 1, unseen_bit = 2, number_shift = 2, max_permits = (1 << 29) - 1 };
+  enum { interrupt_bit = 1, unseen_bit = 2, untold_bit = 4, number_shift = 3, max_permits = (1 << 28) - 1 };
   uint32_t _permits;
 
  public:
@@ -72,6 +72,8 @@ class LockTraceParker {
   static bool is_interrupt(uint32_t permit) { return (permit & interrupt_bit) != 0; }
   // The unpark did not see what the target waited for.
   static bool is_unseen(uint32_t permit) { return (permit & unseen_bit) != 0; }
+  // No event tells about the unpark.
+  static bool is_untold(uint32_t permit) { return (permit & untold_bit) != 0; }
 };
 
 // In Klass and Method: the identifier that the trace knows the entity by and
