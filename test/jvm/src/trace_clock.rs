@@ -1,0 +1,54 @@
+//! Where a trace's start lies on the clock of the program traced.
+
+use crate::jvm::Run;
+use crate::park_log::ParkLog;
+
+/// What `scenarios/TraceClock.java` found out.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceClock {
+    /// The trace's start, by `System.nanoTime()`, no earlier than this.
+    earliest_ns: i64,
+    /// No later than this.
+    latest_ns: i64,
+}
+
+impl TraceClock {
+    /// Reads what a run printed and traced.
+    pub fn of(run: &Run, log: &ParkLog) -> Self {
+        let mut clock = Self {
+            earliest_ns: i64::MIN,
+            latest_ns: i64::MAX,
+        };
+        let parks = log.thread("clock").parks();
+        let readings: Vec<_> = run.lines_of("clock").collect();
+        assert_eq!(parks.len(), readings.len(), "one park between two readings");
+        for ([begin, end], times) in parks.iter().zip(readings) {
+            let time = |text: &str| text.parse::<i64>().expect("a time in nanoseconds");
+            let [before_ns, after_ns] = times[..] else {
+                panic!("not two readings: {times:?}");
+            };
+            let earliest_ns = time(before_ns) - signed(begin.time_ns);
+            let latest_ns = time(after_ns) - signed(end.time_ns);
+            clock.earliest_ns = clock.earliest_ns.max(earliest_ns);
+            clock.latest_ns = clock.latest_ns.min(latest_ns);
+        }
+        assert!(clock.earliest_ns <= clock.latest_ns, "{clock:?}");
+        clock
+    }
+
+    /// A time of the trace on the program's clock, give or take the uncertainty.
+    pub fn program_time_ns(self, time_ns: u64) -> i64 {
+        self.earliest_ns + self.uncertainty_ns() + signed(time_ns)
+    }
+
+    /// How far such a time may be from the true one.
+    pub fn uncertainty_ns(self) -> i64 {
+        (self.latest_ns - self.earliest_ns) / 2
+    }
+}
+
+fn signed(time_ns: u64) -> i64 {
+    time_ns
+        .try_into()
+        .expect("a trace is shorter than 292 years")
+}

@@ -1,0 +1,140 @@
+//! Who kept whom from a `ReentrantLock`, in which method, by the program's own
+//! clock.
+
+mod notes;
+mod shares;
+
+use std::collections::BTreeMap;
+
+use jvm_tests::{CompileMode, Contention, Jvm, NEVER_INLINED, Run, Wait, alone, check_each, waits};
+use notes::Notes;
+use shares::Shares;
+
+/// How much of the time for which a thread was blocked, while another one had the
+/// lock, must be blamed on that thread and its method.
+///
+/// Not counted is the time in which a thread had been woken but did not run yet,
+/// which is long on a busy machine. Another thread can have the lock meanwhile, and
+/// writes nothing: `AbstractQueuedSynchronizer.release` unparks nobody then.
+const LEAST_RIGHT: f64 = 0.95;
+
+/// How much of the time may be blamed on a thread or method that did not have the
+/// lock.
+///
+/// A thread that releases the lock takes its number and its time a moment after
+/// others can have it.
+const MOST_WRONG: f64 = 0.005;
+
+#[test]
+fn owners_of_a_reentrant_lock() {
+    let _processor = alone();
+    let cases = [
+        ("nonfair", CompileMode::Tiered),
+        ("nonfair", CompileMode::Interpreter),
+        ("nonfair", CompileMode::Eager),
+        ("fair", CompileMode::Tiered),
+        ("fair", CompileMode::C1),
+    ];
+    check_each(cases, |&(fairness, mode)| {
+        let run = Jvm::traced(&["scenarios.LockTenures", fairness])
+            .flags(NEVER_INLINED)
+            .flags(mode.flags())
+            .run();
+        let (notes, waits) = (Notes::of(&run), lock_waits(&run));
+        println!("{fairness} {mode:?}: {}", Shares::of(&notes, &waits));
+        if let Err(difference) = check(&notes, &waits) {
+            panic!("{fairness} {mode:?}: {difference}");
+        }
+        for (name, distort) in DISTORTIONS {
+            let mut distorted = waits.clone();
+            distort(&mut distorted);
+            match check(&notes, &distorted) {
+                Ok(()) => panic!("{fairness} {mode:?}: {name}: not noticed"),
+                Err(difference) => println!("{fairness} {mode:?}: {name}: {difference}"),
+            }
+        }
+    });
+}
+
+/// The waits for the lock: those to acquire it, and those to have it back.
+fn lock_waits(run: &Run) -> Vec<Wait> {
+    let mut waits = waits(&run.trace());
+    waits.retain(|wait| wait.common().lock_class.contains("ReentrantLock$"));
+    waits
+}
+
+fn check(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
+    check_calls(notes, waits)?;
+    let shares = Shares::of(notes, waits);
+    if shares.wrong_share() > MOST_WRONG || shares.right_share() < LEAST_RIGHT {
+        return Err(shares.to_string());
+    }
+    Ok(())
+}
+
+/// Each wait lies within a call that acquired the lock or tried to, and no two
+/// within the same call, however often the thread parked in it.
+fn check_calls(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
+    let grain_ns = notes.clock.uncertainty_ns();
+    let mut last_calls = BTreeMap::new();
+    for wait in waits {
+        let calls = &notes.calls[wait.thread()];
+        let begin_ns = notes.clock.program_time_ns(wait.start_ns);
+        let end_ns = notes
+            .clock
+            .program_time_ns(wait.start_ns + wait.duration_ns);
+        let call = calls.partition_point(|(_, returned_ns)| returned_ns + grain_ns < begin_ns);
+        let within = calls.get(call).is_some_and(|(wanted_ns, returned_ns)| {
+            wanted_ns - grain_ns <= begin_ns && end_ns <= returned_ns + grain_ns
+        });
+        if !within {
+            return Err(format!("in no call: {wait}"));
+        }
+        if last_calls.insert(wait.thread(), call) == Some(call) {
+            return Err(format!("a second wait in one call: {wait}"));
+        }
+    }
+    Ok(())
+}
+
+type Distort = fn(&mut Vec<Wait>);
+
+/// Errors of an analysis that the check must notice.
+const DISTORTIONS: [(&str, Distort); 5] = [
+    ("a wait is there twice", |waits| {
+        let middle = waits.len() / 2;
+        waits.insert(middle, waits[middle].clone());
+    }),
+    ("a wait ends with the first park", |waits| {
+        let long = waits.iter().position(|wait| wait.parts.len() > 3);
+        let mut second = waits[long.expect("some wait has several owners")].clone();
+        second.start_ns = second.parts[2].start_ns;
+        waits.push(second);
+        waits.sort_by_key(|wait| wait.start_ns);
+    }),
+    ("every tenth wait is blamed on its last owner", |waits| {
+        for wait in waits.iter_mut().step_by(10) {
+            let last = known(wait).last().map(|part| part.owner.clone());
+            known(wait).for_each(|part| part.owner = last.clone().flatten());
+        }
+    }),
+    ("every tenth wait is blamed on another method", |waits| {
+        for wait in waits.iter_mut().step_by(10) {
+            for part in known(wait) {
+                let frames = part.owner_chain.iter_mut().flatten();
+                frames.for_each(|frame| "other".clone_into(&mut frame.method));
+            }
+        }
+    }),
+    ("every tenth wait has no owner", |waits| {
+        for wait in waits.iter_mut().step_by(10) {
+            known(wait).for_each(|part| part.owner = None);
+        }
+    }),
+];
+
+/// The parts of a wait that somebody is to blame for.
+fn known(wait: &mut Wait) -> impl DoubleEndedIterator<Item = &mut Contention> {
+    let parts = wait.parts.iter_mut();
+    parts.filter(|part| part.owner.is_some())
+}

@@ -1,0 +1,134 @@
+//! What the scenario notes about itself. Times are readings of `System.nanoTime()`.
+
+use std::collections::BTreeMap;
+
+use jvm_tests::{ParkAction, ParkLog, Run, TraceClock};
+
+/// All notes of a run.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    /// What the trace's clock has to do with the program's.
+    pub(crate) clock: TraceClock,
+    /// Begins and ends of each thread's calls that acquired the lock, or tried to.
+    pub(crate) calls: BTreeMap<String, Vec<(i64, i64)>>,
+    /// In their order; none overlap.
+    pub(crate) tenures: Vec<Tenure>,
+    /// The times between an unpark and the end of the park that it ended, which do
+    /// not overlap: a thread was to run, but did not yet. Not a note, but in the
+    /// trace.
+    pub(crate) wakings: Vec<(i64, i64)>,
+}
+
+/// The time that a thread had the lock.
+#[derive(Debug)]
+pub(crate) struct Tenure {
+    pub(crate) thread: String,
+    pub(crate) method: String,
+    /// Before it asked for the lock.
+    pub(crate) wanted_ns: i64,
+    /// After it had acquired the lock.
+    pub(crate) acquired_ns: i64,
+    /// Before it released the lock.
+    pub(crate) released_ns: i64,
+    /// After it had released the lock.
+    pub(crate) left_ns: i64,
+}
+
+impl Notes {
+    /// Reads the output of a run.
+    pub(crate) fn of(run: &Run) -> Notes {
+        let log = ParkLog::read(&run.trace());
+        let clock = TraceClock::of(run, &log);
+        let tenures = run.lines_of("tenure").map(|words| Tenure::of(&words));
+        let mut tenures: Vec<_> = tenures.collect();
+        tenures.sort_by_key(|tenure| tenure.acquired_ns);
+        Notes {
+            clock,
+            calls: calls(run, &tenures),
+            tenures,
+            wakings: wakings(&log, clock),
+        }
+    }
+}
+
+impl Tenure {
+    fn of(words: &[&str]) -> Tenure {
+        let [thread, method, wanted_ns, acquired_ns, released_ns, left_ns] = words else {
+            panic!("not a tenure: {words:?}");
+        };
+        Tenure {
+            thread: (*thread).to_owned(),
+            method: (*method).to_owned(),
+            wanted_ns: time(wanted_ns),
+            acquired_ns: time(acquired_ns),
+            released_ns: time(released_ns),
+            left_ns: time(left_ns),
+        }
+    }
+}
+
+fn calls(run: &Run, tenures: &[Tenure]) -> BTreeMap<String, Vec<(i64, i64)>> {
+    let mut calls: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
+    for tenure in tenures {
+        let of_thread = calls.entry(tenure.thread.clone()).or_default();
+        of_thread.push((tenure.wanted_ns, tenure.acquired_ns));
+    }
+    for words in run.lines_of("failure") {
+        let [thread, wanted_ns, returned_ns] = words[..] else {
+            panic!("not a failure: {words:?}");
+        };
+        let of_thread = calls.entry(thread.to_owned()).or_default();
+        of_thread.push((time(wanted_ns), time(returned_ns)));
+    }
+    calls.values_mut().for_each(|calls| calls.sort_unstable());
+    calls
+}
+
+fn wakings(log: &ParkLog, clock: TraceClock) -> Vec<(i64, i64)> {
+    let mut given = BTreeMap::new();
+    for (_, event) in log.unparks() {
+        if let ParkAction::Unpark { target, permit, .. } = event.action {
+            given.insert((target, permit), event.time_ns);
+        }
+    }
+    let mut wakings = Vec::new();
+    for thread in &log.threads {
+        for [begin, end] in thread.parks() {
+            if let ParkAction::End { permit, .. } = end.action
+                && let Some(given_ns) = given.get(&(thread.java_id, permit))
+            {
+                let from_ns = clock.program_time_ns(*given_ns.max(&begin.time_ns));
+                wakings.push((from_ns, clock.program_time_ns(end.time_ns)));
+            }
+        }
+    }
+    disjoint(wakings)
+}
+
+/// The same times as spans that do not overlap, in their order.
+fn disjoint(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    spans.sort_unstable();
+    let mut until_ns = i64::MIN;
+    for (from_ns, to_ns) in &mut spans {
+        *from_ns = until_ns.max(*from_ns);
+        until_ns = until_ns.max(*to_ns);
+        *to_ns = until_ns;
+    }
+    spans
+}
+
+fn time(text: &str) -> i64 {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::disjoint;
+
+    #[test]
+    fn spans_lose_what_they_share() {
+        let spans = disjoint(vec![(5, 9), (1, 6), (2, 3), (20, 30)]);
+        assert_eq!(spans, [(1, 6), (6, 6), (6, 9), (20, 30)]);
+    }
+}
