@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
 /**
@@ -15,18 +16,21 @@ import java.util.stream.Collectors;
 final class Visitor implements Runnable {
     private static final int VISITS_PER_HISTORY = 20;
     private static final int VISITS_PER_REPORT = 50;
+    private static final int ENOUGH_VISITS = 100;
 
     private final String shop;
     private final int customer;
+    private final CountDownLatch seenEnough;
     private int visits;
     private int orders;
     private int histories;
     private int reports;
     private AssertionError complaint;
 
-    Visitor(String shop, int customer) {
+    Visitor(String shop, int customer, CountDownLatch seenEnough) {
         this.shop = shop;
         this.customer = customer;
+        this.seenEnough = seenEnough;
         // Not all of them ask for the same at the same time.
         visits = customer * 7;
     }
@@ -72,6 +76,9 @@ final class Visitor implements Runnable {
         } else {
             orders++;
             check(Integer.toString(spent()), get("/order").get(0));
+        }
+        if (orders + histories + reports == ENOUGH_VISITS) {
+            seenEnough.countDown();
         }
     }
 

@@ -28,6 +28,7 @@ const JARS: [(&str, &str); 2] = [
 const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
 const REENTRANT_LOCK: &str = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
 const SEMAPHORE: &str = "java.util.concurrent.Semaphore$NonfairSync";
+const LATCH: &str = "java.util.concurrent.CountDownLatch$Sync";
 const NO_BLOCKER: &str = "<no blocker>";
 
 #[test]
@@ -108,12 +109,13 @@ fn expected_kinds(wait: &Wait) -> &'static [&'static str] {
     } = wait.common();
     let wants_work = chain.iter().any(|frame| frame.method == "getTask");
     match lock_class.as_str() {
-        REENTRANT_LOCK | SEMAPHORE => &["enter", "reenter-after-wait"],
         CONDITION if wants_work => &["idle"],
+        // Somebody waits for the end.
+        CONDITION | LATCH => &["conditional"],
         // A permit that the semaphore left over ends a sleep at once.
         NO_BLOCKER => &["sleep", "conditional"],
-        // Somebody waits for the end.
-        _ => &["conditional"],
+        // Locks, the workers' own among them.
+        _ => &["enter", "reenter-after-wait"],
     }
 }
 
