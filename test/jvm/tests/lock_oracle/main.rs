@@ -1,5 +1,5 @@
-//! Who kept whom from a `ReentrantLock`, in which method, by the program's own
-//! clock.
+//! Who kept whom from a `ReentrantLock` and a `ReentrantReadWriteLock`, in which
+//! method, by the program's own clock.
 
 mod notes;
 mod shares;
@@ -36,30 +36,49 @@ fn owners_of_a_reentrant_lock() {
         ("fair", CompileMode::C1),
     ];
     check_each(cases, |&(fairness, mode)| {
-        let run = Jvm::traced(&["scenarios.LockTenures", fairness])
-            .flags(NEVER_INLINED)
-            .flags(mode.flags())
-            .run();
-        let (notes, waits) = (Notes::of(&run), lock_waits(&run));
-        println!("{fairness} {mode:?}: {}", Shares::of(&notes, &waits));
-        if let Err(difference) = check(&notes, &waits) {
-            panic!("{fairness} {mode:?}: {difference}");
-        }
-        for (name, distort) in DISTORTIONS {
-            let mut distorted = waits.clone();
-            distort(&mut distorted);
-            match check(&notes, &distorted) {
-                Ok(()) => panic!("{fairness} {mode:?}: {name}: not noticed"),
-                Err(difference) => println!("{fairness} {mode:?}: {name}: {difference}"),
-            }
-        }
+        check_run(&["scenarios.LockTenures", fairness], mode);
     });
+}
+
+/// Readers who share the lock may be unknown; all else is as for an exclusive lock.
+#[test]
+fn writers_and_readers() {
+    let _processor = alone();
+    let cases = [
+        ("nonfair", CompileMode::Tiered),
+        ("nonfair", CompileMode::Eager),
+        ("fair", CompileMode::Tiered),
+    ];
+    check_each(cases, |&(fairness, mode)| {
+        check_run(&["scenarios.ReadWriteTenures", fairness], mode);
+    });
+}
+
+fn check_run(program: &[&str], mode: CompileMode) {
+    let run = Jvm::traced(program)
+        .flags(NEVER_INLINED)
+        .flags(mode.flags())
+        .run();
+    let (notes, waits) = (Notes::of(&run), lock_waits(&run));
+    println!("{program:?} {mode:?}: {}", Shares::of(&notes, &waits));
+    if let Err(difference) = check(&notes, &waits) {
+        panic!("{program:?} {mode:?}: {difference}");
+    }
+    for (name, distort) in DISTORTIONS {
+        let mut distorted = waits.clone();
+        distort(&mut distorted);
+        match check(&notes, &distorted) {
+            Ok(()) => panic!("{program:?} {mode:?}: {name}: not noticed"),
+            Err(difference) => println!("{program:?} {mode:?}: {name}: {difference}"),
+        }
+    }
 }
 
 /// The waits for the lock: those to acquire it, and those to have it back.
 fn lock_waits(run: &Run) -> Vec<Wait> {
+    let locks = "java.util.concurrent.locks.Reentrant";
     let mut waits = waits(&run.trace());
-    waits.retain(|wait| wait.common().lock_class.contains("ReentrantLock$"));
+    waits.retain(|wait| wait.common().lock_class.starts_with(locks));
     waits
 }
 

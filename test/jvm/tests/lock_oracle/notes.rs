@@ -11,7 +11,7 @@ pub(crate) struct Notes {
     pub(crate) clock: TraceClock,
     /// Begins and ends of each thread's calls that acquired the lock, or tried to.
     pub(crate) calls: BTreeMap<String, Vec<(i64, i64)>>,
-    /// In their order; none overlap.
+    /// By their begins.
     pub(crate) tenures: Vec<Tenure>,
     /// The times between an unpark and the end of the park that it ended, which do
     /// not overlap: a thread was to run, but did not yet. Not a note, but in the
@@ -24,6 +24,8 @@ pub(crate) struct Notes {
 pub(crate) struct Tenure {
     pub(crate) thread: String,
     pub(crate) method: String,
+    /// Other threads could have the lock, too: it is a reader.
+    pub(crate) shared: bool,
     /// Before it asked for the lock.
     pub(crate) wanted_ns: i64,
     /// After it had acquired the lock.
@@ -49,6 +51,17 @@ impl Notes {
             wakings: wakings(&log, clock),
         }
     }
+
+    /// The wakings that overlap with some time.
+    pub(crate) fn wakings_between(&self, begin_ns: i64, end_ns: i64) -> &[(i64, i64)] {
+        let first = self
+            .wakings
+            .partition_point(|(_, to_ns)| *to_ns <= begin_ns);
+        let last = self
+            .wakings
+            .partition_point(|(from_ns, _)| *from_ns < end_ns);
+        &self.wakings[first..last.max(first)]
+    }
 }
 
 impl Tenure {
@@ -59,11 +72,37 @@ impl Tenure {
         Tenure {
             thread: (*thread).to_owned(),
             method: (*method).to_owned(),
+            shared: method.starts_with("read"),
             wanted_ns: time(wanted_ns),
             acquired_ns: time(acquired_ns),
             released_ns: time(released_ns),
             left_ns: time(left_ns),
         }
+    }
+
+    /// Its times, in their order.
+    pub(crate) fn times(&self) -> [i64; 4] {
+        [
+            self.wanted_ns,
+            self.acquired_ns,
+            self.released_ns,
+            self.left_ns,
+        ]
+    }
+
+    /// It surely had the lock in the slice, in which none of its times lie.
+    pub(crate) fn had(&self, (from_ns, to_ns): (i64, i64)) -> bool {
+        self.acquired_ns <= from_ns && to_ns <= self.released_ns
+    }
+
+    /// It may have had the lock in the slice.
+    pub(crate) fn may_have_had(&self, (from_ns, to_ns): (i64, i64)) -> bool {
+        self.wanted_ns <= from_ns && to_ns <= self.left_ns
+    }
+
+    /// It waited for the lock in the slice, or was about to.
+    pub(crate) fn wanted(&self, (from_ns, to_ns): (i64, i64)) -> bool {
+        self.wanted_ns <= from_ns && to_ns <= self.acquired_ns
     }
 }
 
