@@ -7,7 +7,7 @@ use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
 use crate::lock_dispatcher::{LockDispatcher, LockEvent};
 use crate::metadata::{Metadata, Resolver};
-use crate::park::{Numbered, ParkEvent, Parks, Surroundings};
+use crate::park::{Numbered, ParkEvent, Parks, Sink};
 use crate::rearranger::{Rearranger, Step};
 
 /// What the analysis may use.
@@ -208,12 +208,13 @@ impl TraceAnalysis<'_> {
 
     fn park(&mut self, event: Numbered, on_wait: &mut impl FnMut(&Wait, &Entities)) {
         let (entities, next_wait_id) = self.analysis.parts();
-        let mut around = Surroundings {
+        let mut sink = Sink {
             entities,
             counters: &mut self.counters,
+            wait: &mut self.wait,
             on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
         };
-        self.parks.event(event, &mut around);
+        self.parks.event(event, &mut sink);
     }
 
     /// Ends the trace: what is still held back is released without what never
@@ -231,9 +232,10 @@ impl TraceAnalysis<'_> {
         self.dispatcher.finish(&mut self.counters);
 
         let (entities, next_wait_id) = self.analysis.parts();
-        self.parks.finish(&mut Surroundings {
+        self.parks.finish(&mut Sink {
             entities,
             counters: &mut self.counters,
+            wait: &mut self.wait,
             on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
         });
         self.resolver.count_unresolved(&mut self.counters);

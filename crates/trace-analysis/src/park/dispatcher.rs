@@ -4,26 +4,22 @@
 use rustc_hash::FxHashMap;
 use trace_format::{LockId, ParkEndReason};
 
-use super::event::{Numbered, ParkEvent};
-use super::lock_analyzer::{Begin, End, LockAnalyzer, Losses, Sink, Unpark};
+use super::event::{Begin, End, Numbered, ParkEvent, Unpark};
+use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
 use super::waker::{WaitForWaker, Woken};
-use super::{CodeTable, Synchronizer};
-use crate::contention::Wait;
+use super::{Code, CodeTable, Sink, Synchronizer};
 use crate::counter::{Counter, Counters};
-use crate::entity::{Entities, LockIndex, ThreadIndex};
+use crate::entity::{LockIndex, ThreadIndex};
 use crate::rearranger::Step;
 
 /// Passes the ordered events of parked threads to the analyzers of what they are
 /// parked on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ParkDispatcher {
     domains: FxHashMap<LockId, Domain>,
-    analyzers: FxHashMap<LockIndex, LockAnalyzer>,
-    /// So many analyzers are kept before those that are not in use are forgotten.
-    max_analyzers: usize,
+    analyzers: Analyzers,
     codes: CodeTable,
-    wait: Wait,
 }
 
 /// The state of one domain.
@@ -44,262 +40,208 @@ enum Parked {
     ForWaker(WaitForWaker, Losses),
 }
 
-/// Fewer analyzers are never forgotten.
-const MIN_ANALYZERS: usize = 1 << 14;
-
 impl ParkDispatcher {
-    pub(crate) fn new() -> Self {
-        Self {
-            domains: FxHashMap::default(),
-            analyzers: FxHashMap::default(),
-            max_analyzers: 0,
-            codes: CodeTable::default(),
-            wait: Wait::blank(),
-        }
-    }
-
     /// Replays the next step of `domain`.
     pub(crate) fn dispatch(
         &mut self,
         domain: LockId,
         step: Step<ParkEvent>,
         permits: &mut Permits<Numbered>,
-        entities: &Entities,
-        counters: &mut Counters,
-        on_wait: &mut dyn FnMut(&mut Wait, &mut Counters),
+        sink: &mut Sink<'_>,
     ) {
         let domain = self.domains.entry(domain).or_default();
-        let mut sink = Sink {
-            wait: &mut self.wait,
-            counters,
-            on_wait,
+        let mut replay = Replay {
+            domain,
+            analyzers: &mut self.analyzers,
+            codes: &mut self.codes,
+            permits,
         };
         match step {
-            Step::Gap { numbers } => {
-                let losses = &mut domain.losses;
-                losses.all = losses.all.saturating_add(numbers);
-                losses.of_nobody = losses.of_nobody.saturating_add(numbers);
-            }
-            Step::Event(ParkEvent::Lost { thread }) => {
-                domain.losses.all = domain.losses.all.saturating_add(1);
-                // A parked thread writes nothing but the end.
-                if let Some(parked) = domain.parked.remove(&thread) {
-                    abandon(&mut self.analyzers, parked, thread, sink.counters);
-                }
-            }
-            Step::Event(ParkEvent::Begin {
-                thread,
-                time_ns,
-                lock,
-                synchronizer,
-                owner,
-                continued,
-                timed,
-                chain,
-            }) => {
-                if let Some(parked) = domain.parked.remove(&thread) {
-                    abandon(&mut self.analyzers, parked, thread, sink.counters);
-                }
-                let code = self.codes.of_chain(chain, entities);
-                let known = self.analyzers.get(&lock);
-                let is_lock = synchronizer.is_lock()
-                    || synchronizer == Synchronizer::Queued
-                        && (!code.shares
-                            || owner.is_some()
-                            || known.is_some_and(LockAnalyzer::knows_owner));
-                if is_lock {
-                    let analyzer = self.analyzers.entry(lock);
-                    let analyzer = analyzer
-                        .or_insert_with(|| LockAnalyzer::new(lock, synchronizer, domain.losses));
-                    domain.catch_up(analyzer, sink.counters);
-                    let begin = Begin {
-                        thread,
-                        time_ns,
-                        owner,
-                        continued,
-                        chain,
-                        code,
-                    };
-                    analyzer.begin(&begin, &mut sink);
-                    domain.parked.insert(thread, Parked::OnLock(lock));
-                } else {
-                    let wait = WaitForWaker {
-                        lock,
-                        synchronizer,
-                        code,
-                        chain,
-                        start_ns: time_ns,
-                        timed,
-                    };
-                    let parked = Parked::ForWaker(wait, domain.losses);
-                    domain.parked.insert(thread, parked);
-                }
-            }
-            Step::Event(ParkEvent::End {
-                thread,
-                java_id,
-                time_ns,
-                reason,
-                permit,
-                unpark_elsewhere,
-                owner,
-                safepoint_ns,
-            }) => {
-                let waker = permits.take(java_id, permit);
-                let Some(parked) = domain.parked.remove(&thread) else {
-                    sink.counters.add(Counter::EnteredWithoutEnter, 1);
-                    return;
-                };
-                let lock = match parked {
-                    Parked::OnLock(lock) => {
-                        if let Some(analyzer) = self.analyzers.get_mut(&lock) {
-                            domain.catch_up(analyzer, sink.counters);
-                            let releases = |waker: &Waker| {
-                                let code = self.codes.of_chain(waker.chain, entities);
-                                unpark_elsewhere
-                                    && reason != ParkEndReason::Interrupted
-                                    && !code.no_release
-                                    && !code.passes_on
-                            };
-                            let end = End {
-                                thread,
-                                time_ns,
-                                owner,
-                                safepoint_ns,
-                                reason,
-                                unseen_waker: waker.filter(releases),
-                            };
-                            analyzer.end(&end, sink.counters);
-                        }
-                        lock
-                    }
-                    Parked::ForWaker(wait, losses) => {
-                        let woken = Woken {
-                            thread,
-                            time_ns,
-                            reason,
-                            waker,
-                            safepoint_ns,
-                            may_be_two_waits: domain.losses.of_nobody - losses.of_nobody >= 2,
-                        };
-                        wait.describe(&woken, sink.wait);
-                        (sink.on_wait)(sink.wait, sink.counters);
-                        wait.lock
-                    }
-                };
-                match waker {
-                    Some(waker) => domain.wakers.insert(thread, (lock, waker)),
-                    None => domain.wakers.remove(&thread),
-                };
-            }
-            Step::Event(ParkEvent::Unpark {
-                thread,
-                time_ns,
-                target,
-                permit,
-                lock,
-                owner,
-                chain,
-            }) => {
-                let code = self.codes.of_chain(chain, entities);
-                if let Some(&(woken_on, waker)) = domain.wakers.get(&thread)
-                    && code.passes_on
-                    && woken_on == lock
-                {
-                    permits.replace(target, permit, waker);
-                }
-                if let Some(analyzer) = self.analyzers.get_mut(&lock) {
-                    domain.catch_up(analyzer, sink.counters);
-                    let unpark = Unpark {
-                        thread,
-                        time_ns,
-                        owner,
-                        chain,
-                        code,
-                    };
-                    analyzer.unpark(&unpark, &mut sink);
-                }
-            }
+            Step::Gap { numbers } => replay.domain.losses.add_gap(numbers),
+            Step::Event(ParkEvent::Lost { thread }) => replay.lost(thread, sink),
+            Step::Event(ParkEvent::Begin(begin)) => replay.begin(&begin, sink),
+            Step::Event(ParkEvent::End(end)) => replay.end(&end, sink),
+            Step::Event(ParkEvent::Unpark(unpark)) => replay.unpark(&unpark, sink),
         }
-        self.forget_unused(counters, on_wait);
+        self.analyzers.forget_unused(sink);
     }
 
     /// Ends the waits that have ended, and counts those that have not.
-    pub(crate) fn finish(
-        mut self,
-        counters: &mut Counters,
-        on_wait: &mut dyn FnMut(&mut Wait, &mut Counters),
-    ) {
-        let mut sink = Sink {
-            wait: &mut self.wait,
-            counters,
-            on_wait,
-        };
-        let mut analyzers: Vec<_> = self.analyzers.into_iter().collect();
-        analyzers.sort_unstable_by_key(|&(lock, _)| lock);
-        for (_, mut analyzer) in analyzers {
-            for open_ns in analyzer.finish(&mut sink) {
-                sink.counters.add(Counter::OpenWaits, 1);
-                sink.counters.add(Counter::OpenWaitsNs, open_ns);
-            }
-        }
-        let parked = self
-            .domains
-            .values()
-            .flat_map(|domain| domain.parked.values());
+    pub(crate) fn finish(self, sink: &mut Sink<'_>) {
+        self.analyzers.finish(sink);
+        let domains = self.domains.values();
+        let parked = domains.flat_map(|domain| domain.parked.values());
         let for_waker = parked.filter(|parked| matches!(parked, Parked::ForWaker(..)));
         sink.counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
     }
+}
+
+/// What it takes to replay the events of one domain.
+struct Replay<'a> {
+    domain: &'a mut Domain,
+    analyzers: &'a mut Analyzers,
+    codes: &'a mut CodeTable,
+    permits: &'a mut Permits<Numbered>,
+}
+
+impl Replay<'_> {
+    fn lost(&mut self, thread: ThreadIndex, sink: &mut Sink<'_>) {
+        self.domain.losses.add_listed();
+        // A parked thread writes nothing but the end.
+        self.abandon(thread, sink.counters);
+    }
+
+    fn begin(&mut self, begin: &Begin, sink: &mut Sink<'_>) {
+        self.abandon(begin.thread, sink.counters);
+        let code = self.codes.of_chain(begin.chain, sink.entities);
+        let losses = self.domain.losses;
+        let parked = if self.is_on_lock(begin, code) {
+            let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
+            analyzer.lost(losses, sink.counters);
+            analyzer.begin(begin, code, sink);
+            Parked::OnLock(begin.lock)
+        } else {
+            Parked::ForWaker(WaitForWaker::new(begin, code), losses)
+        };
+        self.domain.parked.insert(begin.thread, parked);
+    }
+
+    /// The thread waits for a lock.
+    fn is_on_lock(&self, begin: &Begin, code: Code) -> bool {
+        let had_owner = || {
+            let analyzer = self.analyzers.get(begin.lock);
+            begin.owner.is_some() || analyzer.is_some_and(LockAnalyzer::knows_owner)
+        };
+        begin.synchronizer.is_lock()
+            || begin.synchronizer == Synchronizer::Queued && (!code.shares || had_owner())
+    }
+
+    fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
+        let waker = self.permits.take(end.java_id, end.permit);
+        let Some(parked) = self.domain.parked.remove(&end.thread) else {
+            sink.counters.add(Counter::EnteredWithoutEnter, 1);
+            return;
+        };
+        let losses = self.domain.losses;
+        let lock = match parked {
+            Parked::OnLock(lock) => {
+                let unseen = waker.filter(|waker| self.is_unseen_release(end, waker, sink));
+                if let Some(analyzer) = self.analyzers.get_mut(lock) {
+                    analyzer.lost(losses, sink.counters);
+                    analyzer.end(end, unseen, sink.counters);
+                }
+                lock
+            }
+            Parked::ForWaker(wait, losses_before) => {
+                let woken = Woken {
+                    end,
+                    waker,
+                    may_be_two_waits: losses.of_nobody - losses_before.of_nobody >= 2,
+                };
+                wait.describe(&woken, sink.wait);
+                sink.pass_on();
+                wait.lock
+            }
+        };
+        match waker {
+            Some(waker) => self.domain.wakers.insert(end.thread, (lock, waker)),
+            None => self.domain.wakers.remove(&end.thread),
+        };
+    }
+
+    /// The unpark was the release of a lock whose analyzer has not heard of it.
+    fn is_unseen_release(&mut self, end: &End, waker: &Waker, sink: &Sink<'_>) -> bool {
+        let code = self.codes.of_chain(waker.chain, sink.entities);
+        end.unpark_elsewhere
+            && end.reason != ParkEndReason::Interrupted
+            && !code.no_release
+            && !code.passes_on
+    }
+
+    fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
+        let code = self.codes.of_chain(unpark.chain, sink.entities);
+        if let Some(&(woken_on, waker)) = self.domain.wakers.get(&unpark.thread)
+            && code.passes_on
+            && woken_on == unpark.lock
+        {
+            self.permits.replace(unpark.target, unpark.permit, waker);
+        }
+        if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
+            analyzer.lost(self.domain.losses, sink.counters);
+            analyzer.unpark(unpark, code, sink);
+        }
+    }
+
+    /// The thread went on if it was parked, but the end of its park is lost.
+    fn abandon(&mut self, thread: ThreadIndex, counters: &mut Counters) {
+        let Some(parked) = self.domain.parked.remove(&thread) else {
+            return;
+        };
+        counters.add(Counter::WaitsWithoutEntered, 1);
+        if let Parked::OnLock(lock) = parked
+            && let Some(analyzer) = self.analyzers.get_mut(lock)
+        {
+            analyzer.abandon(thread);
+        }
+    }
+}
+
+/// The analyzers of locks.
+#[derive(Debug, Default)]
+struct Analyzers {
+    analyzers: FxHashMap<LockIndex, LockAnalyzer>,
+    /// So many are kept before those that are not in use are forgotten.
+    max: usize,
+}
+
+/// Fewer analyzers are never forgotten.
+const MIN_ANALYZERS: usize = 1 << 14;
+
+impl Analyzers {
+    fn get(&self, lock: LockIndex) -> Option<&LockAnalyzer> {
+        self.analyzers.get(&lock)
+    }
+
+    fn get_mut(&mut self, lock: LockIndex) -> Option<&mut LockAnalyzer> {
+        self.analyzers.get_mut(&lock)
+    }
+
+    fn add(
+        &mut self,
+        lock: LockIndex,
+        synchronizer: Synchronizer,
+        losses: Losses,
+    ) -> &mut LockAnalyzer {
+        let analyzer = self.analyzers.entry(lock);
+        analyzer.or_insert_with(|| LockAnalyzer::new(lock, synchronizer, losses))
+    }
 
     /// Nothing in the trace says that a lock will not be used again. So those are
     /// forgotten now and then on which no thread is parked.
-    fn forget_unused(
-        &mut self,
-        counters: &mut Counters,
-        on_wait: &mut dyn FnMut(&mut Wait, &mut Counters),
-    ) {
-        if self.analyzers.len() <= self.max_analyzers.max(MIN_ANALYZERS) {
+    fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+        if self.analyzers.len() <= self.max.max(MIN_ANALYZERS) {
             return;
         }
-        let mut sink = Sink {
-            wait: &mut self.wait,
-            counters,
-            on_wait,
-        };
-        let unused = self
+        let mut unused: Vec<_> = self
             .analyzers
-            .iter()
-            .filter(|(_, analyzer)| !analyzer.is_in_use());
-        let mut unused: Vec<_> = unused.map(|(&lock, _)| lock).collect();
-        unused.sort_unstable();
-        for lock in unused {
-            if let Some(mut analyzer) = self.analyzers.remove(&lock) {
-                analyzer.finish(&mut sink);
+            .extract_if(|_, analyzer| !analyzer.is_in_use())
+            .collect();
+        unused.sort_unstable_by_key(|&(lock, _)| lock);
+        for (_, mut analyzer) in unused {
+            analyzer.finish(sink);
+        }
+        self.max = self.analyzers.len() * 2;
+    }
+
+    fn finish(self, sink: &mut Sink<'_>) {
+        let mut analyzers: Vec<_> = self.analyzers.into_iter().collect();
+        analyzers.sort_unstable_by_key(|&(lock, _)| lock);
+        for (_, mut analyzer) in analyzers {
+            for open_ns in analyzer.finish(sink) {
+                sink.counters.add(Counter::OpenWaits, 1);
+                sink.counters.add(Counter::OpenWaitsNs, open_ns);
             }
         }
-        self.max_analyzers = self.analyzers.len() * 2;
-    }
-}
-
-impl Domain {
-    /// Tells an analyzer what has been lost since its last event.
-    fn catch_up(&self, analyzer: &mut LockAnalyzer, counters: &mut Counters) {
-        analyzer.lost(self.losses, counters);
-    }
-}
-
-/// The thread went on, but the end of its park is lost.
-fn abandon(
-    analyzers: &mut FxHashMap<LockIndex, LockAnalyzer>,
-    parked: Parked,
-    thread: ThreadIndex,
-    counters: &mut Counters,
-) {
-    counters.add(Counter::WaitsWithoutEntered, 1);
-    if let Parked::OnLock(lock) = parked
-        && let Some(analyzer) = analyzers.get_mut(&lock)
-    {
-        analyzer.abandon(thread);
     }
 }

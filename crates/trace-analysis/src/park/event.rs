@@ -10,37 +10,53 @@ use crate::rearranger::Ordered;
 /// A park event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParkEvent {
-    Begin {
-        thread: ThreadIndex,
-        time_ns: u64,
-        lock: LockIndex,
-        synchronizer: Synchronizer,
-        owner: Option<ThreadIndex>,
-        continued: bool,
-        timed: bool,
-        chain: ChainIndex,
-    },
-    End {
-        thread: ThreadIndex,
-        java_id: JavaThreadId,
-        time_ns: u64,
-        reason: ParkEndReason,
-        permit: Permit,
-        unpark_elsewhere: bool,
-        owner: Option<ThreadIndex>,
-        safepoint_ns: u64,
-    },
-    Unpark {
-        thread: ThreadIndex,
-        time_ns: u64,
-        target: JavaThreadId,
-        permit: Permit,
-        lock: LockIndex,
-        owner: Option<ThreadIndex>,
-        chain: ChainIndex,
-    },
+    Begin(Begin),
+    End(End),
+    Unpark(Unpark),
     /// What the thread wrote will never be known.
-    Lost { thread: ThreadIndex },
+    Lost {
+        thread: ThreadIndex,
+    },
+}
+
+/// The thread parks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begin {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) lock: LockIndex,
+    pub(crate) synchronizer: Synchronizer,
+    pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) continued: bool,
+    /// For some time at most.
+    pub(crate) timed: bool,
+    pub(crate) chain: ChainIndex,
+}
+
+/// The thread parks no longer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) java_id: JavaThreadId,
+    pub(crate) time_ns: u64,
+    pub(crate) reason: ParkEndReason,
+    pub(crate) permit: Permit,
+    pub(crate) unpark_elsewhere: bool,
+    pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) safepoint_ns: u64,
+}
+
+/// The thread unparks the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unpark {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) target: JavaThreadId,
+    pub(crate) permit: Permit,
+    /// What the target waited for, as the thread saw it.
+    pub(crate) lock: LockIndex,
+    pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) chain: ChainIndex,
 }
 
 /// An event and its place: domain and number.
@@ -52,6 +68,16 @@ impl Ordered for ParkEvent {
     }
 }
 
+impl End {
+    /// Another thread's unpark ended the park, or made it unnecessary.
+    pub(crate) fn is_unparked(&self) -> bool {
+        matches!(
+            self.reason,
+            ParkEndReason::Unparked | ParkEndReason::PermitAvailable
+        )
+    }
+}
+
 impl ParkEvent {
     /// That `thread` parks.
     pub(crate) fn begin(
@@ -60,7 +86,7 @@ impl ParkEvent {
         resolver: &mut Resolver,
         entities: &mut Entities,
     ) -> Numbered {
-        let event = Self::Begin {
+        let event = Self::Begin(Begin {
             thread,
             time_ns: park.time_ns,
             lock: resolver.blocker(park.blocker, entities),
@@ -69,7 +95,7 @@ impl ParkEvent {
             continued: park.continued,
             timed: park.timeout != ParkTimeout::None,
             chain: resolver.chain(park.chain, entities),
-        };
+        });
         (park.domain, park.sequence, event)
     }
 
@@ -80,7 +106,7 @@ impl ParkEvent {
         resolver: &mut Resolver,
         entities: &mut Entities,
     ) -> Numbered {
-        let event = Self::End {
+        let event = Self::End(End {
             thread,
             java_id: entities.thread(thread).java_id,
             time_ns: park.time_ns,
@@ -89,7 +115,7 @@ impl ParkEvent {
             unpark_elsewhere: park.unpark_elsewhere,
             owner: resolver.java_thread(park.owner, entities),
             safepoint_ns: park.safepoint_ns,
-        };
+        });
         (park.domain, park.sequence, event)
     }
 
@@ -100,7 +126,7 @@ impl ParkEvent {
         resolver: &mut Resolver,
         entities: &mut Entities,
     ) -> Numbered {
-        let event = Self::Unpark {
+        let event = Self::Unpark(Unpark {
             thread,
             time_ns: unpark.time_ns,
             target: unpark.target,
@@ -108,7 +134,7 @@ impl ParkEvent {
             lock: resolver.blocker(unpark.blocker, entities),
             owner: resolver.java_thread(unpark.owner, entities),
             chain: resolver.chain(unpark.chain, entities),
-        };
+        });
         (unpark.domain, unpark.sequence, event)
     }
 }

@@ -34,8 +34,9 @@
 
 use trace_format::ParkEndReason;
 
+use super::event::{Begin, End, Unpark};
 use super::permits::Waker;
-use super::{Code, Synchronizer};
+use super::{Code, Sink, Synchronizer};
 use crate::contention::{Group, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
@@ -162,38 +163,6 @@ enum State {
     },
 }
 
-/// The thread's next event.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Begin {
-    pub(super) thread: ThreadIndex,
-    pub(super) time_ns: u64,
-    pub(super) owner: Option<ThreadIndex>,
-    pub(super) continued: bool,
-    pub(super) chain: ChainIndex,
-    pub(super) code: Code,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    pub(super) thread: ThreadIndex,
-    pub(super) time_ns: u64,
-    pub(super) owner: Option<ThreadIndex>,
-    pub(super) safepoint_ns: u64,
-    pub(super) reason: ParkEndReason,
-    /// Who unparked the thread, if that has not been [`LockAnalyzer::unpark`]ed:
-    /// it did not see what the thread waited for.
-    pub(super) unseen_waker: Option<Waker>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Unpark {
-    pub(super) thread: ThreadIndex,
-    pub(super) time_ns: u64,
-    pub(super) owner: Option<ThreadIndex>,
-    pub(super) chain: ChainIndex,
-    pub(super) code: Code,
-}
-
 /// How many events of a domain are lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
@@ -202,11 +171,15 @@ pub(super) struct Losses {
     pub(super) of_nobody: u64,
 }
 
-/// Where waits that have ended go.
-pub(super) struct Sink<'a> {
-    pub(super) wait: &'a mut Wait,
-    pub(super) counters: &'a mut Counters,
-    pub(super) on_wait: &'a mut dyn FnMut(&mut Wait, &mut Counters),
+impl Losses {
+    pub(super) fn add_listed(&mut self) {
+        self.all = self.all.saturating_add(1);
+    }
+
+    pub(super) fn add_gap(&mut self, numbers: u64) {
+        self.all = self.all.saturating_add(numbers);
+        self.of_nobody = self.of_nobody.saturating_add(numbers);
+    }
 }
 
 /// The state of one lock.
@@ -279,7 +252,7 @@ impl LockAnalyzer {
     }
 
     /// The thread parks.
-    pub(super) fn begin(&mut self, begin: &Begin, sink: &mut Sink<'_>) {
+    pub(super) fn begin(&mut self, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
         let waiter = self.position(begin.thread);
         let waiter = match waiter {
             Some(index) if begin.continued && !self.waiters[index].gave_up() => Some(index),
@@ -289,12 +262,12 @@ impl LockAnalyzer {
             }
             None => None,
         };
-        self.show_owner(begin, sink.counters);
+        self.show_owner(begin, code, sink.counters);
         if let Some(index) = waiter {
             self.waiters[index].state = State::Parked;
             return;
         }
-        let kind = if begin.code.after_await {
+        let kind = if code.after_await {
             WaitKind::ReenterAfterWait
         } else {
             WaitKind::Enter
@@ -303,8 +276,8 @@ impl LockAnalyzer {
             thread: begin.thread,
             chain: begin.chain,
             kind,
-            interruptible: begin.code.interruptible,
-            reader: begin.code.shares && self.synchronizer != Synchronizer::Semaphore,
+            interruptible: code.interruptible,
+            reader: code.shares && self.synchronizer != Synchronizer::Semaphore,
             start: self.timeline.start_wait(begin.time_ns),
             safepoint_ns: 0,
             state: State::Parked,
@@ -312,7 +285,7 @@ impl LockAnalyzer {
     }
 
     /// What a begin shows about the owner: the thread did not get the lock.
-    fn show_owner(&mut self, begin: &Begin, counters: &mut Counters) {
+    fn show_owner(&mut self, begin: &Begin, code: Code, counters: &mut Counters) {
         if let Some(owner) = begin.owner {
             self.knows_owner = true;
             let held = Tenure::Held {
@@ -345,19 +318,20 @@ impl LockAnalyzer {
             } if woken == begin.thread => self.tenure = Tenure::Held { by, woken: None },
             Tenure::Lost => self.boundary(begin.time_ns, Evidence::None, held, counters),
             // A reader may only queue up behind a writer that was woken.
-            Tenure::Released { .. } if !is_free && !begin.code.shares => {
+            Tenure::Released { .. } if !is_free && !code.shares => {
                 self.boundary(begin.time_ns, Evidence::None, held, counters);
             }
             _ => {}
         }
     }
 
-    /// The thread parks no longer. `false` if it was not seen to begin.
-    pub(super) fn end(&mut self, end: &End, counters: &mut Counters) -> bool {
+    /// The thread parks no longer. `unseen_waker` unparked it, if that has not been
+    /// [`unpark`](Self::unpark)ed: it did not see what the thread waited for.
+    pub(super) fn end(&mut self, end: &End, unseen_waker: Option<Waker>, counters: &mut Counters) {
         let Some(index) = self.position(end.thread) else {
-            return false;
+            return;
         };
-        if let Some(waker) = end.unseen_waker {
+        if let Some(waker) = unseen_waker {
             let release = Evidence::Release {
                 thread: waker.thread,
                 chain: waker.chain,
@@ -370,15 +344,11 @@ impl LockAnalyzer {
             by: end.owner,
             woken: Some(end.thread),
         };
-        let unparked = matches!(
-            end.reason,
-            ParkEndReason::Unparked | ParkEndReason::PermitAvailable
-        );
         let had_owner = matches!(self.tenure, Tenure::Held { by: Some(_), .. });
         if let Some(owner) = end.owner {
             self.knows_owner = true;
             self.boundary(end.time_ns, Evidence::Owner(owner), held, counters);
-        } else if unparked && !had_owner {
+        } else if end.is_unparked() && !had_owner {
             self.boundary(end.time_ns, Evidence::None, held, counters);
         }
         let position = self.timeline.end();
@@ -389,23 +359,22 @@ impl LockAnalyzer {
             interrupted: end.reason == ParkEndReason::Interrupted,
             position,
         };
-        true
     }
 
     /// The thread unparks another one that is parked here.
-    pub(super) fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
+    pub(super) fn unpark(&mut self, unpark: &Unpark, code: Code, sink: &mut Sink<'_>) {
         let waiter = self.position(unpark.thread);
-        if let Some(index) = waiter.filter(|_| !unpark.code.no_release) {
+        if let Some(index) = waiter.filter(|_| !code.no_release) {
             // It got the lock.
             self.finish_wait(index, sink);
         }
-        if unpark.code.passes_on {
+        if code.passes_on {
             return;
         }
         if unpark.owner.is_some() {
             self.knows_owner = true;
         }
-        if unpark.code.no_release || unpark.owner == Some(unpark.thread) {
+        if code.no_release || unpark.owner == Some(unpark.thread) {
             if let Some(owner) = unpark.owner {
                 let held = Tenure::Held {
                     by: Some(owner),
@@ -418,7 +387,7 @@ impl LockAnalyzer {
         let release = Evidence::Release {
             thread: unpark.thread,
             chain: unpark.chain,
-            shared: unpark.code.releases_shared && self.synchronizer != Synchronizer::Semaphore,
+            shared: code.releases_shared && self.synchronizer != Synchronizer::Semaphore,
         };
         let released = Tenure::Released { to: unpark.owner };
         self.boundary(unpark.time_ns, release, released, sink.counters);
@@ -581,7 +550,7 @@ impl LockAnalyzer {
         let waiter = self.waiters[index];
         if let State::Awake { since_ns, .. } = waiter.state {
             self.describe_wait(&waiter, since_ns, sink.wait);
-            (sink.on_wait)(sink.wait, sink.counters);
+            sink.pass_on();
         } else {
             sink.counters.add(Counter::WaitsWithoutEntered, 1);
         }

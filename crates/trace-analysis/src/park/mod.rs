@@ -44,12 +44,21 @@ pub(crate) struct Parks {
     dispatcher: ParkDispatcher,
 }
 
-/// What the stages share.
-pub(crate) struct Surroundings<'a> {
+/// Where waits that have ended go, and what all stages need.
+pub(crate) struct Sink<'a> {
     pub(crate) entities: &'a Entities,
     pub(crate) counters: &'a mut Counters,
-    /// Takes waits that have ended, all but their numbers.
+    /// To describe a wait in; kept to reuse its memory.
+    pub(crate) wait: &'a mut Wait,
+    /// Takes a wait that has ended, all but its number.
     pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut Counters),
+}
+
+impl Sink<'_> {
+    /// Passes on the wait described.
+    fn pass_on(&mut self) {
+        (self.on_wait)(self.wait, self.counters);
+    }
 }
 
 impl Parks {
@@ -59,85 +68,87 @@ impl Parks {
             permits: Permits::new(max_pending),
             // The tracer numbers them from 1 on.
             rearranger: Rearranger::new(1, max_pending),
-            dispatcher: ParkDispatcher::new(),
+            dispatcher: ParkDispatcher::default(),
         }
     }
 
     /// Takes an event. They may come in any order.
-    pub(crate) fn event(&mut self, numbered: Numbered, around: &mut Surroundings<'_>) {
+    pub(crate) fn event(&mut self, numbered: Numbered, sink: &mut Sink<'_>) {
         match numbered.2 {
-            ParkEvent::Unpark {
-                thread,
-                time_ns,
-                target,
-                permit,
-                chain,
-                ..
-            } => {
+            ParkEvent::Unpark(unpark) => {
                 let waker = Waker {
-                    thread,
-                    time_ns,
-                    chain,
+                    thread: unpark.thread,
+                    time_ns: unpark.time_ns,
+                    chain: unpark.chain,
                 };
-                let held = self.permits.give(target, permit, waker);
-                self.arrive(numbered, around);
+                let held = self.permits.give(unpark.target, unpark.permit, waker);
+                self.arrive(numbered, sink);
                 if let Some(held) = held {
-                    self.arrive(held, around);
+                    self.arrive(held, sink);
                 }
             }
-            ParkEvent::End {
-                java_id,
-                permit,
-                unpark_elsewhere: true,
-                ..
-            } => {
-                if let Some(end) = self.permits.hold(java_id, permit, numbered) {
-                    self.arrive(end, around);
+            ParkEvent::End(end) if end.unpark_elsewhere => {
+                if let Some(end) = self.permits.hold(end.java_id, end.permit, numbered) {
+                    self.arrive(end, sink);
                 }
             }
             ParkEvent::Lost { .. } => {
-                self.arrive(numbered, around);
-                self.release_held(around);
+                self.arrive(numbered, sink);
+                self.release_held(sink);
             }
-            _ => self.arrive(numbered, around),
+            _ => self.arrive(numbered, sink),
         }
     }
 
     /// No more events.
-    pub(crate) fn finish(mut self, around: &mut Surroundings<'_>) {
-        self.release_held(around);
+    pub(crate) fn finish(mut self, sink: &mut Sink<'_>) {
+        self.release_held(sink);
         let (permits, dispatcher) = (&mut self.permits, &mut self.dispatcher);
-        let Surroundings {
+        let Sink {
             entities,
             counters,
+            wait,
             on_wait,
-        } = around;
+        } = sink;
         self.rearranger.finish(counters, |domain, step, counters| {
-            dispatcher.dispatch(domain, step, permits, entities, counters, on_wait);
+            let mut sink = Sink {
+                entities,
+                counters,
+                wait,
+                on_wait,
+            };
+            dispatcher.dispatch(domain, step, permits, &mut sink);
         });
-        self.dispatcher.finish(counters, on_wait);
+        self.dispatcher.finish(sink);
     }
 
-    fn release_held(&mut self, around: &mut Surroundings<'_>) {
+    fn release_held(&mut self, sink: &mut Sink<'_>) {
         for held in self.permits.lose() {
-            self.arrive(held, around);
+            self.arrive(held, sink);
         }
     }
 
-    fn arrive(&mut self, (domain, sequence, event): Numbered, around: &mut Surroundings<'_>) {
+    fn arrive(&mut self, (domain, sequence, event): Numbered, sink: &mut Sink<'_>) {
         let (permits, dispatcher) = (&mut self.permits, &mut self.dispatcher);
-        let Surroundings {
+        let Sink {
             entities,
             counters,
+            wait,
             on_wait,
-        } = around;
+        } = sink;
         self.rearranger.arrive(
             domain,
             sequence,
             event,
             counters,
             |domain, step, counters| {
-                dispatcher.dispatch(domain, step, permits, entities, counters, on_wait);
+                let mut sink = Sink {
+                    entities,
+                    counters,
+                    wait,
+                    on_wait,
+                };
+                dispatcher.dispatch(domain, step, permits, &mut sink);
             },
         );
     }

@@ -3,36 +3,46 @@
 
 use trace_format::ParkEndReason;
 
+use super::event::{Begin, End};
 use super::permits::Waker;
 use super::{Code, Synchronizer};
 use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind};
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::entity::{ChainIndex, LockIndex};
 
 /// A thread that waits for something else than a lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitForWaker {
     pub(crate) lock: LockIndex,
-    pub(crate) synchronizer: Synchronizer,
-    pub(crate) code: Code,
-    pub(crate) chain: ChainIndex,
-    pub(crate) start_ns: u64,
+    synchronizer: Synchronizer,
+    code: Code,
+    chain: ChainIndex,
+    start_ns: u64,
     /// It waits for some time at most.
-    pub(crate) timed: bool,
+    timed: bool,
 }
 
 /// How such a wait ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Woken {
-    pub(crate) thread: ThreadIndex,
-    pub(crate) time_ns: u64,
-    pub(crate) reason: ParkEndReason,
+pub(crate) struct Woken<'a> {
+    pub(crate) end: &'a End,
     pub(crate) waker: Option<Waker>,
-    pub(crate) safepoint_ns: u64,
     /// So many events are lost meanwhile that it may have been two waits.
     pub(crate) may_be_two_waits: bool,
 }
 
 impl WaitForWaker {
+    /// The thread parks, with this code.
+    pub(crate) fn new(begin: &Begin, code: Code) -> Self {
+        Self {
+            lock: begin.lock,
+            synchronizer: begin.synchronizer,
+            code,
+            chain: begin.chain,
+            start_ns: begin.time_ns,
+            timed: begin.timed,
+        }
+    }
+
     /// What the wait was for. By default, parking without a known synchronizer is
     /// waiting for another thread, but for the time to pass if it passed.
     fn kind(&self, reason: ParkEndReason) -> WaitKind {
@@ -49,16 +59,16 @@ impl WaitForWaker {
     }
 
     /// Fills in `wait`, all but its number.
-    pub(crate) fn describe(&self, woken: &Woken, wait: &mut Wait) {
-        let end_ns = woken.time_ns.max(self.start_ns);
+    pub(crate) fn describe(&self, woken: &Woken<'_>, wait: &mut Wait) {
+        let end_ns = woken.end.time_ns.max(self.start_ns);
         wait.group = Group::Park;
-        wait.kind = self.kind(woken.reason);
+        wait.kind = self.kind(woken.end.reason);
         wait.lock = self.lock;
-        wait.thread = woken.thread;
+        wait.thread = woken.end.thread;
         wait.chain = self.chain;
         wait.start_ns = self.start_ns;
         wait.duration_ns = end_ns - self.start_ns;
-        wait.safepoint_ns = woken.safepoint_ns;
+        wait.safepoint_ns = woken.end.safepoint_ns;
         wait.contentions.clear();
 
         let mut add = |start_ns: u64, until_ns: u64, owner| {
@@ -89,7 +99,7 @@ impl WaitForWaker {
                 }
             }
             None => {
-                let reason = match woken.reason {
+                let reason = match woken.end.reason {
                     ParkEndReason::TimedOut | ParkEndReason::Spurious => UnknownOwner::NotWoken,
                     // An interrupt by a thread that is not Java's has no event.
                     ParkEndReason::Interrupted => UnknownOwner::NoExit,
