@@ -34,6 +34,12 @@ final class Check {
         return new Check(name, 100 * Math.abs(traced / truth - 1), tolerance);
     }
 
+    /** Compares a number of which only two limits are known. */
+    static Check between(String name, double least, double most, double traced, double tolerance) {
+        double outside = Math.max(1 - traced / least, traced / most - 1);
+        return new Check(name, 100 * Math.max(0, outside), tolerance);
+    }
+
     /**
      * Compares shares: how many percent of the blocked time the trace gives to
      * somebody else than the truth does. No single share is further off. So that

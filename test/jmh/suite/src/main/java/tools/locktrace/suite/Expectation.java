@@ -23,8 +23,10 @@ final class Expectation {
     private static final double HAND_OVER = 25;
     private static final double UNCONTENDED = 90;
 
-    /** Longer than it takes to get a free lock. */
-    private static final long SHORTEST_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(10);
+    /** It takes less to get a free lock. */
+    private static final long POSSIBLE_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(10);
+    /** No thread spins for so long before it blocks. */
+    private static final long CERTAIN_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private Expectation() {}
 
@@ -51,7 +53,8 @@ final class Expectation {
         checks.add(new Check("uncontended", 100 * (1 - truth.contended()), UNCONTENDED));
         checks.add(new Check("shape", 100 * truth.deviationFromDesign(), SHAPE));
         checks.add(new Check("hand-over", 100 * threads.handOvers() / threads.total(), HAND_OVER));
-        checks.add(Check.total("waits", truth.waits(SHORTEST_WAIT_NANOS), traced.waits(), WAITS));
+        checks.add(Check.between("waits", truth.waits(CERTAIN_WAIT_NANOS), truth.waits(POSSIBLE_WAIT_NANOS),
+                traced.waits(), WAITS));
         checks.add(Check.total("total", truth.waitedNanos(), Check.total(tracedThreads), TOTAL));
         checks.add(Check.shares("lock", truth.waited(turn -> turn.lock), traced.byLock(), BLOCKED));
         checks.add(Check.shares("thread", truth.waited(turn -> turn.thread), traced.byThread(), BLOCKED));

@@ -31,12 +31,12 @@ enum Setting {
             cases.add(locks(12, 4));
             for (LockKind kind : LockKind.values()) {
                 if (kind != LockKind.BLOCK) {
-                    cases.add(kind(kind, 4));
+                    cases.add(sharedOf(kind, 4));
                 }
             }
             cases.add(SuiteCase.of(InlinedLocks.class, 4));
-            cases.add(chains(8, 100, 50, Holds.ONE_LONG).with("kind", LockKind.FAIR_REENTRANT_LOCK));
-            cases.add(shared(8, Holds.GEOMETRIC).with("kind", LockKind.REENTRANT_LOCK).with("think", 4));
+            cases.add(ofKind(LockKind.FAIR_REENTRANT_LOCK, chains(8, 100, 50, Holds.ONE_LONG)));
+            cases.add(ofKind(LockKind.REENTRANT_LOCK, shared(8, Holds.GEOMETRIC)));
             for (ReadWriteKind kind : ReadWriteKind.values()) {
                 cases.add(readersAndWriters(kind, 4, 2));
             }
@@ -73,11 +73,11 @@ enum Setting {
                 for (int threads : new int[] {2, 4, 32}) {
                     // Two threads do not wait for two permits.
                     if (threads > 2 || kind != LockKind.TWO_PERMITS) {
-                        cases.add(kind(kind, threads));
+                        cases.add(sharedOf(kind, threads));
                     }
                 }
-                cases.add(chains(8, 100, 20, Holds.GEOMETRIC).with("kind", kind));
-                cases.add(SuiteCase.of(InlinedLocks.class, 4).with("kind", kind));
+                cases.add(ofKind(kind, chains(8, 100, 20, Holds.GEOMETRIC)));
+                cases.add(ofKind(kind, SuiteCase.of(InlinedLocks.class, 4)));
             }
             for (ReadWriteKind kind : ReadWriteKind.values()) {
                 for (int[] group : new int[][] {{2, 1}, {1, 2}, {8, 1}, {8, 8}}) {
@@ -87,6 +87,8 @@ enum Setting {
             for (int levels : new int[] {2, 4, 8}) {
                 cases.add(SuiteCase.of(NestedLocks.class, 2 * levels).with("levels", levels));
             }
+            cases.add(SuiteCase.of(NestedLocks.class, 6).with("kind", LockKind.REENTRANT_LOCK));
+            cases.add(SuiteCase.of(NestedLocks.class, 6).with("kind", LockKind.SEMAPHORE));
             int[][] consumersAndProducers = {{1, 1}, {4, 1}, {1, 4}, {8, 8}};
             for (int[] group : consumersAndProducers) {
                 cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", group).notified());
@@ -119,11 +121,15 @@ enum Setting {
         return SuiteCase.of(SharedLocks.class, threads).with("holds", holds);
     }
 
-    private static SuiteCase kind(LockKind kind, int threads) {
-        SuiteCase kindCase = shared(threads, Holds.GEOMETRIC).with("kind", kind);
-        // A thread that wants such a lock again at once finds it free nearly always:
-        // only while it thinks others come to have it.
-        return kind.parks() ? kindCase.with("think", 4).with("burst", 2) : kindCase;
+    private static SuiteCase sharedOf(LockKind kind, int threads) {
+        SuiteCase kindCase = ofKind(kind, shared(threads, Holds.GEOMETRIC));
+        return kind.parks() ? kindCase.with("burst", 2) : kindCase;
+    }
+
+    private static SuiteCase ofKind(LockKind kind, SuiteCase suiteCase) {
+        // Who wants such a lock again at once finds it free nearly always: others come
+        // to have it only while that thread thinks.
+        return (kind.parks() ? suiteCase.with("think", 4) : suiteCase).with("kind", kind);
     }
 
     private static SuiteCase chains(int threads, int number, int depth, Holds holds) {

@@ -74,4 +74,13 @@ public class CheckTest {
         assertTrue(Check.shares("shares", truth, traced, 7.6).passes());
         assertFalse(Check.shares("shares", truth, traced, 7.4).passes());
     }
+
+    @Test
+    public void aNumberMayBeOutsideOfItsLimitsByTheTolerance() {
+        assertTrue(Check.between("waits", 80, 100, 90, 0).passes());
+        assertTrue(Check.between("waits", 80, 100, 76, 6).passes());
+        assertFalse(Check.between("waits", 80, 100, 76, 4).passes());
+        assertTrue(Check.between("waits", 80, 100, 105, 6).passes());
+        assertFalse(Check.between("waits", 80, 100, 105, 4).passes());
+    }
 }

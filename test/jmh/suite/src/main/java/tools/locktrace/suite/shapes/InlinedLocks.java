@@ -23,6 +23,10 @@ public class InlinedLocks {
     @Param("BLOCK")
     LockKind kind;
 
+    /** For how many naps a thread thinks before it wants a lock. */
+    @Param("0")
+    int think;
+
     private Guard guard;
     private final Paths[] paths = new Paths[DEPTHS.length];
 
@@ -43,6 +47,7 @@ public class InlinedLocks {
     public void turn(Worker worker) {
         worker.operationBegins();
         int choice = worker.next(DEPTHS.length);
+        Turn.nap(think);
         int naps = Holds.GEOMETRIC.naps(choice);
         hold(worker.log.note(guard.turn(naps, paths[choice])), DEPTHS[choice]);
     }
