@@ -87,8 +87,6 @@ enum Setting {
             for (int levels : new int[] {2, 4, 8}) {
                 cases.add(SuiteCase.of(NestedLocks.class, 2 * levels).with("levels", levels));
             }
-            cases.add(SuiteCase.of(NestedLocks.class, 6).with("kind", LockKind.REENTRANT_LOCK));
-            cases.add(SuiteCase.of(NestedLocks.class, 6).with("kind", LockKind.SEMAPHORE));
             int[][] consumersAndProducers = {{1, 1}, {4, 1}, {1, 4}, {8, 8}};
             for (int[] group : consumersAndProducers) {
                 cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", group).notified());
