@@ -129,7 +129,7 @@ impl Replay<'_> {
                 let unseen = waker.filter(|waker| self.is_unseen_release(end, waker, sink));
                 if let Some(analyzer) = self.analyzers.get_mut(lock) {
                     analyzer.lost(losses, sink.counters);
-                    analyzer.end(end, unseen, sink.counters);
+                    analyzer.end(end, unseen, sink);
                 }
                 lock
             }

@@ -21,6 +21,7 @@ mod code;
 mod dispatcher;
 mod event;
 mod lock_analyzer;
+mod ownership;
 mod permits;
 mod synchronizer;
 mod waker;

@@ -1,0 +1,554 @@
+//! Who owned a lock of `java.util.concurrent`, and when.
+//!
+//! # Who is to blame
+//!
+//! An unpark by X says that X held the lock until then. Where the lock says who
+//! owns it, every event shows the owner at its time. So the time between two
+//! events that tell about the owner, the boundaries, is blamed
+//!
+//! * on X, if X may have held the lock at both ends: at the begin because the
+//!   event showed it as the owner, or because it was woken there and got the
+//!   lock; at the end because the event shows it as the owner or is its release;
+//! * on nobody ([`UnknownOwner::HandOff`]) from a release until the thread woken
+//!   runs: several owners may come and go meanwhile without an event, even if the
+//!   same one is seen twice;
+//! * on nobody ([`UnknownOwner::NoExit`]) where both ends contradict each other.
+//!
+//! Where the lock does not say who owns it, what counts is the release alone, as
+//! in the paper: who releases it next has held it since the boundary before. The
+//! time until a thread that was woken parks again is on nobody, for the reason
+//! above.
+//!
+//! Of readers that share a lock, only the last one to release it writes an event.
+//! It has held the lock at least since a writer was first in the queue, as later
+//! readers have to queue up behind. What these readers wait for is not the other
+//! readers, but the writer.
+
+use trace_format::JavaThreadId;
+
+use super::event::{Begin, End, Unpark};
+use super::permits::Waker;
+use super::{Code, Synchronizer};
+use crate::contention::{Contention, Owner, UnknownOwner};
+use crate::counter::{Counter, Counters};
+use crate::entity::{ChainIndex, ThreadIndex};
+use crate::timeline::{self, Start, Timeline};
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    end_ns: u64,
+    /// Who kept out threads that want the lock for themselves.
+    owner: Owner,
+    /// Who kept out threads that would share it.
+    owner_for_readers: Owner,
+    is_gap: bool,
+    /// The owner did not release the lock at the end.
+    goes_on: bool,
+}
+
+impl Interval {
+    fn unknown(end_ns: u64, reason: UnknownOwner, is_gap: bool) -> Self {
+        let owner = Owner::Unknown(reason);
+        Self {
+            end_ns,
+            owner,
+            owner_for_readers: owner,
+            is_gap,
+            goes_on: false,
+        }
+    }
+
+    fn blame(&mut self, owner: Owner) {
+        self.owner = owner;
+        self.owner_for_readers = owner;
+    }
+}
+
+impl timeline::Interval for Interval {
+    fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    fn is_gap(&self) -> bool {
+        self.is_gap
+    }
+
+    fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    fn collapsed(end_ns: u64) -> Self {
+        Self::unknown(end_ns, UnknownOwner::Collapsed, true)
+    }
+}
+
+/// What the last boundary says about the owner from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tenure {
+    /// Nothing.
+    Unseen,
+    /// Somebody has the lock.
+    Held {
+        /// Who, if the lock says it.
+        by: Option<ThreadIndex>,
+        /// This thread was woken there, and may have got the lock instead.
+        woken: Option<Woken>,
+    },
+    /// Nobody has the lock, or somebody just got it.
+    Free {
+        /// This thread had it just after.
+        next: Option<ThreadIndex>,
+    },
+    /// Events are lost.
+    Lost,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Woken {
+    thread: ThreadIndex,
+    /// It would share the lock.
+    reader: bool,
+}
+
+/// What a boundary says about the owner until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evidence {
+    /// The thread releases the lock.
+    Release {
+        thread: ThreadIndex,
+        chain: ChainIndex,
+        /// The lock was shared.
+        shared: bool,
+    },
+    /// The lock says that the thread owns it.
+    Owner(ThreadIndex),
+    /// Nothing.
+    None,
+}
+
+/// An owner whose release is still to come, and the intervals that are blamed on
+/// it then.
+#[derive(Clone, Copy, Debug)]
+struct Unreleased {
+    thread: ThreadIndex,
+    /// Position of the first one.
+    first: u64,
+    /// Position behind the last one, if the lock has been seen free since: the
+    /// owner is between its release and its unpark.
+    until: Option<u64>,
+}
+
+/// Who looks at the lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watchers {
+    /// Some thread waits.
+    pub(super) some: bool,
+    /// The writer that readers have to queue up behind.
+    pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
+}
+
+/// Who owned the lock as long as some thread waits that has seen it.
+#[derive(Debug)]
+pub(super) struct Ownership {
+    synchronizer: Synchronizer,
+    /// The lock says who owns it.
+    knows_owner: bool,
+    tenure: Tenure,
+    unreleased: Option<Unreleased>,
+    /// The threads that were unparked by a release and have not woken up.
+    waking: Vec<JavaThreadId>,
+    /// Empty while no thread waits.
+    timeline: Timeline<Interval>,
+}
+
+impl Ownership {
+    pub(super) fn new(synchronizer: Synchronizer) -> Self {
+        Self {
+            synchronizer,
+            knows_owner: synchronizer.knows_owner(),
+            tenure: Tenure::Unseen,
+            unreleased: None,
+            waking: Vec::new(),
+            timeline: Timeline::default(),
+        }
+    }
+
+    /// It has been seen that the lock can have an owner.
+    pub(super) fn is_known_by_lock(&self) -> bool {
+        self.knows_owner
+    }
+
+    /// The owner of some interval will be known better.
+    pub(super) fn is_unreleased(&self) -> bool {
+        self.unreleased.is_some()
+    }
+
+    /// Position of the interval that is not over.
+    pub(super) fn position(&self) -> u64 {
+        self.timeline.end()
+    }
+
+    pub(super) fn start_wait(&self, time_ns: u64) -> Start {
+        self.timeline.start_wait(time_ns)
+    }
+
+    pub(super) fn forget_before(&mut self, position: u64) {
+        self.timeline.forget_before(position);
+    }
+
+    /// Events are lost; it is not known whose so many of them.
+    pub(super) fn lose(&mut self, of_nobody: u64, watchers: Watchers, counters: &mut Counters) {
+        if of_nobody > 0 {
+            self.timeline.lose(of_nobody);
+        }
+        // Without a duration: it only tells who began to wait before the loss.
+        let interval = Interval::unknown(0, UnknownOwner::Lost, of_nobody > 0);
+        self.push(interval, watchers, counters);
+        self.tenure = Tenure::Lost;
+        self.unreleased = None;
+        self.waking.clear();
+    }
+
+    /// A thread did not get the lock, and parks.
+    pub(super) fn begin(
+        &mut self,
+        begin: &Begin,
+        code: Code,
+        watchers: Watchers,
+        counters: &mut Counters,
+    ) {
+        if let Some(owner) = begin.owner {
+            self.knows_owner = true;
+            let held = Tenure::Held {
+                by: Some(owner),
+                woken: None,
+            };
+            if self.tenure != held {
+                let evidence = Evidence::Owner(owner);
+                self.boundary(begin.time_ns, evidence, held, watchers, counters);
+            }
+            return;
+        }
+        let held = Tenure::Held {
+            by: None,
+            woken: None,
+        };
+        let next = if self.knows_owner && !self.is_shareable() {
+            Tenure::Free { next: None }
+        } else {
+            held
+        };
+        let parks_again = |woken: Option<Woken>| {
+            begin.continued && woken.is_some_and(|woken| woken.thread == begin.thread)
+        };
+        let is_boundary = match self.tenure {
+            Tenure::Unseen => {
+                self.tenure = next;
+                false
+            }
+            Tenure::Lost => true,
+            // A reader may only queue up behind a writer that was woken.
+            Tenure::Free { .. } => next == held && !code.shares,
+            Tenure::Held { by: None, woken } if next == held => {
+                // Until it parks again, others could release the lock without an event.
+                let is_blind = parks_again(woken) && !self.knows_owner;
+                // Readers wait for the writer from here on.
+                let is_writer = !code.shares && watchers.first_writer.is_none();
+                is_blind || is_writer && self.is_shareable()
+            }
+            // The owner has gone.
+            Tenure::Held { .. } => self.knows_owner,
+        };
+        if is_boundary {
+            self.boundary(begin.time_ns, Evidence::None, next, watchers, counters);
+        }
+    }
+
+    /// A thread parks no longer. `unseen_waker` unparked it, if that has not been
+    /// [`unpark`](Self::unpark)ed: it did not see what the thread waited for.
+    pub(super) fn end(
+        &mut self,
+        end: &End,
+        reader: bool,
+        unseen_waker: Option<Waker>,
+        watchers: Watchers,
+        counters: &mut Counters,
+    ) {
+        if let Some(waker) = unseen_waker {
+            let release = Evidence::Release {
+                thread: waker.thread,
+                chain: waker.chain,
+                shared: false,
+            };
+            let free = Tenure::Free { next: None };
+            self.boundary(waker.time_ns, release, free, watchers, counters);
+        }
+        let held = Tenure::Held {
+            by: end.owner,
+            woken: Some(Woken {
+                thread: end.thread,
+                reader,
+            }),
+        };
+        if let Some(owner) = end.owner {
+            self.knows_owner = true;
+            let evidence = Evidence::Owner(owner);
+            self.boundary(end.time_ns, evidence, held, watchers, counters);
+        } else if end.is_unparked() || self.knows_owner {
+            self.boundary(end.time_ns, Evidence::None, held, watchers, counters);
+        }
+        self.waking.retain(|&waking| waking != end.java_id);
+    }
+
+    /// A thread unparks another one that is parked here.
+    pub(super) fn unpark(
+        &mut self,
+        unpark: &Unpark,
+        code: Code,
+        watchers: Watchers,
+        counters: &mut Counters,
+    ) {
+        if code.passes_on {
+            return;
+        }
+        self.knows_owner |= unpark.owner.is_some();
+        let free = Tenure::Free { next: unpark.owner };
+        let held_by_other = |owner| matches!(self.tenure, Tenure::Held { by, .. } if by == owner);
+        let (evidence, next) = match unpark.owner {
+            Some(owner) if code.no_release || owner == unpark.thread => {
+                let by = Some(owner);
+                (Evidence::Owner(owner), Tenure::Held { by, woken: None })
+            }
+            None if code.no_release => return,
+            // It released the lock before the last boundary, and lost time.
+            Some(owner) if held_by_other(unpark.owner) => (Evidence::Owner(owner), free),
+            _ => {
+                let shared = code.releases_shared && self.synchronizer != Synchronizer::Semaphore;
+                let release = Evidence::Release {
+                    thread: unpark.thread,
+                    chain: unpark.chain,
+                    shared,
+                };
+                (release, free)
+            }
+        };
+        self.boundary(unpark.time_ns, evidence, next, watchers, counters);
+        if next == free && unpark.permit != 0 && !self.waking.contains(&unpark.target) {
+            self.waking.push(unpark.target);
+        }
+    }
+
+    /// Splits a wait over the owners.
+    pub(super) fn blame(
+        &self,
+        wait: Start,
+        end_ns: u64,
+        thread: ThreadIndex,
+        reader: bool,
+        contentions: &mut Vec<Contention>,
+    ) {
+        let owner_of = |_, interval: &Interval| {
+            let owner = if reader {
+                interval.owner_for_readers
+            } else {
+                interval.owner
+            };
+            match owner {
+                // What it did itself in between did not keep it waiting.
+                Owner::Thread { thread: owner, .. } if owner == thread => {
+                    Owner::Unknown(UnknownOwner::HandOff)
+                }
+                owner => owner,
+            }
+        };
+        let rest = Owner::Unknown(self.why_unknown());
+        self.timeline
+            .split(wait, end_ns, owner_of, rest, contentions);
+    }
+
+    /// Up to when the owners are known, for a wait that has not ended.
+    pub(super) fn last_boundary_ns(&self, wait: Start) -> u64 {
+        let seen = self.timeline.seen_from(wait.position);
+        let last_ns = seen.map(|(_, interval)| interval.end_ns).max();
+        last_ns.unwrap_or(0)
+    }
+
+    /// Ends an interval, and begins the next one.
+    fn boundary(
+        &mut self,
+        time_ns: u64,
+        evidence: Evidence,
+        next: Tenure,
+        watchers: Watchers,
+        counters: &mut Counters,
+    ) {
+        let owner = self.owner_until(evidence);
+        self.follow_tenure(owner, evidence, time_ns);
+        let owner_for_readers = match (evidence, watchers.first_writer) {
+            (Evidence::Release { shared: true, .. }, Some((thread, chain))) => {
+                Owner::Thread { thread, chain }
+            }
+            (Evidence::Release { shared: true, .. }, None) => Owner::Unknown(UnknownOwner::Readers),
+            // Reader after reader is being woken.
+            (Evidence::None, _) if owner == Owner::Unknown(UnknownOwner::Readers) => {
+                Owner::Unknown(UnknownOwner::HandOff)
+            }
+            _ => owner,
+        };
+        let interval = Interval {
+            end_ns: time_ns,
+            owner,
+            owner_for_readers,
+            is_gap: false,
+            goes_on: !matches!(
+                (owner, evidence),
+                (Owner::Thread { .. }, Evidence::Release { .. })
+            ),
+        };
+        self.push(interval, watchers, counters);
+        self.tenure = next;
+    }
+
+    /// Who had the lock from the last boundary until one that shows `evidence`.
+    fn owner_until(&self, evidence: Evidence) -> Owner {
+        let (thread, chain) = match evidence {
+            Evidence::Release { thread, chain, .. } => (thread, chain),
+            // Meanwhile there may have been others.
+            Evidence::Owner(_) if !self.waking.is_empty() => {
+                return Owner::Unknown(UnknownOwner::HandOff);
+            }
+            Evidence::Owner(thread) => (thread, ChainIndex::NOT_RECORDED),
+            Evidence::None => return Owner::Unknown(self.why_unknown()),
+        };
+        let is_release = matches!(evidence, Evidence::Release { .. });
+        let is_shared = matches!(evidence, Evidence::Release { shared: true, .. });
+        let had_it = match self.tenure {
+            Tenure::Held { by, woken } => {
+                let is_woken = woken.filter(|woken| woken.thread == thread);
+                let was_reader = is_woken.is_some_and(|woken| woken.reader);
+                by == Some(thread)
+                    || is_woken.is_some() && was_reader <= is_shared
+                    // Nobody owned the lock, so readers had it.
+                    || by.is_none() && is_shared
+                    // A reader has to release the lock before it can own it.
+                    || is_release && !self.knows_owner && was_reader <= is_shared
+            }
+            Tenure::Free { next } => next == Some(thread),
+            Tenure::Unseen | Tenure::Lost => false,
+        };
+        if had_it {
+            Owner::Thread { thread, chain }
+        } else {
+            Owner::Unknown(self.why_unknown())
+        }
+    }
+
+    /// Why the owner since the last boundary is not known.
+    fn why_unknown(&self) -> UnknownOwner {
+        match self.tenure {
+            Tenure::Lost => UnknownOwner::Lost,
+            Tenure::Free { .. } => UnknownOwner::HandOff,
+            Tenure::Held { by: None, .. } if self.is_shareable() => UnknownOwner::Readers,
+            // A thread was woken, and another one was quicker.
+            Tenure::Held {
+                by: None,
+                woken: Some(_),
+            } => UnknownOwner::HandOff,
+            Tenure::Held { .. } | Tenure::Unseen => UnknownOwner::NoExit,
+        }
+    }
+
+    /// The release tells the call chain of an owner that was only seen before.
+    fn follow_tenure(&mut self, owner: Owner, evidence: Evidence, time_ns: u64) {
+        let released = match evidence {
+            Evidence::Release { thread, chain, .. } => Some(Owner::Thread { thread, chain }),
+            _ => None,
+        };
+        let position = self.timeline.end();
+        match (self.unreleased, owner) {
+            // Its unpark comes after the lock was seen free.
+            (
+                Some(Unreleased {
+                    thread,
+                    first,
+                    until: Some(until),
+                }),
+                _,
+            ) if released.is_some_and(|release| is_by(release, thread)) => {
+                self.correct(first, until, released);
+                self.shorten(until.saturating_sub(1), time_ns);
+                self.unreleased = None;
+            }
+            (Some(Unreleased { first, until, .. }), Owner::Thread { thread, .. })
+                if until.is_none() && self.unreleased.is_some_and(|u| u.thread == thread) =>
+            {
+                if released.is_some() {
+                    self.correct(first, position, released);
+                    self.unreleased = None;
+                }
+            }
+            (_, Owner::Thread { thread, .. }) if released.is_none() => {
+                self.unreleased = Some(Unreleased {
+                    thread,
+                    first: position,
+                    until: None,
+                });
+            }
+            _ => self.unreleased = self.freed(evidence),
+        }
+    }
+
+    /// The owner before the last boundary, if the lock is seen free now.
+    fn freed(&self, evidence: Evidence) -> Option<Unreleased> {
+        let position = self.timeline.end();
+        match (self.tenure, self.unreleased) {
+            // It is still on its way.
+            (Tenure::Free { .. }, Some(unreleased)) if unreleased.until.is_some() => {
+                Some(unreleased).filter(|_| evidence == Evidence::None)
+            }
+            (Tenure::Held { by: Some(by), .. }, unreleased)
+                if evidence == Evidence::None && self.knows_owner =>
+            {
+                let first = unreleased.filter(|u| u.thread == by && u.until.is_none());
+                Some(Unreleased {
+                    thread: by,
+                    first: first.map_or(position, |unreleased| unreleased.first),
+                    until: Some(position + 1),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Blames the intervals from `first` to before `until` on `owner`.
+    fn correct(&mut self, first: u64, until: u64, owner: Option<Owner>) {
+        let Some(owner) = owner else { return };
+        let count = until.saturating_sub(first) as usize;
+        for interval in self.timeline.seen_from_mut(first).take(count) {
+            interval.blame(owner);
+        }
+    }
+
+    /// The interval at `position` ended at this time already.
+    fn shorten(&mut self, position: u64, end_ns: u64) {
+        if let Some(interval) = self.timeline.seen_from_mut(position).next() {
+            interval.end_ns = interval.end_ns.min(end_ns);
+        }
+    }
+
+    /// Several threads can have the lock at the same time, and it says whether they
+    /// have.
+    fn is_shareable(&self) -> bool {
+        self.synchronizer == Synchronizer::ReadWriteLock
+    }
+
+    fn push(&mut self, interval: Interval, watchers: Watchers, counters: &mut Counters) {
+        if watchers.some {
+            counters.add(Counter::IntervalsCollapsed, self.timeline.push(interval));
+        }
+    }
+}
+
+fn is_by(owner: Owner, wanted: ThreadIndex) -> bool {
+    matches!(owner, Owner::Thread { thread, .. } if thread == wanted)
+}
