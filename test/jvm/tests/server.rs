@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use jvm_tests::{
-    Contention, Jvm, ReportNode, Wait, alone, analyze, check_sound, java_compiler, locktrace,
-    parse_contentions, report, run_to_success, source_directory, target_directory,
+    Contention, Jvm, Report, ReportNode, Wait, alone, analyze, check_sound, java_compiler,
+    locktrace, parse_contentions, report, run_to_success, source_directory, target_directory,
 };
 use sha2::{Digest, Sha256};
 
@@ -42,6 +42,29 @@ fn contention_has_its_cause_and_idle_workers_are_none() {
     check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
     check_causes(&run.trace());
     check_kinds(&run.trace());
+}
+
+/// Parks that are no contention, as fast as they get.
+#[test]
+fn handing_over_is_no_contention() {
+    let _processor = alone();
+    for (kind, expected) in [
+        ("linked", &["conditional waiting"][..]),
+        ("synchronous", &["conditional waiting"]),
+        ("executor", &["conditional waiting", "idle"]),
+    ] {
+        let run = Jvm::traced(&["server.Handoffs", kind, "4", "200"])
+            .class_path(class_path())
+            .run();
+        check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+        let report = report_on_all_kinds(&run.trace());
+        for label in expected {
+            assert!(report.node(label).share > 0.2, "{kind}: {report:#?}");
+        }
+        // The rest: the queues have locks.
+        let share: f64 = expected.iter().map(|label| report.node(label).share).sum();
+        assert!(share > 0.9, "{kind}: {report:#?}");
+    }
 }
 
 /// The report names what the comment on top of the program says.
@@ -119,16 +142,28 @@ fn expected_kinds(wait: &Wait) -> &'static [&'static str] {
     }
 }
 
+fn report_on_all_kinds(trace: &Path) -> Report {
+    let json = locktrace_on(trace, &["report", "--format", "json", "--by", "kind"]);
+    serde_json::from_str(&json).expect("a report")
+}
+
 /// All waits for what is no monitor.
 fn parked_waits(trace: &Path) -> Vec<Wait> {
-    let arguments = ["contentions", "--format", "jsonl", "--kind", "all"];
-    let arguments = arguments.iter().map(OsStr::new).chain([trace.as_os_str()]);
-    let mut contentions = parse_contentions(&locktrace(arguments).stdout);
+    let lines = locktrace_on(trace, &["contentions", "--format", "jsonl"]);
+    let mut contentions = parse_contentions(&lines);
     contentions.retain(|contention| contention.group == "park");
     Wait::group(contentions)
 }
 
-/// The compiled program and the server.
+/// The output of a command that is about waits of all kinds.
+fn locktrace_on(trace: &Path, command: &[&str]) -> String {
+    let words = command.iter().chain(&["--kind", "all"]).map(OsStr::new);
+    let finished = locktrace(words.chain([trace.as_os_str()]));
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    finished.stdout
+}
+
+/// The compiled programs and the server.
 fn class_path() -> OsString {
     static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
     let class_path = CLASS_PATH.get_or_init(|| {
