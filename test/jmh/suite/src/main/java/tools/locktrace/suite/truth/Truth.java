@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** What the threads of a fork noted, and the blame that follows from it. */
 public final class Truth {
@@ -66,18 +65,9 @@ public final class Truth {
             locks.computeIfAbsent(holding.lock, key -> new ArrayList<>()).add(holding);
         }
         Blame blame = new Blame();
-        long wakeUpNanos = isOfParks() ? wakeUpNanos() : 0;
-        locks.values().forEach(lock -> new LockHistory(lock, wakeUpNanos).blame(blocked, aspect, blame));
+        Lateness lateness = isOfParks() ? Lateness.of(holdings) : Lateness.NONE;
+        locks.values().forEach(lock -> new LockHistory(lock, lateness).blame(blocked, aspect, blame));
         return blame;
-    }
-
-    /** How much longer than the fastest a nap takes on average: a thread that wakes up needs a processor. */
-    private long wakeUpNanos() {
-        List<Holding> napping = holdings.stream().filter(holding -> holding.naps > 0).collect(Collectors.toList());
-        long naps = napping.stream().mapToLong(holding -> holding.naps).sum();
-        long nanos = napping.stream().mapToLong(Holding::heldNanos).sum();
-        long fastest = napping.stream().mapToLong(holding -> holding.heldNanos() / holding.naps).min().orElse(0);
-        return nanos / Math.max(1, naps) - fastest;
     }
 
     /**
