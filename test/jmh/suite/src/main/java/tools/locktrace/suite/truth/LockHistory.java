@@ -13,15 +13,15 @@ import java.util.function.Function;
 /** Who held a lock when, and who is to blame that others waited meanwhile. */
 final class LockHistory {
     private final List<Holding> holdings;
-    private final Lateness lateness;
+    private final long wakeUpNanos;
 
     /**
-     * @param lateness for so long, after an owner has overtaken those who wait, nobody
-     *         is awake to notice
+     * @param wakeUpNanos for so long, after an owner has overtaken those who wait,
+     *         the one that was woken cannot know that it has
      */
-    LockHistory(Collection<Holding> holdings, Lateness lateness) {
+    LockHistory(Collection<Holding> holdings, long wakeUpNanos) {
         this.holdings = new ArrayList<>(holdings);
-        this.lateness = lateness;
+        this.wakeUpNanos = wakeUpNanos;
     }
 
     /**
@@ -67,7 +67,7 @@ final class LockHistory {
                 neighbours.clear();
                 neighbours.add(name);
                 boolean overtook = blamed.acquiredNanos == fromNanos && blamed.wantedNanos > waiting.wantedNanos;
-                long unseenNanos = overtook ? Math.min(lateness.during(blamed), toNanos - fromNanos) : 0;
+                long unseenNanos = overtook ? Math.min(wakeUpNanos, toNanos - fromNanos) : 0;
                 blame.handOver(unseenNanos, nobody, neighbours);
                 blame.hold(name, toNanos - fromNanos - unseenNanos);
             }

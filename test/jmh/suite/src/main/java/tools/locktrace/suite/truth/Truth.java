@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** What the threads of a fork noted, and the blame that follows from it. */
 public final class Truth {
@@ -65,9 +66,31 @@ public final class Truth {
             locks.computeIfAbsent(holding.lock, key -> new ArrayList<>()).add(holding);
         }
         Blame blame = new Blame();
-        Lateness lateness = isOfParks() ? Lateness.of(holdings) : Lateness.NONE;
-        locks.values().forEach(lock -> new LockHistory(lock, lateness).blame(blocked, aspect, blame));
+        long wakeUpNanos = isOfParks() ? wakeUpNanos() : 0;
+        locks.values().forEach(lock -> new LockHistory(lock, wakeUpNanos).blame(blocked, aspect, blame));
         return blame;
+    }
+
+    /** How much longer than the fastest a nap takes on average: a thread that wakes up needs a processor. */
+    private long wakeUpNanos() {
+        long fastest = napping().mapToLong(holding -> holding.heldNanos() / holding.naps).min().orElse(0);
+        return meanNapNanos() - fastest;
+    }
+
+    /** For which share of the time the machine stood still at once, as naps that took too long show. */
+    public double standstill() {
+        long mean = meanNapNanos();
+        long longest = napping().mapToLong(holding -> holding.heldNanos() - holding.naps * mean).max().orElse(0);
+        return longest / durationNanos();
+    }
+
+    private long meanNapNanos() {
+        long naps = napping().mapToLong(holding -> holding.naps).sum();
+        return napping().mapToLong(Holding::heldNanos).sum() / Math.max(1, naps);
+    }
+
+    private Stream<Holding> napping() {
+        return holdings.stream().filter(holding -> holding.naps > 0);
     }
 
     /**
@@ -77,8 +100,7 @@ public final class Truth {
      */
     public double deviationFromDesign() {
         Map<Integer, Long> fastest = new TreeMap<>();
-        holdings.stream().filter(holding -> holding.naps > 0)
-                .forEach(holding -> fastest.merge(holding.naps, holding.heldNanos(), Math::min));
+        napping().forEach(holding -> fastest.merge(holding.naps, holding.heldNanos(), Math::min));
         DoubleSummaryStatistics naps = new DoubleSummaryStatistics();
         fastest.forEach((number, nanos) -> naps.accept((double) nanos / number));
         return naps.getMax() / naps.getMin() - 1;
@@ -86,10 +108,14 @@ public final class Truth {
 
     /** The share of the time of all threads together during which they waited. */
     public double contended() {
+        long threads = holdings.stream().map(holding -> holding.thread).distinct().count();
+        return waitedNanos() / (threads * durationNanos());
+    }
+
+    private double durationNanos() {
         long begin = holdings.stream().mapToLong(holding -> holding.wantedNanos).min().orElse(0);
         long end = holdings.stream().mapToLong(holding -> holding.releasedNanos).max().orElse(0);
-        long threads = holdings.stream().map(holding -> holding.thread).distinct().count();
-        return (double) waitedNanos() / (threads * (end - begin));
+        return end - begin;
     }
 
     @Override
