@@ -41,10 +41,15 @@ pub fn locktrace(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Finished {
     }
 }
 
-/// The records of a complete and sound trace.
+/// The records of a complete and sound trace, of contention only.
 pub fn contentions(trace: &Path) -> Vec<Contention> {
+    contentions_of("contention", trace)
+}
+
+fn contentions_of(kinds: &str, trace: &Path) -> Vec<Contention> {
     check_sound(&analyze(trace, |_, _| {}).unwrap_or_else(|error| panic!("{error}")));
-    parse_contentions(&succeed(["contentions", "--format", "jsonl"], trace))
+    let command = ["contentions", "--format", "jsonl", "--kind", kinds];
+    parse_contentions(&succeed(command, trace))
 }
 
 /// The records in the output of `contentions --format jsonl`.
@@ -62,6 +67,11 @@ pub fn waits(trace: &Path) -> Vec<Wait> {
     waits
 }
 
+/// The waits of all kinds of a complete and sound trace.
+pub fn waits_of_all_kinds(trace: &Path) -> Vec<Wait> {
+    Wait::group(contentions_of("all", trace))
+}
+
 /// Those of the [`waits`] that are for the locks of one class.
 pub fn waits_on(trace: &Path, lock_class: &str) -> Vec<Wait> {
     let mut waits = waits(trace);
@@ -77,10 +87,16 @@ pub(crate) fn dump<T: DeserializeOwned>(trace: &Path) -> Vec<T> {
 
 /// The report on a complete trace, aggregated by some aspects.
 pub fn report(trace: &Path, by: &str) -> Report {
-    parse(&succeed(
-        ["report", "--format", "json", "--top", "1000000", "--by", by],
-        trace,
-    ))
+    let command = ["report", "--format", "json", "--top", "1000000", "--by", by];
+    parse(&succeed(command, trace))
+}
+
+/// The same for waits of some kinds only.
+pub fn report_of_kinds(kinds: &str, trace: &Path, by: &str) -> Report {
+    let command = [
+        "report", "--format", "json", "--top", "1000000", "--kind", kinds, "--by", by,
+    ];
+    parse(&succeed(command, trace))
 }
 
 /// What `report --format json` prints.
