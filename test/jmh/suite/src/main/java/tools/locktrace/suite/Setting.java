@@ -71,13 +71,13 @@ enum Setting {
             }
             for (LockKind kind : LockKind.values()) {
                 for (int threads : new int[] {2, 4, 32}) {
-                    // Two threads do not wait for two permits.
-                    if (threads > 2 || kind != LockKind.TWO_PERMITS) {
+                    // Two threads that think hardly wait for each other.
+                    if (threads > 2 || !kind.parks()) {
                         cases.add(sharedOf(kind, threads));
                     }
                 }
                 cases.add(ofKind(kind, chains(8, 100, 20, Holds.GEOMETRIC)));
-                cases.add(ofKind(kind, SuiteCase.of(InlinedLocks.class, 4)));
+                cases.add(ofKind(kind, SuiteCase.of(InlinedLocks.class, kind.parks() ? 8 : 4)));
             }
             for (ReadWriteKind kind : ReadWriteKind.values()) {
                 for (int[] group : new int[][] {{2, 1}, {1, 2}, {8, 1}, {8, 8}}) {

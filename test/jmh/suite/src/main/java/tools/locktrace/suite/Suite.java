@@ -38,8 +38,8 @@ public final class Suite {
     private static final int RUNS = 3;
 
     /**
-     * For which share of the time a machine may stand still without spoiling a case of parks.
-     * Meanwhile a thread that was woken does not show who has the lock.
+     * For which share of the time a machine may stand still without spoiling a case
+     * of parks: a thread that was woken meanwhile cannot show who has the lock.
      */
     private static final double STANDSTILL = 0.02;
 
