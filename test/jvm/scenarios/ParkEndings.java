@@ -12,6 +12,8 @@ import java.util.concurrent.locks.LockSupport;
  * unpark of which thread ended it.
  */
 public final class ParkEndings {
+    /** The JVM calls a thread waiting a moment before it really is. */
+    private static final long BLOCKING_MILLIS = 50;
     private static final long HOUR_NANOS = TimeUnit.HOURS.toNanos(1);
 
     private ParkEndings() {}
@@ -121,6 +123,7 @@ public final class ParkEndings {
         while (!isParked(thread)) {
             TimeUnit.MILLISECONDS.sleep(1);
         }
+        TimeUnit.MILLISECONDS.sleep(BLOCKING_MILLIS);
         waker.wake(thread); // @wake
         thread.join();
     }

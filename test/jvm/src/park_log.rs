@@ -62,6 +62,8 @@ pub enum ParkAction {
         reason: String,
         /// The permit consumed, 0 for none.
         permit: u64,
+        /// The unpark that gave it did not see what the thread parks on.
+        unpark_elsewhere: bool,
     },
     /// The thread unparks another one.
     Unpark {
@@ -193,7 +195,7 @@ impl fmt::Display for ParkEvent {
                 let class = blocker.as_ref().map_or("nothing", Blocker::class);
                 write!(f, "{continued}park on {class}, timeout {timeout:?}")
             }
-            ParkAction::End { reason, permit } => write!(f, "{reason}, permit {permit}"),
+            ParkAction::End { reason, permit, .. } => write!(f, "{reason}, permit {permit}"),
             ParkAction::Unpark {
                 target,
                 permit,
@@ -265,6 +267,7 @@ enum Event {
         sequence: u64,
         reason: String,
         permit: u64,
+        unpark_elsewhere: bool,
         owner: u64,
     },
     Unpark {
@@ -377,6 +380,7 @@ impl<'a> Entities<'a> {
                 sequence,
                 ref reason,
                 permit,
+                unpark_elsewhere,
                 owner,
             } => ParkEvent {
                 domain,
@@ -386,6 +390,7 @@ impl<'a> Entities<'a> {
                 action: ParkAction::End {
                     reason: reason.clone(),
                     permit,
+                    unpark_elsewhere,
                 },
             },
             Event::Unpark {

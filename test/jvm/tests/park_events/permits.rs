@@ -12,44 +12,33 @@ type Permit = (u64, u64);
 /// - the numbers of each domain are 1, 2, ... without a gap, and those of a thread
 ///   come in order;
 /// - each permit is given once and consumed once at most, by the thread that it was
-///   given to and after it was given;
+///   given to, after it was given, and before that thread is given another one;
 /// - a park ends with a permit if and only if its reason says so, which tells an
-///   interrupt from an unpark.
+///   interrupt from an unpark;
+/// - the end says whether the unpark saw no blocker, and so has no place in the
+///   order of the blocker.
 pub(crate) fn check(log: &ParkLog) {
     check_numbers(log);
-    let given = given(log);
-    for (permit, (end, reason)) in &consumed(log) {
-        let Some((unpark, interrupt)) = given.get(permit) else {
-            assert_eq!(*reason, "interrupted", "nobody gave it: {end}");
-            continue;
+    let (given, consumed) = (given(log), consumed(log));
+    for (permit, end) in &consumed {
+        let Some(giver) = given.get(permit) else {
+            panic!("nobody gave it: {}", end.event);
         };
-        assert_eq!(*interrupt, *reason == "interrupted", "{unpark} {end}");
-        assert!(unpark.time_ns <= end.time_ns, "{unpark} {end}");
-        if unpark.domain == end.domain {
-            assert!(unpark.sequence < end.sequence, "{unpark} {end}");
+        let both = format!("{} {}", giver.event, end.event);
+        assert_eq!(giver.interrupt, end.reason == "interrupted", "{both}");
+        assert!(giver.event.time_ns <= end.event.time_ns, "{both}");
+        if giver.event.domain == end.event.domain {
+            assert!(giver.event.sequence < end.event.sequence, "{both}");
+        } else {
+            assert_eq!(end.unpark_elsewhere, giver.saw_nothing, "{both}");
         }
     }
-}
-
-/// Panics unless each permit consumed was given by a thread that runs Java code,
-/// and at most one of those given to a thread is left.
-pub(crate) fn check_all_given_by_java(log: &ParkLog) {
-    let (given, consumed) = (given(log), consumed(log));
-    let unknown: Vec<_> = consumed
-        .iter()
-        .filter(|(permit, _)| !given.contains_key(permit))
-        .collect();
-    assert!(unknown.is_empty(), "{unknown:?}");
-
     let mut left = BTreeSet::new();
     for permit in given.keys().filter(|permit| !consumed.contains_key(permit)) {
         assert!(left.insert(permit.0), "two permits are left: {permit:?}");
         let latest = given.range(..=(permit.0, u64::MAX)).next_back();
-        assert_eq!(
-            latest.map(|(latest, _)| latest),
-            Some(permit),
-            "not the latest"
-        );
+        let latest = latest.map(|(latest, _)| latest);
+        assert_eq!(latest, Some(permit), "not the latest");
     }
 }
 
@@ -73,40 +62,71 @@ fn check_numbers(log: &ParkLog) {
     }
 }
 
-/// By whom each permit was given, and whether that was an interrupt.
-fn given(log: &ParkLog) -> BTreeMap<Permit, (&ParkEvent, bool)> {
+/// The unpark that gave a permit.
+struct Giver<'a> {
+    event: &'a ParkEvent,
+    interrupt: bool,
+    /// The target parked on nothing yet.
+    saw_nothing: bool,
+}
+
+/// Which unpark gave each permit.
+fn given(log: &ParkLog) -> BTreeMap<Permit, Giver<'_>> {
     let mut given = BTreeMap::new();
     for (_, event) in log.unparks() {
         if let ParkAction::Unpark {
             target,
             permit: permit @ 1..,
+            blocker,
             interrupt,
             ..
-        } = event.action
+        } = &event.action
         {
-            let before = given.insert((target, permit), (event, interrupt));
-            assert!(before.is_none(), "given twice: {before:?} {event}");
+            let giver = Giver {
+                event,
+                interrupt: *interrupt,
+                saw_nothing: blocker.is_none(),
+            };
+            let before = given.insert((*target, *permit), giver);
+            assert!(before.is_none(), "given twice: {event}");
         }
     }
     given
 }
 
-/// Which end of a park consumed each permit, and the reason that it gives.
-fn consumed(log: &ParkLog) -> BTreeMap<Permit, (&ParkEvent, &str)> {
+/// The end of a park that consumed a permit.
+struct Consumer<'a> {
+    event: &'a ParkEvent,
+    reason: &'a str,
+    unpark_elsewhere: bool,
+}
+
+/// Which end of a park consumed each permit.
+fn consumed(log: &ParkLog) -> BTreeMap<Permit, Consumer<'_>> {
     let mut consumed = BTreeMap::new();
     for thread in &log.threads {
-        for [_, end] in thread.parks() {
-            let ParkAction::End { reason, permit } = &end.action else {
+        for [_, event] in thread.parks() {
+            let ParkAction::End {
+                reason,
+                permit,
+                unpark_elsewhere,
+            } = &event.action
+            else {
                 continue;
             };
             match (reason.as_str(), *permit) {
+                // The JVM itself interrupts and writes nothing.
                 ("timed-out" | "spurious" | "interrupted", 0) => {}
                 ("unparked" | "permit-available" | "interrupted", permit @ 1..) => {
-                    let permit = (thread.java_id, permit);
-                    let before = consumed.insert(permit, (end, reason.as_str()));
-                    assert!(before.is_none(), "consumed twice: {before:?} {end}");
+                    let consumer = Consumer {
+                        event,
+                        reason,
+                        unpark_elsewhere: *unpark_elsewhere,
+                    };
+                    let before = consumed.insert((thread.java_id, permit), consumer);
+                    assert!(before.is_none(), "consumed twice: {event}");
                 }
-                _ => panic!("{}: {end}", thread.name),
+                _ => panic!("{}: {event}", thread.name),
             }
         }
     }
