@@ -264,6 +264,10 @@ typedef struct LctUnpark {
    By an interrupt.
    */
   bool interrupt;
+  /*
+   The blocker's next release will be an unpark, too.
+   */
+  bool tells_next;
 } LctUnpark;
 
 /*

@@ -216,21 +216,24 @@ impl Entities {
     /// not known.
     pub fn code(&self, chain: ChainIndex, lock: LockIndex) -> Option<&Frame> {
         let frames = self.chain(chain).frames();
-        let synchronizer = self
-            .lock_class(lock)
-            .map(|class| self.class(class).1.top_level);
+        let innermost = frames.first()?;
         // An intrinsic lock has no frames of its own, and one that guards a
         // synchronizer's state tells where that stands.
-        let parked = frames.first().is_some_and(|frame| self.parks(frame));
-        let is_own = |frame: &&Frame| {
-            let class = self
-                .method(frame.method)
-                .class
-                .map(|class| self.class(class).1);
-            class.is_some_and(|class| class.parks || Some(class.top_level) == synchronizer)
+        let (true, Some(synchronizer)) = (self.parks(innermost), self.lock_class(lock)) else {
+            return self.shown_frame(chain).map(|(frame, _)| frame);
         };
-        let code = frames.iter().find(|frame| !parked || !is_own(frame));
-        code.or(frames.first())
+        let class_of = |frame: &Frame| self.method(frame.method).class;
+        let top_level = |class| self.class(class).1.top_level;
+        let others = || frames.iter().filter(|frame| !self.parks(frame));
+        let outside = others().find(|frame| {
+            class_of(frame).is_none_or(|class| top_level(class) != top_level(synchronizer))
+        });
+        // A program's own synchronizer can be nested in the class that uses it.
+        let is_code = |frame: &&Frame| {
+            class_of(frame).is_none_or(|class| self.class_name(class) != "java.lang.Thread")
+        };
+        let apart = || others().find(|frame| class_of(frame) != Some(synchronizer));
+        outside.filter(is_code).or_else(apart).or(Some(innermost))
     }
 
     /// The innermost frame of `chain` that is not about how to park, and how many

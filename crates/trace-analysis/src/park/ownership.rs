@@ -9,9 +9,11 @@
 //! * on X, if X may have held the lock at both ends: at the begin because the
 //!   event showed it as the owner, or because it was woken there and got the
 //!   lock; at the end because the event shows it as the owner or is its release;
+//! * on X from the release before, if it was quicker than the thread woken then. The
+//!   tracer sees to it that its release is an event (`tells_next`), where it can;
 //! * on nobody ([`UnknownOwner::HandOff`]) from a release until the thread woken
-//!   runs: several owners may come and go meanwhile without an event, even if the
-//!   same one is seen twice;
+//!   runs, where it cannot: several owners may come and go meanwhile without an event,
+//!   even if the same one is seen twice;
 //! * on nobody ([`UnknownOwner::NoExit`]) where both ends contradict each other.
 //!
 //! Where the lock does not say who owns it, what counts is the release alone, as
@@ -98,6 +100,8 @@ enum Tenure {
     Free {
         /// This thread had it just after.
         next: Option<ThreadIndex>,
+        /// Whoever gets it writes an event at the release.
+        told: bool,
     },
     /// Events are lost.
     Lost,
@@ -155,7 +159,8 @@ pub(super) struct Ownership {
     knows_owner: bool,
     tenure: Tenure,
     unreleased: Option<Unreleased>,
-    /// The threads that were unparked by a release and have not woken up.
+    /// The threads that were unparked by a release and have not woken up: until then,
+    /// others can acquire and release the lock without an event.
     waking: Vec<JavaThreadId>,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
@@ -234,7 +239,10 @@ impl Ownership {
             woken: None,
         };
         let next = if self.knows_owner && !self.is_shareable() {
-            Tenure::Free { next: None }
+            Tenure::Free {
+                next: None,
+                told: false,
+            }
         } else {
             held
         };
@@ -280,7 +288,10 @@ impl Ownership {
                 chain: waker.chain,
                 shared: false,
             };
-            let free = Tenure::Free { next: None };
+            let free = Tenure::Free {
+                next: None,
+                told: false,
+            };
             self.boundary(waker.time_ns, release, free, watchers, counters);
         }
         let held = Tenure::Held {
@@ -312,7 +323,10 @@ impl Ownership {
             return;
         }
         self.knows_owner |= unpark.owner.is_some();
-        let free = Tenure::Free { next: unpark.owner };
+        let free = Tenure::Free {
+            next: unpark.owner,
+            told: unpark.tells_next,
+        };
         let held_by_other = |owner| matches!(self.tenure, Tenure::Held { by, .. } if by == owner);
         let (evidence, next) = match unpark.owner {
             Some(owner) if code.no_release || owner == unpark.thread => {
@@ -333,7 +347,8 @@ impl Ownership {
             }
         };
         self.boundary(unpark.time_ns, evidence, next, watchers, counters);
-        if next == free && unpark.permit != 0 && !self.waking.contains(&unpark.target) {
+        let is_blind = next == free && !unpark.tells_next;
+        if is_blind && !self.waking.contains(&unpark.target) {
             self.waking.push(unpark.target);
         }
     }
@@ -433,7 +448,7 @@ impl Ownership {
                     // A reader has to release the lock before it can own it.
                     || is_release && !self.knows_owner && was_reader <= is_shared
             }
-            Tenure::Free { next } => next == Some(thread),
+            Tenure::Free { next, told } => next == Some(thread) || next.is_none() && told,
             Tenure::Unseen | Tenure::Lost => false,
         };
         if had_it {

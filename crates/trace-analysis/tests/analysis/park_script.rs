@@ -52,7 +52,7 @@ const CLASSES: [(&str, &[&str]); 9] = [
 const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
 
 /// The frames below a method that tell what it does, by what scripts call them.
-const ROLES: [(&str, &str, &str); 7] = [
+const ROLES: [(&str, &str, &str); 9] = [
     ("share", QUEUED, "doAcquireShared"),
     ("pass", QUEUED, "setHeadAndPropagate"),
     ("unshare", QUEUED, "releaseShared"),
@@ -64,6 +64,8 @@ const ROLES: [(&str, &str, &str); 7] = [
     ),
     ("idle", "java.util.concurrent.ThreadPoolExecutor", "getTask"),
     ("lock", QUEUED, "acquireQueued"),
+    ("lock-or-quit", QUEUED, "doAcquireInterruptibly"),
+    ("share-or-quit", QUEUED, "doAcquireSharedInterruptibly"),
 ];
 
 const FIRST_CLASS: ClassId = 100;
@@ -77,6 +79,7 @@ const FIRST_ROLE: u32 = 200;
 /// 10 T2 park b timed          ... for some time
 /// 20 T1 unpark T2 a           thread 1 unparks thread 2, in method a
 /// 20 T1 unpark T2 a elsewhere ... and does not see what that is parked on
+/// 20 T1 unpark T2 a tells     ... and the next release will be an event, too
 /// 25 T2 woken                 thread 2 goes on because of the unpark before
 /// 25 T2 timeout               thread 2 goes on because the time is over
 /// 25 T2 interrupted
@@ -174,6 +177,7 @@ impl Trace {
                     },
                     owner,
                     interrupt: false,
+                    tells_next: options.contains(&"tells"),
                     chain: chain_id(method),
                 })
             }
@@ -197,7 +201,7 @@ fn thread_number(name: &str) -> u64 {
 }
 
 /// The object with identity hash code 1; none of class `-`.
-fn blocker(class: &str) -> Blocker {
+pub(crate) fn blocker(class: &str) -> Blocker {
     let Some(at) = CLASSES.iter().position(|&(name, _)| name == class) else {
         assert_eq!(class, "-", "a class");
         return Blocker::NONE;
@@ -209,7 +213,7 @@ fn blocker(class: &str) -> Blocker {
 }
 
 /// The chain of a method, below it the frame of its role.
-fn chain_id(method: &str) -> ChainId {
+pub(crate) fn chain_id(method: &str) -> ChainId {
     let Some((role, method)) = method.split_once('/') else {
         return script::chain_id(method);
     };
@@ -222,7 +226,7 @@ fn role_chain(role: u32, method: ChainId) -> ChainId {
 }
 
 /// Describes the classes, and each method with each role.
-fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
+pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
     let class = |class, super_class, name| Event::Class {
         class,
         super_class,

@@ -26,39 +26,127 @@
 #include <errno.h>
 
 // ---------------------------------------------------------------------------
-// What threads park on
+// Fields of java.util.concurrent
 
-int    LockTraceBlocker::_head_offset = 0;
-int    LockTraceBlocker::_long_head_offset = 0;
-int    LockTraceBlocker::_stamped_head_offset = 0;
-Klass* LockTraceBlocker::_synchronizer = NULL;
-Klass* LockTraceBlocker::_long_synchronizer = NULL;
-Klass* LockTraceBlocker::_stamped_lock = NULL;
-
-// The class, and where it keeps the head of its queue; NULL if this JDK has no
-// such class or field.
-static Klass* find_head(const char* class_name, const char* field, const char* type, int* offset, JavaThread* THREAD) {
+// The class, NULL if this JDK does not have it.
+static InstanceKlass* find_class(const char* class_name, JavaThread* THREAD) {
   TempNewSymbol name = SymbolTable::new_symbol(class_name, THREAD);
   Klass* klass = HAS_PENDING_EXCEPTION ? (Klass*) NULL : SystemDictionary::resolve_or_null(name, THREAD);
   CLEAR_PENDING_EXCEPTION;
-  if (klass == NULL || !klass->oop_is_instance()) return NULL;
-  TempNewSymbol field_name = SymbolTable::new_symbol(field, THREAD);
-  TempNewSymbol signature = SymbolTable::new_symbol(type, THREAD);
-  fieldDescriptor head;
-  if (!InstanceKlass::cast(klass)->find_local_field(field_name, signature, &head)) return NULL;
-  *offset = head.offset();
-  return klass;
+  return klass != NULL && klass->oop_is_instance() ? InstanceKlass::cast(klass) : (InstanceKlass*) NULL;
 }
+
+// Where the class keeps a field; false if it has no such field.
+static bool find_field(InstanceKlass* klass, const char* field, const char* type, int* offset, JavaThread* THREAD) {
+  if (klass == NULL) return false;
+  TempNewSymbol name = SymbolTable::new_symbol(field, THREAD);
+  TempNewSymbol signature = SymbolTable::new_symbol(type, THREAD);
+  fieldDescriptor found;
+  if (!klass->find_local_field(name, signature, &found)) return false;
+  *offset = found.offset();
+  return true;
+}
+
+// ---------------------------------------------------------------------------
+// The queue of an AbstractQueuedSynchronizer
+
+Klass* LockTraceQueue::_synchronizer = NULL;
+int LockTraceQueue::_head_offset = 0;
+int LockTraceQueue::_tail_offset = 0;
+int LockTraceQueue::_status_offset = 0;
+int LockTraceQueue::_previous_offset = 0;
+int LockTraceQueue::_next_offset = 0;
+int LockTraceQueue::_thread_offset = 0;
+int LockTraceQueue::_mode_offset = 0;
+
+#define SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedSynchronizer"
+#define NODE "L" SYNCHRONIZER "$Node;"
+
+bool LockTraceQueue::initialize(JavaThread* THREAD) {
+  InstanceKlass* synchronizer = find_class(SYNCHRONIZER, THREAD);
+  InstanceKlass* node = find_class(SYNCHRONIZER "$Node", THREAD);
+  bool found = find_field(synchronizer, "head", NODE, &_head_offset, THREAD)
+            && find_field(synchronizer, "tail", NODE, &_tail_offset, THREAD)
+            && find_field(node, "waitStatus", "I", &_status_offset, THREAD)
+            && find_field(node, "prev", NODE, &_previous_offset, THREAD)
+            && find_field(node, "next", NODE, &_next_offset, THREAD)
+            && find_field(node, "thread", "Ljava/lang/Thread;", &_thread_offset, THREAD)
+            && find_field(node, "nextWaiter", NODE, &_mode_offset, THREAD);
+  if (found) _synchronizer = synchronizer;
+  return found;
+}
+
+bool LockTraceQueue::is_queue(oop object) {
+  return _synchronizer != NULL && object->klass()->is_subclass_of(_synchronizer);
+}
+
+oop LockTraceQueue::head(oop synchronizer) {
+  return synchronizer->obj_field(_head_offset);
+}
+
+bool LockTraceQueue::tell_next_release(JavaThread* thread, Handle synchronizer, Handle unparked) {
+  // No safepoint until the status is set and checked.
+  oop head = LockTraceQueue::head(synchronizer());
+  oop node = head == NULL ? (oop) NULL : head->obj_field(_next_offset);
+  if (node == NULL || node->obj_field(_thread_offset) != unparked()) return false;
+  // A thread that shares the lock takes another status for a hint to wake the
+  // next one. It has a mode, which threads that want the lock alone have not.
+  if (node->obj_field(_mode_offset) != NULL) return false;
+  jint* status = head->int_field_addr(_status_offset);
+  if (Atomic::cmpxchg((jint) signal, status, 0) != 0) return false;
+  // A thread that sees the status without having set it parks. The one unparked
+  // will be woken in any case. But if that has just given up, it is the next one
+  // that may have seen it, after it failed to acquire the lock before.
+  bool gave_up = node->int_field(_status_offset) > 0 || head->obj_field(_next_offset) != node;
+  if (gave_up) unpark_first_waiter(thread, synchronizer(), head);
+  return true;
+}
+
+// As AbstractQueuedSynchronizer.unparkSuccessor finds it: from the tail, since the
+// links in the other direction are only hints.
+oop LockTraceQueue::first_waiter(oop synchronizer, oop head) {
+  oop first = NULL;
+  oop node = synchronizer->obj_field(_tail_offset);
+  for (; node != NULL && node != head; node = node->obj_field(_previous_offset)) {
+    if (node->int_field(_status_offset) <= 0) first = node;
+  }
+  return first == NULL ? (oop) NULL : first->obj_field(_thread_offset);
+}
+
+void LockTraceQueue::unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head) {
+  Handle waiter(thread, first_waiter(synchronizer, head));
+  if (waiter.is_null()) return;
+  Parker* parker = NULL;
+  {
+    MutexLocker threads(Threads_lock);
+    JavaThread* target = java_lang_Thread::thread(waiter());
+    if (target != NULL) parker = target->parker();
+  }
+  // Parkers outlive their threads.
+  if (parker != NULL) parker->unpark();
+}
+
+// ---------------------------------------------------------------------------
+// What threads park on
+
+int    LockTraceBlocker::_long_head_offset = 0;
+int    LockTraceBlocker::_stamped_head_offset = 0;
+Klass* LockTraceBlocker::_long_synchronizer = NULL;
+Klass* LockTraceBlocker::_stamped_lock = NULL;
 
 void LockTraceBlocker::initialize(JavaThread* THREAD) {
   java_util_concurrent_locks_AbstractOwnableSynchronizer::initialize(THREAD);
   CLEAR_PENDING_EXCEPTION;
-  _synchronizer = find_head("java/util/concurrent/locks/AbstractQueuedSynchronizer", "head",
-                            "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$Node;", &_head_offset, THREAD);
-  _long_synchronizer = find_head("java/util/concurrent/locks/AbstractQueuedLongSynchronizer", "head",
-                                 "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer$Node;", &_long_head_offset, THREAD);
-  _stamped_lock = find_head("java/util/concurrent/locks/StampedLock", "whead",
-                            "Ljava/util/concurrent/locks/StampedLock$WNode;", &_stamped_head_offset, THREAD);
+  LockTraceQueue::initialize(THREAD);
+  InstanceKlass* klass = find_class("java/util/concurrent/locks/AbstractQueuedLongSynchronizer", THREAD);
+  if (find_field(klass, "head", "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer$Node;",
+                 &_long_head_offset, THREAD)) {
+    _long_synchronizer = klass;
+  }
+  klass = find_class("java/util/concurrent/locks/StampedLock", THREAD);
+  if (find_field(klass, "whead", "Ljava/util/concurrent/locks/StampedLock$WNode;", &_stamped_head_offset, THREAD)) {
+    _stamped_lock = klass;
+  }
 }
 
 LockTraceBlocker::LockTraceBlocker(JavaThread* thread, oop object) : _object(thread, object), _hash(0) {
@@ -83,11 +171,14 @@ uint64_t LockTraceBlocker::owner() const {
 uint32_t LockTraceBlocker::queue_head(JavaThread* thread) const {
   if (is_null()) return 0;
   Klass* klass = _object()->klass();
-  int offset = _synchronizer != NULL && klass->is_subclass_of(_synchronizer) ? _head_offset
-             : _long_synchronizer != NULL && klass->is_subclass_of(_long_synchronizer) ? _long_head_offset
-             : _stamped_lock != NULL && klass->is_subclass_of(_stamped_lock) ? _stamped_head_offset
-             : 0;
-  oop head = offset == 0 ? (oop) NULL : _object()->obj_field(offset);
+  oop head = NULL;
+  if (LockTraceQueue::is_queue(_object())) {
+    head = LockTraceQueue::head(_object());
+  } else if (_long_synchronizer != NULL && klass->is_subclass_of(_long_synchronizer)) {
+    head = _object()->obj_field(_long_head_offset);
+  } else if (_stamped_lock != NULL && klass->is_subclass_of(_stamped_lock)) {
+    head = _object()->obj_field(_stamped_head_offset);
+  }
   return head == NULL ? 0 : (uint32_t) ObjectSynchronizer::FastHashCode(thread, head);
 }
 
@@ -175,7 +266,7 @@ void LockTracePark::end() {
 
 LockTraceUnpark::LockTraceUnpark(JavaThread* thread, jobject target) : _thread(thread), _tracer(NULL) {
   if (!LockTrace::enabled() || target == NULL) return;
-  begin(JNIHandles::resolve_non_null(target), false);
+  begin(Handle(thread, JNIHandles::resolve_non_null(target)), false);
 }
 
 LockTraceUnpark::LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) {
@@ -184,20 +275,22 @@ LockTraceUnpark::LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) 
   oop java_thread = ((JavaThread*) target)->threadObj();
   if (java_thread == NULL) return;
   _thread = (JavaThread*) current;
-  begin(java_thread, true);
+  begin(Handle(_thread, java_thread), true);
 }
 
-void LockTraceUnpark::begin(oop target, bool interrupt) {
+void LockTraceUnpark::begin(Handle target, bool interrupt) {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
-  _event.target = (uint64_t) java_lang_Thread::thread_id(target);
+  _event.target = (uint64_t) java_lang_Thread::thread_id(target());
   // An interrupt holds the Threads_lock, so nothing may reach a safepoint. It
   // releases no lock, so what the target waits for does not matter.
-  LockTraceBlocker blocker(_thread, interrupt ? (oop) NULL : java_lang_Thread::park_blocker(target));
+  LockTraceBlocker blocker(_thread, interrupt ? (oop) NULL : java_lang_Thread::park_blocker(target()));
   _event.blocker_class = blocker.class_id(tracer);
   _event.blocker_hash = blocker.hash();
   _event.interrupt = interrupt;
   _event.permit = 0;
+  _event.tells_next = LockContentionTellReleases && !blocker.is_null() && LockTraceQueue::is_queue(blocker.object()())
+                   && LockTraceQueue::tell_next_release(_thread, blocker.object(), target);
   _event.number = blocker.next_number(_event.target);
   _event.time_ns = os::javaTimeNanos();
   _event.owner = blocker.owner();

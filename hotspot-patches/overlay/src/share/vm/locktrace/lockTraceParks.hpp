@@ -20,6 +20,38 @@ class Klass;
 // The park events (paper, section 3.3): objects on the stack of the method that
 // they trace.
 
+// The queue of an AbstractQueuedSynchronizer: a list of nodes, from the head,
+// which no thread waits in, to the tail.
+//
+// A release unparks the first thread in the queue only if the head's status is
+// SIGNAL, and clears it. Until that thread runs and sets it again, others can
+// acquire and release the lock without a trace. So the status is set again before
+// the thread is unparked, which the class allows for: each release then unparks
+// it, and is recorded. See docs/design/0007-told-releases.md.
+class LockTraceQueue : AllStatic {
+ private:
+  enum { signal = -1 };   // Node.SIGNAL
+
+  static Klass* _synchronizer;
+  static int _head_offset, _tail_offset;
+  static int _status_offset, _previous_offset, _next_offset, _thread_offset, _mode_offset;
+
+  static oop  first_waiter(oop synchronizer, oop head);
+  static void unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head);
+
+ public:
+  // Finds the class and its fields; false if this JDK's are others.
+  static bool initialize(JavaThread* THREAD);
+
+  static bool is_queue(oop object);
+  static oop  head(oop synchronizer);
+
+  // The thread is about to unpark the first one in the queue, because it has
+  // released the lock: sees to it that the next release tells, too. True if it
+  // does.
+  static bool tell_next_release(JavaThread* thread, Handle synchronizer, Handle unparked);
+};
+
 // What a thread parks on, and what the locks of java.util.concurrent tell about
 // themselves: the owner, and who heads the queue.
 class LockTraceBlocker : public StackObj {
@@ -27,8 +59,7 @@ class LockTraceBlocker : public StackObj {
   Handle   _object;   // may be null
   uint32_t _hash;
 
-  static int _head_offset, _long_head_offset, _stamped_head_offset;
-  static Klass* _synchronizer;        // AbstractQueuedSynchronizer
+  static int _long_head_offset, _stamped_head_offset;
   static Klass* _long_synchronizer;   // AbstractQueuedLongSynchronizer
   static Klass* _stamped_lock;        // StampedLock
 
@@ -40,6 +71,7 @@ class LockTraceBlocker : public StackObj {
   static void initialize(JavaThread* thread);
 
   bool     is_null() const { return _object.is_null(); }
+  Handle   object() const  { return _object; }
   uint32_t hash() const    { return _hash; }
   uint32_t class_id(LctThread* tracer) const;
 
@@ -94,7 +126,7 @@ class LockTraceUnpark : public StackObj {
   LctThread*  _tracer;
   LctUnpark   _event;
 
-  void begin(oop target, bool interrupt);
+  void begin(Handle target, bool interrupt);
   void write();
 
  public:
