@@ -12,7 +12,7 @@ use jvm_tests::{
 };
 
 /// Main classes of `scenarios/` and their arguments.
-const PROGRAMS: [&str; 47] = [
+const PROGRAMS: [&str; 55] = [
     "Attached",
     "BiasRevocation",
     "BlockedTimes",
@@ -49,16 +49,24 @@ const PROGRAMS: [&str; 47] = [
     "HashCodes",
     "InterruptStorm",
     "LockHammer 8 2 20000",
+    "LockTenures fair",
+    "LockTenures nonfair",
     "ManyLocks",
     "MemoryPressure 30",
+    "MixedParks",
     "MonitorReuse",
     "NotifyStorm",
     "OwnerShares Block 1000 20",
+    "ParkEndings",
+    "ParkStorm",
+    "QueuedParks",
+    "ReadWriteTenures nonfair",
     "Renamed",
     "SuspendedWaiter",
     "ThreadCrowd 500 100",
     "ThreadExit",
     "Unloading",
+    "WaitKinds",
     "WaitNotify notified",
 ];
 
