@@ -235,11 +235,11 @@ fn check_chains(log: &ParkLog, mode: CompileMode) {
         check(chain, &park);
     }
     let by_main = log.thread("main").events.iter();
-    let chain = by_main.filter_map(|event| match &event.action {
+    let mut chains = by_main.filter_map(|event| match &event.action {
         ParkAction::Unpark { target, chain, .. } if *target == parked.java_id => Some(chain),
         _ => None,
     });
-    check(chain.last().expect("an unpark"), &unpark);
+    check(chains.next_back().expect("an unpark"), &unpark);
 }
 
 #[test]
