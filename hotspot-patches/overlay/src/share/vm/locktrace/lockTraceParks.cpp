@@ -92,7 +92,7 @@ bool LockTraceQueue::tell_next_release(JavaThread* thread, Handle synchronizer, 
   // A thread that shares the lock takes another status for a hint to wake the
   // next one. It has a mode, which threads that want the lock alone have not.
   if (node->obj_field(_mode_offset) != NULL) return false;
-  jint* status = head->int_field_addr(_status_offset);
+  volatile jint* status = (volatile jint*) ((address) (oopDesc*) head + _status_offset);
   if (Atomic::cmpxchg((jint) signal, status, 0) != 0) return false;
   // A thread that sees the status without having set it parks. The one unparked
   // will be woken in any case. But if that has just given up, it is the next one
