@@ -12,7 +12,7 @@ use jvm_tests::{
 };
 
 /// Main classes of `scenarios/` and their arguments.
-const PROGRAMS: [&str; 55] = [
+const PROGRAMS: [&str; 56] = [
     "Attached",
     "BiasRevocation",
     "BlockedTimes",
@@ -63,6 +63,7 @@ const PROGRAMS: [&str; 55] = [
     "ReadWriteTenures nonfair",
     "Renamed",
     "SuspendedWaiter",
+    "SynchronizerStorm",
     "ThreadCrowd 500 100",
     "ThreadExit",
     "Unloading",

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jvm_tests::{
     Blocker, CompileMode, Frame, ParkAction, ParkEvent, ParkLog, ParkingThread, Run, Timeout,
-    check_chain, check_program,
+    analyze, check_chain, check_program, check_sound,
 };
 
 /// One park of a thread of `ParkEndings`.
@@ -365,6 +365,21 @@ fn at_random() {
                 words[0]
             );
         }
+    });
+}
+
+/// The tracer changes nothing in who gets which lock, or whether at all: the program
+/// ends, and none of what it counted is lost.
+#[test]
+fn with_locks_in_every_way() {
+    check_program(&["scenarios.SynchronizerStorm"], &[], |_, run| {
+        let counted = run.lines_of("counted").next().expect("a count");
+        assert_eq!(counted[0], counted[1], "two threads had a lock at once");
+        permits::check(&ParkLog::read(&run.trace()));
+        let mut waits = 0;
+        let summary = analyze(&run.trace(), |_, _| waits += 1);
+        check_sound(&summary.unwrap_or_else(|error| panic!("{error}")));
+        assert!(waits > 1_000, "{waits} waits");
     });
 }
 
