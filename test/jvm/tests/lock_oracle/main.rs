@@ -11,11 +11,7 @@ use notes::Notes;
 use shares::Shares;
 
 /// How much of the time for which a thread was blocked, while another one had the
-/// lock, must be blamed on that thread and its method.
-///
-/// Not counted is the time in which a thread had been woken but did not run yet,
-/// which is long on a busy machine. Another thread can have the lock meanwhile, and
-/// writes nothing: `AbstractQueuedSynchronizer.release` unparks nobody then.
+/// lock for itself, must be blamed on that thread and its method.
 const LEAST_RIGHT: f64 = 0.95;
 
 /// How much of the time may be blamed on a thread or method that did not have the
@@ -36,11 +32,12 @@ fn owners_of_a_reentrant_lock() {
         ("fair", CompileMode::C1),
     ];
     check_each(cases, |&(fairness, mode)| {
-        check_run(&["scenarios.LockTenures", fairness], mode);
+        check_run(&["scenarios.LockTenures", fairness], mode, false);
     });
 }
 
-/// Readers who share the lock may be unknown; all else is as for an exclusive lock.
+/// Readers who share the lock may be unknown, and while a woken reader does not run
+/// yet, other threads can have the lock and leave it without an event.
 #[test]
 fn writers_and_readers() {
     let _processor = alone();
@@ -50,17 +47,20 @@ fn writers_and_readers() {
         ("fair", CompileMode::Tiered),
     ];
     check_each(cases, |&(fairness, mode)| {
-        check_run(&["scenarios.ReadWriteTenures", fairness], mode);
+        check_run(&["scenarios.ReadWriteTenures", fairness], mode, true);
     });
 }
 
-fn check_run(program: &[&str], mode: CompileMode) {
+fn check_run(program: &[&str], mode: CompileMode, wakings_hide_owners: bool) {
+    let check = |notes: &Notes, waits: &[Wait]| check(notes, waits, wakings_hide_owners);
     let run = Jvm::traced(program)
         .flags(NEVER_INLINED)
         .flags(mode.flags())
         .run();
     let (notes, waits) = (Notes::of(&run), lock_waits(&run));
-    println!("{program:?} {mode:?}: {}", Shares::of(&notes, &waits));
+    let shares = Shares::of(&notes, &waits);
+    let right = 100.0 * shares.right_share(wakings_hide_owners);
+    println!("{program:?} {mode:?}: {right:.2} % right; {shares}");
     if let Err(difference) = check(&notes, &waits) {
         panic!("{program:?} {mode:?}: {difference}");
     }
@@ -82,10 +82,10 @@ fn lock_waits(run: &Run) -> Vec<Wait> {
     waits
 }
 
-fn check(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
+fn check(notes: &Notes, waits: &[Wait], wakings_hide_owners: bool) -> Result<(), String> {
     check_calls(notes, waits)?;
     let shares = Shares::of(notes, waits);
-    if shares.wrong_share() > MOST_WRONG || shares.right_share() < LEAST_RIGHT {
+    if shares.wrong_share() > MOST_WRONG || shares.right_share(wakings_hide_owners) < LEAST_RIGHT {
         return Err(shares.to_string());
     }
     Ok(())

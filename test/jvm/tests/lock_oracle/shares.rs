@@ -17,11 +17,15 @@ pub(crate) struct Shares {
     right_thread_ns: i64,
     /// Readers had the lock, and a reader is blamed on a writer that waited for it.
     pending_writer_ns: i64,
-    /// Blamed on a thread or method that did not have the lock.
+    /// Blamed on a thread or method that did not have the lock, while another one
+    /// had it.
     wrong_ns: i64,
+    /// Blamed on somebody while nobody had the lock. A thread that acquires it
+    /// without parking writes no event; it is taken to have it since it was free,
+    /// which may be long before if the thread that was woken does not run.
+    early_ns: i64,
     /// Blamed on nobody, though one thread had the lock for itself, while some
-    /// thread had been woken but did not run yet. The trace cannot tell who takes
-    /// the lock before that thread.
+    /// thread had been woken but did not run yet.
     missed_at_waking_ns: i64,
     /// Blamed on nobody at another time, though one thread had the lock for itself.
     missed_ns: i64,
@@ -94,15 +98,24 @@ impl Shares {
         if is_reader && of_owner.clone().any(|tenure| pending(&tenure)) {
             return &mut self.pending_writer_ns;
         }
-        &mut self.wrong_ns
+        match had.next() {
+            Some(_) => &mut self.wrong_ns,
+            None => &mut self.early_ns,
+        }
     }
 
-    /// How much of the time that the trace could know of is blamed on the right
-    /// thread and method.
-    pub(crate) fn right_share(&self) -> f64 {
+    /// How much of the time in which the owner can be known is blamed on the right
+    /// thread and method. That is all time in which one thread had the lock for
+    /// itself; without that of wakings, if these hide owners.
+    pub(crate) fn right_share(&self, wakings_hide_owners: bool) -> f64 {
         let right_ns = self.right_ns + self.pending_writer_ns;
-        let known_ns = right_ns + self.right_thread_ns + self.wrong_ns + self.missed_ns;
-        right_ns as f64 / known_ns as f64
+        let other_ns = self.right_thread_ns + self.wrong_ns + self.missed_ns;
+        let hidden_ns = if wakings_hide_owners {
+            0
+        } else {
+            self.missed_at_waking_ns
+        };
+        right_ns as f64 / (right_ns + other_ns + hidden_ns) as f64
     }
 
     /// How much of all time is blamed on a wrong thread or method.
@@ -137,6 +150,7 @@ impl fmt::Display for Shares {
             ("right without method", self.right_thread_ns),
             ("pending writer", self.pending_writer_ns),
             ("wrong", self.wrong_ns),
+            ("early", self.early_ns),
             ("missed at waking", self.missed_at_waking_ns),
             ("missed", self.missed_ns),
             ("readers", self.readers_ns),
@@ -145,10 +159,6 @@ impl fmt::Display for Shares {
             let percent = 100.0 * ns as f64 / self.blocked_ns as f64;
             write!(f, ", {percent:.2} % {name}")?;
         }
-        write!(
-            f,
-            "; {:.2} % right of what can be known",
-            100.0 * self.right_share()
-        )
+        Ok(())
     }
 }
