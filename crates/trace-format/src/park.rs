@@ -68,8 +68,7 @@ pub struct ParkBegin {
     pub owner: JavaThreadId,
     /// The writer still stands in the queue where it stood when its previous
     /// park ended: it has not got what it wants in between. `false` also where
-    /// that cannot be known. A thread whose park was interrupted may have left the
-    /// queue, and stand in the same place again.
+    /// that cannot be known.
     pub continued: bool,
     /// Where the writer stands.
     pub chain: ChainId,

@@ -48,47 +48,68 @@ static bool find_field(InstanceKlass* klass, const char* field, const char* type
 }
 
 // ---------------------------------------------------------------------------
-// The queue of an AbstractQueuedSynchronizer
+// Queues of threads
 
-Klass* LockTraceQueue::_synchronizer = NULL;
-int LockTraceQueue::_head_offset = 0;
-int LockTraceQueue::_tail_offset = 0;
-int LockTraceQueue::_status_offset = 0;
-int LockTraceQueue::_previous_offset = 0;
-int LockTraceQueue::_next_offset = 0;
-int LockTraceQueue::_thread_offset = 0;
-int LockTraceQueue::_mode_offset = 0;
+void LockTraceQueue::initialize(const char* class_name, const char* node_class_name, const char* head, const char* tail,
+                                JavaThread* THREAD) {
+  ResourceMark rm(THREAD);
+  InstanceKlass* klass = find_class(class_name, THREAD);
+  InstanceKlass* node = find_class(node_class_name, THREAD);
+  stringStream node_type;
+  node_type.print("L%s;", node_class_name);
+  const char* type = node_type.as_string();
+  bool found = find_field(klass, head, type, &_head_offset, THREAD)
+            && find_field(klass, tail, type, &_tail_offset, THREAD)
+            && find_field(node, "prev", type, &_previous_offset, THREAD)
+            && find_field(node, "next", type, &_next_offset, THREAD)
+            && find_field(node, "thread", "Ljava/lang/Thread;", &_thread_offset, THREAD);
+  _klass = found ? klass : (InstanceKlass*) NULL;
+}
+
+bool LockTraceQueue::is_of(oop object) const {
+  return _klass != NULL && object->klass()->is_subclass_of(_klass);
+}
+
+oop LockTraceQueue::node_of(oop synchronizer, oop java_thread) const {
+  const int max_steps = 64;
+  oop first = head(synchronizer);
+  if (first == NULL) return NULL;
+  // A thread that is woken is nearly always the first.
+  oop node = next(first);
+  if (node != NULL && waiter(node) == java_thread) return node;
+  node = tail(synchronizer);
+  for (int steps = 0; node != NULL && steps < max_steps; steps++) {
+    if (waiter(node) == java_thread) return node;
+    node = previous(node);
+  }
+  return NULL;
+}
+
+// ---------------------------------------------------------------------------
+// Releases that tell
+
+LockTraceQueue LockTraceReleases::_queue;
+bool LockTraceReleases::_known = false;
+int  LockTraceReleases::_status_offset = 0;
+int  LockTraceReleases::_mode_offset = 0;
 
 #define SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedSynchronizer"
-#define NODE "L" SYNCHRONIZER "$Node;"
+#define LONG_SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedLongSynchronizer"
+#define STAMPED_LOCK "java/util/concurrent/locks/StampedLock"
 
-bool LockTraceQueue::initialize(JavaThread* THREAD) {
-  InstanceKlass* synchronizer = find_class(SYNCHRONIZER, THREAD);
+void LockTraceReleases::initialize(const LockTraceQueue& queue, JavaThread* THREAD) {
   InstanceKlass* node = find_class(SYNCHRONIZER "$Node", THREAD);
-  bool found = find_field(synchronizer, "head", NODE, &_head_offset, THREAD)
-            && find_field(synchronizer, "tail", NODE, &_tail_offset, THREAD)
-            && find_field(node, "waitStatus", "I", &_status_offset, THREAD)
-            && find_field(node, "prev", NODE, &_previous_offset, THREAD)
-            && find_field(node, "next", NODE, &_next_offset, THREAD)
-            && find_field(node, "thread", "Ljava/lang/Thread;", &_thread_offset, THREAD)
-            && find_field(node, "nextWaiter", NODE, &_mode_offset, THREAD);
-  if (found) _synchronizer = synchronizer;
-  return found;
+  _queue = queue;
+  _known = find_field(node, "waitStatus", "I", &_status_offset, THREAD)
+        && find_field(node, "nextWaiter", "L" SYNCHRONIZER "$Node;", &_mode_offset, THREAD);
 }
 
-bool LockTraceQueue::is_queue(oop object) {
-  return _synchronizer != NULL && object->klass()->is_subclass_of(_synchronizer);
-}
-
-oop LockTraceQueue::head(oop synchronizer) {
-  return synchronizer->obj_field(_head_offset);
-}
-
-bool LockTraceQueue::tell_next_release(JavaThread* thread, Handle synchronizer, Handle unparked) {
+bool LockTraceReleases::tell_next(JavaThread* thread, Handle synchronizer, Handle unparked) {
+  if (!LockContentionTellReleases || !_known || synchronizer.is_null() || !_queue.is_of(synchronizer())) return false;
   // No safepoint until the status is set and checked.
-  oop head = LockTraceQueue::head(synchronizer());
-  oop node = head == NULL ? (oop) NULL : head->obj_field(_next_offset);
-  if (node == NULL || node->obj_field(_thread_offset) != unparked()) return false;
+  oop head = _queue.head(synchronizer());
+  oop node = head == NULL ? (oop) NULL : _queue.next(head);
+  if (node == NULL || _queue.waiter(node) != unparked()) return false;
   // A thread that shares the lock takes another status for a hint to wake the
   // next one. It has a mode, which threads that want the lock alone have not.
   if (node->obj_field(_mode_offset) != NULL) return false;
@@ -97,23 +118,21 @@ bool LockTraceQueue::tell_next_release(JavaThread* thread, Handle synchronizer, 
   // A thread that sees the status without having set it parks. The one unparked
   // will be woken in any case. But if that has just given up, it is the next one
   // that may have seen it, after it failed to acquire the lock before.
-  bool gave_up = node->int_field(_status_offset) > 0 || head->obj_field(_next_offset) != node;
+  bool gave_up = node->int_field(_status_offset) > 0 || _queue.next(head) != node;
   if (gave_up) unpark_first_waiter(thread, synchronizer(), head);
   return true;
 }
 
-// As AbstractQueuedSynchronizer.unparkSuccessor finds it: from the tail, since the
-// links in the other direction are only hints.
-oop LockTraceQueue::first_waiter(oop synchronizer, oop head) {
+// As AbstractQueuedSynchronizer.unparkSuccessor finds it: from the tail.
+oop LockTraceReleases::first_waiter(oop synchronizer, oop head) {
   oop first = NULL;
-  oop node = synchronizer->obj_field(_tail_offset);
-  for (; node != NULL && node != head; node = node->obj_field(_previous_offset)) {
+  for (oop node = _queue.tail(synchronizer); node != NULL && node != head; node = _queue.previous(node)) {
     if (node->int_field(_status_offset) <= 0) first = node;
   }
-  return first == NULL ? (oop) NULL : first->obj_field(_thread_offset);
+  return first == NULL ? (oop) NULL : _queue.waiter(first);
 }
 
-void LockTraceQueue::unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head) {
+void LockTraceReleases::unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head) {
   Handle waiter(thread, first_waiter(synchronizer, head));
   if (waiter.is_null()) return;
   Parker* parker = NULL;
@@ -129,24 +148,15 @@ void LockTraceQueue::unpark_first_waiter(JavaThread* thread, oop synchronizer, o
 // ---------------------------------------------------------------------------
 // What threads park on
 
-int    LockTraceBlocker::_long_head_offset = 0;
-int    LockTraceBlocker::_stamped_head_offset = 0;
-Klass* LockTraceBlocker::_long_synchronizer = NULL;
-Klass* LockTraceBlocker::_stamped_lock = NULL;
+LockTraceQueue LockTraceBlocker::_queues[queue_kinds];
 
 void LockTraceBlocker::initialize(JavaThread* THREAD) {
   java_util_concurrent_locks_AbstractOwnableSynchronizer::initialize(THREAD);
   CLEAR_PENDING_EXCEPTION;
-  LockTraceQueue::initialize(THREAD);
-  InstanceKlass* klass = find_class("java/util/concurrent/locks/AbstractQueuedLongSynchronizer", THREAD);
-  if (find_field(klass, "head", "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer$Node;",
-                 &_long_head_offset, THREAD)) {
-    _long_synchronizer = klass;
-  }
-  klass = find_class("java/util/concurrent/locks/StampedLock", THREAD);
-  if (find_field(klass, "whead", "Ljava/util/concurrent/locks/StampedLock$WNode;", &_stamped_head_offset, THREAD)) {
-    _stamped_lock = klass;
-  }
+  _queues[0].initialize(SYNCHRONIZER, SYNCHRONIZER "$Node", "head", "tail", THREAD);
+  _queues[1].initialize(LONG_SYNCHRONIZER, LONG_SYNCHRONIZER "$Node", "head", "tail", THREAD);
+  _queues[2].initialize(STAMPED_LOCK, STAMPED_LOCK "$WNode", "whead", "wtail", THREAD);
+  LockTraceReleases::initialize(_queues[0], THREAD);
 }
 
 LockTraceBlocker::LockTraceBlocker(JavaThread* thread, oop object) : _object(thread, object), _hash(0) {
@@ -168,18 +178,13 @@ uint64_t LockTraceBlocker::owner() const {
   return owner == NULL ? 0 : (uint64_t) java_lang_Thread::thread_id(owner);
 }
 
-uint32_t LockTraceBlocker::queue_head(JavaThread* thread) const {
-  if (is_null()) return 0;
-  Klass* klass = _object()->klass();
-  oop head = NULL;
-  if (LockTraceQueue::is_queue(_object())) {
-    head = LockTraceQueue::head(_object());
-  } else if (_long_synchronizer != NULL && klass->is_subclass_of(_long_synchronizer)) {
-    head = _object()->obj_field(_long_head_offset);
-  } else if (_stamped_lock != NULL && klass->is_subclass_of(_stamped_lock)) {
-    head = _object()->obj_field(_stamped_head_offset);
+uint32_t LockTraceBlocker::place_of(JavaThread* thread) const {
+  for (int kind = 0; kind < queue_kinds && !is_null(); kind++) {
+    if (!_queues[kind].is_of(_object())) continue;
+    oop node = _queues[kind].node_of(_object(), thread->threadObj());
+    return node == NULL ? 0 : (uint32_t) ObjectSynchronizer::FastHashCode(thread, node);
   }
-  return head == NULL ? 0 : (uint32_t) ObjectSynchronizer::FastHashCode(thread, head);
+  return 0;
 }
 
 // ---------------------------------------------------------------------------
@@ -195,10 +200,10 @@ void LockTracePark::begin(bool is_absolute, jlong time) {
   if (tracer == NULL) return;
   LockTraceThread* state = _thread->locktrace();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
-  uint32_t head = blocker.queue_head(_thread);
+  uint32_t place = blocker.place_of(_thread);
 
   LctParkBegin event;
-  event.continued = head != 0 && head == state->_queue_head && blocker.hash() == state->_blocker_hash;
+  event.continued = place != 0 && place == state->_queue_place && blocker.hash() == state->_blocker_hash;
   event.blocker_class = blocker.class_id(tracer);
   event.blocker_hash = blocker.hash();
   event.timeout_kind = time == 0 && !is_absolute ? LCT_TIMEOUT_NONE
@@ -256,9 +261,8 @@ void LockTracePark::end() {
   event.reason = reason();
   lct_park_end(_tracer, &event);
 
-  // A thread whose time is over leaves the queue.
   state->_blocker_hash = blocker.hash();
-  state->_queue_head = event.reason == LCT_PARK_TIMED_OUT ? 0 : blocker.queue_head(_thread);
+  state->_queue_place = blocker.place_of(_thread);
 }
 
 // ---------------------------------------------------------------------------
@@ -289,8 +293,7 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _event.blocker_hash = blocker.hash();
   _event.interrupt = interrupt;
   _event.permit = 0;
-  _event.tells_next = LockContentionTellReleases && !blocker.is_null() && LockTraceQueue::is_queue(blocker.object()())
-                   && LockTraceQueue::tell_next_release(_thread, blocker.object(), target);
+  _event.tells_next = LockTraceReleases::tell_next(_thread, blocker.object(), target);
   _event.number = blocker.next_number(_event.target);
   _event.time_ns = os::javaTimeNanos();
   _event.owner = blocker.owner();

@@ -20,48 +20,64 @@ class Klass;
 // The park events (paper, section 3.3): objects on the stack of the method that
 // they trace.
 
-// The queue of an AbstractQueuedSynchronizer: a list of nodes, from the head,
-// which no thread waits in, to the tail.
-//
-// A release unparks the first thread in the queue only if the head's status is
-// SIGNAL, and clears it. Until that thread runs and sets it again, others can
-// acquire and release the lock without a trace. So the status is set again before
-// the thread is unparked, which the class allows for: each release then unparks
-// it, and is recorded. See docs/design/0007-told-releases.md.
-class LockTraceQueue : AllStatic {
+// Where a synchronizer of java.util.concurrent keeps the threads that wait for it:
+// a list of nodes, from the head, which no thread waits in, to the tail. Nodes have
+// a thread, and links in both directions, of which those to the next are only hints.
+class LockTraceQueue VALUE_OBJ_CLASS_SPEC {
+ private:
+  Klass* _klass;   // of the synchronizer; NULL if this JDK's is another
+  int    _head_offset, _tail_offset;
+  int    _previous_offset, _next_offset, _thread_offset;
+
+ public:
+  void initialize(const char* klass, const char* node_klass, const char* head, const char* tail, JavaThread* THREAD);
+
+  bool is_of(oop object) const;
+  oop  head(oop synchronizer) const      { return synchronizer->obj_field(_head_offset); }
+  oop  tail(oop synchronizer) const      { return synchronizer->obj_field(_tail_offset); }
+  oop  previous(oop node) const          { return node->obj_field(_previous_offset); }
+  oop  next(oop node) const              { return node->obj_field(_next_offset); }
+  oop  waiter(oop node) const            { return node->obj_field(_thread_offset); }
+
+  // The node that the thread waits in. NULL if it has none, or many threads came
+  // after it.
+  oop node_of(oop synchronizer, oop java_thread) const;
+};
+
+// A release of an AbstractQueuedSynchronizer unparks the first thread in the queue
+// only if the head's status is SIGNAL, and clears it. Until that thread runs and
+// sets it again, others can acquire and release the lock without a trace. So the
+// status is set again before the thread is unparked, which the class allows for:
+// each release then unparks it, and is recorded. See docs/design/0007-told-releases.md.
+class LockTraceReleases : AllStatic {
  private:
   enum { signal = -1 };   // Node.SIGNAL
 
-  static Klass* _synchronizer;
-  static int _head_offset, _tail_offset;
-  static int _status_offset, _previous_offset, _next_offset, _thread_offset, _mode_offset;
+  static LockTraceQueue _queue;
+  static bool _known;
+  static int  _status_offset, _mode_offset;
 
   static oop  first_waiter(oop synchronizer, oop head);
   static void unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head);
 
  public:
-  // Finds the class and its fields; false if this JDK's are others.
-  static bool initialize(JavaThread* THREAD);
-
-  static bool is_queue(oop object);
-  static oop  head(oop synchronizer);
+  static void initialize(const LockTraceQueue& queue, JavaThread* THREAD);
 
   // The thread is about to unpark the first one in the queue, because it has
   // released the lock: sees to it that the next release tells, too. True if it
   // does.
-  static bool tell_next_release(JavaThread* thread, Handle synchronizer, Handle unparked);
+  static bool tell_next(JavaThread* thread, Handle synchronizer, Handle unparked);
 };
 
 // What a thread parks on, and what the locks of java.util.concurrent tell about
-// themselves: the owner, and who heads the queue.
+// themselves: the owner, and who waits.
 class LockTraceBlocker : public StackObj {
  private:
   Handle   _object;   // may be null
   uint32_t _hash;
 
-  static int _long_head_offset, _stamped_head_offset;
-  static Klass* _long_synchronizer;   // AbstractQueuedLongSynchronizer
-  static Klass* _stamped_lock;        // StampedLock
+  enum { queue_kinds = 3 };
+  static LockTraceQueue _queues[queue_kinds];
 
  public:
   // May reach a safepoint, to give the object an identity hash.
@@ -83,10 +99,9 @@ class LockTraceBlocker : public StackObj {
   // is none, or the blocker does not know. A snapshot: nobody is stopped.
   uint64_t owner() const;
 
-  // Identity hash of the queue's head node, which is that of the thread that
-  // acquired last; 0 if there is no such queue. As long as a thread stays in the
-  // front of the queue, the head cannot change.
-  uint32_t queue_head(JavaThread* thread) const;
+  // Identity hash of the node that the thread waits in: it has the same one as
+  // long as it waits in one call, and another one in each. 0 if it is not found.
+  uint32_t place_of(JavaThread* thread) const;
 };
 
 // Park begin and park end, around Parker::park.

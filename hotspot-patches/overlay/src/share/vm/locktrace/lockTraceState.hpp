@@ -47,13 +47,13 @@ class LockTraceThread {
   LockTraceUnpark* _unpark;        // set while the thread unparks another one
   void*            _leaf_frame;    // C++ frame of a leaf called without an anchor
   uint32_t         _blocker_hash;  // what the thread parked on last, and ...
-  uint32_t         _queue_head;    // ... who headed its queue when it stopped
+  uint32_t         _queue_place;   // ... where in its queue it was when it stopped
   bool             _ended;         // no tracer any more: the thread is going away
 
  public:
   LockTraceThread()
     : _tracer(0), _wait(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
-      _queue_head(0), _ended(false) {}
+      _queue_place(0), _ended(false) {}
 };
 
 // In Parker. Numbers the permits: while tracing, the parker's counter holds the
