@@ -89,6 +89,11 @@ impl<I: Interval> Timeline<I> {
         self.last_gap = self.end();
     }
 
+    /// So many events are lost since that it may have ended, and another one begun.
+    pub(crate) fn may_be_two_waits(&self, wait: Start) -> bool {
+        self.numbers_lost.saturating_sub(wait.numbers_lost) >= 2
+    }
+
     /// Appends an interval. Returns how many of the oldest lost their owner to
     /// keep within the bound.
     pub(crate) fn push(&mut self, interval: I) -> u64 {
@@ -147,9 +152,8 @@ impl<I: Interval> Timeline<I> {
         rest: Owner,
         contentions: &mut Vec<Contention>,
     ) {
-        // Two lost events can be the end of this wait and the begin of a later
-        // one: nobody may be blamed for what lies between the gaps.
-        let may_be_two_waits = self.numbers_lost.saturating_sub(wait.numbers_lost) >= 2;
+        // Nobody may be blamed for what lies between the gaps.
+        let may_be_two_waits = self.may_be_two_waits(wait);
         let mut between_gaps = false;
 
         contentions.clear();

@@ -21,6 +21,8 @@ pub(crate) struct Code {
     /// The unpark is no release: the thread gives up waiting, or moves another
     /// one in a queue.
     pub(crate) no_release: bool,
+    /// The unpark is part of the release of a synchronizer.
+    pub(crate) releases: bool,
     /// The unpark releases what several threads could share.
     pub(crate) releases_shared: bool,
 }
@@ -47,6 +49,9 @@ impl Code {
         );
         if queued && (method.ends_with("Interruptibly") || method.ends_with("Nanos")) {
             self.interruptible = true;
+        }
+        if queued && matches!(method, "release" | "releaseShared") {
+            self.releases = true;
         }
         match (class, method) {
             (

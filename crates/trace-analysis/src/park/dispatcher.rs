@@ -40,6 +40,15 @@ enum Parked {
     ForWaker(WaitForWaker, Losses),
 }
 
+impl Parked {
+    fn lock(&self) -> LockIndex {
+        match self {
+            Self::OnLock(lock) => *lock,
+            Self::ForWaker(wait, _) => wait.lock,
+        }
+    }
+}
+
 impl ParkDispatcher {
     /// Replays the next step of `domain`.
     pub(crate) fn dispatch(
@@ -118,11 +127,12 @@ impl Replay<'_> {
     }
 
     fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
-        let waker = self.permits.take(end.java_id, end.permit);
+        let permit = self.permits.take(end.java_id, end.permit);
         let Some(parked) = self.domain.parked.remove(&end.thread) else {
             sink.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
+        let waker = permit.map(|permit| permit.waker_on(parked.lock()));
         let losses = self.domain.losses;
         let lock = match parked {
             Parked::OnLock(lock) => {
@@ -155,6 +165,7 @@ impl Replay<'_> {
         let code = self.codes.of_chain(waker.chain, sink.entities);
         end.unpark_elsewhere
             && end.reason != ParkEndReason::Interrupted
+            && code.releases
             && !code.no_release
             && !code.passes_on
     }
@@ -165,7 +176,8 @@ impl Replay<'_> {
             && code.passes_on
             && woken_on == unpark.lock
         {
-            self.permits.replace(unpark.target, unpark.permit, waker);
+            self.permits
+                .pass_on(unpark.target, unpark.permit, unpark.lock, waker);
         }
         if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
             analyzer.lost(self.domain.losses, sink.counters);

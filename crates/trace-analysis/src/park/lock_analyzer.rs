@@ -135,12 +135,22 @@ impl LockAnalyzer {
             let of_nobody = losses.of_nobody - self.losses.of_nobody;
             self.losses = losses;
             self.ownership.lose(of_nobody, self.watchers(), counters);
+            // Whoever is awake may have waited again meanwhile.
+            for index in 0..self.waiters.len() {
+                if let State::Awake { .. } = self.waiters[index].state {
+                    self.end_wait(index, counters);
+                }
+            }
         }
     }
 
     /// The thread parks.
     pub(super) fn begin(&mut self, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
-        let continues = |waiter: &Waiter| begin.continued && !waiter.gave_up();
+        // One call parks in one place. That of a `StampedLock` has several.
+        let several = self.synchronizer == Synchronizer::StampedLock;
+        let same_place = |waiter: &Waiter| several || waiter.chain == begin.chain;
+        let continues =
+            |waiter: &Waiter| begin.continued && !waiter.gave_up() && same_place(waiter);
         let before = self.position(begin.thread);
         let before = before.filter(|&index| {
             let continues = continues(&self.waiters[index]);
@@ -179,8 +189,11 @@ impl LockAnalyzer {
             return;
         };
         let (watchers, reader) = (self.watchers(), self.waiters[index].reader);
-        self.ownership
-            .end(end, reader, unseen_waker, watchers, sink.counters);
+        // It may be the end of another park, on another lock.
+        if !self.ownership.may_be_two_waits(self.waiters[index].start) {
+            self.ownership
+                .end(end, reader, unseen_waker, watchers, sink.counters);
+        }
         let waiter = &mut self.waiters[index];
         waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
         waiter.state = State::Awake {

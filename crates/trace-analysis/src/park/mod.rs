@@ -88,7 +88,7 @@ impl Parks {
                     self.arrive(held, sink);
                 }
             }
-            ParkEvent::End(end) if end.unpark_elsewhere => {
+            ParkEvent::End(end) => {
                 if let Some(end) = self.permits.hold(end.java_id, end.permit, numbered) {
                     self.arrive(end, sink);
                 }

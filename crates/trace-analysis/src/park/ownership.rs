@@ -158,6 +158,8 @@ pub(super) struct Ownership {
     /// The lock says who owns it.
     knows_owner: bool,
     tenure: Tenure,
+    /// When somebody was seen to have the lock last.
+    seen_ns: u64,
     unreleased: Option<Unreleased>,
     /// The threads that were unparked by a release and have not woken up: until then,
     /// others can acquire and release the lock without an event.
@@ -172,6 +174,7 @@ impl Ownership {
             synchronizer,
             knows_owner: synchronizer.knows_owner(),
             tenure: Tenure::Unseen,
+            seen_ns: 0,
             unreleased: None,
             waking: Vec::new(),
             timeline: Timeline::default(),
@@ -195,6 +198,11 @@ impl Ownership {
 
     pub(super) fn start_wait(&self, time_ns: u64) -> Start {
         self.timeline.start_wait(time_ns)
+    }
+
+    /// So many events are lost since that it may have ended, and another one begun.
+    pub(super) fn may_be_two_waits(&self, wait: Start) -> bool {
+        self.timeline.may_be_two_waits(wait)
     }
 
     pub(super) fn forget_before(&mut self, position: u64) {
@@ -228,10 +236,8 @@ impl Ownership {
                 by: Some(owner),
                 woken: None,
             };
-            if self.tenure != held {
-                let evidence = Evidence::Owner(owner);
-                self.boundary(begin.time_ns, evidence, held, watchers, counters);
-            }
+            let evidence = Evidence::Owner(owner);
+            self.boundary(begin.time_ns, evidence, held, watchers, counters);
             return;
         }
         let held = Tenure::Held {
@@ -282,7 +288,8 @@ impl Ownership {
         watchers: Watchers,
         counters: &mut Counters,
     ) {
-        if let Some(waker) = unseen_waker {
+        // What has been seen since tells more than an older release.
+        if let Some(waker) = unseen_waker.filter(|waker| waker.time_ns >= self.seen_ns) {
             let release = Evidence::Release {
                 thread: waker.thread,
                 chain: waker.chain,
@@ -294,12 +301,14 @@ impl Ownership {
             };
             self.boundary(waker.time_ns, release, free, watchers, counters);
         }
+        let woken = Woken {
+            thread: end.thread,
+            reader,
+        };
+        // If nobody woke it up, it may have given up.
         let held = Tenure::Held {
             by: end.owner,
-            woken: Some(Woken {
-                thread: end.thread,
-                reader,
-            }),
+            woken: end.is_unparked().then_some(woken),
         };
         if let Some(owner) = end.owner {
             self.knows_owner = true;
@@ -323,11 +332,24 @@ impl Ownership {
             return;
         }
         self.knows_owner |= unpark.owner.is_some();
+        if let Tenure::Held { woken, .. } = &mut self.tenure
+            && code.no_release
+        {
+            // It gives up.
+            *woken = woken.filter(|woken| woken.thread != unpark.thread);
+        }
         let free = Tenure::Free {
             next: unpark.owner,
             told: unpark.tells_next,
         };
-        let held_by_other = |owner| matches!(self.tenure, Tenure::Held { by, .. } if by == owner);
+        let had_it_before = |owner| match self.tenure {
+            // The thread that was woken has had the lock since.
+            Tenure::Held { woken, .. } if is_woken(woken, unpark.thread) => false,
+            // It was the owner there.
+            Tenure::Held { by, .. } if by == Some(unpark.thread) => false,
+            Tenure::Held { by, woken } => by == Some(owner) || is_woken(woken, owner),
+            _ => false,
+        };
         let (evidence, next) = match unpark.owner {
             Some(owner) if code.no_release || owner == unpark.thread => {
                 let by = Some(owner);
@@ -335,7 +357,7 @@ impl Ownership {
             }
             None if code.no_release => return,
             // It released the lock before the last boundary, and lost time.
-            Some(owner) if held_by_other(unpark.owner) => (Evidence::Owner(owner), free),
+            Some(owner) if had_it_before(owner) => (Evidence::Owner(owner), free),
             _ => {
                 let shared = code.releases_shared && self.synchronizer != Synchronizer::Semaphore;
                 let release = Evidence::Release {
@@ -422,6 +444,9 @@ impl Ownership {
         };
         self.push(interval, watchers, counters);
         self.tenure = next;
+        if evidence != Evidence::None {
+            self.seen_ns = self.seen_ns.max(time_ns);
+        }
     }
 
     /// Who had the lock from the last boundary until one that shows `evidence`.
@@ -562,6 +587,10 @@ impl Ownership {
             counters.add(Counter::IntervalsCollapsed, self.timeline.push(interval));
         }
     }
+}
+
+fn is_woken(woken: Option<Woken>, wanted: ThreadIndex) -> bool {
+    woken.is_some_and(|woken| woken.thread == wanted)
 }
 
 fn is_by(owner: Owner, wanted: ThreadIndex) -> bool {

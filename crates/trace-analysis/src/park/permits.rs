@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use trace_format::{JavaThreadId, Permit};
 
-use crate::entity::{ChainIndex, ThreadIndex};
+use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 
 /// Who unparked a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,20 +13,37 @@ pub(crate) struct Waker {
     pub(crate) chain: ChainIndex,
 }
 
+/// Who gave a permit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    waker: Waker,
+    /// Whose release of that lock it passes on.
+    passes_on: Option<(LockIndex, Waker)>,
+}
+
+impl Given {
+    /// Who ended the park of a thread that waited for `lock`. A permit left over from
+    /// another lock may be consumed before it is known that it passes on anything.
+    pub(crate) fn waker_on(&self, lock: LockIndex) -> Waker {
+        let first = self.passes_on.filter(|&(of_lock, _)| of_lock == lock);
+        first.map_or(self.waker, |(_, waker)| waker)
+    }
+}
+
 /// A permit that a thread was given.
 type Key = (JavaThreadId, Permit);
 
 /// The unparks whose permits are not consumed yet, and the park ends whose
 /// unparks have not come yet. Works on events in any order.
 ///
-/// An unpark of the blocker's domain has been released before the park end is, or
-/// is lost: the park end need not wait for it. One of the thread's own domain
-/// (`unpark_elsewhere`) may still come: the park end is held back, and with it the
-/// events behind it. But an event that is lost may be that unpark, so from the
+/// A park end is held back until its unpark is known, and with it the events behind
+/// it in its domain. The unpark need not be of the same domain: its writer may have
+/// seen nothing that the thread waited for, or, if the thread did not need the permit
+/// then, something else. But an event that is lost may be that unpark, so from the
 /// first loss on nothing is held back.
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
-    given: FxHashMap<Key, Waker>,
+    given: FxHashMap<Key, Given>,
     waiting: FxHashMap<Key, E>,
     lossy: bool,
     max_pending: usize,
@@ -52,12 +69,14 @@ impl<E> Permits<E> {
             // Of a damaged trace: a thread has one permit at most.
             self.given.clear();
         }
-        self.given.insert((target, permit), waker);
+        let passes_on = None;
+        self.given
+            .insert((target, permit), Given { waker, passes_on });
         self.waiting.remove(&(target, permit))
     }
 
-    /// The permit is that of an unpark in another domain: holds back `end`, unless
-    /// the unpark is known. Returns what is not held back.
+    /// Holds back `end` unless the unpark that gave the permit is known. Returns what
+    /// is not held back.
     pub(crate) fn hold(&mut self, thread: JavaThreadId, permit: Permit, end: E) -> Option<E> {
         let key = (thread, permit);
         let full = self.waiting.len() >= self.max_pending;
@@ -68,14 +87,21 @@ impl<E> Permits<E> {
     }
 
     /// Who gave the permit that the thread consumes.
-    pub(crate) fn take(&mut self, thread: JavaThreadId, permit: Permit) -> Option<Waker> {
+    pub(crate) fn take(&mut self, thread: JavaThreadId, permit: Permit) -> Option<Given> {
         self.given.remove(&(thread, permit))
     }
 
-    /// The same unpark passes on what another thread did: that thread is the waker.
-    pub(crate) fn replace(&mut self, target: JavaThreadId, permit: Permit, waker: Waker) {
+    /// The same unpark passes on what another thread did: to those who wait for
+    /// `lock`, that thread is the waker.
+    pub(crate) fn pass_on(
+        &mut self,
+        target: JavaThreadId,
+        permit: Permit,
+        lock: LockIndex,
+        waker: Waker,
+    ) {
         if let Some(given) = self.given.get_mut(&(target, permit)) {
-            *given = waker;
+            given.passes_on = Some((lock, waker));
         }
     }
 
