@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::Range;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,8 +12,8 @@ use trace_format::{
     ChunkWriter, DoesNotFit, Event, FileHeader, SegmentDecoder, SegmentEncoder, ThreadId,
 };
 
-use crate::history::{History, Written};
-use crate::script;
+use crate::history::Written;
+use crate::{park_script, script};
 
 /// Decides what becomes of the events. Each list is used in turn.
 #[derive(Clone, Debug)]
@@ -43,6 +44,15 @@ enum Loss {
 
 /// Of a hundred buffers, `lost` get lost.
 pub(crate) fn delivery(lost: u32) -> impl Strategy<Value = Delivery> {
+    delivery_in(24..200, lost)
+}
+
+/// The same in buffers that have room for a park event.
+pub(crate) fn park_delivery(lost: u32) -> impl Strategy<Value = Delivery> {
+    delivery_in(64..400, lost)
+}
+
+fn delivery_in(sizes: Range<usize>, lost: u32) -> impl Strategy<Value = Delivery> {
     let delay = prop_oneof![3 => 0..10usize, 2 => 0..100usize, 1 => 0..1000usize];
     let kind = prop::sample::select(vec![Loss::Listed, Loss::Counted, Loss::Missing]);
     let loss = (0..100u32, kind).prop_map(move |(roll, kind)| match roll >= 100 - lost {
@@ -50,7 +60,7 @@ pub(crate) fn delivery(lost: u32) -> impl Strategy<Value = Delivery> {
         false => Loss::None,
     });
     let parts = (
-        vec(24..200usize, 1..8),
+        vec(sizes, 1..8),
         vec(delay, 1..40),
         vec(loss, 1..40),
         vec(1..6usize, 1..8),
@@ -84,10 +94,10 @@ pub(crate) struct Arrived {
 }
 
 impl Delivery {
-    pub(crate) fn deliver(&self, history: &History) -> Arrived {
+    pub(crate) fn deliver(&self, events: &[Vec<Written>]) -> Arrived {
         let mut sizes = self.buffer_sizes.iter().copied().cycle();
         let mut buffers = Vec::new();
-        for (thread, events) in (0..).zip(&history.events) {
+        for (thread, events) in (0..).zip(events) {
             buffers.extend(fill_buffers(thread, events, &mut sizes));
         }
         for (buffer, loss) in buffers.iter_mut().zip(self.losses.iter().cycle()) {
@@ -147,7 +157,8 @@ impl Arrived {
             }
         }
         let mut names: BTreeMap<ThreadId, Vec<Event<'_>>> = BTreeMap::new();
-        for (thread, event) in script::metadata_events() {
+        let described = script::metadata_events().into_iter();
+        for (thread, event) in described.chain(park_script::metadata_events()) {
             names.entry(thread).or_default().push(event);
         }
         for (thread, events) in names {
@@ -209,7 +220,7 @@ fn lose_events(buffer: &mut Buffer, loss: Loss) {
 }
 
 fn encode(events: &[Event<'_>]) -> Vec<u8> {
-    let mut bytes = vec![0; 1 << 12];
+    let mut bytes = vec![0; 1 << 16];
     let mut encoder = SegmentEncoder::new();
     for event in events {
         encoder.encode(&mut bytes, event).expect("room for it");

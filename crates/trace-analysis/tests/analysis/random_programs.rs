@@ -19,11 +19,13 @@ use crate::{history::History, reference};
 /// How many programs each property is tried on.
 const PROGRAMS: u32 = 2000;
 
-fn config() -> ProptestConfig {
-    const SEEDS: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/analysis/random_programs.seeds"
-    );
+const SEEDS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/analysis/random_programs.seeds"
+);
+
+/// Keeps programs that fail in the file `seeds`.
+pub(crate) fn config(seeds: &'static str) -> ProptestConfig {
     // Unless PROPTEST_CASES is set.
     let cases = match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default().cases,
@@ -31,7 +33,7 @@ fn config() -> ProptestConfig {
     };
     ProptestConfig {
         cases,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(seeds))),
         ..ProptestConfig::default()
     }
 }
@@ -45,7 +47,7 @@ fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
     })
 }
 
-fn actions() -> impl Strategy<Value = Vec<Action>> {
+pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
     let action =
         any::<(u8, u8, u8, u8)>().prop_map(|(thread, choice, object, duration_ns)| Action {
             thread,
@@ -57,7 +59,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
 }
 
 /// What holds for every analysis.
-fn assert_conserved(analyzed: &Analyzed) -> Result<(), TestCaseError> {
+pub(crate) fn assert_conserved(analyzed: &Analyzed) -> Result<(), TestCaseError> {
     prop_assert_eq!(analyzed.counters.value(Counter::UnbalancedWaits), 0);
     for wait in &analyzed.waits {
         let mut at_ns = wait.start_ns;
@@ -72,20 +74,23 @@ fn assert_conserved(analyzed: &Analyzed) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn sorted(mut waits: Vec<FoundWait>) -> Vec<FoundWait> {
+pub(crate) fn sorted(mut waits: Vec<FoundWait>) -> Vec<FoundWait> {
     waits.sort();
     waits
 }
 
 /// Analyzes what arrived as a file.
-fn analyze_arrived(arrived: &Arrived, limits: Limits) -> Result<Analyzed, TestCaseError> {
+pub(crate) fn analyze_arrived(
+    arrived: &Arrived,
+    limits: Limits,
+) -> Result<Analyzed, TestCaseError> {
     let (analyzed, summary) = analyze_file(arrived.write_file().path(), limits);
     prop_assert!(summary.is_complete());
     Ok(analyzed)
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(SEEDS))]
 
     /// Where every release is seen, the analysis finds exactly what happened.
     #[test]
@@ -93,7 +98,7 @@ proptest! {
         (rules, actions, delivery) in (rules(Just(false)), actions(), delivery(0)),
     ) {
         let history = simulate(rules, &actions);
-        let arrived = delivery.deliver(&history);
+        let arrived = delivery.deliver(&history.events);
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
         let known = Known::new(&arrived.events());
@@ -113,7 +118,7 @@ proptest! {
         ),
     ) {
         let history = simulate(rules, &actions);
-        let arrived = delivery.deliver(&history);
+        let arrived = delivery.deliver(&history.events);
         let events = arrived.events();
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
@@ -132,7 +137,7 @@ proptest! {
         ),
     ) {
         let history = simulate(rules, &actions);
-        let arrived = delivery.deliver(&history);
+        let arrived = delivery.deliver(&history.events);
         let analyzed = analyze_arrived(&arrived, Limits { max_pending_events })?;
         assert_conserved(&analyzed)?;
         let mut known = Known::new(&arrived.events());
@@ -148,7 +153,7 @@ proptest! {
     ) {
         let mut history = simulate(rules, &actions);
         set_clocks_ahead(&mut history, &skews);
-        let arrived = delivery.deliver(&history);
+        let arrived = delivery.deliver(&history.events);
         let events = arrived.events();
         let analyzed = analyze(&events, Limits::default());
         assert_conserved(&analyzed)?;

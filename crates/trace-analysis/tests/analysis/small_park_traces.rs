@@ -203,7 +203,7 @@ fn unpark_before_the_park_is_found_in_the_threads_own_order() {
         "
         ReentrantLock
         10 T4 park d owner T1
-        20 T1 unpark T2 a elsewhere
+        20 T1 unpark T2 release/a elsewhere
         21 T2 park b
         22 T2 woken
         40 T2 unpark T4 b
@@ -581,6 +581,29 @@ fn told_releases_show_who_is_quicker_than_the_woken_thread() {
         "
         T2 enter b: 10-50 T1 a, 50-60 T3 c, 60-75 T1 e, 75-80 <handoff>
         T4 enter d: 70-75 T1 e, 75-80 <handoff>, 80-90 T2 b, 90-95 <handoff>
+        ",
+    );
+}
+
+/// T1, the last reader, wakes T2, and then T4, for the same release.
+#[test]
+fn release_that_wakes_another_thread_later_is_none() {
+    check(
+        "
+        ReadWriteLock
+        10 T2 park b
+        20 T4 park d
+        50 T1 unpark T2 unshare/a
+        55 T2 woken
+        70 T1 unpark T4 unshare/a owner T2
+        75 T4 woken owner T2
+        76 T4 park d again owner T2
+        90 T2 unpark T4 b
+        95 T4 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-70 T2 ?, 70-75 <handoff>, 75-90 T2 b, 90-95 <handoff>
         ",
     );
 }

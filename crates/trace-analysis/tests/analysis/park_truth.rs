@@ -1,0 +1,679 @@
+//! What the analysis may say about a simulated program whose threads park, judged
+//! by what happened.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use trace_format::{Event, LockId, ParkEndReason, ThreadId};
+
+use crate::found::{FoundWait, Part};
+use crate::park_history::{Kind, Object, Park, ParkEnded, ParkHistory, Role, Told, What};
+
+/// What happened, and which events of it arrived.
+pub(crate) struct Truth<'a> {
+    history: &'a ParkHistory,
+    arrived: BTreeSet<(LockId, u64)>,
+    all_considered: bool,
+    /// All events are known.
+    is_complete: bool,
+    waits: Vec<TrueWait>,
+    /// By the identity hash code of each lock, what tells about its owner, in order.
+    boundaries: BTreeMap<u32, Vec<Boundary>>,
+}
+
+/// A thread waited: the parks of one call that the queue's head shows to be one
+/// wait.
+struct TrueWait {
+    thread: ThreadId,
+    object: Object,
+    /// At least one.
+    parks: Vec<usize>,
+    start_ns: u64,
+    /// When its last park but an open one ended.
+    end_ns: u64,
+    /// Its last park has not ended.
+    is_open: bool,
+}
+
+/// An event that tells about a lock's owner.
+#[derive(Clone, Copy, Debug)]
+struct Boundary {
+    place: Place,
+    /// Index of the event's meaning.
+    told: usize,
+    time_ns: u64,
+    thread: ThreadId,
+    evidence: Evidence,
+    /// The hold that the event shows.
+    shows: Option<usize>,
+    /// The park that ends there.
+    ended: Option<usize>,
+    /// An unpark ended it.
+    was_woken: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evidence {
+    /// The thread releases the lock; of an exclusive one, this hold.
+    Release(Option<usize>, u8),
+    /// The lock had an owner, or the lock never says so.
+    Shown,
+}
+
+/// In the order of a lock's events. A permit given by a thread that did not see the
+/// lock comes just before the end of the park that consumes it.
+type Place = (u64, bool);
+
+impl<'a> Truth<'a> {
+    /// `events` arrived, and the analysis had the memory to wait for all of them or
+    /// not.
+    pub(crate) fn new(
+        history: &'a ParkHistory,
+        events: &[(ThreadId, Event<'_>)],
+        all_considered: bool,
+    ) -> Self {
+        let events = events.iter().map(|(_, event)| event);
+        let arrived = events.filter(|event| !matches!(event, Event::LostNumber { .. }));
+        let arrived: BTreeSet<_> = arrived.filter_map(Event::lock_and_sequence).collect();
+        let is_complete = all_considered && arrived.len() == history.tells.len();
+        Self {
+            history,
+            arrived,
+            all_considered,
+            is_complete,
+            waits: waits(history),
+            boundaries: boundaries(history),
+        }
+    }
+
+    /// All waits for something else than a lock.
+    pub(crate) fn waits_for_wakers(&self) -> Vec<FoundWait> {
+        let parks = self.history.parks.iter();
+        let others = parks.filter(|park| !park.object.kind.is_lock());
+        let ended = others.filter_map(|park| Some((park, park.end?)));
+        let found = ended.map(|(park, end)| {
+            let start_ns = self.time_ns(park.begin);
+            let end_ns = self.time_ns(end.told);
+            let is_bare = !matches!(park.object.kind, Kind::Latch { .. });
+            let sleeps = is_bare && park.timed && end.reason == ParkEndReason::TimedOut;
+            FoundWait {
+                thread: name(park.thread),
+                kind: if sleeps { "sleep" } else { "conditional" },
+                method: method(park.method),
+                lock: String::new(),
+                start_ns,
+                end_ns,
+                safepoint_ns: end.safepoint_ns,
+                parts: self.parts_until_woken(park.object, start_ns, end_ns, &end),
+            }
+        });
+        found.collect()
+    }
+
+    /// The waker has the time until it unparked the thread.
+    fn parts_until_woken(
+        &self,
+        object: Object,
+        start_ns: u64,
+        end_ns: u64,
+        end: &ParkEnded,
+    ) -> Vec<Part> {
+        let (until_ns, owner) = match (end.unpark, end.reason) {
+            (Some(unpark), _) => {
+                let first = self.wakers(unpark, object).pop().expect("at least one");
+                let told = &self.history.tells[first];
+                (told.time_ns, Ok((name(told.thread), told.method())))
+            }
+            (None, ParkEndReason::Interrupted) => (end_ns, Err("no-exit")),
+            (None, _) => (end_ns, Err("not-woken")),
+        };
+        let until_ns = until_ns.clamp(start_ns, end_ns);
+        let parts = [
+            (start_ns, until_ns, owner),
+            (until_ns, end_ns, Err("handoff")),
+        ];
+        let parts = parts.map(|(start_ns, end_ns, owner)| Part {
+            start_ns,
+            end_ns,
+            owner,
+        });
+        let is_empty = |part: &Part| part.start_ns == part.end_ns;
+        if start_ns == end_ns {
+            return parts.into_iter().take(1).collect();
+        }
+        parts.into_iter().filter(|part| !is_empty(part)).collect()
+    }
+
+    /// The given unpark, the one that it passes on if it sees that its target is parked
+    /// on `object`, and so on.
+    fn wakers(&self, unpark: usize, object: Object) -> Vec<usize> {
+        let mut wakers = vec![unpark];
+        while let Some(before) = self.passed_on(wakers[wakers.len() - 1], object) {
+            wakers.push(before);
+        }
+        wakers
+    }
+
+    fn passed_on(&self, unpark: usize, object: Object) -> Option<usize> {
+        let told = &self.history.tells[unpark];
+        if told.object != object {
+            return None;
+        }
+        let What::Unpark {
+            role: Role::PassOn, ..
+        } = told.what
+        else {
+            return None;
+        };
+        let before = |end: &ParkEnded| {
+            let end = &self.history.tells[end.told];
+            end.domain == told.domain && end.sequence < told.sequence
+        };
+        let ended = self.history.parks.iter().filter_map(|park| {
+            let own = park.thread == told.thread;
+            Some((park, park.end.filter(|end| own && before(end))?))
+        });
+        let last = ended.max_by_key(|(_, end)| self.history.tells[end.told].sequence);
+        let (_, end) = last.filter(|(park, _)| park.object == object)?;
+        end.unpark
+    }
+
+    /// Each wait is one that happened. If all events are known, each that happened is
+    /// there.
+    pub(crate) fn assert_waits(&self, found: &[&FoundWait]) -> Result<(), TestCaseError> {
+        let mut seen = BTreeSet::new();
+        for wait in found {
+            let (first, last) = self.find(wait)?;
+            let mut waits = self.waits.iter();
+            let same = waits.find(|wait| wait.parks.contains(&last));
+            let last = same.map_or(last, |wait| wait.parks[0]);
+            let last = &self.history.parks[last];
+            prop_assert_eq!(wait.kind, "enter", "{}", wait);
+            let park = &self.history.parks[first.parks[0]];
+            prop_assert_eq!(&wait.method, &method(park.method), "{}", wait);
+            if self.is_complete {
+                let ends = first.parks.iter().map(|&park| self.history.parks[park].end);
+                let safepoint_ns: u64 = ends.flatten().map(|end| end.safepoint_ns).sum();
+                prop_assert_eq!(wait.safepoint_ns, safepoint_ns, "{}", wait);
+            }
+            let is_same = |&park: &usize| self.history.parks[park].begin == last.begin;
+            if !first.parks.iter().any(is_same) {
+                // Two waits look like one only if nobody knows who lost the end of
+                // the one and the begin of the other.
+                let between = (first.end_ns, self.time_ns(last.begin));
+                let unknown = wait.parts.iter().all(|part| {
+                    part.end_ns <= between.0
+                        || part.start_ns >= between.1
+                        || part.owner == Err("lost")
+                });
+                prop_assert!(unknown && !self.is_complete, "two waits: {}", wait);
+            }
+            prop_assert!(
+                seen.insert((first.parks[0], wait.start_ns)),
+                "twice: {}",
+                wait
+            );
+        }
+        for wait in self.waits.iter().filter(|_| self.is_complete) {
+            let is_found = seen.contains(&(wait.parks[0], wait.start_ns));
+            let (thread, start_ns) = (wait.thread, wait.start_ns);
+            prop_assert_eq!(is_found, !wait.is_open, "T{} {}", thread, start_ns);
+        }
+        Ok(())
+    }
+
+    /// The wait that begins when `wait` begins, and the park that ends when it ends.
+    /// Where events are lost a wait can begin with a later park, and end with an
+    /// earlier one.
+    fn find(&self, wait: &FoundWait) -> Result<(&TrueWait, usize), TestCaseError> {
+        let of_lock =
+            |truth: &&TrueWait| name(truth.thread) == wait.thread && lock_of(truth.object, wait);
+        let begins = |park: &usize| self.time_ns(self.history.parks[*park].begin);
+        let ends = |park: &usize| {
+            self.history.parks[*park]
+                .end
+                .map(|end| self.time_ns(end.told))
+        };
+        let mut waits = self.waits.iter().filter(of_lock);
+        let begins = |park: &usize| begins(park) == wait.start_ns;
+        let first = waits.find(|truth| truth.parks.iter().any(begins));
+        let last = (0..self.history.parks.len()).find(|park| {
+            let is_own = name(self.history.parks[*park].thread) == wait.thread;
+            is_own && ends(park) == Some(wait.end_ns)
+        });
+        match (first, last) {
+            (Some(first), Some(last)) => Ok((first, last)),
+            _ => Err(TestCaseError::fail(format!("did not happen: {wait}"))),
+        }
+    }
+
+    /// Whoever is blamed had the lock.
+    pub(crate) fn assert_blame_is_true(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
+        let (first, _) = self.find(wait)?;
+        let boundaries = &self.boundaries[&first.object.hash];
+        for part in &wait.parts {
+            let (thread, method) = match &part.owner {
+                Ok(owner) => owner,
+                Err("handoff" | "no-exit") => continue,
+                Err("lost") if !self.is_complete => continue,
+                Err(reason) => return Err(TestCaseError::fail(format!("{reason}: {wait}"))),
+            };
+            prop_assert_ne!(thread, &wait.thread, "blamed on itself: {}", wait);
+            let released = boundaries.iter().find(|boundary| {
+                let by = matches!(boundary.evidence, Evidence::Release(_, at) if *method == self::method(at));
+                by && name(boundary.thread) == *thread && boundary.time_ns >= part.end_ns
+            });
+            prop_assert!(
+                method == "?" || released.is_some(),
+                "{} {} does not release the lock: {}",
+                thread,
+                method,
+                wait
+            );
+            if first.object.kind.knows_owner() {
+                let mut seen = self.seen(first.object, thread);
+                seen.sort_unstable();
+                let rest = subtract((part.start_ns, part.end_ns), &seen);
+                prop_assert_eq!(rest, None, "{} did not have the lock: {}", thread, wait);
+            } else {
+                prop_assert!(
+                    released
+                        .is_some_and(|released| released.time_ns == part.end_ns
+                            || part.end_ns == wait.end_ns),
+                    "{} did not release the lock then: {}",
+                    thread,
+                    wait
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// From when to when `thread` is seen to have the lock.
+    ///
+    /// While it had it, and when it was free before, and until the unpark that follows
+    /// the release. An event is a
+    /// little older than what it shows, a thread that was woken up may have acquired
+    /// the lock at once, and between two events that show the same owner it can have
+    /// released and acquired the lock again.
+    fn seen(&self, object: Object, thread: &str) -> Vec<(u64, u64)> {
+        let boundaries = &self.boundaries[&object.hash];
+        let holds = || {
+            self.history
+                .holds
+                .iter()
+                .filter(|hold| hold.object == object)
+        };
+        let own = holds().filter(|hold| name(hold.thread) == thread);
+        let mut seen: Vec<(u64, u64)> = own
+            .map(|hold| {
+                let before = holds().filter_map(|other| other.end_ns);
+                let before = before.filter(|&end_ns| end_ns <= hold.start_ns);
+                (before.max().unwrap_or(0), hold.end_ns.unwrap_or(u64::MAX))
+            })
+            .collect();
+        // Since when it is seen, and until when if nobody is seen any more.
+        let mut current: Option<(u64, u64)> = None;
+        for boundary in boundaries {
+            let is_unseen = !boundary.place.1;
+            let mine = |hold: usize| name(self.history.holds[hold].thread) == thread;
+            let shows = boundary.shows.filter(|&hold| mine(hold));
+            let releases =
+                matches!(boundary.evidence, Evidence::Release(Some(hold), _) if mine(hold));
+            if let Some((since_ns, until_ns)) = current
+                && (releases || shows.is_some())
+            {
+                seen.push((since_ns, until_ns.min(boundary.time_ns)));
+            }
+            // The owner is looked at later.
+            if let Some(hold) = shows {
+                seen.push((boundary.time_ns, self.history.holds[hold].start_ns));
+            }
+            // The unpark comes after the release.
+            if let Evidence::Release(Some(hold), _) = boundary.evidence
+                && mine(hold)
+            {
+                let end_ns = self.history.holds[hold].end_ns.expect("released");
+                seen.push((end_ns, boundary.time_ns));
+            }
+            let got_lock = boundary.ended.is_some_and(|park| {
+                let mut holds = self.history.holds.iter();
+                let got_lock = holds.any(|hold| hold.park == Some(park));
+                // Or it was interrupted, and came back.
+                let gave_up = self.history.parks[park].gave_up;
+                name(boundary.thread) == thread && (got_lock || gave_up)
+            });
+            current = match (boundary.evidence, boundary.shows) {
+                _ if shows.is_some() || got_lock => Some((boundary.time_ns, u64::MAX)),
+                // It may be that of another lock.
+                _ if is_unseen => current,
+                // It may not have unparked anybody yet.
+                (Evidence::Shown, None) if self.is_complete => {
+                    current.map(|(since, until)| (since, until.min(boundary.time_ns)))
+                }
+                _ if !self.is_used(boundary) => current,
+                _ => None,
+            };
+        }
+        seen
+    }
+
+    /// The analysis knows of the event. The end of a park whose begin is lost is not
+    /// used.
+    fn is_used(&self, boundary: &Boundary) -> bool {
+        let has_arrived = |told: usize| {
+            let told = &self.history.tells[told];
+            self.arrived.contains(&(told.domain, told.sequence))
+        };
+        let begin = boundary.ended.map(|park| self.history.parks[park].begin);
+        self.all_considered && has_arrived(boundary.told) && begin.is_none_or(has_arrived)
+    }
+
+    /// Whoever is seen to have the lock is blamed, with the method of its release.
+    pub(crate) fn assert_seen_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
+        let (truth, _) = self.find(wait)?;
+        let boundaries = &self.boundaries[&truth.object.hash];
+        let begin = &self.history.tells[self.history.parks[truth.parks[0]].begin];
+        let last = self.history.parks[*truth.parks.last().expect("one")].end;
+        let end_place = (self.history.tells[last.expect("ended").told].sequence, true);
+        let first_begin = boundaries
+            .first()
+            .map_or(begin.sequence, |first| first.place.0);
+        let knows_owner = truth.object.kind.knows_owner();
+        let mut at_ns = wait.start_ns;
+        let mut released = false;
+        let mut waking = BTreeSet::new();
+        for (at, pair) in boundaries.windows(2).enumerate() {
+            let (from, to) = (&pair[0], &pair[1]);
+            match self.history.tells[from.told].what {
+                What::Unpark {
+                    target,
+                    role: Role::Release(_),
+                    ..
+                } if from.place.1 => _ = waking.insert(target),
+                What::End { .. } => _ = waking.remove(&from.thread),
+                _ => {}
+            }
+            released = match from.evidence {
+                Evidence::Release(..) => true,
+                // A thread that was woken can have acquired it.
+                Evidence::Shown if from.ended.is_some() => false,
+                // A thread that shares it can queue up all the same.
+                Evidence::Shown => released && !truth.object.kind.is_exclusive(),
+            };
+            // From a release until the thread woken runs nobody can be seen to have
+            // the lock all the time.
+            let hidden = !waking.is_empty() && to.evidence == Evidence::Shown;
+            if hidden || released && !knows_owner {
+                continue;
+            }
+            if from.place > (begin.sequence, true) {
+                at_ns = at_ns.max(from.time_ns);
+            }
+            if to.place <= (begin.sequence, true) || to.place > end_place {
+                continue;
+            }
+            if from.place.0 < first_begin {
+                continue;
+            }
+            let Some((thread, hold)) = self.seen_between(from, to) else {
+                continue;
+            };
+            let until_ns = to.time_ns.min(wait.end_ns);
+            if thread == truth.thread || until_ns <= at_ns {
+                continue;
+            }
+            let mut parts = wait.parts.iter();
+            let part = parts.find(|part| part.start_ns <= at_ns && part.end_ns >= until_ns);
+            let Some((found, in_method)) = part.and_then(|part| part.owner.as_ref().ok()) else {
+                return Err(TestCaseError::fail(format!(
+                    "T{thread} is not blamed for {at_ns}-{until_ns}: {wait}"
+                )));
+            };
+            prop_assert_eq!(found, &name(thread), "{}-{}: {}", at_ns, until_ns, wait);
+            if let Some(at) = self.release_seen(&boundaries[at + 1..], hold, end_place) {
+                prop_assert_eq!(in_method, &method(at), "{}", wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// Who has the lock from one event to the next, if they show it.
+    fn seen_between(&self, from: &Boundary, to: &Boundary) -> Option<(ThreadId, Option<usize>)> {
+        let hold = match to.evidence {
+            // Of a lock without an owner only the release counts.
+            Evidence::Release(None, _) => return Some((to.thread, None)),
+            Evidence::Release(hold, _) => hold?,
+            Evidence::Shown => to.shows?,
+        };
+        let thread = self.history.holds[hold].thread;
+        let woken = from.ended.filter(|_| from.was_woken);
+        let got_lock = woken.is_some() && self.history.holds[hold].park == woken;
+        let knows_owner = self.history.holds[hold].object.kind.knows_owner();
+        let seen = !knows_owner || from.shows == Some(hold) || got_lock;
+        seen.then_some((thread, Some(hold)))
+    }
+
+    /// The method of the release of `hold`, if the events up to it show nothing else.
+    fn release_seen(&self, from: &[Boundary], hold: Option<usize>, end: Place) -> Option<u8> {
+        let mut same = from.iter().take_while(|boundary| boundary.place <= end);
+        for boundary in &mut same {
+            match boundary.evidence {
+                Evidence::Release(released, method) => {
+                    return (released == hold).then_some(method);
+                }
+                Evidence::Shown if boundary.shows != hold || hold.is_none() => return None,
+                Evidence::Shown => {}
+            }
+        }
+        None
+    }
+
+    /// A wait for something else whose events are known in part: it happened, and
+    /// if somebody is to blame, then the waker, or who passed that on.
+    pub(crate) fn assert_waker_is_true(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
+        let is_own = |park: &&Park| name(park.thread) == wait.thread;
+        let mut parks = self.history.parks.iter().filter(is_own);
+        let begins = parks
+            .clone()
+            .find(|park| self.time_ns(park.begin) == wait.start_ns);
+        let ends = parks.find_map(|park| {
+            let end = park.end?;
+            (self.time_ns(end.told) == wait.end_ns).then_some((park, end))
+        });
+        let (Some(begins), Some((ends, end))) = (begins, ends) else {
+            return Err(TestCaseError::fail(format!("did not happen: {wait}")));
+        };
+        prop_assert_eq!(&wait.method, &method(begins.method), "{}", wait);
+        for part in &wait.parts {
+            let Ok((thread, in_method)) = &part.owner else {
+                continue;
+            };
+            prop_assert_eq!(begins.begin, ends.begin, "two waits: {}", wait);
+            let wakers = end
+                .unpark
+                .map(|unpark| self.wakers(unpark, ends.object))
+                .unwrap_or_default();
+            let blamed = wakers.iter().any(|&unpark| {
+                let told = &self.history.tells[unpark];
+                name(told.thread) == *thread && told.method() == *in_method
+            });
+            prop_assert!(blamed, "not woken by {} {}: {}", thread, in_method, wait);
+        }
+        Ok(())
+    }
+
+    fn time_ns(&self, told: usize) -> u64 {
+        self.history.tells[told].time_ns
+    }
+}
+
+impl Told {
+    /// The method that unparks.
+    fn method(&self) -> String {
+        match self.what {
+            What::Unpark { method, .. } => self::method(method),
+            _ => panic!("not an unpark"),
+        }
+    }
+}
+
+impl Kind {
+    fn knows_owner(self) -> bool {
+        matches!(self, Kind::ReentrantLock { .. })
+    }
+}
+
+fn waits(history: &ParkHistory) -> Vec<TrueWait> {
+    let mut waits: Vec<TrueWait> = Vec::new();
+    for (at, park) in history.parks.iter().enumerate() {
+        if !park.object.kind.is_lock() {
+            continue;
+        }
+        let mut of_thread = (0..waits.len()).rev();
+        let last = of_thread.find(|&wait| waits[wait].thread == park.thread);
+        let same = last.filter(|&last| park.continued && goes_on(history, &waits[last], park));
+        let end_ns = park.end.map(|end| history.tells[end.told].time_ns);
+        match (same, end_ns) {
+            (Some(same), Some(end_ns)) => {
+                waits[same].parks.push(at);
+                waits[same].end_ns = end_ns;
+            }
+            (Some(same), None) => waits[same].is_open = true,
+            (None, None) => {}
+            (None, Some(end_ns)) => waits.push(TrueWait {
+                thread: park.thread,
+                object: park.object,
+                parks: vec![at],
+                start_ns: history.tells[park.begin].time_ns,
+                end_ns,
+                is_open: false,
+            }),
+        }
+    }
+    waits
+}
+
+/// The thread, whose queue has the same head as before, goes on with its wait.
+///
+/// A call that gives up when it is interrupted is taken to have done so, although
+/// the interrupt's permit can be older than the call. But if something else wakes it
+/// up before it is interrupted, it is taken to be the same call as the next one in
+/// the same method, unless it is seen to release the lock meanwhile.
+fn goes_on(history: &ParkHistory, wait: &TrueWait, park: &Park) -> bool {
+    let last = &history.parks[*wait.parks.last().expect("one")];
+    let Some(end) = last.end else { return false };
+    if last.interruptible && end.reason == ParkEndReason::Interrupted {
+        return false;
+    }
+    let looks_same = (last.object, last.method) == (park.object, park.method);
+    let between = history.tells[end.told].sequence..history.tells[park.begin].sequence;
+    let releases = history.tells.iter().any(|told| {
+        let is_release = matches!(
+            told.what,
+            What::Unpark {
+                role: Role::Release(_),
+                ..
+            }
+        );
+        let is_here = (told.thread, told.object) == (park.thread, park.object);
+        is_release && is_here && between.contains(&told.sequence)
+    });
+    last.first == park.first || last.gave_up && looks_same && !releases
+}
+
+fn boundaries(history: &ParkHistory) -> BTreeMap<u32, Vec<Boundary>> {
+    let mut boundaries: BTreeMap<u32, Vec<Boundary>> = BTreeMap::new();
+    for (at, told) in history.tells.iter().enumerate() {
+        if told.object.kind.is_lock() {
+            let of_lock = boundaries.entry(told.object.hash).or_default();
+            of_lock.extend(Boundary::of(at, told, (told.sequence, true), history));
+        }
+    }
+    for park in history
+        .parks
+        .iter()
+        .filter(|park| park.object.kind.is_lock())
+    {
+        let ended = park.end.and_then(|end| Some((end.told, end.unpark?)));
+        let Some((end, unpark)) = ended else { continue };
+        let (place, told) = ((history.tells[end].sequence, false), &history.tells[unpark]);
+        if told.object.kind == Kind::Nothing {
+            let of_lock = boundaries.entry(park.object.hash).or_default();
+            of_lock.extend(Boundary::of(unpark, told, place, history));
+        }
+    }
+    for boundaries in boundaries.values_mut() {
+        boundaries.sort_by_key(|boundary| boundary.place);
+    }
+    boundaries
+}
+
+impl Boundary {
+    fn of(at: usize, told: &Told, place: Place, history: &ParkHistory) -> Option<Self> {
+        let shows = told.shows.map(|(hold, _)| hold);
+        let mut ended = None;
+        let evidence = match told.what {
+            What::Begin => Evidence::Shown,
+            What::End { park } => {
+                ended = Some(park);
+                Evidence::Shown
+            }
+            What::Unpark {
+                role: Role::Release(hold),
+                method,
+                ..
+            } => Evidence::Release(hold, method),
+            What::Unpark { .. } => Evidence::Shown,
+        };
+        let was_woken = ended.is_some_and(|park| {
+            let end = history.parks[park].end.expect("ended");
+            matches!(
+                end.reason,
+                ParkEndReason::Unparked | ParkEndReason::PermitAvailable
+            )
+        });
+        let parks = !matches!(told.what, What::Unpark { .. });
+        let tells = if told.object.kind.knows_owner() {
+            parks || shows.is_some()
+        } else {
+            // Whoever queues up shows that somebody has the lock.
+            was_woken || matches!(told.what, What::Begin)
+        };
+        let tells = tells || evidence != Evidence::Shown;
+        tells.then_some(Self {
+            place,
+            told: at,
+            time_ns: told.time_ns,
+            thread: told.thread,
+            evidence,
+            shows,
+            ended,
+            was_woken,
+        })
+    }
+}
+
+/// What `parts`, sorted, do not cover of `whole`: its begin.
+fn subtract(whole: (u64, u64), parts: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let (mut from_ns, to_ns) = whole;
+    for &(start_ns, end_ns) in parts {
+        if start_ns <= from_ns {
+            from_ns = from_ns.max(end_ns);
+        }
+    }
+    (from_ns < to_ns).then_some((from_ns, to_ns))
+}
+
+fn name(thread: ThreadId) -> String {
+    format!("T{thread}")
+}
+
+fn method(letter: u8) -> String {
+    char::from(letter).to_string()
+}
+
+/// Identity hash codes are all different.
+fn lock_of(object: Object, wait: &FoundWait) -> bool {
+    wait.lock.ends_with(&format!("@{:x}", object.hash))
+}

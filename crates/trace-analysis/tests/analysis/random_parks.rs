@@ -1,0 +1,134 @@
+//! Random programs whose threads park, in a simulated JVM: whatever happens, and
+//! whatever gets lost, the blame for each wait adds up and is never wrong.
+//!
+//! `PROPTEST_CASES` sets the number of programs for each property. Those that
+//! failed once are kept in `random_parks.seeds` and run first.
+
+use proptest::prelude::*;
+use trace_analysis::{Counter, Limits};
+
+use crate::delivery::park_delivery;
+use crate::found::{FoundWait, analyze};
+use crate::park_history::{Kind, ParkHistory};
+use crate::park_script;
+use crate::park_simulator::{Rules, simulate};
+use crate::park_truth::Truth;
+use crate::random_programs::{actions, analyze_arrived, assert_conserved, config, sorted};
+
+const SEEDS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/analysis/random_parks.seeds"
+);
+
+/// Programs do not write more events.
+const ENOUGH: usize = 10_000;
+
+fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
+    let kind = prop_oneof![
+        4 => any::<bool>().prop_map(|fair| Kind::ReentrantLock { fair }),
+        1 => Just(Kind::Mutex),
+        1 => (1..=2u32).prop_map(|permits| Kind::Semaphore { permits }),
+        1 => (1..=2u32).prop_map(|count| Kind::Latch { count }),
+        1 => Just(Kind::Thing),
+        1 => Just(Kind::Nothing),
+    ];
+    let objects = proptest::collection::vec(kind, 1..=4);
+    let rules = (2..=6u8, objects, races);
+    rules.prop_map(|(threads, objects, races)| Rules {
+        threads,
+        objects,
+        races,
+    })
+}
+
+/// Those for locks, and those for something else.
+fn split(waits: &[FoundWait]) -> (Vec<&FoundWait>, Vec<&FoundWait>) {
+    waits.iter().partition(|wait| wait.kind == "enter")
+}
+
+/// Without the names of locks, which the truth does not know.
+fn without_locks(waits: Vec<&FoundWait>) -> Vec<FoundWait> {
+    let nameless = waits.into_iter().map(|wait| FoundWait {
+        lock: String::new(),
+        ..wait.clone()
+    });
+    sorted(nameless.collect())
+}
+
+/// What `check` finds wrong, with the program's events in their order.
+fn explained(history: &ParkHistory, check: Result<(), TestCaseError>) -> Result<(), TestCaseError> {
+    check.map_err(|error| TestCaseError::fail(format!("{error}\n{history}")))
+}
+
+proptest! {
+    #![proptest_config(config(SEEDS))]
+
+    /// With all events, who is seen to have a lock is blamed, and nobody else is.
+    #[test]
+    fn blame_is_what_the_events_show(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), park_delivery(0)),
+    ) {
+        let history = simulate(&rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        let analyzed = analyze_arrived(&arrived, Limits::default())?;
+        assert_conserved(&analyzed)?;
+        let truth = Truth::new(&history, &arrived.events(), true);
+        let (for_locks, others) = split(&analyzed.waits);
+        explained(&history, truth.assert_waits(&for_locks))?;
+        for wait in for_locks {
+            explained(&history, truth.assert_blame_is_true(wait))?;
+            explained(&history, truth.assert_seen_is_blamed(wait))?;
+        }
+        prop_assert_eq!(without_locks(others), sorted(truth.waits_for_wakers()));
+        for counter in [
+            Counter::GapsSkipped,
+            Counter::LateEvents,
+            Counter::EnteredWithoutEnter,
+            Counter::WaitsWithoutEntered,
+        ] {
+            prop_assert_eq!(analyzed.counters.value(counter), 0, "{}", counter.name());
+        }
+        let parked = history.parks.iter().filter(|park| park.end.is_none());
+        prop_assert_eq!(analyzed.counters.value(Counter::OpenWaits), parked.count() as u64);
+    }
+
+    /// The order in which events arrive does not matter.
+    #[test]
+    fn order_of_arrival_does_not_matter(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), park_delivery(0)),
+    ) {
+        let history = simulate(&rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        let mut events = arrived.events();
+        events.extend(park_script::metadata_events());
+        let forwards = sorted(analyze(&events, Limits::default()).waits);
+        events.reverse();
+        prop_assert_eq!(forwards, sorted(analyze(&events, Limits::default()).waits));
+    }
+
+    /// Whatever gets lost, and however few events may be held back: who is blamed
+    /// had the lock.
+    #[test]
+    fn losses_make_nobody_else_guilty(
+        (rules, actions, delivery, max_pending_events) in (
+            rules(any::<bool>()),
+            actions(),
+            prop_oneof![park_delivery(0), park_delivery(10), park_delivery(40)],
+            prop_oneof![Just(ENOUGH), 0..60usize],
+        ),
+    ) {
+        let history = simulate(&rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        let analyzed = analyze_arrived(&arrived, Limits { max_pending_events })?;
+        assert_conserved(&analyzed)?;
+        let truth = Truth::new(&history, &arrived.events(), max_pending_events == ENOUGH);
+        let (for_locks, others) = split(&analyzed.waits);
+        explained(&history, truth.assert_waits(&for_locks))?;
+        for wait in for_locks {
+            explained(&history, truth.assert_blame_is_true(wait))?;
+        }
+        for wait in others {
+            explained(&history, truth.assert_waker_is_true(wait))?;
+        }
+    }
+}
