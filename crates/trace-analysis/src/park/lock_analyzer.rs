@@ -189,8 +189,10 @@ impl LockAnalyzer {
             return;
         };
         let (watchers, reader) = (self.watchers(), self.waiters[index].reader);
-        // It may be the end of another park, on another lock.
-        if !self.ownership.may_be_two_waits(self.waiters[index].start) {
+        if self.ownership.may_be_two_waits(self.waiters[index].start) {
+            // It may be the end of another park, on another lock.
+            self.ownership.doubt(end.time_ns, watchers, sink.counters);
+        } else {
             self.ownership
                 .end(end, reader, unseen_waker, watchers, sink.counters);
         }
@@ -212,7 +214,12 @@ impl LockAnalyzer {
             self.end_wait(index, sink.counters);
         }
         let watchers = self.watchers();
-        self.ownership.unpark(unpark, code, watchers, sink.counters);
+        let is_parked = self.waiters.iter().any(|waiter| {
+            let java_id = sink.entities.thread(waiter.thread).java_id;
+            waiter.state == State::Parked && java_id == unpark.target
+        });
+        self.ownership
+            .unpark(unpark, is_parked, code, watchers, sink.counters);
         self.pass_on_ended(sink);
     }
 

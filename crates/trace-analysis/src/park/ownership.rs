@@ -288,8 +288,11 @@ impl Ownership {
         watchers: Watchers,
         counters: &mut Counters,
     ) {
-        // What has been seen since tells more than an older release.
-        if let Some(waker) = unseen_waker.filter(|waker| waker.time_ns >= self.seen_ns) {
+        // What has been seen since tells more than an older release. If the next
+        // release is told, this one was that of another lock.
+        let is_free = matches!(self.tenure, Tenure::Free { told: true, .. });
+        let is_news = |waker: &Waker| waker.time_ns >= self.seen_ns && !is_free;
+        if let Some(waker) = unseen_waker.filter(is_news) {
             let release = Evidence::Release {
                 thread: waker.thread,
                 chain: waker.chain,
@@ -320,10 +323,17 @@ impl Ownership {
         self.waking.retain(|&waking| waking != end.java_id);
     }
 
-    /// A thread unparks another one that is parked here.
+    /// Perhaps a thread parks no longer.
+    pub(super) fn doubt(&mut self, time_ns: u64, watchers: Watchers, counters: &mut Counters) {
+        self.boundary(time_ns, Evidence::None, Tenure::Lost, watchers, counters);
+    }
+
+    /// A thread unparks another one, which `is_parked` here, or was when the thread
+    /// looked.
     pub(super) fn unpark(
         &mut self,
         unpark: &Unpark,
+        is_parked: bool,
         code: Code,
         watchers: Watchers,
         counters: &mut Counters,
@@ -338,9 +348,11 @@ impl Ownership {
             // It gives up.
             *woken = woken.filter(|woken| woken.thread != unpark.thread);
         }
+        // Nobody sees any more what a thread waits for that is not parked.
+        let told = unpark.tells_next && is_parked;
         let free = Tenure::Free {
             next: unpark.owner,
-            told: unpark.tells_next,
+            told,
         };
         let had_it_before = |owner| match self.tenure {
             // The thread that was woken has had the lock since.
@@ -369,7 +381,7 @@ impl Ownership {
             }
         };
         self.boundary(unpark.time_ns, evidence, next, watchers, counters);
-        let is_blind = next == free && !unpark.tells_next;
+        let is_blind = next == free && !told;
         if is_blind && !self.waking.contains(&unpark.target) {
             self.waking.push(unpark.target);
         }

@@ -101,9 +101,9 @@ impl WaitForWaker {
             None => {
                 let reason = match woken.end.reason {
                     ParkEndReason::TimedOut | ParkEndReason::Spurious => UnknownOwner::NotWoken,
-                    // An interrupt by a thread that is not Java's has no event.
-                    ParkEndReason::Interrupted => UnknownOwner::NoExit,
-                    ParkEndReason::Unparked | ParkEndReason::PermitAvailable => UnknownOwner::Lost,
+                    // Not every unpark has an event.
+                    _ if woken.end.permit == 0 => UnknownOwner::NoExit,
+                    _ => UnknownOwner::Lost,
                 };
                 add(self.start_ns, end_ns, Owner::Unknown(reason));
             }
