@@ -172,7 +172,6 @@ impl Arrival {
                     blocker: blocker_in(lock, blocker),
                     owner: owner.into(),
                     interrupt: false,
-                    tells_next: chain % 2 == 1,
                     chain: chain.into(),
                 })
             }

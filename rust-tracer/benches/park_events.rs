@@ -69,7 +69,6 @@ fn park_events(criterion: &mut Criterion) {
                 blocker_hash,
                 chain: 1,
                 interrupt: false,
-                tells_next: false,
             };
             // SAFETY: the tracer is used by this thread only, here and below.
             unsafe { lct_unpark(tracer.as_deref_mut(), &unpark) };

@@ -264,10 +264,6 @@ typedef struct LctUnpark {
    By an interrupt.
    */
   bool interrupt;
-  /*
-   The blocker's next release will be an unpark, too.
-   */
-  bool tells_next;
 } LctUnpark;
 
 /*

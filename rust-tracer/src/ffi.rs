@@ -169,8 +169,6 @@ pub struct LctUnpark {
     pub chain: u32,
     /// By an interrupt.
     pub interrupt: bool,
-    /// The blocker's next release will be an unpark, too.
-    pub tells_next: bool,
 }
 
 /// Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
@@ -605,7 +603,6 @@ pub unsafe extern "C" fn lct_unpark(thread: Option<&mut ThreadTracer>, unpark: &
         blocker: blocker(unpark.blocker_class, unpark.blocker_hash),
         owner: unpark.owner,
         interrupt: unpark.interrupt,
-        tells_next: unpark.tells_next,
         chain: unpark.chain,
     });
 }

@@ -143,7 +143,6 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             ("blocker_hash", Number(unpark.blocker.identity_hash.into())),
             ("owner", Number(unpark.owner)),
             ("interrupt", Flag(unpark.interrupt)),
-            ("tells_next", Flag(unpark.tells_next)),
             ("chain", Number(unpark.chain.into())),
         ],
         Event::LostNumber { lock, sequence } => {

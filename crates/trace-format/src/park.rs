@@ -151,9 +151,6 @@ pub struct Unpark {
     pub owner: JavaThreadId,
     /// It is an interrupt, which unparks too.
     pub interrupt: bool,
-    /// The blocker's next release is an unpark, too, even if the target does not
-    /// run until then. Otherwise a lock finds nobody to unpark meanwhile.
-    pub tells_next: bool,
     /// Where the writer stands.
     pub chain: ChainId,
 }

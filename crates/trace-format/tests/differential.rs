@@ -188,7 +188,6 @@ impl<'a> Reader<'a> {
                     blocker: state.blocker(),
                     owner: if flags & 4 != 0 { self.number()? } else { 0 },
                     interrupt: flags & 8 != 0,
-                    tells_next: flags & 16 != 0,
                     chain: state.exit_chain,
                 })
             }

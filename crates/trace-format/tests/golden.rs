@@ -201,7 +201,6 @@ fn trace(compressed: bool) -> Vec<u8> {
             blocker: BLOCKER,
             owner: 14,
             interrupt: false,
-            tells_next: true,
             chain: 1,
         }),
         Event::Unpark(Unpark {
@@ -213,7 +212,6 @@ fn trace(compressed: bool) -> Vec<u8> {
             blocker: Blocker::NONE,
             owner: 0,
             interrupt: true,
-            tells_next: false,
             chain: 1,
         }),
         Event::ThreadEnd { time_ns: 100_000 },

@@ -87,12 +87,6 @@ impl Jvm {
         self
     }
 
-    /// Kills the JVM after this time; the default is two minutes.
-    pub fn time_limit(mut self, time_limit: Duration) -> Self {
-        self.time_limit = time_limit;
-        self
-    }
-
     /// Lets another command start the JVM.
     pub fn below(mut self, command: &[&str]) -> Self {
         self.below = command.iter().map(|&word| word.to_owned()).collect();

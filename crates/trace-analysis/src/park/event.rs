@@ -56,9 +56,6 @@ pub(crate) struct Unpark {
     /// What the target waited for, as the thread saw it.
     pub(crate) lock: LockIndex,
     pub(crate) owner: Option<ThreadIndex>,
-    /// The next release is an unpark, too, even if the target does not run until
-    /// then.
-    pub(crate) tells_next: bool,
     pub(crate) chain: ChainIndex,
 }
 
@@ -136,7 +133,6 @@ impl ParkEvent {
             permit: unpark.permit,
             lock: resolver.blocker(unpark.blocker, entities),
             owner: resolver.java_thread(unpark.owner, entities),
-            tells_next: unpark.tells_next,
             chain: resolver.chain(unpark.chain, entities),
         });
         (unpark.domain, unpark.sequence, event)

@@ -214,12 +214,7 @@ impl LockAnalyzer {
             self.end_wait(index, sink.counters);
         }
         let watchers = self.watchers();
-        let is_parked = self.waiters.iter().any(|waiter| {
-            let java_id = sink.entities.thread(waiter.thread).java_id;
-            waiter.state == State::Parked && java_id == unpark.target
-        });
-        self.ownership
-            .unpark(unpark, is_parked, code, watchers, sink.counters);
+        self.ownership.unpark(unpark, code, watchers, sink.counters);
         self.pass_on_ended(sink);
     }
 

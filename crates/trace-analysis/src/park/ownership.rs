@@ -9,11 +9,9 @@
 //! * on X, if X may have held the lock at both ends: at the begin because the
 //!   event showed it as the owner, or because it was woken there and got the
 //!   lock; at the end because the event shows it as the owner or is its release;
-//! * on X from the release before, if it was quicker than the thread woken then. The
-//!   tracer sees to it that its release is an event (`tells_next`), where it can;
 //! * on nobody ([`UnknownOwner::HandOff`]) from a release until the thread woken
-//!   runs, where it cannot: several owners may come and go meanwhile without an event,
-//!   even if the same one is seen twice;
+//!   runs: several owners may come and go meanwhile without an event, even if the
+//!   same one is seen twice;
 //! * on nobody ([`UnknownOwner::NoExit`]) where both ends contradict each other.
 //!
 //! Where the lock does not say who owns it, what counts is the release alone, as
@@ -100,8 +98,6 @@ enum Tenure {
     Free {
         /// This thread had it just after.
         next: Option<ThreadIndex>,
-        /// Whoever gets it writes an event at the release.
-        told: bool,
     },
     /// Events are lost.
     Lost,
@@ -245,10 +241,7 @@ impl Ownership {
             woken: None,
         };
         let next = if self.knows_owner && !self.is_shareable() {
-            Tenure::Free {
-                next: None,
-                told: false,
-            }
+            Tenure::Free { next: None }
         } else {
             held
         };
@@ -288,20 +281,14 @@ impl Ownership {
         watchers: Watchers,
         counters: &mut Counters,
     ) {
-        // What has been seen since tells more than an older release. If the next
-        // release is told, this one was that of another lock.
-        let is_free = matches!(self.tenure, Tenure::Free { told: true, .. });
-        let is_news = |waker: &Waker| waker.time_ns >= self.seen_ns && !is_free;
-        if let Some(waker) = unseen_waker.filter(is_news) {
+        // What has been seen since tells more than an older release.
+        if let Some(waker) = unseen_waker.filter(|waker| waker.time_ns >= self.seen_ns) {
             let release = Evidence::Release {
                 thread: waker.thread,
                 chain: waker.chain,
                 shared: false,
             };
-            let free = Tenure::Free {
-                next: None,
-                told: false,
-            };
+            let free = Tenure::Free { next: None };
             self.boundary(waker.time_ns, release, free, watchers, counters);
         }
         let woken = Woken {
@@ -328,12 +315,10 @@ impl Ownership {
         self.boundary(time_ns, Evidence::None, Tenure::Lost, watchers, counters);
     }
 
-    /// A thread unparks another one, which `is_parked` here, or was when the thread
-    /// looked.
+    /// A thread unparks another one that is parked here.
     pub(super) fn unpark(
         &mut self,
         unpark: &Unpark,
-        is_parked: bool,
         code: Code,
         watchers: Watchers,
         counters: &mut Counters,
@@ -348,12 +333,7 @@ impl Ownership {
             // It gives up.
             *woken = woken.filter(|woken| woken.thread != unpark.thread);
         }
-        // Nobody sees any more what a thread waits for that is not parked.
-        let told = unpark.tells_next && is_parked;
-        let free = Tenure::Free {
-            next: unpark.owner,
-            told,
-        };
+        let free = Tenure::Free { next: unpark.owner };
         let had_it_before = |owner| match self.tenure {
             // The thread that was woken has had the lock since.
             Tenure::Held { woken, .. } if is_woken(woken, unpark.thread) => false,
@@ -381,8 +361,7 @@ impl Ownership {
             }
         };
         self.boundary(unpark.time_ns, evidence, next, watchers, counters);
-        let is_blind = next == free && !told;
-        if is_blind && !self.waking.contains(&unpark.target) {
+        if next == free && !self.waking.contains(&unpark.target) {
             self.waking.push(unpark.target);
         }
     }
@@ -485,7 +464,7 @@ impl Ownership {
                     // A reader has to release the lock before it can own it.
                     || is_release && !self.knows_owner && was_reader <= is_shared
             }
-            Tenure::Free { next, told } => next == Some(thread) || next.is_none() && told,
+            Tenure::Free { next } => next == Some(thread),
             Tenure::Unseen | Tenure::Lost => false,
         };
         if had_it {

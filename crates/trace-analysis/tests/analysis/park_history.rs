@@ -98,8 +98,6 @@ pub(crate) enum What {
         method: u8,
         role: Role,
         target: ThreadId,
-        /// The next release is told, too.
-        tells_next: bool,
     },
 }
 

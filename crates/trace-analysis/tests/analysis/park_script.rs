@@ -80,7 +80,6 @@ const FIRST_ROLE: u32 = 200;
 /// 10 T2 park b timed          ... for some time
 /// 20 T1 unpark T2 a           thread 1 unparks thread 2, in method a
 /// 20 T1 unpark T2 a elsewhere ... and does not see what that is parked on
-/// 20 T1 unpark T2 a tells     ... and the next release will be an event, too
 /// 25 T2 woken                 thread 2 goes on because of the unpark before
 /// 25 T2 timeout               thread 2 goes on because the time is over
 /// 25 T2 interrupted
@@ -178,7 +177,6 @@ impl Trace {
                     },
                     owner,
                     interrupt: false,
-                    tells_next: options.contains(&"tells"),
                     chain: chain_id(method),
                 })
             }

@@ -32,8 +32,6 @@ pub(crate) struct Rules {
     pub(crate) threads: u8,
     pub(crate) objects: Vec<Kind>,
     pub(crate) races: bool,
-    /// The tracer lets each release of a contended lock unpark somebody.
-    pub(crate) tells_releases: bool,
 }
 
 /// A blocker and the state of the synchronizer that it is.
@@ -90,8 +88,8 @@ struct Given {
     interrupt: bool,
     /// Its event is numbered in the target's own domain.
     unseen: bool,
-    /// Index of its event's meaning, if there is an event.
-    told: Option<usize>,
+    /// Index of its event's meaning.
+    told: usize,
 }
 
 /// A method that a thread is in.
@@ -122,53 +120,33 @@ struct Simulator {
 
 /// Lets threads act, and returns what happened.
 pub(crate) fn simulate(rules: &Rules, actions: &[Action]) -> ParkHistory {
-    let mut simulator = Simulator::new(rules);
-    simulator.run_program(actions);
+    let threads = usize::from(rules.threads) + 1;
+    let mut simulator = Simulator {
+        rules: rules.clone(),
+        step: 0,
+        now_ns: 0,
+        safepoint_ns: 0,
+        objects: Vec::new(),
+        threads: vec![Thread::default(); threads],
+        next_hash: 1,
+        next_node: 1,
+        sequences: vec![0; 32],
+        history: ParkHistory {
+            events: vec![Vec::new(); threads],
+            ..ParkHistory::default()
+        },
+    };
+    for (at, &kind) in rules.objects.iter().enumerate() {
+        let new = simulator.new_synchronizer(at, kind);
+        simulator.objects.push(new);
+    }
+    for (step, action) in actions.iter().enumerate() {
+        simulator.step = step;
+        simulator.now_ns += u64::from(action.duration_ns % 8) + 1;
+        simulator.act(action);
+    }
     simulator.write_what_has_a_number();
     simulator.history
-}
-
-/// Lets threads act, then release all that they have acquired. Returns the threads
-/// that still wait for what nobody has.
-pub(crate) fn forgotten_threads(rules: &Rules, actions: &[Action]) -> Vec<usize> {
-    let mut simulator = Simulator::new(rules);
-    simulator.run_program(actions);
-    simulator.release_all();
-    simulator.forgotten_threads()
-}
-
-impl Simulator {
-    fn new(rules: &Rules) -> Self {
-        let threads = usize::from(rules.threads) + 1;
-        let mut simulator = Simulator {
-            rules: rules.clone(),
-            step: 0,
-            now_ns: 0,
-            safepoint_ns: 0,
-            objects: Vec::new(),
-            threads: vec![Thread::default(); threads],
-            next_hash: 1,
-            next_node: 1,
-            sequences: vec![0; 32],
-            history: ParkHistory {
-                events: vec![Vec::new(); threads],
-                ..ParkHistory::default()
-            },
-        };
-        for (at, &kind) in rules.objects.iter().enumerate() {
-            let new = simulator.new_synchronizer(at, kind);
-            simulator.objects.push(new);
-        }
-        simulator
-    }
-
-    fn run_program(&mut self, actions: &[Action]) {
-        for (step, action) in actions.iter().enumerate() {
-            self.step = step;
-            self.now_ns += u64::from(action.duration_ns % 8) + 1;
-            self.act(action);
-        }
-    }
 }
 
 /// What running threads do, by the action's choice.
@@ -267,41 +245,6 @@ impl Simulator {
         }
     }
 
-    /// Nobody times out, and nobody acquires anything new.
-    fn release_all(&mut self) {
-        loop {
-            let mut is_quiet = true;
-            for thread in 1..self.threads.len() {
-                let blocked = matches!(
-                    self.threads[thread].frames.last(),
-                    Some(Frame::Park(parking)) if parking.is_blocked()
-                );
-                if blocked && self.threads[thread].permit.is_none() {
-                    continue;
-                }
-                if !self.threads[thread].frames.is_empty() {
-                    self.go_on(thread, 2);
-                } else if let Some(at) = self.threads[thread].acquired.pop() {
-                    self.begin_release(thread, at, b'z');
-                } else {
-                    continue;
-                }
-                is_quiet = false;
-            }
-            if is_quiet {
-                return;
-            }
-        }
-    }
-
-    fn forgotten_threads(&self) -> Vec<usize> {
-        let waits_in_vain = |&thread: &usize| match self.threads[thread].frames.last() {
-            Some(Frame::Park(parking)) => parking.at().is_some_and(|at| self.objects[at].is_free()),
-            _ => false,
-        };
-        (1..self.threads.len()).filter(waits_in_vain).collect()
-    }
-
     fn new_synchronizer(&mut self, at: usize, kind: Kind) -> Synchronizer {
         let hash = self.next_hash;
         self.next_hash += 1;
@@ -364,18 +307,6 @@ impl Simulator {
         Object {
             kind: Kind::Nothing,
             hash: 0,
-        }
-    }
-}
-
-impl Synchronizer {
-    /// A thread that waits could acquire it.
-    fn is_free(&self) -> bool {
-        match self.object.kind {
-            Kind::ReentrantLock { .. } | Kind::Mutex => self.hold.is_none(),
-            Kind::Semaphore { .. } => self.state > 0,
-            Kind::Latch { .. } => self.state == 0,
-            Kind::Thing | Kind::Nothing => false,
         }
     }
 }

@@ -124,9 +124,8 @@ impl<'a> Truth<'a> {
                 let told = &self.history.tells[first];
                 (told.time_ns, Ok((name(told.thread), told.method())))
             }
-            (None, ParkEndReason::TimedOut | ParkEndReason::Spurious) => (end_ns, Err("not-woken")),
-            // Nobody wrote an event.
-            (None, _) => (end_ns, Err("no-exit")),
+            (None, ParkEndReason::Interrupted) => (end_ns, Err("no-exit")),
+            (None, _) => (end_ns, Err("not-woken")),
         };
         let until_ns = until_ns.clamp(start_ns, end_ns);
         let parts = [
@@ -313,25 +312,18 @@ impl<'a> Truth<'a> {
                 (before.max().unwrap_or(0), hold.end_ns.unwrap_or(u64::MAX))
             })
             .collect();
-        let was_silent = |from_ns: u64, to_ns: u64| {
-            let mut others = holds().filter(|hold| name(hold.thread) != thread);
-            others.any(|hold| {
-                let ended = hold.end_ns.is_some_and(|end_ns| end_ns <= to_ns);
-                hold.start_ns >= from_ns && ended && hold.released_by.is_none()
-            })
-        };
-        let mut current: Option<Since> = None;
+        // Since when it is seen, and until when if nobody is seen any more.
+        let mut current: Option<(u64, u64)> = None;
         for boundary in boundaries {
             let is_unseen = !boundary.place.1;
             let mine = |hold: usize| name(self.history.holds[hold].thread) == thread;
             let shows = boundary.shows.filter(|&hold| mine(hold));
             let releases =
                 matches!(boundary.evidence, Evidence::Release(Some(hold), _) if mine(hold));
-            if let Some(since) = current
+            if let Some((since_ns, until_ns)) = current
                 && (releases || shows.is_some())
-                && !(since.told && was_silent(since.time_ns, boundary.time_ns))
             {
-                seen.push((since.time_ns, since.until_ns.min(boundary.time_ns)));
+                seen.push((since_ns, until_ns.min(boundary.time_ns)));
             }
             // The owner is looked at later.
             if let Some(hold) = shows {
@@ -351,22 +343,13 @@ impl<'a> Truth<'a> {
                 let gave_up = self.history.parks[park].gave_up;
                 name(boundary.thread) == thread && (got_lock || gave_up)
             });
-            let told = boundary.shows.is_none() && self.tells_next(boundary);
             current = match (boundary.evidence, boundary.shows) {
-                _ if shows.is_some() || got_lock || told => Some(Since {
-                    time_ns: boundary.time_ns,
-                    until_ns: u64::MAX,
-                    told,
-                }),
+                _ if shows.is_some() || got_lock => Some((boundary.time_ns, u64::MAX)),
                 // It may be that of another lock.
                 _ if is_unseen => current,
                 // It may not have unparked anybody yet.
                 (Evidence::Shown, None) if self.is_complete => {
-                    let until_ns = |since: Since| since.until_ns.min(boundary.time_ns);
-                    current.map(|since| Since {
-                        until_ns: until_ns(since),
-                        ..since
-                    })
+                    current.map(|(since, until)| (since, until.min(boundary.time_ns)))
                 }
                 _ if !self.is_used(boundary) => current,
                 _ => None,
@@ -407,12 +390,12 @@ impl<'a> Truth<'a> {
                     target,
                     role: Role::Release(_),
                     ..
-                } if from.place.1 && !self.tells_next(from) => _ = waking.insert(target),
+                } if from.place.1 => _ = waking.insert(target),
                 What::End { .. } => _ = waking.remove(&from.thread),
                 _ => {}
             }
             released = match from.evidence {
-                Evidence::Release(..) => !self.tells_next(from),
+                Evidence::Release(..) => true,
                 // A thread that was woken can have acquired it.
                 Evidence::Shown if from.ended.is_some() => false,
                 // A thread that shares it can queue up all the same.
@@ -467,29 +450,8 @@ impl<'a> Truth<'a> {
         let woken = from.ended.filter(|_| from.was_woken);
         let got_lock = woken.is_some() && self.history.holds[hold].park == woken;
         let knows_owner = self.history.holds[hold].object.kind.knows_owner();
-        // Nobody can have had it in between without an event.
-        let told = from.shows.is_none() && self.tells_next(from);
-        let seen = !knows_owner || from.shows == Some(hold) || got_lock || told;
+        let seen = !knows_owner || from.shows == Some(hold) || got_lock;
         seen.then_some((thread, Some(hold)))
-    }
-
-    fn tells_next(&self, boundary: &Boundary) -> bool {
-        let told = &self.history.tells[boundary.told];
-        let What::Unpark {
-            target,
-            tells_next: true,
-            role: Role::Release(_),
-            ..
-        } = told.what
-        else {
-            return false;
-        };
-        // If the target is not parked any more, nobody sees what it waits for.
-        let before = self.history.tells.iter().filter(|other| {
-            (other.thread, other.object) == (target, told.object) && other.sequence < told.sequence
-        });
-        let last = before.max_by_key(|other| other.sequence);
-        boundary.place.1 && last.is_some_and(|last| matches!(last.what, What::Begin))
     }
 
     /// The method of the release of `hold`, if the events up to it show nothing else.
@@ -544,17 +506,6 @@ impl<'a> Truth<'a> {
     fn time_ns(&self, told: usize) -> u64 {
         self.history.tells[told].time_ns
     }
-}
-
-/// Since when a thread is seen to have a lock.
-#[derive(Clone, Copy)]
-struct Since {
-    time_ns: u64,
-    /// Nobody is seen to have it from then on.
-    until_ns: u64,
-    /// The lock was free then, and whoever has it until the next event releases it
-    /// with an event, although perhaps a late one.
-    told: bool,
 }
 
 impl Told {

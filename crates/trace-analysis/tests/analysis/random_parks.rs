@@ -11,7 +11,7 @@ use crate::delivery::park_delivery;
 use crate::found::{FoundWait, analyze};
 use crate::park_history::{Kind, ParkHistory};
 use crate::park_script;
-use crate::park_simulator::{Rules, forgotten_threads, simulate};
+use crate::park_simulator::{Rules, simulate};
 use crate::park_truth::Truth;
 use crate::random_programs::{actions, analyze_arrived, assert_conserved, config, sorted};
 
@@ -33,12 +33,11 @@ fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
         1 => Just(Kind::Nothing),
     ];
     let objects = proptest::collection::vec(kind, 1..=4);
-    let rules = (2..=6u8, objects, races, any::<bool>());
-    rules.prop_map(|(threads, objects, races, tells_releases)| Rules {
+    let rules = (2..=6u8, objects, races);
+    rules.prop_map(|(threads, objects, races)| Rules {
         threads,
         objects,
         races,
-        tells_releases,
     })
 }
 
@@ -131,13 +130,5 @@ proptest! {
         for wait in others {
             explained(&history, truth.assert_waker_is_true(wait))?;
         }
-    }
-
-    /// No wake-up gets lost, also where the tracer asks for more than the lock does.
-    #[test]
-    fn nobody_waits_for_what_nobody_has(
-        (rules, actions) in (rules(any::<bool>()), actions()),
-    ) {
-        prop_assert_eq!(forgotten_threads(&rules, &actions), Vec::<usize>::new());
     }
 }

@@ -563,28 +563,6 @@ fn new_call_of_a_woken_thread_is_no_boundary() {
     );
 }
 
-/// T2 needs its time to run. Meanwhile each release tells who had the lock.
-#[test]
-fn told_releases_show_who_is_quicker_than_the_woken_thread() {
-    check(
-        "
-        ReentrantLock
-        10 T2 park b owner T1
-        50 T1 unpark T2 a tells
-        60 T3 unpark T2 c tells
-        70 T4 park d owner T1
-        75 T1 unpark T2 e tells
-        80 T2 woken
-        90 T2 unpark T4 b tells
-        95 T4 woken
-        ",
-        "
-        T2 enter b: 10-50 T1 a, 50-60 T3 c, 60-75 T1 e, 75-80 <handoff>
-        T4 enter d: 70-75 T1 e, 75-80 <handoff>, 80-90 T2 b, 90-95 <handoff>
-        ",
-    );
-}
-
 /// T1, the last reader, wakes T2, and then T4, for the same release.
 #[test]
 fn release_that_wakes_another_thread_later_is_none() {

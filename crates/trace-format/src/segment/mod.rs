@@ -35,7 +35,7 @@
 //! | 2 | no chain: as in the slot's last 10 or the slot's last 12 | safepoint ns |
 //! | 4 | owner | owner |
 //! | 8 | begin: continued; unpark: interrupt | the unpark is in the writer's own domain |
-//! | 16 | begin: timeout, in nanoseconds; unpark: the next release is one, too | |
+//! | 16 | begin: timeout, in nanoseconds | |
 //! | 32 | begin: timeout, wall clock in milliseconds | reason, 32 × 0 to 4 |
 //!
 //! # Other events

@@ -24,7 +24,6 @@ mod flag {
 
     // Of an unpark.
     pub(super) const INTERRUPT: u8 = 1 << 3;
-    pub(super) const TELLS_NEXT: u8 = 1 << 4;
 
     // Of an end, whose reason takes the upper three bits.
     pub(super) const PERMIT: u8 = 1 << 0;
@@ -138,8 +137,7 @@ impl Unpark {
             flag_if(same_blocker, flag::SAME_BLOCKER)
                 | flag_if(same_chain, flag::SAME_CHAIN)
                 | flag_if(self.owner != 0, flag::OWNER)
-                | flag_if(self.interrupt, flag::INTERRUPT)
-                | flag_if(self.tells_next, flag::TELLS_NEXT),
+                | flag_if(self.interrupt, flag::INTERRUPT),
         )?;
         out.varint(self.target)?;
         out.varint(self.permit.into())?;
@@ -175,7 +173,6 @@ impl Unpark {
         self.chain = state.exit_chain;
         self.owner = varint_if(flags & flag::OWNER, input)?;
         self.interrupt = flags & flag::INTERRUPT != 0;
-        self.tells_next = flags & flag::TELLS_NEXT != 0;
         Ok(())
     }
 }

@@ -139,7 +139,7 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
             id(),
             blocker(),
             number(),
-            any::<[bool; 2]>(),
+            any::<bool>(),
             id()
         )
             .prop_map(
@@ -149,7 +149,7 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
                     permit,
                     blocker,
                     owner,
-                    [interrupt, tells_next],
+                    interrupt,
                     chain,
                 )| {
                     Event::Unpark(Unpark {
@@ -161,7 +161,6 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
                         blocker,
                         owner,
                         interrupt,
-                        tells_next,
                         chain,
                     })
                 }

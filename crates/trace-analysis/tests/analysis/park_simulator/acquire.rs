@@ -309,7 +309,7 @@ impl super::Synchronizer {
 }
 
 /// The first thread that has not given up.
-pub(super) fn successor(queue: &[Node]) -> Option<usize> {
+fn successor(queue: &[Node]) -> Option<usize> {
     let mut waiting = queue.iter().filter(|node| !node.is_cancelled());
     waiting.next().map(|node| node.thread)
 }

@@ -88,10 +88,6 @@ impl Parking {
         }
     }
 
-    pub(super) fn at(&self) -> Option<usize> {
-        self.at
-    }
-
     pub(super) fn is_blocked(&self) -> bool {
         matches!(self.stage, Stage::Blocked { .. })
     }
@@ -286,7 +282,7 @@ impl Simulator {
             None if interrupted => ParkEndReason::Interrupted,
             None => ParkEndReason::Spurious,
         };
-        let end = self.tell(Told {
+        let told = self.tell(Told {
             domain: number.domain,
             sequence: number.sequence,
             time_ns: number.time_ns,
@@ -297,19 +293,18 @@ impl Simulator {
         });
         let safepoint_ns = self.safepoint_ns - parking.safepoint_ns;
         self.history.parks[park].end = Some(ParkEnded {
-            told: end,
+            told,
             reason,
-            unpark: woken.permit.and_then(|given| given.told),
+            unpark: woken.permit.map(|given| given.told),
             safepoint_ns,
         });
-        let told = woken.permit.filter(|given| given.told.is_some());
-        let unseen = told.is_some_and(|given| given.unseen);
+        let unseen = woken.permit.is_some_and(|given| given.unseen);
         let event = ParkEnd {
             domain: number.domain,
             sequence: number.sequence,
             time_ns: number.time_ns,
             reason,
-            permit: told.map_or(0, |given| given.permit),
+            permit: woken.permit.map_or(0, |given| given.permit),
             unpark_elsewhere: unseen && object.kind != Kind::Nothing,
             owner: self.owner_id(shows),
             safepoint_ns,

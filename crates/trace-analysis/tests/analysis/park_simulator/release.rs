@@ -2,7 +2,7 @@
 
 use trace_format::{ChainId, Event, LockId, Unpark};
 
-use super::{Frame, Given, Node, Role, Simulator, Status, blocker, thread_id};
+use super::{Frame, Given, Role, Simulator, Status, blocker, thread_id};
 use crate::park_history::{Kind, Told, What};
 use crate::park_script;
 use crate::simulator::Action;
@@ -45,26 +45,11 @@ pub(super) struct Unparking {
 #[derive(Clone, Copy, Debug)]
 enum UnparkStage {
     LookAtBlocker,
-    FindFirst {
-        at: usize,
-    },
-    AskForSignal {
-        at: usize,
-        head: Node,
-        first: u32,
-    },
-    LookAtFirst {
-        at: usize,
-        head: u32,
-        first: u32,
-    },
     TakeNumber {
         object: Option<usize>,
-        tells_next: bool,
     },
     LookAtOwner {
         object: Option<usize>,
-        tells_next: bool,
         number: (LockId, u64),
         time_ns: u64,
     },
@@ -100,10 +85,7 @@ impl Unparking {
     fn sees(&self, at: usize) -> bool {
         match self.stage {
             UnparkStage::LookAtBlocker => false,
-            UnparkStage::FindFirst { at: of }
-            | UnparkStage::AskForSignal { at: of, .. }
-            | UnparkStage::LookAtFirst { at: of, .. } => of == at,
-            UnparkStage::TakeNumber { object, .. }
+            UnparkStage::TakeNumber { object }
             | UnparkStage::LookAtOwner { object, .. }
             | UnparkStage::GivePermit { object, .. } => object == Some(at),
         }
@@ -225,8 +207,7 @@ impl Simulator {
         if let Some(target) = all.find(|&target| is_parked(&self.threads[target])) {
             let mut unparking = Unparking::new(target, Role::Wake, method);
             let object = self.threads[target].blocker;
-            let tells_next = false;
-            unparking.stage = UnparkStage::TakeNumber { object, tells_next };
+            unparking.stage = UnparkStage::TakeNumber { object };
             self.call(thread, Frame::Unpark(unparking));
         }
     }
@@ -244,33 +225,15 @@ impl Simulator {
             UnparkStage::LookAtBlocker => {
                 let object = self.threads[target].blocker;
                 let object = object.filter(|_| unparking.role != Role::Interrupt);
-                let queue = object.filter(|&at| !self.objects[at].object.kind.is_bare());
-                match queue.filter(|_| self.rules.tells_releases) {
-                    Some(at) => UnparkStage::FindFirst { at },
-                    None => UnparkStage::TakeNumber {
-                        object,
-                        tells_next: false,
-                    },
-                }
+                UnparkStage::TakeNumber { object }
             }
-            UnparkStage::FindFirst { at } => self.find_first(at, target),
-            UnparkStage::AskForSignal { at, head, first } => self.ask_again(at, head, first),
-            UnparkStage::LookAtFirst { at, head, first } => {
-                self.wake_who_saw_it(at, head, first);
-                UnparkStage::TakeNumber {
-                    object: Some(at),
-                    tells_next: true,
-                }
-            }
-            UnparkStage::TakeNumber { object, tells_next } => UnparkStage::LookAtOwner {
+            UnparkStage::TakeNumber { object } => UnparkStage::LookAtOwner {
                 object,
-                tells_next,
                 number: self.next_number(object, target),
                 time_ns: self.now_ns,
             },
             UnparkStage::LookAtOwner {
                 object,
-                tells_next,
                 number: (domain, sequence),
                 time_ns,
             } => {
@@ -284,7 +247,6 @@ impl Simulator {
                         method: unparking.method,
                         role: unparking.role,
                         target: thread_id(target),
-                        tells_next,
                     },
                     shows: self.owner(object),
                 });
@@ -295,65 +257,6 @@ impl Simulator {
             }
         };
         self.call(thread, Frame::Unpark(unparking));
-    }
-
-    /// `LockTraceQueue::tell_next_release`: the target is the first in the queue, and
-    /// wants the lock alone.
-    fn find_first(&self, at: usize, target: usize) -> UnparkStage {
-        match self.objects[at].queue[..] {
-            [head, first, ..] if first.thread == target && !first.shared => {
-                UnparkStage::AskForSignal {
-                    at,
-                    head,
-                    first: first.id,
-                }
-            }
-            _ => UnparkStage::TakeNumber {
-                object: Some(at),
-                tells_next: false,
-            },
-        }
-    }
-
-    /// Sets the head's status if it is clear, even if it is no longer the head.
-    fn ask_again(&mut self, at: usize, seen: Node, first: u32) -> UnparkStage {
-        let head = &mut self.objects[at].queue[0];
-        let status = if head.id == seen.id {
-            &mut head.status
-        } else {
-            &mut { seen.status }
-        };
-        if *status != Status::Initial {
-            return UnparkStage::TakeNumber {
-                object: Some(at),
-                tells_next: false,
-            };
-        }
-        *status = Status::Signal;
-        let head = seen.id;
-        UnparkStage::LookAtFirst { at, head, first }
-    }
-
-    /// If the first thread has given up meanwhile, the next one may have seen the
-    /// status without having tried since.
-    fn wake_who_saw_it(&mut self, at: usize, head: u32, first: u32) {
-        let queue = &self.objects[at].queue;
-        let still_first = |node: &Node| node.id == first && node.status != Status::Cancelled;
-        if queue[0].id != head || queue.get(1).is_some_and(still_first) {
-            return;
-        }
-        if let Some(waiter) = super::acquire::successor(&queue[1..]) {
-            let waiter = &mut self.threads[waiter];
-            if waiter.permit.is_none() {
-                waiter.last_permit += 1;
-                waiter.permit = Some(Given {
-                    permit: waiter.last_permit,
-                    interrupt: false,
-                    unseen: false,
-                    told: None,
-                });
-            }
-        }
     }
 
     /// `Parker::unpark`. A permit is of no use to a thread that has one.
@@ -369,7 +272,7 @@ impl Simulator {
                 permit,
                 interrupt,
                 unseen: told_event.object.kind == Kind::Nothing,
-                told: Some(told),
+                told,
             });
         }
         let unpark = Unpark {
@@ -381,13 +284,6 @@ impl Simulator {
             blocker: blocker(told_event.object),
             owner: self.owner_id(told_event.shows),
             interrupt,
-            tells_next: matches!(
-                told_event.what,
-                What::Unpark {
-                    tells_next: true,
-                    ..
-                }
-            ),
             chain: unparking.chain(),
         };
         self.write(thread, Event::Unpark(unpark));

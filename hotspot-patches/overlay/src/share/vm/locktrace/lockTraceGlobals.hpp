@@ -23,10 +23,5 @@
                                                                             \
   product(bool, LockContentionTraceCompression, true,                       \
           "Compress the lock contention trace (snappy)")                    \
-                                                                            \
-  product(bool, LockContentionTellReleases, true,                           \
-          "While tracing, let each release of a contended lock of "         \
-          "java.util.concurrent unpark the first thread in the queue, so "  \
-          "that no owner escapes the trace")                                \
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP

@@ -86,69 +86,13 @@ oop LockTraceQueue::node_of(oop synchronizer, oop java_thread) const {
 }
 
 // ---------------------------------------------------------------------------
-// Releases that tell
+// What threads park on
 
-LockTraceQueue LockTraceReleases::_queue;
-bool LockTraceReleases::_known = false;
-int  LockTraceReleases::_status_offset = 0;
-int  LockTraceReleases::_mode_offset = 0;
+LockTraceQueue LockTraceBlocker::_queues[queue_kinds];
 
 #define SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedSynchronizer"
 #define LONG_SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedLongSynchronizer"
 #define STAMPED_LOCK "java/util/concurrent/locks/StampedLock"
-
-void LockTraceReleases::initialize(const LockTraceQueue& queue, JavaThread* THREAD) {
-  InstanceKlass* node = find_class(SYNCHRONIZER "$Node", THREAD);
-  _queue = queue;
-  _known = find_field(node, "waitStatus", "I", &_status_offset, THREAD)
-        && find_field(node, "nextWaiter", "L" SYNCHRONIZER "$Node;", &_mode_offset, THREAD);
-}
-
-bool LockTraceReleases::tell_next(JavaThread* thread, Handle synchronizer, Handle unparked) {
-  if (!LockContentionTellReleases || !_known || synchronizer.is_null() || !_queue.is_of(synchronizer())) return false;
-  // No safepoint until the status is set and checked.
-  oop head = _queue.head(synchronizer());
-  oop node = head == NULL ? (oop) NULL : _queue.next(head);
-  if (node == NULL || _queue.waiter(node) != unparked()) return false;
-  // A thread that shares the lock takes another status for a hint to wake the
-  // next one. It has a mode, which threads that want the lock alone have not.
-  if (node->obj_field(_mode_offset) != NULL) return false;
-  volatile jint* status = (volatile jint*) ((address) (oopDesc*) head + _status_offset);
-  if (Atomic::cmpxchg((jint) signal, status, 0) != 0) return false;
-  // A thread that sees the status without having set it parks. The one unparked
-  // will be woken in any case. But if that has just given up, it is the next one
-  // that may have seen it, after it failed to acquire the lock before.
-  bool gave_up = node->int_field(_status_offset) > 0 || _queue.next(head) != node;
-  if (gave_up) unpark_first_waiter(thread, synchronizer(), head);
-  return true;
-}
-
-// As AbstractQueuedSynchronizer.unparkSuccessor finds it: from the tail.
-oop LockTraceReleases::first_waiter(oop synchronizer, oop head) {
-  oop first = NULL;
-  for (oop node = _queue.tail(synchronizer); node != NULL && node != head; node = _queue.previous(node)) {
-    if (node->int_field(_status_offset) <= 0) first = node;
-  }
-  return first == NULL ? (oop) NULL : _queue.waiter(first);
-}
-
-void LockTraceReleases::unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head) {
-  Handle waiter(thread, first_waiter(synchronizer, head));
-  if (waiter.is_null()) return;
-  Parker* parker = NULL;
-  {
-    MutexLocker threads(Threads_lock);
-    JavaThread* target = java_lang_Thread::thread(waiter());
-    if (target != NULL) parker = target->parker();
-  }
-  // Parkers outlive their threads.
-  if (parker != NULL) parker->unpark();
-}
-
-// ---------------------------------------------------------------------------
-// What threads park on
-
-LockTraceQueue LockTraceBlocker::_queues[queue_kinds];
 
 void LockTraceBlocker::initialize(JavaThread* THREAD) {
   java_util_concurrent_locks_AbstractOwnableSynchronizer::initialize(THREAD);
@@ -156,7 +100,6 @@ void LockTraceBlocker::initialize(JavaThread* THREAD) {
   _queues[0].initialize(SYNCHRONIZER, SYNCHRONIZER "$Node", "head", "tail", THREAD);
   _queues[1].initialize(LONG_SYNCHRONIZER, LONG_SYNCHRONIZER "$Node", "head", "tail", THREAD);
   _queues[2].initialize(STAMPED_LOCK, STAMPED_LOCK "$WNode", "whead", "wtail", THREAD);
-  LockTraceReleases::initialize(_queues[0], THREAD);
 }
 
 LockTraceBlocker::LockTraceBlocker(JavaThread* thread, oop object) : _object(thread, object), _hash(0) {
@@ -293,7 +236,6 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _event.blocker_hash = blocker.hash();
   _event.interrupt = interrupt;
   _event.permit = 0;
-  _event.tells_next = LockTraceReleases::tell_next(_thread, blocker.object(), target);
   _event.number = blocker.next_number(_event.target);
   _event.time_ns = os::javaTimeNanos();
   _event.owner = blocker.owner();

@@ -44,31 +44,6 @@ class LockTraceQueue VALUE_OBJ_CLASS_SPEC {
   oop node_of(oop synchronizer, oop java_thread) const;
 };
 
-// A release of an AbstractQueuedSynchronizer unparks the first thread in the queue
-// only if the head's status is SIGNAL, and clears it. Until that thread runs and
-// sets it again, others can acquire and release the lock without a trace. So the
-// status is set again before the thread is unparked, which the class allows for:
-// each release then unparks it, and is recorded. See docs/design/0007-told-releases.md.
-class LockTraceReleases : AllStatic {
- private:
-  enum { signal = -1 };   // Node.SIGNAL
-
-  static LockTraceQueue _queue;
-  static bool _known;
-  static int  _status_offset, _mode_offset;
-
-  static oop  first_waiter(oop synchronizer, oop head);
-  static void unpark_first_waiter(JavaThread* thread, oop synchronizer, oop head);
-
- public:
-  static void initialize(const LockTraceQueue& queue, JavaThread* THREAD);
-
-  // The thread is about to unpark the first one in the queue, because it has
-  // released the lock: sees to it that the next release tells, too. True if it
-  // does.
-  static bool tell_next(JavaThread* thread, Handle synchronizer, Handle unparked);
-};
-
 // What a thread parks on, and what the locks of java.util.concurrent tell about
 // themselves: the owner, and who waits.
 class LockTraceBlocker : public StackObj {
@@ -87,7 +62,6 @@ class LockTraceBlocker : public StackObj {
   static void initialize(JavaThread* thread);
 
   bool     is_null() const { return _object.is_null(); }
-  Handle   object() const  { return _object; }
   uint32_t hash() const    { return _hash; }
   uint32_t class_id(LctThread* tracer) const;
 
