@@ -23,6 +23,7 @@ mod expectation;
 mod jdk;
 mod jvm;
 mod locktrace;
+mod maven;
 mod park_log;
 mod paths;
 mod processor;
@@ -43,6 +44,7 @@ pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
     report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
 };
+pub use maven::{Jar, dependencies};
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};

@@ -2,18 +2,17 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use jvm_tests::{
-    Jdk, Jvm, alone, analyze, check_sound, java_compiler, report, run_to_success, source_directory,
-    target_directory,
+    Jar, Jdk, Jvm, alone, analyze, check_sound, dependencies, java_compiler, report,
+    run_to_success, source_directory,
 };
-use sha2::{Digest, Sha256};
 
-const JAR: &str = "h2-1.2.121.jar";
-const JAR_SHA256: &str = "3233d38ee11e15243f66c98ad388da9f12cf038a203cf507415081e3329ac4f4";
+const DATABASE: Jar = Jar {
+    name: "h2-1.2.121.jar",
+    sha256: "3233d38ee11e15243f66c98ad388da9f12cf038a203cf507415081e3329ac4f4",
+};
 
 const MAIN_CLASS: &str = "h2.BankTransfers";
 const OUTPUT: &str = "16000 transfers, no money lost\n";
@@ -38,7 +37,7 @@ fn the_report_names_the_lock_of_the_database() {
     let known = database
         .children
         .iter()
-        .filter(|node| !node.label.starts_with('('));
+        .filter(|node| !node.label.starts_with('<'));
     let known: u64 = known.map(|node| node.duration_ns).sum();
     let commands = database
         .children
@@ -63,39 +62,13 @@ fn works_as_with_the_stock_jdk_when_tracing_is_off() {
 fn class_path() -> OsString {
     static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
     let class_path = CLASS_PATH.get_or_init(|| {
-        let jar = jar();
-        let classes = jar.with_file_name("classes");
+        let jars = dependencies("h2", &[DATABASE]);
+        let classes = jars[0].with_file_name("classes");
         fs::create_dir_all(&classes).expect("the target directory is writable");
         run_to_success(
             java_compiler(&classes).arg(source_directory().join("h2/BankTransfers.java")),
         );
-        std::env::join_paths([classes, jar]).expect("no path has a colon")
+        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
     });
     class_path.clone()
-}
-
-/// The database's jar, fetched once and then kept in the target directory.
-fn jar() -> PathBuf {
-    let directory = target_directory().join("jvm-tests/h2");
-    let jar = directory.join(JAR);
-    if !jar.exists() {
-        let mut output_directory = OsString::from("-DoutputDirectory=");
-        output_directory.push(&directory);
-        let mut maven = Command::new("mvn");
-        maven.args(["--batch-mode", "--quiet", "--file"]);
-        maven
-            .arg(source_directory().join("h2/pom.xml"))
-            .arg("dependency:copy-dependencies")
-            .arg(output_directory);
-        run_to_success(&mut maven);
-    }
-    let digest = Sha256::digest(fs::read(&jar).expect("Maven has put it there"));
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(
-        digest,
-        JAR_SHA256,
-        "{} is not what was published",
-        jar.display()
-    );
-    jar
 }

@@ -3,26 +3,24 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use jvm_tests::{
-    Contention, Jvm, Report, ReportNode, Wait, alone, analyze, check_sound, java_compiler,
-    locktrace, parse_contentions, report, run_to_success, source_directory, target_directory,
+    Contention, Jar, Jvm, Report, ReportNode, Wait, alone, analyze, check_sound, dependencies,
+    java_compiler, locktrace, parse_contentions, report, run_to_success, source_directory,
 };
-use sha2::{Digest, Sha256};
 
 /// The server and what it depends on.
-const JARS: [(&str, &str); 2] = [
-    (
-        "tomcat-embed-core-9.0.98.jar",
-        "93cd8259690732cd6e25eb084090ea9e21db95631ca1ec8e05b26002379f185a",
-    ),
-    (
-        "tomcat-annotations-api-9.0.98.jar",
-        "a6451be75cbe373e79f30d626f199e77b70020bd164a23632e5f4f58eaffbaef",
-    ),
+const JARS: [Jar; 2] = [
+    Jar {
+        name: "tomcat-embed-core-9.0.98.jar",
+        sha256: "93cd8259690732cd6e25eb084090ea9e21db95631ca1ec8e05b26002379f185a",
+    },
+    Jar {
+        name: "tomcat-annotations-api-9.0.98.jar",
+        sha256: "a6451be75cbe373e79f30d626f199e77b70020bd164a23632e5f4f58eaffbaef",
+    },
 ];
 
 const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
@@ -167,9 +165,8 @@ fn locktrace_on(trace: &Path, command: &[&str]) -> String {
 fn class_path() -> OsString {
     static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
     let class_path = CLASS_PATH.get_or_init(|| {
-        let directory = target_directory().join("jvm-tests/server");
-        let jars = jars(&directory);
-        let classes = directory.join("classes");
+        let jars = dependencies("server", &JARS);
+        let classes = jars[0].with_file_name("classes");
         fs::create_dir_all(&classes).expect("the target directory is writable");
         let sources = fs::read_dir(source_directory().join("server")).expect("it is there");
         let sources = sources.map(|entry| entry.expect("a directory is readable").path());
@@ -182,31 +179,4 @@ fn class_path() -> OsString {
         std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
     });
     class_path.clone()
-}
-
-/// The jars, fetched once and then kept.
-fn jars(directory: &Path) -> Vec<PathBuf> {
-    let jars: Vec<_> = JARS.iter().map(|(name, _)| directory.join(name)).collect();
-    if !jars.iter().all(|jar| jar.exists()) {
-        let mut output_directory = OsString::from("-DoutputDirectory=");
-        output_directory.push(directory);
-        let mut maven = Command::new("mvn");
-        maven.args(["--batch-mode", "--quiet", "--file"]);
-        maven
-            .arg(source_directory().join("server/pom.xml"))
-            .arg("dependency:copy-dependencies")
-            .arg(output_directory);
-        run_to_success(&mut maven);
-    }
-    for (jar, (_, sha256)) in jars.iter().zip(JARS) {
-        let digest = Sha256::digest(fs::read(jar).expect("Maven has put it there"));
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(
-            digest,
-            sha256,
-            "{} is not what was published",
-            jar.display()
-        );
-    }
-    jars
 }
