@@ -9,8 +9,6 @@ use crate::entity::{ChainIndex, Entities, Frame};
 pub(crate) struct Code {
     /// The thread acquires something that several threads can share.
     pub(crate) shares: bool,
-    /// The thread gives up when it is interrupted.
-    pub(crate) interruptible: bool,
     /// The thread acquires a lock again after it waited for a condition.
     pub(crate) after_await: bool,
     /// The thread is a worker and waits for work.
@@ -47,9 +45,6 @@ impl Code {
             class,
             "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer" | "StampedLock"
         );
-        if queued && (method.ends_with("Interruptibly") || method.ends_with("Nanos")) {
-            self.interruptible = true;
-        }
         if queued && matches!(method, "release" | "releaseShared") {
             self.releases = true;
         }
@@ -73,7 +68,6 @@ impl Code {
                 self.shares = true;
                 self.passes_on = true;
             }
-            ("StampedLock", "tryReadLock" | "tryWriteLock") => self.interruptible = true,
             ("StampedLock", "cancelWaiter") => self.no_release = true,
             ("StampedLock", "unlockRead" | "tryUnlockRead") => self.releases_shared = true,
             (

@@ -9,8 +9,6 @@
 //! when the thread does something else with the lock, or a while later. And the
 //! call chain of the last owner is known when that releases the lock.
 
-use trace_format::ParkEndReason;
-
 use super::event::{Begin, End, Unpark};
 use super::ownership::{Ownership, Watchers};
 use super::permits::Waker;
@@ -26,8 +24,6 @@ struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
     kind: WaitKind,
-    /// It gives up when it is interrupted.
-    interruptible: bool,
     /// It would share the lock with others.
     reader: bool,
     start: Start,
@@ -43,7 +39,6 @@ enum State {
         since_ns: u64,
         /// Position in the ownership.
         position: u64,
-        interrupted: bool,
     },
     /// It has the lock, or has given up.
     Ended {
@@ -54,18 +49,6 @@ enum State {
 }
 
 impl Waiter {
-    /// It left the queue when it was interrupted.
-    fn gave_up(&self) -> bool {
-        let was_interrupted = matches!(
-            self.state,
-            State::Awake {
-                interrupted: true,
-                ..
-            }
-        );
-        self.interruptible && was_interrupted
-    }
-
     fn is_parked_writer(&self) -> bool {
         self.state == State::Parked && !self.reader
     }
@@ -146,18 +129,12 @@ impl LockAnalyzer {
 
     /// The thread parks.
     pub(super) fn begin(&mut self, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
-        // One call parks in one place. That of a `StampedLock` has several.
-        let several = self.synchronizer == Synchronizer::StampedLock;
-        let same_place = |waiter: &Waiter| several || waiter.chain == begin.chain;
-        let continues =
-            |waiter: &Waiter| begin.continued && !waiter.gave_up() && same_place(waiter);
         let before = self.position(begin.thread);
         let before = before.filter(|&index| {
-            let continues = continues(&self.waiters[index]);
-            if !continues {
+            if !begin.continued {
                 self.end_wait(index, sink.counters);
             }
-            continues
+            begin.continued
         });
         let watchers = self.watchers();
         self.ownership.begin(begin, code, watchers, sink.counters);
@@ -172,7 +149,6 @@ impl LockAnalyzer {
                 } else {
                     WaitKind::Enter
                 },
-                interruptible: code.interruptible,
                 reader: code.shares && self.synchronizer != Synchronizer::Semaphore,
                 start: self.ownership.start_wait(begin.time_ns),
                 safepoint_ns: 0,
@@ -201,7 +177,6 @@ impl LockAnalyzer {
         waiter.state = State::Awake {
             since_ns: end.time_ns,
             position: self.ownership.position(),
-            interrupted: end.reason == ParkEndReason::Interrupted,
         };
         self.pass_on_ended(sink);
     }
