@@ -139,13 +139,8 @@ pub(crate) struct Park {
     pub(crate) first: usize,
     pub(crate) method: u8,
     pub(crate) timed: bool,
-    /// The call gives up when the thread is interrupted.
-    pub(crate) interruptible: bool,
     /// Index of the begin.
     pub(crate) begin: usize,
-    /// The queue's head is the one that the thread's last park on the object ended
-    /// with.
-    pub(crate) continued: bool,
     /// The call gave up after it.
     pub(crate) gave_up: bool,
     /// Nothing if the thread was still parked when all was over.

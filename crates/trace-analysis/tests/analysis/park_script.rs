@@ -52,7 +52,7 @@ const CLASSES: [(&str, &[&str]); 9] = [
 const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
 
 /// The frames below a method that tell what it does, by what scripts call them.
-const ROLES: [(&str, &str, &str); 10] = [
+const ROLES: [(&str, &str, &str); 8] = [
     ("share", QUEUED, "doAcquireShared"),
     ("pass", QUEUED, "setHeadAndPropagate"),
     ("unshare", QUEUED, "releaseShared"),
@@ -64,8 +64,6 @@ const ROLES: [(&str, &str, &str); 10] = [
     ),
     ("idle", "java.util.concurrent.ThreadPoolExecutor", "getTask"),
     ("lock", QUEUED, "acquireQueued"),
-    ("lock-or-quit", QUEUED, "doAcquireInterruptibly"),
-    ("share-or-quit", QUEUED, "doAcquireSharedInterruptibly"),
     ("release", QUEUED, "release"),
 ];
 

@@ -75,8 +75,8 @@ struct Thread {
     interrupted: bool,
     /// `Thread.parkBlocker`: an object's index.
     blocker: Option<usize>,
-    /// Identity hash codes of the last park's blocker and of the queue's head then.
-    last_head: (u32, u32),
+    /// Its node in the queue when its last park ended.
+    last_place: Option<u32>,
     /// What it has acquired and has to release: objects.
     acquired: Vec<usize>,
 }

@@ -21,8 +21,7 @@ pub(crate) struct Truth<'a> {
     boundaries: BTreeMap<u32, Vec<Boundary>>,
 }
 
-/// A thread waited: the parks of one call that the queue's head shows to be one
-/// wait.
+/// A thread waited: the parks of one call.
 struct TrueWait {
     thread: ThreadId,
     object: Object,
@@ -532,7 +531,7 @@ fn waits(history: &ParkHistory) -> Vec<TrueWait> {
         }
         let mut of_thread = (0..waits.len()).rev();
         let last = of_thread.find(|&wait| waits[wait].thread == park.thread);
-        let same = last.filter(|&last| park.continued && goes_on(history, &waits[last], park));
+        let same = last.filter(|&last| waits[last].parks[0] == park.first);
         let end_ns = park.end.map(|end| history.tells[end.told].time_ns);
         match (same, end_ns) {
             (Some(same), Some(end_ns)) => {
@@ -552,34 +551,6 @@ fn waits(history: &ParkHistory) -> Vec<TrueWait> {
         }
     }
     waits
-}
-
-/// The thread, whose queue has the same head as before, goes on with its wait.
-///
-/// A call that gives up when it is interrupted is taken to have done so, although
-/// the interrupt's permit can be older than the call. But if something else wakes it
-/// up before it is interrupted, it is taken to be the same call as the next one in
-/// the same method, unless it is seen to release the lock meanwhile.
-fn goes_on(history: &ParkHistory, wait: &TrueWait, park: &Park) -> bool {
-    let last = &history.parks[*wait.parks.last().expect("one")];
-    let Some(end) = last.end else { return false };
-    if last.interruptible && end.reason == ParkEndReason::Interrupted {
-        return false;
-    }
-    let looks_same = (last.object, last.method) == (park.object, park.method);
-    let between = history.tells[end.told].sequence..history.tells[park.begin].sequence;
-    let releases = history.tells.iter().any(|told| {
-        let is_release = matches!(
-            told.what,
-            What::Unpark {
-                role: Role::Release(_),
-                ..
-            }
-        );
-        let is_here = (told.thread, told.object) == (park.thread, park.object);
-        is_release && is_here && between.contains(&told.sequence)
-    });
-    last.first == park.first || last.gave_up && looks_same && !releases
 }
 
 fn boundaries(history: &ParkHistory) -> BTreeMap<u32, Vec<Boundary>> {

@@ -585,3 +585,86 @@ fn release_that_wakes_another_thread_later_is_none() {
         ",
     );
 }
+
+/// T1 unparked T2 for a reason of its own, before T2 wanted the lock.
+#[test]
+fn permit_left_over_is_no_release() {
+    check(
+        "
+        Custom
+        10 T4 park d
+        20 T1 unpark T2 a elsewhere
+        21 T2 park b
+        22 T2 woken
+        23 T2 park b again
+        40 T3 unpark T4 c
+        45 T4 woken
+        ",
+        "
+        T4 enter d: 10-22 <no-exit>, 22-23 <handoff>, 23-40 T3 c, 40-45 <handoff>
+        ",
+    );
+}
+
+/// T4 saw T3 later than T1 let T2 have the lock: T1 was not the owner until then.
+#[test]
+fn owner_seen_tells_more_than_an_older_release() {
+    check(
+        "
+        ReentrantLock
+        10 T4 park d owner T1
+        20 T1 unpark T2 release/a elsewhere
+        25 T2 park b owner T3
+        26 T2 woken owner T3
+        40 T3 unpark T4 c
+        45 T4 woken
+        ",
+        "
+        T4 enter d: 10-25 <no-exit>, 25-40 T3 c, 40-45 <handoff>
+        T2 enter b: 25-26 T3 c
+        ",
+    );
+}
+
+/// T2 has had the lock since it was woken, although it lost time before its unpark,
+/// and T3 has the lock then as it had before.
+#[test]
+fn late_unpark_of_the_woken_thread_is_a_release() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        12 T4 park d owner T1
+        20 T1 unpark T2 a
+        25 T2 woken owner T3
+        40 T2 unpark T4 b owner T3
+        45 T4 woken owner T3
+        ",
+        "
+        T2 enter b: 10-20 T1 a, 20-25 <handoff>
+        T4 enter d: 12-20 T1 a, 20-25 <handoff>, 25-40 T2 b, 40-45 <handoff>
+        ",
+    );
+}
+
+/// The park that T2 goes on with at 45 is not the one that it was woken from at 25.
+#[test]
+fn thread_that_is_awake_does_not_wait_on_after_a_loss() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        20 T1 unpark T2 a
+        25 T2 woken
+        30 T2 lost
+        40 T2 spurious owner T3
+        45 T2 park c again owner T3
+        60 T3 unpark T2 c
+        65 T2 woken
+        ",
+        "
+        T2 enter b: 10-20 T1 a, 20-25 <handoff>
+        T2 enter c: 45-60 T3 c, 60-65 <handoff>
+        ",
+    );
+}

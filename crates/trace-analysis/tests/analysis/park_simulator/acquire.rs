@@ -123,14 +123,9 @@ impl Simulator {
                 }
             }
             Stage::Park => {
-                let role = match (shared, acquire.interruptible) {
-                    (false, false) => "lock",
-                    (false, true) => "lock-or-quit",
-                    (true, false) => "share",
-                    (true, true) => "share-or-quit",
-                };
+                let role = if shared { "share" } else { "lock" };
                 let parking = Parking::new(Some(at), role, acquire.method, acquire.timed);
-                let parking = parking.of_call(acquire.parks, acquire.interruptible);
+                let parking = parking.of_call(acquire.parks);
                 acquire.stage = Stage::WokenUp;
                 self.call(thread, Frame::Acquire(acquire));
                 return self.call(thread, Frame::Park(parking));
@@ -237,7 +232,9 @@ impl Simulator {
         let queue = &mut self.objects[cancel.at].queue;
         let own = queue.iter().position(|node| node.id == cancel.node);
         if !cancel.marked {
-            queue[own.expect("not removed before")].status = Status::Cancelled;
+            let own = &mut queue[own.expect("not removed before")];
+            own.thread = 0;
+            own.status = Status::Cancelled;
             let marked = true;
             return self.call(thread, Frame::Cancel(Cancel { marked, ..cancel }));
         }

@@ -13,7 +13,6 @@ pub(super) struct Parking {
     role: &'static str,
     method: u8,
     timed: bool,
-    interruptible: bool,
     /// The call's first park.
     first: Option<usize>,
     /// The safepoint clock at the begin.
@@ -24,7 +23,7 @@ pub(super) struct Parking {
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     SetBlocker,
-    LookAtHead,
+    LookAtQueue,
     TakeNumber {
         continued: bool,
     },
@@ -47,7 +46,7 @@ enum Stage {
         woken: Woken,
         end: Number,
     },
-    RememberHead,
+    RememberPlace,
     ClearBlocker,
 }
 
@@ -72,20 +71,15 @@ impl Parking {
             role,
             method,
             timed,
-            interruptible: false,
             first: None,
             safepoint_ns: 0,
             stage: Stage::SetBlocker,
         }
     }
 
-    pub(super) fn of_call(self, parks: Option<(usize, usize)>, interruptible: bool) -> Self {
+    pub(super) fn of_call(self, parks: Option<(usize, usize)>) -> Self {
         let first = parks.map(|(first, _)| first);
-        Self {
-            first,
-            interruptible,
-            ..self
-        }
+        Self { first, ..self }
     }
 
     pub(super) fn is_blocked(&self) -> bool {
@@ -116,11 +110,11 @@ impl Simulator {
         parking.stage = match parking.stage {
             Stage::SetBlocker => {
                 self.threads[thread].blocker = at;
-                Stage::LookAtHead
+                Stage::LookAtQueue
             }
-            Stage::LookAtHead => {
-                let (hash, head) = self.head(at);
-                let continued = head != 0 && self.threads[thread].last_head == (hash, head);
+            Stage::LookAtQueue => {
+                let place = self.place_of(thread, at);
+                let continued = place.is_some() && place == self.threads[thread].last_place;
                 Stage::TakeNumber { continued }
             }
             Stage::TakeNumber { continued } => {
@@ -170,16 +164,10 @@ impl Simulator {
                 if woken.timed_out {
                     self.note_time_out(thread);
                 }
-                // A thread whose time is over leaves the queue.
-                if woken.timed_out {
-                    self.threads[thread].last_head = (0, 0);
-                    Stage::ClearBlocker
-                } else {
-                    Stage::RememberHead
-                }
+                Stage::RememberPlace
             }
-            Stage::RememberHead => {
-                self.threads[thread].last_head = self.head(at);
+            Stage::RememberPlace => {
+                self.threads[thread].last_place = self.place_of(thread, at);
                 Stage::ClearBlocker
             }
             Stage::ClearBlocker => {
@@ -190,13 +178,11 @@ impl Simulator {
         self.call(thread, Frame::Park(parking));
     }
 
-    /// Identity hash codes of the blocker and of its queue's head.
-    fn head(&self, at: Option<usize>) -> (u32, u32) {
-        let Some(object) = at.map(|at| &self.objects[at]) else {
-            return (0, 0);
-        };
-        let head = object.queue.first().map_or(0, |head| head.id);
-        (object.object.hash, head)
+    /// The identity hash code of the thread's node in the queue.
+    fn place_of(&self, thread: usize, at: Option<usize>) -> Option<u32> {
+        let mut queue = self.objects[at?].queue.iter();
+        let own = queue.find(|node| node.thread == thread)?;
+        Some(own.id)
     }
 
     fn number(&mut self, at: Option<usize>, thread: usize) -> Number {
@@ -237,9 +223,7 @@ impl Simulator {
             first: parking.first.unwrap_or(park),
             method: parking.method,
             timed: parking.timed,
-            interruptible: parking.interruptible,
             begin,
-            continued,
             gave_up: false,
             end: None,
         });
