@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Eight threads want one {@link ReentrantLock} in every way that there is, and have
- * it for 0.2 to 3 milliseconds, in methods of different names. In every fourth turn
+ * it for 0.5 to 7.5 milliseconds, in methods of different names. In every fourth turn
  * a thread wants it again at once, and takes it before the one that it has just
  * woken.
  *
@@ -25,10 +25,10 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class LockTenures {
     private static final int WORKERS = 8;
-    private static final int TURNS = 112;
-    private static final long BRIEF_NANOS = 200_000;
-    private static final long MEDIUM_NANOS = 1_000_000;
-    private static final long LONG_NANOS = 3_000_000;
+    private static final int TURNS = 48;
+    private static final long BRIEF_NANOS = 500_000;
+    private static final long MEDIUM_NANOS = 2_500_000;
+    private static final long LONG_NANOS = 7_500_000;
 
     private final ReentrantLock lock;
     private final Condition condition;

@@ -12,6 +12,11 @@ use shares::Shares;
 
 /// How much of the time for which a thread was blocked, while another one had the
 /// lock for itself, must be blamed on that thread and its method.
+///
+/// Not counted is what is missed while a thread has been woken and does not run yet:
+/// another one can have the lock meanwhile, and writes nothing, as
+/// `AbstractQueuedSynchronizer.release` unparks nobody then. On an idle machine that
+/// is little; on a busy one it is long.
 const LEAST_RIGHT: f64 = 0.95;
 
 /// How much of the time may be blamed on a thread or method that did not have the
@@ -32,12 +37,11 @@ fn owners_of_a_reentrant_lock() {
         ("fair", CompileMode::C1),
     ];
     check_each(cases, |&(fairness, mode)| {
-        check_run(&["scenarios.LockTenures", fairness], mode, false);
+        check_run(&["scenarios.LockTenures", fairness], mode);
     });
 }
 
-/// Readers who share the lock may be unknown, and while a woken reader does not run
-/// yet, other threads can have the lock and leave it without an event.
+/// Readers who share the lock may be unknown.
 #[test]
 fn writers_and_readers() {
     let _processor = alone();
@@ -47,19 +51,18 @@ fn writers_and_readers() {
         ("fair", CompileMode::Tiered),
     ];
     check_each(cases, |&(fairness, mode)| {
-        check_run(&["scenarios.ReadWriteTenures", fairness], mode, true);
+        check_run(&["scenarios.ReadWriteTenures", fairness], mode);
     });
 }
 
-fn check_run(program: &[&str], mode: CompileMode, wakings_hide_owners: bool) {
-    let check = |notes: &Notes, waits: &[Wait]| check(notes, waits, wakings_hide_owners);
+fn check_run(program: &[&str], mode: CompileMode) {
     let run = Jvm::traced(program)
         .flags(NEVER_INLINED)
         .flags(mode.flags())
         .run();
     let (notes, waits) = (Notes::of(&run), lock_waits(&run));
     let shares = Shares::of(&notes, &waits);
-    let right = 100.0 * shares.right_share(wakings_hide_owners);
+    let right = 100.0 * shares.right_share();
     println!("{program:?} {mode:?}: {right:.2} % right; {shares}");
     if let Err(difference) = check(&notes, &waits) {
         panic!("{program:?} {mode:?}: {difference}");
@@ -82,10 +85,10 @@ fn lock_waits(run: &Run) -> Vec<Wait> {
     waits
 }
 
-fn check(notes: &Notes, waits: &[Wait], wakings_hide_owners: bool) -> Result<(), String> {
+fn check(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
     check_calls(notes, waits)?;
     let shares = Shares::of(notes, waits);
-    if shares.wrong_share() > MOST_WRONG || shares.right_share(wakings_hide_owners) < LEAST_RIGHT {
+    if shares.wrong_share() > MOST_WRONG || shares.right_share() < LEAST_RIGHT {
         return Err(shares.to_string());
     }
     Ok(())

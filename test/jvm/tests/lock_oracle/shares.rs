@@ -106,21 +106,17 @@ impl Shares {
 
     /// How much of the time in which the owner can be known is blamed on the right
     /// thread and method. That is all time in which one thread had the lock for
-    /// itself; without that of wakings, if these hide owners.
-    pub(crate) fn right_share(&self, wakings_hide_owners: bool) -> f64 {
+    /// itself, but for what is missed at wakings.
+    pub(crate) fn right_share(&self) -> f64 {
         let right_ns = self.right_ns + self.pending_writer_ns;
         let other_ns = self.right_thread_ns + self.wrong_ns + self.missed_ns;
-        let hidden_ns = if wakings_hide_owners {
-            0
-        } else {
-            self.missed_at_waking_ns
-        };
-        right_ns as f64 / (right_ns + other_ns + hidden_ns) as f64
+        right_ns as f64 / (right_ns + other_ns) as f64
     }
 
-    /// How much of all time is blamed on a wrong thread or method.
+    /// How much of all time is blamed on a wrong thread or method, or on a thread
+    /// before it had the lock.
     pub(crate) fn wrong_share(&self) -> f64 {
-        self.wrong_ns as f64 / self.blocked_ns as f64
+        (self.wrong_ns + self.early_ns) as f64 / self.blocked_ns as f64
     }
 }
 
