@@ -185,7 +185,15 @@ impl<'a> Truth<'a> {
             prop_assert!(!known.numbers.contains(&number), "two waits: {}", wait);
             prop_assert!(!known.listed.contains(&number), "two waits: {}", wait);
         }
-        let (from_ns, to_ns) = (self.first.end_ns, self.last.start_ns);
+        // An acquisition takes its time before its number.
+        let later = self
+            .history
+            .waits
+            .iter()
+            .filter(|other| other.lock == self.last.lock && other.entered > self.last.enter);
+        let acquired_ns = later.map(|other| other.end_ns).min();
+        let to_ns = acquired_ns.map_or(self.last.start_ns, |ns| ns.min(self.last.start_ns));
+        let from_ns = self.first.end_ns;
         let mut between = wait
             .parts
             .iter()
