@@ -48,7 +48,7 @@ static void describe_metadata(LctThread *thread) {
   uint32_t seen = __atomic_load_n(&described_epoch, __ATOMIC_RELAXED);
   if (seen == epoch) return;
   if (!__atomic_compare_exchange_n(&described_epoch, &seen, epoch, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
-  lct_class(thread, class_id, 0, text("java.util.Hashtable"), text("Hashtable.java"), text(""));
+  lct_class(thread, class_id, 0, 0, text("java.util.Hashtable"), text("Hashtable.java"), text(""));
   lct_method(thread, method_id, class_id, text("get"), text("(Ljava/lang/Object;)Ljava/lang/Object;"));
 }
 

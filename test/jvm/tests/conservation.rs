@@ -6,6 +6,7 @@ use std::fs::File;
 use std::path::Path;
 
 use jvm_tests::{Jvm, alone, analyze, check_sound, report};
+use trace_analysis::Group;
 use trace_format::{Chunk, Event, LockId, ThreadId, TraceReader};
 
 const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
@@ -19,6 +20,9 @@ fn a_million_waits() {
     let mut pending = waits_by_length(&trace);
     let (mut waits, mut total_ns) = (0, 0);
     let summary = analyze(&trace, |wait, entities| {
+        if wait.group != Group::Monitor {
+            return;
+        }
         let count = pending.get_mut(&wait.duration_ns);
         let count = count.unwrap_or_else(|| panic!("no events are {} ns apart", wait.duration_ns));
         *count = count.checked_sub(1).expect("a wait was reported twice");
