@@ -7,12 +7,12 @@ import java.util.concurrent.CountDownLatch;
  * the JVM itself. There is no main method, and no Java code below these methods
  * on the threads' stacks.
  *
- * <p>The trace must be complete, and show one wait of "native-waiter" in
+ * <p>The trace must be complete, and show one wait for {@link #LOCK}, of "native-waiter" in
  * {@link #want}, blocked by "native-owner" in {@link #own}. The daemons block
  * each other in {@link #contend} until the JVM is destroyed under them.
  */
 public final class Embedded {
-    private static final Object LOCK = new Object();
+    private static final Lock LOCK = new Lock();
     private static final CountDownLatch WAITER_READY = new CountDownLatch(1);
     private static final CountDownLatch OWNER_ENTERED = new CountDownLatch(1);
 
@@ -20,6 +20,8 @@ public final class Embedded {
     private static long acquired;
 
     private Embedded() {}
+
+    private static final class Lock {}
 
     static void own() throws InterruptedException {
         WAITER_READY.await();
