@@ -4,15 +4,25 @@ use std::ptr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rust_tracer::ffi::{
-    LctConfig, LctFrame, LctLock, LctStr, lct_chain_add, lct_chain_find, lct_contended_enter,
-    lct_contended_entered, lct_contended_exit, lct_lock_claim, lct_lock_next_sequence, lct_start,
-    lct_stop, lct_thread_end, lct_thread_start,
+    LctChainKey, LctConfig, LctFrame, LctLock, LctStr, lct_chain_add, lct_chain_find,
+    lct_chain_hash, lct_contended_enter, lct_contended_entered, lct_contended_exit, lct_lock_claim,
+    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
 };
 
 fn text(text: &'static str) -> LctStr {
     LctStr {
         ptr: text.as_ptr(),
         len: text.len(),
+    }
+}
+
+fn chain_key(frames: &[u64]) -> LctChainKey {
+    // SAFETY: the frames are as many as stated.
+    let hash = unsafe { lct_chain_hash(0, 0, frames.as_ptr(), frames.len()) };
+    LctChainKey {
+        frames: frames.as_ptr(),
+        len: frames.len(),
+        hash,
     }
 }
 
@@ -45,11 +55,10 @@ fn write_event(criterion: &mut Criterion) {
     for key in &keys {
         // SAFETY: key and frames are as long as stated.
         unsafe {
-            let (key, frames) = (key.as_slice(), frames.as_slice());
+            let frames = frames.as_slice();
             lct_chain_add(
                 Some(&mut thread),
-                key.as_ptr(),
-                key.len(),
+                chain_key(key),
                 frames.as_ptr(),
                 30,
                 false,
@@ -79,9 +88,8 @@ fn write_event(criterion: &mut Criterion) {
     group.bench_function("find a chain of 20 physical frames among 1000", |bencher| {
         bencher.iter(|| {
             number = (number + 7) % keys.len();
-            let key = keys[number].as_slice();
             // SAFETY: the key is as long as stated.
-            unsafe { lct_chain_find(Some(&mut thread), key.as_ptr(), key.len()) }
+            unsafe { lct_chain_find(Some(&mut thread), chain_key(&keys[number]), 0) }
         });
     });
     group.finish();

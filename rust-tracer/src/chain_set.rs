@@ -16,6 +16,7 @@ use std::sync::Arc;
 use crossbeam_epoch::{Atomic, Collector, Guard, LocalHandle, Owned};
 use trace_format::ChainId;
 
+use crate::chain_key::ChainKey;
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
 use crate::primitive::Ordering;
@@ -83,14 +84,14 @@ pub(crate) struct ChainAccess<'a> {
 
 impl ChainAccess<'_> {
     /// The identifier of a chain that was described in `epoch`.
-    pub(crate) fn find(&self, key: &[u64], epoch: u32) -> Option<ChainId> {
+    pub(crate) fn find(&self, key: ChainKey<'_>, epoch: u32) -> Option<ChainId> {
         self.table(&self.handle.pin()).find(key, epoch)
     }
 
     /// Finds or inserts a chain and decides who describes it in `epoch`. `None`
     /// when memory is short or the set is overfull, because the drainer does not
     /// come to exchange the table.
-    pub(crate) fn add(&self, key: &[u64], epoch: u32) -> Option<Added> {
+    pub(crate) fn add(&self, key: ChainKey<'_>, epoch: u32) -> Option<Added> {
         let max_bytes = self.set.max_bytes.saturating_mul(2);
         self.table(&self.handle.pin())
             .add(key, epoch, max_bytes, || self.set.ids.next_u32())
@@ -170,7 +171,7 @@ mod tests {
     /// Fills the set until it takes no more.
     fn fill(access: &ChainAccess<'_>) {
         let mut key = 0;
-        while access.add(&[key], 1).is_some() {
+        while access.add(ChainKey::of(&[key]), 1).is_some() {
             key += 1;
         }
     }
@@ -186,18 +187,24 @@ mod tests {
         let set = ChainSet::new(1000);
         let mut exchange = TableExchange::new(&set);
         let access = set.access();
-        access.add(&[0], 1);
+        access.add(ChainKey::of(&[0]), 1);
         exchange.step();
-        assert_eq!((access.find(&[0], 1), set.resets()), (Some(1), 0));
+        assert_eq!(
+            (access.find(ChainKey::of(&[0]), 1), set.resets()),
+            (Some(1), 0)
+        );
 
         fill(&access);
         let old = current(&set);
         let reader = access.handle.pin();
         exchange.step();
         assert_eq!(set.resets(), 1);
-        assert_eq!(access.find(&[0], 1), None);
+        assert_eq!(access.find(ChainKey::of(&[0]), 1), None);
         let fresh_id = set.chains() as ChainId + 1;
-        assert_eq!(access.add(&[0], 1), Some(Added::Describe(fresh_id)));
+        assert_eq!(
+            access.add(ChainKey::of(&[0]), 1),
+            Some(Added::Describe(fresh_id))
+        );
 
         // The reader holds the old table, and a second one must wait.
         fill(&access);
@@ -238,7 +245,7 @@ mod tests {
             let mut described = Vec::new();
             for round in 0..ROUNDS {
                 let key = (round + number * 3) % 1500;
-                if let Some(Added::Describe(id)) = access.add(&[key; 9], 1) {
+                if let Some(Added::Describe(id)) = access.add(ChainKey::of(&[key; 9]), 1) {
                     described.push((id, key));
                 }
             }

@@ -5,12 +5,11 @@
 //! the head with one compare-and-set and looks again if another thread was
 //! faster.
 
-use std::hash::Hasher;
 use std::ptr;
 
-use rustc_hash::FxHasher;
 use trace_format::ChainId;
 
+use crate::chain_key::ChainKey;
 use crate::fallible::{try_box, try_to_vec};
 use crate::primitive::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -51,11 +50,10 @@ impl Table {
     }
 
     /// The identifier of a chain that was described in `epoch`.
-    pub(crate) fn find(&self, key: &[u64], epoch: u32) -> Option<ChainId> {
-        let hash = hash(key);
-        let head = self.bucket(hash)?.load(Ordering::Acquire);
+    pub(crate) fn find(&self, key: ChainKey<'_>, epoch: u32) -> Option<ChainId> {
+        let head = self.bucket(key)?.load(Ordering::Acquire);
         // SAFETY: `head` was just loaded from a bucket.
-        let entry = unsafe { self.find_between(head, ptr::null(), hash, key) }?;
+        let entry = unsafe { self.find_between(head, ptr::null(), key) }?;
         (entry.epoch.load(Ordering::Relaxed) >= epoch).then_some(entry.id)
     }
 
@@ -64,22 +62,21 @@ impl Table {
     /// entries would take more than `max_bytes`.
     pub(crate) fn add(
         &self,
-        key: &[u64],
+        key: ChainKey<'_>,
         epoch: u32,
         max_bytes: u64,
         new_id: impl FnOnce() -> ChainId,
     ) -> Option<Added> {
-        let hash = hash(key);
-        let bucket = self.bucket(hash)?;
+        let bucket = self.bucket(key)?;
         let mut head = bucket.load(Ordering::Acquire);
         // SAFETY: `head` was just loaded from a bucket.
-        if let Some(known) = unsafe { self.find_between(head, ptr::null(), hash, key) } {
+        if let Some(known) = unsafe { self.find_between(head, ptr::null(), key) } {
             return Some(known.describe_in(epoch));
         }
         if self.bytes() > max_bytes {
             return None;
         }
-        let mut entry = Entry::try_new(hash, key, new_id(), epoch)?;
+        let mut entry = Entry::try_new(key, new_id(), epoch)?;
         loop {
             entry.next = head;
             let (id, size) = (entry.id, entry.size());
@@ -97,15 +94,15 @@ impl Table {
             // SAFETY: `new` comes from the box above and was not published.
             entry = unsafe { Box::from_raw(new) };
             // SAFETY: the failed exchange loaded `newer` from the bucket.
-            if let Some(known) = unsafe { self.find_between(newer, head, hash, key) } {
+            if let Some(known) = unsafe { self.find_between(newer, head, key) } {
                 return Some(known.describe_in(epoch));
             }
             head = newer;
         }
     }
 
-    fn bucket(&self, hash: u64) -> Option<&AtomicPtr<Entry>> {
-        self.buckets.get(hash as usize & (BUCKETS - 1))
+    fn bucket(&self, key: ChainKey<'_>) -> Option<&AtomicPtr<Entry>> {
+        self.buckets.get(key.hash as usize & (BUCKETS - 1))
     }
 
     /// The entry for `key` in the list from `first` to before `end`.
@@ -117,15 +114,14 @@ impl Table {
         &self,
         first: *const Entry,
         end: *const Entry,
-        hash: u64,
-        key: &[u64],
+        key: ChainKey<'_>,
     ) -> Option<&Entry> {
         let mut next = first;
         while next != end {
             // SAFETY: null or an entry of this table, which lives as long as the
             // table and does not change once it can be found.
             let entry = unsafe { next.as_ref() }?;
-            if entry.hash == hash && entry.key == key {
+            if entry.hash == key.hash && entry.frames == key.frames {
                 return Some(entry);
             }
             next = entry.next;
@@ -155,24 +151,24 @@ struct Entry {
     id: ChainId,
     /// The chain was described in this epoch, at the latest.
     epoch: AtomicU32,
-    key: Vec<u64>,
+    frames: Vec<u64>,
     next: *mut Entry,
 }
 
 impl Entry {
-    fn try_new(hash: u64, key: &[u64], id: ChainId, epoch: u32) -> Option<Box<Self>> {
-        let key = try_to_vec(key)?;
+    fn try_new(key: ChainKey<'_>, id: ChainId, epoch: u32) -> Option<Box<Self>> {
+        let frames = try_to_vec(key.frames)?;
         try_box(Self {
-            hash,
+            hash: key.hash,
             id,
             epoch: AtomicU32::new(epoch),
-            key,
+            frames,
             next: ptr::null_mut(),
         })
     }
 
     fn size(&self) -> u64 {
-        (size_of::<Self>().saturating_add(size_of_val(self.key.as_slice()))) as u64
+        (size_of::<Self>().saturating_add(size_of_val(self.frames.as_slice()))) as u64
     }
 
     fn describe_in(&self, epoch: u32) -> Added {
@@ -186,14 +182,6 @@ impl Entry {
     }
 }
 
-fn hash(key: &[u64]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for &frame in key {
-        hasher.write_u64(frame);
-    }
-    hasher.finish()
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -201,13 +189,13 @@ mod tests {
     #[test]
     fn a_chain_is_found_after_it_was_added() {
         let table = Table::new();
-        let add = |key: &[u64], id| table.add(key, 1, u64::MAX, || id);
-        assert_eq!(table.find(&[1, 2], 1), None);
+        let add = |key: &[u64], id| table.add(ChainKey::of(key), 1, u64::MAX, || id);
+        assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), None);
         assert_eq!(add(&[1, 2], 1), Some(Added::Describe(1)));
         assert_eq!(add(&[1, 2], 2), Some(Added::Known(1)));
-        assert_eq!(table.find(&[1, 2], 1), Some(1));
+        assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), Some(1));
         for other in [&[1][..], &[2, 1], &[1, 2, 3], &[]] {
-            assert_eq!(table.find(other, 1), None);
+            assert_eq!(table.find(ChainKey::of(other), 1), None);
         }
         assert_eq!(add(&[], 2), Some(Added::Describe(2)));
     }
@@ -215,13 +203,13 @@ mod tests {
     #[test]
     fn a_chain_is_described_once_in_each_epoch() {
         let table = Table::new();
-        let add = |epoch| table.add(&[7], epoch, u64::MAX, || 1);
+        let add = |epoch| table.add(ChainKey::of(&[7]), epoch, u64::MAX, || 1);
         assert_eq!(add(1), Some(Added::Describe(1)));
-        assert_eq!(table.find(&[7], 2), None);
+        assert_eq!(table.find(ChainKey::of(&[7]), 2), None);
         assert_eq!(add(2), Some(Added::Describe(1)));
         assert_eq!(add(2), Some(Added::Known(1)));
         // By a thread that has not seen the new epoch.
-        assert_eq!(table.find(&[7], 1), Some(1));
+        assert_eq!(table.find(ChainKey::of(&[7]), 1), Some(1));
         assert_eq!(add(1), Some(Added::Known(1)));
     }
 
@@ -229,10 +217,13 @@ mod tests {
     fn an_overfull_table_takes_no_more() {
         let table = Table::new();
         let added = (0..100)
-            .take_while(|&key| table.add(&[key], 1, 2000, || 1).is_some())
+            .take_while(|&key| table.add(ChainKey::of(&[key]), 1, 2000, || 1).is_some())
             .count();
         assert!((10..100).contains(&added), "{added}");
         assert!((2000..2200).contains(&table.bytes()));
-        assert_eq!(table.add(&[0], 1, 2000, || 2), Some(Added::Known(1)));
+        assert_eq!(
+            table.add(ChainKey::of(&[0]), 1, 2000, || 2),
+            Some(Added::Known(1))
+        );
     }
 }

@@ -20,6 +20,9 @@ use trace_format::{
     Unpark,
 };
 
+use crate::chain_key::{self, ChainKey};
+use crate::cycles;
+use crate::hook_costs::HookKind;
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime};
 use crate::text;
@@ -62,6 +65,13 @@ const _: () = {
     assert!(align_of::<LctFrame>() == align_of::<Frame>());
     assert!(offset_of!(LctFrame, bci) == 4 && offset_of!(Frame, bci) == 4);
     assert!(offset_of!(LctFrame, line) == 8 && offset_of!(Frame, line) == 8);
+    assert!(HookKind::Enter as u8 == LCT_HOOK_ENTER);
+    assert!(HookKind::Entered as u8 == LCT_HOOK_ENTERED);
+    assert!(HookKind::Exit as u8 == LCT_HOOK_EXIT);
+    assert!(HookKind::ParkBegin as u8 == LCT_HOOK_PARK_BEGIN);
+    assert!(HookKind::ParkEnd as u8 == LCT_HOOK_PARK_END);
+    assert!(HookKind::Unpark as u8 == LCT_HOOK_UNPARK);
+    assert!(size_of::<LctChainKey>() == 24);
     assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
     assert!(ParkEndReason::Unparked as u8 == LCT_PARK_UNPARKED);
     assert!(ParkEndReason::PermitAvailable as u8 == LCT_PARK_PERMIT_AVAILABLE);
@@ -204,6 +214,45 @@ pub struct LctConfig {
     /// Bound of all buffers together, in bytes; 0 for the default of 64 MiB.
     pub max_buffer_bytes: u64,
 }
+
+/// What a call chain is looked up by: the sequence of physical frames, outermost
+/// first, each packed into 64 bits that never stand for another frame.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctChainKey {
+    /// Outermost frame.
+    pub frames: *const u64,
+    /// Number of frames.
+    pub len: usize,
+    /// What `lct_chain_hash` makes of all of them.
+    pub hash: u64,
+}
+
+impl LctChainKey {
+    /// # Safety
+    ///
+    /// `frames` points to `len` values that stay unchanged during `'a`.
+    unsafe fn borrow<'a>(self) -> ChainKey<'a> {
+        ChainKey {
+            // SAFETY: as the caller promises.
+            frames: unsafe { slice_or_empty(self.frames, self.len) },
+            hash: self.hash,
+        }
+    }
+}
+
+/// A kind of hook: what writes a contended enter.
+pub const LCT_HOOK_ENTER: u8 = 0;
+/// A kind of hook: what writes a contended entered.
+pub const LCT_HOOK_ENTERED: u8 = 1;
+/// A kind of hook: what writes a contended exit.
+pub const LCT_HOOK_EXIT: u8 = 2;
+/// A kind of hook: what writes the begin of a park.
+pub const LCT_HOOK_PARK_BEGIN: u8 = 3;
+/// A kind of hook: what writes the end of a park.
+pub const LCT_HOOK_PARK_END: u8 = 4;
+/// A kind of hook: what writes an unpark.
+pub const LCT_HOOK_UNPARK: u8 = 5;
 
 impl LctStr {
     /// # Safety
@@ -629,51 +678,63 @@ pub unsafe extern "C" fn lct_forward_resolve(
     thread.resolve_forward(forward_ref, chain);
 }
 
-/// The call chain with the given key. A key is the sequence of physical frames,
-/// innermost first, each packed into 64 bits that never stand for another
-/// frame. Returns 0 if the chain must be added.
+/// The hash of a call chain: `outer_hash` is that of its `outer_len` outermost
+/// frames (0 for none), `frames` are the `len` others, outermost first.
 ///
 /// # Safety
 ///
-/// `thread` is null or comes from `lct_thread_start`; `key` points to `len`
-/// values.
+/// `frames` points to `len` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_chain_hash(
+    outer_hash: u64,
+    outer_len: usize,
+    frames: *const u64,
+    len: usize,
+) -> u64 {
+    // SAFETY: the caller promises `len` values.
+    chain_key::hash(outer_hash, outer_len, unsafe {
+        slice_or_empty(frames, len)
+    })
+}
+
+/// The call chain with the given key. Returns 0 if the chain must be added. Of
+/// the key's frames, as many as `saved` were taken from an earlier walk.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`; the key's frames are as
+/// many as it says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_chain_find(
     thread: Option<&mut ThreadTracer>,
-    key: *const u64,
-    len: usize,
+    key: LctChainKey,
+    saved: usize,
 ) -> u32 {
     let Some(thread) = thread else { return NONE };
-    // SAFETY: the caller promises `len` values.
-    thread.find_chain(unsafe { slice_or_empty(key, len) })
+    // SAFETY: the caller promises valid frames.
+    thread.find_chain(unsafe { key.borrow() }, saved)
 }
 
-/// Adds a call chain. `frames` are those that the key stands for, inlined ones
+/// Adds a call chain. `frames`, innermost first, are those that the key stands for, inlined ones
 /// included; `truncated` if outer ones are missing. Returns the chain's
 /// identifier, also if another thread was first, or 0 when memory is short.
 ///
 /// # Safety
 ///
-/// `thread` is null or comes from `lct_thread_start`; `key` points to `len`
-/// values and `frames` to `frames_len` frames.
+/// `thread` is null or comes from `lct_thread_start`; the key's frames are as
+/// many as it says, and `frames` points to `frames_len` frames.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_chain_add(
     thread: Option<&mut ThreadTracer>,
-    key: *const u64,
-    len: usize,
+    key: LctChainKey,
     frames: *const LctFrame,
     frames_len: usize,
     truncated: bool,
 ) -> u32 {
     let Some(thread) = thread else { return NONE };
-    // SAFETY: the caller promises that many values and frames; the layouts of
-    // the frames agree, as asserted above.
-    let (key, frames) = unsafe {
-        (
-            slice_or_empty(key, len),
-            slice_or_empty(frames.cast(), frames_len),
-        )
-    };
+    // SAFETY: the caller promises that many frames; the layouts agree, as
+    // asserted above.
+    let (key, frames) = unsafe { (key.borrow(), slice_or_empty(frames.cast(), frames_len)) };
     thread.add_chain(key, frames, truncated)
 }
 
@@ -744,4 +805,28 @@ pub unsafe extern "C" fn lct_loader_unload(
 ) {
     let Some(thread) = thread else { return };
     thread.loader_unloaded(loader, time_ns);
+}
+
+/// The processor's cycle counter, to be read when a hook begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn lct_cycles() -> u64 {
+    cycles::now()
+}
+
+/// Counts a hook of a kind (`LCT_HOOK_…`) that began at `begin_cycles` and ends
+/// with this call.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_hook_end(
+    thread: Option<&mut ThreadTracer>,
+    kind: u8,
+    begin_cycles: u64,
+) {
+    let (Some(thread), Some(&kind)) = (thread, HookKind::ALL.get(usize::from(kind))) else {
+        return;
+    };
+    thread.end_hook(kind, begin_cycles);
 }

@@ -37,11 +37,14 @@ mod buffer;
 mod buffer_pool;
 mod buffer_queue;
 mod buffer_slot;
+mod chain_key;
 mod chain_set;
 mod chain_table;
 mod counters;
+mod cycles;
 mod drainer;
 mod fallible;
+mod hook_costs;
 mod lock;
 #[cfg(all(test, loom))]
 mod model;

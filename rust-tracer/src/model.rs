@@ -13,6 +13,7 @@ use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::BufferSlot;
+use crate::chain_key::ChainKey;
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
 use crate::seats::{Seat, Seats};
@@ -130,7 +131,9 @@ fn one_thread_describes_a_chain() {
     loom::model(|| {
         let shared = Arc::new((Table::new(), Serial::default()));
         let add = |(table, ids): &(Table, Serial), key| {
-            table.add(&[key], 1, u64::MAX, || ids.next_u32()).unwrap()
+            table
+                .add(ChainKey::of(&[key]), 1, u64::MAX, || ids.next_u32())
+                .unwrap()
         };
         let adder = thread::spawn({
             let shared = shared.clone();
@@ -148,7 +151,7 @@ fn one_thread_describes_a_chain() {
             both => panic!("{both:?}"),
         };
         assert!(matches!(other, Added::Describe(other) if other != id));
-        assert_eq!(shared.0.find(&[1], 1), Some(id));
+        assert_eq!(shared.0.find(ChainKey::of(&[1]), 1), Some(id));
     });
 }
 
@@ -159,9 +162,9 @@ fn a_chain_is_found_whole() {
         let table = Arc::new(Table::new());
         let adder = thread::spawn({
             let table = table.clone();
-            move || table.add(&[1], 1, u64::MAX, || 7).unwrap()
+            move || table.add(ChainKey::of(&[1]), 1, u64::MAX, || 7).unwrap()
         });
-        assert!(matches!(table.find(&[1], 1), None | Some(7)));
+        assert!(matches!(table.find(ChainKey::of(&[1]), 1), None | Some(7)));
         adder.join().unwrap();
     });
 }
@@ -171,7 +174,11 @@ fn a_chain_is_found_whole() {
 fn one_thread_describes_a_chain_again() {
     loom::model(|| {
         let table = Arc::new(Table::new());
-        let add = |table: &Table, epoch| table.add(&[1], epoch, u64::MAX, || 1).unwrap();
+        let add = |table: &Table, epoch| {
+            table
+                .add(ChainKey::of(&[1]), epoch, u64::MAX, || 1)
+                .unwrap()
+        };
         add(&table, 1);
         let adder = thread::spawn({
             let table = table.clone();

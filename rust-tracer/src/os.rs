@@ -46,12 +46,22 @@ pub(crate) fn page_len() -> usize {
 
 /// Processor time of the calling thread in nanoseconds; 0 if it is not known.
 pub(crate) fn thread_cpu_ns() -> u64 {
+    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Nanoseconds of the system's monotonic clock; 0 if they are not known.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `time` is a valid place for the result.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
     if result != 0 {
         return 0;
     }

@@ -12,6 +12,7 @@ use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, Serial};
+use crate::cycles;
 use crate::drainer::{self, StopSignal};
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
@@ -44,6 +45,7 @@ pub struct Runtime {
     /// Clock of the JVM when the trace began.
     start_ns: u64,
     started: Instant,
+    start_cycles: u64,
     max_buffer_bytes: u64,
     metadata_epoch: AtomicU32,
     metadata_lost: AtomicBool,
@@ -91,6 +93,7 @@ impl Runtime {
         Self {
             start_ns,
             started: Instant::now(),
+            start_cycles: cycles::now(),
             max_buffer_bytes,
             metadata_epoch: AtomicU32::new(1),
             metadata_lost: AtomicBool::new(false),
@@ -185,5 +188,10 @@ impl Runtime {
     /// Nanoseconds since the trace's start.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Cycles since the trace's start.
+    pub(crate) fn elapsed_cycles(&self) -> u64 {
+        cycles::now().saturating_sub(self.start_cycles)
     }
 }

@@ -5,6 +5,7 @@ use std::ptr;
 use crate::buffer::Buffer;
 use crate::buffer_slot::BufferSlot;
 use crate::fallible::try_box;
+use crate::hook_costs::HookCosts;
 use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
 
 /// The shared part of a thread's tracer. Seats are never freed but used again,
@@ -16,6 +17,8 @@ use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
 #[repr(align(128))]
 pub(crate) struct Seat {
     buffer: BufferSlot,
+    /// Of all threads that ever had the seat.
+    costs: HookCosts,
     taken: AtomicBool,
     /// Set before the seat is published and constant afterwards.
     next: AtomicPtr<Seat>,
@@ -25,6 +28,11 @@ impl Seat {
     /// Takes the thread's buffer, unless it is being written to.
     pub(crate) fn reclaim(&self) -> Option<Box<Buffer>> {
         self.buffer.take()
+    }
+
+    /// What hooks have cost the threads of this seat.
+    pub(crate) fn costs(&self) -> &HookCosts {
+        &self.costs
     }
 }
 
@@ -44,6 +52,11 @@ impl OwnedSeat {
     /// Puts a buffer, checked out or new, where others can take it.
     pub(crate) fn check_in(&mut self, buffer: Box<Buffer>) {
         self.seat.buffer.check_in(buffer);
+    }
+
+    /// Where the thread counts, and no other thread.
+    pub(crate) fn costs(&mut self) -> &HookCosts {
+        &self.seat.costs
     }
 }
 

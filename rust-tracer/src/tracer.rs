@@ -8,9 +8,12 @@ use trace_format::{
 };
 
 use crate::buffer::{Buffer, USUAL_LEN};
+use crate::chain_key::ChainKey;
 use crate::chain_set::ChainAccess;
 use crate::chain_table::Added;
+use crate::cycles;
 use crate::fallible::{try_box, try_to_string};
+use crate::hook_costs::HookKind;
 use crate::lock::Lock;
 use crate::runtime::Runtime;
 use crate::seats::OwnedSeat;
@@ -207,14 +210,35 @@ impl ThreadTracer {
         self.write_event(Event::ForwardResolved { forward_ref, chain });
     }
 
-    /// The chain with the given key; [`NONE`] if it must be added.
-    pub(crate) fn find_chain(&mut self, key: &[u64]) -> ChainId {
+    /// The chain with the given key; [`NONE`] if it must be added. Of its frames,
+    /// as many as `saved` were not visited.
+    pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
-        self.chains.find(key, epoch).unwrap_or(NONE)
+        let found = self.chains.find(key, epoch);
+        let costs = self.seat.costs();
+        costs.chains_recorded.add(1);
+        costs.chains_found.add(found.is_some().into());
+        costs.frames_saved.add(saved as u64);
+        costs
+            .frames_visited
+            .add(key.frames.len().saturating_sub(saved) as u64);
+        found.unwrap_or(NONE)
+    }
+
+    /// Counts a hook that began at `begin_cycles` and ends now.
+    pub(crate) fn end_hook(&mut self, kind: HookKind, begin_cycles: u64) {
+        self.seat
+            .costs()
+            .add_hook(kind, begin_cycles, cycles::now());
     }
 
     /// Adds a chain unless another thread did; [`NONE`] when memory is short.
-    pub(crate) fn add_chain(&mut self, key: &[u64], frames: &[Frame], truncated: bool) -> ChainId {
+    pub(crate) fn add_chain(
+        &mut self,
+        key: ChainKey<'_>,
+        frames: &[Frame],
+        truncated: bool,
+    ) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let added = self.chains.add(key, epoch);
         match added {
@@ -511,9 +535,9 @@ mod tests {
             };
             MAX_FRAMES + 5
         ];
-        assert_eq!(tracer.add_chain(&[1], &frames, false), 1);
+        assert_eq!(tracer.add_chain(ChainKey::of(&[1]), &frames, false), 1);
         written(runtime);
-        assert_eq!(tracer.add_chain(&[2], &frames, false), 2);
+        assert_eq!(tracer.add_chain(ChainKey::of(&[2]), &frames, false), 2);
         runtime.reclaim_all();
         let buffers = runtime.queue.take_all();
         let Some(Ok(Event::Chain {

@@ -55,7 +55,8 @@ static void describe_metadata(LctThread *thread) {
 static uint32_t record_chain(LctThread *thread, uint32_t number) {
   uint64_t key[FRAMES];
   for (int i = 0; i < FRAMES; i++) key[i] = ((uint64_t)i << 32) | number;
-  uint32_t chain = lct_chain_find(thread, key, FRAMES);
+  LctChainKey chain_key = {key, FRAMES, lct_chain_hash(0, 0, key, FRAMES)};
+  uint32_t chain = lct_chain_find(thread, chain_key, 0);
   if (chain != 0) return chain;
   describe_metadata(thread);
   LctFrame frames[2 * FRAMES];
@@ -63,7 +64,7 @@ static uint32_t record_chain(LctThread *thread, uint32_t number) {
     LctFrame frame = {method_id, (int32_t)number, -1};
     frames[i] = frame;
   }
-  return lct_chain_add(thread, key, FRAMES, frames, 2 * FRAMES, number % 2 == 1);
+  return lct_chain_add(thread, chain_key, frames, 2 * FRAMES, number % 2 == 1);
 }
 
 static void contend(LctThread *thread, LctLock *lock, uint32_t random) {
@@ -72,10 +73,12 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random) {
     lct_lock_describe(thread, lock, class_id, 0, random, (uint64_t)(uintptr_t)lock);
   }
   uint64_t id = lock->id;
+  uint64_t begin_cycles = lct_cycles();
   uint64_t sequence = lct_lock_next_sequence(lock);
   uint64_t time_ns = now_ns();
   uint32_t chain = record_chain(thread, random % CHAINS);
   lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0);
+  lct_hook_end(thread, LCT_HOOK_ENTER, begin_cycles);
   sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(thread, id, sequence, now_ns(), random % 8 == 0 ? 100 : 0);
   sequence = lct_lock_next_sequence(lock);

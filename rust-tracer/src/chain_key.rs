@@ -1,0 +1,75 @@
+//! What a call chain is looked up by.
+
+/// The physical frames of a call chain, outermost first, and their hash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChainKey<'a> {
+    pub(crate) frames: &'a [u64],
+    /// [`hash`] of all frames.
+    pub(crate) hash: u64,
+}
+
+#[cfg(test)]
+impl<'a> ChainKey<'a> {
+    pub(crate) fn of(frames: &'a [u64]) -> Self {
+        let hash = hash(0, 0, frames);
+        Self { frames, hash }
+    }
+}
+
+/// The hash of a chain whose `outer_len` outermost frames have the hash
+/// `outer_hash`, 0 for none, and whose others are `frames`, outermost first.
+///
+/// A sum with one term for each frame and place, so that the processor works on
+/// several frames at once, and the hash of the frames that stay is not computed
+/// again.
+pub(crate) fn hash(outer_hash: u64, outer_len: usize, frames: &[u64]) -> u64 {
+    let places = (outer_len as u64)..;
+    let terms = frames.iter().zip(places).map(|(&frame, place)| {
+        let place = place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        folded_multiply(frame.wrapping_add(place))
+    });
+    terms.fold(outer_hash, u64::wrapping_add)
+}
+
+/// Both halves of a product with a constant, which mixes all bits.
+fn folded_multiply(value: u64) -> u64 {
+    const SEED: u64 = 0xa076_1d64_78bd_642f;
+    const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
+    let product = u128::from(value ^ SEED).wrapping_mul(FACTOR.into());
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn the_hash_goes_on_from_that_of_the_outer_frames() {
+        let frames: Vec<u64> = (0..50).map(|frame| frame << 32 | 7).collect();
+        for outer_len in 0..=frames.len() {
+            let (outer, inner) = frames.split_at(outer_len);
+            let outer_hash = hash(0, 0, outer);
+            assert_eq!(hash(outer_hash, outer_len, inner), hash(0, 0, &frames));
+        }
+    }
+
+    /// Chains that differ in one position of the code or in the order of frames
+    /// rarely share a bucket of 64 Ki.
+    #[test]
+    fn similar_chains_spread() {
+        let chains = (0..20_000_u64).map(|number| {
+            let mut frames: Vec<u64> = (0..12).map(|frame| (frame + 1) << 32 | 40).collect();
+            frames[(number % 11) as usize] ^= number / 11;
+            frames
+        });
+        let buckets: HashSet<u64> = chains.map(|frames| hash(0, 0, &frames) & 0xffff).collect();
+        // Of 20,000 balls in 65,536 bins, 17,200 are alone or first.
+        assert!(buckets.len() > 16_500, "{}", buckets.len());
+        assert_ne!(
+            hash(0, 0, &[1 << 32, 2 << 32]),
+            hash(0, 0, &[2 << 32, 1 << 32])
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! What the hooks of one thread cost it: how many call chains they recorded and
+//! how many cycles they took.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Hooks that take more cycles than this are counted apart: the thread was
+/// descheduled meanwhile, or it met much that it had to describe.
+const INTERRUPTED_CYCLES: u64 = 100_000;
+
+/// Kinds of hooks, by the event that they write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HookKind {
+    Enter,
+    Entered,
+    Exit,
+    ParkBegin,
+    ParkEnd,
+    Unpark,
+}
+
+impl HookKind {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Enter,
+        Self::Entered,
+        Self::Exit,
+        Self::ParkBegin,
+        Self::ParkEnd,
+        Self::Unpark,
+    ];
+}
+
+/// A number that one thread counts up and any other may read.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    /// Only in the thread that counts.
+    pub(crate) fn add(&self, number: u64) {
+        // No read-modify-write, for nobody else writes. Relaxed: nobody
+        // concludes from a count that other memory has changed.
+        self.0
+            .store(self.0.load(Relaxed).wrapping_add(number), Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// Hooks and the cycles that they took.
+#[derive(Debug, Default)]
+pub(crate) struct HookCost {
+    pub(crate) hooks: Count,
+    pub(crate) cycles: Count,
+}
+
+impl HookCost {
+    fn add(&self, cycles: u64) {
+        self.hooks.add(1);
+        self.cycles.add(cycles);
+    }
+}
+
+/// What one thread counts about its hooks.
+#[derive(Debug, Default)]
+pub(crate) struct HookCosts {
+    pub(crate) chains_recorded: Count,
+    /// Those that the set of chains knew.
+    pub(crate) chains_found: Count,
+    pub(crate) frames_visited: Count,
+    /// Those of which a mark told that they are still the same.
+    pub(crate) frames_saved: Count,
+    by_kind: [HookCost; HookKind::ALL.len()],
+    /// Hooks of any kind that took very long.
+    pub(crate) interrupted: HookCost,
+}
+
+impl HookCosts {
+    /// Counts a hook that began at `begin_cycles` and ends now, at `end_cycles`.
+    pub(crate) fn add_hook(&self, kind: HookKind, begin_cycles: u64, end_cycles: u64) {
+        // The counter may go back a little on another processor.
+        let cycles = end_cycles.saturating_sub(begin_cycles);
+        if cycles > INTERRUPTED_CYCLES {
+            self.interrupted.add(cycles);
+        } else {
+            self.of_kind(kind).add(cycles);
+        }
+    }
+
+    pub(crate) fn of_kind(&self, kind: HookKind) -> &HookCost {
+        let [enter, entered, exit, park_begin, park_end, unpark] = &self.by_kind;
+        match kind {
+            HookKind::Enter => enter,
+            HookKind::Entered => entered,
+            HookKind::Exit => exit,
+            HookKind::ParkBegin => park_begin,
+            HookKind::ParkEnd => park_end,
+            HookKind::Unpark => unpark,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_are_counted_by_kind() {
+        let costs = HookCosts::default();
+        for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
+            costs.add_hook(kind, 1000, 1000 + cycles);
+            costs.add_hook(kind, 1000, 1000 + 10 * cycles);
+        }
+        for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
+            let cost = costs.of_kind(kind);
+            assert_eq!((cost.hooks.get(), cost.cycles.get()), (2, 11 * cycles));
+        }
+        assert_eq!(costs.interrupted.hooks.get(), 0);
+    }
+
+    #[test]
+    fn long_hooks_are_counted_apart() {
+        let costs = HookCosts::default();
+        costs.add_hook(HookKind::Enter, 7, 200_007);
+        costs.add_hook(HookKind::Enter, 7, 3);
+        let interrupted = &costs.interrupted;
+        assert_eq!(
+            (interrupted.hooks.get(), interrupted.cycles.get()),
+            (1, 200_000)
+        );
+        let enter = costs.of_kind(HookKind::Enter);
+        assert_eq!((enter.hooks.get(), enter.cycles.get()), (1, 0));
+    }
+}
