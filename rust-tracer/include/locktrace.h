@@ -48,6 +48,36 @@
 #define LCT_PARK_SPURIOUS 4
 
 /*
+ A kind of hook: what writes a contended enter.
+ */
+#define LCT_HOOK_ENTER 0
+
+/*
+ A kind of hook: what writes a contended entered.
+ */
+#define LCT_HOOK_ENTERED 1
+
+/*
+ A kind of hook: what writes a contended exit.
+ */
+#define LCT_HOOK_EXIT 2
+
+/*
+ A kind of hook: what writes the begin of a park.
+ */
+#define LCT_HOOK_PARK_BEGIN 3
+
+/*
+ A kind of hook: what writes the end of a park.
+ */
+#define LCT_HOOK_PARK_END 4
+
+/*
+ A kind of hook: what writes an unpark.
+ */
+#define LCT_HOOK_UNPARK 5
+
+/*
  One trace. Lives as long as the process: threads may use it at any time.
  */
 typedef struct LctRuntime LctRuntime;
@@ -265,6 +295,25 @@ typedef struct LctUnpark {
    */
   bool interrupt;
 } LctUnpark;
+
+/*
+ What a call chain is looked up by: the sequence of physical frames, outermost
+ first, each packed into 64 bits that never stand for another frame.
+ */
+typedef struct LctChainKey {
+  /*
+   Outermost frame.
+   */
+  const uint64_t *frames;
+  /*
+   Number of frames.
+   */
+  size_t len;
+  /*
+   What `lct_chain_hash` makes of all of them.
+   */
+  uint64_t hash;
+} LctChainKey;
 
 /*
  One frame of a call chain.
@@ -533,30 +582,38 @@ void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
 void lct_forward_resolve(struct LctThread *thread, uint64_t forward_ref, uint32_t chain);
 
 /*
- The call chain with the given key. A key is the sequence of physical frames,
- innermost first, each packed into 64 bits that never stand for another
- frame. Returns 0 if the chain must be added.
+ The hash of a call chain: `outer_hash` is that of its `outer_len` outermost
+ frames (0 for none), `frames` are the `len` others, outermost first.
 
  # Safety
 
- `thread` is null or comes from `lct_thread_start`; `key` points to `len`
- values.
+ `frames` points to `len` values.
  */
-uint32_t lct_chain_find(struct LctThread *thread, const uint64_t *key, size_t len);
+uint64_t lct_chain_hash(uint64_t outer_hash, size_t outer_len, const uint64_t *frames, size_t len);
 
 /*
- Adds a call chain. `frames` are those that the key stands for, inlined ones
+ The call chain with the given key. Returns 0 if the chain must be added. Of
+ the key's frames, as many as `saved` were taken from an earlier walk.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; the key's frames are as
+ many as it says.
+ */
+uint32_t lct_chain_find(struct LctThread *thread, struct LctChainKey key, size_t saved);
+
+/*
+ Adds a call chain. `frames`, innermost first, are those that the key stands for, inlined ones
  included; `truncated` if outer ones are missing. Returns the chain's
  identifier, also if another thread was first, or 0 when memory is short.
 
  # Safety
 
- `thread` is null or comes from `lct_thread_start`; `key` points to `len`
- values and `frames` to `frames_len` frames.
+ `thread` is null or comes from `lct_thread_start`; the key's frames are as
+ many as it says, and `frames` points to `frames_len` frames.
  */
 uint32_t lct_chain_add(struct LctThread *thread,
-                       const uint64_t *key,
-                       size_t len,
+                       struct LctChainKey key,
                        const struct LctFrame *frames,
                        size_t frames_len,
                        bool truncated);
@@ -602,6 +659,21 @@ void lct_method(struct LctThread *thread,
  `thread` is null or comes from `lct_thread_start`.
  */
 void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_ns);
+
+/*
+ The processor's cycle counter, to be read when a hook begins.
+ */
+uint64_t lct_cycles(void);
+
+/*
+ Counts a hook of a kind (`LCT_HOOK_…`) that began at `begin_cycles` and ends
+ with this call.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_hook_end(struct LctThread *thread, uint8_t kind, uint64_t begin_cycles);
 
 #ifdef __cplusplus
 }  // extern "C"
