@@ -122,6 +122,8 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
         Event::LoaderUnload { loader, time_ns } => {
             vec![("time_ns", Number(time_ns)), ("loader", Number(loader))]
         }
+        Event::ChainRetired { chain } => vec![("chain", Number(chain.into()))],
+        Event::MethodRetired { method } => vec![("method", Number(method.into()))],
         Event::ParkBegin(park) => park_begin_fields(park),
         Event::ParkEnd(park) => vec![
             ("time_ns", Number(park.time_ns)),

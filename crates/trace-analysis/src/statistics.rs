@@ -22,7 +22,7 @@ impl EventType {
 }
 
 /// All types of events.
-pub const EVENT_TYPES: [EventType; 18] = [
+pub const EVENT_TYPES: [EventType; 20] = [
     data("LockDescription"),
     data("ContendedEnter"),
     data("ContendedEntered"),
@@ -41,6 +41,8 @@ pub const EVENT_TYPES: [EventType; 18] = [
     metadata("Method"),
     metadata("Chain"),
     metadata("LoaderUnload"),
+    metadata("ChainRetired"),
+    metadata("MethodRetired"),
 ];
 
 const fn data(name: &'static str) -> EventType {
@@ -78,6 +80,8 @@ fn position(event: &Event<'_>) -> usize {
         Event::Method { .. } => 15,
         Event::Chain { .. } => 16,
         Event::LoaderUnload { .. } => 17,
+        Event::ChainRetired { .. } => 18,
+        Event::MethodRetired { .. } => 19,
     }
 }
 
@@ -267,6 +271,8 @@ mod tests {
                 truncated: false,
             },
             Event::LoaderUnload { loader: 1, time_ns },
+            Event::ChainRetired { chain: 1 },
+            Event::MethodRetired { method: 1 },
         ];
         for (event, event_type) in events.iter().zip(&EVENT_TYPES) {
             assert_eq!(EventType::of(event), event_type);

@@ -46,11 +46,54 @@ pub enum Counter {
     ChainSetResets = 15,
     /// Times that all metadata was described again after a loss.
     MetadataRepeats = 16,
+    /// Call chains that hooks recorded for their events.
+    ChainsRecorded = 17,
+    /// Those among [`ChainsRecorded`](Self::ChainsRecorded) that the set of call
+    /// chains knew.
+    ChainsFound = 18,
+    /// Call chains forgotten because the code of one of their frames is gone.
+    ChainsPurged = 19,
+    /// Physical frames that stack walks visited.
+    FramesVisited = 20,
+    /// Physical frames that a mark on the stack made it unnecessary to visit.
+    FramesSaved = 21,
+    /// Cycles of the processor's time stamp counter since the trace's start: what
+    /// the other numbers of cycles are converted to time with.
+    ElapsedCycles = 22,
+    /// Runs of the hook of contended enter, interrupted ones excluded.
+    EnterHooks = 23,
+    /// Cycles spent in [`EnterHooks`](Self::EnterHooks).
+    EnterCycles = 24,
+    /// Runs of the hook of contended entered, interrupted ones excluded.
+    EnteredHooks = 25,
+    /// Cycles spent in [`EnteredHooks`](Self::EnteredHooks).
+    EnteredCycles = 26,
+    /// Runs of the hook of contended exit, interrupted ones excluded.
+    ExitHooks = 27,
+    /// Cycles spent in [`ExitHooks`](Self::ExitHooks).
+    ExitCycles = 28,
+    /// Runs of the hook of park begin, interrupted ones excluded.
+    ParkBeginHooks = 29,
+    /// Cycles spent in [`ParkBeginHooks`](Self::ParkBeginHooks).
+    ParkBeginCycles = 30,
+    /// Runs of the hook of park end, interrupted ones excluded.
+    ParkEndHooks = 31,
+    /// Cycles spent in [`ParkEndHooks`](Self::ParkEndHooks).
+    ParkEndCycles = 32,
+    /// Runs of the hook of unpark, interrupted ones excluded.
+    UnparkHooks = 33,
+    /// Cycles spent in [`UnparkHooks`](Self::UnparkHooks).
+    UnparkCycles = 34,
+    /// Runs of hooks of any kind that took more than 100,000 cycles: the thread
+    /// was descheduled or had much to describe. Counted here only.
+    InterruptedHooks = 35,
+    /// Cycles spent in [`InterruptedHooks`](Self::InterruptedHooks).
+    InterruptedCycles = 36,
 }
 
 impl Counter {
     /// All counters in the order of their ids.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 36] = [
         Self::LostEvents,
         Self::LostBuffers,
         Self::LostMetadataBuffers,
@@ -67,6 +110,26 @@ impl Counter {
         Self::Chains,
         Self::ChainSetResets,
         Self::MetadataRepeats,
+        Self::ChainsRecorded,
+        Self::ChainsFound,
+        Self::ChainsPurged,
+        Self::FramesVisited,
+        Self::FramesSaved,
+        Self::ElapsedCycles,
+        Self::EnterHooks,
+        Self::EnterCycles,
+        Self::EnteredHooks,
+        Self::EnteredCycles,
+        Self::ExitHooks,
+        Self::ExitCycles,
+        Self::ParkBeginHooks,
+        Self::ParkBeginCycles,
+        Self::ParkEndHooks,
+        Self::ParkEndCycles,
+        Self::UnparkHooks,
+        Self::UnparkCycles,
+        Self::InterruptedHooks,
+        Self::InterruptedCycles,
     ];
 
     /// The counter with the given id in the file.
@@ -98,6 +161,26 @@ impl Counter {
             Self::Chains => "chains",
             Self::ChainSetResets => "chain_set_resets",
             Self::MetadataRepeats => "metadata_repeats",
+            Self::ChainsRecorded => "chains_recorded",
+            Self::ChainsFound => "chains_found",
+            Self::ChainsPurged => "chains_purged",
+            Self::FramesVisited => "frames_visited",
+            Self::FramesSaved => "frames_saved",
+            Self::ElapsedCycles => "elapsed_cycles",
+            Self::EnterHooks => "enter_hooks",
+            Self::EnterCycles => "enter_cycles",
+            Self::EnteredHooks => "entered_hooks",
+            Self::EnteredCycles => "entered_cycles",
+            Self::ExitHooks => "exit_hooks",
+            Self::ExitCycles => "exit_cycles",
+            Self::ParkBeginHooks => "park_begin_hooks",
+            Self::ParkBeginCycles => "park_begin_cycles",
+            Self::ParkEndHooks => "park_end_hooks",
+            Self::ParkEndCycles => "park_end_cycles",
+            Self::UnparkHooks => "unpark_hooks",
+            Self::UnparkCycles => "unpark_cycles",
+            Self::InterruptedHooks => "interrupted_hooks",
+            Self::InterruptedCycles => "interrupted_cycles",
         }
     }
 }

@@ -194,6 +194,20 @@ pub enum Event<'a> {
         /// When.
         time_ns: u64,
     },
+    /// The compiled code or the class of a frame of a call chain is gone. No
+    /// event after this one in file order refers to the chain. Written by no
+    /// thread.
+    ChainRetired {
+        /// The chain that ended.
+        chain: ChainId,
+    },
+    /// A method was unloaded, or replaced by redefinition of its class and run
+    /// to its end. No event after this one in file order refers to it, nor to a
+    /// chain that contains it. Written by no thread.
+    MethodRetired {
+        /// The method that ended.
+        method: MethodId,
+    },
     /// The writer took a sequence number, but its event was lost: the drainer
     /// could not keep up.
     LostNumber {
@@ -211,9 +225,9 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// Describes an entity that other events refer to. The tracer can write
-    /// such an event again after a loss, and a reader that only wants to know
-    /// names needs no other.
+    /// Describes an entity that other events refer to, or ends it. The tracer
+    /// can write a description again after a loss, and a reader that only wants
+    /// to know names needs no other events.
     pub fn is_metadata(&self) -> bool {
         matches!(
             self,
@@ -223,6 +237,8 @@ impl Event<'_> {
                 | Self::Method { .. }
                 | Self::Chain { .. }
                 | Self::LoaderUnload { .. }
+                | Self::ChainRetired { .. }
+                | Self::MethodRetired { .. }
         )
     }
 

@@ -276,6 +276,12 @@ impl<'a> Reader<'a> {
             10 => Event::LostEvents {
                 events: self.number()?,
             },
+            12 => Event::ChainRetired {
+                chain: self.number_u32()?,
+            },
+            13 => Event::MethodRetired {
+                method: self.number_u32()?,
+            },
             _ => return None,
         })
     }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use support::segment;
 use trace_format::{
-    Blocker, ChainRef, Chunk, ChunkWriter, Counter, Event, FileHeader, Frame, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, TraceReader, Unpark, file,
+    Blocker, ChainRef, Chunk, ChunkWriter, Counter, Event, FileHeader, Frame, NONE, ParkBegin,
+    ParkEnd, ParkEndReason, ParkTimeout, TraceReader, Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
@@ -231,6 +231,10 @@ fn trace(compressed: bool) -> Vec<u8> {
         },
         Event::LostEvents { events: 70 },
     ];
+    let drainer = [
+        Event::ChainRetired { chain: 1 },
+        Event::MethodRetired { method: 2 },
+    ];
 
     // Enough of the same that compression pays.
     let renames = vec![
@@ -259,6 +263,9 @@ fn trace(compressed: bool) -> Vec<u8> {
         .push_segment(1, 1, &segment(&vm_thread[2..]), false)
         .unwrap();
     writer.push_segment(2, 1, &segment(&renames), true).unwrap();
+    writer
+        .push_segment(NONE, 0, &segment(&drainer), true)
+        .unwrap();
     file.extend(writer.events());
     file.extend(writer.counters(Counter::ALL.map(|counter| (counter, 100 + counter.id()))));
     file.extend(writer.end(130_000, 3));

@@ -214,6 +214,12 @@ impl<'a> SegmentDecoder<'a> {
                 loader: self.input.varint()?,
                 time_ns: self.time_ns()?,
             },
+            other::CHAIN_RETIRED => Event::ChainRetired {
+                chain: self.input.varint_u32()?,
+            },
+            other::METHOD_RETIRED => Event::MethodRetired {
+                method: self.input.varint_u32()?,
+            },
             other::LOST_EVENTS => Event::LostEvents {
                 events: self.input.varint()?,
             },

@@ -259,6 +259,14 @@ impl SegmentEncoder {
                 })?;
                 self.previous_time_ns = time_ns;
             }
+            Event::ChainRetired { chain } => {
+                self.other_event(bytes, other::CHAIN_RETIRED, |out| out.varint(chain.into()))?;
+            }
+            Event::MethodRetired { method } => {
+                self.other_event(bytes, other::METHOD_RETIRED, |out| {
+                    out.varint(method.into())
+                })?;
+            }
             Event::LostEvents { events } => {
                 self.other_event(bytes, other::LOST_EVENTS, |out| out.varint(events))?;
             }

@@ -56,6 +56,8 @@
 //! | 9 | `LoaderUnload` | loader, time |
 //! | 10 | `LostEvents` | events |
 //! | 11 | `Class` | superclass, then as 6 |
+//! | 12 | `ChainRetired` | chain |
+//! | 13 | `MethodRetired` | method |
 //!
 //! A frame is method, bci + 1, line + 1 (modulo 2³²).
 //!
@@ -110,4 +112,6 @@ mod other {
     pub(super) const LOADER_UNLOAD: u8 = 9;
     pub(super) const LOST_EVENTS: u8 = 10;
     pub(super) const SUBCLASS: u8 = 11;
+    pub(super) const CHAIN_RETIRED: u8 = 12;
+    pub(super) const METHOD_RETIRED: u8 = 13;
 }

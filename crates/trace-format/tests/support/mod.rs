@@ -218,6 +218,8 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
                 truncated
             }),
         (number(), number()).prop_map(|(loader, time_ns)| Event::LoaderUnload { loader, time_ns }),
+        id().prop_map(|chain| Event::ChainRetired { chain }),
+        id().prop_map(|method| Event::MethodRetired { method }),
         number().prop_map(|events| Event::LostEvents { events }),
     ]
 }
