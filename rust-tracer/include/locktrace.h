@@ -661,6 +661,27 @@ void lct_method(struct LctThread *thread,
 void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_ns);
 
 /*
+ Notes that a compiled method was flushed: no thread has a frame of it, and
+ none ever will. The call chains with such frames are forgotten.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_code_flushed(const struct LctRuntime *runtime, uint32_t compile_id);
+
+/*
+ Notes that a method is freed: no thread has an interpreted frame of it, and
+ none ever will. The call chains with such frames are forgotten, and so is the
+ method. Does nothing for 0.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_method_freed(const struct LctRuntime *runtime, uint32_t method_id);
+
+/*
  The processor's cycle counter, to be read when a hook begins.
  */
 uint64_t lct_cycles(void);

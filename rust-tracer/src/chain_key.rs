@@ -1,4 +1,15 @@
 //! What a call chain is looked up by.
+//!
+//! A physical frame is packed into 64 bits that never stand for another frame:
+//!
+//! | frame | bit 63 | then |
+//! |---|---|---|
+//! | compiled | 1 | bits 32 to 62: compile id; bits 0 to 31: offset of the pc |
+//! | interpreted | 0 | bits 16 to 47: method id; bits 0 to 15: byte code index |
+
+use std::num::NonZeroU64;
+
+use trace_format::{MethodId, NONE};
 
 /// The physical frames of a call chain, outermost first, and their hash.
 #[derive(Clone, Copy, Debug)]
@@ -6,6 +17,52 @@ pub(crate) struct ChainKey<'a> {
     pub(crate) frames: &'a [u64],
     /// [`hash`] of all frames.
     pub(crate) hash: u64,
+}
+
+/// What dies as a whole, with all chains that have a frame of it: a compiled
+/// method (an `nmethod` of HotSpot), or a method that the interpreter runs.
+///
+/// Its number is that of its frames without the place in the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CodeUnit(NonZeroU64);
+
+impl CodeUnit {
+    const COMPILED: u64 = 1 << 63;
+
+    /// `None` if no frame of a key can be of it.
+    pub(crate) fn compiled(compile_id: u32) -> Option<Self> {
+        let is_valid = compile_id >> 31 == 0;
+        let number = Self::COMPILED | u64::from(compile_id) << 32;
+        Self::from_number(number).filter(|_| is_valid)
+    }
+
+    /// `None` for [`NONE`].
+    pub(crate) fn interpreted(method: MethodId) -> Option<Self> {
+        Self::from_number(u64::from(method) << 16)
+    }
+
+    /// The number of the unit that a frame executes.
+    pub(crate) fn number_of_frame(frame: u64) -> u64 {
+        if frame & Self::COMPILED == 0 {
+            frame & !0xffff
+        } else {
+            frame & !0xffff_ffff
+        }
+    }
+
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The method, if the interpreter runs it.
+    pub(crate) fn method(self) -> Option<MethodId> {
+        let is_interpreted = self.number() & Self::COMPILED == 0;
+        is_interpreted.then(|| u32::try_from(self.number() >> 16).unwrap_or(NONE))
+    }
 }
 
 #[cfg(test)]
@@ -44,6 +101,25 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn frames_belong_to_units() {
+        let last_compiled = CodeUnit::compiled(0x7fff_ffff).unwrap();
+        let last_method = CodeUnit::interpreted(u32::MAX).unwrap();
+        for (unit, frame) in [
+            (CodeUnit::compiled(0).unwrap(), 1 << 63 | 0xffff_ffff),
+            (CodeUnit::compiled(7).unwrap(), 1 << 63 | 7 << 32),
+            (last_compiled, u64::MAX),
+            (CodeUnit::interpreted(7).unwrap(), 7 << 16 | 0xffff),
+            (last_method, 0xffff_ffff << 16),
+        ] {
+            assert_eq!(CodeUnit::number_of_frame(frame), unit.number());
+        }
+        assert_eq!(last_compiled.method(), None);
+        assert_eq!(last_method.method(), Some(u32::MAX));
+        assert_eq!(CodeUnit::compiled(1 << 31), None);
+        assert_eq!(CodeUnit::interpreted(NONE), None);
+    }
 
     #[test]
     fn the_hash_goes_on_from_that_of_the_outer_frames() {

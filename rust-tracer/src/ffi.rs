@@ -20,7 +20,7 @@ use trace_format::{
     Unpark,
 };
 
-use crate::chain_key::{self, ChainKey};
+use crate::chain_key::{self, ChainKey, CodeUnit};
 use crate::cycles;
 use crate::hook_costs::HookKind;
 use crate::lock::Lock;
@@ -805,6 +805,33 @@ pub unsafe extern "C" fn lct_loader_unload(
 ) {
     let Some(thread) = thread else { return };
     thread.loader_unloaded(loader, time_ns);
+}
+
+/// Notes that a compiled method was flushed: no thread has a frame of it, and
+/// none ever will. The call chains with such frames are forgotten.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_code_flushed(runtime: &'static Runtime, compile_id: u32) {
+    if let Some(unit) = CodeUnit::compiled(compile_id) {
+        runtime.death_notices.post(unit);
+    }
+}
+
+/// Notes that a method is freed: no thread has an interpreted frame of it, and
+/// none ever will. The call chains with such frames are forgotten, and so is the
+/// method. Does nothing for 0.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_method_freed(runtime: &'static Runtime, method_id: u32) {
+    if let Some(unit) = CodeUnit::interpreted(method_id) {
+        runtime.death_notices.post(unit);
+    }
 }
 
 /// The processor's cycle counter, to be read when a hook begins.

@@ -42,6 +42,7 @@ mod chain_set;
 mod chain_table;
 mod counters;
 mod cycles;
+mod death_notices;
 mod drainer;
 mod fallible;
 mod hook_costs;

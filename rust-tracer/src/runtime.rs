@@ -13,6 +13,7 @@ use crate::buffer_queue::BufferQueue;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, Serial};
 use crate::cycles;
+use crate::death_notices::DeathNotices;
 use crate::drainer::{self, StopSignal};
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
@@ -57,6 +58,7 @@ pub struct Runtime {
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
     pub(crate) chains: ChainSet,
+    pub(crate) death_notices: DeathNotices,
     pub(crate) thread_ids: Serial,
     pub(crate) lock_ids: Serial,
     pub(crate) park_domains: ParkDomains,
@@ -104,6 +106,7 @@ impl Runtime {
             budget: BufferBudget::default(),
             losses: Losses::default(),
             chains: ChainSet::new(max_chain_bytes),
+            death_notices: DeathNotices::default(),
             thread_ids: Serial::default(),
             lock_ids: Serial::after(PARK_DOMAINS),
             park_domains: ParkDomains::default(),
