@@ -11,6 +11,7 @@ mod human;
 mod input;
 mod name;
 mod output;
+mod overhead;
 mod problem;
 mod record;
 mod report;

@@ -12,6 +12,7 @@ use crate::Outcome;
 use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
 use crate::output::BOLD;
+use crate::overhead::{self, ChainCost, HookCost};
 use crate::problem::{self, UnreadParts, losses};
 use crate::record::{KindRecord, NamedNumbers, kind_records};
 use crate::{facts, input, output};
@@ -59,6 +60,10 @@ struct TraceRecord {
     chain_references: u64,
     distinct_chains: u64,
     waits: Vec<KindRecord>,
+    /// `null` where the tracer did not count them.
+    chain_cost: Option<ChainCost>,
+    /// Empty where the tracer did not count them.
+    hook_costs: Vec<HookCost>,
     /// What the tracer counted.
     tracer: NamedNumbers,
     /// What the analysis counted.
@@ -90,6 +95,8 @@ impl TraceRecord {
                     bytes,
                 }
             });
+        let interrupted = Some(HookCost::interrupted(summary)).filter(|cost| cost.hooks > 0);
+        let hook_costs = HookCost::by_kind(summary).into_iter().chain(interrupted);
         let tracer = summary.tracer.iter();
         let analysis = summary.counters.iter();
         Self {
@@ -110,6 +117,8 @@ impl TraceRecord {
             chain_references: statistics.chain_references,
             distinct_chains: statistics.distinct_chains(),
             waits: kind_records(&summary.waits),
+            chain_cost: ChainCost::of(summary),
+            hook_costs: hook_costs.collect(),
             tracer: NamedNumbers(tracer.map(|&(counter, n)| (counter.name(), n)).collect()),
             analysis: NamedNumbers(analysis.map(|(counter, n)| (counter.name(), n)).collect()),
         }
@@ -123,6 +132,8 @@ fn render(summary: &TraceSummary) -> String {
     add_tracer(&mut text, summary);
     add_events(&mut text, summary);
     add_waits(&mut text, summary);
+    add_chain_cost(&mut text, summary);
+    add_hook_costs(&mut text, summary);
     add_counters(&mut text, summary);
     text
 }
@@ -163,23 +174,18 @@ fn add_sizes(text: &mut String, summary: &TraceSummary) {
 
 /// What the tracer says about itself, beyond what the file shows.
 fn add_tracer(text: &mut String, summary: &TraceSummary) {
-    let value = |wanted| {
-        let found = summary
-            .tracer
-            .iter()
-            .find(|&&(counter, _)| counter == wanted);
-        found.map(|&(_, value)| value)
-    };
     let mut parts = Vec::new();
-    if let Some(cpu_ns) = value(TracerCounter::DrainerCpuNs) {
+    if let Some(cpu_ns) = summary.tracer_value(TracerCounter::DrainerCpuNs) {
         let share = human::percent(human::share(cpu_ns, summary.duration_ns));
         parts.push(format!(
             "{} of processor time to write ({share})",
             human::duration(cpu_ns)
         ));
     }
-    if let Some(bytes) = value(TracerCounter::PeakBufferBytes) {
-        let buffers = value(TracerCounter::PeakBuffers).unwrap_or(0);
+    if let Some(bytes) = summary.tracer_value(TracerCounter::PeakBufferBytes) {
+        let buffers = summary
+            .tracer_value(TracerCounter::PeakBuffers)
+            .unwrap_or(0);
         let bytes = human::bytes(bytes);
         parts.push(format!("at most {bytes} in {}", plural(buffers, "buffer")));
     }
@@ -232,11 +238,66 @@ fn add_waits(text: &mut String, summary: &TraceSummary) {
     }
 }
 
+/// How much work call chains were.
+fn add_chain_cost(text: &mut String, summary: &TraceSummary) {
+    let Some(cost) = ChainCost::of(summary) else {
+        return;
+    };
+    let row = |name: &str, part, whole| {
+        let share = human::percent(human::share(part, whole));
+        [name.to_owned(), human::count(part), share]
+    };
+    let mut chains = new_table(["Call chains", "Count", "Share"]);
+    chains.add_row(["recorded", &human::count(cost.recorded)]);
+    chains.add_row(row("found in the set", cost.found, cost.recorded));
+    chains.add_row(row("new", cost.new, cost.recorded));
+    chains.add_row(["purged", &human::count(cost.purged)]);
+    add_table(text, &chains);
+
+    let mut frames = new_table(["Stack frames", "Count", "Share"]);
+    frames.add_row(row("visited", cost.frames_visited, cost.frames()));
+    frames.add_row(row("saved by marks", cost.frames_saved, cost.frames()));
+    add_table(text, &frames);
+}
+
+/// The time that the program spent in the tracer.
+fn add_hook_costs(text: &mut String, summary: &TraceSummary) {
+    let by_kind = HookCost::by_kind(summary);
+    let interrupted = HookCost::interrupted(summary);
+    let mut table = new_table([
+        "Hooks",
+        "Count",
+        "Cycles",
+        "Cycles/hook",
+        "Time",
+        "Of the trace",
+    ]);
+    let all = HookCost::sum("All but interrupted", &by_kind);
+    for cost in by_kind.iter().chain([&all, &interrupted]) {
+        let share = human::share(cost.duration_ns, summary.duration_ns);
+        table.add_row([
+            cost.kind,
+            &human::count(cost.hooks),
+            &human::count(cost.cycles),
+            &human::count(cost.cycles_per_hook()),
+            &human::duration(cost.duration_ns),
+            &human::percent(share),
+        ]);
+    }
+    if all.hooks > 0 || interrupted.hooks > 0 {
+        add_table(text, &table);
+    }
+}
+
 /// What was counted that is not to be seen elsewhere; zeros are left out but for
 /// what must be zero.
 fn add_counters(text: &mut String, summary: &TraceSummary) {
     let mut table = new_table(["Tracer", "Value"]);
+    let shown = ChainCost::of(summary).is_some();
     for &(counter, value) in &summary.tracer {
+        if shown && overhead::is_told(counter) {
+            continue;
+        }
         table.add_row([counter.name(), &human::count(value)]);
     }
     if !table.is_empty() {

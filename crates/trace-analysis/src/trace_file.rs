@@ -76,13 +76,17 @@ impl TraceSummary {
 
     /// Events that the tracer had to drop.
     pub fn lost_events(&self) -> u64 {
-        let counted = self
-            .tracer
-            .iter()
-            .find(|(counter, _)| *counter == TracerCounter::LostEvents);
+        let counted = self.tracer_value(TracerCounter::LostEvents);
         let listed = self.counters.value(Counter::LostNumbers);
         let seen = listed.saturating_add(self.statistics.unlisted_lost_events);
-        counted.map_or(0, |&(_, value)| value).max(seen)
+        counted.unwrap_or(0).max(seen)
+    }
+
+    /// What the tracer counted; `None` if it did not count that.
+    pub fn tracer_value(&self, wanted: TracerCounter) -> Option<u64> {
+        let mut counted = self.tracer.iter();
+        let found = counted.find(|&&(counter, _)| counter == wanted);
+        found.map(|&(_, value)| value)
     }
 }
 

@@ -170,6 +170,30 @@ fn stat_as_json() {
 }
 
 #[test]
+fn stat_of_costs() {
+    let mut sample = Sample::demo();
+    sample.count_costs();
+    let directory = directory_with(&sample, "costs.lct");
+    assert_snapshot!(succeed(directory.path(), "stat costs.lct"));
+    let stat = json(&succeed(directory.path(), "stat costs.lct --format json"));
+    let trace = &stat["traces"][0];
+    assert_eq!(trace["chain_cost"]["found"], 198);
+    let hooks = trace["hook_costs"].as_array().expect("hooks");
+    let kinds: Vec<&Value> = hooks.iter().map(|cost| &cost["kind"]).collect();
+    assert_eq!(kinds, ["enter", "entered", "exit", "interrupted"]);
+    assert_eq!(hooks[0]["duration_ns"], 30_500);
+    assert_eq!(trace["tracer"]["frames_saved"], 800);
+}
+
+#[test]
+fn stat_of_older_traces_is_silent_about_costs() {
+    let stat = json(&demo("stat demo.lct --format json"));
+    let trace = &stat["traces"][0];
+    assert_eq!(trace["chain_cost"], Value::Null);
+    assert_eq!(trace["hook_costs"], Value::Array(Vec::new()));
+}
+
+#[test]
 fn dump() {
     let text = demo("dump demo.lct");
     let mut one_of_each: Vec<&str> = Vec::new();
