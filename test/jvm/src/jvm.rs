@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use wait_timeout::ChildExt;
 
 use crate::jdk::Jdk;
+use crate::marking::Marking;
 use crate::paths::scratch_directory;
 use crate::programs::Programs;
 
@@ -49,7 +50,7 @@ impl Jvm {
     pub fn traced(program: &[&str]) -> Self {
         let mut jvm = Self::untraced(Jdk::traced(), program);
         jvm.trace_file = Some(TRACE_FILE.into());
-        jvm
+        jvm.flags(Marking::of_environment().flags())
     }
 
     /// Runs a Java program on some JDK without tracing.

@@ -11,6 +11,7 @@
 //! | `LOCKTRACE_JDK_STOCK` | `build/jdk-stock`  | the same JDK, unpatched   |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
 //! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
+//! | `LOCKTRACE_MARKS`     | `verified`         | `on`, `off`: see [`Marking`] |
 //!
 //! Everything here panics when the machinery itself fails: these are helpers of
 //! tests.
@@ -23,7 +24,9 @@ mod expectation;
 mod jdk;
 mod jvm;
 mod locktrace;
+mod marking;
 mod maven;
+mod meetings;
 mod park_log;
 mod paths;
 mod processor;
@@ -44,7 +47,9 @@ pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
     report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
 };
+pub use marking::Marking;
 pub use maven::{Jar, dependencies};
+pub use meetings::{check_marked, check_meetings};
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};

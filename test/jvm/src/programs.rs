@@ -38,6 +38,11 @@ impl Programs {
         self.directory.join("classes")
     }
 
+    /// What belongs on the boot class path: access to the JVM's own test interface.
+    pub fn boot_classes(&self) -> PathBuf {
+        self.directory.join("boot")
+    }
+
     /// The library with the native methods of `scenarios/`.
     pub fn natives(&self) -> PathBuf {
         self.directory.join("libscenarios.so")
@@ -51,6 +56,7 @@ impl Programs {
 
 struct Sources {
     java: Vec<PathBuf>,
+    boot: Vec<PathBuf>,
     native: Vec<PathBuf>,
     launcher: PathBuf,
 }
@@ -60,10 +66,12 @@ impl Sources {
         let root = source_directory();
         let mut java = files_in(&root.join("demo"), "java");
         java.extend(files_in(&root.join("scenarios"), "java"));
+        let boot = files_in(&root.join("scenarios/whitebox/sun/hotspot"), "java");
         let native = files_in(&root.join("scenarios/native"), "c");
         let launcher = root.join("scenarios/launcher/launcher.c");
         Self {
             java,
+            boot,
             native,
             launcher,
         }
@@ -71,7 +79,8 @@ impl Sources {
 
     fn hash(&self) -> u64 {
         let mut hash = Xxh3::new();
-        for source in self.java.iter().chain(&self.native).chain([&self.launcher]) {
+        let java = self.java.iter().chain(&self.boot);
+        for source in java.chain(&self.native).chain([&self.launcher]) {
             hash.update(source.as_os_str().as_encoded_bytes());
             hash.update(&fs::read(source).expect("a source file is readable"));
         }
@@ -84,7 +93,15 @@ impl Sources {
         let scratch = scratch_directory("compile");
         let classes = scratch.path().join("classes");
         fs::create_dir(&classes).expect("the target directory is writable");
-        run_to_success(java_compiler(&classes).args(&self.java));
+        let boot = scratch.path().join("boot");
+        fs::create_dir(&boot).expect("the target directory is writable");
+        run_to_success(java_compiler(&boot).args(&self.boot));
+        run_to_success(
+            java_compiler(&classes)
+                .arg("-cp")
+                .arg(&boot)
+                .args(&self.java),
+        );
 
         let mut library = c_compiler(&scratch.path().join("libscenarios.so"));
         run_to_success(library.args(["-shared", "-fPIC"]).args(&self.native));

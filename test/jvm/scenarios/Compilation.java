@@ -1,0 +1,110 @@
+package scenarios;
+
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import sun.hotspot.WhiteBox;
+import sun.misc.Unsafe;
+
+/**
+ * A way to execute that single methods are kept to, whatever the compilers
+ * would do: interpreted, or compiled at one level. Needs -XX:+WhiteBoxAPI.
+ */
+enum Compilation {
+    INTERPRETED('0'),
+    C1('1'),
+    C1_PROFILED('3'),
+    C2('4');
+
+    private static final WhiteBox WHITE_BOX = new WhiteBox();
+    private static final Unsafe UNSAFE = UnsafeMonitor.theUnsafe();
+    private static final int ALL_LEVELS = -2;
+    private static final int FROM_THE_START = -1;
+
+    private final char digit;
+
+    Compilation(char digit) {
+        this.digit = digit;
+    }
+
+    /**
+     * Defines a class of its own for this way to execute: the code is that of
+     * the class {@code template}, whose name ends with a zero, in place of which
+     * there is the level.
+     */
+    Class<?> define(String template) {
+        return define(template, template.substring(0, template.length() - 1) + digit);
+    }
+
+    /** Defines a class with another one's code and a name of the same length, in the same loader. */
+    static Class<?> define(String template, String name) {
+        if (template.equals(name)) {
+            return load(template);
+        }
+        byte[] bytes = renamed(template, name);
+        Class<?> self = Compilation.class;
+        return UNSAFE.defineClass(null, bytes, 0, bytes.length, self.getClassLoader(), self.getProtectionDomain());
+    }
+
+    /** The class file of a scenario, in which it has another name of the same length. */
+    static byte[] renamed(String template, String name) {
+        try {
+            byte[] bytes = MemoryPressure.read("scenarios/" + template + ".class");
+            String text = new String(bytes, StandardCharsets.ISO_8859_1);
+            return text.replace(template, name).getBytes(StandardCharsets.ISO_8859_1);
+        } catch (java.io.IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Class<?> load(String name) {
+        try {
+            return Class.forName("scenarios." + name);
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Sees to it that the methods of a class run this way from their next call on, each in a frame of its own. */
+    void apply(Class<?> type) {
+        for (Method method : type.getDeclaredMethods()) {
+            WHITE_BOX.testSetDontInlineMethod(method, true);
+            if (this == INTERPRETED) {
+                WHITE_BOX.makeMethodNotCompilable(method, ALL_LEVELS, false);
+                WHITE_BOX.makeMethodNotCompilable(method, ALL_LEVELS, true);
+            } else {
+                compile(method);
+            }
+        }
+    }
+
+    private void compile(Method method) {
+        int level = available();
+        if (level == 0 || WHITE_BOX.getMethodCompilationLevel(method, false) == level) {
+            return;
+        }
+        WHITE_BOX.deoptimizeMethod(method, false);
+        WHITE_BOX.enqueueMethodForCompilation0(method, level, FROM_THE_START);
+        int found = WHITE_BOX.getMethodCompilationLevel(method, false);
+        // C1 may profile less than it was told to.
+        if (found == 0 || (found == 4) != (level == 4)) {
+            throw new AssertionError(method + " is compiled at level " + found + ", not " + level);
+        }
+    }
+
+    /** The level to compile at: this one, or what the JVM's flags leave instead. */
+    private int available() {
+        int level = digit - '0';
+        if (!WHITE_BOX.getBooleanVMFlag("UseCompiler")) {
+            return 0;
+        }
+        if (!WHITE_BOX.getBooleanVMFlag("TieredCompilation")) {
+            return 4;
+        }
+        return (int) Math.min(level, WHITE_BOX.getIntxVMFlag("TieredStopAtLevel"));
+    }
+
+    /** Throws away all compiled code that is on a stack. */
+    static void throwAway() {
+        WHITE_BOX.deoptimizeAll();
+    }
+}

@@ -1,0 +1,9 @@
+package scenarios;
+
+/** What a thread does at one place of its stack: as a rule, to meet its {@link Rival}. */
+interface Encounter {
+    /** Does nothing. */
+    Encounter NONE = () -> {};
+
+    void meet();
+}
