@@ -69,7 +69,7 @@ impl BufferPool {
     fn take_kept(&self) -> Option<Box<Buffer>> {
         // Looking first spares an exchange with each empty slot.
         let mut full = self.slots.iter().filter(|slot| !slot.looks_empty());
-        full.find_map(BufferSlot::take)
+        full.find_map(|slot| slot.take().ok().flatten())
     }
 }
 

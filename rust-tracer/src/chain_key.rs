@@ -31,9 +31,8 @@ impl CodeUnit {
 
     /// `None` if no frame of a key can be of it.
     pub(crate) fn compiled(compile_id: u32) -> Option<Self> {
-        let is_valid = compile_id >> 31 == 0;
         let number = Self::COMPILED | u64::from(compile_id) << 32;
-        Self::from_number(number).filter(|_| is_valid)
+        Self::from_number(number).filter(|_| compile_id >> 31 == 0)
     }
 
     /// `None` for [`NONE`].

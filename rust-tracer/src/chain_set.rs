@@ -1,25 +1,30 @@
 //! The set of known call chains (paper, section 3.4, "Call chains").
 //!
 //! A key is the sequence of *physical* frames, so that inlined methods need
-//! only be resolved for a chain that is not known. Keys never become ambiguous,
-//! so entries stay until the set is full; then the drainer exchanges the whole
-//! table for an empty one, and chains get new identifiers as they come again.
+//! only be resolved for a chain that is not known. Keys never become ambiguous:
+//! chains of code that is gone are removed only to save memory. A table whose
+//! lists get long is exchanged for a larger copy. When the set is full for other
+//! reasons, its table is exchanged for an empty one, and chains get new
+//! identifiers as they come again.
 //!
-//! The old table lives until no thread reads it any more, which crossbeam-epoch
+//! What is removed lives until no thread reads it any more, which crossbeam-epoch
 //! finds out. There, a reader may come to run what others have deferred. Here
-//! that only drops a reference to the table: the drainer holds another one, and
-//! frees the table itself.
+//! that only drops a reference: the drainer holds another one, and frees the
+//! memory itself.
 
+use std::fmt::Debug;
 use std::mem;
 use std::sync::Arc;
 
 use crossbeam_epoch::{Atomic, Collector, Guard, LocalHandle, Owned};
 use trace_format::ChainId;
 
+use crate::chain_entry::Entry;
 use crate::chain_key::ChainKey;
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
-use crate::primitive::Ordering;
+use crate::dead_code::DeadCode;
+use crate::primitive::{AtomicU64, Ordering};
 
 /// Known call chains and their identifiers.
 #[derive(Debug)]
@@ -30,6 +35,7 @@ pub(crate) struct ChainSet {
     max_bytes: u64,
     ids: Serial,
     resets: Serial,
+    purged: AtomicU64,
 }
 
 impl ChainSet {
@@ -41,6 +47,7 @@ impl ChainSet {
             max_bytes,
             ids: Serial::default(),
             resets: Serial::default(),
+            purged: AtomicU64::new(0),
         }
     }
 
@@ -58,9 +65,14 @@ impl ChainSet {
         self.ids.count()
     }
 
-    /// How often the set was full.
+    /// How often the set was full and emptied.
     pub(crate) fn resets(&self) -> u64 {
         self.resets.count()
+    }
+
+    /// How many chains were removed because their code is gone.
+    pub(crate) fn purged(&self) -> u64 {
+        self.purged.load(Ordering::Relaxed)
     }
 }
 
@@ -97,26 +109,6 @@ impl ChainAccess<'_> {
             .add(key, epoch, max_bytes, || self.set.ids.next_u32())
     }
 
-    /// Replaces the table by an empty one if it is full. Returns the old one,
-    /// which readers may still hold.
-    fn exchange_if_full(&self) -> Option<Arc<Table>> {
-        let guard = self.handle.pin();
-        if self.table(&guard).bytes() <= self.set.max_bytes {
-            return None;
-        }
-        let empty = Owned::new(Arc::new(Table::new()));
-        // Release: readers see the table initialized. Acquire: so does who drops
-        // the reference to the old one.
-        let old = self.set.table.swap(empty, Ordering::AcqRel, &guard);
-        self.set.resets.next();
-        // SAFETY: never null, and not destroyed before the next line.
-        let table = Arc::clone(unsafe { old.deref() });
-        // SAFETY: the set does not hold the reference any more, and this is the
-        // only swap that returned it. Readers that still do are pinned.
-        unsafe { guard.defer_destroy(old) };
-        Some(table)
-    }
-
     fn table<'g>(&self, guard: &'g Guard) -> &'g Table {
         // SAFETY: never null. Acquire: sees the table initialized. It is
         // destroyed only after `guard`, which belongs to the set's collector:
@@ -125,38 +117,90 @@ impl ChainAccess<'_> {
     }
 }
 
-/// Exchanges the table of a [`ChainSet`] whenever it is full. There is one, the
-/// drainer's.
+/// Removes from a [`ChainSet`] what is not to stay. There is one, the drainer's.
 #[derive(Debug)]
-pub(crate) struct TableExchange<'a> {
+pub(crate) struct ChainKeeper<'a> {
     access: ChainAccess<'a>,
-    /// The table replaced last, as long as a reader may hold it. There is no
-    /// other exchange meanwhile, which bounds the memory.
-    replaced: Option<Arc<Table>>,
+    /// What was removed last, as long as a reader may hold it. Nothing else is
+    /// removed meanwhile, which bounds the memory.
+    removed: Option<Arc<dyn Debug + Send + Sync>>,
 }
 
-impl<'a> TableExchange<'a> {
+impl<'a> ChainKeeper<'a> {
     pub(crate) fn new(set: &'a ChainSet) -> Self {
         Self {
             access: set.access(),
-            replaced: None,
+            removed: None,
         }
     }
 
-    /// To be called again and again: frees the table replaced last once nobody
-    /// reads it, then replaces the next one if it is full.
+    /// To be called again and again: frees what was removed last once nobody
+    /// reads it, then replaces the table if it is full or crowded.
     pub(crate) fn step(&mut self) {
         // Runs what was deferred, if all readers of then are gone, so that little
         // is left for the application's threads to run.
-        self.access.handle.pin().flush();
-        // The reference that remains is the only one: frees the table.
-        self.replaced = self
-            .replaced
-            .take()
-            .and_then(|table| Arc::try_unwrap(table).err());
-        if self.replaced.is_none() {
-            self.replaced = self.access.exchange_if_full();
+        let guard = self.access.handle.pin();
+        guard.flush();
+        // Frees what is removed if the reference here is the only one.
+        self.removed
+            .take_if(|removed| Arc::strong_count(removed) == 1);
+        if !self.is_ready() {
+            return;
         }
+        let table = self.access.table(&guard);
+        if table.bytes() > self.access.set.max_bytes {
+            self.empty();
+        } else if table.is_crowded()
+            && let Some(grown) = table.grown()
+        {
+            self.exchange(grown);
+        }
+    }
+
+    /// Nothing that was removed is still being read.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.removed.is_none()
+    }
+
+    /// Forgets all chains. Only when [`is_ready`](Self::is_ready).
+    pub(crate) fn empty(&mut self) {
+        let empty = self.access.table(&self.access.handle.pin()).emptied();
+        // When memory is short, the next time.
+        if let Some(empty) = empty {
+            self.exchange(empty);
+            self.access.set.resets.next();
+        }
+    }
+
+    /// Forgets the chains with frames of dead code and returns their identifiers.
+    /// Only when [`is_ready`](Self::is_ready).
+    pub(crate) fn purge(&mut self, dead: &DeadCode) -> Vec<ChainId> {
+        let guard = self.access.handle.pin();
+        let is_dead = |entry: &Entry| entry.frames().iter().any(|&frame| dead.contains(frame));
+        // SAFETY: there is one keeper. Both references to the entries are dropped
+        // after the end of all guards of now: one by what is deferred, the other
+        // when it is the only one left.
+        let unlinked = Arc::new(unsafe { self.access.table(&guard).unlink(is_dead) });
+        let ids: Vec<_> = unlinked.entries().map(Entry::id).collect();
+        let purged = &self.access.set.purged;
+        purged.fetch_add(ids.len() as u64, Ordering::Relaxed);
+        let readers_reference = Arc::clone(&unlinked);
+        guard.defer(move || drop(readers_reference));
+        self.removed = Some(unlinked);
+        ids
+    }
+
+    fn exchange(&mut self, table: Table) {
+        let guard = self.access.handle.pin();
+        let table = Owned::new(Arc::new(table));
+        // Release: readers see the table initialized. Acquire: so does who drops
+        // the reference to the old one.
+        let old = self.access.set.table.swap(table, Ordering::AcqRel, &guard);
+        // SAFETY: never null, and not destroyed before the next line.
+        self.removed = Some(Arc::<Table>::clone(unsafe { old.deref() }));
+        // SAFETY: the set does not hold the reference any more, and this is the
+        // only swap that returned it. Readers that still do are pinned.
+        unsafe { guard.defer_destroy(old) };
     }
 }
 
@@ -185,10 +229,10 @@ mod tests {
     #[test]
     fn a_full_table_is_exchanged_and_freed_when_unused() {
         let set = ChainSet::new(1000);
-        let mut exchange = TableExchange::new(&set);
+        let mut keeper = ChainKeeper::new(&set);
         let access = set.access();
         access.add(ChainKey::of(&[0]), 1);
-        exchange.step();
+        keeper.step();
         assert_eq!(
             (access.find(ChainKey::of(&[0]), 1), set.resets()),
             (Some(1), 0)
@@ -197,7 +241,7 @@ mod tests {
         fill(&access);
         let old = current(&set);
         let reader = access.handle.pin();
-        exchange.step();
+        keeper.step();
         assert_eq!(set.resets(), 1);
         assert_eq!(access.find(ChainKey::of(&[0]), 1), None);
         let fresh_id = set.chains() as ChainId + 1;
@@ -208,11 +252,11 @@ mod tests {
 
         // The reader holds the old table, and a second one must wait.
         fill(&access);
-        (0..10).for_each(|_| exchange.step());
+        (0..10).for_each(|_| keeper.step());
         assert_eq!((old.strong_count() > 0, set.resets()), (true, 1));
 
         drop(reader);
-        (0..10).for_each(|_| exchange.step());
+        (0..10).for_each(|_| keeper.step());
         assert_eq!((old.strong_count(), set.resets()), (0, 2));
     }
 
@@ -220,15 +264,15 @@ mod tests {
     #[test]
     fn only_the_drainer_frees_tables() {
         let set = ChainSet::new(1000);
-        let mut exchange = TableExchange::new(&set);
+        let mut keeper = ChainKeeper::new(&set);
         let access = set.access();
         fill(&access);
         let old = current(&set);
-        exchange.step();
-        exchange.step();
+        keeper.step();
+        keeper.step();
         (0..10).for_each(|_| access.handle.pin().flush());
         assert_eq!(old.strong_count(), 1);
-        exchange.step();
+        keeper.step();
         assert_eq!(old.strong_count(), 0);
     }
 
@@ -255,9 +299,9 @@ mod tests {
             let workers: Vec<_> = (0..THREADS)
                 .map(|number| scope.spawn(move || work(number)))
                 .collect();
-            let mut exchange = TableExchange::new(&set);
+            let mut keeper = ChainKeeper::new(&set);
             while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
-                exchange.step();
+                keeper.step();
             }
             workers
                 .into_iter()

@@ -17,13 +17,18 @@ use std::time::{Duration, Instant};
 use trace_format::{ChunkWriter, Counter, DoesNotFit, Event, FileHeader, NONE, SegmentEncoder};
 
 use crate::buffer::Buffer;
-use crate::chain_set::TableExchange;
+use crate::hook_costs::HookCosts;
 use crate::os;
+use crate::retirement::Retirement;
 use crate::runtime::Runtime;
+use crate::seats::Seat;
 use crate::trace_file::TraceFile;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Length of a segment that the drainer writes itself, in bytes, at most.
+const OWN_SEGMENT_LEN: usize = 16 << 10;
 
 /// Length of the events from which a chunk is written, in bytes. Snappy's
 /// window is as long.
@@ -56,7 +61,7 @@ struct Drainer {
     counters_chunks: u64,
     /// What the last counters chunk said.
     last_counters: Vec<(Counter, u64)>,
-    chains: TableExchange<'static>,
+    retirement: Retirement,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,7 +89,7 @@ impl Drainer {
             raw_bytes: 0,
             counters_chunks: 0,
             last_counters: Vec::new(),
-            chains: TableExchange::new(&runtime.chains),
+            retirement: Retirement::new(runtime),
         }
     }
 
@@ -97,7 +102,7 @@ impl Drainer {
                 self.runtime.reclaim_all();
             }
             self.write_queue();
-            self.chains.step();
+            self.retirement.step();
             self.runtime.repeat_lost_metadata();
             if check {
                 last_check = Instant::now();
@@ -112,32 +117,42 @@ impl Drainer {
     }
 
     fn write_queue(&mut self) {
+        let ended = self.retirement.take_settled();
         for buffer in in_order_of_threads(self.runtime.queue.take_all()) {
-            let len = self.chunks.raw_len().saturating_add(buffer.segment().len());
-            if len > CHUNK_LEN {
-                self.write_events();
-            }
             self.collect(&buffer);
             self.runtime.pool.keep(buffer);
         }
         self.write_events();
+        self.write_own(ended.events());
     }
 
     fn collect(&mut self, buffer: &Buffer) {
-        let events = u64::from(buffer.events());
+        let amount = Amount {
+            buffers: 1,
+            events: buffer.events().into(),
+        };
+        let contains_metadata = buffer.contains_metadata();
+        self.make_room(buffer.segment());
         let collected = self.chunks.push_segment(
             buffer.thread(),
             buffer.index(),
             buffer.segment(),
-            buffer.contains_metadata(),
+            contains_metadata,
         );
         match collected {
-            Ok(()) => self.collected.add(Amount { buffers: 1, events }),
+            Ok(()) => self.collected.add(amount),
             // Longer than any chunk; the tracer's limits leave no such buffer.
             Err(DoesNotFit) => {
-                self.runtime.losses.add_events(events);
-                self.runtime.losses.add_buffer(buffer.contains_metadata());
+                self.runtime.losses.add_events(amount.events);
+                self.runtime.losses.add_buffer(contains_metadata);
             }
+        }
+    }
+
+    /// Writes the chunk that is being collected if it would become too long.
+    fn make_room(&mut self, segment: &[u8]) {
+        if self.chunks.raw_len().saturating_add(segment.len()) > CHUNK_LEN {
+            self.write_events();
         }
     }
 
@@ -155,34 +170,51 @@ impl Drainer {
     }
 
     /// Writes how many sequence numbers were lost since a thread got a buffer
-    /// last, in the name of none.
+    /// last.
     fn write_unrecorded_losses(&mut self) {
         let events = self.runtime.losses.take_unrecorded_numbers();
-        if events == 0 {
-            return;
-        }
-        let mut segment = [0; 16];
-        let mut encoder = SegmentEncoder::new();
-        let encoded = encoder.encode(&mut segment, &Event::LostEvents { events });
-        let segment = segment.get(..encoder.len()).unwrap_or_default();
-        if encoded
-            .and_then(|()| self.chunks.push_segment(NONE, 0, segment, false))
-            .is_ok()
-        {
-            self.collected.add(Amount {
-                buffers: 1,
-                events: 1,
-            });
+        let lost = (events > 0).then_some(Event::LostEvents { events });
+        self.write_own(lost.into_iter());
+    }
+
+    /// Writes events in the name of no thread.
+    fn write_own(&mut self, events: impl Iterator<Item = Event<'static>>) {
+        let mut events = events.peekable();
+        let mut segment = Vec::new();
+        while events.peek().is_some() {
+            segment.resize(OWN_SEGMENT_LEN, 0);
+            let mut encoder = SegmentEncoder::new();
+            // The first one fits: it is short.
+            while events
+                .next_if(|event| encoder.encode(&mut segment, event).is_ok())
+                .is_some()
+            {}
+            self.collect_own(&encoder, segment.get(..encoder.len()).unwrap_or_default());
         }
         self.write_events();
+    }
+
+    fn collect_own(&mut self, encoder: &SegmentEncoder, segment: &[u8]) {
+        self.make_room(segment);
+        let contains_metadata = encoder.contains_metadata();
+        let collected = self
+            .chunks
+            .push_segment(NONE, 0, segment, contains_metadata);
+        if collected.is_ok() {
+            self.collected.add(Amount {
+                buffers: 1,
+                events: encoder.events().into(),
+            });
+        }
     }
 
     /// Writes the counters if an event was written or lost since the last time.
     fn write_counters(&mut self) {
         let counters = self.counters();
-        // The file and the processor time grow by the counters alone.
+        // These grow by the counters alone, or with time.
         let is_news = |&&(counter, _): &&(Counter, u64)| {
-            !matches!(counter, Counter::FileBytes | Counter::DrainerCpuNs)
+            use Counter::{DrainerCpuNs, ElapsedCycles, FileBytes};
+            !matches!(counter, FileBytes | DrainerCpuNs | ElapsedCycles)
         };
         if counters
             .iter()
@@ -202,7 +234,8 @@ impl Drainer {
 
     fn counters(&self) -> Vec<(Counter, u64)> {
         let runtime = self.runtime;
-        vec![
+        let costs = HookCosts::sum(runtime.seats.iter().map(Seat::costs));
+        let own = [
             (Counter::LostEvents, runtime.losses.events()),
             (Counter::LostBuffers, runtime.losses.buffers()),
             (
@@ -225,10 +258,14 @@ impl Drainer {
                 Counter::MetadataRepeats,
                 u64::from(runtime.metadata_epoch()).saturating_sub(1),
             ),
-        ]
+            (Counter::ChainsPurged, runtime.chains.purged()),
+            (Counter::ElapsedCycles, runtime.elapsed_cycles()),
+        ];
+        own.into_iter().chain(costs.counters()).collect()
     }
 
     fn finish(mut self) {
+        self.retirement.purge();
         self.runtime.reclaim_all();
         self.write_queue();
         // Once more, for buffers that were being written to.

@@ -19,14 +19,6 @@ pub(crate) fn try_box<T>(value: T) -> Option<Box<T>> {
     }
 }
 
-/// A copy of `items`, or `None` when memory is short.
-pub(crate) fn try_to_vec<T: Copy>(items: &[T]) -> Option<Vec<T>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(items.len()).ok()?;
-    copy.extend_from_slice(items);
-    Some(copy)
-}
-
 /// A copy of `text`, or `None` when memory is short.
 pub(crate) fn try_to_string(text: &str) -> Option<String> {
     let mut copy = String::new();

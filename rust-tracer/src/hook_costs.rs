@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use trace_format::Counter;
+
 /// Hooks that take more cycles than this are counted apart: the thread was
 /// descheduled meanwhile, or it met much that it had to describe.
 const INTERRUPTED_CYCLES: u64 = 100_000;
@@ -27,6 +29,18 @@ impl HookKind {
         Self::ParkEnd,
         Self::Unpark,
     ];
+
+    /// The counters of its runs and of its cycles in the trace.
+    fn counters(self) -> (Counter, Counter) {
+        match self {
+            Self::Enter => (Counter::EnterHooks, Counter::EnterCycles),
+            Self::Entered => (Counter::EnteredHooks, Counter::EnteredCycles),
+            Self::Exit => (Counter::ExitHooks, Counter::ExitCycles),
+            Self::ParkBegin => (Counter::ParkBeginHooks, Counter::ParkBeginCycles),
+            Self::ParkEnd => (Counter::ParkEndHooks, Counter::ParkEndCycles),
+            Self::Unpark => (Counter::UnparkHooks, Counter::UnparkCycles),
+        }
+    }
 }
 
 /// A number that one thread counts up and any other may read.
@@ -59,6 +73,11 @@ impl HookCost {
         self.hooks.add(1);
         self.cycles.add(cycles);
     }
+
+    fn add_all(&self, other: &Self) {
+        self.hooks.add(other.hooks.get());
+        self.cycles.add(other.cycles.get());
+    }
 }
 
 /// What one thread counts about its hooks.
@@ -76,6 +95,40 @@ pub(crate) struct HookCosts {
 }
 
 impl HookCosts {
+    /// What the hooks of several threads cost together.
+    pub(crate) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let sum = Self::default();
+        for costs in all {
+            sum.chains_recorded.add(costs.chains_recorded.get());
+            sum.chains_found.add(costs.chains_found.get());
+            sum.frames_visited.add(costs.frames_visited.get());
+            sum.frames_saved.add(costs.frames_saved.get());
+            for kind in HookKind::ALL {
+                sum.of_kind(kind).add_all(costs.of_kind(kind));
+            }
+            sum.interrupted.add_all(&costs.interrupted);
+        }
+        sum
+    }
+
+    /// As the trace has them.
+    pub(crate) fn counters(&self) -> impl Iterator<Item = (Counter, u64)> {
+        let chains = [
+            (Counter::ChainsRecorded, self.chains_recorded.get()),
+            (Counter::ChainsFound, self.chains_found.get()),
+            (Counter::FramesVisited, self.frames_visited.get()),
+            (Counter::FramesSaved, self.frames_saved.get()),
+            (Counter::InterruptedHooks, self.interrupted.hooks.get()),
+            (Counter::InterruptedCycles, self.interrupted.cycles.get()),
+        ];
+        let kinds = HookKind::ALL.into_iter().flat_map(|kind| {
+            let (hooks, cycles) = kind.counters();
+            let cost = self.of_kind(kind);
+            [(hooks, cost.hooks.get()), (cycles, cost.cycles.get())]
+        });
+        chains.into_iter().chain(kinds)
+    }
+
     /// Counts a hook that began at `begin_cycles` and ends now, at `end_cycles`.
     pub(crate) fn add_hook(&self, kind: HookKind, begin_cycles: u64, end_cycles: u64) {
         // The counter may go back a little on another processor.
@@ -116,6 +169,36 @@ mod tests {
             assert_eq!((cost.hooks.get(), cost.cycles.get()), (2, 11 * cycles));
         }
         assert_eq!(costs.interrupted.hooks.get(), 0);
+    }
+
+    #[test]
+    fn costs_of_all_threads_are_told() {
+        let threads = [HookCosts::default(), HookCosts::default()];
+        for (costs, cycles) in threads.iter().zip([100, 200_000]) {
+            costs.chains_recorded.add(5);
+            costs.chains_found.add(4);
+            costs.frames_visited.add(3);
+            costs.frames_saved.add(2);
+            costs.add_hook(HookKind::Exit, 0, 50);
+            costs.add_hook(HookKind::ParkEnd, 0, cycles);
+        }
+        let counters: Vec<_> = HookCosts::sum(threads.iter())
+            .counters()
+            .filter(|&(_, value)| value != 0)
+            .collect();
+        let expected = [
+            (Counter::ChainsRecorded, 10),
+            (Counter::ChainsFound, 8),
+            (Counter::FramesVisited, 6),
+            (Counter::FramesSaved, 4),
+            (Counter::InterruptedHooks, 1),
+            (Counter::InterruptedCycles, 200_000),
+            (Counter::ExitHooks, 2),
+            (Counter::ExitCycles, 100),
+            (Counter::ParkEndHooks, 1),
+            (Counter::ParkEndCycles, 100),
+        ];
+        assert_eq!(counters, expected);
     }
 
     #[test]

@@ -16,7 +16,8 @@
 //!
 //! Memory that any thread may look at at any time is never freed: the `Runtime`
 //! and its `Seats` live as long as the process, and a seat is used again by a
-//! later thread. Only the tables of the `ChainSet` are, by crossbeam-epoch.
+//! later thread. Only what a `ChainSet` removes is, after crossbeam-epoch has found
+//! out that nobody reads it.
 
 #![cfg_attr(
     not(test),
@@ -37,11 +38,13 @@ mod buffer;
 mod buffer_pool;
 mod buffer_queue;
 mod buffer_slot;
+mod chain_entry;
 mod chain_key;
 mod chain_set;
 mod chain_table;
 mod counters;
 mod cycles;
+mod dead_code;
 mod death_notices;
 mod drainer;
 mod fallible;
@@ -52,6 +55,7 @@ mod model;
 mod os;
 mod park_domains;
 mod primitive;
+mod retirement;
 mod runtime;
 mod seats;
 mod text;

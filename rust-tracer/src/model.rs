@@ -16,7 +16,7 @@ use crate::buffer_slot::BufferSlot;
 use crate::chain_key::ChainKey;
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
-use crate::seats::{Seat, Seats};
+use crate::seats::Seats;
 
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());
@@ -53,15 +53,18 @@ fn a_buffer_can_be_taken_at_any_time() {
         let slot = Arc::new(BufferSlot::default());
         let thief = thread::spawn({
             let slot = slot.clone();
-            move || slot.take().map(|mut buffer| sequences(&mut buffer))
+            move || slot.take().ok()?.map(|mut buffer| sequences(&mut buffer))
         });
         for sequence in 1..=2 {
-            let mut buffer = slot.take().unwrap_or_else(|| new_buffer(sequence));
+            let mut buffer = slot.check_out().unwrap_or_else(|| new_buffer(sequence));
             write(&mut buffer, sequence);
-            slot.check_in(buffer);
+            slot.check_in(Some(buffer));
         }
         let stolen = thief.join().unwrap();
-        let left = slot.take().map(|mut buffer| sequences(&mut buffer));
+        let left = slot
+            .take()
+            .unwrap()
+            .map(|mut buffer| sequences(&mut buffer));
         let written: Vec<u64> = [stolen, left].into_iter().flatten().flatten().collect();
         assert_eq!(written, [1, 2]);
     });
@@ -196,16 +199,20 @@ fn seats_have_one_owner() {
         let seats: &'static Seats = Box::leak(Box::default());
         let other = thread::spawn(|| {
             let mut seat = seats.take().unwrap();
-            seat.check_in(new_buffer(1));
+            seat.check_out();
+            seat.check_in(Some(new_buffer(1)));
             assert!(seats.iter().count() >= 1);
             drop(seat);
         });
         let mut seat = seats.take().unwrap();
         // The previous owner may have left its buffer.
         drop(seat.check_out());
-        seat.check_in(new_buffer(2));
+        seat.check_in(Some(new_buffer(2)));
         other.join().unwrap();
-        let left = seats.iter().filter_map(Seat::reclaim).count();
+        let left = seats
+            .iter()
+            .filter(|seat| seat.reclaim().unwrap().is_some());
+        let left = left.count();
         assert_eq!(left, seats.iter().count());
     });
 }

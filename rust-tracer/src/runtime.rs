@@ -10,6 +10,7 @@ use trace_format::{FileHeader, PARK_DOMAINS};
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
+use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, Serial};
 use crate::cycles;
@@ -52,6 +53,8 @@ pub struct Runtime {
     metadata_lost: AtomicBool,
     /// Nobody takes buffers from the queue any more.
     closed: AtomicBool,
+    /// How many threads are in `reclaim_all`.
+    reclaiming: AtomicU32,
     pub(crate) seats: Seats,
     pub(crate) queue: BufferQueue,
     pub(crate) pool: BufferPool,
@@ -100,6 +103,7 @@ impl Runtime {
             metadata_epoch: AtomicU32::new(1),
             metadata_lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            reclaiming: AtomicU32::new(0),
             seats: Seats::default(),
             queue: BufferQueue::default(),
             pool: BufferPool::default(),
@@ -125,10 +129,28 @@ impl Runtime {
     /// Hands the buffers of all threads to the drainer, but for those that are
     /// being written to at this moment.
     pub(crate) fn reclaim_all(&self) {
-        self.seats
-            .iter()
-            .filter_map(Seat::reclaim)
-            .for_each(|buffer| self.submit(buffer));
+        // Relaxed: whoever finds a seat emptied by this sees it all the same.
+        self.reclaiming.fetch_add(1, Ordering::Relaxed);
+        for seat in self.seats.iter() {
+            // Fails for buffers that are being written to.
+            let _ = self.reclaim(seat);
+        }
+        // Release: whoever sees that this is over sees the buffers in the queue.
+        self.reclaiming.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Hands the buffer of one thread, if it has one, to the drainer.
+    pub(crate) fn reclaim(&self, seat: &Seat) -> Result<(), CheckedOut> {
+        if let Some(buffer) = seat.reclaim()? {
+            self.submit(buffer);
+        }
+        Ok(())
+    }
+
+    /// Buffers may be on their way from a seat to the queue.
+    pub(crate) fn is_reclaiming(&self) -> bool {
+        // Acquire: see `reclaim_all`.
+        self.reclaiming.load(Ordering::Acquire) > 0
     }
 
     /// Hands a buffer to the drainer.

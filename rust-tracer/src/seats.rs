@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::buffer::Buffer;
-use crate::buffer_slot::BufferSlot;
+use crate::buffer_slot::{BufferSlot, CheckedOut};
 use crate::fallible::try_box;
 use crate::hook_costs::HookCosts;
 use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
@@ -26,7 +26,7 @@ pub(crate) struct Seat {
 
 impl Seat {
     /// Takes the thread's buffer, unless it is being written to.
-    pub(crate) fn reclaim(&self) -> Option<Box<Buffer>> {
+    pub(crate) fn reclaim(&self) -> Result<Option<Box<Buffer>>, CheckedOut> {
         self.buffer.take()
     }
 
@@ -44,13 +44,14 @@ pub(crate) struct OwnedSeat {
 }
 
 impl OwnedSeat {
-    /// Takes the thread's buffer to write to it.
+    /// Takes the thread's buffer, if it has one, to write to it.
     pub(crate) fn check_out(&mut self) -> Option<Box<Buffer>> {
-        self.seat.buffer.take()
+        self.seat.buffer.check_out()
     }
 
-    /// Puts a buffer, checked out or new, where others can take it.
-    pub(crate) fn check_in(&mut self, buffer: Box<Buffer>) {
+    /// Puts a buffer, checked out or new, where others can take it; `None` if the
+    /// thread has none any more.
+    pub(crate) fn check_in(&mut self, buffer: Option<Box<Buffer>>) {
         self.seat.buffer.check_in(buffer);
     }
 
@@ -159,11 +160,13 @@ mod tests {
                     for round in 0..2000 {
                         let mut seat = seats.take().unwrap();
                         let charge = budget.charge(100, u64::MAX).unwrap();
-                        seat.check_in(Buffer::try_new(charge, 100, number, round).unwrap());
+                        seat.check_out();
+                        seat.check_in(Buffer::try_new(charge, 100, number, round));
                         thread::yield_now();
                         // Another thread's, if it came to the same seat.
                         let buffer = seat.check_out().unwrap();
                         assert_eq!((buffer.thread(), buffer.index()), (number, round));
+                        seat.check_in(None);
                     }
                 });
             }

@@ -329,6 +329,7 @@ impl ThreadTracer {
             .check_out()
             .or_else(|| self.new_buffer(record, false));
         let Some(mut buffer) = buffer else {
+            self.seat.check_in(None);
             return self.lose(record);
         };
         if record.encode_to(&mut buffer).is_err() {
@@ -337,7 +338,7 @@ impl ThreadTracer {
                 self.lose(record);
             }
         }
-        self.seat.check_in(buffer);
+        self.seat.check_in(Some(buffer));
     }
 
     /// Submits a full buffer and returns another one. When no other one is to
@@ -399,6 +400,7 @@ impl ThreadTracer {
         if let Some(buffer) = self.seat.check_out() {
             self.runtime.submit(buffer);
         }
+        self.seat.check_in(None);
     }
 
     fn random_buffer_len(&mut self) -> usize {

@@ -1,0 +1,122 @@
+//! How identifiers of call chains and methods end.
+//!
+//! When code is gone no thread has a frame of it, so all that was ever recorded
+//! about it is in some thread's buffer, or was handed to the drainer before. The
+//! drainer then removes the chains with such frames from the set, takes the
+//! buffer of each thread once, and when all these are in the file it writes which
+//! identifiers have ended. Behind that, nothing refers to them.
+
+use std::mem;
+use std::time::{Duration, Instant};
+
+use trace_format::{ChainId, Event, MethodId};
+
+use crate::chain_set::ChainKeeper;
+use crate::dead_code::DeadCode;
+use crate::runtime::Runtime;
+use crate::seats::Seat;
+
+/// Least time between two purges of the set of chains.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// A purge looks at all chains. It may take one part in as many of the drainer's
+/// time.
+const INTERVAL_PER_DURATION: u32 = 50;
+
+/// Forgets chains for the drainer, and tells it what to write about that.
+#[derive(Debug)]
+pub(crate) struct Retirement {
+    runtime: &'static Runtime,
+    chains: ChainKeeper<'static>,
+    next_purge: Instant,
+    /// How many notices of deaths were lost when the set was emptied for that.
+    lost_notices: u64,
+    ended: Identifiers,
+    /// Threads whose buffers may hold events that refer to these.
+    unsettled: Vec<&'static Seat>,
+}
+
+/// Identifiers that have ended.
+#[derive(Debug, Default)]
+pub(crate) struct Identifiers {
+    chains: Vec<ChainId>,
+    methods: Vec<MethodId>,
+}
+
+impl Identifiers {
+    /// What the trace says about it.
+    pub(crate) fn events(self) -> impl Iterator<Item = Event<'static>> {
+        let chains = self.chains.into_iter();
+        let methods = self.methods.into_iter();
+        chains
+            .map(|chain| Event::ChainRetired { chain })
+            .chain(methods.map(|method| Event::MethodRetired { method }))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.chains.is_empty() && self.methods.is_empty()
+    }
+}
+
+impl Retirement {
+    pub(crate) fn new(runtime: &'static Runtime) -> Self {
+        Self {
+            runtime,
+            chains: ChainKeeper::new(&runtime.chains),
+            next_purge: Instant::now(),
+            lost_notices: 0,
+            ended: Identifiers::default(),
+            unsettled: Vec::new(),
+        }
+    }
+
+    /// To be called again and again: keeps the set of chains within its bounds,
+    /// and forgets chains of dead code now and then.
+    pub(crate) fn step(&mut self) {
+        self.chains.step();
+        if Instant::now() >= self.next_purge {
+            self.purge();
+        }
+    }
+
+    /// Forgets chains of dead code, unless the last purge is not finished yet.
+    pub(crate) fn purge(&mut self) {
+        if !self.chains.is_ready() || !self.ended.is_empty() {
+            return;
+        }
+        let begin = Instant::now();
+        let lost_notices = self.runtime.death_notices.lost();
+        let dead = DeadCode::new(self.runtime.death_notices.take_all());
+        if dead.is_empty() {
+            return;
+        }
+        self.ended.chains = if lost_notices == self.lost_notices {
+            self.chains.purge(&dead)
+        } else {
+            // Nobody knows what else is dead, and must not stay for ever.
+            self.lost_notices = lost_notices;
+            self.chains.empty();
+            Vec::new()
+        };
+        self.ended.methods = dead.methods().collect();
+        if !self.ended.is_empty() {
+            self.unsettled = self.runtime.seats.iter().collect();
+        }
+        let interval = begin.elapsed().saturating_mul(INTERVAL_PER_DURATION);
+        self.next_purge = begin
+            .checked_add(interval.max(MIN_INTERVAL))
+            .unwrap_or(begin);
+    }
+
+    /// What may be written once all buffers are that the queue holds now. Takes
+    /// the buffers of the threads that stand in the way.
+    pub(crate) fn take_settled(&mut self) -> Identifiers {
+        let runtime = self.runtime;
+        self.unsettled.retain(|seat| runtime.reclaim(seat).is_err());
+        // In this order: whoever took a buffer before has said so before.
+        if self.unsettled.is_empty() && !runtime.is_reclaiming() {
+            mem::take(&mut self.ended)
+        } else {
+            Identifiers::default()
+        }
+    }
+}
