@@ -60,6 +60,13 @@ impl Analysis {
         self.entities
     }
 
+    /// Takes what `event`, written by `thread`, describes or ends, for a trace that
+    /// this analysis will begin.
+    pub(crate) fn collect(&mut self, metadata: &mut Metadata, thread: ThreadId, event: &Event<'_>) {
+        metadata.collect(thread, event);
+        metadata.settle(event, &mut self.entities);
+    }
+
     fn parts(&mut self) -> (&Entities, &mut u64) {
         (&self.entities, &mut self.next_wait_id)
     }
@@ -97,7 +104,8 @@ pub struct TraceAnalysis<'a> {
 
 impl TraceAnalysis<'_> {
     /// Takes one event of `thread`. The events of one thread may come in any
-    /// order, too. Passes the waits that have ended to `on_wait`.
+    /// order, too, but an event that ends an identifier comes after all that refer
+    /// to it. Passes the waits that have ended to `on_wait`.
     #[inline]
     pub fn event(
         &mut self,
@@ -188,7 +196,7 @@ impl TraceAnalysis<'_> {
                 let event = ParkEvent::unpark(thread, &unpark, resolver, entities);
                 return self.park(event, on_wait);
             }
-            _ => return,
+            _ => return resolver.follow(event),
         };
         let mut replay = Replay {
             dispatcher: &mut self.dispatcher,

@@ -8,7 +8,7 @@ pub enum Severity {
     Normal,
     /// The trace lacks something that existed.
     Loss,
-    /// The analysis is wrong; please report it.
+    /// The tracer or the analysis is wrong; please report it.
     Defect,
 }
 
@@ -37,6 +37,8 @@ pub enum Counter {
     MethodsNotDescribed,
     /// Call chains without a description.
     ChainsNotDescribed,
+    /// References to call chains, methods or classes that had ended.
+    RetiredReferences,
     /// Threads without a description.
     ThreadsNotDescribed,
     /// Exits whose call chain was still to come when the trace ended.
@@ -59,7 +61,7 @@ pub enum Counter {
 
 impl Counter {
     /// All counters, in the order in which people read them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::LostNumbers,
         Self::GapsSkipped,
         Self::NumbersSkipped,
@@ -71,6 +73,7 @@ impl Counter {
         Self::ClassesNotDescribed,
         Self::MethodsNotDescribed,
         Self::ChainsNotDescribed,
+        Self::RetiredReferences,
         Self::ThreadsNotDescribed,
         Self::ForwardRefsUnresolved,
         Self::OpenWaits,
@@ -96,6 +99,7 @@ impl Counter {
             Self::ClassesNotDescribed => "classes_not_described",
             Self::MethodsNotDescribed => "methods_not_described",
             Self::ChainsNotDescribed => "chains_not_described",
+            Self::RetiredReferences => "retired_references",
             Self::ThreadsNotDescribed => "threads_not_described",
             Self::ForwardRefsUnresolved => "forward_refs_unresolved",
             Self::OpenWaits => "open_waits",
@@ -126,6 +130,9 @@ impl Counter {
             Self::ClassesNotDescribed => "classes without a description",
             Self::MethodsNotDescribed => "methods without a description",
             Self::ChainsNotDescribed => "call chains without a description",
+            Self::RetiredReferences => {
+                "references to call chains, methods or classes that had ended"
+            }
             Self::ThreadsNotDescribed => "threads without a description",
             Self::ForwardRefsUnresolved => {
                 "exits whose call chain was still to come when the trace ended"
@@ -153,7 +160,7 @@ impl Counter {
             | Self::WaitsWithoutEntered
             | Self::EnteredWithoutEnter
             | Self::UnexpectedExits => Severity::Normal,
-            Self::UnbalancedWaits => Severity::Defect,
+            Self::RetiredReferences | Self::UnbalancedWaits => Severity::Defect,
             _ => Severity::Loss,
         }
     }

@@ -16,9 +16,11 @@
 mod aggregation;
 mod analysis;
 mod aspect;
+mod code_metadata;
 mod contention;
 mod counter;
 mod entity;
+mod id_set;
 mod label;
 mod lock_analyzer;
 mod lock_dispatcher;

@@ -8,15 +8,13 @@
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, ForwardRef, JavaThreadId, LockId, MethodId, NONE,
+    Blocker, ChainId, ChainRef, ClassId, Event, ForwardRef, JavaThreadId, LockId, NONE,
     PARK_DOMAINS, ThreadId, file::VERSION,
 };
 
+use crate::code_metadata::CodeMetadata;
 use crate::counter::{Counter, Counters};
-use crate::entity::{
-    Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
-    ThreadIndex,
-};
+use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
 use crate::park::Synchronizer;
 
 /// The metadata of one trace, in the trace's own identifiers.
@@ -24,10 +22,7 @@ use crate::park::Synchronizer;
 pub struct Metadata {
     /// The locks with numbers up to this are domains of park events.
     pub(crate) park_domains: LockId,
-    classes: FxHashMap<ClassId, ClassRecord>,
-    super_classes: FxHashMap<ClassId, ClassId>,
-    methods: FxHashMap<MethodId, MethodRecord>,
-    chains: FxHashMap<ChainId, ChainRecord>,
+    code: CodeMetadata,
     threads: FxHashMap<ThreadId, ThreadRecord>,
     /// Last names of renamed threads by `Thread.getId()`.
     renamed: FxHashMap<u64, Box<str>>,
@@ -59,25 +54,6 @@ impl ForwardRefs {
 }
 
 #[derive(Debug)]
-struct ClassRecord {
-    name: Box<str>,
-    source_file: Box<str>,
-}
-
-#[derive(Debug)]
-struct MethodRecord {
-    class: ClassId,
-    name: Box<str>,
-    signature: Box<str>,
-}
-
-#[derive(Debug)]
-struct ChainRecord {
-    frames: Box<[trace_format::Frame]>,
-    truncated: bool,
-}
-
-#[derive(Debug)]
 struct ThreadRecord {
     java_id: u64,
     name: Box<str>,
@@ -94,10 +70,7 @@ impl Metadata {
     pub fn of_version(version: u16) -> Self {
         Self {
             park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
-            classes: FxHashMap::default(),
-            super_classes: FxHashMap::default(),
-            methods: FxHashMap::default(),
-            chains: FxHashMap::default(),
+            code: CodeMetadata::default(),
             threads: FxHashMap::default(),
             renamed: FxHashMap::default(),
             forward_refs: ForwardRefs::default(),
@@ -108,46 +81,6 @@ impl Metadata {
     /// nothing are ignored.
     pub fn collect(&mut self, thread: ThreadId, event: &Event<'_>) {
         match *event {
-            Event::Class {
-                class,
-                super_class,
-                name,
-                source_file,
-                ..
-            } => {
-                if super_class != NONE {
-                    self.super_classes.insert(class, super_class);
-                }
-                let record = ClassRecord {
-                    name: name.into(),
-                    source_file: source_file.into(),
-                };
-                self.classes.insert(class, record);
-            }
-            Event::Method {
-                method,
-                class,
-                name,
-                signature,
-            } => {
-                let (name, signature) = (name.into(), signature.into());
-                self.methods.insert(
-                    method,
-                    MethodRecord {
-                        class,
-                        name,
-                        signature,
-                    },
-                );
-            }
-            Event::Chain {
-                chain,
-                ref frames,
-                truncated,
-            } => {
-                let frames = frames.as_slice().into();
-                self.chains.insert(chain, ChainRecord { frames, truncated });
-            }
             Event::ThreadStart { java_id, name, .. } => {
                 self.threads.insert(
                     thread,
@@ -163,8 +96,15 @@ impl Metadata {
             Event::ForwardResolved { forward_ref, chain } => {
                 self.forward_refs.insert(forward_ref, chain);
             }
-            _ => {}
+            _ => self.code.collect(event),
         }
+    }
+
+    /// Makes little of what `event` ends: an analysis that gets this metadata
+    /// needs it only until it meets the event again. `entities` are those of
+    /// that analysis.
+    pub(crate) fn settle(&mut self, event: &Event<'_>, entities: &mut Entities) {
+        self.code.settle(event, entities);
     }
 }
 
@@ -176,32 +116,25 @@ impl Metadata {
 #[derive(Debug)]
 pub(crate) struct Resolver {
     metadata: Metadata,
-    classes: FxHashMap<ClassId, ClassIndex>,
-    methods: FxHashMap<MethodId, MethodIndex>,
-    chains: FxHashMap<ChainId, ChainIndex>,
     threads: FxHashMap<ThreadId, ThreadIndex>,
     /// The threads by `Thread.getId()`, as the trace knows them.
     java_threads: FxHashMap<JavaThreadId, ThreadId>,
     /// Threads that others name, but that wrote nothing themselves.
     silent_threads: FxHashMap<JavaThreadId, ThreadIndex>,
-    synchronizers: FxHashMap<ClassId, Synchronizer>,
     /// How many threads of the trace have a number and name.
     namesakes: FxHashMap<(u64, Box<str>), u32>,
     counters: Counters,
 }
 
 impl Resolver {
-    pub(crate) fn new(metadata: Metadata) -> Self {
+    pub(crate) fn new(mut metadata: Metadata) -> Self {
+        metadata.code.rewind();
         let threads = metadata.threads.iter();
         let java_threads = threads.map(|(&thread, record)| (record.java_id, thread));
         Self {
             java_threads: java_threads.collect(),
             silent_threads: FxHashMap::default(),
-            synchronizers: FxHashMap::default(),
             metadata,
-            classes: FxHashMap::default(),
-            methods: FxHashMap::default(),
-            chains: FxHashMap::default(),
             threads: FxHashMap::default(),
             namesakes: FxHashMap::default(),
             counters: Counters::default(),
@@ -211,6 +144,12 @@ impl Resolver {
     /// Adds how much could not be resolved.
     pub(crate) fn count_unresolved(&self, counters: &mut Counters) {
         counters.merge(&self.counters);
+        counters.merge(self.metadata.code.counters());
+    }
+
+    /// Forgets what `event` ends. No event read later refers to that.
+    pub(crate) fn follow(&mut self, event: &Event<'_>) {
+        self.metadata.code.follow(event);
     }
 
     pub(crate) fn lock(
@@ -220,8 +159,9 @@ impl Resolver {
         identity_hash: u32,
         entities: &mut Entities,
     ) -> LockIndex {
-        let class = self.class(class, entities);
-        let mirrored = (mirrored_class != NONE).then(|| self.class(mirrored_class, entities));
+        let class = self.metadata.code.class(class, entities);
+        let mirrored =
+            (mirrored_class != NONE).then(|| self.metadata.code.class(mirrored_class, entities));
         entities.add_lock(Lock::Object {
             class,
             mirrored_class: mirrored,
@@ -238,31 +178,9 @@ impl Resolver {
         }
     }
 
-    /// What a blocker of the class means to those who park on it: decided by the
-    /// first of its superclasses that is known.
+    /// What a blocker of the class means to those who park on it.
     pub(crate) fn synchronizer(&mut self, class: ClassId, entities: &mut Entities) -> Synchronizer {
-        if let Some(&synchronizer) = self.synchronizers.get(&class) {
-            return synchronizer;
-        }
-        let mut next = class;
-        let mut found = None;
-        // A damaged trace can have a circle of superclasses.
-        for _ in 0..self.metadata.super_classes.len() + 1 {
-            if next == NONE || found.is_some() {
-                break;
-            }
-            let index = self.class(next, entities);
-            found = Synchronizer::of_class(entities.class_name(index));
-            next = self
-                .metadata
-                .super_classes
-                .get(&next)
-                .copied()
-                .unwrap_or(NONE);
-        }
-        let synchronizer = found.unwrap_or(Synchronizer::Other);
-        self.synchronizers.insert(class, synchronizer);
-        synchronizer
+        self.metadata.code.synchronizer(class, entities)
     }
 
     /// The thread with this `Thread.getId()`; `None` for 0.
@@ -327,78 +245,9 @@ impl Resolver {
         }
     }
 
+    #[inline]
     pub(crate) fn chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
-        if chain == NONE {
-            return ChainIndex::NOT_RECORDED;
-        }
-        if let Some(&index) = self.chains.get(&chain) {
-            return index;
-        }
-        let entity = match self.metadata.chains.remove(&chain) {
-            Some(ChainRecord { frames, .. }) if frames.is_empty() => Chain::NotRecorded,
-            Some(ChainRecord { frames, truncated }) => {
-                let frames = frames.iter().map(|&frame| Frame {
-                    method: self.method(frame.method, entities),
-                    bci: frame.bci,
-                    line: frame.line,
-                });
-                Chain::Known {
-                    frames: frames.collect(),
-                    truncated,
-                }
-            }
-            None => {
-                self.counters.add(Counter::ChainsNotDescribed, 1);
-                Chain::NotDescribed(chain)
-            }
-        };
-        let index = entities.add_chain(entity);
-        self.chains.insert(chain, index);
-        index
-    }
-
-    fn method(&mut self, method: MethodId, entities: &mut Entities) -> MethodIndex {
-        if let Some(&index) = self.methods.get(&method) {
-            return index;
-        }
-        let entity = match self.metadata.methods.remove(&method) {
-            Some(MethodRecord {
-                class,
-                name,
-                signature,
-            }) => Method {
-                class: Some(self.class(class, entities)),
-                name,
-                signature,
-            },
-            None => {
-                self.counters.add(Counter::MethodsNotDescribed, 1);
-                let name = format!("<method #{method} not described>").into();
-                Method {
-                    class: None,
-                    name,
-                    signature: Box::default(),
-                }
-            }
-        };
-        let index = entities.add_method(entity);
-        self.methods.insert(method, index);
-        index
-    }
-
-    fn class(&mut self, class: ClassId, entities: &mut Entities) -> ClassIndex {
-        if let Some(&index) = self.classes.get(&class) {
-            return index;
-        }
-        let index = match self.metadata.classes.remove(&class) {
-            Some(ClassRecord { name, source_file }) => entities.add_class(name, &source_file),
-            None => {
-                self.counters.add(Counter::ClassesNotDescribed, 1);
-                entities.add_class(format!("<class #{class} not described>").into(), "")
-            }
-        };
-        self.classes.insert(class, index);
-        index
+        self.metadata.code.chain(chain, entities)
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a trace consists of.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use trace_format::{
     ChainRef, Event, EventsChunk, NONE, ParkBegin, ParkEnd, Segment, ThreadId, Unpark,
 };
+
+use crate::id_set::IdSet;
 
 /// A type of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +115,7 @@ pub struct Statistics {
     pub unlisted_lost_events: u64,
     /// Time of the last event, in nanoseconds since the trace's start.
     pub last_event_ns: u64,
-    chains: FxHashSet<trace_format::ChainId>,
+    chains: IdSet,
     buffers_of_thread: FxHashMap<ThreadId, Buffers>,
 }
 
@@ -187,7 +189,7 @@ impl Statistics {
 
     /// Call chains described.
     pub fn distinct_chains(&self) -> u64 {
-        self.chains.len() as u64
+        self.chains.len()
     }
 
     /// Buffers that are missing between those of the same thread.

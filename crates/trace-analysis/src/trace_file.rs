@@ -183,7 +183,7 @@ impl TraceFile {
         let mut metadata = Metadata::of_version(reader.version());
         while let Some(chunk) = self.next_chunk(&mut reader)? {
             if let Chunk::Events(events) = chunk {
-                collect_metadata(&events, &mut metadata);
+                collect_metadata(&events, &mut metadata, analysis);
             }
             let bytes = reader.offset();
             if on_progress(Progress { bytes, total_bytes }).is_break() {
@@ -240,10 +240,10 @@ fn read(path: &Path, byte_len: u64) -> Result<FileReader, TraceError> {
 /// It visits all chunks of events: those marked to contain metadata describe
 /// classes, methods, call chains and threads, but any may resolve a forward
 /// reference.
-fn collect_metadata(events: &EventsChunk<'_>, metadata: &mut Metadata) {
+fn collect_metadata(events: &EventsChunk<'_>, metadata: &mut Metadata, analysis: &mut Analysis) {
     for segment in events.segments().flatten() {
         for event in segment.events().flatten() {
-            metadata.collect(segment.thread, &event);
+            analysis.collect(metadata, segment.thread, &event);
         }
     }
 }

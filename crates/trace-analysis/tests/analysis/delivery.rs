@@ -219,7 +219,8 @@ fn lose_events(buffer: &mut Buffer, loss: Loss) {
     buffer.bytes = encode(&remains);
 }
 
-fn encode(events: &[Event<'_>]) -> Vec<u8> {
+/// A buffer with these events.
+pub(crate) fn encode(events: &[Event<'_>]) -> Vec<u8> {
     let mut bytes = vec![0; 1 << 16];
     let mut encoder = SegmentEncoder::new();
     for event in events {

@@ -12,6 +12,7 @@ mod park_truth;
 mod random_parks;
 mod random_programs;
 mod reference;
+mod retirement;
 mod script;
 mod simulator;
 mod small_park_traces;

@@ -23,7 +23,7 @@ const SEEDS: &str = concat!(
 /// Programs do not write more events.
 const ENOUGH: usize = 10_000;
 
-fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
+pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
     let kind = prop_oneof![
         4 => any::<bool>().prop_map(|fair| Kind::ReentrantLock { fair }),
         1 => Just(Kind::Mutex),

@@ -38,7 +38,7 @@ pub(crate) fn config(seeds: &'static str) -> ProptestConfig {
     }
 }
 
-fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
+pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
     let rules = (2..=6u8, 1..=3u8, races);
     rules.prop_map(|(threads, objects, races)| Rules {
         threads,

@@ -1,0 +1,350 @@
+//! Classes, methods and call chains of one trace, from their descriptions to
+//! their end.
+//!
+//! # When an identifier is forgotten
+//!
+//! References are resolved when an event is read, not when the rearranger
+//! releases it, and what is released refers to entities only. So the end of an
+//! identifier counts where it stands in the file: nothing behind it refers to the
+//! identifier, and what was read before is resolved, released or not.
+//!
+//! The first pass over a trace comes to that place too early: the second pass is
+//! still to meet the references before it. It keeps what was described, but as an
+//! entity, which equal descriptions share: of a class that thousands of loaders
+//! define, one copy is left and a few bytes for each identifier. The second pass
+//! forgets those, too, and keeps one bit, to find out whether the tracer keeps
+//! its promise.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trace_format::{ChainId, ClassId, Event, LoaderId, MethodId, NONE};
+
+use crate::counter::{Counter, Counters};
+use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
+use crate::id_set::IdSet;
+use crate::park::Synchronizer;
+
+/// The classes, methods and call chains of one trace.
+#[derive(Debug, Default)]
+pub(crate) struct CodeMetadata {
+    classes: Identifiers<ClassRecord, ClassIndex>,
+    methods: Identifiers<MethodRecord, MethodIndex>,
+    chains: Identifiers<ChainRecord, ChainIndex>,
+    super_classes: FxHashMap<ClassId, ClassId>,
+    synchronizers: FxHashMap<ClassId, Synchronizer>,
+    /// The classes of those loaders that exist at the place in the file that a
+    /// pass has come to. Their addresses can be used again.
+    loaders: FxHashMap<LoaderId, FxHashSet<ClassId>>,
+    /// The chains that the first pass has tried to settle.
+    tried: IdSet,
+    counters: Counters,
+}
+
+/// The identifiers of one kind.
+#[derive(Debug)]
+struct Identifiers<Record, Index> {
+    /// Described, and not referred to yet.
+    described: FxHashMap<u32, Record>,
+    resolved: FxHashMap<u32, Index>,
+    /// Ended: in neither of the others.
+    retired: IdSet,
+}
+
+#[derive(Debug)]
+struct ClassRecord {
+    name: Box<str>,
+    source_file: Box<str>,
+}
+
+#[derive(Debug)]
+struct MethodRecord {
+    class: ClassId,
+    name: Box<str>,
+    signature: Box<str>,
+}
+
+#[derive(Debug)]
+struct ChainRecord {
+    frames: Box<[trace_format::Frame]>,
+    truncated: bool,
+}
+
+impl<Record, Index> Default for Identifiers<Record, Index> {
+    fn default() -> Self {
+        Self {
+            described: FxHashMap::default(),
+            resolved: FxHashMap::default(),
+            retired: IdSet::default(),
+        }
+    }
+}
+
+impl<Record, Index> Identifiers<Record, Index> {
+    /// Takes a description. That of one identifier is always the same.
+    fn describe(&mut self, id: u32, record: impl FnOnce() -> Record) {
+        if !self.resolved.contains_key(&id) {
+            self.described.entry(id).or_insert_with(record);
+        }
+    }
+
+    fn is_known(&self, id: u32) -> bool {
+        self.resolved.contains_key(&id) || self.described.contains_key(&id)
+    }
+
+    fn retire(&mut self, id: u32) {
+        self.described.remove(&id);
+        self.resolved.remove(&id);
+        self.retired.insert(id);
+    }
+
+    /// Counts a reference to an identifier that is not known.
+    fn count_unknown(&self, id: u32, not_described: Counter, counters: &mut Counters) {
+        let counter = if self.retired.contains(id) {
+            Counter::RetiredReferences
+        } else {
+            not_described
+        };
+        counters.add(counter, 1);
+    }
+
+    /// Remembers what `id` stands for, unless it has ended.
+    fn resolve(&mut self, id: u32, index: Index) {
+        if !self.retired.contains(id) {
+            self.resolved.insert(id, index);
+        }
+    }
+}
+
+/// The first pass.
+impl CodeMetadata {
+    /// Takes what `event` describes.
+    pub(crate) fn collect(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Class {
+                class,
+                super_class,
+                loader,
+                name,
+                source_file,
+                ..
+            } => {
+                if super_class != NONE {
+                    self.super_classes.insert(class, super_class);
+                }
+                self.defined(class, loader);
+                self.classes.describe(class, || ClassRecord {
+                    name: name.into(),
+                    source_file: source_file.into(),
+                });
+            }
+            Event::Method {
+                method,
+                class,
+                name,
+                signature,
+            } => self.methods.describe(method, || MethodRecord {
+                class,
+                name: name.into(),
+                signature: signature.into(),
+            }),
+            Event::Chain {
+                chain,
+                ref frames,
+                truncated,
+            } => self.chains.describe(chain, || ChainRecord {
+                frames: frames.as_slice().into(),
+                truncated,
+            }),
+            _ => {}
+        }
+    }
+
+    /// Turns the descriptions that `event` ends into entities.
+    pub(crate) fn settle(&mut self, event: &Event<'_>, entities: &mut Entities) {
+        match *event {
+            Event::ChainRetired { chain } => self.settle_chain(chain, entities),
+            Event::LoaderUnload { loader, .. } => {
+                for class in self.loaders.remove(&loader).unwrap_or_default() {
+                    self.class(class, entities);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn settle_chain(&mut self, chain: ChainId, entities: &mut Entities) {
+        // Once, however often a damaged trace ends it.
+        if self.tried.insert(chain) && self.is_whole(chain) {
+            self.chain(chain, entities);
+        }
+    }
+
+    /// The chain is described, and everything that it refers to. What is missing
+    /// may have been lost, and come once more.
+    fn is_whole(&self, chain: ChainId) -> bool {
+        let is_whole = |method| match self.methods.described.get(&method) {
+            Some(record) => self.classes.is_known(record.class),
+            None => self.methods.resolved.contains_key(&method),
+        };
+        let chain = self.chains.described.get(&chain);
+        chain.is_some_and(|chain| chain.frames.iter().all(|frame| is_whole(frame.method)))
+    }
+}
+
+/// The second pass.
+impl CodeMetadata {
+    /// Goes back to the begin of the file.
+    pub(crate) fn rewind(&mut self) {
+        self.loaders.clear();
+        self.tried = IdSet::default();
+    }
+
+    /// Forgets what `event` ends. The events that [`collect`](Self::collect) takes
+    /// must not refer to what has ended, either.
+    pub(crate) fn follow(&mut self, event: &Event<'_>) {
+        let refers_to_retired = match *event {
+            Event::Class { class, loader, .. } => {
+                self.defined(class, loader);
+                self.classes.retired.contains(class)
+            }
+            Event::Method { method, .. } => self.methods.retired.contains(method),
+            Event::Chain { chain, .. } | Event::ForwardResolved { chain, .. } => {
+                self.chains.retired.contains(chain)
+            }
+            Event::ChainRetired { chain } => {
+                self.chains.retire(chain);
+                false
+            }
+            Event::MethodRetired { method } => {
+                self.methods.retire(method);
+                false
+            }
+            Event::LoaderUnload { loader, .. } => {
+                for class in self.loaders.remove(&loader).unwrap_or_default() {
+                    self.classes.retire(class);
+                    self.super_classes.remove(&class);
+                    self.synchronizers.remove(&class);
+                }
+                false
+            }
+            _ => false,
+        };
+        self.counters
+            .add(Counter::RetiredReferences, refers_to_retired.into());
+    }
+
+    /// How much could not be resolved.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
+        if chain == NONE {
+            return ChainIndex::NOT_RECORDED;
+        }
+        if let Some(&index) = self.chains.resolved.get(&chain) {
+            return index;
+        }
+        let entity = match self.chains.described.remove(&chain) {
+            Some(ChainRecord { frames, .. }) if frames.is_empty() => Chain::NotRecorded,
+            Some(ChainRecord { frames, truncated }) => {
+                let frames = frames.iter().map(|&frame| Frame {
+                    method: self.method(frame.method, entities),
+                    bci: frame.bci,
+                    line: frame.line,
+                });
+                Chain::Known {
+                    frames: frames.collect(),
+                    truncated,
+                }
+            }
+            None => {
+                let counter = Counter::ChainsNotDescribed;
+                self.chains
+                    .count_unknown(chain, counter, &mut self.counters);
+                Chain::NotDescribed(chain)
+            }
+        };
+        let index = entities.add_chain(entity);
+        self.chains.resolve(chain, index);
+        index
+    }
+
+    fn method(&mut self, method: MethodId, entities: &mut Entities) -> MethodIndex {
+        if let Some(&index) = self.methods.resolved.get(&method) {
+            return index;
+        }
+        let entity = match self.methods.described.remove(&method) {
+            Some(MethodRecord {
+                class,
+                name,
+                signature,
+            }) => Method {
+                class: Some(self.class(class, entities)),
+                name,
+                signature,
+            },
+            None => {
+                let counter = Counter::MethodsNotDescribed;
+                self.methods
+                    .count_unknown(method, counter, &mut self.counters);
+                let name = format!("<method #{method} not described>").into();
+                Method {
+                    class: None,
+                    name,
+                    signature: Box::default(),
+                }
+            }
+        };
+        let index = entities.add_method(entity);
+        self.methods.resolve(method, index);
+        index
+    }
+
+    pub(crate) fn class(&mut self, class: ClassId, entities: &mut Entities) -> ClassIndex {
+        if let Some(&index) = self.classes.resolved.get(&class) {
+            return index;
+        }
+        let index = match self.classes.described.remove(&class) {
+            Some(ClassRecord { name, source_file }) => entities.add_class(name, &source_file),
+            None => {
+                let counter = Counter::ClassesNotDescribed;
+                self.classes
+                    .count_unknown(class, counter, &mut self.counters);
+                entities.add_class(format!("<class #{class} not described>").into(), "")
+            }
+        };
+        self.classes.resolve(class, index);
+        index
+    }
+
+    /// What a blocker of the class means to those who park on it: decided by the
+    /// first of its superclasses that is known.
+    pub(crate) fn synchronizer(&mut self, class: ClassId, entities: &mut Entities) -> Synchronizer {
+        if let Some(&synchronizer) = self.synchronizers.get(&class) {
+            return synchronizer;
+        }
+        let mut next = class;
+        let mut found = None;
+        // A damaged trace can have a circle of superclasses.
+        for _ in 0..self.super_classes.len() + 1 {
+            if next == NONE || found.is_some() {
+                break;
+            }
+            let index = self.class(next, entities);
+            found = Synchronizer::of_class(entities.class_name(index));
+            next = self.super_classes.get(&next).copied().unwrap_or(NONE);
+        }
+        let synchronizer = found.unwrap_or(Synchronizer::Other);
+        if !self.classes.retired.contains(class) {
+            self.synchronizers.insert(class, synchronizer);
+        }
+        synchronizer
+    }
+
+    /// The loader defined the class. That of the JVM itself lives as long as it.
+    fn defined(&mut self, class: ClassId, loader: LoaderId) {
+        if loader != 0 {
+            self.loaders.entry(loader).or_default().insert(class);
+        }
+    }
+}

@@ -1,0 +1,545 @@
+//! Identifiers that end: what was read before keeps its names, and what comes
+//! after is counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use proptest::prelude::*;
+use tempfile::NamedTempFile;
+use trace_analysis::{Counter, Counters, Limits};
+use trace_format::{
+    ChainId, ChainRef, ChunkWriter, Event, FileHeader, Frame, LoaderId, LockId, PARK_DOMAINS,
+    ThreadId,
+};
+
+use crate::delivery::{delivery, encode, park_delivery};
+use crate::found::{Analyzed, analyze, analyze_file};
+use crate::random_parks;
+use crate::random_programs::{actions, config, rules, sorted};
+use crate::script::{self, chain_id, metadata_events};
+use crate::{park_script, park_simulator, simulator};
+
+const SEEDS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/analysis/retirement.seeds"
+);
+
+type Events = Vec<(ThreadId, Event<'static>)>;
+
+/// Counters that say that a name is missing.
+const UNKNOWN: [Counter; 4] = [
+    Counter::RetiredReferences,
+    Counter::ChainsNotDescribed,
+    Counter::MethodsNotDescribed,
+    Counter::ClassesNotDescribed,
+];
+
+fn unknown(counters: &Counters) -> [u64; 4] {
+    UNKNOWN.map(|counter| counters.value(counter))
+}
+
+fn waits(analyzed: &Analyzed) -> Vec<String> {
+    analyzed.waits.iter().map(ToString::to_string).collect()
+}
+
+/// The end of the chain and of the method `a`, `b`...
+fn retire(method: &str) -> Events {
+    let id = chain_id(method);
+    let (chain, method) = (id, id);
+    vec![
+        (0, Event::ChainRetired { chain }),
+        (0, Event::MethodRetired { method }),
+    ]
+}
+
+/// Writes `events` in this order, each run of one thread into a buffer.
+fn file(events: &[(ThreadId, Event<'_>)]) -> NamedTempFile {
+    let header = FileHeader {
+        compressed: false,
+        start_unix_ns: 0,
+        pid: 1,
+        jvm: String::new(),
+    };
+    let mut bytes = header.encode();
+    let mut writer = ChunkWriter::new(false);
+    let mut buffers: BTreeMap<ThreadId, u64> = BTreeMap::new();
+    let mut chunks = 0;
+    for run in events.chunk_by(|(a, _), (b, _)| a == b) {
+        let thread = run[0].0;
+        for events in run.chunks(100) {
+            let index = buffers.entry(thread).or_default();
+            let events: Vec<_> = events.iter().map(|(_, event)| event.clone()).collect();
+            writer
+                .push_segment(thread, *index, &encode(&events), true)
+                .expect("room for it");
+            *index += 1;
+            bytes.extend(writer.events());
+            chunks += 1;
+        }
+    }
+    bytes.extend(writer.end(0, chunks));
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    file.write_all(&bytes).expect("room for it");
+    file
+}
+
+fn analyze_as_file(events: &[(ThreadId, Event<'_>)]) -> Analyzed {
+    analyze_file(file(events).path(), Limits::default()).0
+}
+
+const SCRIPT: &str = "
+    5 T3 exit c
+    10 T2 enter b
+    50 T1 exit a
+    55 T2 entered
+";
+const WAIT: &str = "T2 enter b on Lock@1: 10-50 T1 a, 50-55 <handoff>";
+
+#[test]
+fn what_ends_right_after_its_use_keeps_its_name() {
+    let mut events = metadata_events();
+    for event in script::parse(SCRIPT) {
+        let chain = direct_chain(&event.1, &BTreeMap::new());
+        events.push(event);
+        if let Some(chain) = chain {
+            let method = chain;
+            events.push((0, Event::ChainRetired { chain }));
+            events.push((0, Event::MethodRetired { method }));
+        }
+    }
+    for analyzed in [
+        analyze(&events, Limits::default()),
+        analyze_as_file(&events),
+    ] {
+        assert_eq!(waits(&analyzed), [WAIT]);
+        assert_eq!(unknown(&analyzed.counters), [0; 4]);
+    }
+}
+
+#[test]
+fn what_is_released_after_the_end_keeps_its_name() {
+    // The first number comes last: all others are held back until then.
+    let mut events = metadata_events();
+    let mut script = script::parse(SCRIPT);
+    let first = script.remove(1);
+    script.reverse();
+    events.extend(script);
+    events.extend(retire("a"));
+    events.extend(retire("b"));
+    events.push(first);
+    for analyzed in [
+        analyze(&events, Limits::default()),
+        analyze_as_file(&events),
+    ] {
+        assert_eq!(waits(&analyzed), [WAIT]);
+        assert_eq!(unknown(&analyzed.counters), [0; 4]);
+    }
+}
+
+#[test]
+fn each_use_after_the_end_is_counted() {
+    let mut events = metadata_events();
+    events.extend(script::parse("10 T2 enter b on L1\n 15 T2 entered on L1"));
+    events.extend(retire("b"));
+    events.extend(script::parse(
+        "
+        20 T2 enter b on L2
+        25 T2 entered on L2
+        30 T3 enter b on L2
+        35 T3 entered on L2
+        40 T1 resolve 9 b
+        ",
+    ));
+    for analyzed in [
+        analyze(&events, Limits::default()),
+        analyze_as_file(&events),
+    ] {
+        assert_eq!(
+            waits(&analyzed),
+            [
+                "T2 enter b on Lock@1: 10-15 <no-exit>",
+                "T2 enter ? on Lock@2: 20-25 <no-exit>",
+                "T3 enter ? on Lock@2: 30-35 <no-exit>",
+            ]
+        );
+        assert_eq!(unknown(&analyzed.counters), [3, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn chain_of_a_method_that_has_ended_does_not_name_it() {
+    let mut events = metadata_events();
+    let method = chain_id("b");
+    events.push((0, Event::MethodRetired { method }));
+    events.extend(script::parse("10 T2 enter b\n 15 T2 entered"));
+    for analyzed in [
+        analyze(&events, Limits::default()),
+        analyze_as_file(&events),
+    ] {
+        assert_eq!(
+            waits(&analyzed),
+            ["T2 enter <method #98 not described> on Lock@1: 10-15 <no-exit>"]
+        );
+        assert_eq!(unknown(&analyzed.counters), [1, 0, 0, 0]);
+    }
+}
+
+/// A wait of thread 2 for an object of `class`.
+fn wait_for(lock: LockId, class: u32) -> Events {
+    let mut events = script::parse("10 T2 enter b\n 15 T2 entered");
+    for (_, event) in &mut events {
+        match event {
+            Event::LockDescription {
+                lock: described,
+                class: of_class,
+                ..
+            } => (*described, *of_class) = (PARK_DOMAINS + lock, class),
+            Event::ContendedEnter { lock: of, .. } | Event::ContendedEntered { lock: of, .. } => {
+                *of = PARK_DOMAINS + lock;
+            }
+            _ => unreachable!("a wait"),
+        }
+    }
+    events
+}
+
+#[test]
+fn second_loader_at_an_address_is_not_the_first() {
+    const LOADER: LoaderId = 0x7f00_0000_1000;
+    let class = |class, name| {
+        let event = Event::Class {
+            class,
+            super_class: 0,
+            loader: LOADER,
+            name,
+            source_file: "",
+            loader_class: "Plugins",
+        };
+        vec![(1, event)]
+    };
+    let unload = |time_ns| {
+        let loader = LOADER;
+        vec![(3, Event::LoaderUnload { loader, time_ns })]
+    };
+    let of_loader = "T2 enter b on";
+    let events = [
+        metadata_events(),
+        class(10, "First"),
+        wait_for(1, 10),
+        unload(20),
+        class(11, "Second"),
+        wait_for(2, 11),
+        wait_for(3, 10),
+        unload(40),
+        wait_for(4, 11),
+        class(12, "Third"),
+        wait_for(5, 12),
+    ]
+    .concat();
+    for analyzed in [
+        analyze(&events, Limits::default()),
+        analyze_as_file(&events),
+    ] {
+        let locks = [
+            "First",
+            "Second",
+            "<class #10 not described>",
+            "<class #11 not described>",
+            "Third",
+        ];
+        let expected = locks.map(|lock| format!("{of_loader} {lock}@1: 10-15 <no-exit>"));
+        assert_eq!(waits(&analyzed), expected);
+        assert_eq!(unknown(&analyzed.counters), [2, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn description_that_comes_once_more_after_a_loss_is_not_missed() {
+    // The first description of method b is lost.
+    let (method_b, others): (Events, Events) = metadata_events()
+        .into_iter()
+        .partition(|(_, event)| matches!(event, Event::Method { name: "b", .. }));
+    let chain = 1000;
+    let frames = vec![Frame {
+        method: chain_id("b"),
+        bci: 7,
+        line: 7,
+    }];
+    let again = Event::Chain {
+        chain,
+        frames,
+        truncated: false,
+    };
+    let mut later = script::parse("20 T2 enter b on L2\n 25 T2 entered on L2");
+    for (_, event) in &mut later {
+        if let Event::ContendedEnter { chain: of, .. } = event {
+            *of = chain;
+        }
+    }
+    let events = [
+        others,
+        script::parse("10 T2 enter b on L1\n 15 T2 entered on L1"),
+        vec![(
+            0,
+            Event::ChainRetired {
+                chain: chain_id("b"),
+            },
+        )],
+        method_b,
+        vec![(1, again)],
+        later,
+    ]
+    .concat();
+    let analyzed = analyze_as_file(&events);
+    assert_eq!(
+        waits(&analyzed),
+        [
+            "T2 enter b on Lock@1: 10-15 <no-exit>",
+            "T2 enter b on Lock@2: 20-25 <no-exit>",
+        ]
+    );
+    assert_eq!(unknown(&analyzed.counters), [0; 4]);
+}
+
+/// What an event can refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Id {
+    Class(u32),
+    Method(u32),
+    Chain(ChainId),
+}
+
+/// The chain that the event names.
+fn direct_chain(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Option<ChainId> {
+    match *event {
+        Event::ContendedEnter { chain, .. }
+        | Event::ContendedExit {
+            chain: ChainRef::Chain(chain),
+            ..
+        }
+        | Event::ForwardResolved { chain, .. } => Some(chain),
+        Event::ContendedExit {
+            chain: ChainRef::Forward(forward_ref),
+            ..
+        } => forward_refs.get(&forward_ref).copied(),
+        Event::ParkBegin(park) => Some(park.chain),
+        Event::Unpark(unpark) => Some(unpark.chain),
+        _ => None,
+    }
+    .filter(|&chain| chain != 0)
+}
+
+fn forward_refs(events: &[(ThreadId, Event<'_>)]) -> BTreeMap<u64, ChainId> {
+    let resolved = events.iter().filter_map(|(_, event)| match *event {
+        Event::ForwardResolved { forward_ref, chain } => Some((forward_ref, chain)),
+        _ => None,
+    });
+    resolved.collect()
+}
+
+/// The events of a program, in which each description stands right before the
+/// first event that needs it, and each end right behind the last one. Loaders take
+/// the first address that is free.
+struct Tight<'a> {
+    descriptions: BTreeMap<Id, Event<'a>>,
+    /// What is needed, by the position of the event that needs it first or last.
+    first: BTreeMap<usize, BTreeSet<Id>>,
+    last: BTreeMap<usize, BTreeSet<Id>>,
+}
+
+impl<'a> Tight<'a> {
+    fn new(metadata: &Events, events: &[(ThreadId, Event<'a>)]) -> Self {
+        let described = metadata.iter().filter_map(|(_, event)| {
+            let id = match *event {
+                Event::Class { class, .. } => Id::Class(class),
+                Event::Method { method, .. } => Id::Method(method),
+                Event::Chain { chain, .. } => Id::Chain(chain),
+                _ => return None,
+            };
+            Some((id, event.clone()))
+        });
+        let mut tight = Self {
+            descriptions: described.collect(),
+            first: BTreeMap::new(),
+            last: BTreeMap::new(),
+        };
+        let forward_refs = forward_refs(events);
+        let mut ranges: BTreeMap<Id, (usize, usize)> = BTreeMap::new();
+        for (position, (_, event)) in events.iter().enumerate() {
+            let mut needed = BTreeSet::new();
+            for id in direct(event, &forward_refs) {
+                tight.need(id, &mut needed);
+            }
+            for id in needed {
+                ranges.entry(id).or_insert((position, position)).1 = position;
+            }
+        }
+        for (id, (first, last)) in ranges {
+            tight.first.entry(first).or_default().insert(id);
+            tight.last.entry(last).or_default().insert(id);
+        }
+        tight
+    }
+
+    /// What `id` is described by, and itself.
+    fn need(&self, id: Id, needed: &mut BTreeSet<Id>) {
+        let Some(description) = self.descriptions.get(&id) else {
+            return;
+        };
+        if !needed.insert(id) {
+            return;
+        }
+        match description {
+            Event::Class { super_class, .. } => self.need(Id::Class(*super_class), needed),
+            Event::Method { class, .. } => self.need(Id::Class(*class), needed),
+            Event::Chain { frames, .. } => {
+                for frame in frames {
+                    self.need(Id::Method(frame.method), needed);
+                }
+            }
+            _ => unreachable!("a description"),
+        }
+    }
+
+    fn write(&self, events: &[(ThreadId, Event<'a>)]) -> Vec<(ThreadId, Event<'a>)> {
+        let threads = metadata_events().into_iter();
+        let mut written: Vec<(ThreadId, Event<'a>)> = threads
+            .filter(|(_, event)| matches!(event, Event::ThreadStart { .. }))
+            .collect();
+        let mut loaders: BTreeMap<LoaderId, u32> = BTreeMap::new();
+        for (position, event) in events.iter().enumerate() {
+            for id in self.first.get(&position).into_iter().flatten() {
+                let mut description = self.descriptions[id].clone();
+                if let Event::Class { class, loader, .. } = &mut description {
+                    let mut addresses = 1..;
+                    *loader = addresses
+                        .find(|address| !loaders.contains_key(address))
+                        .expect("endless");
+                    loaders.insert(*loader, *class);
+                }
+                written.push((event.0, description));
+            }
+            written.push(event.clone());
+            for id in self.last.get(&position).into_iter().flatten().rev() {
+                written.push(match *id {
+                    Id::Chain(chain) => (0, Event::ChainRetired { chain }),
+                    Id::Method(method) => (0, Event::MethodRetired { method }),
+                    Id::Class(class) => {
+                        let (&loader, _) = loaders
+                            .iter()
+                            .find(|&(_, &of)| of == class)
+                            .expect("described");
+                        loaders.remove(&loader);
+                        (9, Event::LoaderUnload { loader, time_ns: 0 })
+                    }
+                });
+            }
+        }
+        written
+    }
+}
+
+/// What the event names.
+fn direct(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Vec<Id> {
+    let class = match *event {
+        Event::LockDescription { class, .. } => Some(class),
+        Event::ParkBegin(park) => Some(park.blocker.class),
+        Event::Unpark(unpark) => Some(unpark.blocker.class),
+        _ => None,
+    };
+    let chain = direct_chain(event, forward_refs).map(Id::Chain);
+    class.map(Id::Class).into_iter().chain(chain).collect()
+}
+
+/// Ends that come as early as they may change nothing.
+fn assert_tight_is_the_same(events: &[(ThreadId, Event<'_>)]) -> Result<(), TestCaseError> {
+    let metadata = metadata();
+    let mut plain: Vec<(ThreadId, Event<'_>)> = metadata.clone();
+    plain.extend_from_slice(events);
+    let plain = analyze(&plain, Limits::default());
+    let tight = Tight::new(&metadata, events).write(events);
+    for tight in [analyze(&tight, Limits::default()), analyze_as_file(&tight)] {
+        prop_assert_eq!(unknown(&tight.counters), [0; 4]);
+        prop_assert_eq!(sorted(tight.waits), sorted(plain.waits.clone()));
+    }
+    Ok(())
+}
+
+/// The chain of one event ends somewhere: its uses from there on are counted.
+fn assert_late_uses_are_counted(
+    events: &[(ThreadId, Event<'_>)],
+    chosen: prop::sample::Index,
+    end: prop::sample::Index,
+) -> Result<(), TestCaseError> {
+    let forward_refs = forward_refs(events);
+    let chain_of = |(_, event): &(ThreadId, Event<'_>)| direct_chain(event, &forward_refs);
+    let used: Vec<ChainId> = events.iter().filter_map(chain_of).collect();
+    prop_assume!(!used.is_empty());
+    let chain = *chosen.get(&used);
+    let end = end.index(events.len());
+    let late = events[end..]
+        .iter()
+        .filter(|event| chain_of(event) == Some(chain));
+    let expected = late.count() as u64;
+
+    let mut with_end: Vec<(ThreadId, Event<'_>)> = metadata();
+    with_end.extend_from_slice(&events[..end]);
+    with_end.push((0, Event::ChainRetired { chain }));
+    with_end.extend_from_slice(&events[end..]);
+    for analyzed in [
+        analyze(&with_end, Limits::default()),
+        analyze_as_file(&with_end),
+    ] {
+        prop_assert_eq!(unknown(&analyzed.counters), [expected, 0, 0, 0]);
+    }
+    Ok(())
+}
+
+/// What scripts and simulated programs refer to.
+fn metadata() -> Events {
+    [metadata_events(), park_script::metadata_events()].concat()
+}
+
+proptest! {
+    #![proptest_config(config(SEEDS))]
+
+    #[test]
+    fn locks_keep_their_names(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), delivery(0)),
+    ) {
+        let history = simulator::simulate(rules, &actions);
+        assert_tight_is_the_same(&delivery.deliver(&history.events).events())?;
+    }
+
+    #[test]
+    fn parks_keep_their_names(
+        (rules, actions, delivery) in
+            (random_parks::rules(any::<bool>()), actions(), park_delivery(0)),
+    ) {
+        let history = park_simulator::simulate(&rules, &actions);
+        assert_tight_is_the_same(&delivery.deliver(&history.events).events())?;
+    }
+
+    #[test]
+    fn late_uses_are_counted(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), delivery(0)),
+        chosen: prop::sample::Index,
+        end: prop::sample::Index,
+    ) {
+        let history = simulator::simulate(rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        assert_late_uses_are_counted(&arrived.events(), chosen, end)?;
+    }
+
+    #[test]
+    fn late_uses_by_parks_are_counted(
+        (rules, actions, delivery) in
+            (random_parks::rules(any::<bool>()), actions(), park_delivery(0)),
+        chosen: prop::sample::Index,
+        end: prop::sample::Index,
+    ) {
+        let history = park_simulator::simulate(&rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        assert_late_uses_are_counted(&arrived.events(), chosen, end)?;
+    }
+}
