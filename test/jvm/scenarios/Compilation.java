@@ -1,7 +1,9 @@
 package scenarios;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import sun.hotspot.WhiteBox;
 import sun.misc.Unsafe;
 
@@ -37,21 +39,23 @@ enum Compilation {
 
     /** Defines a class with another one's code and a name of the same length, in the same loader. */
     static Class<?> define(String template, String name) {
-        if (template.equals(name)) {
-            return load(template);
-        }
-        byte[] bytes = renamed(template, name);
+        return template.equals(name) ? load(template) : define(template, template, name);
+    }
+
+    /** Defines a class with another one's code, in which all occurrences of a text are replaced by one of the same length. */
+    static Class<?> define(String template, String from, String to) {
+        byte[] bytes = renamed(template, from, to);
         Class<?> self = Compilation.class;
         return UNSAFE.defineClass(null, bytes, 0, bytes.length, self.getClassLoader(), self.getProtectionDomain());
     }
 
-    /** The class file of a scenario, in which it has another name of the same length. */
-    static byte[] renamed(String template, String name) {
+    /** The class file of a scenario, in which all occurrences of a text are replaced by one of the same length. */
+    static byte[] renamed(String template, String from, String to) {
         try {
             byte[] bytes = MemoryPressure.read("scenarios/" + template + ".class");
             String text = new String(bytes, StandardCharsets.ISO_8859_1);
-            return text.replace(template, name).getBytes(StandardCharsets.ISO_8859_1);
-        } catch (java.io.IOException e) {
+            return text.replace(from, to).getBytes(StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
             throw new AssertionError(e);
         }
     }
@@ -101,6 +105,19 @@ enum Compilation {
             return 4;
         }
         return (int) Math.min(level, WHITE_BOX.getIntxVMFlag("TieredStopAtLevel"));
+    }
+
+    /** Forbids that methods of a class are inlined into others. */
+    static void keepApart(Class<?> type) {
+        for (Method method : type.getDeclaredMethods()) {
+            WHITE_BOX.testSetDontInlineMethod(method, true);
+        }
+    }
+
+    /** Some method of a class has compiled code that calls may use. */
+    static boolean isCompiled(Class<?> type) {
+        Method[] methods = type.getDeclaredMethods();
+        return Arrays.stream(methods).anyMatch(method -> WHITE_BOX.isMethodCompiled(method, false));
     }
 
     /** Throws away all compiled code that is on a stack. */

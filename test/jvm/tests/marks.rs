@@ -4,7 +4,7 @@
 //! and ends at a difference. Here every call chain is compared with the
 //! program's own stack traces, and what happens with what happens without marks.
 
-use jvm_tests::check_marked;
+use jvm_tests::{CompileMode, Programs, check_marked, compilations, waits_on};
 
 /// Exceptions that leave interpreted, C1's, C2's and native frames for each
 /// other, thrown by the program, by failing instructions, and by native code.
@@ -48,6 +48,74 @@ fn stack_overflow() {
         &["scenarios.Overflows", "3"],
         &[],
         &["overflows"],
+        |_, _| {},
+    );
+}
+
+/// The frames are replaced while the mark is on the stack: the compilers' log
+/// shows that the loops were compiled as they ran.
+#[test]
+fn on_stack_replacement() {
+    let log = ["-XX:+PrintCompilation", "-XX:+DisplayVMOutputToStderr"];
+    check_marked(&["scenarios.Loops", "4"], &log, &["sums"], |mode, run| {
+        for round in ["Loop01", "Loop02", "Loop03", "Loop04"] {
+            let log = compilations(run, round, "run");
+            let replaced = log.iter().any(|line| line.contains(" % "));
+            if mode != CompileMode::Eager {
+                assert_eq!(replaced, mode.compiles(), "{round}: {log:?}");
+            }
+        }
+    });
+}
+
+/// A class is loaded that compiled code on the stack did not count on, and that
+/// code meets what it had never met.
+#[test]
+fn invalid_and_uncommon_code() {
+    let program = ["scenarios.Deoptimizations", "3"];
+    check_marked(&program, &[], &["results"], |mode, run| {
+        let thrown_away: Vec<_> = run.lines_of("thrown-away").flatten().collect();
+        if mode != CompileMode::Eager {
+            let expected = if mode.compiles() { "3" } else { "0" };
+            assert_eq!(thrown_away, [expected]);
+        }
+    });
+}
+
+/// Wherever the exception arrives, all waits are where the program contends.
+#[test]
+fn thread_stop() {
+    let program = ["scenarios.Stops", "20", "1"];
+    check_marked(&program, &[], &["stopped"], |_, run| {
+        let mut waits = waits_on(&run.trace(), "scenarios.Stops");
+        waits.retain(|wait| wait.thread().starts_with("victim-"));
+        assert!(!waits.is_empty(), "they never met");
+        for wait in &waits {
+            let chains = wait.parts.iter().map(|part| part.owner_frames());
+            for chain in chains.chain([&wait.common().chain[..]]) {
+                let Some((run, callees)) = chain.split_last() else {
+                    continue;
+                };
+                assert_eq!(run.name(), "scenarios.Stops$Victim.run", "{wait}");
+                let (innermost, outer) = callees.split_first().expect("it contends deeper");
+                let names = ["scenarios.Stops.lock", "scenarios.Stops.descend"];
+                assert!(names.contains(&innermost.name().as_str()), "{wait}");
+                assert!(outer.iter().all(|frame| frame.name() == names[1]), "{wait}");
+            }
+        }
+    });
+}
+
+/// A debugger takes off the stack what is marked, and what is above it.
+#[test]
+fn popped_frames() {
+    let agent = format!("-agentpath:{}", Programs::compiled().natives().display());
+    let apart = "-XX:CompileCommand=dontinline,scenarios.PoppedFrames::*";
+    let program = ["scenarios.PoppedFrames", "10"];
+    check_marked(
+        &program,
+        &[&agent, apart],
+        &["returned", "entered"],
         |_, _| {},
     );
 }

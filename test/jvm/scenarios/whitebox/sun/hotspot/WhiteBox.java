@@ -29,6 +29,9 @@ public final class WhiteBox {
     /** The level of a method's current code, 0 if it is interpreted. */
     public native int getMethodCompilationLevel(Executable method, boolean onStack);
 
+    /** There is compiled code of a method that calls may use. */
+    public native boolean isMethodCompiled(Executable method, boolean onStack);
+
     /** Throws a method's code away, also where it is on a stack. */
     public native int deoptimizeMethod(Executable method, boolean onStack);
 

@@ -1,0 +1,105 @@
+package scenarios;
+
+import java.util.Arrays;
+
+/**
+ * Compiled frames are thrown away while a thread that has contended stands in
+ * them, and while the mark below it is on the stack: a class is loaded that the
+ * code did not count on, or something happens that it did not.
+ *
+ * <p>Argument: the number of rounds, at most 99, each with classes of its own.
+ *
+ * <p>The trace must show what {@link Rival} says.
+ *
+ * <p>Prints {@code thrown-away COUNT}: rounds in which there was compiled code
+ * before the class was loaded, and none after; and {@code results HEX}, a hash.
+ */
+public final class Deoptimizations {
+    private static final int DEPTH = 6;
+    private static final int WARM_UP = 8_000;
+
+    private static int thrownAway;
+
+    private final String number;
+    private final Rival rival;
+    private Class<?> type;
+    private boolean eventful;
+    private int rare = -1;
+
+    private Deoptimizations(int round, Rival rival) {
+        number = String.format("%02d", round);
+        this.rival = rival;
+    }
+
+    public static void main(String[] args) throws ReflectiveOperationException {
+        Rival rival = new Rival();
+        long results = 0;
+        int rounds = Integer.parseInt(args[0]);
+        for (int round = 1; round <= rounds; round++) {
+            results = 31 * results + new Deoptimizations(round, rival).run();
+        }
+        rival.print();
+        System.out.println("thrown-away " + thrownAway);
+        System.out.println("results " + Long.toHexString(results));
+    }
+
+    private long run() throws ReflectiveOperationException {
+        define("Corner00");
+        type = define("Bend00");
+        Compilation.keepApart(type);
+        Bend bend = (Bend) type.newInstance();
+        long plain = 0;
+        for (int i = 0; i < WARM_UP; i++) {
+            plain = bend.call(DEPTH, this);
+        }
+        eventful = true;
+        check(plain, bend.call(DEPTH, this));
+
+        // Compiled again, for two classes.
+        eventful = false;
+        for (int i = 0; i < WARM_UP; i++) {
+            check(plain, bend.call(DEPTH, this));
+        }
+        eventful = true;
+        long[] results = new long[DEPTH + 1];
+        for (rare = 0; rare <= DEPTH; rare++) {
+            results[rare] = bend.call(DEPTH, this);
+        }
+        eventful = false;
+        for (rare = 0; rare <= DEPTH; rare++) {
+            check(bend.call(DEPTH, this), results[rare]);
+        }
+        return Arrays.hashCode(results);
+    }
+
+    /** A round's own class. */
+    private Class<?> define(String template) {
+        return Compilation.define(template, "00", number);
+    }
+
+    private static void check(long expected, long found) {
+        if (found != expected) {
+            throw new AssertionError(found + ", not " + expected);
+        }
+    }
+
+    // What follows is called by the methods that are thrown away.
+
+    long end() {
+        if (eventful && rare < 0) {
+            rival.meet();
+            boolean compiled = Compilation.isCompiled(type);
+            define("Sharp00");
+            thrownAway += compiled && !Compilation.isCompiled(type) ? 1 : 0;
+        }
+        return 1;
+    }
+
+    Encounter leaving(int depth) {
+        return eventful && depth % 2 == 0 ? rival : Encounter.NONE;
+    }
+
+    boolean isRareAt(int depth) {
+        return depth == rare;
+    }
+}
