@@ -10,11 +10,19 @@
 #include "precompiled.hpp"
 #include "classfile/classLoaderData.hpp"
 #include "classfile/javaClasses.hpp"
+#include "code/nmethod.hpp"
 #include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceMarks.hpp"
+#include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
+#include "locktrace/lockTraceStackWalk.hpp"
 #include "locktrace/lockTraceText.hpp"
+#include "memory/iterator.hpp"
 #include "memory/resourceArea.hpp"
+#include "oops/instanceKlass.hpp"
+#include "oops/method.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/atomic.inline.hpp"
 #include "runtime/java.hpp"
 #include "runtime/jniHandles.hpp"
 #include "runtime/objectMonitor.hpp"
@@ -30,6 +38,7 @@ LctThread*       LockTrace::_vm_thread_tracer = NULL;
 volatile uint8_t LockTrace::_enabled = 0;
 volatile jlong   LockTrace::_safepoint_total_ns = 0;
 volatile jlong   LockTrace::_safepoint_begin_ns = 0;
+volatile jint    LockTrace::_code_epoch = 0;
 
 // How long the end of the VM waits for the rest of the trace to be written.
 static const uint32_t StopTimeoutMillis = 10000;
@@ -43,6 +52,7 @@ void LockTrace::adjust_flags() {
   // Call chains are taken in leaf calls too, where the compilers describe the
   // inlined methods only on demand.
   DebugNonSafepoints = true;
+  NOT_AMD64(LockContentionMarkFrames = false;)
 #if INCLUDE_RTM_OPT
   if (UseRTMLocking) {
     warning("UseRTMLocking is turned off: transactions hide lock contention from TraceLockContention");
@@ -102,6 +112,7 @@ void LockTrace::start(JavaThread* main_thread) {
   }
   _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), os::javaTimeNanos());
   LockTraceBlocker::initialize(main_thread);
+  LockTraceMarks::initialize();
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
   thread_start(main_thread);
 }
@@ -112,6 +123,7 @@ void LockTrace::stop() {
   // Events that other threads are writing now still reach their buffers, which
   // can be taken from them at any time.
   lct_stop(_runtime, StopTimeoutMillis);
+  LockTraceMarks::unmark_all();
 }
 
 // ---------------------------------------------------------------------------
@@ -149,6 +161,7 @@ void LockTrace::thread_start(JavaThread* thread) {
 void LockTrace::thread_end(JavaThread* thread) {
   LockTraceThread* state = thread->locktrace();
   state->_ended = true;
+  LockTraceStackWalk::release(thread);
   if (state->_tracer == NULL) return;
   lct_thread_end(state->_tracer, os::javaTimeNanos());
   state->_tracer = NULL;
@@ -193,12 +206,37 @@ void LockTrace::gc_begin() {
   if (enabled()) lct_reclaim_all(_runtime);
 }
 
+class LockTraceUnloadedMethods : public KlassClosure {
+ public:
+  void do_klass(Klass* klass) {
+    Array<Method*>* methods = klass->oop_is_instance() ? InstanceKlass::cast(klass)->methods() : NULL;
+    for (int i = 0; methods != NULL && i < methods->length(); i++) LockTrace::method_freed(methods->at(i));
+  }
+};
+
 // What was written about the loader's classes goes to the file before the
 // event that ends them.
 void LockTrace::loader_unloading(ClassLoaderData* loader) {
   if (!enabled() || _vm_thread_tracer == NULL) return;
   lct_reclaim_all(_runtime);
   lct_loader_unload(_vm_thread_tracer, (uint64_t) (uintptr_t) loader, os::javaTimeNanos());
+  LockTraceUnloadedMethods unloaded_methods;
+  loader->classes_do(&unloaded_methods);
+}
+
+// ---------------------------------------------------------------------------
+// The end of code
+
+void LockTrace::code_flushed(nmethod* code) {
+  if (!enabled()) return;
+  Atomic::inc(&_code_epoch);
+  lct_code_flushed(_runtime, (uint32_t) code->compile_id());
+}
+
+void LockTrace::method_freed(Method* method) {
+  if (!enabled()) return;
+  uint32_t id = LockTraceMetadata::known_id(method);
+  if (id != 0) lct_method_freed(_runtime, id);
 }
 
 // Monitors are used again for other objects: the next one to contend for this

@@ -18,7 +18,9 @@
 class ClassLoaderData;
 class JavaThread;
 class ObjectMonitor;
+class Method;
 class Thread;
+class nmethod;
 
 // The VM's interface to lock contention tracing: its life, and the threads,
 // safepoints and class loaders that it has to know of. The monitor events are
@@ -38,6 +40,9 @@ class LockTrace : AllStatic {
   // Written by the VM thread, read by anyone through safepoint_clock().
   static volatile jlong _safepoint_total_ns;
   static volatile jlong _safepoint_begin_ns;
+
+  // How often compiled code was flushed.
+  static volatile jint _code_epoch;
 
   static LctThread* create_tracer(JavaThread* thread);
 
@@ -66,8 +71,27 @@ class LockTrace : AllStatic {
   static void loader_unloading(ClassLoaderData* loader);
   static void monitor_deflated(ObjectMonitor* monitor);
 
+  // The end of code: no thread has a frame of it, and none will. In any thread.
+  static void code_flushed(nmethod* code);
+  static void method_freed(Method* method);
+  static jint code_epoch() { return _code_epoch; }
+
   // Nanoseconds that the VM has spent in safepoints up to now_ns.
   static jlong safepoint_clock(jlong now_ns);
+};
+
+// Counts the cycles that a hook takes, the tracer's own time.
+class LockTraceHook : public StackObj {
+ private:
+  LctThread* const _tracer;
+  const uint8_t    _kind;
+  const uint64_t   _begin_cycles;
+
+ public:
+  // kind: one of LCT_HOOK_...; spent_cycles: in an earlier part of the hook.
+  LockTraceHook(LctThread* tracer, uint8_t kind, uint64_t spent_cycles = 0)
+    : _tracer(tracer), _kind(kind), _begin_cycles(lct_cycles() - spent_cycles) {}
+  ~LockTraceHook() { lct_hook_end(_tracer, _kind, _begin_cycles); }
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACE_HPP

@@ -39,6 +39,7 @@ static void describe_if_new(LctThread* tracer, Thread* self, ObjectMonitor* moni
 void LockTraceEnter::write_enter() {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
+  LockTraceHook hook(tracer, LCT_HOOK_ENTER);
   describe_if_new(tracer, _thread, _monitor);
   LockTraceMonitor* lock = _monitor->locktrace();
   // Number and time come first: what the owner does while this thread walks
@@ -54,12 +55,15 @@ void LockTraceEnter::write_enter() {
 
 void LockTraceEnter::acquired() {
   if (_tracer == NULL) return;
+  uint64_t begin_cycles = lct_cycles();
   _acquired_ns = os::javaTimeNanos();
   _safepoint_ns = LockTrace::safepoint_clock(_acquired_ns) - _safepoint_ns;
+  _spent_cycles = lct_cycles() - begin_cycles;
 }
 
 void LockTraceEnter::write_entered() {
   if (_acquired_ns == 0) acquired();
+  LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _spent_cycles);
   LockTraceMonitor* lock = _monitor->locktrace();
   uint64_t sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _safepoint_ns);
@@ -91,6 +95,7 @@ void LockTraceExit::take_sequence() {
   // enter, so no wait needs this exit.
   if (lock->id == 0) return;
   if (LockTrace::tracer(_thread) == NULL) return;
+  uint64_t begin_cycles = lct_cycles();
   if (_wait != NULL) {
     if (_wait->_forward_ref == 0) {
       _wait->_forward_ref = lct_new_forward_ref(LockTrace::runtime());
@@ -101,12 +106,14 @@ void LockTraceExit::take_sequence() {
   _lock = lock->id;
   _sequence = lct_lock_next_sequence(lock);
   _released_ns = os::javaTimeNanos();
+  _spent_cycles = lct_cycles() - begin_cycles;
 }
 
 void LockTraceExit::write() {
   if (_sequence == 0 && _resolved == 0) return;
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
+  LockTraceHook hook(tracer, LCT_HOOK_EXIT, _spent_cycles);
   if (_exit_forward != 0) {
     lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward);
     return;

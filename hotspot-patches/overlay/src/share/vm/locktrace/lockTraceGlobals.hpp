@@ -12,7 +12,7 @@
 
 // The flags of lock contention tracing. RUNTIME_FLAGS (globals.hpp) expands
 // this list once for each of its purposes.
-#define LOCKTRACE_FLAGS(product)                                            \
+#define LOCKTRACE_FLAGS(product, diagnostic)                                          \
   product(bool, TraceLockContention, false,                                 \
           "Record which threads blocked which other threads on monitors, "  \
           "with the call chains of both, in a trace file")                  \
@@ -23,5 +23,13 @@
                                                                             \
   product(bool, LockContentionTraceCompression, true,                       \
           "Compress the lock contention trace (snappy)")                    \
+                                                                            \
+  product(bool, LockContentionMarkFrames, true,                             \
+          "Mark frames of the stack to record the call chains of lock "     \
+          "contention faster (x86_64)")                                     \
+                                                                            \
+  diagnostic(bool, LockContentionVerifyMarks, false,                        \
+          "Walk the whole stack for each call chain of lock contention and "\
+          "compare it to the chain that marks and caches give")             \
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP

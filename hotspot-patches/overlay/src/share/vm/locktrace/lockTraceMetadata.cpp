@@ -59,6 +59,10 @@ uint32_t LockTraceMetadata::method_id(LctThread* tracer, Method* method) {
   return id;
 }
 
+uint32_t LockTraceMetadata::known_id(Method* method) {
+  return (uint32_t) method->locktrace_id()->_epoch_and_id;
+}
+
 uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
   if (!java_lang_Class::is_instance(object)) return 0;
   Klass* mirrored = java_lang_Class::as_Klass(object);

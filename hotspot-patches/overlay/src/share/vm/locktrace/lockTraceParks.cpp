@@ -141,6 +141,7 @@ static uint64_t java_id(JavaThread* thread) {
 void LockTracePark::begin(bool is_absolute, jlong time) {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
+  LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN);
   LockTraceThread* state = _thread->locktrace();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
   uint32_t place = blocker.place_of(_thread);
@@ -189,6 +190,7 @@ uint8_t LockTracePark::reason() const {
 }
 
 void LockTracePark::end() {
+  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END);
   LockTraceThread* state = _thread->locktrace();
   state->_park = NULL;
   jlong now_ns = os::javaTimeNanos();
@@ -228,6 +230,7 @@ LockTraceUnpark::LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) 
 void LockTraceUnpark::begin(Handle target, bool interrupt) {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
+  uint64_t begin_cycles = lct_cycles();
   _event.target = (uint64_t) java_lang_Thread::thread_id(target());
   // An interrupt holds the Threads_lock, so nothing may reach a safepoint. It
   // releases no lock, so what the target waits for does not matter.
@@ -241,9 +244,11 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _event.owner = blocker.owner();
   _tracer = tracer;
   _thread->locktrace()->_unpark = this;
+  _spent_cycles = lct_cycles() - begin_cycles;
 }
 
 void LockTraceUnpark::write() {
+  LockTraceHook hook(_tracer, LCT_HOOK_UNPARK, _spent_cycles);
   _thread->locktrace()->_unpark = NULL;
   _event.chain = LockTraceStackWalk::record(_thread, _tracer);
   lct_unpark(_tracer, &_event);

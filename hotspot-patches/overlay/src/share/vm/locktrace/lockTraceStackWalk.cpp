@@ -6,112 +6,120 @@
  * published by the Free Software Foundation. It is subject to the
  * "Classpath" exception as provided in the LICENSE file.
  */
-
 #include "precompiled.hpp"
 #include "code/debugInfo.hpp"
 #include "code/debugInfoRec.hpp"
 #include "code/nmethod.hpp"
 #include "code/pcDesc.hpp"
+#include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceFrames.hpp"
+#include "locktrace/lockTraceMarks.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "memory/resourceArea.hpp"
 #include "oops/method.hpp"
-#include "runtime/frame.inline.hpp"
-#include "runtime/registerMap.hpp"
 #include "runtime/thread.inline.hpp"
 #include "utilities/growableArray.hpp"
 
 // ---------------------------------------------------------------------------
 // Physical frames
 
-// Walks the Java frames of the current thread, innermost first.
-class LockTraceFrames : public StackObj {
- private:
-  frame       _frame;
-  RegisterMap _map;
-  oop         _entering;  // until the innermost frame is passed
-  bool        _at_end;
+LockTraceCallChain::LockTraceCallChain() : _length(0), _visited_frames(0), _slot(NULL), _truncated(false),
+                                           _marked_frames(0), _marked_hash(0) {
+#ifdef AMD64
+  _pcs.clear(LockTrace::code_epoch());
+#endif
+}
 
-  bool is_java_frame() const { return _frame.is_interpreted_frame() || nm() != NULL; }
+#ifdef AMD64
 
-  void skip_other_frames() {
-    while (!is_java_frame()) {
-      if (_frame.is_first_frame()) { _at_end = true; return; }
-      _frame = _frame.sender(&_map);
+// Visits the frames up to the mark. True if the walk met it.
+bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
+  int visited = 0;
+  _slot = NULL;
+  LockTraceLightWalk walk(thread, tracer, entering, &_pcs);
+  while (!walk.at_end() && !walk.at_mark() && visited < max_frames) {
+    _visited[visited++] = walk.key(tracer);
+    walk.next();
+    if (visited == 2 && !walk.at_end()) _slot = walk.return_slot();
+  }
+  _visited_frames = visited;
+  _truncated = !walk.at_end() && !walk.at_mark();
+  return walk.at_mark();
+}
+
+#else
+
+bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
+  int visited = 0;
+  LockTraceFrames walk(thread, entering);
+  for (; !walk.at_end() && visited < max_frames; walk.next()) _visited[visited++] = walk.key(tracer);
+  _visited_frames = visited;
+  _truncated = !walk.at_end();
+  return false;
+}
+
+#endif // AMD64
+
+uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop entering) {
+  bool at_mark = walk(thread, tracer, entering);
+  if (at_mark && _marked_frames + _visited_frames > max_frames) {
+    // To be cut at the outer end, so the mark does not help.
+    LockTraceMarks::unmark(thread);
+    at_mark = walk(thread, tracer, entering);
+  }
+  if (_visited_frames == 0) return 0;
+  if (!at_mark) {
+    guarantee(!LockContentionVerifyMarks || _truncated || !thread->locktrace()->mark()->is_set(),
+              "locktrace: a mark was left behind");
+    LockTraceMarks::unmark(thread);
+  }
+  int outer_frames = at_mark ? _marked_frames : 0;
+  uint64_t outer_hash = at_mark ? _marked_hash : 0;
+  int saved_frames = outer_frames;
+
+  _length = outer_frames + _visited_frames;
+  for (int i = 0; i < _visited_frames; i++) _frames[_length - 1 - i] = _visited[i];
+
+  bool useful = _length - 2 >= min_marked_frames && (!at_mark || _visited_frames > max_frames_to_mark);
+  if (useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
+    outer_hash = mark(thread, outer_hash, outer_frames);
+    outer_frames = _marked_frames;
+  }
+  if (LockContentionVerifyMarks) verify(thread, tracer, entering);
+
+  LctChainKey key;
+  key.frames = _frames;
+  key.len = _length;
+  key.hash = lct_chain_hash(outer_hash, outer_frames, _frames + outer_frames, _length - outer_frames);
+  uint32_t chain = lct_chain_find(tracer, key, saved_frames);
+  return chain != 0 ? chain : add(thread, tracer, entering, key);
+}
+
+// Marks the frame below the top: the top frame returns soon. Returns the hash of
+// the frames outside of the mark.
+uint64_t LockTraceCallChain::mark(JavaThread* thread, uint64_t outer_hash, int outer_frames) {
+  LockTraceMarks::unmark(thread);
+  _marked_frames = _length - 2;
+  _marked_hash = lct_chain_hash(outer_hash, outer_frames, _frames + outer_frames, _marked_frames - outer_frames);
+  LockTraceMarks::mark(thread, _slot);
+  return _marked_hash;
+}
+
+// Compares the frames to those that HotSpot itself finds.
+void LockTraceCallChain::verify(JavaThread* thread, LctThread* tracer, oop entering) const {
+  int i = _length;
+  LockTraceFrames walk(thread, entering);
+  for (; i > 0 && !walk.at_end(); walk.next()) {
+    uint64_t expected = walk.key(tracer);
+    uint64_t found = _frames[--i];
+    if (found != expected) {
+      fatal(err_msg("locktrace: frame %d of %d is " UINT64_FORMAT_X ", not " UINT64_FORMAT_X, _length - i, _length,
+                    expected, found));
     }
   }
-
-  // Is the frame at a monitorenter of the object? The interpreter has chosen
-  // the lock's slot in the frame by then. Other locks that a byte code takes,
-  // in class initialization for example, have none.
-  bool is_entering() const {
-    if (_entering == NULL) return false;
-    for (BasicObjectLock* slot = _frame.interpreter_frame_monitor_end();
-         slot < _frame.interpreter_frame_monitor_begin();
-         slot = _frame.next_monitor_in_interpreter_frame(slot)) {
-      if (slot->obj() == _entering) return true;
-    }
-    return false;
-  }
-
- public:
-  // leaf_frame: the C++ frame that a leaf routine without an anchor was
-  // called from, see LockTraceLeafCaller.
-  // entering: the object whose monitor the thread is about to enter, or NULL.
-  LockTraceFrames(JavaThread* thread, void* leaf_frame, oop entering)
-      : _map(thread, false), _entering(entering), _at_end(false) {
-    if (thread->has_last_Java_frame()) {
-      _frame = thread->last_frame();
-    } else if (leaf_frame != NULL) {
-      // The C calling convention: saved frame pointer, return address, and
-      // from there on the caller's own frame.
-      intptr_t* fp = (intptr_t*) leaf_frame;
-      _frame = frame(fp + 2, (intptr_t*) fp[0], (address) fp[1]);
-    } else {
-      _at_end = true;
-      return;
-    }
-    skip_other_frames();
-  }
-
-  bool at_end() const { return _at_end; }
-
-  void next() {
-    _entering = NULL;
-    if (_frame.is_first_frame()) { _at_end = true; return; }
-    _frame = _frame.sender(&_map);
-    skip_other_frames();
-  }
-
-  // The compiled method of this frame, NULL if it is interpreted.
-  nmethod* nm() const {
-    CodeBlob* blob = _frame.cb();
-    return blob != NULL && blob->is_nmethod() ? (nmethod*) blob : NULL;
-  }
-
-  address pc() const                { return _frame.pc(); }
-  Method* interpreted_method() const { return _frame.interpreter_frame_method(); }
-
-  // The interpreter steps past a monitorenter, which is one byte long, before
-  // it locks. At index 0 a synchronized method locks.
-  int interpreted_bci() const {
-    int bci = _frame.interpreter_frame_bci();
-    return bci > 0 && is_entering() ? bci - 1 : bci;
-  }
-
-  // Identifies the frame's code position in 64 bits that never mean anything
-  // else: a compiled method by its compile id and the pc offset, an
-  // interpreted one by its identifier in the trace and the bci.
-  uint64_t key(LctThread* tracer) const {
-    nmethod* code = nm();
-    if (code != NULL) {
-      uint64_t offset = (uint32_t) (pc() - code->code_begin());
-      return (uint64_t) 1 << 63 | (uint64_t) code->compile_id() << 32 | offset;
-    }
-    uint64_t method = LockTraceMetadata::method_id(tracer, interpreted_method());
-    return method << 16 | (uint16_t) interpreted_bci();
-  }
-};
+  guarantee(i == 0 && (_truncated || walk.at_end()), "locktrace: the stack is deeper or less deep than the chain");
+}
 
 // ---------------------------------------------------------------------------
 // Java frames
@@ -149,33 +157,34 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
   }
 }
 
-static uint32_t add_chain(JavaThread* thread, LctThread* tracer, void* leaf_frame, oop entering,
-                          const uint64_t* keys, int length, bool truncated) {
+uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key) const {
   ResourceMark rm(thread);
-  GrowableArray<LctFrame> frames(2 * length);
+  GrowableArray<LctFrame> frames(2 * _length);
   int count = 0;
-  for (LockTraceFrames walk(thread, leaf_frame, entering); count < length && !walk.at_end(); walk.next(), count++) {
-    nmethod* code = walk.nm();
+  for (LockTraceFrames walk(thread, entering); count < _length && !walk.at_end(); walk.next(), count++) {
+    nmethod* code = walk.code();
     if (code != NULL) {
-      append_compiled(&frames, tracer, code, walk.pc());
+      append_compiled(&frames, tracer, code, walk.current().pc());
     } else {
       append(&frames, tracer, walk.interpreted_method(), walk.interpreted_bci());
     }
   }
   if (frames.is_empty()) return 0;
-  return lct_chain_add(tracer, keys, length, frames.adr_at(0), frames.length(), truncated);
+  return lct_chain_add(tracer, key, frames.adr_at(0), frames.length(), _truncated);
 }
 
+// ---------------------------------------------------------------------------
+// Threads
+
 uint32_t LockTraceStackWalk::record(JavaThread* thread, LctThread* tracer, oop entering) {
-  void* leaf_frame = thread->locktrace()->_leaf_frame;
-  uint64_t keys[max_frames];
-  int length = 0;
-  LockTraceFrames walk(thread, leaf_frame, entering);
-  for (; !walk.at_end() && length < max_frames; walk.next()) {
-    keys[length++] = walk.key(tracer);
-  }
-  if (length == 0) return 0;
-  uint32_t chain = lct_chain_find(tracer, keys, length);
-  if (chain != 0) return chain;
-  return add_chain(thread, tracer, leaf_frame, entering, keys, length, !walk.at_end());
+  LockTraceThread* state = thread->locktrace();
+  if (state->_chain == NULL) state->_chain = new (std::nothrow) LockTraceCallChain();
+  return state->_chain == NULL ? 0 : state->_chain->record(thread, tracer, entering);
+}
+
+void LockTraceStackWalk::release(JavaThread* thread) {
+  LockTraceThread* state = thread->locktrace();
+  guarantee(!LockContentionVerifyMarks || !state->_mark.is_set(), "locktrace: a thread ends with a marked frame");
+  delete state->_chain;
+  state->_chain = NULL;
 }

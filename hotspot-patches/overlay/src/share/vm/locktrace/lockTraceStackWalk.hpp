@@ -6,28 +6,65 @@
  * published by the Free Software Foundation. It is subject to the
  * "Classpath" exception as provided in the LICENSE file.
  */
-
 #ifndef SHARE_VM_LOCKTRACE_LOCKTRACESTACKWALK_HPP
 #define SHARE_VM_LOCKTRACE_LOCKTRACESTACKWALK_HPP
 
 #include "locktrace/lockTraceState.hpp"
 #include "memory/allocation.hpp"
 #include "oops/oopsHierarchy.hpp"
+#ifdef AMD64
+#include "lockTraceLightWalk_x86.hpp"
+#endif
 
 class JavaThread;
 
-// Call chains (paper, section 3.4). A chain is looked up by its physical
-// frames; which methods are inlined in them is decoded only when the chain is
-// new.
-class LockTraceStackWalk : AllStatic {
+// The call chain that a thread recorded last (paper, section 3.4). A chain is
+// looked up by its physical frames; which methods are inlined in them is decoded
+// only when the chain is new. Where the walk of the stack meets the thread's
+// mark, the frames outside of it are still those of the chain before.
+class LockTraceCallChain : public CHeapObj<mtInternal> {
  public:
   // Physical frames walked at most. A deeper stack is cut at its outer end.
   enum { max_frames = 1024 };
 
+ private:
+  // A mark costs about as much as walking so many frames.
+  enum { min_marked_frames = 4 };
+  // A mark that is farther away than this is moved.
+  enum { max_frames_to_mark = 4 };
+
+  uint64_t _frames[max_frames];    // keys, outermost first
+  int      _length;
+  int      _visited_frames;        // in the last walk
+  uint64_t _visited[max_frames];   // their keys, innermost first
+  intptr_t* _slot;                 // return address of the second frame, if it can be marked
+  bool     _truncated;
+  int      _marked_frames;         // outside of the thread's mark
+  uint64_t _marked_hash;
+#ifdef AMD64
+  LockTracePcCache _pcs;
+#endif
+
+  bool walk(JavaThread* thread, LctThread* tracer, oop entering);
+  uint64_t mark(JavaThread* thread, uint64_t outer_hash, int outer_frames);
+  void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
+  uint32_t add(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key) const;
+
+ public:
+  LockTraceCallChain();
+
+  uint32_t record(JavaThread* thread, LctThread* tracer, oop entering);
+};
+
+class LockTraceStackWalk : AllStatic {
+ public:
   // The identifier of the current thread's call chain; 0 if the thread has no
   // Java frame or memory is short. Callable in VM state and in leaf routines.
   // entering: the object whose monitor the thread is about to enter, or NULL.
   static uint32_t record(JavaThread* thread, LctThread* tracer, oop entering = NULL);
+
+  // The thread ends.
+  static void release(JavaThread* thread);
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACESTACKWALK_HPP

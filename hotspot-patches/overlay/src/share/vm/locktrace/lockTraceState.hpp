@@ -17,6 +17,7 @@
 #include "locktrace.h"
 #include "utilities/globalDefinitions.hpp"
 
+class LockTraceCallChain;
 class LockTracePark;
 class LockTraceUnpark;
 class LockTraceWait;
@@ -29,7 +30,23 @@ class LockTraceMonitor : public LctLock {
   LockTraceMonitor() { id = 0; last_sequence = 0; forward_ref = 0; }
 };
 
-// In JavaThread. Only the thread itself reads and writes it.
+// The mark on a frame of a thread, see lockTraceMarks.hpp. Generated code knows
+// the layout.
+class LockTraceMark {
+ private:
+  friend class LockTraceMarks;
+  address* volatile _slot;       // where the return address was replaced; NULL: nowhere
+  address  volatile _original;
+
+ public:
+  LockTraceMark() : _slot(0), _original(0) {}
+  bool is_set() const           { return _slot != 0; }
+  static int slot_offset()      { return offset_of(LockTraceMark, _slot); }
+  static int original_offset()  { return offset_of(LockTraceMark, _original); }
+};
+
+// In JavaThread. Only the thread itself reads and writes it, but for the mark:
+// who looks at the stack of a stopped thread reads that too.
 class LockTraceThread {
  private:
   friend class LockTrace;
@@ -49,11 +66,16 @@ class LockTraceThread {
   uint32_t         _blocker_hash;  // what the thread parked on last, and ...
   uint32_t         _queue_place;   // ... where in its queue it was when it stopped
   bool             _ended;         // no tracer any more: the thread is going away
+  LockTraceCallChain* _chain;      // recorded last; created on first use
+  LockTraceMark    _mark;
 
  public:
   LockTraceThread()
     : _tracer(0), _wait(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
-      _queue_place(0), _ended(false) {}
+      _queue_place(0), _ended(false), _chain(0) {}
+
+  LockTraceMark* mark()    { return &_mark; }
+  void* leaf_frame() const { return _leaf_frame; }
 };
 
 // In Parker. Numbers the permits: while tracing, the parker's counter holds the

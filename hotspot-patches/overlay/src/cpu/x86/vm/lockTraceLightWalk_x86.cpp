@@ -1,0 +1,129 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+#include "precompiled.hpp"
+#include "code/nmethod.hpp"
+#include "interpreter/interpreter.hpp"
+#include "lockTraceLightWalk_x86.hpp"
+#include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceMarks.hpp"
+#include "oops/method.hpp"
+#include "runtime/frame.inline.hpp"
+#include "runtime/thread.inline.hpp"
+
+#ifdef AMD64
+
+// ---------------------------------------------------------------------------
+// Known code
+
+void LockTracePcCache::clear(jint code_epoch) {
+  for (int i = 0; i < size; i++) _entries[i].pc = NULL;
+  _code_epoch = code_epoch;
+}
+
+// What the thread runs was installed after the code that was in its place had
+// been flushed, and reached the thread later than the new epoch: x86 keeps the
+// order of stores.
+void LockTracePcCache::clear_if_code_was_flushed() {
+  jint epoch = LockTrace::code_epoch();
+  if (_code_epoch != epoch) clear(epoch);
+}
+
+// ---------------------------------------------------------------------------
+// The walk
+
+LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs)
+    : _thread(thread), _pcs(pcs), _interpreted(false), _at_end(false), _at_mark(false), _fp(NULL), _sp(NULL),
+      _frame_words(0), _key(0), _return_slot(NULL) {
+  pcs->clear_if_code_was_flushed();
+  LockTraceFrames first(thread, entering);
+  if (first.at_end()) {
+    _at_end = true;
+    return;
+  }
+  start(first.current());
+  _key = first.key(tracer);
+}
+
+void LockTraceLightWalk::set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words) {
+  _interpreted = false;
+  _sp = sp;
+  _key = key;
+  _frame_words = frame_words;
+}
+
+void LockTraceLightWalk::set_interpreted(intptr_t* fp) {
+  _interpreted = true;
+  _fp = fp;
+  _key = 0;
+}
+
+// Goes on at a frame that HotSpot has found, or at the next Java frame outside
+// of it.
+void LockTraceLightWalk::start(const frame& found) {
+  frame frame = found;
+  RegisterMap map(_thread, false);
+  while (!frame.is_interpreted_frame()) {
+    nmethod* code = LockTraceFrames::nmethod_of(frame);
+    if (code != NULL) {
+      set_compiled(frame.unextended_sp(), LockTraceFrameKey::compiled(code, frame.pc()), code->frame_size());
+      return;
+    }
+    if (frame.is_first_frame()) {
+      _at_end = true;
+      return;
+    }
+    _return_slot = NULL;
+    frame = frame.sender(&map);
+  }
+  set_interpreted(frame.fp());
+}
+
+// As frame::sender_for_interpreter_frame and sender_for_compiled_frame
+// (frame_x86.cpp).
+void LockTraceLightWalk::next() {
+  if (_interpreted) {
+    set_caller(_fp + frame::return_addr_offset, (intptr_t*) _fp[frame::interpreter_frame_sender_sp_offset],
+               (intptr_t*) _fp[frame::link_offset]);
+  } else {
+    intptr_t* sender_sp = _sp + _frame_words;
+    set_caller(sender_sp - 1, sender_sp, (intptr_t*) sender_sp[-frame::sender_sp_offset]);
+  }
+}
+
+void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, intptr_t* fp) {
+  address pc = (address) *slot;
+  _return_slot = slot;
+  const LockTracePcCache::Entry* known = _pcs->find(pc);
+  if (known != NULL) {
+    set_compiled(unextended_sp, known->key, known->frame_words);
+  } else if (Interpreter::contains(pc)) {
+    set_interpreted(fp);
+  } else if (LockTraceMarks::is_mark(pc)) {
+    _at_mark = true;
+    _return_slot = NULL;
+  } else {
+    // A deoptimized frame's original pc, and the stack pointer of one that
+    // calls a method handle (8u45), are HotSpot's to find.
+    frame caller(slot + 1, unextended_sp, fp, pc);
+    start(caller);
+    nmethod* code = LockTraceFrames::nmethod_of(caller);
+    if (code != NULL && caller.pc() == pc && caller.unextended_sp() == unextended_sp && !code->has_method_handle_invokes()) {
+      _pcs->add(pc, _key, _frame_words);
+    }
+  }
+}
+
+uint64_t LockTraceLightWalk::key(LctThread* tracer) const {
+  if (_key != 0) return _key;
+  Method* method = (Method*) _fp[frame::interpreter_frame_method_offset];
+  int bci = method->bci_from((address) _fp[frame::interpreter_frame_bcx_offset]);
+  return LockTraceFrameKey::interpreted(tracer, method, bci);
+}
+
+#endif // AMD64

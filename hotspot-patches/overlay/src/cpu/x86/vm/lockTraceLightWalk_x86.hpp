@@ -1,0 +1,89 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+#ifndef CPU_X86_VM_LOCKTRACELIGHTWALK_X86_HPP
+#define CPU_X86_VM_LOCKTRACELIGHTWALK_X86_HPP
+
+#include "locktrace/lockTraceFrames.hpp"
+
+#ifdef AMD64
+
+// What a walk has to know of a return address in compiled code, so that it need
+// not look for the method in the code cache again. One for each thread.
+class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
+ public:
+  struct Entry {
+    address  pc;
+    uint64_t key;
+    intptr_t frame_words;
+  };
+
+ private:
+  enum { index_bits = 7, size = 1 << index_bits };
+  Entry _entries[size];
+  jint  _code_epoch;   // code that was flushed since may have left its place to other code
+
+  Entry* place_of(address pc) {
+    return &_entries[((uint64_t) (uintptr_t) pc * UCONST64(0x9e3779b97f4a7c15)) >> (64 - index_bits)];
+  }
+
+ public:
+  void clear(jint code_epoch);
+  void clear_if_code_was_flushed();
+
+  const Entry* find(address pc) {
+    Entry* entry = place_of(pc);
+    return entry->pc == pc ? entry : NULL;
+  }
+  void add(address pc, uint64_t key, int frame_words) {
+    Entry* entry = place_of(pc);
+    entry->pc = pc;
+    entry->key = key;
+    entry->frame_words = frame_words;
+  }
+};
+
+// Walks the physical Java frames of the current thread up to the thread's mark,
+// straight from frame pointers and frame sizes (paper, section 3.4). What is
+// neither an interpreted frame nor compiled code that is known is left to
+// HotSpot.
+class LockTraceLightWalk : public StackObj {
+ private:
+  JavaThread*       _thread;
+  LockTracePcCache* _pcs;
+  bool      _interpreted;
+  bool      _at_end;
+  bool      _at_mark;
+  intptr_t* _fp;             // of an interpreted frame
+  intptr_t* _sp;             // of a compiled frame: where its caller's frame is found from
+  intptr_t  _frame_words;
+  uint64_t  _key;            // 0: interpreted, and not asked for yet
+  intptr_t* _return_slot;    // what the frame's own pc was read from, if that was a Java frame's
+
+  void start(const frame& frame);
+  void set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words);
+  void set_interpreted(intptr_t* fp);
+  void set_caller(intptr_t* slot, intptr_t* unextended_sp, intptr_t* fp);
+
+ public:
+  LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs);
+
+  bool at_end() const  { return _at_end; }
+  bool at_mark() const { return _at_mark; }
+  void next();
+
+  uint64_t key(LctThread* tracer) const;
+
+  // The place of the return address that leads from the frame before directly
+  // to this one; NULL if there is something else between them.
+  intptr_t* return_slot() const { return _return_slot; }
+};
+
+#endif // AMD64
+
+#endif // CPU_X86_VM_LOCKTRACELIGHTWALK_X86_HPP
