@@ -22,7 +22,10 @@
 // Known code
 
 void LockTracePcCache::clear(jint code_epoch) {
-  for (int i = 0; i < size; i++) _entries[i].pc = NULL;
+  for (int i = 0; i < sets; i++) {
+    _entries[i][0].clear();
+    _entries[i][1].clear();
+  }
   _code_epoch = code_epoch;
 }
 
@@ -101,7 +104,7 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
   _return_slot = slot;
   const LockTracePcCache::Entry* known = _pcs->find(pc);
   if (known != NULL) {
-    set_compiled(unextended_sp, known->key, known->frame_words);
+    set_compiled(unextended_sp, known->key(), known->frame_words());
   } else if (Interpreter::contains(pc)) {
     set_interpreted(fp);
   } else if (LockTraceMarks::is_mark(pc)) {
@@ -113,7 +116,8 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
     frame caller(slot + 1, unextended_sp, fp, pc);
     start(caller);
     nmethod* code = LockTraceFrames::nmethod_of(caller);
-    if (code != NULL && caller.pc() == pc && caller.unextended_sp() == unextended_sp && !code->has_method_handle_invokes()) {
+    if (code != NULL && caller.pc() == pc && caller.unextended_sp() == unextended_sp &&
+        !code->has_method_handle_invokes() && _frame_words <= LockTracePcCache::max_frame_words) {
       _pcs->add(pc, _key, _frame_words);
     }
   }

@@ -14,22 +14,36 @@
 #ifdef AMD64
 
 // What a walk has to know of a return address in compiled code, so that it need
-// not look for the method in the code cache again. One for each thread.
+// not look for the method in the code cache again. One for each thread: two places
+// for each of some hundred hash values of addresses.
 class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
  public:
-  struct Entry {
-    address  pc;
-    uint64_t key;
-    intptr_t frame_words;
+  class Entry VALUE_OBJ_CLASS_SPEC {
+   private:
+    enum { frame_bits = 16 };
+    uint64_t _pc_and_frame_words;   // addresses have 47 bits
+    uint64_t _key;
+
+   public:
+    void clear() { _pc_and_frame_words = 0; }
+    void set(address pc, uint64_t key, int frame_words) {
+      _pc_and_frame_words = (uint64_t) (uintptr_t) pc << frame_bits | (uint16_t) frame_words;
+      _key = key;
+    }
+    bool is_of(address pc) const   { return _pc_and_frame_words >> frame_bits == (uint64_t) (uintptr_t) pc; }
+    intptr_t frame_words() const   { return (uint16_t) _pc_and_frame_words; }
+    uint64_t key() const           { return _key; }
   };
 
+  enum { max_frame_words = (1 << 16) - 1 };
+
  private:
-  enum { index_bits = 7, size = 1 << index_bits };
-  Entry _entries[size];
+  enum { set_bits = 8, sets = 1 << set_bits };
+  Entry _entries[sets][2];
   jint  _code_epoch;   // code that was flushed since may have left its place to other code
 
-  Entry* place_of(address pc) {
-    return &_entries[((uint64_t) (uintptr_t) pc * UCONST64(0x9e3779b97f4a7c15)) >> (64 - index_bits)];
+  Entry* places_of(address pc) {
+    return _entries[((uint64_t) (uintptr_t) pc * UCONST64(0x9e3779b97f4a7c15)) >> (64 - set_bits)];
   }
 
  public:
@@ -37,14 +51,15 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
   void clear_if_code_was_flushed();
 
   const Entry* find(address pc) {
-    Entry* entry = place_of(pc);
-    return entry->pc == pc ? entry : NULL;
+    Entry* places = places_of(pc);
+    return places[0].is_of(pc) ? &places[0] : places[1].is_of(pc) ? &places[1] : (Entry*) NULL;
   }
+
+  // Takes the place of what was added before the last one.
   void add(address pc, uint64_t key, int frame_words) {
-    Entry* entry = place_of(pc);
-    entry->pc = pc;
-    entry->key = key;
-    entry->frame_words = frame_words;
+    Entry* places = places_of(pc);
+    places[1] = places[0];
+    places[0].set(pc, key, frame_words);
   }
 };
 
