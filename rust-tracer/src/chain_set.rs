@@ -207,16 +207,25 @@ impl<'a> ChainKeeper<'a> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::collections::HashMap;
-    use std::sync::Weak;
-    use std::thread;
+    use std::sync::{Weak, mpsc};
+    use std::{iter, thread};
 
     use super::*;
+    use crate::chain_key::CodeUnit;
 
     /// Fills the set until it takes no more.
     fn fill(access: &ChainAccess<'_>) {
         let mut key = 0;
         while access.add(ChainKey::of(&[key]), 1).is_some() {
             key += 1;
+        }
+    }
+
+    impl ChainSet {
+        fn bytes(&self) -> u64 {
+            self.access()
+                .table(&self.collector.register().pin())
+                .bytes()
         }
     }
 
@@ -321,6 +330,142 @@ mod tests {
             descriptions
                 .values()
                 .all(|&times| times <= set.resets() + 1)
+        );
+    }
+
+    /// A frame of a compiled method.
+    fn compiled(compile_id: u64) -> u64 {
+        1 << 63 | compile_id << 32 | 12
+    }
+
+    fn dead(compile_ids: impl Iterator<Item = u32>) -> DeadCode {
+        DeadCode::new(compile_ids.filter_map(CodeUnit::compiled).collect())
+    }
+
+    #[test]
+    fn chains_of_dead_code_are_forgotten() {
+        let set = ChainSet::new(1 << 20);
+        let mut keeper = ChainKeeper::new(&set);
+        let access = set.access();
+        let alive = [compiled(1), compiled(2)];
+        let gone = [compiled(1), compiled(3), compiled(2)];
+        access.add(ChainKey::of(&alive), 1);
+        let bytes = set.bytes();
+        access.add(ChainKey::of(&gone), 1);
+
+        let reader = access.handle.pin();
+        assert_eq!(keeper.purge(&dead([3, 4].into_iter())), [2]);
+        assert_eq!((set.purged(), set.bytes()), (1, bytes));
+        assert_eq!(access.find(ChainKey::of(&gone), 1), None);
+        assert_eq!(access.find(ChainKey::of(&alive), 1), Some(1));
+        assert_eq!(access.add(ChainKey::of(&gone), 1), Some(Added::Describe(3)));
+
+        // A reader may still look at the first one.
+        (0..10).for_each(|_| keeper.step());
+        assert!(!keeper.is_ready());
+        drop(reader);
+        (0..10).for_each(|_| keeper.step());
+        assert!(keeper.is_ready());
+    }
+
+    /// A crowded table is exchanged, and the chains stay.
+    #[test]
+    fn the_set_grows() {
+        let set = ChainSet::new(u64::MAX);
+        let mut keeper = ChainKeeper::new(&set);
+        let access = set.access();
+        let keys = 0..30_000;
+        for key in keys.clone() {
+            access.add(ChainKey::of(&[key]), 1);
+            if key % 64 == 0 {
+                keeper.step();
+            }
+        }
+        let table = current(&set);
+        assert!(!table.upgrade().unwrap().is_crowded());
+        for key in keys {
+            let id = access.find(ChainKey::of(&[key]), 1);
+            assert_eq!(id, Some(key as ChainId + 1));
+        }
+        assert_eq!(set.resets(), 0);
+    }
+
+    /// Threads use code, which dies, while the drainer forgets it: the set stays
+    /// as small as what is alive, nothing of which is forgotten, and every chain
+    /// that is forgotten was one of dead code.
+    #[test]
+    fn the_set_stays_small_while_code_comes_and_goes() {
+        const THREADS: u64 = 4;
+        const UNITS: u64 = 5_000;
+        const ALIVE: u64 = 1000;
+        /// Of each unit.
+        const CHAINS: u64 = 3;
+        /// Deaths that the drainer has not heard of yet.
+        const WAITING: usize = 100;
+        let set = ChainSet::new(u64::MAX);
+        let mut keeper = ChainKeeper::new(&set);
+        let alive_key = |number: u64| [compiled(1), compiled(2 + number % ALIVE)];
+        let access = set.access();
+        (0..ALIVE).for_each(|number| _ = access.add(ChainKey::of(&alive_key(number)), 1));
+        let alive_bytes = set.bytes();
+
+        let (sender, receiver) = mpsc::sync_channel(WAITING);
+        let work = |number: u64, deaths: mpsc::SyncSender<u32>| {
+            let access = set.access();
+            let mut described = HashMap::new();
+            for unit in (0..UNITS).map(|unit| 10_000 + unit * THREADS + number) {
+                for place in 0..CHAINS {
+                    let key = [compiled(1), compiled(unit), compiled(2 + place)];
+                    let added = access.add(ChainKey::of(&key), 1);
+                    let Some(Added::Describe(id)) = added else {
+                        panic!("{added:?}");
+                    };
+                    assert_eq!(access.find(ChainKey::of(&key), 1), Some(id));
+                    assert_eq!(described.insert(id, unit as u32), None);
+                }
+                let id = access.find(ChainKey::of(&alive_key(unit)), 1);
+                assert_eq!(id, Some((unit % ALIVE) as ChainId + 1));
+                deaths.send(unit as u32).unwrap();
+            }
+            described
+        };
+        let mut forgotten = Vec::new();
+        let mut peak_bytes = 0;
+        let described: Vec<HashMap<ChainId, u32>> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..THREADS)
+                .map(|number| {
+                    let (work, sender) = (&work, sender.clone());
+                    scope.spawn(move || work(number, sender))
+                })
+                .collect();
+            drop(sender);
+            while let Ok(first) = receiver.recv() {
+                peak_bytes = peak_bytes.max(set.bytes());
+                let units: Vec<u32> = iter::once(first).chain(receiver.try_iter()).collect();
+                while !keeper.is_ready() {
+                    keeper.step();
+                }
+                forgotten.extend(keeper.purge(&dead(units.into_iter())));
+            }
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap())
+                .collect()
+        });
+
+        // All that was described, each once.
+        forgotten.sort_unstable();
+        let mut described: Vec<ChainId> =
+            described.into_iter().flatten().map(|(id, _)| id).collect();
+        described.sort_unstable();
+        assert!(forgotten == described);
+        assert_eq!(set.bytes(), alive_bytes);
+        // What waits in the channel, what the threads and the drainer hold.
+        let units = 2 * WAITING as u64 + 2 * THREADS;
+        let chain_bytes = alive_bytes / ALIVE + 8;
+        assert!(
+            peak_bytes <= alive_bytes + units * CHAINS * chain_bytes,
+            "{peak_bytes}"
         );
     }
 }

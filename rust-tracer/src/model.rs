@@ -13,15 +13,25 @@ use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::BufferSlot;
-use crate::chain_key::ChainKey;
+use crate::chain_key::{ChainKey, CodeUnit};
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
-use crate::seats::Seats;
+use crate::death_notices::DeathNotices;
+use crate::retirement::Retirement;
+use crate::runtime::Runtime;
+use crate::seats::{OwnedSeat, Seats};
 
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());
     let charge = budget.charge(64, u64::MAX).unwrap();
     Buffer::try_new(charge, 64, 1, index).unwrap()
+}
+
+/// Made in a thread with a larger stack, on which it stands at first.
+fn new_runtime() -> &'static Runtime {
+    let new = || -> &'static Runtime { Box::leak(Box::new(Runtime::new(0, 0, u64::MAX))) };
+    let thread = thread::Builder::new().stack_size(1 << 16).spawn(new);
+    thread.unwrap().join().unwrap()
 }
 
 fn write(buffer: &mut Buffer, sequence: u64) {
@@ -190,6 +200,138 @@ fn one_thread_describes_a_chain_again() {
         let both = [add(&table, 2), adder.join().unwrap()];
         assert!(both.contains(&Added::Describe(1)) && both.contains(&Added::Known(1)));
     });
+}
+
+/// Whatever is unlinked meanwhile, other chains are found, and none has two
+/// identifiers.
+#[test]
+fn chains_are_found_and_added_while_others_are_unlinked() {
+    loom::model(|| {
+        let table = Arc::new(Table::new());
+        let add = |table: &Table, key| {
+            table
+                .add(ChainKey::of(&[key]), 1, u64::MAX, || key as u32)
+                .unwrap()
+        };
+        // The list is 3, 2, 1.
+        (1..=3).for_each(|key| _ = add(&table, key));
+        let other = thread::spawn({
+            let table = table.clone();
+            move || {
+                assert_eq!(add(&table, 4), Added::Describe(4));
+                assert_eq!(table.find(ChainKey::of(&[1]), 1), Some(1));
+            }
+        });
+        // SAFETY: the entries are dropped after the other thread has ended.
+        let unlinked = unsafe { table.unlink(|entry| matches!(entry.id(), 2 | 3)) };
+        other.join().unwrap();
+        assert_eq!(unlinked.entries().count(), 2);
+        for key in 1..=4 {
+            let expected = matches!(key, 1 | 4).then_some(key as u32);
+            assert_eq!(table.find(ChainKey::of(&[key]), 1), expected);
+        }
+    });
+}
+
+/// A chain that is added again while it is unlinked has its old identifier, or a
+/// new one under which it is found.
+#[test]
+fn a_chain_can_come_again_while_it_is_unlinked() {
+    loom::model(|| {
+        let shared = Arc::new((Table::new(), Serial::default()));
+        let add = |(table, ids): &(Table, Serial)| {
+            table
+                .add(ChainKey::of(&[7]), 1, u64::MAX, || ids.next_u32())
+                .unwrap()
+        };
+        assert_eq!(add(&shared), Added::Describe(1));
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || add(&shared)
+        });
+        // SAFETY: the entries are dropped after the other thread has ended.
+        let unlinked = unsafe { shared.0.unlink(|entry| entry.id() == 1) };
+        let expected = match other.join().unwrap() {
+            Added::Known(1) => None,
+            Added::Describe(2) => Some(2),
+            added => panic!("{added:?}"),
+        };
+        assert_eq!(unlinked.entries().count(), 1);
+        assert_eq!(shared.0.find(ChainKey::of(&[7]), 1), expected);
+    });
+}
+
+/// A notice arrives once or is counted as lost.
+#[test]
+fn notices_arrive_once() {
+    loom::model(|| {
+        let notices = Arc::new(DeathNotices::default());
+        let post = |notices: &DeathNotices, method| {
+            notices.post(CodeUnit::interpreted(method).unwrap());
+        };
+        post(&notices, 1);
+        let poster = thread::spawn({
+            let notices = notices.clone();
+            move || [2, 3].map(|method| post(&notices, method))
+        });
+        let mut units = notices.take_all();
+        poster.join().unwrap();
+        units.extend(notices.take_all());
+        units.sort_unstable();
+        units.dedup();
+        assert_eq!(units.len() as u64 + notices.lost(), 3);
+        assert!(notices.lost() <= 1);
+    });
+}
+
+/// When an identifier ends, all events about it are in the queue: the drainer
+/// waits for a buffer that is being written to.
+#[test]
+fn identifiers_end_after_buffers_are_checked_in() {
+    loom::model(|| {
+        let runtime = new_runtime();
+        let writer = thread::spawn(|| {
+            let mut seat = write_and_post_death(runtime);
+            let buffer = seat.check_out();
+            seat.check_in(buffer);
+        });
+        assert_ends_after_event(runtime);
+        writer.join().unwrap();
+    });
+}
+
+/// The same while another thread takes the buffer.
+#[test]
+fn identifiers_end_after_buffers_are_reclaimed() {
+    loom::model(|| {
+        let runtime = new_runtime();
+        let writer = thread::spawn(|| drop(write_and_post_death(runtime)));
+        let reclaimer = thread::spawn(|| runtime.reclaim_all());
+        assert_ends_after_event(runtime);
+        writer.join().unwrap();
+        reclaimer.join().unwrap();
+    });
+}
+
+fn write_and_post_death(runtime: &'static Runtime) -> OwnedSeat {
+    let mut seat = runtime.seats.take().unwrap();
+    let mut buffer = seat.check_out().unwrap_or_else(|| new_buffer(1));
+    write(&mut buffer, 1);
+    seat.check_in(Some(buffer));
+    let unit = CodeUnit::interpreted(7).unwrap();
+    runtime.death_notices.post(unit);
+    seat
+}
+
+/// What the drainer does. If the identifier has ended, its event is in the queue.
+fn assert_ends_after_event(runtime: &'static Runtime) {
+    let mut retirement = Retirement::new(runtime);
+    retirement.purge();
+    let ended = retirement.take_settled();
+    let mut buffers = runtime.queue.take_all();
+    if ended.events().count() > 0 {
+        assert_eq!(sequences(&mut buffers[0]), [1]);
+    }
 }
 
 /// A seat has one owner at a time, and whoever looks at all seats finds them.

@@ -120,3 +120,96 @@ impl Retirement {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use trace_format::{NONE, SegmentDecoder};
+
+    use super::*;
+    use crate::chain_key::{ChainKey, CodeUnit};
+    use crate::tracer::ThreadTracer;
+
+    fn runtime() -> &'static Runtime {
+        Box::leak(Box::new(Runtime::new(0, 1 << 20, 1 << 20)))
+    }
+
+    fn method(id: u32) -> CodeUnit {
+        CodeUnit::interpreted(id).unwrap()
+    }
+
+    fn events(retirement: &mut Retirement) -> Vec<Event<'static>> {
+        retirement.take_settled().events().collect()
+    }
+
+    #[test]
+    fn identifiers_end_after_their_events_are_in_the_queue() {
+        let runtime = runtime();
+        let mut retirement = Retirement::new(runtime);
+        let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
+        let chain = tracer.add_chain(ChainKey::of(&[5 << 16, 7 << 16 | 3]), &[], false);
+        tracer.contended_enter(1, 1, 0, chain, false);
+        runtime.death_notices.post(method(7));
+        retirement.step();
+        assert_eq!(
+            events(&mut retirement),
+            [
+                Event::ChainRetired { chain },
+                Event::MethodRetired { method: 7 }
+            ]
+        );
+        let buffers = runtime.queue.take_all();
+        let last = SegmentDecoder::new(buffers[0].segment()).last();
+        assert!(matches!(last, Some(Ok(Event::ContendedEnter { .. }))));
+        assert_eq!(events(&mut retirement), []);
+        assert_eq!(runtime.chains.purged(), 1);
+    }
+
+    #[test]
+    fn a_buffer_that_is_being_written_to_is_waited_for() {
+        let runtime = runtime();
+        let mut retirement = Retirement::new(runtime);
+        let mut seat = runtime.seats.take().unwrap();
+        seat.check_out();
+        runtime.death_notices.post(method(7));
+        retirement.step();
+        assert_eq!(events(&mut retirement), []);
+        // Deaths that come meanwhile are next.
+        runtime.death_notices.post(method(8));
+        retirement.purge();
+        seat.check_in(None);
+        let ended = |method| [Event::MethodRetired { method }];
+        assert_eq!(events(&mut retirement), ended(7));
+        // Those of a thread that came afterwards do not matter.
+        (0..10).for_each(|_| retirement.chains.step());
+        retirement.purge();
+        let mut late = runtime.seats.take().unwrap();
+        late.check_out();
+        assert_eq!(events(&mut retirement), ended(8));
+    }
+
+    /// What died is not known, so that all chains are forgotten.
+    #[test]
+    fn lost_notices_empty_the_set() {
+        let runtime = runtime();
+        let mut retirement = Retirement::new(runtime);
+        let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
+        let key = ChainKey::of(&[7 << 16]);
+        tracer.add_chain(key, &[], false);
+        let mut notices = 0;
+        while runtime.death_notices.lost() == 0 {
+            notices += 1;
+            runtime.death_notices.post(method(1000 + notices));
+        }
+        retirement.purge();
+        assert_eq!(tracer.find_chain(key, 0), NONE);
+        assert_eq!((runtime.chains.resets(), runtime.chains.purged()), (1, 0));
+        assert_eq!(events(&mut retirement).len(), notices as usize - 1);
+
+        // Once.
+        tracer.add_chain(key, &[], false);
+        (0..10).for_each(|_| retirement.chains.step());
+        runtime.death_notices.post(method(1));
+        retirement.purge();
+        assert_eq!(tracer.find_chain(key, 0), 2);
+    }
+}
