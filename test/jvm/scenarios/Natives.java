@@ -13,4 +13,7 @@ final class Natives {
 
     /** Runs a shell command as C's {@code system} does: the child inherits whatever is not close-on-exec. */
     static native int system(String command);
+
+    /** Lets others run for a moment; unlike a park or a wait, nothing that a trace shows. */
+    static native void pause();
 }

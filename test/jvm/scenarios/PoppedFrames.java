@@ -81,7 +81,7 @@ public final class PoppedFrames {
     /** Takes a frame off once the victim stands in it, and lets it go on. */
     private void act(Thread victim, Action action) {
         while (!waiting) {
-            Thread.yield();
+            Natives.pause();
         }
         suspend(victim);
         switch (action) {

@@ -23,9 +23,6 @@ final class Rival extends Thread implements Encounter {
     /** How long a thread goes on after another one was seen blocked, which still may spin. */
     private static final long SPIN_NANOS = 30_000;
 
-    /** How often an idle rival looks again before it sleeps. */
-    private static final int PATIENCE = 500;
-
     private final Point point = new Point();
     private final Thread partner = Thread.currentThread();
     private final List<Throwable> met = new ArrayList<>();
@@ -42,6 +39,7 @@ final class Rival extends Thread implements Encounter {
     /** A rival of the current thread. */
     Rival() {
         super("rival");
+        Natives.load();
         setDaemon(true);
         start();
     }
@@ -52,7 +50,7 @@ final class Rival extends Thread implements Encounter {
         int meeting = begun + 1;
         begun = meeting;
         while (held != meeting) {
-            Thread.yield();
+            Natives.pause();
         }
         synchronized (point) { // @wanted
             entered = meeting;
@@ -63,26 +61,18 @@ final class Rival extends Thread implements Encounter {
     @Override
     public void run() {
         for (int meeting = 1; ; meeting++) {
-            awaitBegun(meeting);
+            while (begun != meeting) {
+                Natives.pause();
+            }
             synchronized (point) {
                 held = meeting;
                 awaitBlocked(partner);
             }
             while (entered != meeting) {
-                Thread.yield();
+                Natives.pause();
             }
             synchronized (point) {
                 passed++;
-            }
-        }
-    }
-
-    private void awaitBegun(int meeting) {
-        for (int looks = 0; begun != meeting; looks++) {
-            if (looks < PATIENCE) {
-                Thread.yield();
-            } else {
-                sleep();
             }
         }
     }
@@ -99,11 +89,11 @@ final class Rival extends Thread implements Encounter {
     /** Returns a little after a thread is blocked, so that it most likely waits in the queue. */
     static void awaitBlocked(Thread thread) {
         while (thread.getState() != Thread.State.BLOCKED) {
-            Thread.yield();
+            Natives.pause();
         }
         long seen = System.nanoTime();
         while (System.nanoTime() - seen < SPIN_NANOS) {
-            Thread.yield();
+            Natives.pause();
         }
     }
 

@@ -49,7 +49,7 @@ pub use locktrace::{
 };
 pub use marking::Marking;
 pub use maven::{Jar, dependencies};
-pub use meetings::{check_marked, check_meetings};
+pub use meetings::{boot_class_path, check_marked, check_meetings};
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};

@@ -73,7 +73,8 @@ pub fn check_marked(
     );
 }
 
-fn boot_class_path() -> String {
+/// The flag that adds the classes for `Compilation.java`.
+pub fn boot_class_path() -> String {
     let classes = Programs::compiled().boot_classes();
     format!("-Xbootclasspath/a:{}", classes.display())
 }

@@ -1,6 +1,7 @@
-/* The native method of the class Natives. */
+/* The native methods of the class Natives. */
 #include <jni.h>
 #include <stdlib.h>
+#include <time.h>
 
 JNIEXPORT jint JNICALL
 Java_scenarios_Natives_system(JNIEnv *env, jclass class, jstring command) {
@@ -13,4 +14,12 @@ Java_scenarios_Natives_system(JNIEnv *env, jclass class, jstring command) {
     status = system(text);
     (*env)->ReleaseStringUTFChars(env, command, text);
     return status;
+}
+
+JNIEXPORT void JNICALL
+Java_scenarios_Natives_pause(JNIEnv *env, jclass class) {
+    struct timespec moment = { 0, 20000 };
+    (void) env;
+    (void) class;
+    nanosleep(&moment, NULL);
 }

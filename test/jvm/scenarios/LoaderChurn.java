@@ -1,0 +1,115 @@
+package scenarios;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Class loaders come and go, each with a class of another name, whose method
+ * that locks has another name, too. Some of them are compiled, as far as there is room. Two threads block
+ * each other on an instance, and all that is forgotten.
+ *
+ * <p>Argument: the number of loaders.
+ *
+ * <p>The trace must show for each {@code ChurnedNNNNN} a wait of "main" and one of
+ * "rival" on it, in {@code ChurnedNNNNN.lockNNNNN} called by {@code
+ * ChurnedNNNNN.accept}; and if the owner is known, it was the other one, in the
+ * same methods.
+ *
+ * <p>Prints {@code unloaded COUNT}: how many of the loaders are gone.
+ */
+public final class LoaderChurn {
+    private static final String NUMBER = "00000";
+    private static final Runnable NOTHING = () -> {};
+
+    private final Thread main = Thread.currentThread();
+    private final Thread rival = new Thread(this::contend, "rival");
+
+    /** What the threads contend for, in the round that has begun. */
+    private Consumer<Runnable> current;
+
+    // The number of the last round that has come so far; -1 is the end.
+    private volatile int begun;
+    private volatile int held;
+    private volatile int entered;
+    private volatile int left;
+
+    private LoaderChurn() {}
+
+    public static void main(String[] args) throws Exception {
+        int rounds = Integer.parseInt(args[0]);
+        List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        LoaderChurn churn = new LoaderChurn();
+        churn.rival.setDaemon(true);
+        churn.rival.start();
+        for (int round = 1; round <= rounds; round++) {
+            loaders.add(new WeakReference<>(churn.contendOnce(round)));
+        }
+        churn.begun = -1;
+        churn.rival.join();
+        System.gc();
+        long unloaded = loaders.stream().filter(loader -> loader.get() == null).count();
+        System.out.println("unloaded " + unloaded);
+    }
+
+    private ClassLoader contendOnce(int round) throws ReflectiveOperationException {
+        byte[] bytes = Compilation.renamed("Churned00000", NUMBER, String.format("%05d", round));
+        Class<?> type = new OneClassLoader().define(bytes);
+        if (round % 2 == 0) {
+            Compilation.C1.attempt(type);
+        } else if (round % 8 == 1) {
+            Compilation.C2.attempt(type);
+        }
+        @SuppressWarnings("unchecked")
+        Consumer<Runnable> plugin = (Consumer<Runnable>) type.newInstance();
+        current = plugin;
+        begun = round;
+        while (held != round) {
+            Natives.pause();
+        }
+        plugin.accept(() -> {
+            entered = round;
+            Rival.awaitBlocked(rival);
+        });
+        while (left != round) {
+            Natives.pause();
+        }
+        current = null;
+        return type.getClassLoader();
+    }
+
+    private void contend() {
+        for (int round = 1; awaitBegun(round); round++) {
+            contend(round);
+        }
+    }
+
+    private boolean awaitBegun(int round) {
+        while (begun != round) {
+            if (begun < 0) {
+                return false;
+            }
+            Natives.pause();
+        }
+        return true;
+    }
+
+    private void contend(int round) {
+        current.accept(() -> {
+            held = round;
+            Rival.awaitBlocked(main);
+        });
+        while (entered != round) {
+            Natives.pause();
+        }
+        current.accept(NOTHING);
+        left = round;
+    }
+
+    private static final class OneClassLoader extends ClassLoader {
+        Class<?> define(byte[] bytes) {
+            return defineClass(null, bytes, 0, bytes.length);
+        }
+    }
+}
