@@ -2,11 +2,17 @@
 //! trace and however late it comes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata};
-use trace_format::{ChainRef, Event, LockId, ThreadId};
+use tempfile::NamedTempFile;
+use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata, TraceFile};
+use trace_format::{
+    ChainRef, ChunkWriter, Event, FileHeader, Frame, LockId, NONE, PARK_DOMAINS, SegmentEncoder,
+    ThreadId,
+};
 
 /// Counts the bytes allocated.
 struct Meter;
@@ -34,23 +40,30 @@ unsafe impl GlobalAlloc for Meter {
     }
 }
 
-/// How many bytes the analysis of `events` has at most, and what it counts.
-fn peak_bytes(
-    max_pending_events: usize,
-    events: impl Iterator<Item = (ThreadId, Event<'static>)>,
-) -> (usize, Counters) {
+/// How many bytes `work` has at most, and what it returns.
+fn metered<R>(work: impl FnOnce() -> R) -> (usize, R) {
     // One at a time: the meter counts for all.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(|error| error.into_inner());
     let before = BYTES.load(Relaxed);
     PEAK_BYTES.store(before, Relaxed);
-    let mut analysis = Analysis::new(Limits { max_pending_events });
-    let mut trace = analysis.begin_trace(Metadata::default());
-    for (thread, event) in events {
-        trace.event(thread, &event, &mut |_, _| ());
-    }
-    let counters = trace.finish(&mut |_, _| ());
-    (PEAK_BYTES.load(Relaxed) - before, counters)
+    let result = work();
+    (PEAK_BYTES.load(Relaxed) - before, result)
+}
+
+/// How many bytes the analysis of `events` has at most, and what it counts.
+fn peak_bytes(
+    max_pending_events: usize,
+    events: impl Iterator<Item = (ThreadId, Event<'static>)>,
+) -> (usize, Counters) {
+    metered(|| {
+        let mut analysis = Analysis::new(Limits { max_pending_events });
+        let mut trace = analysis.begin_trace(Metadata::default());
+        for (thread, event) in events {
+            trace.event(thread, &event, &mut |_, _| ());
+        }
+        trace.finish(&mut |_, _| ())
+    })
 }
 
 const MAX_PENDING: usize = 100_000;
@@ -194,4 +207,144 @@ fn a_thread_that_starves_does_not_remember_all_owners() {
     let (bytes, counters) = peak_bytes(MAX_PENDING, events);
     assert!(bytes < 50_000_000, "{bytes} bytes");
     assert!(counters.value(Counter::IntervalsCollapsed) > 0);
+}
+
+/// How often the same plug-in is loaded, contends, and is unloaded.
+const LOADERS: u32 = 20_000;
+/// Methods on the stack when it does, half of them its own.
+const DEPTH: u32 = 60;
+
+/// The life of the loader `number`, all at one address.
+fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
+    let class = 2 + number;
+    let first_method = DEPTH + number * DEPTH;
+    let lock = PARK_DOMAINS + LockId::from(number) + 1;
+    let (chain, loader, time_ns) = (class, 0x7f00_0000_1000, 0);
+    let own = first_method..first_method + DEPTH / 2;
+    let description = Event::Class {
+        class,
+        super_class: 0,
+        loader,
+        name: "com.example.Plugin",
+        source_file: "Plugin.java",
+        loader_class: "com.example.PluginLoader",
+    };
+    let methods = own.clone().map(|method| Event::Method {
+        method,
+        class,
+        name: "work",
+        signature: "()V",
+    });
+    let frame = |method| Frame {
+        method,
+        bci: 1,
+        line: 1,
+    };
+    let described_chain = Event::Chain {
+        chain,
+        frames: own.clone().chain(1..DEPTH / 2).map(frame).collect(),
+        truncated: false,
+    };
+    let wait = [
+        Event::LockDescription {
+            lock,
+            class,
+            mirrored_class: 0,
+            identity_hash: 1,
+            monitor_address: 0,
+        },
+        Event::ContendedEnter {
+            lock,
+            sequence: 1,
+            time_ns,
+            chain,
+            after_wait: false,
+        },
+        Event::ContendedEntered {
+            lock,
+            sequence: 2,
+            time_ns,
+            safepoint_ns: 0,
+        },
+        Event::LockRetired { lock, sequence: 3 },
+    ];
+    let life = [description]
+        .into_iter()
+        .chain(methods)
+        .chain([described_chain]);
+    let ends = [Event::ChainRetired { chain }]
+        .into_iter()
+        .chain(own.map(|method| Event::MethodRetired { method }));
+    let life = life.chain(wait).map(|event| (2, event));
+    let ends = ends.map(|event| (NONE, event));
+    let unload = (1, Event::LoaderUnload { loader, time_ns });
+    life.chain(ends).chain([unload]).collect()
+}
+
+/// The trace of [`LOADERS`] plug-ins in a living program.
+fn churn() -> NamedTempFile {
+    let method = |method| Event::Method {
+        method,
+        class: 1,
+        name: "run",
+        signature: "()V",
+    };
+    let program = Event::Class {
+        class: 1,
+        super_class: 0,
+        loader: 0,
+        name: "com.example.Program",
+        source_file: "Program.java",
+        loader_class: "",
+    };
+    let methods = (1..DEPTH / 2).map(method);
+    let program = [program].into_iter().chain(methods).map(|event| (2, event));
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    let header = FileHeader {
+        compressed: true,
+        start_unix_ns: 0,
+        pid: 1,
+        jvm: String::new(),
+    };
+    file.write_all(&header.encode()).expect("room for it");
+    let mut writer = ChunkWriter::new(true);
+    let plugins = (0..LOADERS).map(plugin);
+    for events in [program.collect()].into_iter().chain(plugins) {
+        for run in events.chunk_by(|(a, _), (b, _)| a == b) {
+            let mut bytes = [0; 4096];
+            let mut encoder = SegmentEncoder::new();
+            for (_, event) in run {
+                encoder.encode(&mut bytes, event).expect("room for it");
+            }
+            let segment = &bytes[..encoder.len()];
+            writer
+                .push_segment(run[0].0, 0, segment, encoder.contains_metadata())
+                .expect("room for it");
+        }
+        file.write_all(writer.events()).expect("room for it");
+    }
+    file
+}
+
+#[test]
+fn classes_that_come_and_go_leave_little() {
+    let file = churn();
+    let mut waits = 0;
+    let (bytes, summary) = metered(|| {
+        TraceFile::open(file.path())
+            .expect("a trace")
+            .analyze(
+                &mut Analysis::default(),
+                |_, _| waits += 1,
+                |_| ControlFlow::Continue(()),
+            )
+            .expect("readable")
+    });
+    assert_eq!(waits, LOADERS);
+    for counter in [Counter::RetiredReferences, Counter::MethodsNotDescribed] {
+        assert_eq!(summary.counters.value(counter), 0, "{}", counter.name());
+    }
+    // What remains of an identifier is its number and that of an entity.
+    let identifiers = (LOADERS * (2 + DEPTH / 2)) as usize;
+    assert!(bytes < identifiers * 32, "{bytes} bytes");
 }
