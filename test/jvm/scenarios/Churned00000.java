@@ -10,6 +10,6 @@ public final class Churned00000 implements Consumer<Runnable> {
     }
 
     private synchronized void lock00000(Runnable held) {
-        held.run(); // @enter
-    } // @leave
+        held.run();
+    }
 }

@@ -52,12 +52,15 @@ enum Compilation {
     /** The class file of a scenario, in which all occurrences of a text are replaced by one of the same length. */
     static byte[] renamed(String template, String from, String to) {
         try {
-            byte[] bytes = MemoryPressure.read("scenarios/" + template + ".class");
-            String text = new String(bytes, StandardCharsets.ISO_8859_1);
-            return text.replace(from, to).getBytes(StandardCharsets.ISO_8859_1);
+            return renamed(MemoryPressure.read("scenarios/" + template + ".class"), from, to);
         } catch (IOException e) {
             throw new AssertionError(e);
         }
+    }
+
+    static byte[] renamed(byte[] bytes, String from, String to) {
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        return text.replace(from, to).getBytes(StandardCharsets.ISO_8859_1);
     }
 
     private static Class<?> load(String name) {

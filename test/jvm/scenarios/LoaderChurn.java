@@ -1,5 +1,7 @@
 package scenarios;
 
+import java.lang.instrument.ClassDefinition;
+import java.lang.instrument.UnmodifiableClassException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +12,8 @@ import java.util.function.Consumer;
  * that locks has another name, too. Some of them are compiled, as far as there is room. Two threads block
  * each other on an instance, and all that is forgotten.
  *
- * <p>Argument: the number of loaders.
+ * <p>Argument: the number of loaders. With {@link Redefinition} as Java agent each
+ * class is redefined while both threads are in its methods.
  *
  * <p>The trace must show for each {@code ChurnedNNNNN} a wait of "main" and one of
  * "rival" on it, in {@code ChurnedNNNNN.lockNNNNN} called by {@code
@@ -54,8 +57,8 @@ public final class LoaderChurn {
     }
 
     private ClassLoader contendOnce(int round) throws ReflectiveOperationException {
-        byte[] bytes = Compilation.renamed("Churned00000", NUMBER, String.format("%05d", round));
-        Class<?> type = new OneClassLoader().define(bytes);
+        String number = String.format("%05d", round);
+        Class<?> type = new OneClassLoader().define(Compilation.renamed("Churned00000", NUMBER, number));
         if (round % 2 == 0) {
             Compilation.C1.attempt(type);
         } else if (round % 8 == 1) {
@@ -71,12 +74,26 @@ public final class LoaderChurn {
         plugin.accept(() -> {
             entered = round;
             Rival.awaitBlocked(rival);
+            redefine(type, number);
         });
         while (left != round) {
             Natives.pause();
         }
         current = null;
         return type.getClassLoader();
+    }
+
+    private static void redefine(Class<?> type, String number) {
+        if (Redefinition.instrumentation == null) {
+            return;
+        }
+        byte[] changed = Compilation.renamed("Changed00000", "Changed00000", "Churned00000");
+        byte[] bytes = Compilation.renamed(changed, NUMBER, number);
+        try {
+            Redefinition.instrumentation.redefineClasses(new ClassDefinition(type, bytes));
+        } catch (ClassNotFoundException | UnmodifiableClassException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void contend() {

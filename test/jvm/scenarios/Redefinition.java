@@ -20,7 +20,8 @@ public final class Redefinition implements Scenario {
     private static final int ROUNDS = 12;
     private static final int WARM_UP = 15_000;
 
-    private static Instrumentation instrumentation;
+    /** Null unless this class is the Java agent. */
+    static Instrumentation instrumentation;
 
     private final Redefined redefined = new Redefined();
     private final byte[][] versions;

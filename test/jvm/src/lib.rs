@@ -53,7 +53,7 @@ pub use meetings::{boot_class_path, check_marked, check_meetings};
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
-pub use programs::{Programs, java_compiler, run_to_success};
+pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
 pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound};
 pub use trace_clock::TraceClock;

@@ -143,6 +143,18 @@ pub fn java_compiler(classes: &Path) -> Command {
     compiler
 }
 
+/// Builds a Java agent whose classes are those of the program, with which
+/// `scenarios/Redefinition.java` may redefine classes; returns its flag.
+pub fn redefinition_agent(directory: &Path) -> String {
+    let manifest = directory.join("manifest");
+    let text = "Premain-Class: scenarios.Redefinition\nCan-Redefine-Classes: true\n";
+    fs::write(&manifest, text).expect("a scratch directory is writable");
+    let agent = directory.join("agent.jar");
+    let mut jar = Command::new(Jdk::stock().tool("jar"));
+    run_to_success(jar.arg("cfm").arg(&agent).arg(&manifest));
+    format!("-javaagent:{}", agent.display())
+}
+
 /// Runs a command that must succeed.
 pub fn run_to_success(command: &mut Command) {
     let output = command

@@ -1,13 +1,12 @@
 //! The life of the code in call chains: loaded, compiled, redefined and
 //! unloaded; and chains too long to be recorded whole.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use jvm_tests::{
-    CompileMode, Frame, Jdk, Programs, analyze, check_program, check_sound, is_nightly,
-    java_compiler, line_of, run_to_success, scratch_directory, source_directory, waits, waits_on,
+    CompileMode, Frame, Programs, analyze, check_program, check_sound, is_nightly, java_compiler,
+    line_of, redefinition_agent, run_to_success, scratch_directory, source_directory, waits,
+    waits_on,
 };
 use trace_analysis::{Chain, ChainIndex, Entities, Owner};
 
@@ -73,17 +72,6 @@ fn other_version(directory: &Path) -> String {
     run_to_success(&mut compiler);
     let class = directory.join("scenarios/Redefined.class");
     format!("-Dscenarios.redefined={}", class.display())
-}
-
-/// Builds an agent whose classes are those of the program; returns its flag.
-fn redefinition_agent(directory: &Path) -> String {
-    let manifest = directory.join("manifest");
-    let text = "Premain-Class: scenarios.Redefinition\nCan-Redefine-Classes: true\n";
-    fs::write(&manifest, text).expect("a scratch directory is writable");
-    let agent = directory.join("agent.jar");
-    let mut jar = Command::new(Jdk::stock().tool("jar"));
-    run_to_success(jar.arg("cfm").arg(&agent).arg(&manifest));
-    format!("-javaagent:{}", agent.display())
 }
 
 fn check_innermost(method: &str, lines: &[i32], chain: &[Frame]) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jvm_tests::{
     CompileMode, Jvm, Setting, Wait, among_others, analyze, boot_class_path, check_each,
-    check_sound, is_nightly, waits,
+    check_sound, is_nightly, redefinition_agent, scratch_directory, waits,
 };
 use trace_analysis::TraceFile;
 use trace_format::{Chunk, Counter, Event};
@@ -14,14 +14,25 @@ use trace_format::{Chunk, Counter, Event};
 /// Room for the classes of a few hundred loaders, and for little compiled code.
 const LITTLE_MEMORY: [&str; 4] = [
     "-Xmx32m",
-    "-XX:MaxMetaspaceSize=12m",
+    "-XX:MaxMetaspaceSize=16m",
     "-XX:ReservedCodeCacheSize=6m",
     "-XX:+UseCodeCacheFlushing",
 ];
 
 #[test]
 fn names_stay_right_and_memory_stays_flat() {
-    let loaders = if is_nightly() { 10_000 } else { 1_000 };
+    check_churn(if is_nightly() { 10_000 } else { 1_000 }, &[]);
+}
+
+/// Each class is redefined while it is on both stacks.
+#[test]
+fn redefined_classes() {
+    let directory = scratch_directory("loader-churn");
+    let agent = redefinition_agent(directory.path());
+    check_churn(if is_nightly() { 10_000 } else { 300 }, &[&agent]);
+}
+
+fn check_churn(loaders: usize, flags: &[&str]) {
     let _processor = among_others();
     let mut settings = Setting::rotated("LoaderChurn");
     // Would compile all the time, which fills the memory for compiled code at once.
@@ -32,6 +43,7 @@ fn names_stay_right_and_memory_stays_flat() {
             .flags(["-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI"])
             .flags([boot_class_path()])
             .flags(LITTLE_MEMORY)
+            .flags(flags)
             .run();
         let unloaded = run.lines_of("unloaded").flatten().next();
         let unloaded = unloaded.expect("the program counts").parse::<usize>();
