@@ -121,8 +121,8 @@ impl ChainAccess<'_> {
 #[derive(Debug)]
 pub(crate) struct ChainKeeper<'a> {
     access: ChainAccess<'a>,
-    /// What was removed last, as long as a reader may hold it. Nothing else is
-    /// removed meanwhile, which bounds the memory.
+    /// What was removed last, as long as a reader may hold it. If something else
+    /// is removed meanwhile, whoever runs what is deferred frees this.
     removed: Option<Arc<dyn Debug + Send + Sync>>,
 }
 
@@ -157,12 +157,13 @@ impl<'a> ChainKeeper<'a> {
         }
     }
 
-    /// Nothing that was removed is still being read.
+    /// Nothing that was removed is still being read. It bounds the memory to
+    /// remove something then only.
     pub(crate) fn is_ready(&self) -> bool {
         self.removed.is_none()
     }
 
-    /// Forgets all chains. Only when [`is_ready`](Self::is_ready).
+    /// Forgets all chains.
     pub(crate) fn empty(&mut self) {
         let empty = self.access.table(&self.access.handle.pin()).emptied();
         // When memory is short, the next time.
@@ -173,7 +174,6 @@ impl<'a> ChainKeeper<'a> {
     }
 
     /// Forgets the chains with frames of dead code and returns their identifiers.
-    /// Only when [`is_ready`](Self::is_ready).
     pub(crate) fn purge(&mut self, dead: &DeadCode) -> Vec<ChainId> {
         let guard = self.access.handle.pin();
         let is_dead = |entry: &Entry| entry.frames().iter().any(|&frame| dead.contains(frame));

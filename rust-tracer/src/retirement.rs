@@ -13,13 +13,13 @@ use trace_format::{ChainId, Event, MethodId};
 
 use crate::chain_set::ChainKeeper;
 use crate::dead_code::DeadCode;
+use crate::os;
 use crate::runtime::Runtime;
 use crate::seats::Seat;
 
 /// Least time between two purges of the set of chains.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// A purge looks at all chains. It may take one part in as many of the drainer's
-/// time.
+/// A purge looks at all chains. It may take one part in as many of a processor.
 const INTERVAL_PER_DURATION: u32 = 50;
 
 /// Forgets chains for the drainer, and tells it what to write about that.
@@ -73,38 +73,35 @@ impl Retirement {
     /// and forgets chains of dead code now and then.
     pub(crate) fn step(&mut self) {
         self.chains.step();
-        if Instant::now() >= self.next_purge {
+        let is_finished = self.chains.is_ready() && self.ended.is_empty();
+        if is_finished && Instant::now() >= self.next_purge {
             self.purge();
         }
     }
 
-    /// Forgets chains of dead code, unless the last purge is not finished yet.
+    /// Forgets chains of dead code.
     pub(crate) fn purge(&mut self) {
-        if !self.chains.is_ready() || !self.ended.is_empty() {
-            return;
-        }
-        let begin = Instant::now();
+        let begin_ns = os::thread_cpu_ns();
         let lost_notices = self.runtime.death_notices.lost();
         let dead = DeadCode::new(self.runtime.death_notices.take_all());
         if dead.is_empty() {
             return;
         }
-        self.ended.chains = if lost_notices == self.lost_notices {
-            self.chains.purge(&dead)
+        if lost_notices == self.lost_notices {
+            self.ended.chains.extend(self.chains.purge(&dead));
         } else {
             // Nobody knows what else is dead, and must not stay for ever.
             self.lost_notices = lost_notices;
             self.chains.empty();
-            Vec::new()
-        };
-        self.ended.methods = dead.methods().collect();
-        if !self.ended.is_empty() {
-            self.unsettled = self.runtime.seats.iter().collect();
         }
-        let interval = begin.elapsed().saturating_mul(INTERVAL_PER_DURATION);
-        self.next_purge = begin
+        self.ended.methods.extend(dead.methods());
+        self.unsettled = self.runtime.seats.iter().collect();
+
+        let duration = Duration::from_nanos(os::thread_cpu_ns().saturating_sub(begin_ns));
+        let interval = duration.saturating_mul(INTERVAL_PER_DURATION);
+        self.next_purge = Instant::now()
             .checked_add(interval.max(MIN_INTERVAL))
-            .unwrap_or(begin);
+            .unwrap_or(self.next_purge);
     }
 
     /// What may be written once all buffers are that the queue holds now. Takes
@@ -175,13 +172,13 @@ mod tests {
         assert_eq!(events(&mut retirement), []);
         // Deaths that come meanwhile are next.
         runtime.death_notices.post(method(8));
-        retirement.purge();
+        retirement.next_purge = Instant::now();
+        (0..10).for_each(|_| retirement.step());
         seat.check_in(None);
         let ended = |method| [Event::MethodRetired { method }];
         assert_eq!(events(&mut retirement), ended(7));
         // Those of a thread that came afterwards do not matter.
-        (0..10).for_each(|_| retirement.chains.step());
-        retirement.purge();
+        retirement.step();
         let mut late = runtime.seats.take().unwrap();
         late.check_out();
         assert_eq!(events(&mut retirement), ended(8));
@@ -207,7 +204,6 @@ mod tests {
 
         // Once.
         tracer.add_chain(key, &[], false);
-        (0..10).for_each(|_| retirement.chains.step());
         runtime.death_notices.post(method(1));
         retirement.purge();
         assert_eq!(tracer.find_chain(key, 0), 2);

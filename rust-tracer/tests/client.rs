@@ -10,7 +10,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use std::{env, process, thread};
 
-use trace_format::{ChainId, ChainRef, Chunk, Counter, Event, LockId, ThreadId, TraceReader};
+use trace_format::{
+    ChainId, ChainRef, Chunk, Counter, Event, LockId, MethodId, NONE, ThreadId, TraceReader,
+};
 
 /// Builds `client.c` against the static library of this build.
 ///
@@ -92,6 +94,9 @@ struct Content {
     numbers: HashMap<LockId, HashMap<u64, u32>>,
     chains_named: HashSet<ChainId>,
     chains_described: HashMap<ChainId, u32>,
+    chains_retired: HashSet<ChainId>,
+    methods_described: HashSet<MethodId>,
+    methods_retired: HashSet<MethodId>,
     forwards_named: HashSet<u64>,
     forwards_resolved: HashSet<u64>,
     threads_started: HashSet<ThreadId>,
@@ -127,6 +132,9 @@ impl Content {
     }
 
     fn add_segment(&mut self, thread: ThreadId, buffer_index: u64) {
+        if thread == NONE {
+            return;
+        }
         let next = self.next_buffer.entry(thread).or_default();
         assert_eq!(buffer_index, *next, "buffers of thread {thread}");
         *next += 1;
@@ -144,18 +152,21 @@ impl Content {
         }
         match *event {
             Event::ContendedEnter { time_ns, chain, .. } => {
-                self.chains_named.insert(chain);
+                self.name_chain(chain);
                 self.advance(thread, time_ns);
             }
             Event::ContendedEntered { time_ns, .. } => self.advance(thread, time_ns),
             Event::ContendedExit { time_ns, chain, .. } => {
                 match chain {
-                    ChainRef::Chain(chain) => self.chains_named.insert(chain),
-                    ChainRef::Forward(forward_ref) => self.forwards_named.insert(forward_ref),
-                };
+                    ChainRef::Chain(chain) => self.name_chain(chain),
+                    ChainRef::Forward(forward_ref) => {
+                        self.forwards_named.insert(forward_ref);
+                    }
+                }
                 self.advance(thread, time_ns);
             }
-            Event::ForwardResolved { forward_ref, .. } => {
+            Event::ForwardResolved { forward_ref, chain } => {
+                self.name_chain(chain);
                 self.forwards_resolved.insert(forward_ref);
             }
             Event::ThreadStart { .. } => {
@@ -168,11 +179,26 @@ impl Content {
                 chain, ref frames, ..
             } => {
                 assert_eq!(frames.len(), 24);
+                let mut methods = frames.iter().map(|frame| frame.method);
+                assert!(!methods.any(|method| self.methods_retired.contains(&method)));
+                assert!(!self.chains_retired.contains(&chain));
                 *self.chains_described.entry(chain).or_default() += 1;
             }
+            Event::Method { method, .. } => {
+                assert!(!self.methods_retired.contains(&method));
+                self.methods_described.insert(method);
+            }
+            Event::ChainRetired { chain } => assert!(self.chains_retired.insert(chain)),
+            Event::MethodRetired { method } => assert!(self.methods_retired.insert(method)),
             Event::LostEvents { events } => self.unlisted_losses += events,
             _ => {}
         }
+    }
+
+    /// An event refers to a chain. Behind its end, none may.
+    fn name_chain(&mut self, chain: ChainId) {
+        assert!(!self.chains_retired.contains(&chain), "chain {chain}");
+        self.chains_named.insert(chain);
     }
 
     fn advance(&mut self, thread: ThreadId, time_ns: u64) {
@@ -197,13 +223,43 @@ impl Content {
         assert_eq!(self.counters[&Counter::Events], self.events);
         assert_eq!(self.forwards_named, self.forwards_resolved);
         assert_eq!(self.threads_started, self.threads_ended);
-        assert_eq!(self.chains_described.len(), 500);
         assert!(self.chains_described.values().all(|&times| times == 1));
         assert!(
             self.chains_named
                 .iter()
                 .all(|chain| self.chains_described.contains_key(chain))
         );
+        self.assert_dead_code_forgotten();
+    }
+
+    /// All chains and methods ended but those that the client uses to its end.
+    fn assert_dead_code_forgotten(&self) {
+        let described: HashSet<_> = self.chains_described.keys().copied().collect();
+        assert!(self.chains_retired.is_subset(&described));
+        assert_eq!(described.difference(&self.chains_retired).count(), 500);
+        let methods = &self.methods_described;
+        assert!(self.methods_retired.is_subset(methods));
+        assert_eq!(methods.difference(&self.methods_retired).count(), 1);
+        let retired = self.chains_retired.len() as u64;
+        assert_eq!(self.counters[&Counter::ChainsPurged], retired);
+        assert_eq!(self.counters[&Counter::ChainSetResets], 0);
+    }
+
+    /// Each of `rounds` records a chain, another one if it runs code that dies,
+    /// and contends twice. In the end all lasting chains are recorded once more.
+    fn assert_hooks_counted(&self, rounds: u64) {
+        let counter = |counter| self.counters[&counter];
+        let new = self.chains_described.len() as u64;
+        let recorded = counter(Counter::ChainsRecorded);
+        assert_eq!(recorded, rounds + new);
+        // Two threads may find the same chain missing.
+        assert!(counter(Counter::ChainsFound) <= rounds);
+        assert_eq!(counter(Counter::Chains), new);
+        assert_eq!(counter(Counter::FramesVisited), 12 * recorded);
+        let hooks = counter(Counter::EnterHooks) + counter(Counter::InterruptedHooks);
+        assert_eq!(hooks, 2 * rounds);
+        let cycles = counter(Counter::EnterCycles);
+        assert!((1..counter(Counter::ElapsedCycles)).contains(&(cycles / hooks)));
     }
 }
 
@@ -227,6 +283,7 @@ fn undisturbed(name: &str, threads: u64, rounds: u64, generations: u64) -> Conte
     fs::remove_file(trace).unwrap();
     content.assert_every_number_once(numbers_taken(threads, rounds, generations));
     content.assert_no_loss();
+    content.assert_hooks_counted(threads * rounds * generations);
     assert_eq!(
         content.threads_started.len() as u64,
         threads * generations + 1
@@ -271,13 +328,11 @@ fn a_drainer_that_is_held_up_costs_events_but_no_number() {
     content.assert_every_number_once(numbers_taken(4, 20_000, 1));
     assert!(content.counters[&Counter::LostEvents] > 0);
     assert!(content.counters[&Counter::PeakBufferBytes] <= 400_000);
-    // Whatever the surviving events name was described, again if need be.
-    assert!(
-        content
-            .chains_named
-            .iter()
-            .all(|chain| content.chains_described.contains_key(chain))
-    );
+    // Whatever the surviving events name was described, again if need be and if
+    // the code is still there.
+    assert!(content.chains_named.iter().all(|chain| {
+        content.chains_described.contains_key(chain) || content.chains_retired.contains(chain)
+    }));
 }
 
 /// The reader of a pipe goes away: tracing ends, the client does not.

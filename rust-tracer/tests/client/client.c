@@ -4,9 +4,9 @@
  *   client TRACE THREADS ROUNDS GENERATIONS MAX_BUFFER_BYTES
  *
  * In each generation THREADS threads start, contend ROUNDS times for locks that
- * all share and for some of their own, and end. Meanwhile another thread takes
- * the buffers from all of them. What the trace must then hold is checked by
- * tests/client.rs.
+ * all share and for some of their own, and end. Now and then they run code that
+ * is gone afterwards. Meanwhile another thread takes the buffers from all of
+ * them. What the trace must then hold is checked by tests/client.rs.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -17,12 +17,13 @@
 
 #include "locktrace.h"
 
-enum { SHARED_LOCKS = 8, CHAINS = 500, FRAMES = 12, ROUNDS_OF_OWN_LOCK = 50 };
+enum { SHARED_LOCKS = 8, CHAINS = 500, FRAMES = 12, ROUNDS_OF_OWN_LOCK = 50, CODE_LIVES = 64 };
 
 static LctRuntime *runtime;
 static LctLock shared_locks[SHARED_LOCKS];
 static uint32_t class_id, method_id;
 static uint32_t described_epoch;
+static uint32_t last_compile_id;
 static long rounds;
 static uint8_t enabled = 1;
 static uint8_t reclaiming = 1;
@@ -52,22 +53,37 @@ static void describe_metadata(LctThread *thread) {
   lct_method(thread, method_id, class_id, text("get"), text("(Ljava/lang/Object;)Ljava/lang/Object;"));
 }
 
-static uint32_t record_chain(LctThread *thread, uint32_t number) {
+/* Frames as docs/c-abi.md packs them. */
+static uint64_t interpreted_frame(uint32_t method, uint16_t bci) {
+  return (uint64_t)method << 16 | bci;
+}
+
+static uint64_t compiled_frame(uint32_t compile_id, uint32_t pc_offset) {
+  return (uint64_t)1 << 63 | (uint64_t)compile_id << 32 | pc_offset;
+}
+
+/* The chain whose innermost frame is given, of physical frames that stand for two each. */
+static uint32_t record_chain(LctThread *thread, uint64_t innermost, uint32_t innermost_method) {
   uint64_t key[FRAMES];
-  for (int i = 0; i < FRAMES; i++) key[i] = ((uint64_t)i << 32) | number;
+  for (int i = 0; i < FRAMES - 1; i++) key[i] = interpreted_frame(method_id, (uint16_t)i);
+  key[FRAMES - 1] = innermost;
   LctChainKey chain_key = {key, FRAMES, lct_chain_hash(0, 0, key, FRAMES)};
   uint32_t chain = lct_chain_find(thread, chain_key, 0);
   if (chain != 0) return chain;
   describe_metadata(thread);
   LctFrame frames[2 * FRAMES];
   for (int i = 0; i < 2 * FRAMES; i++) {
-    LctFrame frame = {method_id, (int32_t)number, -1};
+    LctFrame frame = {i == 0 ? innermost_method : method_id, i, -1};
     frames[i] = frame;
   }
-  return lct_chain_add(thread, chain_key, frames, 2 * FRAMES, number % 2 == 1);
+  return lct_chain_add(thread, chain_key, frames, 2 * FRAMES, innermost % 2 == 1);
 }
 
-static void contend(LctThread *thread, LctLock *lock, uint32_t random) {
+static uint32_t record_lasting_chain(LctThread *thread, uint32_t number) {
+  return record_chain(thread, compiled_frame(0, number), method_id);
+}
+
+static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t chain) {
   describe_metadata(thread);
   if (lct_lock_claim(runtime, lock)) {
     lct_lock_describe(thread, lock, class_id, 0, random, (uint64_t)(uintptr_t)lock);
@@ -76,7 +92,6 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random) {
   uint64_t begin_cycles = lct_cycles();
   uint64_t sequence = lct_lock_next_sequence(lock);
   uint64_t time_ns = now_ns();
-  uint32_t chain = record_chain(thread, random % CHAINS);
   lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0);
   lct_hook_end(thread, LCT_HOOK_ENTER, begin_cycles);
   sequence = lct_lock_next_sequence(lock);
@@ -91,6 +106,21 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random) {
   }
 }
 
+/* Contends in code that nobody runs any more when this returns: a compiled method or one that is interpreted. */
+static void contend_in_dying_code(LctThread *thread, LctLock *lock, uint32_t random) {
+  describe_metadata(thread);
+  if (random % (2 * CODE_LIVES) == 0) {
+    uint32_t compile_id = __atomic_add_fetch(&last_compile_id, 1, __ATOMIC_RELAXED);
+    contend(thread, lock, random, record_chain(thread, compiled_frame(compile_id, 1), method_id));
+    lct_code_flushed(runtime, compile_id);
+  } else {
+    uint32_t method = lct_new_id(runtime);
+    lct_method(thread, method, class_id, text("lambda$0"), text("()V"));
+    contend(thread, lock, random, record_chain(thread, interpreted_frame(method, 1), method));
+    lct_method_freed(runtime, method);
+  }
+}
+
 static void *contending_thread(void *argument) {
   uint64_t number = (uint64_t)(uintptr_t)argument;
   LctThread *thread = lct_thread_start(runtime, number, text("contender"), now_ns());
@@ -99,8 +129,14 @@ static void *contending_thread(void *argument) {
   for (long round = 0; round < rounds; round++) {
     random = random * 1664525u + 1013904223u;
     uint32_t bits = random >> 8;
-    contend(thread, &shared_locks[bits % SHARED_LOCKS], bits);
-    contend(thread, &own_lock, bits);
+    LctLock *shared_lock = &shared_locks[bits % SHARED_LOCKS];
+    uint32_t chain = record_lasting_chain(thread, bits % CHAINS);
+    if (bits % CODE_LIVES == 0) {
+      contend_in_dying_code(thread, shared_lock, bits);
+    } else {
+      contend(thread, shared_lock, bits, chain);
+    }
+    contend(thread, &own_lock, bits, chain);
     if (round % ROUNDS_OF_OWN_LOCK == ROUNDS_OF_OWN_LOCK - 1) lct_lock_retire(thread, &own_lock);
   }
   lct_lock_retire(thread, &own_lock);
@@ -167,11 +203,11 @@ int main(int argc, char **argv) {
   __atomic_store_n(&reclaiming, 0, __ATOMIC_RELAXED);
   pthread_join(reclaimer, NULL);
 
-  /* What was lost is described again once the drainer comes after. */
+  /* What was lost is described again, and dead code forgotten, once the drainer comes after. */
   sleep_ms(900);
   LctThread *vm_thread = lct_thread_start(runtime, 0, text("VM Thread"), now_ns());
   describe_metadata(vm_thread);
-  for (uint32_t chain = 0; chain < CHAINS; chain++) record_chain(vm_thread, chain);
+  for (uint32_t chain = 0; chain < CHAINS; chain++) record_lasting_chain(vm_thread, chain);
   for (int i = 0; i < SHARED_LOCKS; i++) lct_lock_retire(vm_thread, &shared_locks[i]);
   lct_reclaim_all(runtime);
   lct_loader_unload(vm_thread, 0x1000, now_ns());
