@@ -12,6 +12,7 @@ include make/lint.mk
 include make/fuzz.mk
 include make/jmh.mk
 include make/sanitize.mk
+include make/stress.mk
 
 .PHONY: help demo test test-nightly clean clean-cache
 

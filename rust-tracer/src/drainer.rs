@@ -107,7 +107,7 @@ impl Drainer {
             if check {
                 last_check = Instant::now();
                 self.file.check();
-                self.write_counters();
+                self.write_news();
             }
             if !self.file.is_open() {
                 self.runtime.close();
@@ -209,20 +209,24 @@ impl Drainer {
     }
 
     /// Writes the counters if an event was written or lost since the last time.
-    fn write_counters(&mut self) {
+    fn write_news(&mut self) {
         let counters = self.counters();
         // These grow by the counters alone, or with time.
         let is_news = |&&(counter, _): &&(Counter, u64)| {
             use Counter::{DrainerCpuNs, ElapsedCycles, FileBytes};
             !matches!(counter, FileBytes | DrainerCpuNs | ElapsedCycles)
         };
-        if counters
+        let last_counters = self.last_counters.iter();
+        if !counters
             .iter()
             .filter(is_news)
-            .eq(self.last_counters.iter().filter(is_news))
+            .eq(last_counters.filter(is_news))
         {
-            return;
+            self.write_counters(counters);
         }
+    }
+
+    fn write_counters(&mut self, counters: Vec<(Counter, u64)>) {
         if self
             .file
             .append(self.chunks.counters(counters.iter().copied()))
@@ -273,7 +277,7 @@ impl Drainer {
         self.runtime.close();
         self.write_queue();
         self.write_unrecorded_losses();
-        self.write_counters();
+        self.write_counters(self.counters());
         let chunks = self.events_chunks.saturating_add(self.counters_chunks);
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
         self.file.append(end);
