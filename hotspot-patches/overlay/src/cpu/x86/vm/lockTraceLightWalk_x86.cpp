@@ -126,7 +126,9 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
 uint64_t LockTraceLightWalk::key(LctThread* tracer) const {
   if (_key != 0) return _key;
   Method* method = (Method*) _fp[frame::interpreter_frame_method_offset];
-  int bci = method->bci_from((address) _fp[frame::interpreter_frame_bcx_offset]);
+  // Native methods have no byte code; their frames say 0.
+  intptr_t bcx = _fp[frame::interpreter_frame_bcx_offset];
+  int bci = frame::is_bci(bcx) ? (int) bcx : method->bci_from((address) bcx);
   return LockTraceFrameKey::interpreted(tracer, method, bci);
 }
 
