@@ -32,6 +32,8 @@
     )
 )]
 
+#[doc(hidden)]
+pub mod bench;
 pub mod ffi;
 
 mod buffer;
