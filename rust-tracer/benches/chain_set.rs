@@ -240,7 +240,7 @@ fn time_of_lookups<S: Set>(set: &S, chains: &[Chain], threads: u32, lookups: u64
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            let place = (random >> 32) as usize * chains.len() >> 32;
+            let place = ((random >> 32) as usize * chains.len()) >> 32;
             black_box(S::find(&access, black_box(&chains[place])));
         }
         (begin, Instant::now())

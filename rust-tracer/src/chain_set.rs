@@ -3,9 +3,10 @@
 //! A key is the sequence of *physical* frames, so that inlined methods need
 //! only be resolved for a chain that is not known. Keys never become ambiguous:
 //! chains of code that is gone are removed only to save memory. A table whose
-//! lists get long is exchanged for a larger copy. When the set is full for other
-//! reasons, its table is exchanged for an empty one, and chains get new
-//! identifiers as they come again.
+//! lists get long is exchanged for a larger copy; the few chains that are added
+//! while it is copied get new identifiers when they come again. When the set is
+//! full for other reasons, its table is exchanged for an empty one, and all
+//! chains do.
 //!
 //! What is removed lives until no thread reads it any more, which crossbeam-epoch
 //! finds out. There, a reader may come to run what others have deferred. Here
@@ -163,23 +164,21 @@ impl<'a> ChainKeeper<'a> {
         self.removed.is_none()
     }
 
-    /// Forgets all chains.
-    pub(crate) fn empty(&mut self) {
-        let empty = self.access.table(&self.access.handle.pin()).emptied();
-        // When memory is short, the next time.
-        if let Some(empty) = empty {
-            self.exchange(empty);
-            self.access.set.resets.next();
-        }
+    /// Forgets all chains. Returns false when memory is short.
+    pub(crate) fn empty(&mut self) -> bool {
+        let table = self.access.table(&self.access.handle.pin()).emptied();
+        let Some(table) = table else { return false };
+        self.exchange(table);
+        self.access.set.resets.next();
+        true
     }
 
     /// Forgets the chains with frames of dead code and returns their identifiers.
     pub(crate) fn purge(&mut self, dead: &DeadCode) -> Vec<ChainId> {
         let guard = self.access.handle.pin();
         let is_dead = |entry: &Entry| entry.frames().iter().any(|&frame| dead.contains(frame));
-        // SAFETY: there is one keeper. Both references to the entries are dropped
-        // after the end of all guards of now: one by what is deferred, the other
-        // when it is the only one left.
+        // SAFETY: there is one keeper. Of the two references to the entries, one is
+        // dropped by what is deferred, after the end of all guards of now.
         let unlinked = Arc::new(unsafe { self.access.table(&guard).unlink(is_dead) });
         let ids: Vec<_> = unlinked.entries().map(Entry::id).collect();
         let purged = &self.access.set.purged;

@@ -89,10 +89,9 @@ impl Retirement {
         }
         if lost_notices == self.lost_notices {
             self.ended.chains.extend(self.chains.purge(&dead));
-        } else {
-            // Nobody knows what else is dead, and must not stay for ever.
+        } else if self.chains.empty() {
+            // Nobody knew what else was dead, and must not stay for ever.
             self.lost_notices = lost_notices;
-            self.chains.empty();
         }
         self.ended.methods.extend(dead.methods());
         self.unsettled = self.runtime.seats.iter().collect();
