@@ -87,6 +87,38 @@ void LockTraceLightWalk::start(const frame& found) {
   set_interpreted(frame.fp());
 }
 
+int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames, intptr_t** second_slot) {
+  int visited = 0;
+  *second_slot = NULL;
+  while (!_at_end && !_at_mark && visited < max_frames) {
+    keys[visited++] = key(tracer);
+    next();
+    if (visited == 2 && !_at_end) *second_slot = _return_slot;
+    if (visited >= 2 && !_interpreted) visited = visit_known_code(keys, visited, max_frames);
+  }
+  return visited;
+}
+
+// Visits this frame and those outside of it as long as the next one is known. This
+// is where the time goes, so nothing is kept in memory.
+int LockTraceLightWalk::visit_known_code(uint64_t* keys, int visited, int max_frames) {
+  if (_at_end || _at_mark) return visited;
+  intptr_t* sp = _sp;
+  intptr_t frame_words = _frame_words;
+  uint64_t key = _key;
+  while (visited < max_frames) {
+    intptr_t* sender_sp = sp + frame_words;
+    const LockTracePcCache::Entry* caller = _pcs->find((address) sender_sp[-1]);
+    if (caller == NULL) break;
+    keys[visited++] = key;
+    sp = sender_sp;
+    frame_words = caller->frame_words();
+    key = caller->key();
+  }
+  set_compiled(sp, key, frame_words);
+  return visited;
+}
+
 // As frame::sender_for_interpreter_frame and sender_for_compiled_frame
 // (frame_x86.cpp).
 void LockTraceLightWalk::next() {

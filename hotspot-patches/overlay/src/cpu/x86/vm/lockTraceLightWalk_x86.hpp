@@ -84,19 +84,20 @@ class LockTraceLightWalk : public StackObj {
   void set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words);
   void set_interpreted(intptr_t* fp);
   void set_caller(intptr_t* slot, intptr_t* unextended_sp, intptr_t* fp);
+  uint64_t key(LctThread* tracer) const;
+  void next();
+  int visit_known_code(uint64_t* keys, int visited, int max_frames);
 
  public:
   LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs);
 
   bool at_end() const  { return _at_end; }
   bool at_mark() const { return _at_mark; }
-  void next();
 
-  uint64_t key(LctThread* tracer) const;
-
-  // The place of the return address that leads from the frame before directly
-  // to this one; NULL if there is something else between them.
-  intptr_t* return_slot() const { return _return_slot; }
+  // Visits as many frames as there are, up to the mark. Returns how many that are,
+  // and in second_slot the place of the second one's return address; NULL if it
+  // does not lead directly to a Java frame.
+  int visit(LctThread* tracer, uint64_t* keys, int max_frames, intptr_t** second_slot);
 };
 
 #endif // AMD64

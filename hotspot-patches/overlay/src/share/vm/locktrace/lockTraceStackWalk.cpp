@@ -35,15 +35,8 @@ LockTraceCallChain::LockTraceCallChain() : _length(0), _visited_frames(0), _slot
 
 // Visits the frames up to the mark. True if the walk met it.
 bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
-  int visited = 0;
-  _slot = NULL;
   LockTraceLightWalk walk(thread, tracer, entering, &_pcs);
-  while (!walk.at_end() && !walk.at_mark() && visited < max_frames) {
-    _visited[visited++] = walk.key(tracer);
-    walk.next();
-    if (visited == 2 && !walk.at_end()) _slot = walk.return_slot();
-  }
-  _visited_frames = visited;
+  _visited_frames = walk.visit(tracer, _visited, max_frames, &_slot);
   _truncated = !walk.at_end() && !walk.at_mark();
   return walk.at_mark();
 }
