@@ -23,6 +23,7 @@ import java.util.function.Consumer;
  * <p>Prints {@code unloaded COUNT}: how many of the loaders are gone.
  */
 public final class LoaderChurn {
+    private static final int ROUNDS_PER_COLLECTION = 250;
     private static final String NUMBER = "00000";
     private static final Runnable NOTHING = () -> {};
 
@@ -48,6 +49,9 @@ public final class LoaderChurn {
         churn.rival.start();
         for (int round = 1; round <= rounds; round++) {
             loaders.add(new WeakReference<>(churn.contendOnce(round)));
+            if (round % ROUNDS_PER_COLLECTION == 0) {
+                System.gc();
+            }
         }
         churn.begun = -1;
         churn.rival.join();
@@ -59,9 +63,9 @@ public final class LoaderChurn {
     private ClassLoader contendOnce(int round) throws ReflectiveOperationException {
         String number = String.format("%05d", round);
         Class<?> type = new OneClassLoader().define(Compilation.renamed("Churned00000", NUMBER, number));
-        if (round % 2 == 0) {
+        if (round % 8 == 0) {
             Compilation.C1.attempt(type);
-        } else if (round % 8 == 1) {
+        } else if (round % 32 == 1) {
             Compilation.C2.attempt(type);
         }
         @SuppressWarnings("unchecked")

@@ -11,10 +11,11 @@ use jvm_tests::{
 use trace_analysis::TraceFile;
 use trace_format::{Chunk, Counter, Event};
 
-/// Room for the classes of a few hundred loaders, and for little compiled code.
+/// Room for the classes of about a thousand loaders, four times as many as the
+/// program leaves between two collections; and for little compiled code.
 const LITTLE_MEMORY: [&str; 4] = [
     "-Xmx32m",
-    "-XX:MaxMetaspaceSize=16m",
+    "-XX:MaxMetaspaceSize=12m",
     "-XX:ReservedCodeCacheSize=6m",
     "-XX:+UseCodeCacheFlushing",
 ];
@@ -80,8 +81,8 @@ fn check_names(loaders: usize, waits: &[Wait]) {
     assert!(threads_by_class.values().all(|threads| *threads == both));
 }
 
-/// Each call chain is described once, and nearly all of them end; never are
-/// many alive at once.
+/// Each call chain is described once and ends at most once; never are many alive
+/// at once, however many loaders there are.
 fn check_identifiers(loaders: usize, trace: &Path) {
     let mut described = BTreeSet::new();
     let mut alive = BTreeSet::new();
@@ -99,13 +100,9 @@ fn check_identifiers(loaders: usize, trace: &Path) {
     });
     // Two of each thread for each loader.
     assert!(described.len() >= 3 * loaders, "{} chains", described.len());
-    // What fits into the classes' memory, and what the JVM itself does.
-    assert!(most_alive < 4_000, "{most_alive} chains alive at once");
-    assert!(
-        alive.len() < 1_000,
-        "{} chains alive at the end",
-        alive.len()
-    );
+    // Four of each loader of the last 250, and as many again that the drainer
+    // may not have come to yet. The last ones may be left when the JVM ends.
+    assert!(most_alive < 2_500, "{most_alive} chains alive at once");
 
     // Nothing refers to what has ended: the analysis counts that, too.
     let summary = analyze(trace, |_, _| {}).unwrap_or_else(|error| panic!("{error}"));
