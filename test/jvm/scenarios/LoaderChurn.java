@@ -24,6 +24,10 @@ import java.util.function.Consumer;
  */
 public final class LoaderChurn {
     private static final int ROUNDS_PER_COLLECTION = 250;
+
+    /** The tracer, too, needs some time to clear up; it looks for what is gone every second. */
+    private static final int REST_MILLIS = 1_000;
+
     private static final String NUMBER = "00000";
     private static final Runnable NOTHING = () -> {};
 
@@ -51,6 +55,7 @@ public final class LoaderChurn {
             loaders.add(new WeakReference<>(churn.contendOnce(round)));
             if (round % ROUNDS_PER_COLLECTION == 0) {
                 System.gc();
+                Thread.sleep(REST_MILLIS);
             }
         }
         churn.begun = -1;
