@@ -87,14 +87,14 @@ void LockTraceLightWalk::start(const frame& found) {
   set_interpreted(frame.fp());
 }
 
-int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames, intptr_t** second_slot) {
+int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames, int slot_index, intptr_t** slot) {
   int visited = 0;
-  *second_slot = NULL;
+  *slot = NULL;
   while (!_at_end && !_at_mark && visited < max_frames) {
     keys[visited++] = key(tracer);
     next();
-    if (visited == 2 && !_at_end) *second_slot = _return_slot;
-    if (visited >= 2 && !_interpreted) visited = visit_known_code(keys, visited, max_frames);
+    if (visited == slot_index + 1 && !_at_end) *slot = _return_slot;
+    if (visited > slot_index && !_interpreted) visited = visit_known_code(keys, visited, max_frames);
   }
   return visited;
 }

@@ -95,9 +95,9 @@ class LockTraceLightWalk : public StackObj {
   bool at_mark() const { return _at_mark; }
 
   // Visits as many frames as there are, up to the mark. Returns how many that are,
-  // and in second_slot the place of the second one's return address; NULL if it
-  // does not lead directly to a Java frame.
-  int visit(LctThread* tracer, uint64_t* keys, int max_frames, intptr_t** second_slot);
+  // and in slot the place of the return address of the frame at slot_index (0 is
+  // the innermost); NULL if it does not lead directly to a Java frame.
+  int visit(LctThread* tracer, uint64_t* keys, int max_frames, int slot_index, intptr_t** slot);
 };
 
 #endif // AMD64

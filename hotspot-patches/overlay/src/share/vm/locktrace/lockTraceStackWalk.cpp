@@ -25,6 +25,7 @@
 // Physical frames
 
 LockTraceCallChain::LockTraceCallChain() : _length(0), _visited_frames(0), _slot(NULL), _truncated(false),
+                                           _mark_index(min_mark_index), _mark_is_unused(false), _uses(0),
                                            _marked_frames(0), _marked_hash(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
@@ -36,7 +37,7 @@ LockTraceCallChain::LockTraceCallChain() : _length(0), _visited_frames(0), _slot
 // Visits the frames up to the mark. True if the walk met it.
 bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
   LockTraceLightWalk walk(thread, tracer, entering, &_pcs);
-  _visited_frames = walk.visit(tracer, _visited, max_frames, &_slot);
+  _visited_frames = walk.visit(tracer, _visited, max_frames, _mark_index, &_slot);
   _truncated = !walk.at_end() && !walk.at_mark();
   return walk.at_mark();
 }
@@ -55,6 +56,7 @@ bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop enterin
 #endif // AMD64
 
 uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop entering) {
+  choose_frame_to_mark(thread);
   bool at_mark = walk(thread, tracer, entering);
   if (at_mark && _marked_frames + _visited_frames > max_frames) {
     // To be cut at the outer end, so the mark does not help.
@@ -66,6 +68,9 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
     guarantee(!LockContentionVerifyMarks || _truncated || !thread->locktrace()->mark()->is_set(),
               "locktrace: a mark was left behind");
     LockTraceMarks::unmark(thread);
+  } else {
+    _mark_is_unused = false;
+    _uses++;
   }
   int outer_frames = at_mark ? _marked_frames : 0;
   uint64_t outer_hash = at_mark ? _marked_hash : 0;
@@ -74,8 +79,9 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
   _length = outer_frames + _visited_frames;
   for (int i = 0; i < _visited_frames; i++) _frames[_length - 1 - i] = _visited[i];
 
-  bool useful = _length - 2 >= min_marked_frames && (!at_mark || _visited_frames > max_frames_to_mark);
-  if (useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
+  bool is_far = !at_mark || _visited_frames > _mark_index + 1 + max_further_frames;
+  bool is_useful = is_far && _length - (_mark_index + 1) >= min_marked_frames;
+  if (is_useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
     outer_hash = mark(thread, outer_hash, outer_frames);
     outer_frames = _marked_frames;
   }
@@ -89,11 +95,24 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
   return chain != 0 ? chain : add(thread, tracer, entering, key);
 }
 
-// Marks the frame below the top: the top frame returns soon. Returns the hash of
-// the frames outside of the mark.
+// The frame for the next walk's mark. The paper marks the one below the top; how
+// soon that returns depends on the program.
+void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
+  if (_mark_is_unused && !thread->locktrace()->mark()->is_set()) {
+    _mark_is_unused = false;
+    if (_mark_index < max_mark_index) _mark_index++;
+  } else if (_uses >= uses_until_nearer) {
+    _uses = 0;
+    if (_mark_index > min_mark_index) _mark_index--;
+  }
+}
+
+// Marks the frame whose return address is at _slot. Returns the hash of the frames
+// outside of the mark.
 uint64_t LockTraceCallChain::mark(JavaThread* thread, uint64_t outer_hash, int outer_frames) {
   LockTraceMarks::unmark(thread);
-  _marked_frames = _length - 2;
+  _mark_is_unused = true;
+  _marked_frames = _length - (_mark_index + 1);
   _marked_hash = lct_chain_hash(outer_hash, outer_frames, _frames + outer_frames, _marked_frames - outer_frames);
   LockTraceMarks::mark(thread, _slot);
   return _marked_hash;

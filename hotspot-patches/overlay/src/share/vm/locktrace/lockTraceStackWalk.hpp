@@ -28,17 +28,25 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   enum { max_frames = 1024 };
 
  private:
-  // A mark costs about as much as walking so many frames.
-  enum { min_marked_frames = 4 };
-  // A mark that is farther away than this is moved.
-  enum { max_frames_to_mark = 4 };
+  // A mark costs about as much as walking a frame or two.
+  enum { min_marked_frames = 2 };
+  // The frame that is marked, counted from the innermost one, which is 0. A frame
+  // that has returned before its mark was of use was too near.
+  enum { min_mark_index = 1, max_mark_index = 6 };
+  // A mark that is farther away than where it was set is moved.
+  enum { max_further_frames = 3 };
+  // After so many uses of marks a nearer frame is tried again.
+  enum { uses_until_nearer = 256 };
 
   uint64_t _frames[max_frames];    // keys, outermost first
   int      _length;
   int      _visited_frames;        // in the last walk
   uint64_t _visited[max_frames];   // their keys, innermost first
-  intptr_t* _slot;                 // return address of the second frame, if it can be marked
+  intptr_t* _slot;                 // return address of the frame to be marked, if it can be
   bool     _truncated;
+  int      _mark_index;
+  bool     _mark_is_unused;        // since it was set
+  int      _uses;                  // of marks, since a nearer frame was tried
   int      _marked_frames;         // outside of the thread's mark
   uint64_t _marked_hash;
 #ifdef AMD64
@@ -46,6 +54,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
 #endif
 
   bool walk(JavaThread* thread, LctThread* tracer, oop entering);
+  void choose_frame_to_mark(JavaThread* thread);
   uint64_t mark(JavaThread* thread, uint64_t outer_hash, int outer_frames);
   void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
   uint32_t add(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key) const;
