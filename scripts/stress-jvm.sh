@@ -9,6 +9,8 @@ readonly ROOT
 
 # shellcheck source=lib/progress.sh
 . "$ROOT/scripts/lib/progress.sh"
+# shellcheck source=lib/options.sh
+. "$ROOT/scripts/lib/options.sh"
 
 readonly STOCK=${LOCKTRACE_JDK_STOCK:-$ROOT/build/jdk-stock}
 readonly LOCKTRACE=${LOCKTRACE_BIN:-$ROOT/build/bin/locktrace}
@@ -102,18 +104,6 @@ parse_options() {
     shift
   done
   ((${#JDKS[@]} > 0)) || JDKS=("$ROOT/build/jdk" "$ROOT/build/jdk-fastdebug")
-}
-
-value_of() {
-  [[ -n ${2:-} ]] || die "$EXIT_USAGE" "$1 needs a value (see --help)"
-  printf '%s' "$2"
-}
-
-number_of() {
-  local number
-  number=$(value_of "$@")
-  [[ $number =~ ^[1-9][0-9]*$ ]] || die "$EXIT_USAGE" "$1: expected a number above zero, found: $number"
-  printf '%s' "$number"
 }
 
 require_programs() {

@@ -11,6 +11,8 @@ readonly CACHE
 
 # shellcheck source=lib/progress.sh
 . "$ROOT/scripts/lib/progress.sh"
+# shellcheck source=lib/options.sh
+. "$ROOT/scripts/lib/options.sh"
 # shellcheck source=lib/machine.sh
 . "$ROOT/scripts/lib/machine.sh"
 # shellcheck source=lib/debian-package.sh
@@ -98,18 +100,6 @@ parse_options() {
     esac
     shift
   done
-}
-
-value_of() {
-  [[ -n ${2:-} ]] || die "$EXIT_USAGE" "$1 needs a value (see --help)"
-  printf '%s' "$2"
-}
-
-number_of() {
-  local number
-  number=$(value_of "$@")
-  [[ $number =~ ^[1-9][0-9]*$ ]] || die "$EXIT_USAGE" "$1: expected a number above zero, found: $number"
-  printf '%s' "$number"
 }
 
 require_programs() {
