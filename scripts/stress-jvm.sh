@@ -34,7 +34,7 @@ readonly ASSERTED_STRESSES=(
 )
 readonly COLLECTORS=(SerialGC ParallelGC ConcMarkSweepGC G1GC)
 readonly MODES=("-Xbatch" "-Xint" "-XX:TieredStopAtLevel=1 -Xbatch" "-XX:-TieredCompilation -Xbatch")
-readonly LITTLE_MEMORY="-Xmx32m -XX:MaxMetaspaceSize=16m -XX:ReservedCodeCacheSize=6m -XX:+UseCodeCacheFlushing"
+readonly LITTLE_MEMORY="-Xmx32m -XX:MaxMetaspaceSize=12m -XX:ReservedCodeCacheSize=6m -XX:+UseCodeCacheFlushing"
 readonly PROFILER_SHA256=5535baa56133628cfffe2f05ca9bfef1fae3d5abe49835447262b1c6da4a9582
 readonly PROFILER_EVENTS=("event=itimer,cstack=no" "event=itimer,cstack=fp" "event=ctimer,cstack=vm" "event=ctimer,cstack=dwarf" "lock=1us,cstack=no" "event=cpu,lock=1us")
 
@@ -156,7 +156,7 @@ choose() {
     ;;
   churn | redefined)
     read -ra FLAGS <<<"$LITTLE_MEMORY"
-    PROGRAM=(LoaderChurn 10000)
+    PROGRAM=(LoaderChurn 5000)
     if [[ $stress == redefined ]]; then
       FLAGS+=("-javaagent:$WORK/programs/agent.jar")
       PROGRAM=(LoaderChurn 2000)

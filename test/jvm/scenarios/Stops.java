@@ -29,6 +29,8 @@ public final class Stops {
 
     @SuppressWarnings("deprecation")
     public static void main(String[] args) throws InterruptedException {
+        // Or recursion, inlined, leaves few frames to be marked.
+        Compilation.keepApart(Stops.class);
         int stops = Integer.parseInt(args[0]);
         Random random = new Random(Long.parseLong(args[1]));
         Stops[] locks = new Stops[2];
