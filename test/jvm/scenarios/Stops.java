@@ -1,5 +1,6 @@
 package scenarios;
 
+import java.util.Arrays;
 import java.util.Random;
 
 /**
@@ -10,8 +11,8 @@ import java.util.Random;
  * <p>Arguments: how often each thread is stopped, and the seed of random numbers.
  *
  * <p>The trace must show waits of the threads {@code victim-N} for locks of this
- * class, in {@link #descend} or {@link #lock} called by {@link #descend} all the
- * way down to {@link Victim#run}.
+ * class, in {@link #lock} called by {@link #descend} all the way down to {@link
+ * Victim#run}.
  *
  * <p>Prints {@code stopped COUNT}.
  */
@@ -60,12 +61,12 @@ public final class Stops {
         System.out.println("stopped " + stops * VICTIMS);
     }
 
-    /** The plain frames of the stack; locks at its end, and on the way the same lock again. */
+    /** The plain frames of the stack; locks at its end, and on the way what nobody else wants. */
     void descend(int depth) {
         if (depth == 0) {
             lock();
         } else if (depth % 5 == 0) {
-            synchronized (this) {
+            synchronized (Thread.currentThread()) {
                 entered++;
                 descend(depth - 1);
             }
@@ -114,10 +115,8 @@ public final class Stops {
         }
 
         private void checkLocks() {
-            for (Stops lock : locks) {
-                if (holdsLock(lock)) {
-                    throw new AssertionError("a lock is still held");
-                }
+            if (holdsLock(this) || Arrays.stream(locks).anyMatch(Thread::holdsLock)) {
+                throw new AssertionError("a lock is still held");
             }
         }
     }
