@@ -96,12 +96,17 @@ impl ThreadTracer {
         self.submit_buffer();
     }
 
-    /// Notes the new name of a thread, not necessarily this one.
+    /// Notes the new name of a thread, not necessarily this one. In file order
+    /// the last name holds, so one given by another thread comes behind what the
+    /// renamed thread has written, and before what it writes from now on.
     pub(crate) fn thread_renamed(&mut self, java_id: u64, name: &str) {
         if java_id == self.java_id {
             self.name = try_to_string(name).unwrap_or_default();
+            return self.write_event(Event::ThreadRename { java_id, name });
         }
+        self.runtime.reclaim_all();
         self.write_event(Event::ThreadRename { java_id, name });
+        self.submit_buffer();
     }
 
     /// Describes a lock that the caller has claimed.
@@ -522,6 +527,25 @@ mod tests {
         enter(&mut tracer, 1);
         let start = "ThreadStart { time_ns: 100, java_id: 7, name: \"renamed\" }";
         assert_eq!(written(runtime), [start, "1"]);
+    }
+
+    /// The last name in file order holds.
+    #[test]
+    fn names_stand_in_the_order_in_which_they_were_given() {
+        let runtime = runtime(1 << 20);
+        let mut renamed = tracer(runtime);
+        let mut other = ThreadTracer::start(runtime, 8, "other", 100).unwrap();
+        renamed.thread_renamed(7, "first");
+        other.thread_renamed(7, "second");
+        other.end(200);
+        renamed.thread_renamed(7, "third");
+        renamed.end(300);
+        let names: Vec<_> = written(runtime)
+            .into_iter()
+            .filter(|event| event.contains("ThreadRename"))
+            .collect();
+        let rename = |name| format!("ThreadRename {{ java_id: 7, name: {name:?} }}");
+        assert_eq!(names, ["first", "second", "third"].map(rename));
     }
 
     /// An event that is longer than any buffer gets one of its own size.
