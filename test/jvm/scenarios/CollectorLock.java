@@ -47,6 +47,8 @@ public final class CollectorLock {
 
         @Override
         public void run() {
+            // Has the class looked up, for which threads wait for each other, too.
+            System.nanoTime();
             long before = countBlocked(this);
             for (int call = 0; call < CALLS; call++) {
                 System.gc(); // @gc
