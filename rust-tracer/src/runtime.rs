@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use trace_format::{FileHeader, PARK_DOMAINS};
@@ -137,6 +138,20 @@ impl Runtime {
         }
         // Release: whoever sees that this is over sees the buffers in the queue.
         self.reclaiming.fetch_sub(1, Ordering::Release);
+    }
+
+    /// As [`reclaim_all`](Self::reclaim_all), but lets threads that write to their
+    /// buffers finish, if they do so soon.
+    pub(crate) fn reclaim_all_patiently(&self) {
+        const MAX_YIELDS: usize = 100;
+        let is_busy = |seat: &Seat| self.reclaim(seat).is_err();
+        for _ in 0..MAX_YIELDS {
+            if !self.seats.iter().any(is_busy) {
+                break;
+            }
+            thread::yield_now();
+        }
+        self.reclaim_all();
     }
 
     /// Hands the buffer of one thread, if it has one, to the drainer.

@@ -104,7 +104,7 @@ impl ThreadTracer {
             self.name = try_to_string(name).unwrap_or_default();
             return self.write_event(Event::ThreadRename { java_id, name });
         }
-        self.runtime.reclaim_all();
+        self.runtime.reclaim_all_patiently();
         self.write_event(Event::ThreadRename { java_id, name });
         self.submit_buffer();
     }
