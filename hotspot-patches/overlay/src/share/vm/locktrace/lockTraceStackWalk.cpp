@@ -96,15 +96,20 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
 }
 
 // The frame for the next walk's mark. The paper marks the one below the top; how
-// soon that returns depends on the program.
+// soon that returns depends on the program. Verification wants all of them.
 void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
-  if (_mark_is_unused && !thread->locktrace()->mark()->is_set()) {
+  if (LockContentionVerifyMarks) {
+    _mark_index = _mark_index < max_mark_index ? _mark_index + 1 : (int) min_mark_index;
+  } else if (_mark_is_unused && !thread->locktrace()->mark()->is_set()) {
     _mark_is_unused = false;
     if (_mark_index < max_mark_index) _mark_index++;
   } else if (_uses >= uses_until_nearer) {
     _uses = 0;
     if (_mark_index > min_mark_index) _mark_index--;
   }
+  // The stack is probably about as deep as it was.
+  int outermost_index = _length - 1 - min_marked_frames;
+  _mark_index = MAX2(MIN2(_mark_index, outermost_index), (int) min_mark_index);
 }
 
 // Marks the frame whose return address is at _slot. Returns the hash of the frames
