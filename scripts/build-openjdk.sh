@@ -11,6 +11,8 @@ readonly CACHE
 
 # shellcheck source=lib/progress.sh
 . "$ROOT/scripts/lib/progress.sh"
+# shellcheck source=lib/options.sh
+. "$ROOT/scripts/lib/options.sh"
 # shellcheck source=lib/machine.sh
 . "$ROOT/scripts/lib/machine.sh"
 # shellcheck source=lib/debian-package.sh
@@ -103,11 +105,6 @@ parse_options() {
     die "$EXIT_USAGE" "--jobs: expected a number above zero, found: $JOBS"
   [[ -z $BOOT_JDK || -x $BOOT_JDK/bin/javac ]] ||
     die "$EXIT_USAGE" "--boot-jdk: no JDK there, bin/javac is missing: $BOOT_JDK"
-}
-
-value_of() {
-  [[ -n ${2:-} ]] || die "$EXIT_USAGE" "$1 needs a value (see --help)"
-  printf '%s' "$2"
 }
 
 absolute_path() {

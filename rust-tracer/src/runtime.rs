@@ -128,30 +128,29 @@ impl Runtime {
     }
 
     /// Hands the buffers of all threads to the drainer, but for those that are
-    /// being written to at this moment.
-    pub(crate) fn reclaim_all(&self) {
+    /// being written to at this moment. Returns whether there were none.
+    pub(crate) fn reclaim_all(&self) -> bool {
         // Relaxed: whoever finds a seat emptied by this sees it all the same.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
+        let mut is_complete = true;
         for seat in self.seats.iter() {
-            // Fails for buffers that are being written to.
-            let _ = self.reclaim(seat);
+            is_complete &= self.reclaim(seat).is_ok();
         }
         // Release: whoever sees that this is over sees the buffers in the queue.
         self.reclaiming.fetch_sub(1, Ordering::Release);
+        is_complete
     }
 
     /// As [`reclaim_all`](Self::reclaim_all), but lets threads that write to their
     /// buffers finish, if they do so soon.
     pub(crate) fn reclaim_all_patiently(&self) {
         const MAX_YIELDS: usize = 100;
-        let is_busy = |seat: &Seat| self.reclaim(seat).is_err();
         for _ in 0..MAX_YIELDS {
-            if !self.seats.iter().any(is_busy) {
-                break;
+            if self.reclaim_all() {
+                return;
             }
             thread::yield_now();
         }
-        self.reclaim_all();
     }
 
     /// Hands the buffer of one thread, if it has one, to the drainer.

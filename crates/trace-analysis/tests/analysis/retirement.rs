@@ -95,6 +95,14 @@ const SCRIPT: &str = "
 ";
 const WAIT: &str = "T2 enter b on Lock@1: 10-50 T1 a, 50-55 <handoff>";
 
+/// In memory and as a file, the one wait is found, and all that it refers to.
+fn check_the_wait(events: &[(ThreadId, Event<'_>)]) {
+    for analyzed in [analyze(events, Limits::default()), analyze_as_file(events)] {
+        assert_eq!(waits(&analyzed), [WAIT]);
+        assert_eq!(unknown(&analyzed.counters), [0; 4]);
+    }
+}
+
 #[test]
 fn what_ends_right_after_its_use_keeps_its_name() {
     let mut events = metadata_events();
@@ -107,13 +115,7 @@ fn what_ends_right_after_its_use_keeps_its_name() {
             events.push((0, Event::MethodRetired { method }));
         }
     }
-    for analyzed in [
-        analyze(&events, Limits::default()),
-        analyze_as_file(&events),
-    ] {
-        assert_eq!(waits(&analyzed), [WAIT]);
-        assert_eq!(unknown(&analyzed.counters), [0; 4]);
-    }
+    check_the_wait(&events);
 }
 
 #[test]
@@ -127,13 +129,7 @@ fn what_is_released_after_the_end_keeps_its_name() {
     events.extend(retire("a"));
     events.extend(retire("b"));
     events.push(first);
-    for analyzed in [
-        analyze(&events, Limits::default()),
-        analyze_as_file(&events),
-    ] {
-        assert_eq!(waits(&analyzed), [WAIT]);
-        assert_eq!(unknown(&analyzed.counters), [0; 4]);
-    }
+    check_the_wait(&events);
 }
 
 #[test]
