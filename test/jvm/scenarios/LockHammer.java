@@ -36,8 +36,8 @@ public final class LockHammer {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        // Hammers that wait for each other to initialize a class are blocked by
-        // the JVM's count, too, once they are notified.
+        // Hammers that wait for each other to initialize a class, or to resolve a
+        // name in the constant pool, are blocked by the JVM's count, too.
         new LockHammer(1, 1).run(0);
         long blocked = new LockHammer(Integer.parseInt(args[0]), Integer.parseInt(args[1])).run(Long.parseLong(args[2]));
         System.out.println("blocked " + blocked);
@@ -101,10 +101,11 @@ public final class LockHammer {
 
         @Override
         public void run() {
-            for (int next = number; !enough; next++) {
-                anvils[next % anvils.length].strike();
+            int next = number;
+            do {
+                anvils[next++ % anvils.length].strike();
                 strikes++;
-            }
+            } while (!enough);
             finished.countDown();
             try {
                 mayEnd.await();
