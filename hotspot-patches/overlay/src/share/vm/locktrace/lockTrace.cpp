@@ -29,6 +29,8 @@
 #include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
 #include "runtime/thread.inline.hpp"
+#include "runtime/vmThread.hpp"
+#include "runtime/vm_operations.hpp"
 #include "runtime/vm_version.hpp"
 #include "utilities/defaultStream.hpp"
 #include "utilities/ostream.hpp"
@@ -117,13 +119,20 @@ void LockTrace::start(JavaThread* main_thread) {
   thread_start(main_thread);
 }
 
+// A thread in a hook may have taken a sequence number for what it has not written
+// yet. There is no safepoint in between, so at a safepoint all is written.
+class LockTraceEnd : public VM_Operation {
+ public:
+  VMOp_Type type() const { return VMOp_Dummy; }
+  void doit() { LockTraceMarks::unmark_all(); }
+};
+
 void LockTrace::stop() {
   if (_runtime == NULL) return;
   _enabled = 0;
-  // Events that other threads are writing now still reach their buffers, which
-  // can be taken from them at any time.
+  LockTraceEnd end_of_hooks;
+  VMThread::execute(&end_of_hooks);
   lct_stop(_runtime, StopTimeoutMillis);
-  LockTraceMarks::unmark_all();
 }
 
 // ---------------------------------------------------------------------------

@@ -62,6 +62,8 @@ void LockTraceEnter::acquired() {
 }
 
 void LockTraceEnter::write_entered() {
+  // The wait outlasts the trace.
+  if (!LockTrace::enabled()) return;
   if (_acquired_ns == 0) acquired();
   LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _spent_cycles);
   LockTraceMonitor* lock = _monitor->locktrace();

@@ -12,8 +12,6 @@
 #include "locktrace/lockTraceMarks.hpp"
 #include "runtime/mutexLocker.hpp"
 #include "runtime/thread.inline.hpp"
-#include "runtime/vmThread.hpp"
-#include "runtime/vm_operations.hpp"
 
 address LockTraceMarks::_stub = NULL;
 
@@ -65,18 +63,8 @@ bool LockTraceMarks::can_mark(JavaThread* thread) {
   return _stub != NULL && thread->vframe_array_head() == NULL && LockTrace::enabled();
 }
 
-class LockTraceUnmarkAll : public VM_Operation {
- public:
-  VMOp_Type type() const { return VMOp_Dummy; }
-  void doit() {
-    for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) {
-      LockTraceMarks::unmark(thread);
-    }
-  }
-};
-
 void LockTraceMarks::unmark_all() {
-  if (_stub == NULL) return;
-  LockTraceUnmarkAll operation;
-  VMThread::execute(&operation);
+  for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) {
+    unmark(thread);
+  }
 }

@@ -57,7 +57,7 @@ class LockTraceMarks : AllStatic {
   static void unmark(JavaThread* thread);
   static void unmark(Thread* thread, address* slot);
 
-  // Removes the marks of all threads at a safepoint.
+  // Removes the marks of all threads. At a safepoint.
   static void unmark_all();
 
   // Marks the return address at slot, if the thread can have a mark now. It has

@@ -190,9 +190,11 @@ uint8_t LockTracePark::reason() const {
 }
 
 void LockTracePark::end() {
-  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END);
   LockTraceThread* state = _thread->locktrace();
   state->_park = NULL;
+  // The park outlasts the trace.
+  if (!LockTrace::enabled()) return;
+  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END);
   jlong now_ns = os::javaTimeNanos();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
 
