@@ -1,0 +1,29 @@
+package bench;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Marks the begin and the end of an iteration in the trace: as a park on an object
+ * whose class occurs nowhere else. A JVM without tracing only loses the time of a
+ * very short park.
+ */
+public final class Mark {
+    private Mark() {}
+
+    /** What the trace shows after this belongs to the iteration. */
+    public static void begin() {
+        park(IterationBegin.BLOCKER);
+    }
+
+    /** What the trace shows after this does not belong to the iteration. */
+    public static void end() {
+        park(IterationEnd.BLOCKER);
+    }
+
+    private static void park(Object blocker) {
+        // A permit that is left over would let the park return at once, which is
+        // no event: the first park takes it.
+        LockSupport.parkNanos(1);
+        LockSupport.parkNanos(blocker, 1);
+    }
+}
