@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::entity::{ChainIndex, Entities, Frame};
+use crate::entity::{ChainIndex, ClassIndex, Entities, Frame};
 
 /// What a call chain tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,18 +23,39 @@ pub(crate) struct Code {
     pub(crate) releases: bool,
     /// The unpark releases what several threads could share.
     pub(crate) releases_shared: bool,
+    /// The class that releases its synchronizer, if the chain tells.
+    releaser: Option<ClassIndex>,
 }
 
 impl Code {
     fn of(frames: &[Frame], entities: &Entities) -> Self {
         let mut code = Self::default();
+        let mut passed_release = false;
         for frame in frames {
             let method = entities.method(frame.method);
-            if let Some(class) = method.class {
-                code.add(entities.class_name(class), &method.name);
+            let Some(class) = method.class else { continue };
+            let name = entities.class_name(class);
+            if passed_release != code.releases {
+                passed_release = true;
+                // To wait for a condition, it releases itself.
+                code.releaser = Some(class).filter(|_| !name.contains(".AbstractQueued"));
             }
+            code.add(name, &method.name);
         }
         code
+    }
+
+    /// The released synchronizer may be one of the class: its releaser, if known,
+    /// belongs to the same top-level class, as `Semaphore` and `Semaphore$FairSync`.
+    pub(crate) fn may_release(&self, class: ClassIndex, entities: &Entities) -> bool {
+        let top_level = |class| {
+            let name = entities.class_name(class);
+            name.split_once('$').map_or(name, |(outer, _)| outer)
+        };
+        self.releases
+            && self
+                .releaser
+                .is_none_or(|releaser| top_level(releaser) == top_level(class))
     }
 
     /// Considers that the thread is in `method`. Applications bring copies of

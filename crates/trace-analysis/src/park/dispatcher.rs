@@ -10,7 +10,7 @@ use super::permits::{Permits, Waker};
 use super::waker::{WaitForWaker, Woken};
 use super::{Code, CodeTable, Sink, Synchronizer};
 use crate::counter::{Counter, Counters};
-use crate::entity::{LockIndex, ThreadIndex};
+use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::rearranger::Step;
 
 /// Passes the ordered events of parked threads to the analyzers of what they are
@@ -136,7 +136,8 @@ impl Replay<'_> {
         let losses = self.domain.losses;
         let lock = match parked {
             Parked::OnLock(lock) => {
-                let unseen = waker.filter(|waker| self.is_unseen_release(end, waker, sink));
+                let unseen =
+                    waker.filter(|waker| self.is_unseen_release(lock, end, waker, sink.entities));
                 if let Some(analyzer) = self.analyzers.get_mut(lock) {
                     analyzer.lost(losses, sink.counters);
                     analyzer.end(end, unseen, sink);
@@ -160,12 +161,20 @@ impl Replay<'_> {
         };
     }
 
-    /// The unpark was the release of a lock whose analyzer has not heard of it.
-    fn is_unseen_release(&mut self, end: &End, waker: &Waker, sink: &Sink<'_>) -> bool {
-        let code = self.codes.of_chain(waker.chain, sink.entities);
+    /// The unpark was the release of a lock whose analyzer has not heard of it. It
+    /// may have been one of another lock, where the thread parked before.
+    fn is_unseen_release(
+        &mut self,
+        lock: LockIndex,
+        end: &End,
+        waker: &Waker,
+        entities: &Entities,
+    ) -> bool {
+        let code = self.codes.of_chain(waker.chain, entities);
+        let class = entities.lock_class(lock);
         end.unpark_elsewhere
             && end.reason != ParkEndReason::Interrupted
-            && code.releases
+            && class.is_some_and(|class| code.may_release(class, entities))
             && !code.no_release
             && !code.passes_on
     }

@@ -52,20 +52,37 @@ const CLASSES: [(&str, &[&str]); 9] = [
 const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
 
 /// The frames below a method that tell what it does, by what scripts call them.
-const ROLES: [(&str, &str, &str); 8] = [
-    ("share", QUEUED, "doAcquireShared"),
-    ("pass", QUEUED, "setHeadAndPropagate"),
-    ("unshare", QUEUED, "releaseShared"),
-    ("cancel", QUEUED, "cancelAcquire"),
+const ROLES: [(&str, &[(&str, &str)]); 9] = [
+    ("share", &[(QUEUED, "doAcquireShared")]),
+    ("pass", &[(QUEUED, "setHeadAndPropagate")]),
+    (
+        "unshare",
+        &[(QUEUED, "releaseShared"), (QUEUED, "fullyRelease")],
+    ),
+    ("cancel", &[(QUEUED, "cancelAcquire")]),
     (
         "await",
-        "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
-        "await",
+        &[(
+            "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
+            "await",
+        )],
     ),
-    ("idle", "java.util.concurrent.ThreadPoolExecutor", "getTask"),
-    ("lock", QUEUED, "acquireQueued"),
-    ("release", QUEUED, "release"),
+    (
+        "idle",
+        &[("java.util.concurrent.ThreadPoolExecutor", "getTask")],
+    ),
+    ("lock", &[(QUEUED, "acquireQueued")]),
+    ("release", &[(QUEUED, "release"), (QUEUED, "fullyRelease")]),
+    (
+        "unlock",
+        &[
+            (QUEUED, "release"),
+            ("java.util.concurrent.locks.ReentrantLock", "unlock"),
+        ],
+    ),
 ];
+/// Most frames of a role.
+const MAX_FRAMES: usize = 2;
 
 const FIRST_CLASS: ClassId = 100;
 const FIRST_ROLE: u32 = 200;
@@ -239,15 +256,17 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
             events.push(class(id, if is_last { 0 } else { id + 1 }, name));
         }
     }
-    for (role, (_, class_name, name)) in (0..).zip(ROLES) {
-        let id = FIRST_ROLE + role;
-        events.push(class(id, 0, class_name));
-        events.push(Event::Method {
-            method: id,
-            class: id,
-            name,
-            signature: "()V",
-        });
+    for (role, (_, role_frames)) in (0..).zip(ROLES) {
+        let first = FIRST_ROLE + role * MAX_FRAMES as u32;
+        for (id, (class_name, name)) in (first..).zip(role_frames) {
+            events.push(class(id, 0, class_name));
+            events.push(Event::Method {
+                method: id,
+                class: id,
+                name,
+                signature: "()V",
+            });
+        }
         for method in b'a'..=b'z' {
             let method = u32::from(method);
             let frame = |method| Frame {
@@ -255,9 +274,10 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
                 bci: 0,
                 line: 1,
             };
+            let role_methods = first..first + role_frames.len() as u32;
             events.push(Event::Chain {
                 chain: role_chain(role, method),
-                frames: vec![frame(id), frame(method)],
+                frames: role_methods.chain([method]).map(frame).collect(),
                 truncated: false,
             });
         }

@@ -203,7 +203,7 @@ fn unpark_before_the_park_is_found_in_the_threads_own_order() {
         "
         ReentrantLock
         10 T4 park d owner T1
-        20 T1 unpark T2 release/a elsewhere
+        20 T1 unpark T2 unlock/a elsewhere
         21 T2 park b
         22 T2 woken
         40 T2 unpark T4 b
@@ -602,6 +602,26 @@ fn permit_left_over_is_no_release() {
         ",
         "
         T4 enter d: 10-22 <no-exit>, 22-23 <handoff>, 23-40 T3 c, 40-45 <handoff>
+        ",
+    );
+}
+
+/// T1 unparked T2, which was parked on a `ReentrantLock` before.
+#[test]
+fn release_of_another_lock_is_none() {
+    check(
+        "
+        Semaphore
+        10 T4 park d
+        20 T1 unpark T2 unlock/a elsewhere
+        21 T2 park b
+        22 T2 woken
+        40 T3 unpark T4 c
+        45 T4 woken
+        ",
+        "
+        T4 enter d: 10-22 <no-exit>, 22-40 T3 c, 40-45 <handoff>
+        T2 enter b: 21-22 <no-exit>
         ",
     );
 }
