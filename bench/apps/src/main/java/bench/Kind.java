@@ -1,0 +1,17 @@
+package bench;
+
+/** What a result of an application tells. */
+enum Kind {
+    /** A real application of many threads. */
+    MULTI,
+    /** A real application of one thread, where tracing should cost nothing. */
+    SINGLE,
+    /** A program that does nothing but contend, wait or park. */
+    SYNTHETIC;
+
+    /** As {@code --list} prints it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase();
+    }
+}
