@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::aspect::{Aspect, Value};
 use crate::contention::{Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::Entities;
+use crate::method_table::MethodTable;
 
 /// Sums over some contentions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub struct Aggregation {
     nodes: Vec<Node>,
     /// The selectors: from a node and a value to the child.
     children: FxHashMap<(u32, Value), u32>,
+    methods: MethodTable,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
@@ -120,6 +122,7 @@ impl Aggregation {
             aspects: aspects.into(),
             nodes: vec![Node::default()],
             children: FxHashMap::default(),
+            methods: MethodTable::default(),
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
@@ -145,7 +148,7 @@ impl Aggregation {
             let mut node = 0;
             self.nodes[0].add(wait.id, contention.duration_ns);
             for aspect in &self.aspects {
-                let value = aspect.value(wait, contention, entities);
+                let value = aspect.value(wait, contention, entities, &mut self.methods);
                 node = child(&mut self.nodes, &mut self.children, node, value);
                 self.nodes[node as usize].add(wait.id, contention.duration_ns);
             }

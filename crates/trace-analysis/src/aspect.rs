@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, Waiting};
 use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex, ThreadIndex};
+use crate::method_table::MethodTable;
 
 /// A property by which contentions are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,16 +65,16 @@ impl Aspect {
         }
     }
 
-    /// What `contention`, a part of `wait`, is under this aspect.
-    pub fn value(self, wait: &Wait, contention: &Contention, entities: &Entities) -> Value {
-        let of_owner = |value: &dyn Fn(ThreadIndex, ChainIndex) -> Value| match contention.owner {
-            Owner::Thread { thread, chain } => value(thread, chain),
-            Owner::Unknown(reason) => Value::UnknownOwner(reason),
-        };
-        let method = |chain| match entities.code(chain, wait.lock) {
-            Some(frame) => Value::Method(frame.method),
-            None => Value::Chain(chain),
-        };
+    /// What `contention`, a part of `wait`, is under this aspect. `methods` remembers
+    /// what it has found.
+    #[inline]
+    pub(crate) fn value(
+        self,
+        wait: &Wait,
+        contention: &Contention,
+        entities: &Entities,
+        methods: &mut MethodTable,
+    ) -> Value {
         match self {
             Aspect::Group => Value::Group(wait.group),
             Aspect::Kind => Value::Kind(wait.kind.waiting()),
@@ -83,11 +84,20 @@ impl Aspect {
             },
             Aspect::Lock => Value::Lock(wait.lock),
             Aspect::Thread => Value::Thread(wait.thread),
-            Aspect::Method => method(wait.chain),
+            Aspect::Method => methods.value(wait.chain, wait.lock, entities),
             Aspect::Chain => Value::Chain(wait.chain),
-            Aspect::OwnerThread => of_owner(&|thread, _| Value::Thread(thread)),
-            Aspect::OwnerMethod => of_owner(&|_, chain| method(chain)),
-            Aspect::OwnerChain => of_owner(&|_, chain| Value::Chain(chain)),
+            Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain => {
+                match contention.owner {
+                    Owner::Unknown(reason) => Value::UnknownOwner(reason),
+                    Owner::Thread { thread, .. } if self == Aspect::OwnerThread => {
+                        Value::Thread(thread)
+                    }
+                    Owner::Thread { chain, .. } if self == Aspect::OwnerChain => {
+                        Value::Chain(chain)
+                    }
+                    Owner::Thread { chain, .. } => methods.value(chain, wait.lock, entities),
+                }
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ mod label;
 mod lock_analyzer;
 mod lock_dispatcher;
 mod metadata;
+mod method_table;
 mod park;
 mod rearranger;
 mod statistics;

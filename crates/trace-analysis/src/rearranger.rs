@@ -23,9 +23,7 @@
 //!
 //! Nothing is remembered of a lock once its last event is released.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 use trace_format::LockId;
@@ -51,52 +49,160 @@ pub(crate) enum Step<E> {
 /// One queue per lock, or per domain of park events.
 #[derive(Debug)]
 pub(crate) struct Rearranger<E> {
-    queues: FxHashMap<LockId, Queue<E>>,
+    queues: FxHashMap<LockId, Queue>,
     /// The first number of each queue.
     first: u64,
-    /// Events in all queues.
-    pending: usize,
+    /// The events in all queues.
+    pending: Store<E>,
     max_pending: usize,
 }
 
+/// Events, each at a place of its own. A place is used again when its event is
+/// taken out.
 #[derive(Debug)]
-struct Queue<E> {
+struct Store<E> {
+    events: Vec<E>,
+    free: Vec<Place>,
+}
+
+type Place = u32;
+
+impl<E: Copy> Store<E> {
+    fn len(&self) -> usize {
+        self.events.len() - self.free.len()
+    }
+
+    fn insert(&mut self, event: E) -> Place {
+        if let Some(place) = self.free.pop() {
+            self.events[place as usize] = event;
+            return place;
+        }
+        self.events.push(event);
+        self.events.len() as Place - 1
+    }
+
+    fn take(&mut self, place: Place) -> E {
+        self.free.push(place);
+        self.events[place as usize]
+    }
+}
+
+/// The events of one order that wait for others.
+///
+/// The numbers have no gaps, so an event's number says where it belongs: there is
+/// nothing to compare. Only where few events would stand far apart they are sorted.
+#[derive(Debug)]
+struct Queue {
     /// The number to release next.
     next: u64,
-    /// What has arrived beyond `next`, the smallest sequence number on top.
-    pending: BinaryHeap<Reverse<Pending<E>>>,
+    /// The places of the events from `next` on, [`MISSING`] for those that have not
+    /// arrived.
+    near: VecDeque<Place>,
+    /// The places of other events by number.
+    far: BTreeMap<u64, Place>,
+    /// How many events are pending.
+    len: usize,
 }
 
-#[derive(Debug)]
-struct Pending<E> {
-    sequence: u64,
-    event: E,
-}
+/// Stands for the place of an event that has not arrived.
+const MISSING: Place = Place::MAX;
 
-impl<E> Ord for Pending<E> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.sequence.cmp(&other.sequence)
-    }
-}
+/// Numbers for each pending event that [`Queue::near`] may span: as many as there are
+/// threads on the lock if the first buffer of one thread comes before those of the
+/// others.
+const MAX_SPREAD: usize = 16;
 
-impl<E> PartialOrd for Pending<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> PartialEq for Pending<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<E> Eq for Pending<E> {}
-
-/// Capacity that a queue keeps while nothing is pending. A longer one is used to
-/// a quarter at least: the bound is on the events of all locks, and many locks
-/// can have had many events pending at some time.
+/// Span and capacity that a queue may have in any case.
 const SMALL: usize = 64;
+
+impl Queue {
+    fn new(next: u64) -> Self {
+        Self {
+            next,
+            near: VecDeque::new(),
+            far: BTreeMap::new(),
+            len: 0,
+        }
+    }
+
+    fn max_span(&self) -> usize {
+        self.len * MAX_SPREAD + SMALL
+    }
+
+    /// Keeps `event`, which has a number beyond the next one. `false` if there is one
+    /// of this number.
+    fn insert<E: Copy>(&mut self, sequence: u64, event: E, store: &mut Store<E>) -> bool {
+        let index = usize::try_from(sequence - self.next).unwrap_or(usize::MAX);
+        if index >= self.near.len() && index < self.max_span() {
+            self.near.resize(index + 1, MISSING);
+        }
+        if self.far.contains_key(&sequence) {
+            return false;
+        }
+        match self.near.get_mut(index) {
+            Some(place) if *place != MISSING => return false,
+            Some(place) => *place = store.insert(event),
+            None => {
+                self.far.insert(sequence, store.insert(event));
+            }
+        }
+        self.len += 1;
+        true
+    }
+
+    /// Takes out the event that has the next number, if it has arrived.
+    fn take_next<E: Copy>(&mut self, store: &mut Store<E>) -> Option<E> {
+        if self.len == 0 {
+            return None;
+        }
+        let place = match self.near.front() {
+            Some(&place) if place != MISSING => place,
+            _ => self.far.remove(&self.next)?,
+        };
+        self.len -= 1;
+        self.advance(1);
+        Some(store.take(place))
+    }
+
+    /// Passes over so many numbers, whose events are not here.
+    fn advance(&mut self, numbers: u64) {
+        self.next += numbers;
+        let len = usize::try_from(numbers).unwrap_or(usize::MAX);
+        self.near.drain(..len.min(self.near.len()));
+    }
+
+    /// The first number whose event has arrived.
+    fn first(&self) -> Option<u64> {
+        let far = self.far.keys().next().copied();
+        // No further than needed: what is looked at here is passed over next.
+        let before_far = far.map_or(u64::MAX, |far| far - self.next);
+        let before_far = usize::try_from(before_far).unwrap_or(usize::MAX);
+        let mut near = self.near.iter().take(before_far);
+        let near = near.position(|&place| place != MISSING);
+        near.map(|index| self.next + index as u64).or(far)
+    }
+
+    /// Gives back memory that so few events do not justify. Many queues can have had
+    /// many events pending at some time.
+    fn shrink(&mut self) {
+        if self.near.len() > self.max_span() {
+            let numbers = self.next..;
+            let near = numbers.zip(self.near.drain(..));
+            self.far.extend(near.filter(|&(_, place)| place != MISSING));
+        }
+        if self.near.len() < self.near.capacity() / 4 {
+            self.near.shrink_to((self.near.len() * 2).max(SMALL));
+        }
+    }
+
+    /// Drops all events.
+    fn drain<E: Copy>(self, store: &mut Store<E>) {
+        let near = self.near.into_iter().filter(|&place| place != MISSING);
+        for place in near.chain(self.far.into_values()) {
+            store.take(place);
+        }
+    }
+}
 
 impl<E: Ordered> Rearranger<E> {
     /// A rearranger that holds back up to `max_pending` events. The first number
@@ -105,12 +211,16 @@ impl<E: Ordered> Rearranger<E> {
         Self {
             queues: FxHashMap::default(),
             first,
-            pending: 0,
-            max_pending,
+            pending: Store {
+                events: Vec::new(),
+                free: Vec::new(),
+            },
+            max_pending: max_pending.min(MISSING as usize - 1),
         }
     }
 
     /// Takes number `sequence` of `lock` and releases what is due.
+    #[inline]
     pub(crate) fn arrive(
         &mut self,
         lock: LockId,
@@ -120,24 +230,24 @@ impl<E: Ordered> Rearranger<E> {
         mut release: impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
         let first = self.first;
-        let queue = self.queues.entry(lock).or_insert_with(|| Queue {
-            next: first,
-            pending: BinaryHeap::new(),
-        });
+        let queue = self.queues.entry(lock);
+        let queue = queue.or_insert_with(|| Queue::new(first));
         // No tracer gets as far as the last number, which would have no next.
         if sequence < queue.next || sequence == u64::MAX {
             counters.add(Counter::LateEvents, 1);
         } else if sequence > queue.next {
-            queue.pending.push(Reverse(Pending { sequence, event }));
-            self.pending += 1;
-            if self.pending > self.max_pending {
+            if !queue.insert(sequence, event, &mut self.pending) {
+                counters.add(Counter::LateEvents, 1);
+            } else if self.pending.len() > self.max_pending {
                 self.make_room(counters, release);
             }
         } else {
-            queue.next = sequence + 1;
-            let retired = event.is_last();
+            queue.advance(1);
+            let is_last = event.is_last();
             release(lock, Step::Event(event), counters);
-            self.release_due(lock, retired, counters, &mut release);
+            if is_last || release_due(lock, queue, &mut self.pending, counters, &mut release) {
+                self.retire(lock, counters);
+            }
         }
     }
 
@@ -154,41 +264,11 @@ impl<E: Ordered> Rearranger<E> {
         }
     }
 
-    /// Releases the events of `lock` that have no number missing before them.
-    fn release_due(
-        &mut self,
-        lock: LockId,
-        mut retired: bool,
-        counters: &mut Counters,
-        release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
-    ) {
-        let Some(queue) = self.queues.get_mut(&lock) else {
-            return;
-        };
-        while !retired
-            && let Some(first) = queue.pending.peek_mut()
-            && first.0.sequence <= queue.next
-        {
-            let Reverse(Pending { sequence, event }) = PeekMut::pop(first);
-            self.pending -= 1;
-            if sequence < queue.next {
-                counters.add(Counter::LateEvents, 1);
-                continue;
-            }
-            queue.next += 1;
-            retired = event.is_last();
-            release(lock, Step::Event(event), counters);
-        }
-        if queue.pending.len() < queue.pending.capacity() / 4 {
-            queue
-                .pending
-                .shrink_to((queue.pending.len() * 2).max(SMALL));
-        }
-        if retired {
-            // Nothing comes after the last number; what claims to is damage.
-            counters.add(Counter::LateEvents, queue.pending.len() as u64);
-            self.pending -= queue.pending.len();
-            self.queues.remove(&lock);
+    /// Nothing comes after the last number; what claims to is damage.
+    fn retire(&mut self, lock: LockId, counters: &mut Counters) {
+        if let Some(queue) = self.queues.remove(&lock) {
+            counters.add(Counter::LateEvents, queue.len as u64);
+            queue.drain(&mut self.pending);
         }
     }
 
@@ -203,15 +283,17 @@ impl<E: Ordered> Rearranger<E> {
         let Some(queue) = self.queues.get_mut(&lock) else {
             return false;
         };
-        let Some(&Reverse(Pending { sequence, .. })) = queue.pending.peek() else {
+        let Some(sequence) = queue.first() else {
             return false;
         };
         counters.add(Counter::GapsSkipped, 1);
         let numbers = sequence - queue.next;
         counters.add(Counter::NumbersSkipped, numbers);
-        queue.next = sequence;
+        queue.advance(numbers);
         release(lock, Step::Gap { numbers }, counters);
-        self.release_due(lock, false, counters, release);
+        if release_due(lock, queue, &mut self.pending, counters, release) {
+            self.retire(lock, counters);
+        }
         true
     }
 
@@ -225,16 +307,16 @@ impl<E: Ordered> Rearranger<E> {
         mut release: impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
         let enough = self.max_pending / 4 * 3;
-        while self.pending > enough {
+        while self.pending.len() > enough {
             let mut fullest: Vec<_> = self
                 .queues
                 .iter()
-                .map(|(&lock, queue)| (queue.pending.len(), lock))
+                .map(|(&lock, queue)| (queue.len, lock))
                 .filter(|&(len, _)| len > 0)
                 .collect();
             fullest.sort_unstable();
             for (len, lock) in fullest.into_iter().rev() {
-                while self.pending > enough && self.pending_of(lock) > len / 2 {
+                while self.pending.len() > enough && self.pending_of(lock) > len / 2 {
                     counters.add(Counter::GapsSkippedEarly, 1);
                     self.skip_gap(lock, counters, &mut release);
                 }
@@ -243,10 +325,28 @@ impl<E: Ordered> Rearranger<E> {
     }
 
     fn pending_of(&self, lock: LockId) -> usize {
-        self.queues
-            .get(&lock)
-            .map_or(0, |queue| queue.pending.len())
+        self.queues.get(&lock).map_or(0, |queue| queue.len)
     }
+}
+
+/// Releases the events of `queue` that have no number missing before them. `true` if
+/// that was the last of the lock.
+fn release_due<E: Ordered>(
+    lock: LockId,
+    queue: &mut Queue,
+    store: &mut Store<E>,
+    counters: &mut Counters,
+    release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
+) -> bool {
+    while let Some(event) = queue.take_next(store) {
+        let is_last = event.is_last();
+        release(lock, Step::Event(event), counters);
+        if is_last {
+            return true;
+        }
+    }
+    queue.shrink();
+    false
 }
 
 #[cfg(test)]
@@ -327,6 +427,35 @@ mod tests {
     }
 
     #[test]
+    fn releases_in_order_however_far_apart() {
+        // From far to near and back, and all of it again behind what was far.
+        let numbers: Vec<u64> = (0..40_000).step_by(1000).chain(0..40_000).collect();
+        let (released, counters) = arrive(&numbers[1..], 50_000);
+        let expected = (0..40_000).map(|number| number.to_string());
+        let expected: Vec<_> = expected.chain(["end".to_owned()]).collect();
+        assert_eq!(released, expected.join(" "));
+        assert_eq!(counters.value(Counter::LateEvents), 39);
+    }
+
+    #[test]
+    fn few_events_far_apart_need_little() {
+        let mut queue = Queue::new(0);
+        let mut store = Store {
+            events: Vec::new(),
+            free: Vec::new(),
+        };
+        for number in (1..10_000).chain([120_000]) {
+            assert!(queue.insert(number, Event::Number(number), &mut store));
+        }
+        assert!(queue.near.len() > 100_000);
+        queue.advance(1);
+        while queue.take_next(&mut store).is_some() {}
+        queue.shrink();
+        assert!(queue.near.capacity() <= SMALL);
+        assert_eq!((queue.len, queue.first()), (1, Some(120_000)));
+    }
+
+    #[test]
     fn makes_room_in_the_fullest_lock_first() {
         let mut counters = Counters::default();
         let mut released = Vec::new();
@@ -359,7 +488,7 @@ mod tests {
         }
         assert_eq!(released, 2);
         assert!(rearranger.queues.is_empty());
-        assert_eq!(rearranger.pending, 0);
+        assert_eq!(rearranger.pending.len(), 0);
         assert_eq!(counters.value(Counter::LateEvents), 1);
     }
 

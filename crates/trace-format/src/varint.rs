@@ -33,10 +33,15 @@ pub fn encode(mut value: u64) -> ([u8; MAX_LEN], usize) {
 /// Reads the number at the start of `bytes`: its value and encoded length.
 #[inline]
 pub fn decode(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
-    match bytes.first() {
-        Some(&byte) if byte < 0x80 => Ok((u64::from(byte), 1)),
-        Some(_) => decode_long(bytes),
-        None => Err(VarintError::Truncated),
+    // Most numbers have one byte, and nearly all others two or three.
+    match *bytes {
+        [a, ..] if a < 0x80 => Ok((u64::from(a), 1)),
+        [a, b, ..] if b < 0x80 => Ok((u64::from(a & 0x7f) | u64::from(b) << 7, 2)),
+        [a, b, c, ..] if c < 0x80 => {
+            let low = u64::from(a & 0x7f) | u64::from(b & 0x7f) << 7;
+            Ok((low | u64::from(c) << 14, 3))
+        }
+        _ => decode_long(bytes),
     }
 }
 
