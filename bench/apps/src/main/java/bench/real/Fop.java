@@ -17,7 +17,7 @@ import org.apache.xalan.processor.TransformerFactoryImpl;
 
 /** FOP formats a document of sections, each of which fits on a page of its own. */
 public final class Fop implements Application {
-    private static final int SECTIONS = 60;
+    private static final int SECTIONS = 40;
     private static final int ROWS = 20;
 
     private final int sections;

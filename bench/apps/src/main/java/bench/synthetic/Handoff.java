@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Pairs of threads, one of which hands numbers to the other through a {@link SynchronousQueue}. */
 public final class Handoff implements Application {
-    private static final int ITEMS = 100_000;
+    private static final int ITEMS = 200_000;
 
     private final int pairs;
     private final int itemsEach;

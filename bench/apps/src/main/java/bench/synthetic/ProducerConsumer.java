@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * and wanting the monitor again.
  */
 public final class ProducerConsumer implements Application {
-    private static final int ITEMS = 60_000;
+    private static final int ITEMS = 100_000;
 
     private final int pairs;
     private final int itemsEach;
