@@ -11,6 +11,7 @@ include make/hotspot-tests.mk
 include make/lint.mk
 include make/fuzz.mk
 include make/jmh.mk
+include make/bench.mk
 include make/sanitize.mk
 include make/stress.mk
 

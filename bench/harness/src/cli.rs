@@ -1,0 +1,247 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, ValueEnum};
+use clap_complete::Shell;
+
+use crate::configuration::Configuration;
+use crate::java::{Jdk, Jdks};
+use crate::measure::Plan;
+use crate::paths;
+use crate::results::{Reinitialize, Settings};
+use crate::suite::{Origin, Size};
+
+/// Measures what tracing costs on real applications, against its peers.
+///
+/// Runs each workload in all configurations, one after the other, in JVMs of their own, round by
+/// round. Writes results.json, tables.md and plots.
+#[derive(Debug, Parser)]
+#[command(name = "bench/run", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    /// Bundled applications, those of --list, or all [default: all; none if a jar is given]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    apps: Option<Vec<String>>,
+
+    /// DaCapo, 9.12 or Chopin
+    #[arg(long, value_name = "JAR")]
+    dacapo: Option<PathBuf>,
+
+    /// The Scala Benchmarking Project's suite
+    #[arg(long, value_name = "JAR")]
+    scalabench: Option<PathBuf>,
+
+    /// Renaissance; its benchmarks choose their own number of threads
+    #[arg(long, value_name = "JAR")]
+    renaissance: Option<PathBuf>,
+
+    /// Benchmarks of the jars [default: all that they list]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    benchmarks: Vec<String>,
+
+    /// Configurations; ratios need `stock` [default: all]
+    #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
+    configurations: Vec<Configuration>,
+
+    /// How often everything runs [default: 10, quick: 3]
+    #[arg(long, value_name = "N", value_parser = positive())]
+    rounds: Option<u32>,
+
+    /// Iterations in each JVM [default: 45, quick: 4]
+    #[arg(long, value_name = "N", value_parser = positive())]
+    iterations: Option<u32>,
+
+    /// How many of these, at the end, are measured [default: 10, quick: 2]
+    #[arg(long, value_name = "N", value_parser = positive())]
+    keep: Option<u32>,
+
+    /// Threads of a workload that can be told
+    #[arg(long, value_name = "N", default_value = "8", value_parser = positive())]
+    threads: u32,
+
+    /// Work of an iteration
+    #[arg(long, value_enum, default_value_t = Size::Default)]
+    size: Size,
+
+    /// How long a tracer lives
+    #[arg(long, value_enum, default_value_t = Reinitialize::Jvm)]
+    reinitialize: Reinitialize,
+
+    /// Size of the Java heap
+    #[arg(long, value_name = "SIZE", default_value = "1g")]
+    heap: String,
+
+    /// Further flag of all JVMs
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    jvm_option: Vec<String>,
+
+    /// How long a JVM may take before it is killed and counts as failed
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = humantime::parse_duration)]
+    timeout: Duration,
+
+    /// Folder of results [default: build/bench/results; of --report its first folder]
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Keep the traces in the folder of results
+    #[arg(long)]
+    keep_traces: bool,
+
+    /// A few applications, and what is called quick above: under 15 minutes on 2 processors
+    #[arg(long, conflicts_with_all = ["dacapo", "scalabench", "renaissance"])]
+    quick: bool,
+
+    /// List what could be run
+    #[arg(long)]
+    list: bool,
+
+    /// Measure nothing, but make tables and plots again of the results in some folders, put
+    /// together
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    report: Vec<PathBuf>,
+
+    /// Fail if a target is missed
+    #[arg(long)]
+    check_targets: bool,
+
+    /// The patched JDK [default: build/jdk]
+    #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK")]
+    jdk: Option<PathBuf>,
+
+    /// The same JDK without patches [default: build/jdk-stock]
+    #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK_STOCK")]
+    jdk_stock: Option<PathBuf>,
+
+    /// Print a completion script for a shell
+    #[arg(long, value_name = "SHELL")]
+    completions: Option<Shell>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; JVMs that failed are in the results
+  1  a target was missed, with --check-targets
+  2  wrong usage, or nothing could be measured";
+
+/// Applications of the quick setting: some where many threads contend, some with a single thread,
+/// and the one that waits and notifies.
+const QUICK_APPS: [&str; 6] = [
+    "xalan",
+    "h2",
+    "tomcat",
+    "luindex",
+    "fop",
+    "producer-consumer",
+];
+
+/// What the user wants.
+pub(crate) enum Task {
+    Completions(Shell),
+    List(Plan),
+    Measure(Plan),
+    Report {
+        folders: Vec<PathBuf>,
+        output: PathBuf,
+        check_targets: bool,
+    },
+}
+
+impl Cli {
+    /// Checks what the parser cannot.
+    pub(crate) fn task(self) -> anyhow::Result<Task> {
+        if let Some(shell) = self.completions {
+            return Ok(Task::Completions(shell));
+        }
+        if let Some(first) = self.report.first() {
+            return Ok(Task::Report {
+                output: self.output.unwrap_or_else(|| first.clone()),
+                folders: self.report,
+                check_targets: self.check_targets,
+            });
+        }
+        let list = self.list;
+        let plan = self.plan()?;
+        Ok(if list {
+            Task::List(plan)
+        } else {
+            Task::Measure(plan)
+        })
+    }
+
+    fn plan(self) -> anyhow::Result<Plan> {
+        let or_default = |chosen: Option<u32>, full, quick| {
+            chosen.unwrap_or(if self.quick { quick } else { full })
+        };
+        let rounds = or_default(self.rounds, 10, 3);
+        let iterations = or_default(self.iterations, 45, 4);
+        let keep = or_default(self.keep, 10, 2);
+        ensure!(
+            keep <= iterations,
+            "cannot keep {keep} of {iterations} iterations"
+        );
+        let jars = [
+            (Origin::Dacapo, self.dacapo),
+            (Origin::Scalabench, self.scalabench),
+            (Origin::Renaissance, self.renaissance),
+        ];
+        let jars: Vec<_> = jars
+            .into_iter()
+            .filter_map(|(origin, jar)| Some((origin, jar?)))
+            .collect();
+        ensure!(
+            self.benchmarks.is_empty() || !jars.is_empty(),
+            "--benchmarks chooses from a jar: --dacapo, --scalabench or --renaissance names it"
+        );
+        let applications = match self.apps {
+            Some(names) if names == ["all"] => Some(Vec::new()),
+            Some(names) => Some(names),
+            None if self.quick => Some(QUICK_APPS.map(str::to_owned).to_vec()),
+            None => jars.is_empty().then(Vec::new),
+        };
+        let mut configurations = self.configurations;
+        if configurations.is_empty() {
+            configurations = Configuration::value_variants().to_vec();
+        }
+        configurations.sort_unstable();
+        configurations.dedup();
+        Ok(Plan {
+            jdks: Jdks {
+                traced: jdk(self.jdk, "jdk")?,
+                stock: jdk(self.jdk_stock, "jdk-stock")?,
+            },
+            applications,
+            jars,
+            benchmarks: self.benchmarks,
+            configurations,
+            rounds,
+            settings: Settings {
+                iterations,
+                keep,
+                threads: self.threads,
+                size: self.size,
+                reinitialize: self.reinitialize,
+                heap: self.heap,
+                jvm_options: self.jvm_option,
+            },
+            time_limit: self.timeout,
+            output: self
+                .output
+                .unwrap_or_else(|| paths::build().join("results")),
+            keep_traces: self.keep_traces,
+            check_targets: self.check_targets,
+        })
+    }
+}
+
+fn positive() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(1..)
+}
+
+/// The JDK that the user chose, or the one that was built.
+fn jdk(chosen: Option<PathBuf>, name: &str) -> anyhow::Result<Jdk> {
+    let built = || paths::repository().join("build").join(name);
+    Jdk::find(&chosen.unwrap_or_else(built), &format!("--{name}"))
+}

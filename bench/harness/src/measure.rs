@@ -1,0 +1,315 @@
+//! Measuring: from the plan to results.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::configuration::{Configuration, TRACE_FILE, Unavailable};
+use crate::java::{Jdks, fetch_profiler};
+use crate::machine::{Machine, load_average};
+use crate::output::write_json;
+use crate::results::{JvmRun, Outcome, Results, Settings, Subject};
+use crate::schedule::{Turn, turns};
+use crate::suite::{Origin, Suite, Work, Workload};
+use crate::{jvm, protocol, trace};
+
+/// What is to be measured, and how.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) jdks: Jdks,
+    /// Bundled applications by name, all if empty; `None` for none of them.
+    pub(crate) applications: Option<Vec<String>>,
+    /// The jars of other suites.
+    pub(crate) jars: Vec<(Origin, PathBuf)>,
+    /// Benchmarks of these jars by name, all if empty.
+    pub(crate) benchmarks: Vec<String>,
+    pub(crate) configurations: Vec<Configuration>,
+    pub(crate) rounds: u32,
+    pub(crate) settings: Settings,
+    /// For each JVM.
+    pub(crate) time_limit: Duration,
+    pub(crate) output: PathBuf,
+    pub(crate) keep_traces: bool,
+    pub(crate) check_targets: bool,
+}
+
+impl Plan {
+    fn suites(&self) -> anyhow::Result<Vec<Suite>> {
+        // The traced JDK may be missing features that suites need to be listed.
+        let jdk = &self.jdks.stock;
+        let mut suites = Vec::new();
+        if self.applications.is_some() {
+            eprintln!("building the bundled applications");
+            suites.push(Suite::bundled(jdk)?);
+        }
+        for (origin, jar) in &self.jars {
+            suites.push(Suite::of_jar(jdk, *origin, jar)?);
+        }
+        Ok(suites)
+    }
+
+    fn workloads(&self, suites: &[Suite]) -> anyhow::Result<Vec<Workload>> {
+        let mut workloads = Vec::new();
+        for suite in suites {
+            workloads.extend(match &self.applications {
+                Some(names) if suite.is(Origin::Bundled) => suite.select(names)?,
+                _ => suite.select(&self.benchmarks)?,
+            });
+        }
+        Ok(workloads)
+    }
+}
+
+/// Prints all workloads that could be run.
+pub(crate) fn list(plan: &Plan) -> anyhow::Result<()> {
+    for suite in plan.suites()? {
+        for workload in suite.workloads() {
+            println!("{workload}\t{}", workload.kind.name());
+        }
+    }
+    Ok(())
+}
+
+/// Measures. The results so far are in the output folder all the time.
+pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
+    fs::create_dir_all(&plan.output).with_context(|| plan.output.display().to_string())?;
+    let suites = plan.suites()?;
+    let workloads = plan.workloads(&suites)?;
+    let mut bench = Bench {
+        plan,
+        suites,
+        profiler: None,
+    };
+    let (configurations, unavailable) = bench.available_configurations()?;
+    let settings = &plan.settings;
+    let turns = turns(
+        plan.rounds,
+        workloads.len(),
+        &configurations,
+        settings.jvms_in_each_round(),
+    );
+    announce(turns.len(), settings);
+    let mut results = Results::new(
+        humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        load_average(),
+        plan.subject()?,
+        plan.rounds,
+        configurations,
+        unavailable,
+        workloads,
+    );
+    let progress = Progress::new(turns.len() as u64);
+    for (at, &turn) in turns.iter().enumerate() {
+        let workload = results.workloads[turn.workload].clone();
+        progress.begin(&workload, turn);
+        let run = bench.run(&workload, turn, at)?;
+        progress.end(&run);
+        results.jvms.push(run);
+        write_json(&plan.output, &results)?;
+    }
+    progress.finish();
+    Ok(results)
+}
+
+/// Says how long it will take, if an iteration takes as long as those of the
+/// bundled applications.
+fn announce(jvms: usize, settings: &Settings) {
+    const ITERATION: Duration = Duration::from_millis(1_200);
+    const START: Duration = Duration::from_millis(1_500);
+    let (iterations, _) = settings.in_each_jvm();
+    let each = START + ITERATION * iterations;
+    let minutes = (each * jvms as u32).as_secs().div_ceil(60);
+    eprintln!("{jvms} JVMs with {iterations} iterations each: about {minutes} minutes");
+}
+
+impl Plan {
+    fn subject(&self) -> anyhow::Result<Subject> {
+        Ok(Subject {
+            machine: Machine::this(),
+            locktrace: env!("CARGO_PKG_VERSION").to_owned(),
+            jdk_stock: self.jdks.stock.version()?,
+            jdk_traced: self.jdks.traced.version()?,
+            settings: self.settings.clone(),
+        })
+    }
+}
+
+struct Bench<'a> {
+    plan: &'a Plan,
+    suites: Vec<Suite>,
+    /// The agent of async-profiler, if it is needed and there.
+    profiler: Option<PathBuf>,
+}
+
+impl Bench<'_> {
+    /// Those of the plan's configurations in which a JVM can start.
+    fn available_configurations(
+        &mut self,
+    ) -> anyhow::Result<(Vec<Configuration>, Vec<Unavailable>)> {
+        let (mut available, mut unavailable) = (Vec::new(), Vec::new());
+        for &configuration in &self.plan.configurations {
+            match self.problem(configuration)? {
+                None => available.push(configuration),
+                Some(reason) => {
+                    eprintln!("{configuration} is left out: {reason}");
+                    unavailable.push(Unavailable {
+                        configuration,
+                        reason,
+                    });
+                }
+            }
+        }
+        ensure!(!available.is_empty(), "no configuration can be measured");
+        Ok((available, unavailable))
+    }
+
+    /// Why a JVM cannot start; `None` if it can.
+    fn problem(&mut self, configuration: Configuration) -> anyhow::Result<Option<String>> {
+        if configuration == Configuration::AsyncProfiler {
+            match fetch_profiler(&self.plan.jdks.stock) {
+                Ok(agent) => self.profiler = Some(agent),
+                Err(error) => return Ok(Some(format!("{error:#}"))),
+            }
+        }
+        let folder = tempfile::tempdir()?;
+        let mut arguments = self.flags(configuration);
+        arguments.push("-version".into());
+        let java = configuration.java(&self.plan.jdks);
+        let finished = jvm::run(&java, &arguments, folder.path(), self.plan.time_limit)?;
+        Ok(finished.failure().map(|failure| {
+            let complaints = finished.stdout.lines().chain(finished.stderr.lines());
+            complaints
+                .take(1)
+                .fold(failure, |text, line| format!("{line} ({text})"))
+        }))
+    }
+
+    fn flags(&self, configuration: Configuration) -> Vec<OsString> {
+        let settings = &self.plan.settings;
+        let heap = ["-Xms", "-Xmx"].map(|flag| format!("{flag}{}", settings.heap).into());
+        let mut flags = Vec::from(heap);
+        flags.extend(settings.jvm_options.iter().map(OsString::from));
+        flags.extend(configuration.flags(self.profiler.as_deref()));
+        flags
+    }
+
+    /// Runs the JVM at a position in the schedule.
+    fn run(&self, workload: &Workload, turn: Turn, at: usize) -> anyhow::Result<JvmRun> {
+        let Plan {
+            jdks,
+            settings,
+            time_limit,
+            output,
+            ..
+        } = self.plan;
+        let (iterations, keep) = settings.in_each_jvm();
+        let work = Work {
+            iterations,
+            threads: settings.threads,
+            size: settings.size,
+        };
+        let suite = self.suites.iter().find(|suite| suite.is(workload.suite));
+        let suite = suite.expect("a workload comes from a suite");
+        let mut arguments = self.flags(turn.configuration);
+        arguments.extend(suite.arguments(&workload.name, work));
+        let folder = tempfile::Builder::new()
+            .prefix("jvm-")
+            .tempdir_in(std::path::absolute(output)?)?;
+        let java = turn.configuration.java(jdks);
+        let finished = jvm::run(&java, &arguments, folder.path(), *time_limit)?;
+
+        let trace = folder.path().join(TRACE_FILE);
+        let told = protocol::parse(&finished.stdout, iterations);
+        // What the benchmark says is more telling than how the JVM ended.
+        let passed = match (told, finished.failure()) {
+            (Ok(iterations), None) => Ok(iterations),
+            (Err(reason), None) => Err(reason),
+            (Err(reason), Some(failure)) => Err(format!("{failure}: {reason}")),
+            (Ok(_), Some(failure)) => Err(failure),
+        };
+        let outcome = passed.and_then(|times| {
+            let traced = turn
+                .configuration
+                .traces()
+                .then(|| trace::read(&trace, iterations, keep));
+            let traced = traced.transpose().map_err(|error| format!("{error:#}"))?;
+            Ok(Outcome::Passed {
+                iterations: times,
+                traced,
+            })
+        });
+        if self.plan.keep_traces && trace.exists() {
+            let kept = format!("{at:04}-{workload}-{}.lct", turn.configuration).replace(':', "-");
+            fs::rename(&trace, output.join(kept)).context("keeping a trace")?;
+        }
+        Ok(JvmRun {
+            round: turn.round,
+            workload: workload.clone(),
+            configuration: turn.configuration,
+            duration_ns: finished.duration.as_nanos() as u64,
+            peak_rss_bytes: finished.peak_rss_bytes,
+            outcome: outcome.unwrap_or_else(|reason| Outcome::Failed {
+                reason,
+                stderr: finished.last_complaints(),
+            }),
+        })
+    }
+}
+
+/// Tells how far it is: as a bar to a person, as lines to a file.
+struct Progress {
+    bar: ProgressBar,
+    is_seen: bool,
+}
+
+impl Progress {
+    fn new(jvms: u64) -> Self {
+        let is_seen = io::stderr().is_terminal();
+        let style = ProgressStyle::with_template("{wide_msg} {bar:30} {pos}/{len}  {eta} left")
+            .expect("a valid template");
+        let bar = if is_seen {
+            ProgressBar::new(jvms)
+        } else {
+            ProgressBar::hidden()
+        };
+        Self {
+            bar: bar.with_style(style),
+            is_seen,
+        }
+    }
+
+    fn begin(&self, workload: &Workload, turn: Turn) {
+        let round = turn.round + 1;
+        self.bar
+            .set_message(format!("round {round}: {workload}, {}", turn.configuration));
+    }
+
+    fn end(&self, run: &JvmRun) {
+        self.bar.inc(1);
+        let seconds = run.duration_ns as f64 / 1e9;
+        let place = format!(
+            "round {}: {}, {}: {seconds:.1} s",
+            run.round + 1,
+            run.workload,
+            run.configuration
+        );
+        match &run.outcome {
+            Outcome::Failed { reason, .. } => self.say(&format!("{place}: failed: {reason}")),
+            Outcome::Passed { .. } if !self.is_seen => self.say(&place),
+            Outcome::Passed { .. } => {}
+        }
+    }
+
+    fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

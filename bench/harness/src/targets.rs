@@ -1,0 +1,272 @@
+//! What tracing may cost at most, and whether it does.
+
+use serde::Serialize;
+
+use crate::configuration::Configuration;
+use crate::figures::{Figures, WorkloadFigures};
+use crate::suite::Kind;
+
+/// The workloads that wait and notify more than anything else.
+const WAIT_NOTIFY: [&str; 2] = ["producer-consumer", "avrora"];
+
+/// A demand and how it turned out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Target {
+    pub(crate) number: u32,
+    /// What is demanded of what.
+    pub(crate) demand: String,
+    /// What was found.
+    pub(crate) found: String,
+    pub(crate) verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    Met,
+    Missed,
+    /// What is needed to tell was not measured.
+    NotMeasured,
+}
+
+impl Verdict {
+    fn of(is_met: bool) -> Self {
+        if is_met { Self::Met } else { Self::Missed }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::Missed => "missed",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// All targets, in order.
+pub(crate) fn evaluate(figures: &Figures) -> Vec<Target> {
+    let mut targets = vec![
+        off(figures),
+        mean(figures, Kind::Multi, 0.02),
+        mean(figures, Kind::Single, 0.005),
+        each_application(figures),
+    ];
+    targets.extend(against_jfr(figures));
+    targets.extend(event_sizes(figures));
+    targets.push(buffers(figures));
+    targets
+}
+
+/// Tracing off against stock.
+fn off(figures: &Figures) -> Target {
+    const BOUND: f64 = 0.01;
+    let mean = figures.mean(None, Configuration::Off);
+    let estimate = mean.and_then(|mean| mean.time_ratio);
+    Target {
+        number: 1,
+        demand: "off: within 1 % of stock, geometric mean over applications".to_owned(),
+        found: estimate.map_or_else(nothing, |ratio| {
+            format!(
+                "{} ({} to {})",
+                overhead(ratio.value),
+                overhead(ratio.low),
+                overhead(ratio.high)
+            )
+        }),
+        verdict: estimate.map_or(Verdict::NotMeasured, |ratio| {
+            Verdict::of((ratio.value - 1.0).abs() <= BOUND)
+        }),
+    }
+}
+
+/// The mean over applications of one kind.
+fn mean(figures: &Figures, kind: Kind, bound: f64) -> Target {
+    let mean = figures.mean(Some(kind), Configuration::Compressed);
+    let estimate = mean.and_then(|mean| mean.time_ratio);
+    Target {
+        number: 2,
+        demand: format!(
+            "compressed: at most {} over stock, geometric mean over {}-threaded applications",
+            overhead(1.0 + bound),
+            kind.name()
+        ),
+        found: estimate.map_or_else(nothing, |ratio| {
+            format!(
+                "{} ({} to {})",
+                overhead(ratio.value),
+                overhead(ratio.low),
+                overhead(ratio.high)
+            )
+        }),
+        verdict: estimate.map_or(Verdict::NotMeasured, |ratio| {
+            Verdict::of(ratio.value <= 1.0 + bound)
+        }),
+    }
+}
+
+/// The application with the highest overhead.
+fn each_application(figures: &Figures) -> Target {
+    const BOUND: f64 = 0.10;
+    let applications = figures.workloads.iter();
+    let worst = applications
+        .filter(|figures| figures.workload.kind != Kind::Synthetic)
+        .filter_map(|figures| {
+            Some((
+                figures.label(),
+                figures.time_ratio(Configuration::Compressed)?.median,
+            ))
+        })
+        .max_by(|(_, one), (_, other)| one.total_cmp(other));
+    Target {
+        number: 2,
+        demand: "compressed: no application above 10 %".to_owned(),
+        found: worst.as_ref().map_or_else(nothing, |(label, ratio)| {
+            format!("highest: {label} with {}", overhead(*ratio))
+        }),
+        verdict: worst.map_or(Verdict::NotMeasured, |(_, ratio)| {
+            Verdict::of(ratio <= 1.0 + BOUND)
+        }),
+    }
+}
+
+/// Each workload with many events, against the Flight Recorder.
+fn against_jfr(figures: &Figures) -> Vec<Target> {
+    const MANY_EVENTS_PER_SECOND: f64 = 1_000.0;
+    let targets: Vec<Target> = figures
+        .workloads
+        .iter()
+        .filter(|figures| {
+            let trace = figures.trace(Configuration::Compressed);
+            trace.is_some_and(|trace| trace.events_per_second > MANY_EVENTS_PER_SECOND)
+        })
+        .map(less_than_jfr)
+        .collect();
+    at_least_one(
+        targets,
+        3,
+        "compressed: at most half of jfr's overhead above 1,000 events/s",
+    )
+}
+
+fn less_than_jfr(figures: &WorkloadFigures) -> Target {
+    let waits = WAIT_NOTIFY.contains(&&*figures.workload.name);
+    let (share, words) = if waits {
+        (1.0 / 3.0, "a third")
+    } else {
+        (0.5, "half")
+    };
+    let ratio = |configuration| {
+        figures
+            .time_ratio(configuration)
+            .map(|ratio| ratio.median - 1.0)
+    };
+    let measured = ratio(Configuration::Compressed).zip(ratio(Configuration::Jfr));
+    let noise = figures.stock_spread.unwrap_or(0.0);
+    Target {
+        number: 3,
+        demand: format!(
+            "{}, compressed: at most {words} of jfr's overhead",
+            figures.label()
+        ),
+        found: measured.map_or_else(nothing, |(ours, jfr)| {
+            let in_noise = if ours.abs().max(jfr.abs()) < noise {
+                format!("; both are within the spread of stock, {}", percent(noise))
+            } else {
+                String::new()
+            };
+            format!("{} against {}{in_noise}", signed(ours), signed(jfr))
+        }),
+        verdict: measured.map_or(Verdict::NotMeasured, |(ours, jfr)| {
+            Verdict::of(ours <= share * jfr)
+        }),
+    }
+}
+
+/// Bytes for each event, of each workload with very many.
+fn event_sizes(figures: &Figures) -> Vec<Target> {
+    const VERY_MANY_EVENTS_PER_SECOND: f64 = 10_000.0;
+    const RAW_BYTES: f64 = 10.0;
+    const STORED_BYTES: f64 = 4.0;
+    let mut targets = Vec::new();
+    for figures in &figures.workloads {
+        let Some(trace) = figures.trace(Configuration::Compressed) else {
+            continue;
+        };
+        let (Some(raw), Some(stored)) = (trace.raw_bytes_per_event, trace.stored_bytes_per_event)
+        else {
+            continue;
+        };
+        if trace.events_per_second > VERY_MANY_EVENTS_PER_SECOND {
+            targets.push(Target {
+                number: 4,
+                demand: format!(
+                    "{}: at most 10 bytes an event raw and 4 compressed",
+                    figures.label()
+                ),
+                found: format!("{raw:.1} and {stored:.1}"),
+                verdict: Verdict::of(raw <= RAW_BYTES && stored <= STORED_BYTES),
+            });
+        }
+    }
+    at_least_one(
+        targets,
+        4,
+        "at most 10 bytes an event raw and 4 compressed above 10,000 events/s",
+    )
+}
+
+/// Memory of the buffers.
+fn buffers(figures: &Figures) -> Target {
+    const BOUND_BYTES: u64 = 2 << 20;
+    let workloads = figures.workloads.iter();
+    let worst = workloads
+        .filter_map(|figures| {
+            let trace = figures.trace(Configuration::Compressed)?;
+            Some((figures.label(), trace.peak_buffer_bytes, trace.peak_buffers))
+        })
+        .max_by_key(|&(_, bytes, _)| bytes);
+    Target {
+        number: 4,
+        demand: "at most 2 MiB in buffers at once (demanded for up to 100 threads)".to_owned(),
+        found: worst
+            .as_ref()
+            .map_or_else(nothing, |(label, bytes, buffers)| {
+                let kib = *bytes as f64 / 1024.0;
+                format!("most: {label} with {kib:.0} KiB in {buffers} buffers")
+            }),
+        verdict: worst.map_or(Verdict::NotMeasured, |(_, bytes, _)| {
+            Verdict::of(bytes <= BOUND_BYTES)
+        }),
+    }
+}
+
+/// Says so if a demand on certain workloads met none.
+fn at_least_one(mut targets: Vec<Target>, number: u32, demand: &str) -> Vec<Target> {
+    if targets.is_empty() {
+        targets.push(Target {
+            number,
+            demand: demand.to_owned(),
+            found: "no such workload".to_owned(),
+            verdict: Verdict::NotMeasured,
+        });
+    }
+    targets
+}
+
+fn nothing() -> String {
+    "-".to_owned()
+}
+
+/// A ratio to stock as what it is above 1.
+pub(crate) fn overhead(ratio: f64) -> String {
+    signed(ratio - 1.0)
+}
+
+fn signed(part: f64) -> String {
+    format!("{:+.1} %", part * 100.0)
+}
+
+/// A part as percents.
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}

@@ -1,0 +1,6 @@
+# What tracing costs on real applications; bench/README.md says more.
+
+.PHONY: bench
+
+bench: jdk jdk-stock ## a short benchmark of all configurations, under 15 minutes
+	bench/run --quick
