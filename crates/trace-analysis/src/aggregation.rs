@@ -63,6 +63,8 @@ pub struct Aggregation {
     /// The selectors: from a node and a value to the child.
     children: FxHashMap<(u32, Value), u32>,
     methods: MethodTable,
+    /// What the contention added last is under each aspect; kept to reuse its memory.
+    values: Vec<Value>,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
@@ -75,8 +77,9 @@ struct Node {
     wait_id: Option<u64>,
     /// The time of that wait so far.
     wait_ns: u64,
-    /// Where the contention added last went: the next one often goes there, too.
-    last_child: Option<(Value, u32)>,
+    /// Where the contentions added last went, the last one first: a wait is often
+    /// blamed by turns on those who hold the lock and on hand-offs.
+    recent_children: [Option<(Value, u32)>; 2],
 }
 
 /// One value of an aspect in the result.
@@ -123,6 +126,7 @@ impl Aggregation {
             nodes: vec![Node::default()],
             children: FxHashMap::default(),
             methods: MethodTable::default(),
+            values: Vec::new(),
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
@@ -138,19 +142,37 @@ impl Aggregation {
         if wait.kind == WaitKind::ReenterAfterWait {
             add_saturating(&mut self.reenter_after_wait_ns, wait.duration_ns);
         }
+        let Some(first) = wait.contentions.first() else {
+            return;
+        };
+        let aspects = self.aspects.iter();
+        let values = aspects.map(|aspect| aspect.value(wait, first, entities, &mut self.methods));
+        self.values.clear();
+        self.values.extend(values);
+
+        // Up to the first aspect of owners, all contentions go the same way.
+        let of_owner = |aspect: &Aspect| aspect.is_of_owner();
+        let common = self.aspects.iter().position(of_owner);
+        let common = common.unwrap_or(self.aspects.len());
+        let contentions = wait.contentions.len() as u64;
+        let mut parent = 0;
+        self.nodes[0].add(wait.id, contentions, wait.duration_ns);
+        for &value in &self.values[..common] {
+            parent = child(&mut self.nodes, &mut self.children, parent, value);
+            self.nodes[parent as usize].add(wait.id, contentions, wait.duration_ns);
+        }
         for contention in &wait.contentions {
+            let duration_ns = contention.duration_ns;
             if let Owner::Unknown(reason) = contention.owner {
-                add_saturating(
-                    &mut self.unknown_owner_ns[reason as usize],
-                    contention.duration_ns,
-                );
+                add_saturating(&mut self.unknown_owner_ns[reason as usize], duration_ns);
             }
-            let mut node = 0;
-            self.nodes[0].add(wait.id, contention.duration_ns);
-            for aspect in &self.aspects {
-                let value = aspect.value(wait, contention, entities, &mut self.methods);
-                node = child(&mut self.nodes, &mut self.children, node, value);
-                self.nodes[node as usize].add(wait.id, contention.duration_ns);
+            let mut node = parent;
+            for (aspect, value) in self.aspects.iter().zip(&mut self.values).skip(common) {
+                if aspect.is_of_owner() {
+                    *value = aspect.value(wait, contention, entities, &mut self.methods);
+                }
+                node = child(&mut self.nodes, &mut self.children, node, *value);
+                self.nodes[node as usize].add(wait.id, 1, duration_ns);
             }
         }
     }
@@ -234,16 +256,19 @@ fn child(
     parent: u32,
     value: Value,
 ) -> u32 {
-    if let Some((last_value, child)) = nodes[parent as usize].last_child
-        && last_value == value
-    {
+    let recent = &mut nodes[parent as usize].recent_children;
+    if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
+        return child;
+    }
+    recent.swap(0, 1);
+    if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
         return child;
     }
     let child = *children.entry((parent, value)).or_insert_with(|| {
         nodes.push(Node::default());
         nodes.len() as u32 - 1
     });
-    nodes[parent as usize].last_child = Some((value, child));
+    nodes[parent as usize].recent_children[0] = Some((value, child));
     child
 }
 
@@ -260,14 +285,15 @@ fn tell_apart(rows: &mut [Row], entities: &Entities) {
 }
 
 impl Node {
-    fn add(&mut self, wait_id: u64, duration_ns: u64) {
+    /// Adds so many contentions of a wait, and their time.
+    fn add(&mut self, wait_id: u64, contentions: u64, duration_ns: u64) {
         if self.wait_id != Some(wait_id) {
             self.wait_id = Some(wait_id);
             self.wait_ns = 0;
             self.sums.waits += 1;
         }
         add_saturating(&mut self.wait_ns, duration_ns);
-        self.sums.contentions += 1;
+        self.sums.contentions += contentions;
         add_saturating(&mut self.sums.duration_ns, duration_ns);
         self.sums.max_wait_ns = self.sums.max_wait_ns.max(self.wait_ns);
     }

@@ -65,6 +65,15 @@ impl Aspect {
         }
     }
 
+    /// Depends on who is to blame. Under the others, all contentions of a wait are the
+    /// same.
+    pub(crate) fn is_of_owner(self) -> bool {
+        matches!(
+            self,
+            Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain
+        )
+    }
+
     /// What `contention`, a part of `wait`, is under this aspect. `methods` remembers
     /// what it has found.
     #[inline]

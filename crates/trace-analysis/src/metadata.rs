@@ -117,26 +117,59 @@ impl Metadata {
 pub(crate) struct Resolver {
     metadata: Metadata,
     threads: FxHashMap<ThreadId, ThreadIndex>,
-    /// The threads by `Thread.getId()`, as the trace knows them.
-    java_threads: FxHashMap<JavaThreadId, ThreadId>,
-    /// Threads that others name, but that wrote nothing themselves.
-    silent_threads: FxHashMap<JavaThreadId, ThreadIndex>,
-    /// How many threads of the trace have a number and name.
-    namesakes: FxHashMap<(u64, Box<str>), u32>,
+    /// The thread resolved last: events come by the buffer.
+    last_thread: Option<(ThreadId, ThreadIndex)>,
+    java_threads: FxHashMap<JavaThreadId, JavaThread>,
+    /// How many threads of the trace have number and name of this one.
+    namesakes: FxHashMap<ThreadIndex, u32>,
+    blockers: RecentBlockers,
     counters: Counters,
+}
+
+/// A thread that others name.
+#[derive(Clone, Copy, Debug)]
+enum JavaThread {
+    /// It wrote something, or will.
+    Writer(ThreadId),
+    Resolved(ThreadIndex),
+}
+
+/// Some of the blockers resolved: one for each remainder of their hashes.
+#[derive(Debug)]
+struct RecentBlockers(Box<[Option<(Blocker, LockIndex)>]>);
+
+impl Default for RecentBlockers {
+    fn default() -> Self {
+        Self(vec![None; Self::LEN].into())
+    }
+}
+
+impl RecentBlockers {
+    const LEN: usize = 1024;
+
+    fn place(&mut self, blocker: Blocker) -> &mut Option<(Blocker, LockIndex)> {
+        &mut self.0[blocker.identity_hash as usize % Self::LEN]
+    }
+
+    fn find(&mut self, wanted: Blocker) -> Option<LockIndex> {
+        let found = self.place(wanted).filter(|&(known, _)| known == wanted);
+        found.map(|(_, lock)| lock)
+    }
 }
 
 impl Resolver {
     pub(crate) fn new(mut metadata: Metadata) -> Self {
         metadata.code.rewind();
         let threads = metadata.threads.iter();
-        let java_threads = threads.map(|(&thread, record)| (record.java_id, thread));
+        let java_threads =
+            threads.map(|(&thread, record)| (record.java_id, JavaThread::Writer(thread)));
         Self {
             java_threads: java_threads.collect(),
-            silent_threads: FxHashMap::default(),
             metadata,
             threads: FxHashMap::default(),
+            last_thread: None,
             namesakes: FxHashMap::default(),
+            blockers: RecentBlockers::default(),
             counters: Counters::default(),
         }
     }
@@ -149,6 +182,9 @@ impl Resolver {
 
     /// Forgets what `event` ends. No event read later refers to that.
     pub(crate) fn follow(&mut self, event: &Event<'_>) {
+        if let Event::LoaderUnload { .. } = event {
+            self.blockers = RecentBlockers::default();
+        }
         self.metadata.code.follow(event);
     }
 
@@ -171,11 +207,16 @@ impl Resolver {
 
     /// What a parked thread waits for.
     pub(crate) fn blocker(&mut self, blocker: Blocker, entities: &mut Entities) -> LockIndex {
-        if blocker.class == NONE {
+        if let Some(known) = self.blockers.find(blocker) {
+            return known;
+        }
+        let lock = if blocker.class == NONE {
             entities.add_lock(Lock::NoBlocker)
         } else {
             self.lock(blocker.class, NONE, blocker.identity_hash, entities)
-        }
+        };
+        *self.blockers.place(blocker) = Some((blocker, lock));
+        lock
     }
 
     /// What a blocker of the class means to those who park on it.
@@ -192,25 +233,38 @@ impl Resolver {
         if java_id == 0 {
             return None;
         }
-        if let Some(&thread) = self.java_threads.get(&java_id) {
-            return Some(self.thread(thread, entities));
-        }
-        let index = *self.silent_threads.entry(java_id).or_insert_with(|| {
-            let renamed = self.metadata.renamed.get(&java_id).cloned();
-            let name = renamed.unwrap_or_else(|| "<thread not described>".into());
-            entities.add_thread(Thread {
-                java_id,
-                name,
-                ordinal: 0,
-            })
-        });
+        let index = match self.java_threads.get(&java_id) {
+            Some(&JavaThread::Resolved(index)) => return Some(index),
+            Some(&JavaThread::Writer(thread)) => self.thread(thread, entities),
+            None => {
+                let renamed = self.metadata.renamed.get(&java_id).cloned();
+                let name = renamed.unwrap_or_else(|| "<thread not described>".into());
+                entities.add_thread(Thread {
+                    java_id,
+                    name,
+                    ordinal: 0,
+                })
+            }
+        };
+        self.java_threads
+            .insert(java_id, JavaThread::Resolved(index));
         Some(index)
     }
 
+    #[inline]
     pub(crate) fn thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {
-        if let Some(&index) = self.threads.get(&thread) {
-            return index;
+        match self.last_thread {
+            Some((last, index)) if last == thread => index,
+            _ => {
+                let known = self.threads.get(&thread).copied();
+                let index = known.unwrap_or_else(|| self.add_thread(thread, entities));
+                self.last_thread = Some((thread, index));
+                index
+            }
         }
+    }
+
+    fn add_thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {
         let (java_id, name) = match self.metadata.threads.remove(&thread) {
             Some(ThreadRecord { java_id, name }) => {
                 let renamed = self.metadata.renamed.get(&java_id).filter(|_| java_id != 0);
@@ -221,13 +275,16 @@ impl Resolver {
                 (0, format!("<thread #{thread} not described>").into())
             }
         };
-        let namesakes = self.namesakes.entry((java_id, name.clone())).or_default();
-        let index = entities.add_thread(Thread {
+        let mut described = Thread {
             java_id,
             name,
-            ordinal: *namesakes,
-        });
+            ordinal: 0,
+        };
+        let first = entities.add_thread(described.clone());
+        let namesakes = self.namesakes.entry(first).or_default();
+        described.ordinal = *namesakes;
         *namesakes += 1;
+        let index = entities.add_thread(described);
         self.threads.insert(thread, index);
         index
     }

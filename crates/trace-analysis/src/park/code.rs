@@ -1,7 +1,5 @@
 //! What the methods that a thread is in tell about a park or an unpark.
 
-use rustc_hash::FxHashMap;
-
 use crate::entity::{ChainIndex, ClassIndex, Entities, Frame};
 
 /// What a call chain tells.
@@ -111,11 +109,18 @@ impl Code {
 
 /// Remembers what call chains tell.
 #[derive(Debug, Default)]
-pub(crate) struct CodeTable(FxHashMap<ChainIndex, Code>);
+pub(crate) struct CodeTable {
+    /// By chain.
+    known: Vec<Option<Code>>,
+}
 
 impl CodeTable {
     pub(crate) fn of_chain(&mut self, chain: ChainIndex, entities: &Entities) -> Code {
-        let known = self.0.entry(chain);
-        *known.or_insert_with(|| Code::of(entities.chain(chain).frames(), entities))
+        let index = chain.0 as usize;
+        if index >= self.known.len() {
+            self.known.resize(index + 1, None);
+        }
+        let find = || Code::of(entities.chain(chain).frames(), entities);
+        *self.known[index].get_or_insert_with(find)
     }
 }
