@@ -23,9 +23,9 @@
 
 void LockTracePcCache::clear(jint code_epoch) {
   for (int i = 0; i < sets; i++) {
-    _entries[i][0].clear();
-    _entries[i][1].clear();
+    for (int j = 0; j < places; j++) _entries[i][j].clear();
   }
+  _stub.clear();
   _code_epoch = code_epoch;
 }
 
@@ -44,13 +44,40 @@ LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oo
     : _thread(thread), _pcs(pcs), _interpreted(false), _at_end(false), _at_mark(false), _fp(NULL), _sp(NULL),
       _frame_words(0), _key(0), _return_slot(NULL) {
   pcs->clear_if_code_was_flushed();
-  LockTraceFrames first(thread, entering);
+  if (thread->has_last_Java_frame()) {
+    thread->frame_anchor()->make_walkable(thread);
+    start(thread->last_Java_sp(), thread->last_Java_pc(), tracer, entering);
+  } else if (thread->locktrace()->leaf_frame() != NULL) {
+    LockTraceCallerOfLeaf caller(thread->locktrace()->leaf_frame());
+    start(caller.sp, caller.pc, tracer, entering);
+  } else {
+    _at_end = true;
+  }
+}
+
+// Starts at the innermost Java frame. The stack begins with the frame of pc, which
+// may be a runtime stub's.
+void LockTraceLightWalk::start(intptr_t* sp, address pc, LctThread* tracer, oop entering) {
+  const LockTracePcCache::Entry* stub = _pcs->find_stub(pc);
+  if (stub != NULL) {
+    sp += stub->frame_words();
+    pc = (address) sp[-1];
+  }
+  const LockTracePcCache::Entry* known = _pcs->find(pc);
+  if (known != NULL) {
+    set_compiled(sp, known->key(), known->frame_words());
+    return;
+  }
+  LockTraceFrames first(_thread, entering);
   if (first.at_end()) {
     _at_end = true;
     return;
   }
   start(first.current());
   _key = first.key(tracer);
+  remember(first.current(), pc, sp);
+  CodeBlob* blob = CodeCache::find_blob(pc);
+  if (blob != NULL && blob->is_runtime_stub()) _pcs->add_stub(pc, blob->frame_size());
 }
 
 void LockTraceLightWalk::set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words) {
@@ -147,11 +174,16 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
     // calls a method handle (8u45), are HotSpot's to find.
     frame caller(slot + 1, unextended_sp, fp, pc);
     start(caller);
-    nmethod* code = LockTraceFrames::nmethod_of(caller);
-    if (code != NULL && caller.pc() == pc && caller.unextended_sp() == unextended_sp &&
-        !code->has_method_handle_invokes() && _frame_words <= LockTracePcCache::max_frame_words) {
-      _pcs->add(pc, _key, _frame_words);
-    }
+    remember(caller, pc, unextended_sp);
+  }
+}
+
+// Remembers the frame's code if it was found as that of other known code is.
+void LockTraceLightWalk::remember(const frame& found, address pc, intptr_t* unextended_sp) {
+  nmethod* code = LockTraceFrames::nmethod_of(found);
+  if (code != NULL && found.pc() == pc && found.unextended_sp() == unextended_sp &&
+      !code->has_method_handle_invokes() && code->frame_size() <= LockTracePcCache::max_frame_words) {
+    _pcs->add(pc, LockTraceFrameKey::compiled(code, pc), code->frame_size());
   }
 }
 

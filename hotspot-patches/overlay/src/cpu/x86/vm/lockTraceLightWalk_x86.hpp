@@ -14,8 +14,10 @@
 #ifdef AMD64
 
 // What a walk has to know of a return address in compiled code, so that it need
-// not look for the method in the code cache again. One for each thread: two places
-// for each of some hundred hash values of addresses.
+// not look for the method in the code cache again. One for each thread: some places
+// for each of some hundred hash values of addresses, so that a stack of some hundred
+// frames finds a place for nearly all of them. Two places were not enough: where three
+// frames share them, none is found again.
 class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
  public:
   class Entry VALUE_OBJ_CLASS_SPEC {
@@ -38,11 +40,12 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
   enum { max_frame_words = (1 << 16) - 1 };
 
  private:
-  enum { set_bits = 8, sets = 1 << set_bits };
-  Entry _entries[sets][2];
+  enum { set_bits = 8, sets = 1 << set_bits, places = 4 };
+  Entry _entries[sets][places];
+  Entry _stub;         // the runtime stub that was left for the VM last
   jint  _code_epoch;   // code that was flushed since may have left its place to other code
 
-  Entry* places_of(address pc) {
+  Entry* set_of(address pc) {
     return _entries[((uint64_t) (uintptr_t) pc * UCONST64(0x9e3779b97f4a7c15)) >> (64 - set_bits)];
   }
 
@@ -51,16 +54,23 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
   void clear_if_code_was_flushed();
 
   const Entry* find(address pc) {
-    Entry* places = places_of(pc);
-    return places[0].is_of(pc) ? &places[0] : places[1].is_of(pc) ? &places[1] : (Entry*) NULL;
+    const Entry* set = set_of(pc);
+    for (int i = 0; i < places; i++) {
+      if (set[i].is_of(pc)) return &set[i];
+    }
+    return NULL;
   }
 
-  // Takes the place of what was added before the last one.
+  // Takes the place of what was added first.
   void add(address pc, uint64_t key, int frame_words) {
-    Entry* places = places_of(pc);
-    places[1] = places[0];
-    places[0].set(pc, key, frame_words);
+    Entry* set = set_of(pc);
+    for (int i = places - 1; i > 0; i--) set[i] = set[i - 1];
+    set[0].set(pc, key, frame_words);
   }
+
+  // Runtime stubs live as long as the VM.
+  const Entry* find_stub(address pc) const      { return _stub.is_of(pc) ? &_stub : (const Entry*) NULL; }
+  void add_stub(address pc, int frame_words)    { _stub.set(pc, 0, frame_words); }
 };
 
 // Walks the physical Java frames of the current thread up to the thread's mark,
@@ -80,7 +90,9 @@ class LockTraceLightWalk : public StackObj {
   uint64_t  _key;            // 0: interpreted, and not asked for yet
   intptr_t* _return_slot;    // what the frame's own pc was read from, if that was a Java frame's
 
-  void start(const frame& frame);
+  void start(intptr_t* sp, address pc, LctThread* tracer, oop entering);
+  void start(const frame& found);
+  void remember(const frame& found, address pc, intptr_t* unextended_sp);
   void set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words);
   void set_interpreted(intptr_t* fp);
   void set_caller(intptr_t* slot, intptr_t* unextended_sp, intptr_t* fp);

@@ -23,18 +23,14 @@ uint64_t LockTraceFrameKey::interpreted(LctThread* tracer, Method* method, int b
   return (uint64_t) LockTraceMetadata::method_id(tracer, method) << 16 | (uint16_t) bci;
 }
 
-// A leaf routine without an anchor has noted its C++ frame, see
-// LockTraceLeafCaller.
 LockTraceFrames::LockTraceFrames(JavaThread* thread, oop entering)
     : _map(thread, false), _entering(entering), _at_end(false) {
   void* leaf_frame = thread->locktrace()->leaf_frame();
   if (thread->has_last_Java_frame()) {
     _frame = thread->last_frame();
   } else if (leaf_frame != NULL) {
-    // The C calling convention: saved frame pointer, return address, and from
-    // there on the caller's own frame.
-    intptr_t* fp = (intptr_t*) leaf_frame;
-    _frame = frame(fp + 2, (intptr_t*) fp[0], (address) fp[1]);
+    LockTraceCallerOfLeaf caller(leaf_frame);
+    _frame = frame(caller.sp, caller.fp, caller.pc);
   } else {
     _at_end = true;
     return;

@@ -27,6 +27,18 @@ class LockTraceFrameKey : AllStatic {
   static uint64_t interpreted(LctThread* tracer, Method* method, int bci);
 };
 
+// The Java frame that has called a leaf routine without an anchor, which has noted
+// its C++ frame, see LockTraceLeafCaller. By the C calling convention that begins
+// with the saved frame pointer and the return address.
+struct LockTraceCallerOfLeaf : public StackObj {
+  intptr_t* const sp;
+  intptr_t* const fp;
+  const address   pc;
+
+  LockTraceCallerOfLeaf(void* leaf_frame)
+    : sp((intptr_t*) leaf_frame + 2), fp(((intptr_t**) leaf_frame)[0]), pc(((address*) leaf_frame)[1]) {}
+};
+
 // Walks the physical Java frames of the current thread, innermost first, with
 // HotSpot's own means.
 class LockTraceFrames : public StackObj {

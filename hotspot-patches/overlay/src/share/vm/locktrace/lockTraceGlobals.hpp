@@ -28,6 +28,10 @@
           "Mark frames of the stack to record the call chains of lock "     \
           "contention faster (x86_64)")                                     \
                                                                             \
+  diagnostic(bool, LockContentionCallChains, true,                          \
+          "Record the call chains of lock contention; without them it can " \
+          "be seen what they cost")                                         \
+                                                                            \
   diagnostic(bool, LockContentionVerifyMarks, false,                        \
           "Walk the whole stack for each call chain of lock contention and "\
           "compare it to the chain that marks and caches give")             \

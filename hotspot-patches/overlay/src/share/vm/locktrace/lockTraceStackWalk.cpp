@@ -194,6 +194,7 @@ uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop ente
 // Threads
 
 uint32_t LockTraceStackWalk::record(JavaThread* thread, LctThread* tracer, oop entering) {
+  if (!LockContentionCallChains) return 0;
   LockTraceThread* state = thread->locktrace();
   if (state->_chain == NULL) state->_chain = new (std::nothrow) LockTraceCallChain();
   return state->_chain == NULL ? 0 : state->_chain->record(thread, tracer, entering);

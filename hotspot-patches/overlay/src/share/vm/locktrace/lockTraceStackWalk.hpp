@@ -68,7 +68,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
 class LockTraceStackWalk : AllStatic {
  public:
   // The identifier of the current thread's call chain; 0 if the thread has no
-  // Java frame or memory is short. Callable in VM state and in leaf routines.
+  // Java frame, memory is short, or chains are not wanted. Callable in VM state and in leaf routines.
   // entering: the object whose monitor the thread is about to enter, or NULL.
   static uint32_t record(JavaThread* thread, LctThread* tracer, oop entering = NULL);
 
