@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.logging.LogManager;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -57,7 +58,12 @@ public final class Driver implements Callable<Integer> {
     private Driver() {}
 
     public static void main(String[] arguments) {
-        CommandLine commandLine = new CommandLine(new Driver()).setCaseInsensitiveEnumValuesAllowed(true);
+        CommandLine commandLine = new CommandLine(new Driver())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((problem, all) -> {
+                    System.err.println("bench.Driver: " + problem.getMessage() + " (--help tells more)");
+                    return ExitCode.USAGE;
+                });
         // Applications may leave threads behind.
         System.exit(commandLine.execute(arguments));
     }
@@ -69,9 +75,9 @@ public final class Driver implements Callable<Integer> {
             return 0;
         }
         if (name == null) {
-            throw wrong("no application given: see --list");
+            throw wrong("no application given, see --list");
         }
-        Catalog entry = Catalog.find(name).orElseThrow(() -> wrong("unknown application " + name + ": see --list"));
+        Catalog entry = Catalog.find(name).orElseThrow(() -> wrong("unknown application " + name + ", see --list"));
         atLeast(1, iterations, "--iterations");
         atLeast(1, threads, "--threads");
         if (threads > MAXIMAL_THREADS) {
@@ -94,7 +100,7 @@ public final class Driver implements Callable<Integer> {
                 protocol.passed();
             }
             return 0;
-        } catch (Exception failure) {
+        } catch (Throwable failure) {
             protocol.failed(failure.toString());
             failure.printStackTrace();
             return 1;

@@ -41,7 +41,7 @@ public final class Team {
             thread.join();
         }
         if (firstFailure.get() != null) {
-            throw new IllegalStateException("a thread of " + name + " failed", firstFailure.get());
+            throw new IllegalStateException("a thread of " + name + " failed: " + firstFailure.get(), firstFailure.get());
         }
     }
 }

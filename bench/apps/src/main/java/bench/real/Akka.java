@@ -21,7 +21,7 @@ import scala.concurrent.duration.Duration;
  * transfer.
  */
 public final class Akka implements Application {
-    private static final int TRANSFERS = 800_000;
+    private static final int TRANSFERS = 1_200_000;
     private static final int ACCOUNTS = 1_000;
     private static final int TELLERS_PER_THREAD = 4;
     private static final int INITIAL_BALANCE = 1_000;

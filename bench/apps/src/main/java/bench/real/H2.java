@@ -17,7 +17,7 @@ import java.sql.Statement;
  */
 public final class H2 implements Application {
     private static final String URL = "jdbc:h2:mem:bank;LOCK_TIMEOUT=600000";
-    private static final int TRANSFERS = 48_000;
+    private static final int TRANSFERS = 80_000;
     private static final int ACCOUNTS = 1_000;
     private static final int INITIAL_BALANCE = 1_000;
 

@@ -22,7 +22,7 @@ import org.apache.log4j.spi.RootLogger;
  * formats and writes under the locks of the logger and of its appender.
  */
 public final class Log4j implements Application {
-    private static final int MESSAGES = 360_000;
+    private static final int MESSAGES = 480_000;
     private static final String PATTERN = "%d{ISO8601} %-5p [%t] %c - %m%n";
 
     private final int threads;

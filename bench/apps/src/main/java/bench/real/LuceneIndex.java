@@ -17,7 +17,7 @@ import org.apache.lucene.store.RAMDirectory;
 /** Lucene makes an index in memory, by one thread, which merges too. */
 public final class LuceneIndex implements Application {
     static final String TEXT = "text";
-    private static final int DOCUMENTS = 6_000;
+    private static final int DOCUMENTS = 10_000;
     private static final double BUFFER_MEGABYTES = 1;
 
     private final Corpus corpus;

@@ -21,7 +21,7 @@ import org.apache.lucene.store.FSDirectory;
  */
 public final class LuceneSearch implements Application {
     private static final int DOCUMENTS = 4_000;
-    private static final int QUERIES = 9_000;
+    private static final int QUERIES = 14_000;
     private static final int FREQUENT_WORDS = 1_000;
     private static final int DOCUMENTS_READ = 10;
 
