@@ -20,7 +20,7 @@ use crate::suite::{Origin, Size};
 /// Runs each workload in all configurations, one after the other, in JVMs of their own, round by
 /// round. Writes results.json, tables.md and plots.
 #[derive(Debug, Parser)]
-#[command(name = "bench/run", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "run", bin_name = "bench/run", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// Bundled applications, those of --list, or all [default: all; none if a jar is given]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -91,7 +91,7 @@ pub(crate) struct Cli {
     keep_traces: bool,
 
     /// A few applications, and what is called quick above: under 15 minutes on 2 processors
-    #[arg(long, conflicts_with_all = ["dacapo", "scalabench", "renaissance"])]
+    #[arg(long)]
     quick: bool,
 
     /// List what could be run
@@ -100,7 +100,12 @@ pub(crate) struct Cli {
 
     /// Measure nothing, but make tables and plots again of the results in some folders, put
     /// together
-    #[arg(long, value_name = "DIR", num_args = 1..)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 1..,
+        conflicts_with_all = ["apps", "dacapo", "scalabench", "renaissance", "quick", "list"],
+    )]
     report: Vec<PathBuf>,
 
     /// Fail if a target is missed
@@ -198,8 +203,9 @@ impl Cli {
         let applications = match self.apps {
             Some(names) if names == ["all"] => Some(Vec::new()),
             Some(names) => Some(names),
+            None if !jars.is_empty() => None,
             None if self.quick => Some(QUICK_APPS.map(str::to_owned).to_vec()),
-            None => jars.is_empty().then(Vec::new),
+            None => Some(Vec::new()),
         };
         let mut configurations = self.configurations;
         if configurations.is_empty() {

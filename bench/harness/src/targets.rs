@@ -177,7 +177,8 @@ fn less_than_jfr(figures: &WorkloadFigures) -> Target {
             format!("{} against {}{in_noise}", signed(ours), signed(jfr))
         }),
         verdict: measured.map_or(Verdict::NotMeasured, |(ours, jfr)| {
-            Verdict::of(ours <= share * jfr)
+            // Where the Flight Recorder costs nothing, neither may tracing.
+            Verdict::of(ours <= share * jfr.max(0.0))
         }),
     }
 }
@@ -269,4 +270,149 @@ fn signed(part: f64) -> String {
 /// A part as percents.
 pub(crate) fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::figures::{ConfigurationFigures, MeanFigures, TraceFigures};
+    use crate::statistics::{Estimate, Quartiles};
+    use crate::suite::{Origin, Workload};
+
+    fn configuration(ratio: f64, trace: Option<TraceFigures>) -> ConfigurationFigures {
+        ConfigurationFigures {
+            jvms_passed: 1,
+            jvms_failed: 0,
+            time_ns: None,
+            cpu_ns: None,
+            time_ratio: Quartiles::of([ratio]),
+            cpu_ratio: None,
+            peak_rss_bytes: None,
+            trace,
+        }
+    }
+
+    /// A workload with overheads, in which tracing writes events of a size.
+    fn workload(
+        name: &str,
+        compressed: f64,
+        jfr: f64,
+        events_per_second: f64,
+        raw_bytes_per_event: f64,
+    ) -> WorkloadFigures {
+        let trace = TraceFigures {
+            events_per_second,
+            raw_bytes_per_event: Some(raw_bytes_per_event),
+            stored_bytes_per_event: Some(3.9),
+            peak_buffer_bytes: 1 << 20,
+            ..TraceFigures::default()
+        };
+        WorkloadFigures {
+            workload: Workload {
+                suite: Origin::Bundled,
+                name: name.to_owned(),
+                kind: Kind::Multi,
+            },
+            stock_spread: Some(0.01),
+            configurations: BTreeMap::from([
+                (
+                    Configuration::Compressed,
+                    configuration(compressed, Some(trace)),
+                ),
+                (Configuration::Jfr, configuration(jfr, None)),
+            ]),
+        }
+    }
+
+    fn mean_of(kind: Option<Kind>, configuration: Configuration, value: f64) -> MeanFigures {
+        let ratio = Some(Estimate {
+            value,
+            low: value - 0.01,
+            high: value + 0.01,
+        });
+        MeanFigures {
+            kind,
+            configuration,
+            workloads: 1,
+            time_ratio: ratio,
+            cpu_ratio: ratio,
+        }
+    }
+
+    fn verdicts(workloads: Vec<WorkloadFigures>, means: Vec<MeanFigures>) -> Vec<(u32, Verdict)> {
+        let targets = evaluate(&Figures { workloads, means });
+        targets
+            .into_iter()
+            .map(|target| (target.number, target.verdict))
+            .collect()
+    }
+
+    use Verdict::{Met, Missed, NotMeasured};
+
+    #[test]
+    fn nothing_measured_is_nothing_met() {
+        let verdicts = verdicts(Vec::new(), Vec::new());
+        let expected = [1, 2, 2, 2, 3, 4, 4].map(|number| (number, NotMeasured));
+        assert_eq!(verdicts, expected);
+    }
+
+    #[test]
+    fn means_and_the_worst_application() {
+        let compressed = Configuration::Compressed;
+        for (off, multi, single, worst, expected) in [
+            (1.009, 1.019, 1.004, 1.09, [Met; 4]),
+            (0.991, 0.9, 0.9, 0.9, [Met; 4]),
+            (1.011, 1.021, 1.006, 1.11, [Missed; 4]),
+            (0.985, 1.019, 1.004, 1.09, [Missed, Met, Met, Met]),
+        ] {
+            let means = vec![
+                mean_of(None, Configuration::Off, off),
+                mean_of(Some(Kind::Multi), compressed, multi),
+                mean_of(Some(Kind::Single), compressed, single),
+            ];
+            let workloads = vec![
+                workload("calm", 1.0, 1.0, 10.0, 5.0),
+                workload("worst", worst, 1.0, 10.0, 5.0),
+            ];
+            let found: Vec<_> = verdicts(workloads, means).into_iter().take(4).collect();
+            let numbered: Vec<_> = [1, 2, 2, 2].into_iter().zip(expected).collect();
+            assert_eq!(found, numbered, "{off} {multi} {single} {worst}");
+        }
+    }
+
+    #[test]
+    fn flight_recorder_costs_twice_as_much_or_three_times() {
+        for (name, compressed, jfr, events_per_second, expected) in [
+            ("xalan", 1.05, 1.11, 2_000.0, Met),
+            ("xalan", 1.05, 1.09, 2_000.0, Missed),
+            ("xalan", 1.05, 1.09, 900.0, NotMeasured),
+            ("xalan", 0.99, 0.98, 2_000.0, Met),
+            ("xalan", 1.01, 0.98, 2_000.0, Missed),
+            ("producer-consumer", 1.05, 1.14, 2_000.0, Missed),
+            ("producer-consumer", 1.05, 1.16, 2_000.0, Met),
+        ] {
+            let workloads = vec![workload(name, compressed, jfr, events_per_second, 5.0)];
+            let found = verdicts(workloads, Vec::new());
+            assert_eq!(found[4], (3, expected), "{name} {compressed} {jfr}");
+        }
+    }
+
+    #[test]
+    fn sizes_matter_where_there_are_many_events() {
+        for (events_per_second, raw, expected) in [
+            (20_000.0, 9.9, Met),
+            (20_000.0, 10.1, Missed),
+            (9_000.0, 10.1, NotMeasured),
+        ] {
+            let workloads = vec![workload("xalan", 1.0, 1.0, events_per_second, raw)];
+            let found = verdicts(workloads, Vec::new());
+            assert_eq!(
+                found[5..],
+                [(4, expected), (4, Met)],
+                "{events_per_second} {raw}"
+            );
+        }
+    }
 }

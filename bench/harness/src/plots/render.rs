@@ -32,7 +32,8 @@ const FONT: &str = "sans-serif";
 const FONT_SIZE: i32 = 14;
 /// What a character is wide on average.
 const CHARACTER_WIDTH: i32 = 8;
-const HEIGHT: i32 = 520;
+/// Of title, bars and legend, without the names below the bars.
+const HEIGHT: i32 = 380;
 /// Pixels of the PNG for each of the SVG.
 const SCALE: f32 = 2.0;
 
@@ -67,25 +68,27 @@ fn svg(chart: &Chart) -> Result<String, Box<dyn std::error::Error>> {
     let labels = chart.groups.iter().map(|group| group.label.chars().count());
     let label_height = CHARACTER_WIDTH * labels.max().unwrap_or(0) as i32 + 16;
 
+    let height = HEIGHT + label_height;
+
     let mut svg = String::new();
     {
-        let canvas = SVGBackend::with_string(&mut svg, (width as u32, HEIGHT as u32));
+        let canvas = SVGBackend::with_string(&mut svg, (width as u32, height as u32));
         let canvas = canvas.into_drawing_area();
         canvas.fill(&WHITE)?;
-        draw_legend(&canvas, chart)?;
+        draw_legend(&canvas, chart, height - 24)?;
         let range = chart.range();
         let mut plot = ChartBuilder::on(&canvas)
             .caption(&chart.title, (FONT, FONT_SIZE + 4))
             .margin(10)
-            .margin_top(12)
-            .x_label_area_size(label_height)
+            // The legend is below the names.
+            .x_label_area_size(label_height + 24)
             .y_label_area_size(64)
-            // Below the legend.
             .build_cartesian_2d(0.0..chart.groups.len() as f64, range.clone())?;
         plot.configure_mesh()
             .disable_x_mesh()
             .x_labels(0)
             .y_desc(chart.unit)
+            .y_label_formatter(&|&value| format!("{}", (value * 1e3).round() / 1e3))
             .light_line_style(TRANSPARENT)
             .bold_line_style(BLACK.mix(0.15))
             .label_style((FONT, FONT_SIZE))
@@ -98,9 +101,12 @@ fn svg(chart: &Chart) -> Result<String, Box<dyn std::error::Error>> {
     Ok(svg)
 }
 
-fn draw_legend(canvas: &Canvas<'_>, chart: &Chart) -> Result<(), Box<dyn std::error::Error>> {
+fn draw_legend(
+    canvas: &Canvas<'_>,
+    chart: &Chart,
+    top: i32,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut left = 20;
-    let top = HEIGHT - 24;
     for (name, colour) in &chart.series {
         let square = [(left, top), (left + 12, top + 12)];
         canvas.draw(&Rectangle::new(square, fill(*colour).filled()))?;
@@ -128,11 +134,11 @@ fn draw_groups(plot: &mut Plot<'_, '_>, chart: &Chart) -> Result<(), Box<dyn std
         let mut left = at as f64 + GAP;
         let mut bottom = 0.0;
         for (bar, (_, colour)) in group.bars.iter().zip(&chart.series) {
+            let right = left + bar_width;
             let Some(Bar { value, whiskers }) = *bar else {
-                left += bar_width;
+                left = if chart.is_stacked { left } else { right };
                 continue;
             };
-            let right = left + bar_width;
             let corners = [(left, shown(bottom)), (right, shown(bottom + value))];
             plot.draw_series([Rectangle::new(corners, fill(*colour).filled())])?;
             if let Some([low, high]) = whiskers {
