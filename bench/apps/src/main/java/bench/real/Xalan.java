@@ -17,10 +17,11 @@ import javax.xml.transform.TransformerException;
 import javax.xml.transform.stream.StreamResult;
 import javax.xml.transform.stream.StreamSource;
 import org.apache.xalan.processor.TransformerFactoryImpl;
+import org.apache.xml.dtm.ref.DTMManagerDefault;
 
 /**
  * Threads take XML documents from one queue and have Xalan make web pages of them.
- * Xalan keeps its parsers and much else in {@link Hashtable}s.
+ * Results go into one {@link Hashtable}, and Xalan keeps its parsers in another.
  */
 public final class Xalan implements Application {
     private static final int TRANSFORMATIONS = 400;
@@ -39,6 +40,8 @@ public final class Xalan implements Application {
     private final Map<Integer, Long> pages = new Hashtable<>();
 
     public Xalan(Settings settings) throws Exception {
+        // Else each transformation looks for one in all jars.
+        System.setProperty("org.apache.xml.dtm.DTMManager", DTMManagerDefault.class.getName());
         threads = settings.threads();
         transformations = settings.work(TRANSFORMATIONS);
         try (InputStream source = Xalan.class.getResourceAsStream("orders.xsl")) {
