@@ -138,7 +138,7 @@ const QUICK_APPS: [&str; 6] = [
     "h2",
     "tomcat",
     "luindex",
-    "fop",
+    "jython",
     "producer-consumer",
 ];
 

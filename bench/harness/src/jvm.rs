@@ -36,7 +36,7 @@ impl Finished {
 
     /// The last lines that it complained with.
     pub(crate) fn last_complaints(&self) -> String {
-        const LINES: usize = 10;
+        const LINES: usize = 30;
         let lines: Vec<&str> = self.stderr.lines().collect();
         lines[lines.len().saturating_sub(LINES)..].join("\n")
     }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_with_the_last_lines() {
-        let finished = shell("seq 20 >&2; exit 3", Duration::from_secs(60));
+        let finished = shell("seq 40 >&2; exit 3", Duration::from_secs(60));
         assert_eq!(finished.failure(), Some("exit status: 3".to_owned()));
         assert!(finished.last_complaints().starts_with("11\n"));
     }

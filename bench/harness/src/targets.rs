@@ -7,7 +7,7 @@ use crate::figures::{Figures, WorkloadFigures};
 use crate::suite::Kind;
 
 /// The workloads that wait and notify more than anything else.
-const WAIT_NOTIFY: [&str; 2] = ["producer-consumer", "avrora"];
+const WAIT_NOTIFY: [&str; 3] = ["producer-consumer", "lock-step", "avrora"];
 
 /// A demand and how it turned out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
