@@ -5,6 +5,7 @@ use trace_format::{Event, LockId, ThreadId};
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
+use crate::forward_refs::ForwardRefs;
 use crate::lock_dispatcher::{LockDispatcher, LockEvent};
 use crate::metadata::{Metadata, Resolver};
 use crate::park::{Numbered, ParkEvent, Parks, Sink};
@@ -103,6 +104,11 @@ pub struct TraceAnalysis<'a> {
 }
 
 impl TraceAnalysis<'_> {
+    /// The chains behind forward references, to learn and forget some.
+    pub(crate) fn forward_refs(&mut self) -> &mut ForwardRefs {
+        self.resolver.forward_refs()
+    }
+
     /// Takes one event of `thread`. The events of one thread may come in any
     /// order, too, but an event that ends an identifier comes after all that refer
     /// to it. Passes the waits that have ended to `on_wait`.

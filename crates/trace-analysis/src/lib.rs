@@ -7,9 +7,10 @@
 //! ```
 //!
 //! [`TraceFile`] runs a file through all stages; [`Analysis`] takes events from
-//! anywhere. Memory grows with the number of distinct locks, threads, methods
-//! and call chains, and a few bytes for each forward reference (one per contended
-//! `Object.wait`), but not with the number of other events.
+//! anywhere. Memory grows with the number of distinct lock objects, threads, methods
+//! and call chains, but not with the number of events. Whoever collects the
+//! [`Metadata`] of a trace by itself needs a few bytes for each forward reference,
+//! too (one per contended `Object.wait`).
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod code_metadata;
 mod contention;
 mod counter;
 mod entity;
+mod forward_refs;
 mod id_set;
 mod label;
 mod lock_analyzer;

@@ -8,13 +8,14 @@
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, ForwardRef, JavaThreadId, LockId, NONE,
-    PARK_DOMAINS, ThreadId, file::VERSION,
+    Blocker, ChainId, ChainRef, ClassId, Event, JavaThreadId, LockId, NONE, PARK_DOMAINS, ThreadId,
+    file::VERSION,
 };
 
 use crate::code_metadata::CodeMetadata;
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
+use crate::forward_refs::ForwardRefs;
 use crate::park::Synchronizer;
 
 /// The metadata of one trace, in the trace's own identifiers.
@@ -26,31 +27,7 @@ pub struct Metadata {
     threads: FxHashMap<ThreadId, ThreadRecord>,
     /// Last names of renamed threads by `Thread.getId()`.
     renamed: FxHashMap<u64, Box<str>>,
-    forward_refs: ForwardRefs,
-}
-
-/// The chains behind forward references.
-///
-/// The only metadata that grows with what the program does: one chain for each
-/// contended `Object.wait`. References are serial numbers, so neighbours share
-/// an entry, which makes six bytes for each.
-#[derive(Debug, Default)]
-struct ForwardRefs {
-    pages: FxHashMap<u64, [ChainId; ForwardRefs::PAGE as usize]>,
-}
-
-impl ForwardRefs {
-    const PAGE: u64 = 16;
-
-    fn insert(&mut self, forward_ref: ForwardRef, chain: ChainId) {
-        let page = self.pages.entry(forward_ref / Self::PAGE).or_default();
-        page[(forward_ref % Self::PAGE) as usize] = chain;
-    }
-
-    fn chain(&self, forward_ref: ForwardRef) -> Option<ChainId> {
-        let page = self.pages.get(&(forward_ref / Self::PAGE))?;
-        Some(page[(forward_ref % Self::PAGE) as usize]).filter(|&chain| chain != NONE)
-    }
+    pub(crate) forward_refs: ForwardRefs,
 }
 
 #[derive(Debug)]
@@ -172,6 +149,11 @@ impl Resolver {
             blockers: RecentBlockers::default(),
             counters: Counters::default(),
         }
+    }
+
+    /// The chains behind forward references.
+    pub(crate) fn forward_refs(&mut self) -> &mut ForwardRefs {
+        &mut self.metadata.forward_refs
     }
 
     /// Adds how much could not be resolved.
@@ -379,16 +361,5 @@ mod tests {
             3,
             "one for each exit"
         );
-    }
-
-    #[test]
-    fn forward_references_are_found_wherever_they_are() {
-        let mut forward_refs = ForwardRefs::default();
-        for forward_ref in [0, 1, 15, 16, u64::MAX] {
-            forward_refs.insert(forward_ref, 9);
-        }
-        assert_eq!(forward_refs.chain(16), Some(9));
-        assert_eq!(forward_refs.chain(u64::MAX), Some(9));
-        assert_eq!(forward_refs.chain(2), None);
     }
 }

@@ -1,0 +1,359 @@
+//! Writes copies of a trace.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, ensure};
+use trace_analysis::TraceFile;
+use trace_format::chunk::MAX_STORED_LEN;
+use trace_format::{
+    ChainRef, Chunk, ChunkWriter, Counter, Event, FileHeader, LockId, NONE, PARK_DOMAINS,
+    ParkBegin, ParkEnd, SegmentEncoder, ThreadId, Unpark,
+};
+
+use crate::survey::{Survey, malformed};
+
+/// A long trace under construction.
+pub(crate) struct Copies<'a> {
+    trace: &'a TraceFile,
+    survey: &'a Survey,
+    output: Output,
+    /// How many copies there are.
+    count: u64,
+}
+
+impl<'a> Copies<'a> {
+    /// Begins a trace in `file`.
+    pub(crate) fn new(
+        trace: &'a TraceFile,
+        survey: &'a Survey,
+        file: BufWriter<File>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            trace,
+            survey,
+            output: Output::new(trace.header(), file)?,
+            count: 0,
+        })
+    }
+
+    pub(crate) fn is_first(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn bytes_written(&self) -> u64 {
+        self.output.bytes
+    }
+
+    /// Writes one more copy.
+    pub(crate) fn write_next(&mut self) -> anyhow::Result<()> {
+        let renumbering = Renumbering {
+            survey: self.survey,
+            copy: self.count,
+        };
+        let last_thread = renumbering.shifted(
+            self.survey.last_thread.into(),
+            self.survey.last_thread.into(),
+        );
+        ensure!(
+            ThreadId::try_from(last_thread).is_ok(),
+            "{}: the copies have more threads than a trace can have, {}",
+            self.trace.path().display(),
+            ThreadId::MAX
+        );
+        let mut reader = self.trace.read()?;
+        while let Some(chunk) = self.trace.next_chunk(&mut reader)? {
+            let Chunk::Events(events) = chunk else {
+                continue;
+            };
+            for segment in events.segments() {
+                let segment = segment.map_err(|error| malformed(self.trace, error))?;
+                let (thread, index) = renumbering.buffer(segment.thread, segment.buffer_index);
+                self.output.begin_segment(thread, index);
+                for event in segment.events() {
+                    let event = event.map_err(|error| malformed(self.trace, error))?;
+                    if let Some(event) = renumbering.event(event) {
+                        self.output.event(&event)?;
+                    }
+                }
+                self.output.end_segment()?;
+            }
+            self.output.end_chunk()?;
+        }
+        for (&thread, events) in &self.survey.closing {
+            let filled = self.survey.buffers.get(&thread).copied().unwrap_or(0);
+            let (thread, index) = renumbering.buffer(thread, filled);
+            self.output.begin_segment(thread, index);
+            for event in events {
+                if let Some(event) = renumbering.event(event.clone()) {
+                    self.output.event(&event)?;
+                }
+            }
+            self.output.end_segment()?;
+        }
+        self.output.end_chunk()?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Ends the trace. Returns how many copies there are, and the file.
+    pub(crate) fn finish(self) -> io::Result<(u64, BufWriter<File>)> {
+        let end_ns = self.survey.duration_ns * self.count;
+        Ok((self.count, self.output.finish(end_ns)?))
+    }
+}
+
+/// The numbers of one copy.
+struct Renumbering<'a> {
+    survey: &'a Survey,
+    /// How many copies are before this one.
+    copy: u64,
+}
+
+impl Renumbering<'_> {
+    /// The number behind those of the copies before, each of which used numbers up to
+    /// `last`. 0 stands for none.
+    fn shifted(&self, number: u64, last: u64) -> u64 {
+        if number == 0 {
+            return 0;
+        }
+        number + self.copy * last
+    }
+
+    fn buffer(&self, thread: ThreadId, index: u64) -> (ThreadId, u64) {
+        if thread == NONE {
+            // Goes on through all copies; the last buffer closes the copy.
+            let of_copy = self.survey.buffers.get(&NONE).copied().unwrap_or(0) + 1;
+            return (NONE, index + self.copy * of_copy);
+        }
+        let last = u64::from(self.survey.last_thread);
+        (self.shifted(thread.into(), last) as ThreadId, index)
+    }
+
+    fn lock(&self, lock: LockId) -> LockId {
+        lock + self.copy * self.survey.last_lock.saturating_sub(PARK_DOMAINS)
+    }
+
+    fn domain_sequence(&self, domain: LockId, sequence: u64) -> u64 {
+        sequence + self.copy * self.survey.domains.get(&domain).copied().unwrap_or(0)
+    }
+
+    fn time_ns(&self, time_ns: u64) -> u64 {
+        time_ns + self.copy * self.survey.duration_ns
+    }
+
+    fn java_id(&self, java_id: u64) -> u64 {
+        self.shifted(java_id, self.survey.last_java_id)
+    }
+
+    fn forward_ref(&self, forward_ref: u64) -> u64 {
+        self.shifted(forward_ref, self.survey.last_forward_ref)
+    }
+
+    /// The event in this copy; `None` if it describes what the first copy has
+    /// described, or ends what later copies refer to.
+    fn event<'e>(&self, event: Event<'e>) -> Option<Event<'e>> {
+        Some(match event {
+            Event::Class { .. } | Event::Method { .. } | Event::Chain { .. } => {
+                return Some(event).filter(|_| self.copy == 0);
+            }
+            Event::LoaderUnload { .. }
+            | Event::ChainRetired { .. }
+            | Event::MethodRetired { .. } => return None,
+            // Surveyed traces have none.
+            Event::LostNumber { .. } | Event::LostEvents { .. } => return None,
+            Event::LockDescription {
+                lock,
+                class,
+                mirrored_class,
+                identity_hash,
+                monitor_address,
+            } => Event::LockDescription {
+                lock: self.lock(lock),
+                class,
+                mirrored_class,
+                identity_hash,
+                monitor_address,
+            },
+            Event::ContendedEnter {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+                after_wait,
+            } => Event::ContendedEnter {
+                lock: self.lock(lock),
+                sequence,
+                time_ns: self.time_ns(time_ns),
+                chain,
+                after_wait,
+            },
+            Event::ContendedEntered {
+                lock,
+                sequence,
+                time_ns,
+                safepoint_ns,
+            } => Event::ContendedEntered {
+                lock: self.lock(lock),
+                sequence,
+                time_ns: self.time_ns(time_ns),
+                safepoint_ns,
+            },
+            Event::ContendedExit {
+                lock,
+                sequence,
+                time_ns,
+                chain,
+            } => Event::ContendedExit {
+                lock: self.lock(lock),
+                sequence,
+                time_ns: self.time_ns(time_ns),
+                chain: match chain {
+                    ChainRef::Chain(chain) => ChainRef::Chain(chain),
+                    ChainRef::Forward(forward_ref) => {
+                        ChainRef::Forward(self.forward_ref(forward_ref))
+                    }
+                },
+            },
+            Event::LockRetired { lock, sequence } => Event::LockRetired {
+                lock: self.lock(lock),
+                sequence,
+            },
+            Event::ForwardResolved { forward_ref, chain } => Event::ForwardResolved {
+                forward_ref: self.forward_ref(forward_ref),
+                chain,
+            },
+            Event::ThreadStart {
+                time_ns,
+                java_id,
+                name,
+            } => Event::ThreadStart {
+                time_ns: self.time_ns(time_ns),
+                java_id: self.java_id(java_id),
+                name,
+            },
+            Event::ThreadRename { java_id, name } => Event::ThreadRename {
+                java_id: self.java_id(java_id),
+                name,
+            },
+            Event::ThreadEnd { time_ns } => Event::ThreadEnd {
+                time_ns: self.time_ns(time_ns),
+            },
+            Event::ParkBegin(park) => Event::ParkBegin(ParkBegin {
+                sequence: self.domain_sequence(park.domain, park.sequence),
+                time_ns: self.time_ns(park.time_ns),
+                owner: self.java_id(park.owner),
+                ..park
+            }),
+            Event::ParkEnd(park) => Event::ParkEnd(ParkEnd {
+                sequence: self.domain_sequence(park.domain, park.sequence),
+                time_ns: self.time_ns(park.time_ns),
+                owner: self.java_id(park.owner),
+                ..park
+            }),
+            Event::Unpark(unpark) => Event::Unpark(Unpark {
+                sequence: self.domain_sequence(unpark.domain, unpark.sequence),
+                time_ns: self.time_ns(unpark.time_ns),
+                target: self.java_id(unpark.target),
+                owner: self.java_id(unpark.owner),
+                ..unpark
+            }),
+        })
+    }
+}
+
+/// The file, and the part of it that is not written yet.
+struct Output {
+    file: BufWriter<File>,
+    chunk: ChunkWriter,
+    segment: SegmentEncoder,
+    bytes_of_segment: Vec<u8>,
+    thread: ThreadId,
+    buffer_index: u64,
+    /// What is in the file.
+    bytes: u64,
+    events: u64,
+    buffers: u64,
+    chunks: u64,
+    raw_bytes: u64,
+}
+
+impl Output {
+    /// Room for what one thread writes between two chunks.
+    const SEGMENT_LEN: usize = MAX_STORED_LEN / 2;
+
+    fn new(header: &FileHeader, mut file: BufWriter<File>) -> io::Result<Self> {
+        let header_bytes = header.encode();
+        file.write_all(&header_bytes)?;
+        Ok(Self {
+            file,
+            chunk: ChunkWriter::new(header.compressed),
+            segment: SegmentEncoder::new(),
+            bytes_of_segment: vec![0; Self::SEGMENT_LEN],
+            thread: NONE,
+            buffer_index: 0,
+            bytes: header_bytes.len() as u64,
+            events: 0,
+            buffers: 0,
+            chunks: 0,
+            raw_bytes: 0,
+        })
+    }
+
+    fn begin_segment(&mut self, thread: ThreadId, buffer_index: u64) {
+        self.thread = thread;
+        self.buffer_index = buffer_index;
+        self.segment = SegmentEncoder::new();
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> anyhow::Result<()> {
+        self.segment
+            .encode(&mut self.bytes_of_segment, event)
+            .context("a buffer of the trace is too long")
+    }
+
+    fn end_segment(&mut self) -> anyhow::Result<()> {
+        if !self.push_segment() {
+            self.end_chunk()?;
+            ensure!(self.push_segment(), "a buffer of the trace is too long");
+        }
+        self.events += u64::from(self.segment.events());
+        self.buffers += 1;
+        Ok(())
+    }
+
+    fn push_segment(&mut self) -> bool {
+        let events = &self.bytes_of_segment[..self.segment.len()];
+        let contains_metadata = self.segment.contains_metadata();
+        let pushed =
+            self.chunk
+                .push_segment(self.thread, self.buffer_index, events, contains_metadata);
+        pushed.is_ok()
+    }
+
+    fn end_chunk(&mut self) -> io::Result<()> {
+        let raw_len = self.chunk.raw_len() as u64;
+        if raw_len > 0 {
+            let chunk = self.chunk.events();
+            self.file.write_all(chunk)?;
+            self.bytes += chunk.len() as u64;
+            self.raw_bytes += raw_len;
+            self.chunks += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end_ns: u64) -> io::Result<BufWriter<File>> {
+        let counters = [
+            (Counter::Events, self.events),
+            (Counter::Buffers, self.buffers),
+            (Counter::Chunks, self.chunks),
+            (Counter::RawBytes, self.raw_bytes),
+            (Counter::FileBytes, self.bytes),
+        ];
+        self.file.write_all(self.chunk.counters(counters))?;
+        self.file
+            .write_all(self.chunk.end(end_ns, self.chunks + 1))?;
+        Ok(self.file)
+    }
+}

@@ -1,0 +1,89 @@
+//! Makes a long trace of a short one, to see what an analysis does with it.
+//!
+//! The long trace is that of a program that does what the traced one did, over and
+//! over, each time with new threads and with new monitors of the same objects.
+
+mod copy;
+mod survey;
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use trace_analysis::TraceFile;
+
+use crate::copy::Copies;
+use crate::survey::Survey;
+
+/// Writes a trace that repeats another one until it has the size wanted
+///
+/// Each copy happens after the one before it. Its threads, locks and forward
+/// references have new numbers, and its events of parked threads go on counting.
+/// Classes, methods and call chains are described once. At the end of a copy, the
+/// threads that wait stop waiting, all threads end, and all monitors are deflated.
+#[derive(Debug, Parser)]
+#[command(name = "magnify", max_term_width = 100, after_help = EXIT_CODES)]
+struct Arguments {
+    /// The trace to repeat: complete, and without losses
+    trace: PathBuf,
+
+    /// The trace to write; replaced if it exists
+    output: PathBuf,
+
+    /// Size wanted, in millions of bytes; the last copy is written to its end
+    #[arg(long, value_name = "N", default_value = "100")]
+    megabytes: u64,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  2  wrong usage, or a trace could not be read or written";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match magnify(&arguments.trace, &arguments.output, arguments.megabytes) {
+        Ok(copies) => {
+            println!("{copies} copies in {}", arguments.output.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("magnify: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Returns how many copies there are.
+fn magnify(trace: &Path, output: &Path, megabytes: u64) -> anyhow::Result<u64> {
+    let wanted_bytes = megabytes.saturating_mul(1_000_000);
+    let trace = TraceFile::open(trace)?;
+    let survey = Survey::of(&trace)?;
+    let bar = progress_bar(output, wanted_bytes);
+    let in_output = || output.display().to_string();
+    let file = BufWriter::new(File::create(output).with_context(in_output)?);
+    let mut copies = Copies::new(&trace, &survey, file).with_context(in_output)?;
+    while copies.is_first() || copies.bytes_written() < wanted_bytes {
+        copies.write_next()?;
+        bar.set_position(copies.bytes_written());
+    }
+    bar.finish_and_clear();
+    let (count, mut file) = copies.finish().with_context(in_output)?;
+    file.flush().with_context(in_output)?;
+    Ok(count)
+}
+
+fn progress_bar(output: &Path, wanted_bytes: u64) -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{wide_msg} {bar:30} {percent:>3} %  {eta} left")
+        .expect("a valid template");
+    ProgressBar::new(wanted_bytes)
+        .with_style(style)
+        .with_message(format!("Writing {}", output.display()))
+}
