@@ -348,3 +348,77 @@ fn classes_that_come_and_go_leave_little() {
     let identifiers = (LOADERS * (2 + DEPTH / 2)) as usize;
     assert!(bytes < identifiers * 32, "{bytes} bytes");
 }
+
+/// Chunks of a trace, and how often threads wait in each and notify each other.
+const CHUNKS: u64 = 4_000;
+const NOTIFICATIONS: u64 = 250;
+
+/// A thread contends with one that waits for it.
+fn notification(number: u64) -> [Event<'static>; 4] {
+    let (lock, sequence, time_ns) = (PARK_DOMAINS + 1, number * 3, number * 100);
+    [
+        Event::ContendedEnter {
+            lock,
+            sequence,
+            time_ns,
+            chain: 1,
+            after_wait: false,
+        },
+        Event::ContendedExit {
+            lock,
+            sequence: sequence + 1,
+            time_ns,
+            chain: ChainRef::Forward(number),
+        },
+        Event::ContendedEntered {
+            lock,
+            sequence: sequence + 2,
+            time_ns,
+            safepoint_ns: 0,
+        },
+        Event::ForwardResolved {
+            forward_ref: number,
+            chain: 1,
+        },
+    ]
+}
+
+#[test]
+fn chains_behind_forward_references_are_forgotten() {
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    let header = FileHeader {
+        compressed: false,
+        start_unix_ns: 0,
+        pid: 1,
+        jvm: String::new(),
+    };
+    file.write_all(&header.encode()).expect("room for it");
+    let mut writer = ChunkWriter::new(false);
+    for chunk in 0..CHUNKS {
+        let mut bytes = [0; 1 << 14];
+        let mut encoder = SegmentEncoder::new();
+        let numbers = chunk * NOTIFICATIONS..(chunk + 1) * NOTIFICATIONS;
+        for event in numbers.flat_map(notification) {
+            encoder.encode(&mut bytes, &event).expect("room for it");
+        }
+        let segment = &bytes[..encoder.len()];
+        let pushed = writer.push_segment(1, chunk, segment, false);
+        pushed.expect("room for it");
+        file.write_all(writer.events()).expect("room for it");
+    }
+    let (bytes, summary) = metered(|| {
+        TraceFile::open(file.path())
+            .expect("a trace")
+            .analyze(
+                &mut Analysis::default(),
+                |_, _| (),
+                |_| ControlFlow::Continue(()),
+            )
+            .expect("readable")
+    });
+    let unresolved = summary.counters.value(Counter::ForwardRefsUnresolved);
+    assert_eq!(unresolved, 0);
+    // Six bytes for each would be more.
+    let references = (CHUNKS * NOTIFICATIONS) as usize;
+    assert!(bytes < references * 5, "{bytes} bytes");
+}

@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod delivery;
+mod forward_refs;
 mod found;
 mod history;
 mod hostile_files;
