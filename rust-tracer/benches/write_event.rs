@@ -18,7 +18,7 @@ fn text(text: &'static str) -> LctStr {
 
 fn chain_key(frames: &[u64]) -> LctChainKey {
     // SAFETY: the frames are as many as stated.
-    let hash = unsafe { lct_chain_hash(0, 0, frames.as_ptr(), frames.len()) };
+    let hash = unsafe { lct_chain_hash(0, frames.as_ptr(), frames.len()) };
     LctChainKey {
         frames: frames.as_ptr(),
         len: frames.len(),

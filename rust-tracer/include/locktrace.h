@@ -582,14 +582,14 @@ void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
 void lct_forward_resolve(struct LctThread *thread, uint64_t forward_ref, uint32_t chain);
 
 /*
- The hash of a call chain: `outer_hash` is that of its `outer_len` outermost
- frames (0 for none), `frames` are the `len` others, outermost first.
+ The hash of a part of a call chain: of `len` frames, outermost first, inside of
+ `outer_len` others. That of the chain is the sum of those of its parts.
 
  # Safety
 
  `frames` points to `len` values.
  */
-uint64_t lct_chain_hash(uint64_t outer_hash, size_t outer_len, const uint64_t *frames, size_t len);
+uint64_t lct_chain_hash(size_t outer_len, const uint64_t *frames, size_t len);
 
 /*
  The call chain with the given key. Returns 0 if the chain must be added. Of

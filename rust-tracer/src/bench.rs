@@ -10,7 +10,7 @@ use crate::dead_code;
 
 /// The hash of a chain's frames.
 pub fn hash(frames: &[u64]) -> u64 {
-    chain_key::hash(0, 0, frames)
+    chain_key::hash(0, frames)
 }
 
 /// The set of call chains.

@@ -678,23 +678,16 @@ pub unsafe extern "C" fn lct_forward_resolve(
     thread.resolve_forward(forward_ref, chain);
 }
 
-/// The hash of a call chain: `outer_hash` is that of its `outer_len` outermost
-/// frames (0 for none), `frames` are the `len` others, outermost first.
+/// The hash of a part of a call chain: of `len` frames, outermost first, inside of
+/// `outer_len` others. That of the chain is the sum of those of its parts.
 ///
 /// # Safety
 ///
 /// `frames` points to `len` values.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lct_chain_hash(
-    outer_hash: u64,
-    outer_len: usize,
-    frames: *const u64,
-    len: usize,
-) -> u64 {
+pub unsafe extern "C" fn lct_chain_hash(outer_len: usize, frames: *const u64, len: usize) -> u64 {
     // SAFETY: the caller promises `len` values.
-    chain_key::hash(outer_hash, outer_len, unsafe {
-        slice_or_empty(frames, len)
-    })
+    chain_key::hash(outer_len, unsafe { slice_or_empty(frames, len) })
 }
 
 /// The call chain with the given key. Returns 0 if the chain must be added. Of

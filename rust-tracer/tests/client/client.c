@@ -67,7 +67,7 @@ static uint32_t record_chain(LctThread *thread, uint64_t innermost, uint32_t inn
   uint64_t key[FRAMES];
   for (int i = 0; i < FRAMES - 1; i++) key[i] = interpreted_frame(method_id, (uint16_t)i);
   key[FRAMES - 1] = innermost;
-  LctChainKey chain_key = {key, FRAMES, lct_chain_hash(0, 0, key, FRAMES)};
+  LctChainKey chain_key = {key, FRAMES, lct_chain_hash(0, key, FRAMES)};
   uint32_t chain = lct_chain_find(thread, chain_key, 0);
   if (chain != 0) return chain;
   describe_metadata(thread);

@@ -32,18 +32,32 @@ void LockTracePcCache::clear(jint code_epoch) {
 // What the thread runs was installed after the code that was in its place had
 // been flushed, and reached the thread later than the new epoch: x86 keeps the
 // order of stores.
-void LockTracePcCache::clear_if_code_was_flushed() {
+bool LockTracePcCache::clear_if_code_was_flushed() {
   jint epoch = LockTrace::code_epoch();
-  if (_code_epoch != epoch) clear(epoch);
+  if (_code_epoch == epoch) return false;
+  clear(epoch);
+  return true;
+}
+
+void LockTraceLastWalk::keep(int length, int visited_frames) {
+  int outer_frames = length - visited_frames;
+  if (length > max_codes) {
+    _length = 0;
+    return;
+  }
+  for (int i = _length; i < outer_frames; i++) _codes[i] = LockTraceCode();
+  for (int i = 0; i < visited_frames; i++) _codes[length - 1 - i] = _visited[i];
+  _length = length;
 }
 
 // ---------------------------------------------------------------------------
 // The walk
 
-LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs)
-    : _thread(thread), _pcs(pcs), _interpreted(false), _at_end(false), _at_mark(false), _fp(NULL), _sp(NULL),
-      _frame_words(0), _key(0), _return_slot(NULL) {
-  pcs->clear_if_code_was_flushed();
+LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs,
+                                       LockTraceLastWalk* last, LockTraceFollower follower)
+    : _thread(thread), _pcs(pcs), _last(last), _follower(follower), _interpreted(false), _at_end(false),
+      _at_mark(false), _fp(NULL), _sp(NULL), _frame_words(0), _key(0), _return_slot(NULL) {
+  if (pcs->clear_if_code_was_flushed()) last->forget();
   if (thread->has_last_Java_frame()) {
     thread->frame_anchor()->make_walkable(thread);
     start(thread->last_Java_sp(), thread->last_Java_pc(), tracer, entering);
@@ -60,12 +74,12 @@ LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oo
 void LockTraceLightWalk::start(intptr_t* sp, address pc, LctThread* tracer, oop entering) {
   const LockTracePcCache::Entry* stub = _pcs->find_stub(pc);
   if (stub != NULL) {
-    sp += stub->frame_words();
+    sp += stub->code().frame_words();
     pc = (address) sp[-1];
   }
   const LockTracePcCache::Entry* known = _pcs->find(pc);
   if (known != NULL) {
-    set_compiled(sp, known->key(), known->frame_words());
+    set_known(sp, known->code(), known->key());
     return;
   }
   LockTraceFrames first(_thread, entering);
@@ -85,12 +99,19 @@ void LockTraceLightWalk::set_compiled(intptr_t* sp, uint64_t key, intptr_t frame
   _sp = sp;
   _key = key;
   _frame_words = frame_words;
+  _code = LockTraceCode();
+}
+
+void LockTraceLightWalk::set_known(intptr_t* sp, LockTraceCode code, uint64_t key) {
+  set_compiled(sp, key, code.frame_words());
+  _code = code;
 }
 
 void LockTraceLightWalk::set_interpreted(intptr_t* fp) {
   _interpreted = true;
   _fp = fp;
   _key = 0;
+  _code = LockTraceCode();
 }
 
 // Goes on at a frame that HotSpot has found, or at the next Java frame outside
@@ -117,9 +138,12 @@ void LockTraceLightWalk::start(const frame& found) {
 int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames, int slot_index, intptr_t** slot) {
   int visited = 0;
   *slot = NULL;
+  if (!_at_end) _follower.follow(key(tracer), _code);
   while (!_at_end && !_at_mark && visited < max_frames) {
+    _last->visit(visited, _code);
     keys[visited++] = key(tracer);
     next();
+    if (!_at_end && !_at_mark) _follower.follow(key(tracer), _code);
     if (visited == slot_index + 1 && !_at_end) *slot = _return_slot;
     if (visited > slot_index && !_interpreted) visited = visit_known_code(keys, visited, max_frames);
   }
@@ -130,19 +154,33 @@ int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames,
 // is where the time goes, so nothing is kept in memory.
 int LockTraceLightWalk::visit_known_code(uint64_t* keys, int visited, int max_frames) {
   if (_at_end || _at_mark) return visited;
+  LockTraceFollower follower = _follower;
   intptr_t* sp = _sp;
   intptr_t frame_words = _frame_words;
+  LockTraceCode code = _code;
   uint64_t key = _key;
   while (visited < max_frames) {
     intptr_t* sender_sp = sp + frame_words;
-    const LockTracePcCache::Entry* caller = _pcs->find((address) sender_sp[-1]);
-    if (caller == NULL) break;
+    address pc = (address) sender_sp[-1];
+    LockTraceCode caller_code;
+    uint64_t caller_key;
+    if (!follower.expects(pc, &caller_code, &caller_key)) {
+      const LockTracePcCache::Entry* caller = _pcs->find(pc);
+      if (caller == NULL) break;
+      caller_code = caller->code();
+      caller_key = caller->key();
+      follower.follow(caller_key, caller_code);
+    }
+    _last->visit(visited, code);
     keys[visited++] = key;
     sp = sender_sp;
-    frame_words = caller->frame_words();
-    key = caller->key();
+    frame_words = caller_code.frame_words();
+    code = caller_code;
+    key = caller_key;
   }
   set_compiled(sp, key, frame_words);
+  _code = code;
+  _follower = follower;
   return visited;
 }
 
@@ -163,7 +201,7 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
   _return_slot = slot;
   const LockTracePcCache::Entry* known = _pcs->find(pc);
   if (known != NULL) {
-    set_compiled(unextended_sp, known->key(), known->frame_words());
+    set_known(unextended_sp, known->code(), known->key());
   } else if (Interpreter::contains(pc)) {
     set_interpreted(fp);
   } else if (LockTraceMarks::is_mark(pc)) {
@@ -182,13 +220,17 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
 void LockTraceLightWalk::remember(const frame& found, address pc, intptr_t* unextended_sp) {
   nmethod* code = LockTraceFrames::nmethod_of(found);
   if (code != NULL && found.pc() == pc && found.unextended_sp() == unextended_sp &&
-      !code->has_method_handle_invokes() && code->frame_size() <= LockTracePcCache::max_frame_words) {
+      !code->has_method_handle_invokes() && code->frame_size() <= LockTraceCode::max_frame_words) {
     _pcs->add(pc, LockTraceFrameKey::compiled(code, pc), code->frame_size());
   }
 }
 
-uint64_t LockTraceLightWalk::key(LctThread* tracer) const {
-  if (_key != 0) return _key;
+uint64_t LockTraceLightWalk::key(LctThread* tracer) {
+  if (_key == 0) _key = interpreted_key(tracer);
+  return _key;
+}
+
+uint64_t LockTraceLightWalk::interpreted_key(LctThread* tracer) const {
   Method* method = (Method*) _fp[frame::interpreter_frame_method_offset];
   // Native methods have no byte code; their frames say 0.
   intptr_t bcx = _fp[frame::interpreter_frame_bcx_offset];

@@ -13,6 +13,24 @@
 
 #ifdef AMD64
 
+// A return address in compiled code, and the size of the frame that it leads to; or
+// nothing, which is at no address.
+class LockTraceCode VALUE_OBJ_CLASS_SPEC {
+ private:
+  enum { frame_bits = 16 };
+  uint64_t _pc_and_frame_words;   // addresses have 47 bits
+
+ public:
+  enum { max_frame_words = (1 << frame_bits) - 1 };
+
+  LockTraceCode() : _pc_and_frame_words(0) {}
+  LockTraceCode(address pc, int frame_words)
+    : _pc_and_frame_words((uint64_t) (uintptr_t) pc << frame_bits | (uint16_t) frame_words) {}
+
+  bool is_at(address pc) const { return _pc_and_frame_words >> frame_bits == (uint64_t) (uintptr_t) pc; }
+  intptr_t frame_words() const { return (uint16_t) _pc_and_frame_words; }
+};
+
 // What a walk has to know of a return address in compiled code, so that it need
 // not look for the method in the code cache again. One for each thread: some places
 // for each of some hundred hash values of addresses, so that a stack of some hundred
@@ -22,22 +40,19 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
  public:
   class Entry VALUE_OBJ_CLASS_SPEC {
    private:
-    enum { frame_bits = 16 };
-    uint64_t _pc_and_frame_words;   // addresses have 47 bits
-    uint64_t _key;
+    LockTraceCode _code;
+    uint64_t      _key;
 
    public:
-    void clear() { _pc_and_frame_words = 0; }
+    void clear() { _code = LockTraceCode(); }
     void set(address pc, uint64_t key, int frame_words) {
-      _pc_and_frame_words = (uint64_t) (uintptr_t) pc << frame_bits | (uint16_t) frame_words;
+      _code = LockTraceCode(pc, frame_words);
       _key = key;
     }
-    bool is_of(address pc) const   { return _pc_and_frame_words >> frame_bits == (uint64_t) (uintptr_t) pc; }
-    intptr_t frame_words() const   { return (uint16_t) _pc_and_frame_words; }
-    uint64_t key() const           { return _key; }
+    bool is_of(address pc) const  { return _code.is_at(pc); }
+    LockTraceCode code() const    { return _code; }
+    uint64_t key() const          { return _key; }
   };
-
-  enum { max_frame_words = (1 << 16) - 1 };
 
  private:
   enum { set_bits = 8, sets = 1 << set_bits, places = 4 };
@@ -51,7 +66,7 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
 
  public:
   void clear(jint code_epoch);
-  void clear_if_code_was_flushed();
+  bool clear_if_code_was_flushed();
 
   const Entry* find(address pc) {
     const Entry* set = set_of(pc);
@@ -73,20 +88,89 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
   void add_stub(address pc, int frame_words)    { _stub.set(pc, 0, frame_words); }
 };
 
+// The compiled code of the thread's last chain, whose outer frames the next chain
+// mostly shares. To expect a return address and see it confirmed is much faster
+// than to look it up: the place of the next one need not wait for that.
+class LockTraceLastWalk VALUE_OBJ_CLASS_SPEC {
+ private:
+  enum { max_codes = 256 };
+  LockTraceCode _codes[max_codes];     // outermost first, as the chain's frames
+  LockTraceCode _visited[max_codes];   // innermost first
+  int           _length;               // 0: too many frames
+
+ public:
+  LockTraceLastWalk() : _length(0) {}
+
+  void forget()                                  { _length = 0; }
+  LockTraceCode code(int index) const            { return index < _length ? _codes[index] : LockTraceCode(); }
+  void learn(int index, LockTraceCode code)      { if (index < _length) _codes[index] = code; }
+  void visit(int visited, LockTraceCode code)    { if (visited < max_codes) _visited[visited] = code; }
+
+  // Keeps a chain of length frames, the inner ones of which were visited; the others
+  // are those of the chain before.
+  void keep(int length, int visited_frames);
+};
+
+// The frames of the chain recorded last, followed during a walk: is the chain's
+// outer part still the same?
+class LockTraceFollower VALUE_OBJ_CLASS_SPEC {
+ private:
+  // So many frames of the last chain are skipped at most to find a common one.
+  enum { max_skipped = 3 };
+
+  const uint64_t*    _frames;   // outermost first
+  LockTraceLastWalk* _last;
+  int _next;     // the frame expected next
+  int _common;   // so many outermost frames are expected to be the same
+
+ public:
+  LockTraceFollower(const uint64_t* frames, int length, LockTraceLastWalk* last)
+    : _frames(frames), _last(last), _next(length - 1), _common(0) {}
+
+  // Is the frame at pc the expected one? Then it has this code and this key.
+  bool expects(address pc, LockTraceCode* code, uint64_t* key) {
+    if (_common == 0 || _next < 0) return false;
+    LockTraceCode expected = _last->code(_next);
+    if (!expected.is_at(pc)) return false;
+    *code = expected;
+    *key = _frames[_next--];
+    return true;
+  }
+
+  // The walk has come to a frame that was not expected by its pc.
+  void follow(uint64_t key, LockTraceCode code) {
+    int skipped = _common != 0 ? 0 : (int) max_skipped;
+    for (int i = _next; i >= 0 && i >= _next - skipped; i--) {
+      if (_frames[i] != key) continue;
+      if (_common == 0) _common = i + 1;
+      _last->learn(i, code);
+      _next = i - 1;
+      return;
+    }
+    _common = 0;
+  }
+
+  // The number of outermost frames that are the same, once the walk is at its end.
+  int common_frames() const { return _next < 0 ? _common : 0; }
+};
+
 // Walks the physical Java frames of the current thread up to the thread's mark,
 // straight from frame pointers and frame sizes (paper, section 3.4). What is
 // neither an interpreted frame nor compiled code that is known is left to
 // HotSpot.
 class LockTraceLightWalk : public StackObj {
  private:
-  JavaThread*       _thread;
-  LockTracePcCache* _pcs;
+  JavaThread*        _thread;
+  LockTracePcCache*  _pcs;
+  LockTraceLastWalk* _last;
+  LockTraceFollower  _follower;
   bool      _interpreted;
   bool      _at_end;
   bool      _at_mark;
   intptr_t* _fp;             // of an interpreted frame
   intptr_t* _sp;             // of a compiled frame: where its caller's frame is found from
   intptr_t  _frame_words;
+  LockTraceCode _code;       // if it is known
   uint64_t  _key;            // 0: interpreted, and not asked for yet
   intptr_t* _return_slot;    // what the frame's own pc was read from, if that was a Java frame's
 
@@ -94,17 +178,23 @@ class LockTraceLightWalk : public StackObj {
   void start(const frame& found);
   void remember(const frame& found, address pc, intptr_t* unextended_sp);
   void set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words);
+  void set_known(intptr_t* sp, LockTraceCode code, uint64_t key);
   void set_interpreted(intptr_t* fp);
   void set_caller(intptr_t* slot, intptr_t* unextended_sp, intptr_t* fp);
-  uint64_t key(LctThread* tracer) const;
+  uint64_t key(LctThread* tracer);
+  uint64_t interpreted_key(LctThread* tracer) const;
   void next();
   int visit_known_code(uint64_t* keys, int visited, int max_frames);
 
  public:
-  LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs);
+  LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs,
+                     LockTraceLastWalk* last, LockTraceFollower follower);
 
   bool at_end() const  { return _at_end; }
   bool at_mark() const { return _at_mark; }
+
+  // Of the frames visited, so many outermost ones are as in the last chain.
+  int common_frames() const { return _at_end ? _follower.common_frames() : 0; }
 
   // Visits as many frames as there are, up to the mark. Returns how many that are,
   // and in slot the place of the return address of the frame at slot_index (0 is

@@ -24,9 +24,9 @@
 // ---------------------------------------------------------------------------
 // Physical frames
 
-LockTraceCallChain::LockTraceCallChain() : _length(0), _visited_frames(0), _slot(NULL), _truncated(false),
-                                           _mark_index(min_mark_index), _mark_is_unused(false), _uses(0),
-                                           _marked_frames(0), _marked_hash(0) {
+LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
+                                           _truncated(false), _mark_index(min_mark_index), _mark_is_unused(false),
+                                           _uses(0), _marked_frames(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
 #endif
@@ -36,8 +36,12 @@ LockTraceCallChain::LockTraceCallChain() : _length(0), _visited_frames(0), _slot
 
 // Visits the frames up to the mark. True if the walk met it.
 bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
-  LockTraceLightWalk walk(thread, tracer, entering, &_pcs);
-  _visited_frames = walk.visit(tracer, _visited, max_frames, _mark_index, &_slot);
+  LockTraceFollower follower(_frames, _length, &_last_walk);
+  LockTraceLightWalk walk(thread, tracer, entering, &_pcs, &_last_walk, follower);
+  int visited = walk.visit(tracer, _visited, max_frames, _mark_index, &_slot);
+  _outer_frames = walk.at_mark() ? _marked_frames : walk.common_frames();
+  _visited_frames = visited - walk.common_frames();
+  _last_walk.keep(_outer_frames + _visited_frames, _visited_frames);
   _truncated = !walk.at_end() && !walk.at_mark();
   return walk.at_mark();
 }
@@ -49,6 +53,7 @@ bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop enterin
   LockTraceFrames walk(thread, entering);
   for (; !walk.at_end() && visited < max_frames; walk.next()) _visited[visited++] = walk.key(tracer);
   _visited_frames = visited;
+  _outer_frames = 0;
   _truncated = !walk.at_end();
   return false;
 }
@@ -58,12 +63,12 @@ bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop enterin
 uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop entering) {
   choose_frame_to_mark(thread);
   bool at_mark = walk(thread, tracer, entering);
-  if (at_mark && _marked_frames + _visited_frames > max_frames) {
+  if (at_mark && _outer_frames + _visited_frames > max_frames) {
     // To be cut at the outer end, so the mark does not help.
     LockTraceMarks::unmark(thread);
     at_mark = walk(thread, tracer, entering);
   }
-  if (_visited_frames == 0) return 0;
+  if (_outer_frames + _visited_frames == 0) return 0;
   if (!at_mark) {
     guarantee(!LockContentionVerifyMarks || _truncated || !thread->locktrace()->mark()->is_set(),
               "locktrace: a mark was left behind");
@@ -72,25 +77,20 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
     _mark_is_unused = false;
     _uses++;
   }
-  int outer_frames = at_mark ? _marked_frames : 0;
-  uint64_t outer_hash = at_mark ? _marked_hash : 0;
-  int saved_frames = outer_frames;
-
-  _length = outer_frames + _visited_frames;
-  for (int i = 0; i < _visited_frames; i++) _frames[_length - 1 - i] = _visited[i];
+  int saved_frames = at_mark ? _outer_frames : 0;
+  replace_inner_frames();
 
   bool is_far = !at_mark || _visited_frames > _mark_index + 1 + max_further_frames;
   bool is_useful = is_far && _length - (_mark_index + 1) >= min_marked_frames;
   if (is_useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
-    outer_hash = mark(thread, outer_hash, outer_frames);
-    outer_frames = _marked_frames;
+    mark(thread);
   }
   if (LockContentionVerifyMarks) verify(thread, tracer, entering);
 
   LctChainKey key;
   key.frames = _frames;
   key.len = _length;
-  key.hash = lct_chain_hash(outer_hash, outer_frames, _frames + outer_frames, _length - outer_frames);
+  key.hash = _hash;
   uint32_t chain = lct_chain_find(tracer, key, saved_frames);
   return chain != 0 ? chain : add(thread, tracer, entering, key);
 }
@@ -112,15 +112,21 @@ void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
   _mark_index = MAX2(MIN2(_mark_index, outermost_index), (int) min_mark_index);
 }
 
-// Marks the frame whose return address is at _slot. Returns the hash of the frames
-// outside of the mark.
-uint64_t LockTraceCallChain::mark(JavaThread* thread, uint64_t outer_hash, int outer_frames) {
+// Makes the chain before, whose outer frames are still the same, this one.
+void LockTraceCallChain::replace_inner_frames() {
+  uint64_t* inner = _frames + _outer_frames;
+  _hash -= lct_chain_hash(_outer_frames, inner, _length - _outer_frames);
+  for (int i = 0; i < _visited_frames; i++) inner[i] = _visited[_visited_frames - 1 - i];
+  _hash += lct_chain_hash(_outer_frames, inner, _visited_frames);
+  _length = _outer_frames + _visited_frames;
+}
+
+// Marks the frame whose return address is at _slot.
+void LockTraceCallChain::mark(JavaThread* thread) {
   LockTraceMarks::unmark(thread);
   _mark_is_unused = true;
   _marked_frames = _length - (_mark_index + 1);
-  _marked_hash = lct_chain_hash(outer_hash, outer_frames, _frames + outer_frames, _marked_frames - outer_frames);
   LockTraceMarks::mark(thread, _slot);
-  return _marked_hash;
 }
 
 // Compares the frames to those that HotSpot itself finds.

@@ -21,7 +21,8 @@ class JavaThread;
 // The call chain that a thread recorded last (paper, section 3.4). A chain is
 // looked up by its physical frames; which methods are inlined in them is decoded
 // only when the chain is new. Where the walk of the stack meets the thread's
-// mark, the frames outside of it are still those of the chain before.
+// mark, the frames outside of it are still those of the chain before. Without a
+// mark they mostly are, too, and the walk finds out how many.
 class LockTraceCallChain : public CHeapObj<mtInternal> {
  public:
   // Physical frames walked at most. A deeper stack is cut at its outer end.
@@ -40,22 +41,25 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
 
   uint64_t _frames[max_frames];    // keys, outermost first
   int      _length;
-  int      _visited_frames;        // in the last walk
+  uint64_t _hash;                  // of these frames
+  int      _visited_frames;        // in the last walk, that are not as they were
   uint64_t _visited[max_frames];   // their keys, innermost first
+  int      _outer_frames;          // that are as they were
   intptr_t* _slot;                 // return address of the frame to be marked, if it can be
   bool     _truncated;
   int      _mark_index;
   bool     _mark_is_unused;        // since it was set
   int      _uses;                  // of marks, since a nearer frame was tried
   int      _marked_frames;         // outside of the thread's mark
-  uint64_t _marked_hash;
 #ifdef AMD64
-  LockTracePcCache _pcs;
+  LockTracePcCache  _pcs;
+  LockTraceLastWalk _last_walk;
 #endif
 
   bool walk(JavaThread* thread, LctThread* tracer, oop entering);
   void choose_frame_to_mark(JavaThread* thread);
-  uint64_t mark(JavaThread* thread, uint64_t outer_hash, int outer_frames);
+  void replace_inner_frames();
+  void mark(JavaThread* thread);
   void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
   uint32_t add(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key) const;
 
