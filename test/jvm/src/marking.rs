@@ -8,12 +8,12 @@ use crate::jdk::Jdk;
 /// Whether stacks are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marking {
-    /// They are; whenever a walk makes use of a mark, the JVM walks the whole
-    /// stack, too, and ends if it finds anything else.
+    /// They are; for each call chain the JVM walks the whole stack, too, and ends
+    /// if it finds anything else.
     Verified,
     /// They are, as in production.
     On,
-    /// They are not.
+    /// They are not; call chains are verified as well.
     Off,
 }
 
@@ -41,7 +41,11 @@ impl Marking {
                 "-XX:+LockContentionVerifyMarks",
             ],
             Self::On => &["-XX:+LockContentionMarkFrames"],
-            Self::Off => &["-XX:-LockContentionMarkFrames"],
+            Self::Off => &[
+                "-XX:-LockContentionMarkFrames",
+                "-XX:+UnlockDiagnosticVMOptions",
+                "-XX:+LockContentionVerifyMarks",
+            ],
         }
     }
 }
