@@ -16,6 +16,7 @@ final class Chameneos(settings: Settings) extends Application {
   private val meetings = settings.work(Meetings)
   private val creatures = CreaturesPerThread * settings.threads
   private val threads = new ForkJoinScheduler(settings.threads, settings.threads, true, false)
+  new Host().start()
   threads.start()
   private val met = new AtomicLong
 
@@ -32,6 +33,16 @@ final class Chameneos(settings: Settings) extends Application {
     WrongResult.unlessEqual("creatures that met another", 2L * meetings, met.get)
 
   override def close(): Unit = threads.shutdown()
+
+  /**
+   * Never leaves. The scheduler looks every 10 ms whether any actor is left, and shuts
+   * down for good if not, as could happen between two iterations.
+   */
+  private final class Host extends Actor {
+    override def scheduler = threads
+
+    override def act(): Unit = react(PartialFunction.empty)
+  }
 
   private final class Place extends Actor {
     private var left = meetings
