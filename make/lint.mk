@@ -8,7 +8,7 @@ lint: test-packages ## rustfmt, clippy, shellcheck, hooks, licences
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	hotspot-patches/check.sh
 	scripts/check-licences.sh
-	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh bench/hook-costs .ci/run
+	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh bench/hook-costs bench/report-speed bench/run .ci/run
 
 test-packages:
 	scripts/install-test-packages.sh
