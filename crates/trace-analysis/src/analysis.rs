@@ -5,11 +5,12 @@ use trace_format::{Event, LockId, ThreadId};
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
-use crate::forward_refs::ForwardRefs;
+use crate::forward_refs::{ForwardSource, Lookahead};
 use crate::lock_dispatcher::{LockDispatcher, LockEvent};
 use crate::metadata::{Metadata, Resolver};
 use crate::park::{Numbered, ParkEvent, Parks, Sink};
 use crate::rearranger::{Rearranger, Step};
+use crate::trace_file::{TraceError, TraceFile};
 
 /// What the analysis may use.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,18 @@ impl Analysis {
         (&self.entities, &mut self.next_wait_id)
     }
 
+    /// Begins the analysis of a file, which `metadata` describes but for forward
+    /// references.
+    pub(crate) fn begin_trace_of_file(
+        &mut self,
+        metadata: Metadata,
+        file: &TraceFile,
+    ) -> TraceAnalysis<'_> {
+        let mut trace = self.begin_trace(metadata);
+        *trace.resolver.forward_refs() = ForwardSource::File(Box::new(Lookahead::new(file)));
+        trace
+    }
+
     /// Begins the analysis of one more trace, which `metadata` describes.
     pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
         let trace = self.traces;
@@ -104,9 +117,13 @@ pub struct TraceAnalysis<'a> {
 }
 
 impl TraceAnalysis<'_> {
-    /// The chains behind forward references, to learn and forget some.
-    pub(crate) fn forward_refs(&mut self) -> &mut ForwardRefs {
-        self.resolver.forward_refs()
+    /// A chunk of the file is over. Fails if the file could not be read where a
+    /// reference led to.
+    pub(crate) fn next_chunk(&mut self) -> Result<(), TraceError> {
+        match self.resolver.forward_refs() {
+            ForwardSource::Collected(_) => Ok(()),
+            ForwardSource::File(ahead) => ahead.next_chunk(),
+        }
     }
 
     /// Takes one event of `thread`. The events of one thread may come in any

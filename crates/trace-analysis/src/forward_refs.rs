@@ -2,15 +2,37 @@
 //!
 //! They come behind the exits that refer to them: when the method that acquired the
 //! lock releases it for good. There is one for each contended tenure with an
-//! `Object.wait` in it, so a long trace has too many to keep them all. Nearly all
-//! come soon. The first pass over a trace finds those that do not
-//! ([`ForwardSurvey`]). The second pass knows these from the begin, and learns the
-//! others from a reader that is some way ahead of it ([`Lookahead`]).
+//! `Object.wait` in it, so a long trace has too many to keep them all. But nearly all
+//! come soon: a reader that is some way ahead of the analysis finds them
+//! ([`Lookahead`]). Only if it does not, a pass over the whole trace finds those that
+//! come late ([`Survey`]).
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
 
 use rustc_hash::FxHashMap;
-use trace_format::{ChainId, ChainRef, Event, EventsChunk, ForwardRef, NONE};
+use trace_format::{ChainId, ChainRef, Chunk, Event, EventsChunk, ForwardRef, NONE};
+
+use crate::trace_file::{FileReader, TraceError, TraceFile};
+
+/// Where the chains behind forward references are found.
+#[derive(Debug)]
+pub(crate) enum ForwardSource {
+    /// All of them are known.
+    Collected(ForwardRefs),
+    /// They are in a file.
+    File(Box<Lookahead>),
+}
+
+impl ForwardSource {
+    pub(crate) fn chain(&mut self, forward_ref: ForwardRef) -> Option<ChainId> {
+        match self {
+            Self::Collected(known) => known.chain(forward_ref),
+            Self::File(ahead) => ahead.chain(forward_ref),
+        }
+    }
+}
 
 /// The chains behind forward references.
 ///
@@ -48,74 +70,168 @@ impl ForwardRefs {
     }
 }
 
-/// Chunks of events that [`Lookahead`] is ahead, and that it remembers.
-pub(crate) const WINDOW: u64 = 256;
+/// Chunks of events that [`Lookahead`] may be ahead, and that it remembers behind the
+/// analysis.
+const WINDOW: u64 = 256;
+
+/// Reads a file ahead of its analysis, as far as needed.
+pub(crate) struct Lookahead {
+    file: TraceFile,
+    reader: Option<FileReader>,
+    /// Number of the chunk of events that the analysis is at.
+    position: u64,
+    /// Chunks of events read.
+    read: u64,
+    /// What is known of the last chunks read.
+    recent: ForwardRefs,
+    /// The references that each of the last chunks read resolves.
+    resolved: VecDeque<Vec<ForwardRef>>,
+    /// What is resolved further behind its exit than the window, once that is known.
+    late: Option<ForwardRefs>,
+    failure: Option<TraceError>,
+}
+
+impl fmt::Debug for Lookahead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lookahead")
+            .field("file", &self.file)
+            .field("position", &self.position)
+            .field("read", &self.read)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Lookahead {
+    /// For an analysis that begins with the first chunk of `file`.
+    pub(crate) fn new(file: &TraceFile) -> Self {
+        Self {
+            file: file.clone(),
+            reader: None,
+            position: 0,
+            read: 0,
+            recent: ForwardRefs::default(),
+            resolved: VecDeque::new(),
+            late: None,
+            failure: None,
+        }
+    }
+
+    /// The analysis goes on to the next chunk of events. Fails if reading has failed.
+    pub(crate) fn next_chunk(&mut self) -> Result<(), TraceError> {
+        self.position += 1;
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn chain(&mut self, forward_ref: ForwardRef) -> Option<ChainId> {
+        loop {
+            if let Some(chain) = self.recent.chain(forward_ref) {
+                return Some(chain);
+            }
+            if self.read >= self.position + WINDOW || !self.succeeds(Self::read_chunk) {
+                break;
+            }
+        }
+        if self.late.is_none() {
+            self.succeeds(Self::survey);
+        }
+        self.late.as_ref()?.chain(forward_ref)
+    }
+
+    /// Keeps the failure of `work` for the analysis to learn.
+    fn succeeds(&mut self, work: impl FnOnce(&mut Self) -> Result<bool, TraceError>) -> bool {
+        match work(self) {
+            Ok(succeeds) => succeeds,
+            Err(failure) => {
+                self.failure = Some(failure);
+                false
+            }
+        }
+    }
+
+    /// Reads the next chunk of events, and forgets those far behind the analysis.
+    /// `false` at the end of the file.
+    fn read_chunk(&mut self) -> Result<bool, TraceError> {
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            None => self.reader.insert(self.file.read()?),
+        };
+        let mut freed = Vec::new();
+        while self.read - self.resolved.len() as u64 + WINDOW < self.position
+            && let Some(old) = self.resolved.pop_front()
+        {
+            freed = old;
+            for forward_ref in freed.drain(..) {
+                self.recent.remove(forward_ref);
+            }
+        }
+        while let Some(chunk) = self.file.next_chunk(reader)? {
+            let Chunk::Events(events) = chunk else {
+                continue;
+            };
+            for event in events_of(&events) {
+                if let Event::ForwardResolved { forward_ref, chain } = event {
+                    self.recent.insert(forward_ref, chain);
+                    freed.push(forward_ref);
+                }
+            }
+            self.resolved.push_back(freed);
+            self.read += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Finds in the whole file what comes late.
+    fn survey(&mut self) -> Result<bool, TraceError> {
+        let mut reader = self.file.read()?;
+        let mut survey = Survey::default();
+        while let Some(chunk) = self.file.next_chunk(&mut reader)? {
+            if let Chunk::Events(events) = chunk {
+                for event in events_of(&events) {
+                    survey.event(&event);
+                }
+                survey.chunk += 1;
+            }
+        }
+        self.late = Some(mem::take(&mut survey.late));
+        Ok(true)
+    }
+}
+
+fn events_of<'a>(chunk: &EventsChunk<'a>) -> impl Iterator<Item = Event<'a>> {
+    let segments = chunk.segments().flatten();
+    segments.flat_map(|segment| segment.events()).flatten()
+}
 
 /// Finds the references that are resolved late.
 #[derive(Debug, Default)]
-pub(crate) struct ForwardSurvey {
+struct Survey {
     /// Number of the chunk with the first exit that refers to it.
     awaited: FxHashMap<ForwardRef, u64>,
-    /// Some reference is resolved soon.
-    pub(crate) some_soon: bool,
+    /// Number of the chunk of the events.
+    chunk: u64,
+    late: ForwardRefs,
 }
 
-impl ForwardSurvey {
-    /// Takes an event of the chunk with this number. `true` if it resolves a reference
-    /// so late that it has to be remembered, or before any exit refers to it.
-    pub(crate) fn is_late(&mut self, event: &Event<'_>, chunk: u64) -> bool {
+impl Survey {
+    /// Keeps what is resolved far behind the first exit that refers to it, or before
+    /// any.
+    fn event(&mut self, event: &Event<'_>) {
         match *event {
             Event::ContendedExit {
                 chain: ChainRef::Forward(forward_ref),
                 ..
             } => {
-                self.awaited.entry(forward_ref).or_insert(chunk);
-                false
+                self.awaited.entry(forward_ref).or_insert(self.chunk);
             }
-            Event::ForwardResolved { forward_ref, .. } => {
+            Event::ForwardResolved { forward_ref, chain } => {
                 let exit = self.awaited.remove(&forward_ref);
-                let is_soon = exit.is_some_and(|exit| chunk - exit <= WINDOW);
-                self.some_soon |= is_soon;
-                !is_soon
+                if exit.is_none_or(|exit| self.chunk - exit >= WINDOW) {
+                    self.late.insert(forward_ref, chain);
+                }
             }
-            _ => false,
+            _ => {}
         }
-    }
-}
-
-/// What a reader ahead of the analysis has learned.
-#[derive(Debug, Default)]
-pub(crate) struct Lookahead {
-    /// The references that each of the last chunks read resolves.
-    chunks: VecDeque<Vec<ForwardRef>>,
-}
-
-impl Lookahead {
-    /// Takes the next chunk. Forgets what was resolved long before the place that the
-    /// analysis has come to.
-    pub(crate) fn read(&mut self, events: &EventsChunk<'_>, known: &mut ForwardRefs) {
-        let reusable = if self.chunks.len() as u64 > 2 * WINDOW {
-            self.chunks.pop_front()
-        } else {
-            None
-        };
-        let mut resolved = reusable.unwrap_or_default();
-        for forward_ref in resolved.drain(..) {
-            known.remove(forward_ref);
-        }
-        for event in events
-            .segments()
-            .flatten()
-            .flat_map(|segment| segment.events())
-        {
-            if let Ok(Event::ForwardResolved { forward_ref, chain }) = event
-                && known.chain(forward_ref).is_none()
-            {
-                known.insert(forward_ref, chain);
-                resolved.push(forward_ref);
-            }
-        }
-        self.chunks.push_back(resolved);
     }
 }
 
@@ -152,15 +268,23 @@ mod tests {
             forward_ref,
             chain: 1,
         };
-        let mut survey = ForwardSurvey::default();
-        for forward_ref in [1, 2] {
-            assert!(!survey.is_late(&exit(forward_ref), 0));
+        let mut survey = Survey::default();
+        for forward_ref in [1, 2, 3] {
+            survey.event(&exit(forward_ref));
         }
+        survey.chunk = WINDOW - 1;
+        survey.event(&exit(2));
+        survey.event(&resolved(1));
+        survey.chunk = WINDOW;
         // The first exit counts.
-        assert!(!survey.is_late(&exit(2), WINDOW));
-        assert!(!survey.is_late(&resolved(1), WINDOW));
-        assert!(survey.is_late(&resolved(2), WINDOW + 1));
-        assert!(survey.is_late(&resolved(3), 0), "its exit may still come");
-        assert!(survey.awaited.is_empty());
+        survey.event(&resolved(2));
+        survey.event(&resolved(4));
+        let late = [1, 2, 3, 4].map(|forward_ref| survey.late.chain(forward_ref).is_some());
+        assert_eq!(
+            late,
+            [false, true, false, true],
+            "3 never, 4 before its exit"
+        );
+        assert_eq!(survey.awaited.len(), 1);
     }
 }

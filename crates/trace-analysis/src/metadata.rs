@@ -6,6 +6,8 @@
 //! first, in a pass over the chunks that are marked to contain some, and the
 //! pass over the events finds everything resolved.
 
+use std::mem;
+
 use rustc_hash::FxHashMap;
 use trace_format::{
     Blocker, ChainId, ChainRef, ClassId, Event, JavaThreadId, LockId, NONE, PARK_DOMAINS, ThreadId,
@@ -15,7 +17,7 @@ use trace_format::{
 use crate::code_metadata::CodeMetadata;
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
-use crate::forward_refs::ForwardRefs;
+use crate::forward_refs::{ForwardRefs, ForwardSource};
 use crate::park::Synchronizer;
 
 /// The metadata of one trace, in the trace's own identifiers.
@@ -27,7 +29,7 @@ pub struct Metadata {
     threads: FxHashMap<ThreadId, ThreadRecord>,
     /// Last names of renamed threads by `Thread.getId()`.
     renamed: FxHashMap<u64, Box<str>>,
-    pub(crate) forward_refs: ForwardRefs,
+    forward_refs: ForwardRefs,
 }
 
 #[derive(Debug)]
@@ -93,6 +95,7 @@ impl Metadata {
 #[derive(Debug)]
 pub(crate) struct Resolver {
     metadata: Metadata,
+    forward_refs: ForwardSource,
     threads: FxHashMap<ThreadId, ThreadIndex>,
     /// The thread resolved last: events come by the buffer.
     last_thread: Option<(ThreadId, ThreadIndex)>,
@@ -142,6 +145,7 @@ impl Resolver {
             threads.map(|(&thread, record)| (record.java_id, JavaThread::Writer(thread)));
         Self {
             java_threads: java_threads.collect(),
+            forward_refs: ForwardSource::Collected(mem::take(&mut metadata.forward_refs)),
             metadata,
             threads: FxHashMap::default(),
             last_thread: None,
@@ -151,9 +155,9 @@ impl Resolver {
         }
     }
 
-    /// The chains behind forward references.
-    pub(crate) fn forward_refs(&mut self) -> &mut ForwardRefs {
-        &mut self.metadata.forward_refs
+    /// Where the chains behind forward references are found.
+    pub(crate) fn forward_refs(&mut self) -> &mut ForwardSource {
+        &mut self.forward_refs
     }
 
     /// Adds how much could not be resolved.
@@ -274,7 +278,7 @@ impl Resolver {
     pub(crate) fn chain_ref(&mut self, chain: ChainRef, entities: &mut Entities) -> ChainIndex {
         match chain {
             ChainRef::Chain(chain) => self.chain(chain, entities),
-            ChainRef::Forward(forward_ref) => match self.metadata.forward_refs.chain(forward_ref) {
+            ChainRef::Forward(forward_ref) => match self.forward_refs.chain(forward_ref) {
                 Some(chain) => self.chain(chain, entities),
                 None => {
                     self.counters.add(Counter::ForwardRefsUnresolved, 1);

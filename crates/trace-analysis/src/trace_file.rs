@@ -14,7 +14,6 @@ use crate::analysis::{Analysis, TraceAnalysis};
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
-use crate::forward_refs::{ForwardRefs, ForwardSurvey, Lookahead, WINDOW};
 use crate::metadata::Metadata;
 use crate::statistics::Statistics;
 use crate::tally::WaitTally;
@@ -180,11 +179,11 @@ impl TraceFile {
         mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<TraceSummary, TraceError> {
         let total_bytes = 2 * self.byte_len;
-        let mut reader = self.read()?;
-        let mut metadata_pass = MetadataPass::new(Metadata::of_version(reader.version()));
+        let mut reader = self.read()?.only_metadata();
+        let mut metadata = Metadata::of_version(reader.version());
         while let Some(chunk) = self.next_chunk(&mut reader)? {
             if let Chunk::Events(events) = chunk {
-                metadata_pass.events(&events, analysis);
+                collect_metadata(&events, &mut metadata, analysis);
             }
             let bytes = reader.offset();
             if on_progress(Progress { bytes, total_bytes }).is_break() {
@@ -197,17 +196,10 @@ impl TraceFile {
             waits.add(wait);
             on_wait(wait, entities);
         };
-        let mut pass = EventPass::new(analysis.begin_trace(metadata_pass.metadata));
+        let mut pass = EventPass::new(analysis.begin_trace_of_file(metadata, self));
         let mut reader = self.read()?;
-        let mut ahead = match metadata_pass.forward_refs.some_soon {
-            true => Some(ReaderAhead::new(self, pass.trace.forward_refs())?),
-            false => None,
-        };
         while let Some(chunk) = self.next_chunk(&mut reader)? {
-            if let (Some(ahead), Chunk::Events(_)) = (&mut ahead, &chunk) {
-                ahead.advance(pass.trace.forward_refs())?;
-            }
-            pass.chunk(chunk, &mut on_wait);
+            pass.chunk(chunk, &mut on_wait)?;
             let bytes = self.byte_len + reader.offset();
             if on_progress(Progress { bytes, total_bytes }).is_break() {
                 break;
@@ -243,73 +235,15 @@ fn read(path: &Path, byte_len: u64) -> Result<FileReader, TraceError> {
     })
 }
 
-/// The first pass.
-///
-/// It visits all chunks of events: those marked to contain metadata describe
-/// classes, methods, call chains and threads, but any may resolve a forward
-/// reference.
-struct MetadataPass {
-    metadata: Metadata,
-    forward_refs: ForwardSurvey,
-    chunks: u64,
-}
-
-impl MetadataPass {
-    fn new(metadata: Metadata) -> Self {
-        Self {
-            metadata,
-            forward_refs: ForwardSurvey::default(),
-            chunks: 0,
-        }
-    }
-
-    fn events(&mut self, events: &EventsChunk<'_>, analysis: &mut Analysis) {
-        for segment in events.segments().flatten() {
-            for event in segment.events().flatten() {
-                let is_wanted = match event {
-                    Event::ContendedExit { .. } | Event::ForwardResolved { .. } => {
-                        self.forward_refs.is_late(&event, self.chunks)
-                    }
-                    _ => true,
-                };
-                if is_wanted {
-                    analysis.collect(&mut self.metadata, segment.thread, &event);
-                }
+/// The first pass: over the chunks marked to contain metadata. Any chunk may resolve a
+/// forward reference, so that is not its business.
+fn collect_metadata(events: &EventsChunk<'_>, metadata: &mut Metadata, analysis: &mut Analysis) {
+    for segment in events.segments().flatten() {
+        for event in segment.events().flatten() {
+            if !matches!(event, Event::ForwardResolved { .. }) {
+                analysis.collect(metadata, segment.thread, &event);
             }
         }
-        self.chunks += 1;
-    }
-}
-
-/// Reads the file some way ahead of the second pass.
-struct ReaderAhead<'a> {
-    file: &'a TraceFile,
-    reader: FileReader,
-    lookahead: Lookahead,
-}
-
-impl<'a> ReaderAhead<'a> {
-    fn new(file: &'a TraceFile, known: &mut ForwardRefs) -> Result<Self, TraceError> {
-        let mut ahead = Self {
-            file,
-            reader: file.read()?,
-            lookahead: Lookahead::default(),
-        };
-        for _ in 0..WINDOW {
-            ahead.advance(known)?;
-        }
-        Ok(ahead)
-    }
-
-    /// Reads the next chunk of events, if there is one.
-    fn advance(&mut self, known: &mut ForwardRefs) -> Result<(), TraceError> {
-        while let Some(chunk) = self.file.next_chunk(&mut self.reader)? {
-            if let Chunk::Events(events) = chunk {
-                self.lookahead.read(&events, known);
-                break;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -333,12 +267,20 @@ impl<'a> EventPass<'a> {
         }
     }
 
-    fn chunk(&mut self, chunk: Chunk<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+    fn chunk(
+        &mut self,
+        chunk: Chunk<'_>,
+        on_wait: &mut impl FnMut(&Wait, &Entities),
+    ) -> Result<(), TraceError> {
         match chunk {
-            Chunk::Events(events) => self.events(&events, on_wait),
+            Chunk::Events(events) => {
+                self.events(&events, on_wait);
+                self.trace.next_chunk()?;
+            }
             Chunk::Counters(counters) => self.tracer = counters.flatten().collect(),
             Chunk::End { time_ns, .. } => self.end_ns = Some(time_ns),
         }
+        Ok(())
     }
 
     fn events(&mut self, events: &EventsChunk<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {

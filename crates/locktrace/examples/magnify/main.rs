@@ -5,6 +5,8 @@
 
 mod copy;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write, stderr};

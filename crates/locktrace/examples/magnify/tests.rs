@@ -1,0 +1,189 @@
+use std::fs;
+use std::ops::ControlFlow;
+
+use tempfile::TempDir;
+use trace_analysis::{Analysis, Counter, TraceFile, TraceSummary};
+use trace_format::{
+    Blocker, ChainRef, ChunkWriter, Event, FileHeader, Frame, PARK_DOMAINS, ParkBegin, ParkEnd,
+    ParkEndReason, SegmentEncoder, ThreadId, Unpark,
+};
+
+use crate::magnify;
+
+const LOCK: u64 = PARK_DOMAINS + 1;
+const DOMAIN: u64 = 7;
+const BLOCKER: Blocker = Blocker {
+    class: 1,
+    identity_hash: 6,
+};
+
+/// Two threads contend for a monitor that one of them waits for, and one unparks the
+/// other. At the end one is blocked, and the other parked.
+fn events() -> Vec<(ThreadId, Vec<Event<'static>>)> {
+    let start = |java_id, name| Event::ThreadStart {
+        time_ns: 0,
+        java_id,
+        name,
+    };
+    let class = Event::Class {
+        class: 1,
+        super_class: 0,
+        loader: 0,
+        name: "Program",
+        source_file: "Program.java",
+        loader_class: "",
+    };
+    let method = Event::Method {
+        method: 1,
+        class: 1,
+        name: "run",
+        signature: "()V",
+    };
+    let frames = vec![Frame {
+        method: 1,
+        bci: 0,
+        line: 1,
+    }];
+    let chain = Event::Chain {
+        chain: 1,
+        frames,
+        truncated: false,
+    };
+    let description = Event::LockDescription {
+        lock: LOCK,
+        class: 1,
+        mirrored_class: 0,
+        identity_hash: 5,
+        monitor_address: 0,
+    };
+    let enter = |sequence, time_ns| Event::ContendedEnter {
+        lock: LOCK,
+        sequence,
+        time_ns,
+        chain: 1,
+        after_wait: false,
+    };
+    let exit = Event::ContendedExit {
+        lock: LOCK,
+        sequence: 2,
+        time_ns: 20,
+        chain: ChainRef::Forward(1),
+    };
+    let resolved = Event::ForwardResolved {
+        forward_ref: 1,
+        chain: 1,
+    };
+    let entered = Event::ContendedEntered {
+        lock: LOCK,
+        sequence: 3,
+        time_ns: 25,
+        safepoint_ns: 0,
+    };
+    let park = |sequence, time_ns| {
+        Event::ParkBegin(ParkBegin {
+            domain: DOMAIN,
+            sequence,
+            time_ns,
+            blocker: BLOCKER,
+            chain: 1,
+            ..ParkBegin::default()
+        })
+    };
+    let unpark = Event::Unpark(Unpark {
+        domain: DOMAIN,
+        sequence: 2,
+        time_ns: 40,
+        target: 12,
+        permit: 1,
+        blocker: BLOCKER,
+        chain: 1,
+        ..Unpark::default()
+    });
+    let park_end = Event::ParkEnd(ParkEnd {
+        domain: DOMAIN,
+        sequence: 3,
+        time_ns: 45,
+        reason: ParkEndReason::Unparked,
+        permit: 1,
+        ..ParkEnd::default()
+    });
+    let first = [start(11, "first"), class, method, chain, description];
+    let first = first
+        .into_iter()
+        .chain([exit, resolved, unpark, enter(4, 50)]);
+    let second = [start(12, "second"), enter(1, 10), entered];
+    let second = second
+        .into_iter()
+        .chain([park(1, 30), park_end, park(4, 60)]);
+    vec![(1, first.collect()), (2, second.collect())]
+}
+
+fn trace(events: &[(ThreadId, Vec<Event<'static>>)]) -> Vec<u8> {
+    let header = FileHeader {
+        compressed: true,
+        start_unix_ns: 0,
+        pid: 1,
+        jvm: String::new(),
+    };
+    let mut writer = ChunkWriter::new(true);
+    for (thread, events) in events {
+        let mut bytes = [0; 1024];
+        let mut encoder = SegmentEncoder::new();
+        for event in events {
+            encoder.encode(&mut bytes, event).expect("room for it");
+        }
+        let segment = &bytes[..encoder.len()];
+        let pushed = writer.push_segment(*thread, 0, segment, encoder.contains_metadata());
+        pushed.expect("room for it");
+    }
+    let mut file = header.encode();
+    file.extend_from_slice(writer.events());
+    file.extend_from_slice(writer.end(100, 1));
+    file
+}
+
+#[test]
+fn each_copy_has_the_waits_of_the_trace_and_leaves_nothing_open() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
+    fs::write(&short, trace(&events())).expect("room for it");
+    let copies = magnify(&short, &long, 1).expect("a complete trace");
+    assert!(fs::metadata(&long).expect("written").len() >= 1_000_000);
+
+    let mut analysis = Analysis::default();
+    let mut sums = Vec::new();
+    let on_wait = |wait: &trace_analysis::Wait, _: &_| sums.push((wait.start_ns, wait.duration_ns));
+    let summary: TraceSummary = TraceFile::open(&long)
+        .expect("a trace")
+        .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+        .expect("readable");
+    assert!(summary.is_complete());
+    for (counter, value) in summary.counters.iter() {
+        assert_eq!(value, 0, "{}", counter.name());
+    }
+    assert_eq!(summary.counters.value(Counter::OpenWaits), 0);
+    assert_eq!(summary.duration_ns, copies * 101);
+
+    // Those of the trace, and those that are open at its end.
+    sums.sort_unstable();
+    let expected = (0..copies).flat_map(|copy| {
+        let waits = [(10, 15), (30, 15), (50, 51), (60, 41)];
+        waits.map(|(start_ns, duration_ns)| (start_ns + copy * 101, duration_ns))
+    });
+    assert_eq!(sums, expected.collect::<Vec<_>>());
+    assert_eq!(analysis.entities().lock_count(), 2, "the same objects");
+    assert_eq!(analysis.entities().thread_count() as u64, 2 * copies);
+}
+
+#[test]
+fn trace_that_lacks_events_is_refused() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
+    let mut events = events();
+    events[0].1.push(Event::LostEvents { events: 1 });
+    fs::write(&short, trace(&events)).expect("room for it");
+    let error = magnify(&short, &long, 1).expect_err("events are lost");
+    let expected = "expected a complete trace, found one that lacks events";
+    assert!(error.to_string().ends_with(expected), "{error:#}");
+    assert!(!long.exists());
+}
