@@ -21,7 +21,7 @@ import net.sourceforge.pmd.util.datasource.ZipDataSource;
 
 /** Threads of PMD inspect the sources of Log4j, which they read from one jar. */
 public final class Pmd implements Application {
-    private static final int FILES = 100;
+    private static final int FILES = 75;
     private static final String RULE_SETS = "java-basic,java-design,java-strings,java-unusedcode";
 
     private final int threads;

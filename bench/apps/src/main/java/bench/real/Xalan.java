@@ -24,7 +24,7 @@ import org.apache.xml.dtm.ref.DTMManagerDefault;
  * Results go into one {@link Hashtable}, and Xalan keeps its parsers in another.
  */
 public final class Xalan implements Application {
-    private static final int TRANSFORMATIONS = 400;
+    private static final int TRANSFORMATIONS = 250;
     private static final int DOCUMENTS = 16;
     private static final int CUSTOMERS = 40;
     private static final int ORDERS = 150;
