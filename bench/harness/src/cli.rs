@@ -46,7 +46,7 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     configurations: Vec<Configuration>,
 
-    /// How often everything runs [default: 10, quick: 3]
+    /// How often everything runs [default: 10, quick: 2]
     #[arg(long, value_name = "N", value_parser = positive())]
     rounds: Option<u32>,
 
@@ -131,15 +131,20 @@ Exit codes:
   1  a target was missed, with --check-targets
   2  wrong usage, or nothing could be measured";
 
-/// Applications of the quick setting: some where many threads contend, some with a single thread,
-/// and the one that waits and notifies.
-const QUICK_APPS: [&str; 6] = [
+/// Applications of the quick setting: those where many threads contend, some with a single thread,
+/// and programs that do nothing but contend, wait or park.
+const QUICK_APPS: [&str; 11] = [
     "xalan",
+    "lusearch",
     "h2",
     "tomcat",
+    "log4j",
     "luindex",
     "jython",
+    "hammer-monitor",
     "producer-consumer",
+    "lock-step",
+    "park-storm",
 ];
 
 /// What the user wants.
@@ -180,7 +185,7 @@ impl Cli {
         let or_default = |chosen: Option<u32>, full, quick| {
             chosen.unwrap_or(if self.quick { quick } else { full })
         };
-        let rounds = or_default(self.rounds, 10, 3);
+        let rounds = or_default(self.rounds, 10, 2);
         let iterations = or_default(self.iterations, 45, 4);
         let keep = or_default(self.keep, 10, 2);
         ensure!(

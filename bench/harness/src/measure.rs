@@ -119,12 +119,12 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
 /// Says how long it will take, if an iteration takes as long as those of the
 /// bundled applications.
 fn announce(jvms: usize, settings: &Settings) {
-    const ITERATION: Duration = Duration::from_millis(1_200);
-    const START: Duration = Duration::from_millis(1_500);
+    const ITERATION: Duration = Duration::from_millis(900);
+    const START: Duration = Duration::from_secs(1);
     let (iterations, _) = settings.in_each_jvm();
     let each = START + ITERATION * iterations;
     let minutes = (each * jvms as u32).as_secs().div_ceil(60);
-    eprintln!("{jvms} JVMs with {iterations} iterations each: about {minutes} minutes");
+    eprintln!("{jvms} JVMs with {iterations} iterations each: about {minutes} min");
 }
 
 impl Plan {

@@ -1,6 +1,7 @@
 //! The folder of results.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -54,7 +55,11 @@ pub(crate) fn write(results: &Results, folder: &Path) -> anyhow::Result<Written>
 pub(crate) fn write_json(folder: &Path, document: &impl Serialize) -> anyhow::Result<PathBuf> {
     let path = folder.join(FILE);
     let in_file = || path.display().to_string();
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(in_file)?;
+    // As readable as any other file, which temporary ones are not.
+    let mut file = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .with_context(in_file)?;
     serde_json::to_writer_pretty(&mut file, document).with_context(in_file)?;
     file.persist(&path).with_context(in_file)?;
     Ok(path)

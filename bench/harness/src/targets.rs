@@ -25,6 +25,8 @@ pub(crate) struct Target {
 pub(crate) enum Verdict {
     Met,
     Missed,
+    /// What is compared differs from stock less than the times of stock themselves.
+    WithinNoise,
     /// What is needed to tell was not measured.
     NotMeasured,
 }
@@ -38,6 +40,7 @@ impl Verdict {
         match self {
             Self::Met => "met",
             Self::Missed => "missed",
+            Self::WithinNoise => "within the noise",
             Self::NotMeasured => "not measured",
         }
     }
@@ -87,7 +90,7 @@ fn mean(figures: &Figures, kind: Kind, bound: f64) -> Target {
         number: 2,
         demand: format!(
             "compressed: at most {} over stock, geometric mean over {}-threaded applications",
-            overhead(1.0 + bound),
+            percent(bound),
             kind.name()
         ),
         found: estimate.map_or_else(nothing, |ratio| {
@@ -169,16 +172,20 @@ fn less_than_jfr(figures: &WorkloadFigures) -> Target {
             figures.label()
         ),
         found: measured.map_or_else(nothing, |(ours, jfr)| {
-            let in_noise = if ours.abs().max(jfr.abs()) < noise {
-                format!("; both are within the spread of stock, {}", percent(noise))
-            } else {
-                String::new()
-            };
-            format!("{} against {}{in_noise}", signed(ours), signed(jfr))
+            format!(
+                "{} against {}, spread of stock {}",
+                signed(ours),
+                signed(jfr),
+                percent(noise)
+            )
         }),
         verdict: measured.map_or(Verdict::NotMeasured, |(ours, jfr)| {
-            // Where the Flight Recorder costs nothing, neither may tracing.
-            Verdict::of(ours <= share * jfr.max(0.0))
+            if ours.abs().max(jfr.abs()) <= noise {
+                Verdict::WithinNoise
+            } else {
+                // Where the Flight Recorder costs nothing, neither may tracing.
+                Verdict::of(ours <= share * jfr.max(0.0))
+            }
         }),
     }
 }
@@ -349,7 +356,7 @@ mod tests {
             .collect()
     }
 
-    use Verdict::{Met, Missed, NotMeasured};
+    use Verdict::{Met, Missed, NotMeasured, WithinNoise};
 
     #[test]
     fn nothing_measured_is_nothing_met() {
@@ -390,6 +397,9 @@ mod tests {
             ("xalan", 1.05, 1.09, 900.0, NotMeasured),
             ("xalan", 0.99, 0.98, 2_000.0, Met),
             ("xalan", 1.01, 0.98, 2_000.0, Missed),
+            ("xalan", 1.009, 0.991, 2_000.0, WithinNoise),
+            ("xalan", 1.004, 1.02, 2_000.0, Met),
+            ("xalan", 1.02, 1.004, 2_000.0, Missed),
             ("producer-consumer", 1.05, 1.14, 2_000.0, Missed),
             ("producer-consumer", 1.05, 1.16, 2_000.0, Met),
         ] {

@@ -31,7 +31,7 @@ const COLOURS: [RGBColor; 12] = [
 const FONT: &str = "sans-serif";
 const FONT_SIZE: i32 = 14;
 /// What a character is wide on average.
-const CHARACTER_WIDTH: i32 = 8;
+const CHARACTER_WIDTH: i32 = 7;
 /// Of title, bars and legend, without the names below the bars.
 const HEIGHT: i32 = 380;
 /// Pixels of the PNG for each of the SVG.
