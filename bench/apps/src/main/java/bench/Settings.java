@@ -29,11 +29,6 @@ public final class Settings {
         return size.scale(atDefaultSize);
     }
 
-    /** Whether the work of an iteration is the smallest that makes sense, for applications whose work is not a number. */
-    public boolean small() {
-        return size == Size.SMALL;
-    }
-
     /** How much a hammering thread does while it has the lock, in the steps of {@code Busy}. */
     public int holdSteps() {
         return holdSteps;

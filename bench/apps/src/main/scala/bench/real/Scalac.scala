@@ -12,13 +12,14 @@ import scala.tools.nsc.reporters.StoreReporter
 import scala.util.parsing.combinator.Parsers
 
 /**
- * The Scala compiler, in this JVM, compiles the library of parser combinators, or one
- * package of it, into memory. The result has the classes that the library was
- * published with.
+ * The Scala compiler, in this JVM, compiles a package of the library of parser
+ * combinators into memory. The result has the classes that the library was published
+ * with.
  */
 final class Scalac(settings: Settings) extends Application {
-  private val compilations = settings.work(1)
-  private val folder = if (settings.small) "scala/util/parsing/input/" else "scala/util/parsing/"
+  import Scalac._
+
+  private val compilations = settings.work(Compilations)
   private val sources: List[SourceFile] =
     files(Jars.sourcesOf("scala-parser-combinators_2.11"), ".scala") { (zip, file) =>
       new BatchSourceFile(file.getName, Source.fromInputStream(zip.getInputStream(file))(Codec.UTF8).mkString)
@@ -56,8 +57,13 @@ final class Scalac(settings: Settings) extends Application {
   private def files[A](jar: Path, extension: String)(read: (ZipFile, ZipEntry) => A): List[A] = {
     val zip = new ZipFile(jar.toFile)
     try zip.entries.asScala
-      .filter(file => file.getName.startsWith(folder) && file.getName.endsWith(extension))
+      .filter(file => file.getName.startsWith(Package) && file.getName.endsWith(extension))
       .map(read(zip, _)).toList
     finally zip.close()
   }
+}
+
+private object Scalac {
+  val Compilations = 2
+  val Package = "scala/util/parsing/input/"
 }
