@@ -603,6 +603,22 @@ uint64_t lct_chain_hash(size_t outer_len, const uint64_t *frames, size_t len);
 uint32_t lct_chain_find(struct LctThread *thread, struct LctChainKey key, size_t saved);
 
 /*
+ The chain that `lct_chain_find` or `lct_chain_add` has returned, after `epoch` was
+ the metadata epoch, for the same `len` frames, whose code lives; as many as `saved`
+ were taken from an earlier walk. Returns 0 if it may have
+ to be described again.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+uint32_t lct_chain_again(struct LctThread *thread,
+                         uint32_t chain,
+                         uint32_t epoch,
+                         size_t len,
+                         size_t saved);
+
+/*
  Adds a call chain. `frames`, innermost first, are those that the key stands for, inlined ones
  included; `truncated` if outer ones are missing. Returns the chain's
  identifier, also if another thread was first, or 0 when memory is short.
@@ -687,14 +703,15 @@ void lct_method_freed(const struct LctRuntime *runtime, uint32_t method_id);
 uint64_t lct_cycles(void);
 
 /*
- Counts a hook of a kind (`LCT_HOOK_…`) that began at `begin_cycles` and ends
- with this call.
+ Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
+ `begin_cycles`, and in cycles it stands for as many hooks as `weight`: for none
+ if they were not counted.
 
  # Safety
 
  `thread` is null or comes from `lct_thread_start`.
  */
-void lct_hook_end(struct LctThread *thread, uint8_t kind, uint64_t begin_cycles);
+void lct_hook_end(struct LctThread *thread, uint8_t kind, uint64_t begin_cycles, uint32_t weight);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -708,6 +708,26 @@ pub unsafe extern "C" fn lct_chain_find(
     thread.find_chain(unsafe { key.borrow() }, saved)
 }
 
+/// The chain that `lct_chain_find` or `lct_chain_add` has returned, after `epoch` was
+/// the metadata epoch, for the same `len` frames, whose code lives; as many as `saved`
+/// were taken from an earlier walk. Returns 0 if it may have
+/// to be described again.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_chain_again(
+    thread: Option<&mut ThreadTracer>,
+    chain: u32,
+    epoch: u32,
+    len: usize,
+    saved: usize,
+) -> u32 {
+    let Some(thread) = thread else { return NONE };
+    thread.chain_again(chain, epoch, len, saved)
+}
+
 /// Adds a call chain. `frames`, innermost first, are those that the key stands for, inlined ones
 /// included; `truncated` if outer ones are missing. Returns the chain's
 /// identifier, also if another thread was first, or 0 when memory is short.
@@ -833,8 +853,9 @@ pub extern "C" fn lct_cycles() -> u64 {
     cycles::now()
 }
 
-/// Counts a hook of a kind (`LCT_HOOK_…`) that began at `begin_cycles` and ends
-/// with this call.
+/// Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
+/// `begin_cycles`, and in cycles it stands for as many hooks as `weight`: for none
+/// if they were not counted.
 ///
 /// # Safety
 ///
@@ -844,9 +865,10 @@ pub unsafe extern "C" fn lct_hook_end(
     thread: Option<&mut ThreadTracer>,
     kind: u8,
     begin_cycles: u64,
+    weight: u32,
 ) {
     let (Some(thread), Some(&kind)) = (thread, HookKind::ALL.get(usize::from(kind))) else {
         return;
     };
-    thread.end_hook(kind, begin_cycles);
+    thread.end_hook(kind, begin_cycles, weight);
 }

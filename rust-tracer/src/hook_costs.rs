@@ -69,11 +69,6 @@ pub(crate) struct HookCost {
 }
 
 impl HookCost {
-    fn add(&self, cycles: u64) {
-        self.hooks.add(1);
-        self.cycles.add(cycles);
-    }
-
     fn add_all(&self, other: &Self) {
         self.hooks.add(other.hooks.get());
         self.cycles.add(other.cycles.get());
@@ -129,15 +124,29 @@ impl HookCosts {
         chains.into_iter().chain(kinds)
     }
 
-    /// Counts a hook that began at `begin_cycles` and ends now, at `end_cycles`.
-    pub(crate) fn add_hook(&self, kind: HookKind, begin_cycles: u64, end_cycles: u64) {
-        // The counter may go back a little on another processor.
-        let cycles = end_cycles.saturating_sub(begin_cycles);
-        if cycles > INTERRUPTED_CYCLES {
-            self.interrupted.add(cycles);
+    /// Counts a recorded chain of `len` frames, as many as `saved` of which were not
+    /// visited.
+    pub(crate) fn add_chain(&self, found: bool, len: usize, saved: usize) {
+        self.chains_recorded.add(1);
+        self.chains_found.add(found.into());
+        self.frames_saved.add(saved as u64);
+        self.frames_visited.add(len.saturating_sub(saved) as u64);
+    }
+
+    /// Counts a hook whose cycles were not counted.
+    pub(crate) fn add_hook(&self, kind: HookKind) {
+        self.of_kind(kind).hooks.add(1);
+    }
+
+    /// Counts a hook that stands, in cycles, for as many hooks as `weight`.
+    pub(crate) fn add_measured_hook(&self, kind: HookKind, cycles: u64, weight: u32) {
+        let (cost, hooks) = if cycles > INTERRUPTED_CYCLES {
+            (&self.interrupted, weight.into())
         } else {
-            self.of_kind(kind).add(cycles);
-        }
+            (self.of_kind(kind), 1)
+        };
+        cost.hooks.add(hooks);
+        cost.cycles.add(cycles.saturating_mul(weight.into()));
     }
 
     pub(crate) fn of_kind(&self, kind: HookKind) -> &HookCost {
@@ -161,12 +170,13 @@ mod tests {
     fn hooks_are_counted_by_kind() {
         let costs = HookCosts::default();
         for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
-            costs.add_hook(kind, 1000, 1000 + cycles);
-            costs.add_hook(kind, 1000, 1000 + 10 * cycles);
+            costs.add_measured_hook(kind, cycles, 1);
+            costs.add_hook(kind);
+            costs.add_measured_hook(kind, 10 * cycles, 2);
         }
         for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
             let cost = costs.of_kind(kind);
-            assert_eq!((cost.hooks.get(), cost.cycles.get()), (2, 11 * cycles));
+            assert_eq!((cost.hooks.get(), cost.cycles.get()), (3, 21 * cycles));
         }
         assert_eq!(costs.interrupted.hooks.get(), 0);
     }
@@ -175,22 +185,20 @@ mod tests {
     fn costs_of_all_threads_are_told() {
         let threads = [HookCosts::default(), HookCosts::default()];
         for (costs, cycles) in threads.iter().zip([100, 200_000]) {
-            costs.chains_recorded.add(5);
-            costs.chains_found.add(4);
-            costs.frames_visited.add(3);
-            costs.frames_saved.add(2);
-            costs.add_hook(HookKind::Exit, 0, 50);
-            costs.add_hook(HookKind::ParkEnd, 0, cycles);
+            costs.add_chain(false, 4, 0);
+            costs.add_chain(true, 5, 3);
+            costs.add_measured_hook(HookKind::Exit, 50, 1);
+            costs.add_measured_hook(HookKind::ParkEnd, cycles, 1);
         }
         let counters: Vec<_> = HookCosts::sum(threads.iter())
             .counters()
             .filter(|&(_, value)| value != 0)
             .collect();
         let expected = [
-            (Counter::ChainsRecorded, 10),
-            (Counter::ChainsFound, 8),
-            (Counter::FramesVisited, 6),
-            (Counter::FramesSaved, 4),
+            (Counter::ChainsRecorded, 4),
+            (Counter::ChainsFound, 2),
+            (Counter::FramesVisited, 12),
+            (Counter::FramesSaved, 6),
             (Counter::InterruptedHooks, 1),
             (Counter::InterruptedCycles, 200_000),
             (Counter::ExitHooks, 2),
@@ -204,14 +212,12 @@ mod tests {
     #[test]
     fn long_hooks_are_counted_apart() {
         let costs = HookCosts::default();
-        costs.add_hook(HookKind::Enter, 7, 200_007);
-        costs.add_hook(HookKind::Enter, 7, 3);
+        costs.add_measured_hook(HookKind::Enter, 200_000, 3);
         let interrupted = &costs.interrupted;
         assert_eq!(
             (interrupted.hooks.get(), interrupted.cycles.get()),
-            (1, 200_000)
+            (3, 600_000)
         );
-        let enter = costs.of_kind(HookKind::Enter);
-        assert_eq!((enter.hooks.get(), enter.cycles.get()), (1, 0));
+        assert_eq!(costs.of_kind(HookKind::Enter).hooks.get(), 0);
     }
 }

@@ -220,21 +220,40 @@ impl ThreadTracer {
     pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let found = self.chains.find(key, epoch);
-        let costs = self.seat.costs();
-        costs.chains_recorded.add(1);
-        costs.chains_found.add(found.is_some().into());
-        costs.frames_saved.add(saved as u64);
-        costs
-            .frames_visited
-            .add(key.frames.len().saturating_sub(saved) as u64);
+        self.seat
+            .costs()
+            .add_chain(found.is_some(), key.frames.len(), saved);
         found.unwrap_or(NONE)
     }
 
-    /// Counts a hook that began at `begin_cycles` and ends now.
-    pub(crate) fn end_hook(&mut self, kind: HookKind, begin_cycles: u64) {
-        self.seat
-            .costs()
-            .add_hook(kind, begin_cycles, cycles::now());
+    /// The chain that the thread has found or added after `epoch` began;
+    /// [`NONE`] if another epoch did since. Of its `len` frames, as many as `saved`
+    /// were not visited.
+    pub(crate) fn chain_again(
+        &mut self,
+        chain: ChainId,
+        epoch: u32,
+        len: usize,
+        saved: usize,
+    ) -> ChainId {
+        if epoch != self.runtime.metadata_epoch() {
+            return NONE;
+        }
+        self.seat.costs().add_chain(true, len, saved);
+        chain
+    }
+
+    /// Counts a hook that began at `begin_cycles` and ends now. Its cycles stand
+    /// for those of as many hooks as `weight`.
+    pub(crate) fn end_hook(&mut self, kind: HookKind, begin_cycles: u64, weight: u32) {
+        let costs = self.seat.costs();
+        if weight == 0 {
+            costs.add_hook(kind);
+        } else {
+            // The counter may go back a little on another processor.
+            let cycles = cycles::now().saturating_sub(begin_cycles);
+            costs.add_measured_hook(kind, cycles, weight);
+        }
     }
 
     /// Adds a chain unless another thread did; [`NONE`] when memory is short.

@@ -245,13 +245,13 @@ impl Content {
         assert_eq!(self.counters[&Counter::ChainSetResets], 0);
     }
 
-    /// Each of `rounds` records a chain, another one if it runs code that dies,
+    /// Each of `rounds` records a chain twice, another one if it runs code that dies,
     /// and contends twice. In the end all lasting chains are recorded once more.
     fn assert_hooks_counted(&self, rounds: u64) {
         let counter = |counter| self.counters[&counter];
         let new = self.chains_described.len() as u64;
         let recorded = counter(Counter::ChainsRecorded);
-        assert_eq!(recorded, rounds + new);
+        assert_eq!(recorded, 2 * rounds + new);
         // Two threads may find the same chain missing, and number it.
         let missing = recorded - counter(Counter::ChainsFound);
         assert!((new..=missing).contains(&counter(Counter::Chains)));

@@ -50,11 +50,11 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", value_parser = positive())]
     rounds: Option<u32>,
 
-    /// Iterations in each JVM [default: 45, quick: 4]
+    /// Iterations in each JVM [default: 45, quick: 5]
     #[arg(long, value_name = "N", value_parser = positive())]
     iterations: Option<u32>,
 
-    /// How many of these, at the end, are measured [default: 10, quick: 2]
+    /// How many of these, at the end, are measured [default: 10, quick: 3]
     #[arg(long, value_name = "N", value_parser = positive())]
     keep: Option<u32>,
 
@@ -131,19 +131,16 @@ Exit codes:
   1  a target was missed, with --check-targets
   2  wrong usage, or nothing could be measured";
 
-/// Applications of the quick setting: those where many threads contend, some with a single thread,
-/// and programs that do nothing but contend, wait or park.
-const QUICK_APPS: [&str; 11] = [
+/// Applications of the quick setting: those where many threads contend, one with a single thread,
+/// and programs that do nothing but wait or park.
+const QUICK_APPS: [&str; 8] = [
     "xalan",
     "lusearch",
     "h2",
     "tomcat",
     "log4j",
     "luindex",
-    "jython",
-    "hammer-monitor",
     "producer-consumer",
-    "lock-step",
     "park-storm",
 ];
 
@@ -186,8 +183,8 @@ impl Cli {
             chosen.unwrap_or(if self.quick { quick } else { full })
         };
         let rounds = or_default(self.rounds, 10, 2);
-        let iterations = or_default(self.iterations, 45, 4);
-        let keep = or_default(self.keep, 10, 2);
+        let iterations = or_default(self.iterations, 45, 5);
+        let keep = or_default(self.keep, 10, 3);
         ensure!(
             keep <= iterations,
             "cannot keep {keep} of {iterations} iterations"

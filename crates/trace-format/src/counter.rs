@@ -60,7 +60,9 @@ pub enum Counter {
     /// Cycles of the processor's time stamp counter since the trace's start: what
     /// the other numbers of cycles are converted to time with.
     ElapsedCycles = 22,
-    /// Runs of the hook of contended enter, interrupted ones excluded.
+    /// Runs of the hook of contended enter, interrupted ones excluded. The cycles
+    /// here and below are estimates: they are counted in each of a thread's first
+    /// runs and then in a sample.
     EnterHooks = 23,
     /// Cycles spent in [`EnterHooks`](Self::EnterHooks).
     EnterCycles = 24,

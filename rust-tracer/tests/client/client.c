@@ -83,6 +83,12 @@ static uint32_t record_lasting_chain(LctThread *thread, uint32_t number) {
   return record_chain(thread, compiled_frame(0, number), method_id);
 }
 
+/* The same without a lookup, unless the chain must be described again. */
+static uint32_t record_lasting_chain_again(LctThread *thread, uint32_t number, uint32_t chain, uint32_t epoch) {
+  uint32_t again = lct_chain_again(thread, chain, epoch, FRAMES, 0);
+  return again != 0 ? again : record_lasting_chain(thread, number);
+}
+
 static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t chain) {
   describe_metadata(thread);
   if (lct_lock_claim(runtime, lock)) {
@@ -93,7 +99,7 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t 
   uint64_t sequence = lct_lock_next_sequence(lock);
   uint64_t time_ns = now_ns();
   lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0);
-  lct_hook_end(thread, LCT_HOOK_ENTER, begin_cycles);
+  lct_hook_end(thread, LCT_HOOK_ENTER, begin_cycles, 1);
   sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(thread, id, sequence, now_ns(), random % 8 == 0 ? 100 : 0);
   sequence = lct_lock_next_sequence(lock);
@@ -130,12 +136,14 @@ static void *contending_thread(void *argument) {
     random = random * 1664525u + 1013904223u;
     uint32_t bits = random >> 8;
     LctLock *shared_lock = &shared_locks[bits % SHARED_LOCKS];
+    uint32_t epoch = lct_metadata_epoch(runtime);
     uint32_t chain = record_lasting_chain(thread, bits % CHAINS);
     if (bits % CODE_LIVES == 0) {
       contend_in_dying_code(thread, shared_lock, bits);
     } else {
       contend(thread, shared_lock, bits, chain);
     }
+    chain = record_lasting_chain_again(thread, bits % CHAINS, chain, epoch);
     contend(thread, &own_lock, bits, chain);
     if (round % ROUNDS_OF_OWN_LOCK == ROUNDS_OF_OWN_LOCK - 1) lct_lock_retire(thread, &own_lock);
   }

@@ -53,33 +53,37 @@ void LockTraceLastWalk::keep(int length, int visited_frames) {
 // ---------------------------------------------------------------------------
 // The walk
 
-LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs,
-                                       LockTraceLastWalk* last, LockTraceFollower follower)
-    : _thread(thread), _pcs(pcs), _last(last), _follower(follower), _interpreted(false), _at_end(false),
-      _at_mark(false), _fp(NULL), _sp(NULL), _frame_words(0), _key(0), _return_slot(NULL) {
-  if (pcs->clear_if_code_was_flushed()) last->forget();
+LockTraceStackTop::LockTraceStackTop(JavaThread* thread) : sp(NULL), pc(NULL) {
   if (thread->has_last_Java_frame()) {
     thread->frame_anchor()->make_walkable(thread);
-    start(thread->last_Java_sp(), thread->last_Java_pc(), tracer, entering);
+    sp = thread->last_Java_sp();
+    pc = thread->last_Java_pc();
   } else if (thread->locktrace()->leaf_frame() != NULL) {
     LockTraceCallerOfLeaf caller(thread->locktrace()->leaf_frame());
-    start(caller.sp, caller.pc, tracer, entering);
-  } else {
-    _at_end = true;
+    sp = caller.sp;
+    pc = caller.pc;
   }
 }
 
-// Starts at the innermost Java frame. The stack begins with the frame of pc, which
-// may be a runtime stub's.
-void LockTraceLightWalk::start(intptr_t* sp, address pc, LctThread* tracer, oop entering) {
-  const LockTracePcCache::Entry* stub = _pcs->find_stub(pc);
+LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top, LctThread* tracer, oop entering,
+                                       LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower)
+    : _thread(thread), _pcs(pcs), _last(last), _follower(follower), _interpreted(false), _at_end(top.sp == NULL),
+      _at_mark(false), _fp(NULL), _sp(NULL), _frame_words(0), _key(0), _return_slot(NULL) {
+  if (pcs->clear_if_code_was_flushed()) last->forget();
+  if (!_at_end) start(top, tracer, entering);
+}
+
+// Starts at the innermost Java frame.
+void LockTraceLightWalk::start(LockTraceStackTop top, LctThread* tracer, oop entering) {
+  LockTraceStackTop java = top;
+  const LockTracePcCache::Entry* stub = _pcs->find_stub(top.pc);
   if (stub != NULL) {
-    sp += stub->code().frame_words();
-    pc = (address) sp[-1];
+    java.sp += stub->code().frame_words();
+    java.pc = (address) java.sp[-1];
   }
-  const LockTracePcCache::Entry* known = _pcs->find(pc);
+  const LockTracePcCache::Entry* known = _pcs->find(java.pc);
   if (known != NULL) {
-    set_known(sp, known->code(), known->key());
+    set_known(java.sp, known->code(), known->key());
     return;
   }
   LockTraceFrames first(_thread, entering);
@@ -89,9 +93,9 @@ void LockTraceLightWalk::start(intptr_t* sp, address pc, LctThread* tracer, oop 
   }
   start(first.current());
   _key = first.key(tracer);
-  remember(first.current(), pc, sp);
-  CodeBlob* blob = CodeCache::find_blob(pc);
-  if (blob != NULL && blob->is_runtime_stub()) _pcs->add_stub(pc, blob->frame_size());
+  remember(first.current(), java.pc, java.sp);
+  CodeBlob* blob = CodeCache::find_blob(java.pc);
+  if (blob != NULL && blob->is_runtime_stub()) _pcs->add_stub(java.pc, blob->frame_size());
 }
 
 void LockTraceLightWalk::set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words) {

@@ -88,6 +88,14 @@ class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
   void add_stub(address pc, int frame_words)    { _stub.set(pc, 0, frame_words); }
 };
 
+// Where the current thread's stack of Java frames, or of a runtime stub and these, begins.
+struct LockTraceStackTop : public StackObj {
+  intptr_t* sp;   // NULL: there are none
+  address   pc;
+
+  LockTraceStackTop(JavaThread* thread);
+};
+
 // The compiled code of the thread's last chain, whose outer frames the next chain
 // mostly shares. To expect a return address and see it confirmed is much faster
 // than to look it up: the place of the next one need not wait for that.
@@ -105,6 +113,7 @@ class LockTraceLastWalk VALUE_OBJ_CLASS_SPEC {
   LockTraceCode code(int index) const            { return index < _length ? _codes[index] : LockTraceCode(); }
   void learn(int index, LockTraceCode code)      { if (index < _length) _codes[index] = code; }
   void visit(int visited, LockTraceCode code)    { if (visited < max_codes) _visited[visited] = code; }
+  LockTraceCode visited(int index) const         { return index < max_codes ? _visited[index] : LockTraceCode(); }
 
   // Keeps a chain of length frames, the inner ones of which were visited; the others
   // are those of the chain before.
@@ -174,7 +183,7 @@ class LockTraceLightWalk : public StackObj {
   uint64_t  _key;            // 0: interpreted, and not asked for yet
   intptr_t* _return_slot;    // what the frame's own pc was read from, if that was a Java frame's
 
-  void start(intptr_t* sp, address pc, LctThread* tracer, oop entering);
+  void start(LockTraceStackTop top, LctThread* tracer, oop entering);
   void start(const frame& found);
   void remember(const frame& found, address pc, intptr_t* unextended_sp);
   void set_compiled(intptr_t* sp, uint64_t key, intptr_t frame_words);
@@ -187,8 +196,8 @@ class LockTraceLightWalk : public StackObj {
   int visit_known_code(uint64_t* keys, int visited, int max_frames);
 
  public:
-  LockTraceLightWalk(JavaThread* thread, LctThread* tracer, oop entering, LockTracePcCache* pcs,
-                     LockTraceLastWalk* last, LockTraceFollower follower);
+  LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top, LctThread* tracer, oop entering,
+                     LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower);
 
   bool at_end() const  { return _at_end; }
   bool at_mark() const { return _at_mark; }

@@ -80,18 +80,33 @@ class LockTrace : AllStatic {
   static jlong safepoint_clock(jlong now_ns);
 };
 
-// Counts the cycles that a hook takes, the tracer's own time.
+// The cycles of a hook, the tracer's own time, which is counted in its parts.
+class LockTraceCycles VALUE_OBJ_CLASS_SPEC {
+ private:
+  uint32_t _weight;   // 0: they are not counted
+  uint64_t _cycles;   // when counting would have begun without a break, or those counted
+
+ public:
+  LockTraceCycles() : _weight(0), _cycles(0) {}
+  explicit LockTraceCycles(LockTraceThread* thread) : _weight(thread->next_hook_weight()), _cycles(0) {}
+
+  void begin_part() { if (_weight != 0) _cycles = lct_cycles() - _cycles; }
+  void end_part()   { begin_part(); }
+  void end(LctThread* tracer, uint8_t kind) { lct_hook_end(tracer, kind, _cycles, _weight); }
+};
+
+// The last part of a hook, mostly the only one.
 class LockTraceHook : public StackObj {
  private:
   LctThread* const _tracer;
   const uint8_t    _kind;
-  const uint64_t   _begin_cycles;
+  LockTraceCycles  _cycles;
 
  public:
-  // kind: one of LCT_HOOK_...; spent_cycles: in an earlier part of the hook.
-  LockTraceHook(LctThread* tracer, uint8_t kind, uint64_t spent_cycles = 0)
-    : _tracer(tracer), _kind(kind), _begin_cycles(lct_cycles() - spent_cycles) {}
-  ~LockTraceHook() { lct_hook_end(_tracer, _kind, _begin_cycles); }
+  // kind: one of LCT_HOOK_...
+  LockTraceHook(LctThread* tracer, uint8_t kind, LockTraceCycles cycles)
+    : _tracer(tracer), _kind(kind), _cycles(cycles) { _cycles.begin_part(); }
+  ~LockTraceHook() { _cycles.end(_tracer, _kind); }
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACE_HPP

@@ -39,7 +39,7 @@ static void describe_if_new(LctThread* tracer, Thread* self, ObjectMonitor* moni
 void LockTraceEnter::write_enter() {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
-  LockTraceHook hook(tracer, LCT_HOOK_ENTER);
+  LockTraceHook hook(tracer, LCT_HOOK_ENTER, LockTraceCycles(_thread->locktrace()));
   describe_if_new(tracer, _thread, _monitor);
   LockTraceMonitor* lock = _monitor->locktrace();
   // Number and time come first: what the owner does while this thread walks
@@ -55,17 +55,18 @@ void LockTraceEnter::write_enter() {
 
 void LockTraceEnter::acquired() {
   if (_tracer == NULL) return;
-  uint64_t begin_cycles = lct_cycles();
+  _cycles = LockTraceCycles(_thread->locktrace());
+  _cycles.begin_part();
   _acquired_ns = os::javaTimeNanos();
   _safepoint_ns = LockTrace::safepoint_clock(_acquired_ns) - _safepoint_ns;
-  _spent_cycles = lct_cycles() - begin_cycles;
+  _cycles.end_part();
 }
 
 void LockTraceEnter::write_entered() {
   // The wait outlasts the trace.
   if (!LockTrace::enabled()) return;
   if (_acquired_ns == 0) acquired();
-  LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _spent_cycles);
+  LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _cycles);
   LockTraceMonitor* lock = _monitor->locktrace();
   uint64_t sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _safepoint_ns);
@@ -88,6 +89,7 @@ void LockTraceExit::begin(Thread* self) {
     _resolved = lock->forward_ref;
     lock->forward_ref = 0;
   }
+  _cycles = LockTraceCycles(state);
   if (_monitor->has_queued_threads()) take_sequence();
 }
 
@@ -97,7 +99,7 @@ void LockTraceExit::take_sequence() {
   // enter, so no wait needs this exit.
   if (lock->id == 0) return;
   if (LockTrace::tracer(_thread) == NULL) return;
-  uint64_t begin_cycles = lct_cycles();
+  _cycles.begin_part();
   if (_wait != NULL) {
     if (_wait->_forward_ref == 0) {
       _wait->_forward_ref = lct_new_forward_ref(LockTrace::runtime());
@@ -108,14 +110,14 @@ void LockTraceExit::take_sequence() {
   _lock = lock->id;
   _sequence = lct_lock_next_sequence(lock);
   _released_ns = os::javaTimeNanos();
-  _spent_cycles = lct_cycles() - begin_cycles;
+  _cycles.end_part();
 }
 
 void LockTraceExit::write() {
   if (_sequence == 0 && _resolved == 0) return;
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
-  LockTraceHook hook(tracer, LCT_HOOK_EXIT, _spent_cycles);
+  LockTraceHook hook(tracer, LCT_HOOK_EXIT, _cycles);
   if (_exit_forward != 0) {
     lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward);
     return;

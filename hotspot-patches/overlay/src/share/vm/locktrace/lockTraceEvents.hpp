@@ -31,14 +31,14 @@ class LockTraceEnter : public StackObj {
   LctThread* _tracer;         // NULL while no contended enter has been written
   jlong      _safepoint_ns;   // safepoint clock at the contended enter
   jlong      _acquired_ns;    // 0: not acquired yet
-  uint64_t   _spent_cycles;   // on the contended entered
+  LockTraceCycles _cycles;    // of the contended entered
 
   void write_enter();
   void write_entered();
 
  public:
   LockTraceEnter(ObjectMonitor* monitor, JavaThread* thread)
-    : _monitor(monitor), _thread(thread), _tracer(NULL), _safepoint_ns(0), _acquired_ns(0), _spent_cycles(0) {}
+    : _monitor(monitor), _thread(thread), _tracer(NULL), _safepoint_ns(0), _acquired_ns(0) {}
 
   // The thread is about to block. In VM state: the stack and the object can be
   // read. The monitor cannot be deflated.
@@ -63,7 +63,7 @@ class LockTraceExit : public StackObj {
   uint64_t       _exit_forward;  // chain of this exit is not known yet
   uint64_t       _resolved;      // earlier exits wait for this exit's chain
   jlong          _released_ns;
-  uint64_t       _spent_cycles;  // before the release
+  LockTraceCycles _cycles;       // before the release
 
   void begin(Thread* self);
   void take_sequence();
@@ -74,7 +74,7 @@ class LockTraceExit : public StackObj {
   // suspended (not_suspended is false) never appeared as owner.
   LockTraceExit(ObjectMonitor* monitor, Thread* self, bool not_suspended)
     : _monitor(monitor), _thread(NULL), _wait(NULL), _lock(0), _sequence(0),
-      _exit_forward(0), _resolved(0), _released_ns(0), _spent_cycles(0) {
+      _exit_forward(0), _resolved(0), _released_ns(0) {
     if (LockTrace::enabled() && not_suspended) begin(self);
   }
 

@@ -141,8 +141,8 @@ static uint64_t java_id(JavaThread* thread) {
 void LockTracePark::begin(bool is_absolute, jlong time) {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
-  LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN);
   LockTraceThread* state = _thread->locktrace();
+  LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, LockTraceCycles(state));
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
   uint32_t place = blocker.place_of(_thread);
 
@@ -194,7 +194,7 @@ void LockTracePark::end() {
   state->_park = NULL;
   // The park outlasts the trace.
   if (!LockTrace::enabled()) return;
-  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END);
+  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END, LockTraceCycles(state));
   jlong now_ns = os::javaTimeNanos();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
 
@@ -232,7 +232,8 @@ LockTraceUnpark::LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) 
 void LockTraceUnpark::begin(Handle target, bool interrupt) {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
-  uint64_t begin_cycles = lct_cycles();
+  _cycles = LockTraceCycles(_thread->locktrace());
+  _cycles.begin_part();
   _event.target = (uint64_t) java_lang_Thread::thread_id(target());
   // An interrupt holds the Threads_lock, so nothing may reach a safepoint. It
   // releases no lock, so what the target waits for does not matter.
@@ -246,11 +247,11 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _event.owner = blocker.owner();
   _tracer = tracer;
   _thread->locktrace()->_unpark = this;
-  _spent_cycles = lct_cycles() - begin_cycles;
+  _cycles.end_part();
 }
 
 void LockTraceUnpark::write() {
-  LockTraceHook hook(_tracer, LCT_HOOK_UNPARK, _spent_cycles);
+  LockTraceHook hook(_tracer, LCT_HOOK_UNPARK, _cycles);
   _thread->locktrace()->_unpark = NULL;
   _event.chain = LockTraceStackWalk::record(_thread, _tracer);
   lct_unpark(_tracer, &_event);

@@ -114,7 +114,7 @@ class LockTraceUnpark : public StackObj {
   JavaThread* _thread;   // the writer, NULL: nothing to trace
   LctThread*  _tracer;
   LctUnpark   _event;
-  uint64_t    _spent_cycles;   // before the unpark
+  LockTraceCycles _cycles;   // before the unpark
 
   void begin(Handle target, bool interrupt);
   void write();

@@ -37,7 +37,7 @@ LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames
 // Visits the frames up to the mark. True if the walk met it.
 bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
   LockTraceFollower follower(_frames, _length, &_last_walk);
-  LockTraceLightWalk walk(thread, tracer, entering, &_pcs, &_last_walk, follower);
+  LockTraceLightWalk walk(thread, LockTraceStackTop(thread), tracer, entering, &_pcs, &_last_walk, follower);
   int visited = walk.visit(tracer, _visited, max_frames, _mark_index, &_slot);
   _outer_frames = walk.at_mark() ? _marked_frames : walk.common_frames();
   _visited_frames = visited - walk.common_frames();
@@ -46,7 +46,48 @@ bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop enterin
   return walk.at_mark();
 }
 
+// The chain, if it is a recent one up to the mark; else 0.
+uint32_t LockTraceCallChain::find_recent(JavaThread* thread, LctThread* tracer, oop entering) {
+  const LockTraceRecentChains::Chain* recent = _recent.find(LockTraceStackTop(thread));
+  if (recent == NULL) return 0;
+  if (LockContentionVerifyMarks) {
+    verify_recent(thread, tracer, entering, recent->hash(), recent->length());
+    return 0;
+  }
+  uint32_t chain = lct_chain_again(tracer, recent->id(), recent->epoch(), recent->length(), _marked_frames);
+  if (chain != 0) {
+    _mark_is_unused = false;
+    _uses++;
+  }
+  return chain;
+}
+
+// Remembers the identifier of the chain that was walked last.
+void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch) {
+  LockTraceMark* mark = thread->locktrace()->mark();
+  if (!mark->is_set()) return;
+  LockTraceStackTop top(thread);
+  LockTracePath path(top, _pcs.find_stub(top.pc), _last_walk, _length - _marked_frames, mark->slot());
+  if (path.exists()) _recent.add(path, chain, epoch, key());
+}
+
+// Compares the frames to those that HotSpot itself finds.
+void LockTraceCallChain::verify_recent(JavaThread* thread, LctThread* tracer, oop entering, uint64_t hash,
+                                       int length) const {
+  uint64_t found_hash = 0;
+  LockTraceFrames walk(thread, entering);
+  for (; length > 0 && !walk.at_end(); walk.next()) {
+    uint64_t key = walk.key(tracer);
+    found_hash += lct_chain_hash(--length, &key, 1);
+  }
+  guarantee(length == 0 && walk.at_end() && found_hash == hash, "locktrace: a recent chain is not that of the stack");
+}
+
 #else
+
+uint32_t LockTraceCallChain::find_recent(JavaThread* thread, LctThread* tracer, oop entering) { return 0; }
+
+void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch) {}
 
 bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
   int visited = 0;
@@ -61,6 +102,11 @@ bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop enterin
 #endif // AMD64
 
 uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop entering) {
+  uint32_t chain = find_recent(thread, tracer, entering);
+  return chain != 0 ? chain : walk_and_find(thread, tracer, entering);
+}
+
+uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer, oop entering) {
   choose_frame_to_mark(thread);
   bool at_mark = walk(thread, tracer, entering);
   if (at_mark && _outer_frames + _visited_frames > max_frames) {
@@ -87,12 +133,20 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
   }
   if (LockContentionVerifyMarks) verify(thread, tracer, entering);
 
+  // Before the chain is found to be described in it.
+  uint32_t epoch = lct_metadata_epoch(LockTrace::runtime());
+  uint32_t chain = lct_chain_find(tracer, key(), saved_frames);
+  if (chain == 0) chain = add(thread, tracer, entering);
+  if (chain != 0) remember(thread, chain, epoch);
+  return chain;
+}
+
+LctChainKey LockTraceCallChain::key() const {
   LctChainKey key;
   key.frames = _frames;
   key.len = _length;
   key.hash = _hash;
-  uint32_t chain = lct_chain_find(tracer, key, saved_frames);
-  return chain != 0 ? chain : add(thread, tracer, entering, key);
+  return key;
 }
 
 // The frame for the next walk's mark. The paper marks the one below the top; how
@@ -126,6 +180,9 @@ void LockTraceCallChain::mark(JavaThread* thread) {
   LockTraceMarks::unmark(thread);
   _mark_is_unused = true;
   _marked_frames = _length - (_mark_index + 1);
+#ifdef AMD64
+  _recent.forget();
+#endif
   LockTraceMarks::mark(thread, _slot);
 }
 
@@ -180,7 +237,7 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
   }
 }
 
-uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key) const {
+uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering) const {
   ResourceMark rm(thread);
   GrowableArray<LctFrame> frames(2 * _length);
   int count = 0;
@@ -193,7 +250,7 @@ uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop ente
     }
   }
   if (frames.is_empty()) return 0;
-  return lct_chain_add(tracer, key, frames.adr_at(0), frames.length(), _truncated);
+  return lct_chain_add(tracer, key(), frames.adr_at(0), frames.length(), _truncated);
 }
 
 // ---------------------------------------------------------------------------

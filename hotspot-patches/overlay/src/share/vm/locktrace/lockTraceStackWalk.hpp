@@ -13,7 +13,7 @@
 #include "memory/allocation.hpp"
 #include "oops/oopsHierarchy.hpp"
 #ifdef AMD64
-#include "lockTraceLightWalk_x86.hpp"
+#include "lockTraceRecentChains_x86.hpp"
 #endif
 
 class JavaThread;
@@ -22,7 +22,8 @@ class JavaThread;
 // looked up by its physical frames; which methods are inlined in them is decoded
 // only when the chain is new. Where the walk of the stack meets the thread's
 // mark, the frames outside of it are still those of the chain before. Without a
-// mark they mostly are, too, and the walk finds out how many.
+// mark they mostly are, too, and the walk finds out how many. Where nothing has
+// changed up to the mark since one of the last chains, there is no walk.
 class LockTraceCallChain : public CHeapObj<mtInternal> {
  public:
   // Physical frames walked at most. A deeper stack is cut at its outer end.
@@ -54,14 +55,21 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
 #ifdef AMD64
   LockTracePcCache  _pcs;
   LockTraceLastWalk _last_walk;
+  LockTraceRecentChains _recent;
+
+  void verify_recent(JavaThread* thread, LctThread* tracer, oop entering, uint64_t hash, int length) const;
 #endif
 
+  uint32_t find_recent(JavaThread* thread, LctThread* tracer, oop entering);
+  void remember(JavaThread* thread, uint32_t chain, uint32_t epoch);
+  uint32_t walk_and_find(JavaThread* thread, LctThread* tracer, oop entering);
   bool walk(JavaThread* thread, LctThread* tracer, oop entering);
   void choose_frame_to_mark(JavaThread* thread);
   void replace_inner_frames();
   void mark(JavaThread* thread);
   void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
-  uint32_t add(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key) const;
+  LctChainKey key() const;
+  uint32_t add(JavaThread* thread, LctThread* tracer, oop entering) const;
 
  public:
   LockTraceCallChain();

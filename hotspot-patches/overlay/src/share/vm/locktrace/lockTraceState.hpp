@@ -41,6 +41,7 @@ class LockTraceMark {
  public:
   LockTraceMark() : _slot(0), _original(0) {}
   bool is_set() const           { return _slot != 0; }
+  intptr_t* slot() const        { return (intptr_t*) _slot; }
   static int slot_offset()      { return offset_of(LockTraceMark, _slot); }
   static int original_offset()  { return offset_of(LockTraceMark, _original); }
 };
@@ -66,17 +67,30 @@ class LockTraceThread {
   uint32_t         _blocker_hash;  // what the thread parked on last, and ...
   uint32_t         _queue_place;   // ... where in its queue it was when it stopped
   bool             _ended;         // no tracer any more: the thread is going away
+  uint32_t         _hooks;         // run so far
   LockTraceCallChain* _chain;      // recorded last; created on first use
   LockTraceMark    _mark;
 
  public:
   LockTraceThread()
     : _tracer(0), _wait(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
-      _queue_place(0), _ended(false), _chain(0) {}
+      _queue_place(0), _ended(false), _hooks(0), _chain(0) {}
 
   LockTraceMark* mark()    { return &_mark; }
+  uint32_t next_hook_weight();
   void* leaf_frame() const { return _leaf_frame; }
 };
+
+// For how many hooks the next one stands if its cycles are counted, 0 if they are not.
+// To read the counter takes longer than much of what is counted: so of a thread's many
+// hooks few are, once those with cold caches are over. A program repeats its hooks in
+// twos and threes, but hardly in seventeens.
+inline uint32_t LockTraceThread::next_hook_weight() {
+  const uint32_t first_hooks = 256;
+  const uint32_t period = 17;
+  uint32_t hook = _hooks++;
+  return hook < first_hooks ? 1 : hook % period == 0 ? period : 0;
+}
 
 // In Parker. Numbers the permits: while tracing, the parker's counter holds the
 // permit's number where it is 1 otherwise. The lower bits tell how it was given.

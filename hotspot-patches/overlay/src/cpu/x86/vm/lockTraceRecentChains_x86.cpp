@@ -1,0 +1,64 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+#include "precompiled.hpp"
+#include "lockTraceRecentChains_x86.hpp"
+#include "locktrace/lockTrace.hpp"
+
+#ifdef AMD64
+
+LockTracePath::LockTracePath(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
+                             int frames, intptr_t* marked_slot)
+    : _length(0), _top(top.sp), _marked_slot(marked_slot) {
+  int stubs = stub == NULL ? 0 : 1;
+  if (stubs + frames > max_codes) return;
+  if (stub != NULL) _codes[0] = stub->code();
+  for (int i = 0; i < frames; i++) _codes[stubs + i] = walk.visited(i);
+  _length = stubs + frames;
+  // Not if code on the way is not known.
+  if (!begins_at(top) || !is_as_it_was()) _length = 0;
+}
+
+bool LockTracePath::is_as_it_was() const {
+  intptr_t* sp = _top;
+  for (int i = 1; i < _length; i++) {
+    sp += _codes[i - 1].frame_words();
+    if (!_codes[i].is_at((address) sp[-1])) return false;
+  }
+  sp += _codes[_length - 1].frame_words();
+  return sp - 1 == _marked_slot && LockTraceMarks::is_mark((address) *_marked_slot);
+}
+
+void LockTraceRecentChains::forget() {
+  for (int i = 0; i < places; i++) _chains[i]._path.forget();
+}
+
+const LockTraceRecentChains::Chain* LockTraceRecentChains::find(LockTraceStackTop top) {
+  jint code_epoch = LockTrace::code_epoch();
+  if (_code_epoch != code_epoch) {
+    forget();
+    _code_epoch = code_epoch;
+  }
+  for (int i = 0; i < places; i++) {
+    const Chain& chain = _chains[i];
+    if (chain._path.exists() && chain._path.begins_at(top) && chain._path.is_as_it_was()) return &chain;
+  }
+  return NULL;
+}
+
+void LockTraceRecentChains::add(LockTracePath path, uint32_t id, uint32_t epoch, LctChainKey key) {
+  Chain& chain = _chains[_oldest];
+  _oldest = (_oldest + 1) % places;
+  chain._path = path;
+  chain._id = id;
+  chain._epoch = epoch;
+  chain._hash = key.hash;
+  chain._length = (int) key.len;
+}
+
+#endif // AMD64

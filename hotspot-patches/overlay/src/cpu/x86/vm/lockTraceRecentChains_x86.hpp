@@ -1,0 +1,82 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+#ifndef CPU_X86_VM_LOCKTRACERECENTCHAINS_X86_HPP
+#define CPU_X86_VM_LOCKTRACERECENTCHAINS_X86_HPP
+
+#include "lockTraceLightWalk_x86.hpp"
+#include "locktrace/lockTraceMarks.hpp"
+
+#ifdef AMD64
+
+// The way from the top of the stack to the thread's mark through compiled code.
+// Where the stack begins as it did, and has the same return addresses up to the same
+// mark, all frames are the same: the sizes of code that is known tell where the next
+// return address is.
+class LockTracePath VALUE_OBJ_CLASS_SPEC {
+ private:
+  enum { max_codes = 12 };
+  LockTraceCode _codes[max_codes];   // from the top
+  int           _length;             // 0: no path
+  intptr_t*     _top;
+  intptr_t*     _marked_slot;
+
+ public:
+  LockTracePath() : _length(0), _top(NULL), _marked_slot(NULL) {}
+
+  // The path of the last walk, of as many frames, each of which it must have visited
+  // as known code. stub: that of a runtime stub's frame on top of them, if there is one.
+  LockTracePath(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
+                int frames, intptr_t* marked_slot);
+
+  bool exists() const { return _length != 0; }
+  void forget()       { _length = 0; }
+  bool begins_at(LockTraceStackTop top) const { return _top == top.sp && _codes[0].is_at(top.pc); }
+  bool is_as_it_was() const;
+};
+
+// The chains that a thread recorded last. It mostly goes back and forth between few of
+// them, so that this answers before any frame is visited.
+class LockTraceRecentChains VALUE_OBJ_CLASS_SPEC {
+ public:
+  class Chain VALUE_OBJ_CLASS_SPEC {
+   private:
+    friend class LockTraceRecentChains;
+    LockTracePath _path;
+    uint32_t _id;
+    uint32_t _epoch;    // of metadata, in which the chain was described
+    uint64_t _hash;
+    int      _length;
+
+   public:
+    uint32_t id() const    { return _id; }
+    uint32_t epoch() const { return _epoch; }
+    uint64_t hash() const  { return _hash; }
+    int length() const     { return _length; }
+  };
+
+ private:
+  enum { places = 4 };
+  Chain _chains[places];
+  int   _oldest;
+  jint  _code_epoch;   // a path through code that was flushed since may lead through other code
+
+ public:
+  LockTraceRecentChains() : _oldest(0), _code_epoch(0) {}
+
+  // Another mark, with other frames outside of it.
+  void forget();
+
+  // The chain of a stack with this top, NULL if it must be walked.
+  const Chain* find(LockTraceStackTop top);
+  void add(LockTracePath path, uint32_t id, uint32_t epoch, LctChainKey key);
+};
+
+#endif // AMD64
+
+#endif // CPU_X86_VM_LOCKTRACERECENTCHAINS_X86_HPP
