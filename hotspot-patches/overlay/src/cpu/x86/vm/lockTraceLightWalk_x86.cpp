@@ -144,20 +144,21 @@ int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames,
   *slot = NULL;
   if (!_at_end) _follower.follow(key(tracer), _code);
   while (!_at_end && !_at_mark && visited < max_frames) {
+    if (!_interpreted) visited = visit_known_code(keys, visited, max_frames, slot_index, slot);
+    if (visited == max_frames) break;
     _last->visit(visited, _code);
     keys[visited++] = key(tracer);
     next();
     if (!_at_end && !_at_mark) _follower.follow(key(tracer), _code);
     if (visited == slot_index + 1 && !_at_end) *slot = _return_slot;
-    if (visited > slot_index && !_interpreted) visited = visit_known_code(keys, visited, max_frames);
   }
   return visited;
 }
 
-// Visits this frame and those outside of it as long as the next one is known. This
-// is where the time goes, so nothing is kept in memory.
-int LockTraceLightWalk::visit_known_code(uint64_t* keys, int visited, int max_frames) {
-  if (_at_end || _at_mark) return visited;
+// Visits this compiled frame and those outside of it as long as the next one is known.
+// This is where the time goes, so nothing is kept in memory.
+int LockTraceLightWalk::visit_known_code(uint64_t* keys, int visited, int max_frames, int slot_index,
+                                         intptr_t** slot) {
   LockTraceFollower follower = _follower;
   intptr_t* sp = _sp;
   intptr_t frame_words = _frame_words;
@@ -177,6 +178,7 @@ int LockTraceLightWalk::visit_known_code(uint64_t* keys, int visited, int max_fr
     }
     _last->visit(visited, code);
     keys[visited++] = key;
+    if (visited == slot_index + 1) *slot = sender_sp - 1;
     sp = sender_sp;
     frame_words = caller_code.frame_words();
     code = caller_code;

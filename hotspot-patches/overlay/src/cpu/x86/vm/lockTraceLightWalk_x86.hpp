@@ -193,7 +193,7 @@ class LockTraceLightWalk : public StackObj {
   uint64_t key(LctThread* tracer);
   uint64_t interpreted_key(LctThread* tracer) const;
   void next();
-  int visit_known_code(uint64_t* keys, int visited, int max_frames);
+  int visit_known_code(uint64_t* keys, int visited, int max_frames, int slot_index, intptr_t** slot);
 
  public:
   LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top, LctThread* tracer, oop entering,

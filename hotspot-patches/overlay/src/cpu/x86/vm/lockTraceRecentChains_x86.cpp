@@ -12,19 +12,22 @@
 
 #ifdef AMD64
 
-LockTracePath::LockTracePath(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
-                             int frames, intptr_t* marked_slot)
-    : _length(0), _top(top.sp), _marked_slot(marked_slot) {
+void LockTracePath::follow(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
+                           int frames, intptr_t* marked_slot) {
   int stubs = stub == NULL ? 0 : 1;
+  _length = 0;
   if (stubs + frames > max_codes) return;
   if (stub != NULL) _codes[0] = stub->code();
   for (int i = 0; i < frames; i++) _codes[stubs + i] = walk.visited(i);
   _length = stubs + frames;
+  _top = top.sp;
+  _marked_slot = marked_slot;
   // Not if code on the way is not known.
-  if (!begins_at(top) || !is_as_it_was()) _length = 0;
+  if (!is_there(top)) forget();
 }
 
-bool LockTracePath::is_as_it_was() const {
+bool LockTracePath::is_there(LockTraceStackTop top) const {
+  if (_length == 0 || _top != top.sp || !_codes[0].is_at(top.pc)) return false;
   intptr_t* sp = _top;
   for (int i = 1; i < _length; i++) {
     sp += _codes[i - 1].frame_words();
@@ -45,20 +48,19 @@ const LockTraceRecentChains::Chain* LockTraceRecentChains::find(LockTraceStackTo
     _code_epoch = code_epoch;
   }
   for (int i = 0; i < places; i++) {
-    const Chain& chain = _chains[i];
-    if (chain._path.exists() && chain._path.begins_at(top) && chain._path.is_as_it_was()) return &chain;
+    if (_chains[i]._path.is_there(top)) return &_chains[i];
   }
   return NULL;
 }
 
-void LockTraceRecentChains::add(LockTracePath path, uint32_t id, uint32_t epoch, LctChainKey key) {
+LockTracePath* LockTraceRecentChains::add(uint32_t id, uint32_t epoch, LctChainKey key) {
   Chain& chain = _chains[_oldest];
   _oldest = (_oldest + 1) % places;
-  chain._path = path;
   chain._id = id;
   chain._epoch = epoch;
   chain._hash = key.hash;
   chain._length = (int) key.len;
+  return &chain._path;
 }
 
 #endif // AMD64

@@ -20,7 +20,8 @@
 // return address is.
 class LockTracePath VALUE_OBJ_CLASS_SPEC {
  private:
-  enum { max_codes = 12 };
+  // The farthest mark, and a runtime stub.
+  enum { max_codes = 18 };
   LockTraceCode _codes[max_codes];   // from the top
   int           _length;             // 0: no path
   intptr_t*     _top;
@@ -29,15 +30,15 @@ class LockTracePath VALUE_OBJ_CLASS_SPEC {
  public:
   LockTracePath() : _length(0), _top(NULL), _marked_slot(NULL) {}
 
-  // The path of the last walk, of as many frames, each of which it must have visited
-  // as known code. stub: that of a runtime stub's frame on top of them, if there is one.
-  LockTracePath(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
-                int frames, intptr_t* marked_slot);
+  // Makes this the path of the last walk, of as many frames; none if it did not visit
+  // all of them as known code. stub: that of a runtime stub's frame on top of them, if
+  // there is one.
+  void follow(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
+              int frames, intptr_t* marked_slot);
+  void forget() { _length = 0; }
 
-  bool exists() const { return _length != 0; }
-  void forget()       { _length = 0; }
-  bool begins_at(LockTraceStackTop top) const { return _top == top.sp && _codes[0].is_at(top.pc); }
-  bool is_as_it_was() const;
+  // The stack is as it was. It has this top.
+  bool is_there(LockTraceStackTop top) const;
 };
 
 // The chains that a thread recorded last. It mostly goes back and forth between few of
@@ -74,7 +75,8 @@ class LockTraceRecentChains VALUE_OBJ_CLASS_SPEC {
 
   // The chain of a stack with this top, NULL if it must be walked.
   const Chain* find(LockTraceStackTop top);
-  void add(LockTracePath path, uint32_t id, uint32_t epoch, LctChainKey key);
+  // Returns the place for the path of a chain.
+  LockTracePath* add(uint32_t id, uint32_t epoch, LctChainKey key);
 };
 
 #endif // AMD64

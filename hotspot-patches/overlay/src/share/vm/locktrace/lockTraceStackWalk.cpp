@@ -25,7 +25,7 @@
 // Physical frames
 
 LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
-                                           _truncated(false), _mark_index(min_mark_index), _mark_is_unused(false),
+                                           _truncated(false), _mark_index(min_mark_index), _mark_uses(min_uses),
                                            _uses(0), _marked_frames(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
@@ -55,10 +55,7 @@ uint32_t LockTraceCallChain::find_recent(JavaThread* thread, LctThread* tracer, 
     return 0;
   }
   uint32_t chain = lct_chain_again(tracer, recent->id(), recent->epoch(), recent->length(), _marked_frames);
-  if (chain != 0) {
-    _mark_is_unused = false;
-    _uses++;
-  }
+  if (chain != 0) count_use_of_mark();
   return chain;
 }
 
@@ -67,8 +64,8 @@ void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t e
   LockTraceMark* mark = thread->locktrace()->mark();
   if (!mark->is_set()) return;
   LockTraceStackTop top(thread);
-  LockTracePath path(top, _pcs.find_stub(top.pc), _last_walk, _length - _marked_frames, mark->slot());
-  if (path.exists()) _recent.add(path, chain, epoch, key());
+  LockTracePath* path = _recent.add(chain, epoch, key());
+  path->follow(top, _pcs.find_stub(top.pc), _last_walk, _length - _marked_frames, mark->slot());
 }
 
 // Compares the frames to those that HotSpot itself finds.
@@ -120,8 +117,7 @@ uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer
               "locktrace: a mark was left behind");
     LockTraceMarks::unmark(thread);
   } else {
-    _mark_is_unused = false;
-    _uses++;
+    count_use_of_mark();
   }
   int saved_frames = at_mark ? _outer_frames : 0;
   replace_inner_frames();
@@ -154,8 +150,8 @@ LctChainKey LockTraceCallChain::key() const {
 void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
   if (LockContentionVerifyMarks) {
     _mark_index = _mark_index < max_mark_index ? _mark_index + 1 : (int) min_mark_index;
-  } else if (_mark_is_unused && !thread->locktrace()->mark()->is_set()) {
-    _mark_is_unused = false;
+  } else if (_mark_uses < min_uses && !thread->locktrace()->mark()->is_set()) {
+    _mark_uses = min_uses;
     if (_mark_index < max_mark_index) _mark_index++;
   } else if (_uses >= uses_until_nearer) {
     _uses = 0;
@@ -164,6 +160,11 @@ void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
   // The stack is probably about as deep as it was.
   int outermost_index = _length - 1 - min_marked_frames;
   _mark_index = MAX2(MIN2(_mark_index, outermost_index), (int) min_mark_index);
+}
+
+void LockTraceCallChain::count_use_of_mark() {
+  _mark_uses++;
+  _uses++;
 }
 
 // Makes the chain before, whose outer frames are still the same, this one.
@@ -178,7 +179,7 @@ void LockTraceCallChain::replace_inner_frames() {
 // Marks the frame whose return address is at _slot.
 void LockTraceCallChain::mark(JavaThread* thread) {
   LockTraceMarks::unmark(thread);
-  _mark_is_unused = true;
+  _mark_uses = 0;
   _marked_frames = _length - (_mark_index + 1);
 #ifdef AMD64
   _recent.forget();

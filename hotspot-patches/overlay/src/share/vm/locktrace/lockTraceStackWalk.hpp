@@ -33,8 +33,8 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   // A mark costs about as much as walking a frame or two.
   enum { min_marked_frames = 2 };
   // The frame that is marked, counted from the innermost one, which is 0. A frame
-  // that has returned before its mark was of use was too near.
-  enum { min_mark_index = 1, max_mark_index = 6 };
+  // that has returned before its mark was of much use was too near.
+  enum { min_mark_index = 1, max_mark_index = 12, min_uses = 4 };
   // A mark that is farther away than where it was set is moved.
   enum { max_further_frames = 3 };
   // After so many uses of marks a nearer frame is tried again.
@@ -49,7 +49,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   intptr_t* _slot;                 // return address of the frame to be marked, if it can be
   bool     _truncated;
   int      _mark_index;
-  bool     _mark_is_unused;        // since it was set
+  int      _mark_uses;             // since it was set; min_uses once it has been judged
   int      _uses;                  // of marks, since a nearer frame was tried
   int      _marked_frames;         // outside of the thread's mark
 #ifdef AMD64
@@ -65,6 +65,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   uint32_t walk_and_find(JavaThread* thread, LctThread* tracer, oop entering);
   bool walk(JavaThread* thread, LctThread* tracer, oop entering);
   void choose_frame_to_mark(JavaThread* thread);
+  void count_use_of_mark();
   void replace_inner_frames();
   void mark(JavaThread* thread);
   void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
