@@ -23,7 +23,8 @@ pub const MAGIC: [u8; 8] = *b"\x89LCT\r\n\x1a\n";
 /// |---|---|
 /// | 1 | |
 /// | 2 | events of parked threads; locks have numbers above their domains |
-pub const VERSION: u16 = 2;
+/// | 3 | short forms of these events |
+pub const VERSION: u16 = 3;
 /// The oldest version that can be read.
 pub const OLDEST_VERSION: u16 = 1;
 

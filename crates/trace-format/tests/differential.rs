@@ -20,6 +20,9 @@ struct Slot {
     exit_chain: u32,
     /// Class and identity hash.
     blocker: (u32, u32),
+    /// Of an unpark.
+    target: u64,
+    permit: u32,
 }
 
 /// Reads a segment as its layout is described in `src/segment/mod.rs`.
@@ -27,6 +30,10 @@ struct Reader<'a> {
     rest: &'a [u8],
     time_ns: u64,
     forward_ref: u64,
+    /// The thread's last event of this kind was a begin.
+    parked: bool,
+    /// Of the last end that had one.
+    permit: u32,
     slots: Vec<Slot>,
     /// How many locks were announced.
     announced: usize,
@@ -38,6 +45,8 @@ impl<'a> Reader<'a> {
             rest: bytes,
             time_ns: 0,
             forward_ref: 0,
+            parked: false,
+            permit: 0,
             slots: Vec::new(),
             announced: 0,
         }
@@ -59,7 +68,7 @@ impl<'a> Reader<'a> {
         let (&first, rest) = self.rest.split_first()?;
         self.rest = rest;
         match (first & 15, first >> 4) {
-            (kind @ 1..=12, slot) => self.lock_event(kind, slot.into()),
+            (kind @ 1..=14, slot) => self.lock_event(kind, slot.into()),
             (15, argument) => self.other_event(argument),
             _ => None,
         }
@@ -127,8 +136,9 @@ impl<'a> Reader<'a> {
                 }
             }
             9 => Event::LostNumber { lock, sequence },
-            10 => {
-                let flags = self.byte()?;
+            10 | 13 if kind == 10 || !self.parked => {
+                let flags = if kind == 10 { self.byte()? } else { 1 | 2 };
+                self.parked = true;
                 if flags & 1 == 0 {
                     state.blocker = (self.number_u32()?, self.number_u32()?);
                 }
@@ -153,26 +163,36 @@ impl<'a> Reader<'a> {
                     chain: state.enter_chain,
                 })
             }
-            11 => {
-                let flags = self.byte()?;
+            11 | 13 => {
+                let flags = if kind == 11 { self.byte()? } else { 1 };
+                let reason = ParkEndReason::from_number(flags >> 5)?;
+                let permit = match (flags & 1, kind) {
+                    (0, _) => 0,
+                    (_, 11) => self.number_u32()?,
+                    _ => self.permit.wrapping_add(8),
+                };
+                self.parked = false;
+                if permit != 0 {
+                    self.permit = permit;
+                }
                 Event::ParkEnd(ParkEnd {
                     domain: lock,
                     sequence,
                     time_ns,
-                    reason: ParkEndReason::from_number(flags >> 5)?,
-                    permit: if flags & 1 != 0 {
-                        self.number_u32()?
-                    } else {
-                        0
-                    },
+                    reason,
+                    permit,
                     safepoint_ns: if flags & 2 != 0 { self.number()? } else { 0 },
                     owner: if flags & 4 != 0 { self.number()? } else { 0 },
                     unpark_elsewhere: flags & 8 != 0,
                 })
             }
             _ => {
-                let flags = self.byte()?;
-                let (target, permit) = (self.number()?, self.number_u32()?);
+                let flags = if kind == 12 { self.byte()? } else { 1 | 2 };
+                if kind == 12 {
+                    (state.target, state.permit) = (self.number()?, self.number_u32()?);
+                } else {
+                    state.permit = state.permit.wrapping_add(8);
+                }
                 if flags & 1 == 0 {
                     state.blocker = (self.number_u32()?, self.number_u32()?);
                 }
@@ -183,8 +203,8 @@ impl<'a> Reader<'a> {
                     domain: lock,
                     sequence,
                     time_ns,
-                    target,
-                    permit,
+                    target: state.target,
+                    permit: state.permit,
                     blocker: state.blocker(),
                     owner: if flags & 4 != 0 { self.number()? } else { 0 },
                     interrupt: flags & 8 != 0,

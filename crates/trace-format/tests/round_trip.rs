@@ -4,7 +4,10 @@ mod support;
 
 use proptest::prelude::*;
 use support::{events, number, segment};
-use trace_format::{DoesNotFit, Event, SegmentDecoder, SegmentEncoder, varint};
+use trace_format::{
+    Blocker, DoesNotFit, Event, ParkBegin, ParkEnd, ParkEndReason, SegmentDecoder, SegmentEncoder,
+    Unpark, varint,
+};
 
 proptest! {
     #[test]
@@ -89,4 +92,54 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
     }
     let bytes_per_event = encoder.len() as f64 / f64::from(encoder.events());
     assert!(bytes_per_event < 6.0, "{bytes_per_event}");
+}
+
+/// What one of two threads writes that unpark each other in turns.
+#[test]
+fn a_park_as_usual_needs_four_bytes_an_event() {
+    const ROUNDS: u64 = 1000;
+    let mut buffer = vec![0; 1 << 20];
+    let mut encoder = SegmentEncoder::new();
+    for round in 0..ROUNDS {
+        let (domain, sequence, time_ns) = (7, 6 * round, 20_000 * round);
+        let permit = 8 * (round + 1) as u32;
+        let (blocker, chain) = (
+            Blocker {
+                class: 1000,
+                identity_hash: 0x1234_5678,
+            },
+            1000,
+        );
+        let unpark = Event::Unpark(Unpark {
+            domain,
+            sequence,
+            time_ns,
+            target: 12,
+            permit,
+            blocker,
+            chain,
+            ..Unpark::default()
+        });
+        let begin = Event::ParkBegin(ParkBegin {
+            domain,
+            sequence: sequence + 1,
+            time_ns: time_ns + 2_000,
+            blocker,
+            chain,
+            ..ParkBegin::default()
+        });
+        let end = Event::ParkEnd(ParkEnd {
+            domain,
+            sequence: sequence + 5,
+            time_ns: time_ns + 15_000,
+            reason: ParkEndReason::Unparked,
+            permit,
+            ..ParkEnd::default()
+        });
+        for event in [unpark, begin, end] {
+            encoder.encode(&mut buffer, &event).unwrap();
+        }
+    }
+    let bytes_per_event = encoder.len() as f64 / f64::from(encoder.events());
+    assert!(bytes_per_event < 4.02, "{bytes_per_event}");
 }

@@ -1,7 +1,8 @@
 //! Decoding of a segment's events.
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
-use super::{kind, other, park};
+use super::park::{self, ParkState};
+use super::{kind, other};
 use crate::event::{ChainRef, Event, Frame, NONE};
 use crate::wire::ByteReader;
 
@@ -47,6 +48,7 @@ pub struct SegmentDecoder<'a> {
     len: usize,
     previous_time_ns: u64,
     previous_forward_ref: u64,
+    parks: ParkState,
     locks: LockTable,
 }
 
@@ -58,6 +60,7 @@ impl<'a> SegmentDecoder<'a> {
             len: bytes.len(),
             previous_time_ns: 0,
             previous_forward_ref: 0,
+            parks: ParkState::NEW,
             locks: LockTable::new(),
         }
     }
@@ -73,7 +76,7 @@ impl<'a> SegmentDecoder<'a> {
         let kind = type_byte & 0x0f;
         let argument = type_byte >> 4;
         match kind {
-            kind::ENTER..=kind::UNPARK => self.lock_event(kind, argument),
+            kind::ENTER..=kind::UNPARK_USUAL => self.lock_event(kind, argument),
             kind::OTHER => self.other_event(type_byte, argument),
             _ => Err(Malformed::UnknownEvent(type_byte)),
         }
@@ -131,9 +134,9 @@ impl<'a> SegmentDecoder<'a> {
                         safepoint_ns,
                     }
                 }
-                kind::PARK_BEGIN | kind::PARK_END | kind::UNPARK => {
+                kind::PARK_BEGIN..=kind::UNPARK_USUAL => {
                     let numbers = (lock, sequence, time_ns);
-                    park::decode(kind, numbers, &mut self.input, &mut state)?
+                    park::decode(kind, numbers, &mut self.input, &mut self.parks, &mut state)?
                 }
                 kind::EXIT_FORWARD => {
                     let chain = ChainRef::Forward(self.forward_ref()?);

@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
+use super::park::ParkState;
 use super::{kind, other};
 use crate::event::{ChainId, ChainRef, Event, Frame, LockId, NONE};
 use crate::wire::ByteWriter;
@@ -23,6 +24,7 @@ pub struct SegmentEncoder {
     contains_metadata: bool,
     previous_time_ns: u64,
     previous_forward_ref: u64,
+    parks: ParkState,
     locks: LockTable,
 }
 
@@ -41,6 +43,7 @@ impl SegmentEncoder {
             contains_metadata: false,
             previous_time_ns: 0,
             previous_forward_ref: 0,
+            parks: ParkState::NEW,
             locks: LockTable::new(),
         }
     }
@@ -136,20 +139,35 @@ impl SegmentEncoder {
                 self.previous_forward_ref = target;
             }
             Event::ParkBegin(ref park) => {
-                let numbers = (park.domain, park.sequence, park.time_ns);
-                self.park_event(bytes, kind::PARK_BEGIN, numbers, |out, state| {
-                    park.encode(out, state)
-                })?;
+                let parks = self.parks;
+                self.park_event(
+                    bytes,
+                    (park.domain, park.sequence, park.time_ns),
+                    |state| park.kind(parks, state),
+                    |out, state| park.encode(out, state),
+                    |state| park.remember(state),
+                )?;
+                self.parks = parks.parked();
             }
             Event::ParkEnd(ref park) => {
-                let numbers = (park.domain, park.sequence, park.time_ns);
-                self.park_event(bytes, kind::PARK_END, numbers, |out, _| park.encode(out))?;
+                let parks = self.parks;
+                self.park_event(
+                    bytes,
+                    (park.domain, park.sequence, park.time_ns),
+                    |_| park.kind(parks),
+                    |out, _| park.encode(out),
+                    |_| (),
+                )?;
+                self.parks = parks.ended(park);
             }
             Event::Unpark(ref unpark) => {
-                let numbers = (unpark.domain, unpark.sequence, unpark.time_ns);
-                self.park_event(bytes, kind::UNPARK, numbers, |out, state| {
-                    unpark.encode(out, state)
-                })?;
+                self.park_event(
+                    bytes,
+                    (unpark.domain, unpark.sequence, unpark.time_ns),
+                    |state| unpark.kind(state),
+                    |out, state| unpark.encode(out, state),
+                    |state| unpark.remember(state),
+                )?;
             }
             Event::LostNumber { lock, sequence } => {
                 self.lock_event(bytes, lock, sequence, None, |_| (kind::LOST_NUMBER, None))?;
@@ -323,20 +341,26 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Appends an event of a parked thread. `write` writes what follows the
-    /// time, and updates the domain's state.
+    /// Appends an event of a parked thread. `choose` chooses the kind, `write` writes
+    /// what follows the time if that is not a usual one, `remember` updates the
+    /// domain's state.
     fn park_event(
         &mut self,
         bytes: &mut [u8],
-        kind: u8,
         (domain, sequence, time_ns): (LockId, u64, u64),
-        write: impl FnOnce(&mut ByteWriter<'_>, &mut LockState) -> Result<(), DoesNotFit>,
+        choose: impl FnOnce(&LockState) -> u8,
+        write: impl FnOnce(&mut ByteWriter<'_>, &LockState) -> Result<(), DoesNotFit>,
+        remember: impl FnOnce(&mut LockState),
     ) -> Result<(), DoesNotFit> {
         let (slot, mut state) = self.locks.slot_and_state(domain);
+        let kind = choose(&state);
         let mut out = ByteWriter::append(bytes, self.len);
         self.numbers(&mut out, kind, slot, domain, sequence, &mut state)?;
         out.varint(time_ns.wrapping_sub(self.previous_time_ns))?;
-        write(&mut out, &mut state)?;
+        if !matches!(kind, kind::PARK_USUAL | kind::UNPARK_USUAL) {
+            write(&mut out, &state)?;
+        }
+        remember(&mut state);
         self.commit(out.len(), Some(time_ns), slot, domain, state);
         Ok(())
     }

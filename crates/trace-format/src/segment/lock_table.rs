@@ -1,7 +1,7 @@
 //! The recent locks of a segment. Encoder and decoder keep the same table.
 
 use crate::event::{ChainId, LockId};
-use crate::park::Blocker;
+use crate::park::{Blocker, JavaThreadId, Permit};
 
 /// Number of locks kept: one less than fits four bits.
 const SLOTS: usize = 15;
@@ -21,6 +21,9 @@ pub(super) struct LockState {
     pub(super) exit_chain: ChainId,
     /// Blocker of a domain's last park or unpark.
     pub(super) blocker: Blocker,
+    /// Target and permit of a domain's last unpark.
+    pub(super) target: JavaThreadId,
+    pub(super) permit: Permit,
 }
 
 /// Replaces its oldest entry, whether used since or not: cheaper than keeping
@@ -43,6 +46,8 @@ impl LockTable {
             enter_chain: 0,
             exit_chain: 0,
             blocker: Blocker::NONE,
+            target: 0,
+            permit: 0,
         };
         Self {
             locks: [0; SLOTS],

@@ -26,6 +26,9 @@
 //! | 11 | `ParkEnd` | domain, sequence, time, flags; permit, safepoint ns, owner |
 //! | 12 | `Unpark` | domain, sequence, time, flags, target, permit; blocker, chain, owner |
 //!
+//! | 13 | `ParkBegin` or `ParkEnd` as usual | domain, sequence, time |
+//! | 14 | `Unpark` as usual | domain, sequence, time |
+//!
 //! A domain stands in the place of a lock. What is behind the semicolon is there
 //! only if the flags say so. A blocker is its class and its identity hash.
 //!
@@ -37,6 +40,16 @@
 //! | 8 | begin: continued; unpark: interrupt | the unpark is in the writer's own domain |
 //! | 16 | begin: timeout, in nanoseconds | |
 //! | 32 | begin: timeout, wall clock in milliseconds | reason, 32 × 0 to 4 |
+//!
+//! **As usual** is what mostly follows from the events before:
+//!
+//! - Kind 13 is an end if the segment's last 10, 11 or 13 was a begin, else a begin.
+//! - A begin has the blocker and the chain of a 10 with the flags 1 and 2, and nothing
+//!   else.
+//! - An end is an unpark's (reason 0), and its permit is 8 more than that of the
+//!   segment's last end that had one (than 0 if there was none).
+//! - An unpark has the blocker and the chain of a 12 with the flags 1 and 2, the target
+//!   of the slot's last unpark, and 8 more than its permit.
 //!
 //! # Other events
 //!
@@ -95,6 +108,8 @@ mod kind {
     pub(super) const PARK_BEGIN: u8 = 10;
     pub(super) const PARK_END: u8 = 11;
     pub(super) const UNPARK: u8 = 12;
+    pub(super) const PARK_USUAL: u8 = 13;
+    pub(super) const UNPARK_USUAL: u8 = 14;
     pub(super) const OTHER: u8 = 15;
 }
 

@@ -5,7 +5,7 @@ use super::encode::DoesNotFit;
 use super::kind;
 use super::lock_table::LockState;
 use crate::event::Event;
-use crate::park::{Blocker, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark};
+use crate::park::{Blocker, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark};
 use crate::wire::{ByteReader, ByteWriter};
 
 /// The flags of each event.
@@ -32,11 +32,71 @@ mod flag {
     pub(super) const REASON_SHIFT: u32 = 5;
 }
 
+/// The JVM numbers the permits of a thread in steps; what is between tells how they
+/// were given.
+const PERMIT_STEP: Permit = 8;
+
+/// What a segment remembers of its thread's parks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParkState {
+    /// The last event was a begin.
+    is_parked: bool,
+    /// The permit taken last.
+    permit: Permit,
+}
+
+impl ParkState {
+    pub(super) const NEW: Self = Self {
+        is_parked: false,
+        permit: 0,
+    };
+
+    /// The state after a begin.
+    pub(super) fn parked(self) -> Self {
+        Self {
+            is_parked: true,
+            ..self
+        }
+    }
+
+    /// The state after an end.
+    pub(super) fn ended(self, park: &ParkEnd) -> Self {
+        Self {
+            is_parked: false,
+            permit: if park.permit == 0 {
+                self.permit
+            } else {
+                park.permit
+            },
+        }
+    }
+}
+
 impl ParkBegin {
+    /// The one that is mostly next.
+    fn usual((domain, sequence, time_ns): (u64, u64, u64), state: &LockState) -> Self {
+        Self {
+            domain,
+            sequence,
+            time_ns,
+            blocker: state.blocker,
+            chain: state.enter_chain,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn kind(&self, parks: ParkState, state: &LockState) -> u8 {
+        let usual = Self::usual((self.domain, self.sequence, self.time_ns), state);
+        match !parks.is_parked && *self == usual {
+            true => kind::PARK_USUAL,
+            false => kind::PARK_BEGIN,
+        }
+    }
+
     pub(super) fn encode(
         &self,
         out: &mut ByteWriter<'_>,
-        state: &mut LockState,
+        state: &LockState,
     ) -> Result<(), DoesNotFit> {
         let same_blocker = state.blocker == self.blocker;
         let same_chain = state.enter_chain == self.chain;
@@ -64,25 +124,22 @@ impl ParkBegin {
         if let Some(timeout) = timeout {
             out.varint(timeout)?;
         }
-        state.blocker = self.blocker;
-        state.enter_chain = self.chain;
         Ok(())
     }
 
-    fn decode(
-        &mut self,
-        input: &mut ByteReader<'_>,
-        state: &mut LockState,
-    ) -> Result<(), Malformed> {
+    pub(super) fn remember(&self, state: &mut LockState) {
+        state.blocker = self.blocker;
+        state.enter_chain = self.chain;
+    }
+
+    fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         let flags = input.byte()?;
         if flags & flag::SAME_BLOCKER == 0 {
-            state.blocker = decode_blocker(input)?;
+            self.blocker = decode_blocker(input)?;
         }
         if flags & flag::SAME_CHAIN == 0 {
-            state.enter_chain = input.varint_u32()?;
+            self.chain = input.varint_u32()?;
         }
-        self.blocker = state.blocker;
-        self.chain = state.enter_chain;
         self.owner = varint_if(flags & flag::OWNER, input)?;
         self.continued = flags & flag::CONTINUED != 0;
         self.timeout = match flags & (flag::TIMEOUT_AFTER | flag::TIMEOUT_AT) {
@@ -96,6 +153,26 @@ impl ParkBegin {
 }
 
 impl ParkEnd {
+    /// The one that is mostly next.
+    fn usual((domain, sequence, time_ns): (u64, u64, u64), parks: ParkState) -> Self {
+        Self {
+            domain,
+            sequence,
+            time_ns,
+            reason: ParkEndReason::Unparked,
+            permit: parks.permit.wrapping_add(PERMIT_STEP),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn kind(&self, parks: ParkState) -> u8 {
+        let usual = Self::usual((self.domain, self.sequence, self.time_ns), parks);
+        match parks.is_parked && *self == usual {
+            true => kind::PARK_USUAL,
+            false => kind::PARK_END,
+        }
+    }
+
     pub(super) fn encode(&self, out: &mut ByteWriter<'_>) -> Result<(), DoesNotFit> {
         out.byte(
             flag_if(self.permit != 0, flag::PERMIT)
@@ -126,10 +203,32 @@ impl ParkEnd {
 }
 
 impl Unpark {
+    /// The one that is mostly next.
+    fn usual((domain, sequence, time_ns): (u64, u64, u64), state: &LockState) -> Self {
+        Self {
+            domain,
+            sequence,
+            time_ns,
+            target: state.target,
+            permit: state.permit.wrapping_add(PERMIT_STEP),
+            blocker: state.blocker,
+            chain: state.exit_chain,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn kind(&self, state: &LockState) -> u8 {
+        let usual = Self::usual((self.domain, self.sequence, self.time_ns), state);
+        match *self == usual {
+            true => kind::UNPARK_USUAL,
+            false => kind::UNPARK,
+        }
+    }
+
     pub(super) fn encode(
         &self,
         out: &mut ByteWriter<'_>,
-        state: &mut LockState,
+        state: &LockState,
     ) -> Result<(), DoesNotFit> {
         let same_blocker = state.blocker == self.blocker;
         let same_chain = state.exit_chain == self.chain;
@@ -150,72 +249,73 @@ impl Unpark {
         if self.owner != 0 {
             out.varint(self.owner)?;
         }
-        state.blocker = self.blocker;
-        state.exit_chain = self.chain;
         Ok(())
     }
 
-    fn decode(
-        &mut self,
-        input: &mut ByteReader<'_>,
-        state: &mut LockState,
-    ) -> Result<(), Malformed> {
+    pub(super) fn remember(&self, state: &mut LockState) {
+        state.blocker = self.blocker;
+        state.exit_chain = self.chain;
+        state.target = self.target;
+        state.permit = self.permit;
+    }
+
+    fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         let flags = input.byte()?;
         self.target = input.varint()?;
         self.permit = input.varint_u32()?;
         if flags & flag::SAME_BLOCKER == 0 {
-            state.blocker = decode_blocker(input)?;
+            self.blocker = decode_blocker(input)?;
         }
         if flags & flag::SAME_CHAIN == 0 {
-            state.exit_chain = input.varint_u32()?;
+            self.chain = input.varint_u32()?;
         }
-        self.blocker = state.blocker;
-        self.chain = state.exit_chain;
         self.owner = varint_if(flags & flag::OWNER, input)?;
         self.interrupt = flags & flag::INTERRUPT != 0;
         Ok(())
     }
 }
 
-/// Decodes what follows an event's time.
+/// Decodes what follows an event's domain, sequence and time, and remembers it.
 pub(super) fn decode<'a>(
     kind: u8,
-    (domain, sequence, time_ns): (u64, u64, u64),
+    numbers: (u64, u64, u64),
     input: &mut ByteReader<'_>,
+    parks: &mut ParkState,
     state: &mut LockState,
 ) -> Result<Event<'a>, Malformed> {
     Ok(match kind {
-        kind::PARK_BEGIN => {
-            let mut event = ParkBegin {
-                domain,
-                sequence,
-                time_ns,
-                ..ParkBegin::default()
-            };
-            event.decode(input, state)?;
-            Event::ParkBegin(event)
-        }
-        kind::PARK_END => {
-            let mut event = ParkEnd {
-                domain,
-                sequence,
-                time_ns,
-                ..ParkEnd::default()
-            };
-            event.decode(input)?;
-            Event::ParkEnd(event)
-        }
-        _ => {
-            let mut event = Unpark {
-                domain,
-                sequence,
-                time_ns,
-                ..Unpark::default()
-            };
-            event.decode(input, state)?;
+        kind::UNPARK | kind::UNPARK_USUAL => {
+            let mut event = Unpark::usual(numbers, state);
+            if kind == kind::UNPARK {
+                event.decode(input)?;
+            }
+            event.remember(state);
             Event::Unpark(event)
         }
+        kind::PARK_BEGIN => {
+            let mut event = ParkBegin::usual(numbers, state);
+            event.decode(input)?;
+            begun(event, parks, state)
+        }
+        kind::PARK_USUAL if !parks.is_parked => {
+            begun(ParkBegin::usual(numbers, state), parks, state)
+        }
+        _ => {
+            let mut event = ParkEnd::usual(numbers, *parks);
+            if kind == kind::PARK_END {
+                event.permit = 0;
+                event.decode(input)?;
+            }
+            *parks = parks.ended(&event);
+            Event::ParkEnd(event)
+        }
     })
+}
+
+fn begun<'a>(event: ParkBegin, parks: &mut ParkState, state: &mut LockState) -> Event<'a> {
+    event.remember(state);
+    *parks = parks.parked();
+    Event::ParkBegin(event)
 }
 
 fn flag_if(condition: bool, flag: u8) -> u8 {

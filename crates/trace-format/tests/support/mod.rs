@@ -224,12 +224,52 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
     ]
 }
 
+/// Parks as they mostly are: only few of the values ever differ.
+fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
+    let rarely = |value: u64| prop_oneof![9 => Just(0), 1 => Just(value)];
+    (0..3u8, 1..3u64, 1..4u32, rarely(1), rarely(2)).prop_map(
+        |(what, domain, permit, owner, other)| {
+            let (sequence, time_ns, permit) = (1, 1, 8 * permit);
+            match what {
+                0 => Event::ParkBegin(ParkBegin {
+                    domain,
+                    sequence,
+                    time_ns,
+                    owner,
+                    continued: other != 0,
+                    ..ParkBegin::default()
+                }),
+                1 => Event::ParkEnd(ParkEnd {
+                    domain,
+                    sequence,
+                    time_ns,
+                    reason: ParkEndReason::Unparked,
+                    permit,
+                    owner,
+                    safepoint_ns: other,
+                    ..ParkEnd::default()
+                }),
+                _ => Event::Unpark(Unpark {
+                    domain,
+                    sequence,
+                    time_ns,
+                    permit,
+                    target: owner,
+                    interrupt: other != 0,
+                    ..Unpark::default()
+                }),
+            }
+        },
+    )
+}
+
 /// Any events, those of locks more often than others.
 pub(crate) fn events() -> impl Strategy<Value = Vec<Event<'static>>> {
-    prop::collection::vec(
-        prop_oneof![3 => lock_event(), 2 => park_event(), 1 => other_event()],
-        0..200,
-    )
+    let any = prop_oneof![3 => lock_event(), 2 => park_event(), 1 => other_event()];
+    prop_oneof![
+        2 => prop::collection::vec(any, 0..200),
+        1 => prop::collection::vec(usual_park_event(), 0..200),
+    ]
 }
 
 /// The segment that `events` make.
