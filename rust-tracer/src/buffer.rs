@@ -15,6 +15,8 @@ const MAX_LOSS_RECORD_LEN: usize = 8 << 10;
 
 /// What a buffer maps, in bytes, unless one event alone needs more.
 pub(crate) const USUAL_LEN: usize = 24 << 10;
+/// What one of little capacity maps, in bytes.
+pub(crate) const SMALL_LEN: usize = 8 << 10;
 
 /// Memory that one thread at a time writes events to: a mapping of its own, so
 /// that it neither takes a lock of the JVM's allocator nor breaks up its heap.
@@ -54,12 +56,16 @@ impl Buffer {
 
     /// How much a buffer of `capacity` bytes maps, in bytes.
     pub(crate) fn mapped_len(capacity: usize) -> usize {
-        let len = capacity.max(USUAL_LEN);
+        let len = if capacity <= SMALL_LEN {
+            SMALL_LEN
+        } else {
+            capacity.max(USUAL_LEN)
+        };
         len.checked_next_multiple_of(os::page_len()).unwrap_or(len)
     }
 
-    /// Makes the buffer a new one in the same memory, which must have
-    /// [`USUAL_LEN`] or more bytes.
+    /// Makes the buffer a new one in the same memory, which must have room for
+    /// `capacity` bytes.
     pub(crate) fn restart(
         &mut self,
         charge: Charge,
@@ -79,9 +85,9 @@ impl Buffer {
         self.charge = None;
     }
 
-    /// The buffer's memory is not longer than usual.
-    pub(crate) fn has_usual_len(&self) -> bool {
-        self.memory.len() <= Self::mapped_len(0)
+    /// How long the buffer's memory is, in bytes.
+    pub(crate) fn memory_len(&self) -> usize {
+        self.memory.len()
     }
 
     /// The thread that wrote the events.
@@ -235,6 +241,11 @@ impl BufferBudget {
         Some(charge)
     }
 
+    /// Buffers at this moment.
+    pub(crate) fn buffers(&self) -> u64 {
+        self.buffers.load(Relaxed)
+    }
+
     /// Bytes at this moment.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
@@ -384,7 +395,9 @@ mod tests {
     #[test]
     fn buffers_map_whole_pages() {
         let page = os::page_len();
-        assert_eq!(Buffer::mapped_len(1), USUAL_LEN.next_multiple_of(page));
+        assert_eq!(Buffer::mapped_len(1), SMALL_LEN.next_multiple_of(page));
+        let usual = USUAL_LEN.next_multiple_of(page);
+        assert_eq!(Buffer::mapped_len(SMALL_LEN + 1), usual);
         assert_eq!(Buffer::mapped_len(30 * page + 1), 31 * page);
         assert!(Buffer::mapped_len(usize::MAX) >= USUAL_LEN);
     }

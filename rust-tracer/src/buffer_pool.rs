@@ -9,20 +9,27 @@ use std::array;
 
 use trace_format::ThreadId;
 
-use crate::buffer::{Buffer, BufferBudget, USUAL_LEN};
+use crate::buffer::{Buffer, BufferBudget, SMALL_LEN, USUAL_LEN};
 use crate::buffer_slot::BufferSlot;
 
-/// Most buffers that are kept: some more than busy threads fill between two
+/// Most buffers of a length that are kept: some more than busy threads fill between two
 /// looks of the drainer. The model checker wants collisions.
 const SLOTS: usize = if cfg!(loom) { 1 } else { 64 };
 
-/// Buffers in nobody's use.
-#[derive(Debug)]
+/// Buffers in nobody's use, by the length of their memory.
+#[derive(Debug, Default)]
 pub(crate) struct BufferPool {
+    usual: Kept,
+    small: Kept,
+}
+
+/// Buffers of the same length.
+#[derive(Debug)]
+struct Kept {
     slots: [BufferSlot; SLOTS],
 }
 
-impl Default for BufferPool {
+impl Default for Kept {
     fn default() -> Self {
         Self {
             slots: array::from_fn(|_| BufferSlot::default()),
@@ -41,10 +48,9 @@ impl BufferPool {
         thread: ThreadId,
         index: u64,
     ) -> Option<Box<Buffer>> {
-        let charge = budget.charge(Buffer::mapped_len(capacity), max_bytes)?;
-        if capacity <= USUAL_LEN
-            && let Some(mut buffer) = self.take_kept()
-        {
+        let len = Buffer::mapped_len(capacity);
+        let charge = budget.charge(len, max_bytes)?;
+        if let Some(mut buffer) = self.kept(len).and_then(Kept::take) {
             buffer.restart(charge, capacity, thread, index);
             return Some(buffer);
         }
@@ -54,11 +60,11 @@ impl BufferPool {
     /// Keeps a buffer whose events nobody needs any more, or gives its memory
     /// back.
     pub(crate) fn keep(&self, mut buffer: Box<Buffer>) {
-        if !buffer.has_usual_len() {
+        let Some(kept) = self.kept(buffer.memory_len()) else {
             return;
-        }
+        };
         buffer.release_charge();
-        for slot in &self.slots {
+        for slot in &kept.slots {
             match slot.try_put(buffer) {
                 Ok(()) => return,
                 Err(rejected) => buffer = rejected,
@@ -66,7 +72,20 @@ impl BufferPool {
         }
     }
 
-    fn take_kept(&self) -> Option<Box<Buffer>> {
+    /// The buffers with `len` bytes of memory, if such are kept.
+    fn kept(&self, len: usize) -> Option<&Kept> {
+        if len == Buffer::mapped_len(SMALL_LEN) {
+            Some(&self.small)
+        } else if len == Buffer::mapped_len(USUAL_LEN) {
+            Some(&self.usual)
+        } else {
+            None
+        }
+    }
+}
+
+impl Kept {
+    fn take(&self) -> Option<Box<Buffer>> {
         // Looking first spares an exchange with each empty slot.
         let mut full = self.slots.iter().filter(|slot| !slot.looks_empty());
         full.find_map(|slot| slot.take().ok().flatten())
@@ -89,7 +108,10 @@ mod tests {
         pool.keep(first);
         assert_eq!(budget.bytes(), 0);
 
-        assert!(pool.take(budget, 24_000, 1000, 2, 7).is_none());
+        assert!(pool.take(budget, 24_000, 9000, 2, 7).is_none());
+        let small = pool.take(budget, 9000, 1000, 2, 7).unwrap();
+        assert_eq!(budget.bytes(), 8 << 10);
+        pool.keep(small);
         let long = pool.take(budget, u64::MAX, 100_000, 2, 7).unwrap();
         assert!(!ptr::eq(address, &*long));
         let second = pool.take(budget, u64::MAX, 20_000, 2, 8).unwrap();
@@ -103,11 +125,14 @@ mod tests {
         let budget: &BufferBudget = Box::leak(Box::default());
         let take = |capacity| pool.take(budget, u64::MAX, capacity, 1, 0).unwrap();
         pool.keep(take(100_000));
-        assert!(pool.slots.iter().all(BufferSlot::looks_empty));
+        let all_slots = || pool.usual.slots.iter().chain(&pool.small.slots);
+        assert!(all_slots().all(BufferSlot::looks_empty));
 
-        let buffers: Vec<_> = (0..2 * SLOTS).map(|_| take(1)).collect();
-        buffers.into_iter().for_each(|buffer| pool.keep(buffer));
-        assert!(!pool.slots.iter().any(BufferSlot::looks_empty));
+        for capacity in [1, 9000] {
+            let buffers: Vec<_> = (0..2 * SLOTS).map(|_| take(capacity)).collect();
+            buffers.into_iter().for_each(|buffer| pool.keep(buffer));
+        }
+        assert!(!all_slots().any(BufferSlot::looks_empty));
         assert_eq!(budget.bytes(), 0);
     }
 }

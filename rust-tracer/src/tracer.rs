@@ -1,13 +1,14 @@
 //! The writing of events by one thread.
 
 use std::mem;
+use std::ops::Range;
 
 use trace_format::{
     ChainId, ChainRef, ClassId, DoesNotFit, Event, ForwardRef, Frame, LoaderId, LockId, MethodId,
     NONE, ParkBegin, ParkEnd, SegmentEncoder, ThreadId, Unpark,
 };
 
-use crate::buffer::{Buffer, USUAL_LEN};
+use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
 use crate::chain_key::ChainKey;
 use crate::chain_set::ChainAccess;
 use crate::chain_table::Added;
@@ -18,11 +19,13 @@ use crate::lock::Lock;
 use crate::runtime::Runtime;
 use crate::seats::OwnedSeat;
 
-/// Sizes of buffers are spread evenly from this one, in bytes …
-const MIN_BUFFER_LEN: usize = 8 << 10;
-/// … to this one, so that threads that do the same do not submit their buffers
-/// at the same time (paper, section 3.1).
-const MAX_BUFFER_LEN: usize = USUAL_LEN;
+/// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
+/// do the same do not submit their buffers at the same time (paper, section 3.1).
+const BUFFER_LENS: Range<usize> = 8 << 10..USUAL_LEN;
+/// When so many buffers are in use …
+const MANY_BUFFERS: u64 = 24;
+/// … the sizes of others are in this range: most of many threads write little.
+const SMALL_BUFFER_LENS: Range<usize> = 4 << 10..SMALL_LEN;
 
 /// Longest event without text and frames, in bytes: type, flags, and eight
 /// numbers in a park.
@@ -428,12 +431,18 @@ impl ThreadTracer {
     }
 
     fn random_buffer_len(&mut self) -> usize {
-        const SPREAD: u64 = (MAX_BUFFER_LEN - MIN_BUFFER_LEN) as u64;
+        let lens = if self.runtime.budget.buffers() < MANY_BUFFERS {
+            BUFFER_LENS
+        } else {
+            SMALL_BUFFER_LENS
+        };
         // Xorshift (Marsaglia 2003).
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        MIN_BUFFER_LEN.saturating_add((self.random % SPREAD) as usize)
+        let offset = self.random.checked_rem(lens.len() as u64);
+        lens.start
+            .saturating_add(offset.unwrap_or_default() as usize)
     }
 }
 
@@ -599,10 +608,10 @@ mod tests {
 
     #[test]
     fn numbers_are_recorded_once_there_is_a_buffer() {
-        let runtime = runtime(MAX_BUFFER_LEN as u64);
+        let runtime = runtime(USUAL_LEN as u64);
         // Takes the memory that there is, its metadata twice as much.
         let budget = &runtime.budget;
-        let all = budget.charge(2 * MAX_BUFFER_LEN, u64::MAX).unwrap();
+        let all = budget.charge(2 * USUAL_LEN, u64::MAX).unwrap();
         let mut tracer = tracer(runtime);
         enter(&mut tracer, 1);
         enter(&mut tracer, 2);
