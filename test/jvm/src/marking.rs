@@ -40,7 +40,11 @@ impl Marking {
                 "-XX:+UnlockDiagnosticVMOptions",
                 "-XX:+LockContentionVerifyMarks",
             ],
-            Self::On => &["-XX:+LockContentionMarkFrames"],
+            Self::On => &[
+                "-XX:+LockContentionMarkFrames",
+                "-XX:+UnlockDiagnosticVMOptions",
+                "-XX:-LockContentionVerifyMarks",
+            ],
             Self::Off => &[
                 "-XX:-LockContentionMarkFrames",
                 "-XX:+UnlockDiagnosticVMOptions",

@@ -33,7 +33,7 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// Runs a program on stacks that are marked and verified, in every setting, and
-/// once on stacks that are not marked. The lines that begin with one of `same`
+/// once each on stacks that are not verified, and not marked. The lines that begin with one of `same`
 /// must always be the same.
 pub fn check_marked(
     program: &[&str],
@@ -49,28 +49,26 @@ pub fn check_marked(
     let mut settings = Setting::rotated(&program.join(" "));
     // What that compiles before the first call takes longer than all the rest.
     settings.retain(|setting| is_nightly() || setting.mode != CompileMode::Eager);
-    let unmarked = [(Marking::Off, settings[settings.len() / 2])];
+    let usual = settings[settings.len() / 2];
+    let others = [(Marking::Off, usual), (Marking::On, usual)];
     let verified = settings
         .into_iter()
         .map(|setting| (Marking::Verified, setting));
     let expected = OnceCell::new();
-    check_each(
-        unmarked.into_iter().chain(verified),
-        |&(marking, setting)| {
-            let run = Jvm::traced(program)
-                .flags(marking.flags())
-                .flags(setting.flags())
-                .flags(FLAGS)
-                .flags([boot_class_path()])
-                .flags(flags)
-                .run();
-            check_marks(marking, &run, &check_meetings(&run));
-            check(setting.mode, &run);
-            let results = lines_with(same, &run);
-            assert!(!results.is_empty(), "{}", run.describe());
-            assert_eq!(expected.get_or_init(|| results.clone()), &results);
-        },
-    );
+    check_each(others.into_iter().chain(verified), |&(marking, setting)| {
+        let run = Jvm::traced(program)
+            .flags(marking.flags())
+            .flags(setting.flags())
+            .flags(FLAGS)
+            .flags([boot_class_path()])
+            .flags(flags)
+            .run();
+        check_marks(marking, &run, &check_meetings(&run));
+        check(setting.mode, &run);
+        let results = lines_with(same, &run);
+        assert!(!results.is_empty(), "{}", run.describe());
+        assert_eq!(expected.get_or_init(|| results.clone()), &results);
+    });
 }
 
 /// The flag that adds the classes for `Compilation.java`.

@@ -119,3 +119,16 @@ fn popped_frames() {
         |_, _| {},
     );
 }
+
+/// What is remembered of the way from the top of the stack to the mark does not
+/// hide that one return address on it is another one.
+#[test]
+fn ways_that_differ_in_a_return_address() {
+    let program = ["scenarios.CallSites", "30"];
+    check_marked(&program, &[], &["meetings"], |mode, run| {
+        let compiled: Vec<_> = run.lines_of("compiled").flatten().collect();
+        if mode != CompileMode::Eager {
+            assert_eq!(compiled, [mode.compiles().to_string()]);
+        }
+    });
+}
