@@ -21,6 +21,7 @@ public final class NotifyStorm {
     private final Thread[] timed = new Thread[WAITERS];
     private final Thread[] patient = new Thread[WAITERS];
     private int finishedRounds;
+    private volatile int arrivals;
 
     private NotifyStorm() {}
 
@@ -32,6 +33,10 @@ public final class NotifyStorm {
         start(timed, "timed-", LIMIT_MILLIS);
         start(patient, "patient-", 0);
         for (int round = 0; round < ROUNDS; round++) {
+            // A thread that has the lock again, but has not left wait() yet, still seems to wait.
+            while (arrivals < (round + 1) * 2 * WAITERS) {
+                LockSupport.parkNanos(100_000);
+            }
             await(Thread.State.TIMED_WAITING, timed);
             await(Thread.State.WAITING, patient);
             storm(); // @storm
@@ -59,6 +64,7 @@ public final class NotifyStorm {
     }
 
     private synchronized void awaitEnd(int round, long limitMillis) {
+        arrivals++;
         while (finishedRounds <= round) {
             try {
                 wait(limitMillis);
