@@ -320,6 +320,7 @@ mod tests {
                 .collect()
         });
 
+        assert!(set.resets() > 0);
         let mut meanings = HashMap::new();
         let mut descriptions = HashMap::new();
         for (id, key) in described.into_iter().flatten() {

@@ -138,8 +138,17 @@ impl HookCosts {
         self.of_kind(kind).hooks.add(1);
     }
 
-    /// Counts a hook that stands, in cycles, for as many hooks as `weight`.
-    pub(crate) fn add_measured_hook(&self, kind: HookKind, cycles: u64, weight: u32) {
+    /// Counts a hook that began at `begin_cycles` and ends now, at `end_cycles`. In
+    /// cycles it stands for as many hooks as `weight`.
+    pub(crate) fn add_measured_hook(
+        &self,
+        kind: HookKind,
+        begin_cycles: u64,
+        end_cycles: u64,
+        weight: u32,
+    ) {
+        // The counter may go back a little on another processor.
+        let cycles = end_cycles.saturating_sub(begin_cycles);
         let (cost, hooks) = if cycles > INTERRUPTED_CYCLES {
             (&self.interrupted, weight.into())
         } else {
@@ -170,9 +179,9 @@ mod tests {
     fn hooks_are_counted_by_kind() {
         let costs = HookCosts::default();
         for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
-            costs.add_measured_hook(kind, cycles, 1);
+            costs.add_measured_hook(kind, 1000, 1000 + cycles, 1);
             costs.add_hook(kind);
-            costs.add_measured_hook(kind, 10 * cycles, 2);
+            costs.add_measured_hook(kind, 1000, 1000 + 10 * cycles, 2);
         }
         for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
             let cost = costs.of_kind(kind);
@@ -187,8 +196,8 @@ mod tests {
         for (costs, cycles) in threads.iter().zip([100, 200_000]) {
             costs.add_chain(false, 4, 0);
             costs.add_chain(true, 5, 3);
-            costs.add_measured_hook(HookKind::Exit, 50, 1);
-            costs.add_measured_hook(HookKind::ParkEnd, cycles, 1);
+            costs.add_measured_hook(HookKind::Exit, 0, 50, 1);
+            costs.add_measured_hook(HookKind::ParkEnd, 0, cycles, 1);
         }
         let counters: Vec<_> = HookCosts::sum(threads.iter())
             .counters()
@@ -212,12 +221,14 @@ mod tests {
     #[test]
     fn long_hooks_are_counted_apart() {
         let costs = HookCosts::default();
-        costs.add_measured_hook(HookKind::Enter, 200_000, 3);
+        costs.add_measured_hook(HookKind::Enter, 7, 200_007, 3);
+        costs.add_measured_hook(HookKind::Enter, 7, 3, 3);
         let interrupted = &costs.interrupted;
         assert_eq!(
             (interrupted.hooks.get(), interrupted.cycles.get()),
             (3, 600_000)
         );
-        assert_eq!(costs.of_kind(HookKind::Enter).hooks.get(), 0);
+        let enter = costs.of_kind(HookKind::Enter);
+        assert_eq!((enter.hooks.get(), enter.cycles.get()), (1, 0));
     }
 }

@@ -253,9 +253,7 @@ impl ThreadTracer {
         if weight == 0 {
             costs.add_hook(kind);
         } else {
-            // The counter may go back a little on another processor.
-            let cycles = cycles::now().saturating_sub(begin_cycles);
-            costs.add_measured_hook(kind, cycles, weight);
+            costs.add_measured_hook(kind, begin_cycles, cycles::now(), weight);
         }
     }
 
