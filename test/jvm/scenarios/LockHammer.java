@@ -12,8 +12,8 @@ import java.util.concurrent.CountDownLatch;
  * <p>Arguments: the number of threads, the number of locks, and how often the
  * threads shall be blocked, all together and at least.
  *
- * <p>Prints how often they were blocked by the JVM's own count:
- * {@code blocked COUNT}.
+ * <p>Prints how often the threads {@code hammer-N} were blocked, at whatever lock,
+ * by the JVM's own count: {@code blocked COUNT}.
  */
 public final class LockHammer {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -23,23 +23,24 @@ public final class LockHammer {
     private final CountDownLatch finished;
     private volatile boolean enough;
 
-    private LockHammer(int hammers, int anvils) {
+    private LockHammer(String name, int hammers, int anvils) {
         this.anvils = new Anvil[anvils];
         for (int i = 0; i < anvils; i++) {
             this.anvils[i] = new Anvil();
         }
         this.hammers = new Hammer[hammers];
         for (int i = 0; i < hammers; i++) {
-            this.hammers[i] = new Hammer(i);
+            this.hammers[i] = new Hammer(name, i);
         }
         this.finished = new CountDownLatch(hammers);
     }
 
     public static void main(String[] args) throws InterruptedException {
-        // Hammers that wait for each other to initialize a class, or to resolve a
-        // name in the constant pool, are blocked by the JVM's count, too.
-        new LockHammer(1, 1).run(0);
-        long blocked = new LockHammer(Integer.parseInt(args[0]), Integer.parseInt(args[1])).run(Long.parseLong(args[2]));
+        // Hammers could wait for each other to initialize a class, or to resolve a
+        // name in a constant pool. The less of that, the more is about the anvils.
+        new LockHammer("warm-up", 1, 1).run(0);
+        long blocked = new LockHammer("hammer", Integer.parseInt(args[0]), Integer.parseInt(args[1]))
+                .run(Long.parseLong(args[2]));
         System.out.println("blocked " + blocked);
     }
 
@@ -58,8 +59,11 @@ public final class LockHammer {
         long struck = 0;
         long striking = 0;
         for (Hammer hammer : hammers) {
+            // One ends at a time, and nobody joins it: both could block it once more, too late to be counted.
             hammer.mayEnd.countDown();
-            hammer.join();
+            while (hammer.isAlive()) {
+                Thread.sleep(1);
+            }
             striking += hammer.strikes;
         }
         for (Anvil anvil : anvils) {
@@ -94,8 +98,8 @@ public final class LockHammer {
         private final CountDownLatch mayEnd = new CountDownLatch(1);
         private long strikes;
 
-        Hammer(int number) {
-            super("hammer-" + number);
+        Hammer(String name, int number) {
+            super(name + "-" + number);
             this.number = number;
         }
 
