@@ -65,6 +65,10 @@ pub struct Aggregation {
     methods: MethodTable,
     /// What the contention added last is under each aspect; kept to reuse its memory.
     values: Vec<Value>,
+    /// What tells owners apart, of an [`owner_key`].
+    owner_mask: u64,
+    /// The wait added last, by owners; kept to reuse its memory.
+    parts: Vec<Part>,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
@@ -81,6 +85,20 @@ struct Node {
     /// blamed by turns on those who hold the lock and on hand-offs.
     recent_children: [Option<(Value, u32)>; 2],
 }
+
+/// Contentions of a wait with the same owner, as far as the aspects tell owners
+/// apart.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    key: u64,
+    owner: Owner,
+    contentions: u64,
+    duration_ns: u64,
+}
+
+/// A contention is added to one of the last so many parts. If its owner is not among
+/// them it makes another one, perhaps with an owner that an earlier part has.
+const RECENT_PARTS: usize = 8;
 
 /// One value of an aspect in the result.
 #[derive(Clone, Debug)]
@@ -121,12 +139,15 @@ pub struct Selection {
 impl Aggregation {
     /// An aggregation by `aspects`, outermost first.
     pub fn new(aspects: impl Into<Vec<Aspect>>) -> Self {
+        let aspects = aspects.into();
         Self {
-            aspects: aspects.into(),
+            owner_mask: owner_mask(&aspects),
+            aspects,
             nodes: vec![Node::default()],
             children: FxHashMap::default(),
             methods: MethodTable::default(),
             values: Vec::new(),
+            parts: Vec::new(),
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
@@ -142,13 +163,13 @@ impl Aggregation {
         if wait.kind == WaitKind::ReenterAfterWait {
             add_saturating(&mut self.reenter_after_wait_ns, wait.duration_ns);
         }
-        let Some(first) = wait.contentions.first() else {
+        self.divide(wait);
+        let Some(first) = self.parts.first() else {
             return;
         };
-        let aspects = self.aspects.iter();
-        let values = aspects.map(|aspect| aspect.value(wait, first, entities, &mut self.methods));
+        let value = |aspect: &Aspect| aspect.value(wait, first.owner, entities, &mut self.methods);
         self.values.clear();
-        self.values.extend(values);
+        self.values.extend(self.aspects.iter().map(value));
 
         // Up to the first aspect of owners, all contentions go the same way.
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
@@ -161,18 +182,42 @@ impl Aggregation {
             parent = child(&mut self.nodes, &mut self.children, parent, value);
             self.nodes[parent as usize].add(wait.id, contentions, wait.duration_ns);
         }
-        for contention in &wait.contentions {
-            let duration_ns = contention.duration_ns;
-            if let Owner::Unknown(reason) = contention.owner {
-                add_saturating(&mut self.unknown_owner_ns[reason as usize], duration_ns);
+        for part in &self.parts {
+            if let Owner::Unknown(reason) = part.owner {
+                add_saturating(
+                    &mut self.unknown_owner_ns[reason as usize],
+                    part.duration_ns,
+                );
             }
             let mut node = parent;
             for (aspect, value) in self.aspects.iter().zip(&mut self.values).skip(common) {
                 if aspect.is_of_owner() {
-                    *value = aspect.value(wait, contention, entities, &mut self.methods);
+                    *value = aspect.value(wait, part.owner, entities, &mut self.methods);
                 }
                 node = child(&mut self.nodes, &mut self.children, node, *value);
-                self.nodes[node as usize].add(wait.id, 1, duration_ns);
+                self.nodes[node as usize].add(wait.id, part.contentions, part.duration_ns);
+            }
+        }
+    }
+
+    /// Divides a wait into parts. Many contentions have few owners: those who wait
+    /// together for a lock take turns.
+    fn divide(&mut self, wait: &Wait) {
+        let mask = self.owner_mask;
+        self.parts.clear();
+        for contention in &wait.contentions {
+            let key = owner_key(contention.owner, mask);
+            let mut recent = self.parts.iter_mut().rev().take(RECENT_PARTS);
+            if let Some(part) = recent.find(|part| part.key == key) {
+                part.contentions += 1;
+                add_saturating(&mut part.duration_ns, contention.duration_ns);
+            } else {
+                self.parts.push(Part {
+                    key,
+                    owner: contention.owner,
+                    contentions: 1,
+                    duration_ns: contention.duration_ns,
+                });
             }
         }
     }
@@ -246,6 +291,25 @@ impl Aggregation {
 
     fn duration_ns(&self, node: u32) -> u64 {
         self.nodes[node as usize].sums.duration_ns
+    }
+}
+
+/// What `aspects` look at of the owners' keys.
+fn owner_mask(aspects: &[Aspect]) -> u64 {
+    let masks = aspects.iter().map(|aspect| match aspect {
+        Aspect::OwnerThread => u64::MAX << 32,
+        Aspect::OwnerMethod | Aspect::OwnerChain => u32::MAX.into(),
+        _ => 0,
+    });
+    masks.fold(0, |all, mask| all | mask)
+}
+
+/// A number for each owner that differs under a mask of [`owner_mask`]; the last
+/// numbers are for the unknown ones.
+fn owner_key(owner: Owner, mask: u64) -> u64 {
+    match owner {
+        Owner::Thread { thread, chain } => (u64::from(thread.0) << 32 | u64::from(chain.0)) & mask,
+        Owner::Unknown(reason) => u64::MAX - reason as u64,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, Waiting};
+use crate::contention::{Group, Owner, UnknownOwner, Wait, Waiting};
 use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex, ThreadIndex};
 use crate::method_table::MethodTable;
 
@@ -74,13 +74,13 @@ impl Aspect {
         )
     }
 
-    /// What `contention`, a part of `wait`, is under this aspect. `methods` remembers
-    /// what it has found.
+    /// What a part of `wait` is under this aspect, for which `owner` is to blame.
+    /// `methods` remembers what it has found.
     #[inline]
     pub(crate) fn value(
         self,
         wait: &Wait,
-        contention: &Contention,
+        owner: Owner,
         entities: &Entities,
         methods: &mut MethodTable,
     ) -> Value {
@@ -96,7 +96,7 @@ impl Aspect {
             Aspect::Method => methods.value(wait.chain, wait.lock, entities),
             Aspect::Chain => Value::Chain(wait.chain),
             Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain => {
-                match contention.owner {
+                match owner {
                     Owner::Unknown(reason) => Value::UnknownOwner(reason),
                     Owner::Thread { thread, .. } if self == Aspect::OwnerThread => {
                         Value::Thread(thread)

@@ -166,6 +166,7 @@ pub enum Owner {
 
 /// Why the owner of a lock is not known for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)] // as wide as what else an `Owner` is made of, so that it is copied at once
 pub enum UnknownOwner {
     /// The lock was released, and the next owner was about to acquire it.
     HandOff,

@@ -163,14 +163,16 @@ impl<I: Interval> Timeline<I> {
             if start_ns >= end_ns {
                 break;
             }
-            between_gaps |= may_be_two_waits && interval.is_gap();
-            between_gaps &= position <= self.last_gap;
+            if may_be_two_waits {
+                between_gaps |= interval.is_gap();
+                between_gaps &= position <= self.last_gap;
+            }
             let owner = if between_gaps {
                 Owner::Unknown(UnknownOwner::Lost)
             } else {
                 owner_of(position, interval)
             };
-            let until_ns = interval.end_ns().clamp(start_ns, end_ns);
+            let until_ns = interval.end_ns().min(end_ns).max(start_ns);
             append(contentions, start_ns, until_ns, owner, goes_on);
             start_ns = until_ns;
             goes_on = interval.goes_on();
@@ -187,6 +189,7 @@ impl<I: Interval> Timeline<I> {
 }
 
 /// Appends a part, or makes the last one longer if its owner `goes_on`.
+#[inline]
 fn append(
     contentions: &mut Vec<Contention>,
     start_ns: u64,
@@ -195,15 +198,21 @@ fn append(
     goes_on: bool,
 ) {
     let duration_ns = until_ns - start_ns;
-    match contentions.last_mut() {
-        _ if duration_ns == 0 => {}
-        Some(last) if goes_on && last.owner == owner => last.duration_ns += duration_ns,
-        _ => contentions.push(Contention {
-            start_ns,
-            duration_ns,
-            owner,
-        }),
+    if duration_ns == 0 {
+        return;
     }
+    if goes_on
+        && let Some(last) = contentions.last_mut()
+        && last.owner == owner
+    {
+        last.duration_ns += duration_ns;
+        return;
+    }
+    contentions.push(Contention {
+        start_ns,
+        duration_ns,
+        owner,
+    });
 }
 
 #[cfg(test)]
