@@ -95,18 +95,14 @@ impl Aspect {
             Aspect::Thread => Value::Thread(wait.thread),
             Aspect::Method => methods.value(wait.chain, wait.lock, entities),
             Aspect::Chain => Value::Chain(wait.chain),
-            Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain => {
-                match owner {
-                    Owner::Unknown(reason) => Value::UnknownOwner(reason),
-                    Owner::Thread { thread, .. } if self == Aspect::OwnerThread => {
-                        Value::Thread(thread)
-                    }
-                    Owner::Thread { chain, .. } if self == Aspect::OwnerChain => {
-                        Value::Chain(chain)
-                    }
-                    Owner::Thread { chain, .. } => methods.value(chain, wait.lock, entities),
+            Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerChain => match owner {
+                Owner::Unknown(reason) => Value::UnknownOwner(reason),
+                Owner::Thread { thread, .. } if self == Aspect::OwnerThread => {
+                    Value::Thread(thread)
                 }
-            }
+                Owner::Thread { chain, .. } if self == Aspect::OwnerChain => Value::Chain(chain),
+                Owner::Thread { chain, .. } => methods.value(chain, wait.lock, entities),
+            },
         }
     }
 }

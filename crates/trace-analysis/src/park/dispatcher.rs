@@ -25,11 +25,17 @@ pub(crate) struct ParkDispatcher {
 /// The state of one domain.
 #[derive(Debug, Default)]
 struct Domain {
-    /// The threads that are parked with a begin of this domain.
-    parked: FxHashMap<ThreadIndex, Parked>,
-    /// Who woke the threads up that parked here last, and on what.
-    wakers: FxHashMap<ThreadIndex, (LockIndex, Waker)>,
+    threads: FxHashMap<ThreadIndex, Thread>,
     losses: Losses,
+}
+
+/// A thread that parked with a begin of a domain.
+#[derive(Debug, Default)]
+struct Thread {
+    /// If it is parked.
+    parked: Option<Parked>,
+    /// Who woke it up the last time, and on what.
+    waker: Option<(LockIndex, Waker)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +85,9 @@ impl ParkDispatcher {
     pub(crate) fn finish(self, sink: &mut Sink<'_>) {
         self.analyzers.finish(sink);
         let domains = self.domains.values();
-        let parked = domains.flat_map(|domain| domain.parked.values());
-        let for_waker = parked.filter(|parked| matches!(parked, Parked::ForWaker(..)));
+        let threads = domains.flat_map(|domain| domain.threads.values());
+        let for_waker =
+            threads.filter(|thread| matches!(thread.parked, Some(Parked::ForWaker(..))));
         sink.counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
     }
@@ -113,7 +120,7 @@ impl Replay<'_> {
         } else {
             Parked::ForWaker(WaitForWaker::new(begin, code), losses)
         };
-        self.domain.parked.insert(begin.thread, parked);
+        self.domain.threads.entry(begin.thread).or_default().parked = Some(parked);
     }
 
     /// The thread waits for a lock.
@@ -128,7 +135,8 @@ impl Replay<'_> {
 
     fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
         let permit = self.permits.take(end.java_id, end.permit);
-        let Some(parked) = self.domain.parked.remove(&end.thread) else {
+        let thread = self.domain.threads.get_mut(&end.thread);
+        let Some(parked) = thread.and_then(|thread| thread.parked.take()) else {
             sink.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
@@ -155,10 +163,8 @@ impl Replay<'_> {
                 wait.lock
             }
         };
-        match waker {
-            Some(waker) => self.domain.wakers.insert(end.thread, (lock, waker)),
-            None => self.domain.wakers.remove(&end.thread),
-        };
+        let thread = self.domain.threads.entry(end.thread).or_default();
+        thread.waker = waker.map(|waker| (lock, waker));
     }
 
     /// The unpark was the release of a lock whose analyzer has not heard of it. It
@@ -181,8 +187,9 @@ impl Replay<'_> {
 
     fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
         let code = self.codes.of_chain(unpark.chain, sink.entities);
-        if let Some(&(woken_on, waker)) = self.domain.wakers.get(&unpark.thread)
-            && code.passes_on
+        if code.passes_on
+            && let Some(thread) = self.domain.threads.get(&unpark.thread)
+            && let Some((woken_on, waker)) = thread.waker
             && woken_on == unpark.lock
         {
             self.permits
@@ -196,7 +203,8 @@ impl Replay<'_> {
 
     /// The thread went on if it was parked, but the end of its park is lost.
     fn abandon(&mut self, thread: ThreadIndex, counters: &mut Counters) {
-        let Some(parked) = self.domain.parked.remove(&thread) else {
+        let state = self.domain.threads.get_mut(&thread);
+        let Some(parked) = state.and_then(|state| state.parked.take()) else {
             return;
         };
         counters.add(Counter::WaitsWithoutEntered, 1);

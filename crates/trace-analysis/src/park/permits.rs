@@ -17,15 +17,17 @@ pub(crate) struct Waker {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     waker: Waker,
-    /// Whose release of that lock it passes on.
-    passes_on: Option<(LockIndex, Waker)>,
+    passed_on: Option<PassedOn>,
 }
+
+/// Whose release of which lock a permit passes on.
+type PassedOn = (LockIndex, Waker);
 
 impl Given {
     /// Who ended the park of a thread that waited for `lock`. A permit left over from
     /// another lock may be consumed before it is known that it passes on anything.
     pub(crate) fn waker_on(&self, lock: LockIndex) -> Waker {
-        let first = self.passes_on.filter(|&(of_lock, _)| of_lock == lock);
+        let first = self.passed_on.filter(|&(of_lock, _)| of_lock == lock);
         first.map_or(self.waker, |(_, waker)| waker)
     }
 }
@@ -43,7 +45,9 @@ type Key = (JavaThreadId, Permit);
 /// first loss on nothing is held back.
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
-    given: FxHashMap<Key, Given>,
+    given: FxHashMap<Key, Waker>,
+    /// Few of them pass on anything.
+    passed_on: FxHashMap<Key, PassedOn>,
     waiting: FxHashMap<Key, E>,
     lossy: bool,
     max_pending: usize,
@@ -54,6 +58,7 @@ impl<E> Permits<E> {
     pub(crate) fn new(max_pending: usize) -> Self {
         Self {
             given: FxHashMap::default(),
+            passed_on: FxHashMap::default(),
             waiting: FxHashMap::default(),
             lossy: false,
             max_pending,
@@ -68,10 +73,9 @@ impl<E> Permits<E> {
         if self.given.len() >= self.max_pending {
             // Of a damaged trace: a thread has one permit at most.
             self.given.clear();
+            self.passed_on.clear();
         }
-        let passes_on = None;
-        self.given
-            .insert((target, permit), Given { waker, passes_on });
+        self.given.insert((target, permit), waker);
         self.waiting.remove(&(target, permit))
     }
 
@@ -88,7 +92,10 @@ impl<E> Permits<E> {
 
     /// Who gave the permit that the thread consumes.
     pub(crate) fn take(&mut self, thread: JavaThreadId, permit: Permit) -> Option<Given> {
-        self.given.remove(&(thread, permit))
+        let key = (thread, permit);
+        let waker = self.given.remove(&key)?;
+        let passed_on = self.passed_on.remove(&key);
+        Some(Given { waker, passed_on })
     }
 
     /// The same unpark passes on what another thread did: to those who wait for
@@ -100,8 +107,9 @@ impl<E> Permits<E> {
         lock: LockIndex,
         waker: Waker,
     ) {
-        if let Some(given) = self.given.get_mut(&(target, permit)) {
-            given.passes_on = Some((lock, waker));
+        let key = (target, permit);
+        if self.given.contains_key(&key) {
+            self.passed_on.insert(key, (lock, waker));
         }
     }
 
