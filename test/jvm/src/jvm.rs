@@ -76,6 +76,12 @@ impl Jvm {
         self
     }
 
+    /// Replaces how long the program may run, which is two minutes.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
     /// Replaces the class path, which is that of the scenarios.
     pub fn class_path(mut self, class_path: impl Into<OsString>) -> Self {
         self.class_path = class_path.into();

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use jvm_tests::{
     CompileMode, Jvm, Setting, Wait, among_others, analyze, boot_class_path, check_each,
@@ -45,6 +46,7 @@ fn check_churn(loaders: usize, flags: &[&str]) {
             .flags([boot_class_path()])
             .flags(LITTLE_MEMORY)
             .flags(flags)
+            .time_limit(Duration::from_secs(120 + loaders as u64 / 20))
             .run();
         let unloaded = run.lines_of("unloaded").flatten().next();
         let unloaded = unloaded.expect("the program counts").parse::<usize>();
