@@ -26,7 +26,7 @@
 
 LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
                                            _truncated(false), _mark_index(min_mark_index), _mark_uses(min_uses),
-                                           _uses(0), _marked_frames(0) {
+                                           _uses(0), _tries_nearer(false), _marked_frames(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
 #endif
@@ -122,7 +122,7 @@ uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer
   int saved_frames = at_mark ? _outer_frames : 0;
   replace_inner_frames();
 
-  bool is_far = !at_mark || _visited_frames > _mark_index + 1 + max_further_frames;
+  bool is_far = !at_mark || _visited_frames > _mark_index + 1 + (_tries_nearer ? 0 : max_further_frames);
   bool is_useful = is_far && _length - (_mark_index + 1) >= min_marked_frames;
   if (is_useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
     mark(thread);
@@ -148,6 +148,7 @@ LctChainKey LockTraceCallChain::key() const {
 // The frame for the next walk's mark. The paper marks the one below the top; how
 // soon that returns depends on the program. Verification wants all of them.
 void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
+  _tries_nearer = false;
   if (LockContentionVerifyMarks) {
     _mark_index = _mark_index < max_mark_index ? _mark_index + 1 : (int) min_mark_index;
   } else if (_mark_uses < min_uses && !thread->locktrace()->mark()->is_set()) {
@@ -155,6 +156,7 @@ void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
     if (_mark_index < max_mark_index) _mark_index++;
   } else if (_uses >= uses_until_nearer) {
     _uses = 0;
+    _tries_nearer = true;
     if (_mark_index > min_mark_index) _mark_index--;
   }
   // The stack is probably about as deep as it was.

@@ -37,7 +37,8 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   enum { min_mark_index = 1, max_mark_index = 12, min_uses = 4 };
   // A mark that is farther away than where it was set is moved.
   enum { max_further_frames = 3 };
-  // After so many uses of marks a nearer frame is tried again.
+  // After so many uses of marks a nearer frame is tried again: the fewer frames are
+  // inside of the mark, and the fewer of them interpreted, the less a walk costs.
   enum { uses_until_nearer = 256 };
 
   uint64_t _frames[max_frames];    // keys, outermost first
@@ -51,6 +52,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   int      _mark_index;
   int      _mark_uses;             // since it was set; min_uses once it has been judged
   int      _uses;                  // of marks, since a nearer frame was tried
+  bool     _tries_nearer;          // now
   int      _marked_frames;         // outside of the thread's mark
 #ifdef AMD64
   LockTracePcCache  _pcs;
