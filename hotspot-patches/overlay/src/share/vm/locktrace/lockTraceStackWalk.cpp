@@ -26,7 +26,7 @@
 
 LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
                                            _truncated(false), _mark_index(min_mark_index), _mark_uses(min_uses),
-                                           _uses(0), _tries_nearer(false), _marked_frames(0) {
+                                           _uses(0), _marked_frames(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
 #endif
@@ -104,7 +104,7 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
 }
 
 uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer, oop entering) {
-  choose_frame_to_mark(thread);
+  int further_frames = choose_frame_to_mark(thread);
   bool at_mark = walk(thread, tracer, entering);
   if (at_mark && _outer_frames + _visited_frames > max_frames) {
     // To be cut at the outer end, so the mark does not help.
@@ -122,7 +122,7 @@ uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer
   int saved_frames = at_mark ? _outer_frames : 0;
   replace_inner_frames();
 
-  bool is_far = !at_mark || _visited_frames > _mark_index + 1 + (_tries_nearer ? 0 : max_further_frames);
+  bool is_far = !at_mark || _visited_frames > _mark_index + 1 + further_frames;
   bool is_useful = is_far && _length - (_mark_index + 1) >= min_marked_frames;
   if (is_useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
     mark(thread);
@@ -146,9 +146,10 @@ LctChainKey LockTraceCallChain::key() const {
 }
 
 // The frame for the next walk's mark. The paper marks the one below the top; how
-// soon that returns depends on the program. Verification wants all of them.
-void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
-  _tries_nearer = false;
+// soon that returns depends on the program. Verification wants all of them. Returns
+// how much farther away a mark that is set may stay.
+int LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
+  int further_frames = max_further_frames;
   if (LockContentionVerifyMarks) {
     _mark_index = _mark_index < max_mark_index ? _mark_index + 1 : (int) min_mark_index;
   } else if (_mark_uses < min_uses && !thread->locktrace()->mark()->is_set()) {
@@ -156,12 +157,13 @@ void LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
     if (_mark_index < max_mark_index) _mark_index++;
   } else if (_uses >= uses_until_nearer) {
     _uses = 0;
-    _tries_nearer = true;
+    further_frames = 0;
     if (_mark_index > min_mark_index) _mark_index--;
   }
   // The stack is probably about as deep as it was.
   int outermost_index = _length - 1 - min_marked_frames;
   _mark_index = MAX2(MIN2(_mark_index, outermost_index), (int) min_mark_index);
+  return further_frames;
 }
 
 void LockTraceCallChain::count_use_of_mark() {

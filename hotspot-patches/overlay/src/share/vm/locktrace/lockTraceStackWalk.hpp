@@ -52,7 +52,6 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   int      _mark_index;
   int      _mark_uses;             // since it was set; min_uses once it has been judged
   int      _uses;                  // of marks, since a nearer frame was tried
-  bool     _tries_nearer;          // now
   int      _marked_frames;         // outside of the thread's mark
 #ifdef AMD64
   LockTracePcCache  _pcs;
@@ -66,7 +65,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   void remember(JavaThread* thread, uint32_t chain, uint32_t epoch);
   uint32_t walk_and_find(JavaThread* thread, LctThread* tracer, oop entering);
   bool walk(JavaThread* thread, LctThread* tracer, oop entering);
-  void choose_frame_to_mark(JavaThread* thread);
+  int choose_frame_to_mark(JavaThread* thread);
   void count_use_of_mark();
   void replace_inner_frames();
   void mark(JavaThread* thread);
