@@ -75,8 +75,11 @@ impl<E> Permits<E> {
             self.given.clear();
             self.passed_on.clear();
         }
-        self.given.insert((target, permit), waker);
-        self.waiting.remove(&(target, permit))
+        let key = (target, permit);
+        if self.given.insert(key, waker).is_some() {
+            self.passed_on.remove(&key);
+        }
+        self.waiting.remove(&key)
     }
 
     /// Holds back `end` unless the unpark that gave the permit is known. Returns what
