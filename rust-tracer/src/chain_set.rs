@@ -404,19 +404,20 @@ mod tests {
         const CHAINS: u64 = 3;
         /// Deaths that the drainer has not heard of yet.
         const WAITING: usize = 100;
-        /// Beside what is alive: what waits in the channel, what the threads and the
-        /// drainer hold.
-        const ROOM: u64 = ALIVE + (2 * WAITING as u64 + 2 * THREADS) * CHAINS;
+        /// Chains of what waits in the channel, and of what the threads and the drainer
+        /// hold.
+        const DYING: u64 = (2 * WAITING as u64 + 2 * THREADS) * CHAINS;
+        const ROOM: u64 = 2 * (ALIVE + DYING);
         let set = ChainSet::new(u64::MAX);
         let mut keeper = ChainKeeper::new(&set);
         let alive_key = |number: u64| [compiled(1), compiled(2 + number % ALIVE)];
         let access = set.access();
         // Makes room: what is added while a table grows is forgotten without a word.
-        (1..=2 * ROOM).for_each(|unit| _ = access.add(ChainKey::of(&[compiled(unit)]), 1));
+        (1..=ROOM).for_each(|unit| _ = access.add(ChainKey::of(&[compiled(unit)]), 1));
         while !keeper.is_ready() || current(&set).upgrade().unwrap().is_crowded() {
             keeper.step();
         }
-        keeper.purge(&dead(1..=2 * ROOM as u32));
+        keeper.purge(&dead(1..=ROOM as u32));
         (0..ALIVE).for_each(|number| _ = access.add(ChainKey::of(&alive_key(number)), 1));
         let alive_bytes = set.bytes();
 
@@ -435,7 +436,7 @@ mod tests {
                     assert_eq!(described.insert(id, unit as u32), None);
                 }
                 let id = access.find(ChainKey::of(&alive_key(unit)), 1);
-                assert_eq!(id, Some((2 * ROOM + unit % ALIVE) as ChainId + 1));
+                assert_eq!(id, Some((ROOM + unit % ALIVE) as ChainId + 1));
                 deaths.send(unit as u32).unwrap();
             }
             described
@@ -474,7 +475,7 @@ mod tests {
         assert_eq!(set.bytes(), alive_bytes);
         let chain_bytes = alive_bytes / ALIVE + 8;
         assert!(
-            peak_bytes <= alive_bytes + (ROOM - ALIVE) * chain_bytes,
+            peak_bytes <= alive_bytes + DYING * chain_bytes,
             "{peak_bytes}"
         );
     }

@@ -52,11 +52,12 @@ fn a_million_waits() {
 
     let blocked = run.lines_of("blocked").next().expect("the program counts");
     let blocked: u64 = blocked[0].parse().expect("a count");
+    let waits = waits_of_hammers.values().sum::<u64>();
     assert_eq!(
-        waits_of_hammers.values().sum::<u64>(),
-        blocked,
+        waits, blocked,
         "the JVM's own count of blocked threads, against {waits_of_hammers:?}"
     );
+    assert!(waits >= 1_000_000, "only {waits} waits");
     assert!(
         waits_of_hammers[LOCK_CLASS] > 999_000,
         "nearly all of a million are at the anvils: {waits_of_hammers:?}"
