@@ -156,11 +156,6 @@ typedef struct LctLock {
    The sequence number taken last; 0 is that of the description.
    */
   uint64_t last_sequence;
-  /*
-   The caller's: the forward reference that the owner has to resolve when it
-   releases the lock, or 0. Compiled code tests it.
-   */
-  uint64_t forward_ref;
 } LctLock;
 
 /*
@@ -718,9 +713,8 @@ void lct_hook_end(struct LctThread *thread, uint8_t kind, uint64_t begin_cycles,
 #endif  // __cplusplus
 
 /* Fails to compile where this layout is not the one that Rust sees: C99 and C++98 know no static_assert. */
-typedef char lct_assert_lock_size[sizeof(LctLock) == 24 ? 1 : -1];
+typedef char lct_assert_lock_size[sizeof(LctLock) == 16 ? 1 : -1];
 typedef char lct_assert_lock_last_sequence[offsetof(LctLock, last_sequence) == 8 ? 1 : -1];
-typedef char lct_assert_lock_forward_ref[offsetof(LctLock, forward_ref) == 16 ? 1 : -1];
 typedef char lct_assert_frame_size[sizeof(LctFrame) == 12 ? 1 : -1];
 typedef char lct_assert_frame_line[offsetof(LctFrame, line) == 8 ? 1 : -1];
 typedef char lct_assert_str_size[sizeof(LctStr) == 16 ? 1 : -1];

@@ -38,9 +38,6 @@ pub struct LctLock {
     pub id: u64,
     /// The sequence number taken last; 0 is that of the description.
     pub last_sequence: u64,
-    /// The caller's: the forward reference that the owner has to resolve when it
-    /// releases the lock, or 0. Compiled code tests it.
-    pub forward_ref: u64,
 }
 
 /// One frame of a call chain.
@@ -58,7 +55,7 @@ pub struct LctFrame {
 // Pointers to these are cast to the types that the tracer uses inside; the C
 // header asserts the same layout.
 const _: () = {
-    assert!(size_of::<LctLock>() == 24 && size_of::<Lock>() == 24);
+    assert!(size_of::<LctLock>() == 16 && size_of::<Lock>() == 16);
     assert!(align_of::<LctLock>() == align_of::<Lock>());
     assert!(offset_of!(LctLock, last_sequence) == 8 && Lock::LAST_SEQUENCE_OFFSET == 8);
     assert!(size_of::<LctFrame>() == 12 && size_of::<Frame>() == 12);

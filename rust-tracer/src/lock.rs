@@ -9,9 +9,9 @@ use crate::counters::Serial;
 
 /// What the tracer keeps in each monitor; all zero in a fresh one.
 // Relaxed throughout: sequence numbers get their order from the single atomic
-// they are taken from and, like the pending forward reference, from the monitor
-// itself, which its owner holds. A thread that reads the identifier before the
-// description is written only takes a higher number than the description's.
+// they are taken from, and from the monitor itself, which its owner holds. A thread
+// that reads the identifier before the description is written only takes a higher
+// number than the description's.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Lock {
@@ -19,8 +19,6 @@ pub(crate) struct Lock {
     id: AtomicU64,
     /// The sequence number taken last; 0 is that of the description.
     last_sequence: AtomicU64,
-    /// The JVM's: the forward reference to resolve at the next release, or 0.
-    forward_ref: AtomicU64,
 }
 
 impl Lock {
@@ -51,7 +49,6 @@ impl Lock {
     pub(crate) fn reset(&self) {
         self.id.store(0, Relaxed);
         self.last_sequence.store(0, Relaxed);
-        self.forward_ref.store(0, Relaxed);
     }
 }
 

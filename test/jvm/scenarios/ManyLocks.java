@@ -28,7 +28,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class ManyLocks {
     private static final int WORKERS = 8;
     private static final int LOCKS = 3;
-    private static final int TURNS = 130;
+    private static final int TURNS = 180;
     private static final long WATCH_NANOS = 100_000;
 
     private final Lock[] locks = new Lock[LOCKS];

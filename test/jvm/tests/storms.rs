@@ -1,11 +1,14 @@
 //! Threads that leave `Object.wait` in crowds, and threads that are suspended.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use jvm_tests::{
     CompileMode, Contention, Run, Wait, check_chain, check_compiled, check_contend, check_program,
     waits_on,
 };
+use trace_analysis::TraceFile;
+use trace_format::{Chunk, Event, LockId};
 
 /// The rounds of both storms.
 const ROUNDS: usize = 10;
@@ -29,6 +32,74 @@ fn notifications_and_time_limits() {
         let expected = (0..8).map(|number| (format!("timed-{number}"), ROUNDS));
         assert_eq!(blocked, expected.collect());
     });
+}
+
+/// A release is an event while somebody is blocked, not while notified threads sleep
+/// in the lock's queue.
+#[test]
+fn releases_among_notified_threads() {
+    check_program(&["scenarios.BoundedBuffer"], &[], |_, run| {
+        let [enters, needless_exits] = enters_and_needless_exits(&run.trace());
+        assert!(enters > 0, "the lock is known");
+        // Who releases may see a thread that has not yet taken the number of its enter.
+        assert!(
+            needless_exits <= enters,
+            "{needless_exits} needless exits, {enters} enters"
+        );
+    });
+}
+
+/// Counts the contended enters, and the exits while nobody is between contended
+/// enter and entered.
+fn enters_and_needless_exits(trace: &Path) -> [usize; 2] {
+    let mut events: Vec<(LockId, u64, Step)> = Vec::new();
+    let file = TraceFile::open(trace).expect("a trace");
+    let mut reader = file.read().expect("a trace can be read");
+    while let Some(chunk) = file.next_chunk(&mut reader).expect("a trace can be read") {
+        let Chunk::Events(chunk) = chunk else {
+            continue;
+        };
+        for segment in chunk.segments() {
+            for event in segment.expect("a sound segment").events() {
+                match event.expect("a sound event") {
+                    Event::ContendedEnter { lock, sequence, .. } => {
+                        events.push((lock, sequence, Step::Enter));
+                    }
+                    Event::ContendedEntered { lock, sequence, .. } => {
+                        events.push((lock, sequence, Step::Entered));
+                    }
+                    Event::ContendedExit { lock, sequence, .. } => {
+                        events.push((lock, sequence, Step::Exit));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    events.sort_unstable();
+    let [mut enters, mut needless_exits] = [0, 0];
+    for of_lock in events.chunk_by(|(one, ..), (next, ..)| one == next) {
+        let mut contenders = 0;
+        for (.., step) in of_lock {
+            match step {
+                Step::Enter => {
+                    enters += 1;
+                    contenders += 1;
+                }
+                Step::Entered => contenders -= 1,
+                Step::Exit if contenders == 0 => needless_exits += 1,
+                Step::Exit => {}
+            }
+        }
+    }
+    [enters, needless_exits]
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Enter,
+    Entered,
+    Exit,
 }
 
 /// How many waits of each thread main was the owner in. All begin in

@@ -12,6 +12,7 @@
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "oops/oop.inline.hpp"
+#include "runtime/atomic.inline.hpp"
 #include "runtime/os.hpp"
 #include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
@@ -42,6 +43,7 @@ void LockTraceEnter::write_enter() {
   LockTraceHook hook(tracer, LCT_HOOK_ENTER, LockTraceCycles(_thread->locktrace()));
   describe_if_new(tracer, _thread, _monitor);
   LockTraceMonitor* lock = _monitor->locktrace();
+  lock->contender_comes();
   // Number and time come first: what the owner does while this thread walks
   // its stack is part of the wait.
   uint64_t sequence = lct_lock_next_sequence(lock);
@@ -63,14 +65,18 @@ void LockTraceEnter::acquired() {
 }
 
 void LockTraceEnter::write_entered() {
+  LockTraceMonitor* lock = _monitor->locktrace();
+  lock->contender_leaves();
   // The wait outlasts the trace.
   if (!LockTrace::enabled()) return;
   if (_acquired_ns == 0) acquired();
   LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _cycles);
-  LockTraceMonitor* lock = _monitor->locktrace();
   uint64_t sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _safepoint_ns);
 }
+
+void LockTraceMonitor::contender_comes()  { Atomic::inc_ptr(&_contenders); }
+void LockTraceMonitor::contender_leaves() { Atomic::dec_ptr(&_contenders); }
 
 // ---------------------------------------------------------------------------
 // Contended exit
@@ -85,19 +91,19 @@ void LockTraceExit::begin(Thread* self) {
   }
   _thread = thread;
   LockTraceMonitor* lock = _monitor->locktrace();
-  if (_wait == NULL && lock->forward_ref != 0) {
-    _resolved = lock->forward_ref;
-    lock->forward_ref = 0;
+  if (_wait == NULL && lock->_forward_ref != 0) {
+    _resolved = lock->_forward_ref;
+    lock->_forward_ref = 0;
   }
   _cycles = LockTraceCycles(state);
-  if (_monitor->has_queued_threads()) take_sequence();
+  take_sequence();
 }
 
 void LockTraceExit::take_sequence() {
   LockTraceMonitor* lock = _monitor->locktrace();
-  // A queue of notified threads only: none of them has begun a contended
-  // enter, so no wait needs this exit.
-  if (lock->id == 0) return;
+  // No wait needs this exit. The monitor's queue may hold threads all the same:
+  // notified ones, which wait for nobody until they have woken up.
+  if (!lock->has_contenders()) return;
   if (LockTrace::tracer(_thread) == NULL) return;
   _cycles.begin_part();
   if (_wait != NULL) {
@@ -136,13 +142,13 @@ void LockTraceExit::write() {
 
 void LockTraceWait::begin(JavaThread* thread) {
   LockTraceMonitor* lock = _monitor->locktrace();
-  _forward_ref = lock->forward_ref;
-  lock->forward_ref = 0;
+  _forward_ref = lock->_forward_ref;
+  lock->_forward_ref = 0;
   thread->locktrace()->_wait = this;
 }
 
 void LockTraceWait::restore() {
-  _monitor->locktrace()->forward_ref = _forward_ref;
+  _monitor->locktrace()->_forward_ref = _forward_ref;
 }
 
 // ---------------------------------------------------------------------------

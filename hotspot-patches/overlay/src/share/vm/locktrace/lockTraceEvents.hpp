@@ -59,7 +59,7 @@ class LockTraceExit : public StackObj {
   JavaThread*    _thread;        // NULL: nothing to trace
   LockTraceWait* _wait;          // the wait() that releases the monitor, if any
   uint64_t       _lock;
-  uint64_t       _sequence;      // 0: no waiter seen, no number taken
+  uint64_t       _sequence;      // 0: no contender seen, no number taken
   uint64_t       _exit_forward;  // chain of this exit is not known yet
   uint64_t       _resolved;      // earlier exits wait for this exit's chain
   jlong          _released_ns;
@@ -78,8 +78,8 @@ class LockTraceExit : public StackObj {
     if (LockTrace::enabled() && not_suspended) begin(self);
   }
 
-  // The monitor was released, and taken again to wake a thread that queued
-  // itself meanwhile.
+  // The monitor was released, and taken again to wake a thread that may have
+  // come meanwhile.
   void reacquired() { if (_thread != NULL && _sequence == 0) take_sequence(); }
 
   // After the release, whichever way exit() returns.

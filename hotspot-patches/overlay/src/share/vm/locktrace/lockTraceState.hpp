@@ -22,12 +22,29 @@ class LockTracePark;
 class LockTraceUnpark;
 class LockTraceWait;
 
-// In ObjectMonitor: the lock's incarnation, its sequence numbers and the
-// forward reference that its owner has to resolve. All zero while nobody has
-// contended for the monitor since its inflation.
+// In ObjectMonitor: the lock's incarnation, its sequence numbers, who contends
+// for it, and the forward reference that its owner has to resolve. All zero while
+// nobody has contended for the monitor since its inflation. Generated code knows
+// the layout.
 class LockTraceMonitor : public LctLock {
+ private:
+  friend class LockTraceExit;
+  friend class LockTraceWait;
+  volatile intptr_t _contenders;    // between contended enter and entered
+  uint64_t          _forward_ref;   // the owner's; 0: none
+
  public:
-  LockTraceMonitor() { id = 0; last_sequence = 0; forward_ref = 0; }
+  LockTraceMonitor() : _contenders(0), _forward_ref(0) { id = 0; last_sequence = 0; }
+
+  // Before the contended enter takes its number, so that who releases later
+  // than that sees the contender.
+  void contender_comes();
+  // While the contender owns the monitor.
+  void contender_leaves();
+  bool has_contenders() const         { return _contenders != 0; }
+
+  static int contenders_offset()      { return offset_of(LockTraceMonitor, _contenders); }
+  static int forward_ref_offset()     { return offset_of(LockTraceMonitor, _forward_ref); }
 };
 
 // The mark on a frame of a thread, see lockTraceMarks.hpp. Generated code knows
