@@ -253,7 +253,6 @@ void LockTrace::method_freed(Method* method) {
 void LockTrace::monitor_deflated(ObjectMonitor* monitor) {
   LockTraceMonitor* lock = monitor->locktrace();
   if (lock->id == 0) return;
-  assert(!lock->has_contenders(), "a monitor in use");
   if (enabled() && _vm_thread_tracer != NULL) {
     lct_lock_retire(_vm_thread_tracer, lock);
   }

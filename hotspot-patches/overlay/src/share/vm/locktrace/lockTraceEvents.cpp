@@ -20,6 +20,26 @@
 #include "runtime/objectMonitor.inline.hpp"
 
 // ---------------------------------------------------------------------------
+// Who needs the next release
+
+void LockTraceMonitor::add_watcher()    { Atomic::inc_ptr(&_watchers); }
+void LockTraceMonitor::remove_watcher() { Atomic::dec_ptr(&_watchers); }
+
+void LockTraceMonitor::put_forward_ref(uint64_t forward_ref) {
+  _forward_ref = forward_ref;
+  add_watcher();
+}
+
+uint64_t LockTraceMonitor::take_forward_ref() {
+  uint64_t forward_ref = _forward_ref;
+  if (forward_ref != 0) {
+    _forward_ref = 0;
+    remove_watcher();
+  }
+  return forward_ref;
+}
+
+// ---------------------------------------------------------------------------
 // Contended enter and entered
 
 // The first thread to contend for an inflated monitor describes it. The
@@ -75,9 +95,6 @@ void LockTraceEnter::write_entered() {
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _safepoint_ns);
 }
 
-void LockTraceMonitor::contender_comes()  { Atomic::inc_ptr(&_contenders); }
-void LockTraceMonitor::contender_leaves() { Atomic::dec_ptr(&_contenders); }
-
 // ---------------------------------------------------------------------------
 // Contended exit
 
@@ -91,10 +108,7 @@ void LockTraceExit::begin(Thread* self) {
   }
   _thread = thread;
   LockTraceMonitor* lock = _monitor->locktrace();
-  if (_wait == NULL && lock->_forward_ref != 0) {
-    _resolved = lock->_forward_ref;
-    lock->_forward_ref = 0;
-  }
+  if (_wait == NULL) _resolved = lock->take_forward_ref();
   _cycles = LockTraceCycles(state);
   take_sequence();
 }
@@ -141,14 +155,12 @@ void LockTraceExit::write() {
 // Conditional waiting
 
 void LockTraceWait::begin(JavaThread* thread) {
-  LockTraceMonitor* lock = _monitor->locktrace();
-  _forward_ref = lock->_forward_ref;
-  lock->_forward_ref = 0;
+  _forward_ref = _monitor->locktrace()->take_forward_ref();
   thread->locktrace()->_wait = this;
 }
 
 void LockTraceWait::restore() {
-  _monitor->locktrace()->_forward_ref = _forward_ref;
+  _monitor->locktrace()->put_forward_ref(_forward_ref);
 }
 
 // ---------------------------------------------------------------------------

@@ -22,29 +22,34 @@ class LockTracePark;
 class LockTraceUnpark;
 class LockTraceWait;
 
-// In ObjectMonitor: the lock's incarnation, its sequence numbers, who contends
-// for it, and the forward reference that its owner has to resolve. All zero while
-// nobody has contended for the monitor since its inflation. Generated code knows
-// the layout.
+// In ObjectMonitor: the lock's incarnation, its sequence numbers, and what makes
+// its next release worth an event. All zero while nobody has contended for the
+// monitor since its inflation.
 class LockTraceMonitor : public LctLock {
  private:
-  friend class LockTraceExit;
-  friend class LockTraceWait;
-  volatile intptr_t _contenders;    // between contended enter and entered
-  uint64_t          _forward_ref;   // the owner's; 0: none
+  // How many the next release must not pass by: threads between contended enter
+  // and entered, and the forward reference. Compiled code tests it.
+  volatile intptr_t _watchers;
+  uint64_t          _forward_ref;   // the owner has to resolve it; 0: none
+
+  void add_watcher();
+  void remove_watcher();
 
  public:
-  LockTraceMonitor() : _contenders(0), _forward_ref(0) { id = 0; last_sequence = 0; }
+  LockTraceMonitor() : _watchers(0), _forward_ref(0) { id = 0; last_sequence = 0; }
 
-  // Before the contended enter takes its number, so that who releases later
-  // than that sees the contender.
-  void contender_comes();
+  // Before the contended enter takes its number: an owner that released the
+  // monitor without seeing the contender comes before it.
+  void contender_comes()  { add_watcher(); }
   // While the contender owns the monitor.
-  void contender_leaves();
-  bool has_contenders() const         { return _contenders != 0; }
+  void contender_leaves() { remove_watcher(); }
 
-  static int contenders_offset()      { return offset_of(LockTraceMonitor, _contenders); }
-  static int forward_ref_offset()     { return offset_of(LockTraceMonitor, _forward_ref); }
+  // By the owner.
+  bool has_contenders() const { return _watchers > (_forward_ref != 0 ? 1 : 0); }
+  void put_forward_ref(uint64_t forward_ref);
+  uint64_t take_forward_ref();
+
+  static int watchers_offset() { return offset_of(LockTraceMonitor, _watchers); }
 };
 
 // The mark on a frame of a thread, see lockTraceMarks.hpp. Generated code knows
