@@ -14,7 +14,7 @@ import java.lang.management.ThreadMXBean;
  */
 public final class CollectorLock {
     private static final int CALLERS = 3;
-    private static final int CALLS = 10;
+    private static final int CALLS = 40;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private CollectorLock() {}
