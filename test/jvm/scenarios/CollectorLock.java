@@ -2,11 +2,13 @@ package scenarios;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 
 /**
  * Whoever has the JVM collect garbage holds the lock of the list of pending
  * references meanwhile, on which {@code java.lang.ref.Reference} waits. Threads
- * that all call {@code System.gc} block each other on it.
+ * that call {@code System.gc} at the same time block each other on it.
  *
  * <p>The trace must show as many waits of each thread, "caller-0" to
  * "caller-2", for that lock as {@code ThreadMXBean} counts, printed as
@@ -23,9 +25,10 @@ public final class CollectorLock {
         // Threads that initialize a class together would wait for each other, and
         // be counted.
         countBlocked(Thread.currentThread());
+        CyclicBarrier together = new CyclicBarrier(CALLERS);
         Caller[] callers = new Caller[CALLERS];
         for (int i = 0; i < CALLERS; i++) {
-            callers[i] = new Caller(i);
+            callers[i] = new Caller(i, together);
             callers[i].start();
         }
         for (Caller caller : callers) {
@@ -39,21 +42,34 @@ public final class CollectorLock {
     }
 
     private static final class Caller extends Thread {
+        private final CyclicBarrier together;
         private long blocked;
 
-        Caller(int number) {
+        Caller(int number, CyclicBarrier together) {
             super("caller-" + number);
+            this.together = together;
         }
 
         @Override
         public void run() {
             // Has the class looked up, for which threads wait for each other, too.
             System.nanoTime();
+            awaitOthers();
             long before = countBlocked(this);
             for (int call = 0; call < CALLS; call++) {
+                awaitOthers();
                 System.gc(); // @gc
             }
             blocked = countBlocked(this) - before;
+        }
+
+        /** Parks, which does not count as blocked. */
+        private void awaitOthers() {
+            try {
+                together.await();
+            } catch (InterruptedException | BrokenBarrierException e) {
+                throw new AssertionError(e);
+            }
         }
     }
 }
