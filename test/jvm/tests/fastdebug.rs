@@ -12,10 +12,11 @@ use jvm_tests::{
 };
 
 /// Main classes of `scenarios/` and their arguments.
-const PROGRAMS: [&str; 56] = [
+const PROGRAMS: [&str; 57] = [
     "Attached",
     "BiasRevocation",
     "BlockedTimes",
+    "BoundedBuffer",
     "CollectorLock",
     "CompleteExit",
     "Contend ClassLinking",
