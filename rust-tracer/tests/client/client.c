@@ -130,7 +130,7 @@ static void contend_in_dying_code(LctThread *thread, LctLock *lock, uint32_t ran
 static void *contending_thread(void *argument) {
   uint64_t number = (uint64_t)(uintptr_t)argument;
   LctThread *thread = lct_thread_start(runtime, number, text("contender"), now_ns());
-  LctLock own_lock = {0, 0, 0};
+  LctLock own_lock = {0, 0};
   uint32_t random = (uint32_t)number * 2654435761u + 1;
   for (long round = 0; round < rounds; round++) {
     random = random * 1664525u + 1013904223u;
