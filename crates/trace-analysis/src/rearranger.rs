@@ -219,6 +219,11 @@ impl<E: Ordered> Rearranger<E> {
         }
     }
 
+    /// One more event that cannot be released at once, and the oldest gaps are skipped.
+    pub(crate) fn is_full(&self) -> bool {
+        self.pending.len() >= self.max_pending
+    }
+
     /// Takes number `sequence` of `lock` and releases what is due.
     #[inline]
     pub(crate) fn arrive(

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tempfile::NamedTempFile;
 use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata, TraceFile};
 use trace_format::{
-    ChainRef, ChunkWriter, Event, FileHeader, Frame, LockId, NONE, PARK_DOMAINS, SegmentEncoder,
-    ThreadId,
+    ChainRef, ChunkWriter, Event, FileHeader, Frame, LockId, NONE, PARK_DOMAINS, ParkBegin,
+    ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, Unpark,
 };
 
 /// Counts the bytes allocated.
@@ -207,6 +207,85 @@ fn a_thread_that_starves_does_not_remember_all_owners() {
     let (bytes, counters) = peak_bytes(MAX_PENDING, events);
     assert!(bytes < 50_000_000, "{bytes} bytes");
     assert!(counters.value(Counter::IntervalsCollapsed) > 0);
+}
+
+/// Thread 5 is woken by an unpark that is lost. Behind it, thread 2 is woken many
+/// times.
+#[test]
+fn a_lost_unpark_does_not_hold_back_all_others() {
+    const PARKS: u64 = 100_000;
+    let (domain, chain) = (1, 1);
+    let begin = |sequence| {
+        Event::ParkBegin(ParkBegin {
+            domain,
+            sequence,
+            time_ns: sequence,
+            chain,
+            ..ParkBegin::default()
+        })
+    };
+    let end = |sequence, permit| {
+        Event::ParkEnd(ParkEnd {
+            domain,
+            sequence,
+            time_ns: sequence,
+            reason: ParkEndReason::Unparked,
+            permit,
+            ..ParkEnd::default()
+        })
+    };
+    let unpark = |sequence, permit| {
+        Event::Unpark(Unpark {
+            domain,
+            sequence,
+            time_ns: sequence,
+            target: 2,
+            permit,
+            chain,
+            ..Unpark::default()
+        })
+    };
+    let threads = [2, 5].map(|thread| {
+        let event = Event::ThreadStart {
+            java_id: thread.into(),
+            name: "",
+            time_ns: 0,
+        };
+        (thread, event)
+    });
+    let lost = Event::LostNumber {
+        lock: domain + 1,
+        sequence: 1,
+    };
+    let events = [(1, lost), (5, begin(1)), (5, end(2, 7))];
+    let others = (1..=PARKS).flat_map(|park| {
+        let (sequence, permit) = (park * 3, park as Permit);
+        let woken = (2, end(sequence + 2, permit));
+        [
+            (2, begin(sequence)),
+            (1, unpark(sequence + 1, permit)),
+            woken,
+        ]
+    });
+    let mut metadata = Metadata::default();
+    for (thread, event) in &threads {
+        metadata.collect(*thread, event);
+    }
+    let mut waits = 0;
+    let max_pending_events = MAX_PENDING / 10;
+    let (bytes, counters) = metered(|| {
+        let mut analysis = Analysis::new(Limits { max_pending_events });
+        let mut trace = analysis.begin_trace(metadata);
+        for (thread, event) in events.into_iter().chain(others) {
+            trace.event(thread, &event, &mut |_, _| waits += 1);
+        }
+        trace.finish(&mut |_, _| waits += 1)
+    });
+    assert!(bytes < MAX_PENDING_BYTES / 10, "{bytes} bytes");
+    assert_eq!(waits, PARKS + 1);
+    for counter in [Counter::GapsSkipped, Counter::LateEvents] {
+        assert_eq!(counters.value(counter), 0, "{}", counter.name());
+    }
 }
 
 /// How often the same plug-in is loaded, contends, and is unloaded.

@@ -75,6 +75,12 @@ impl Parks {
 
     /// Takes an event. They may come in any order.
     pub(crate) fn event(&mut self, numbered: Numbered, sink: &mut Sink<'_>) {
+        // The events behind a park end that is held back are more than it.
+        if self.rearranger.is_full() || self.permits.is_full() {
+            for end in self.permits.give_up_oldest() {
+                self.arrive(end, sink);
+            }
+        }
         match numbered.2 {
             ParkEvent::Unpark(unpark) => {
                 let waker = Waker {
@@ -93,17 +99,15 @@ impl Parks {
                     self.arrive(end, sink);
                 }
             }
-            ParkEvent::Lost { .. } => {
-                self.arrive(numbered, sink);
-                self.release_held(sink);
-            }
-            _ => self.arrive(numbered, sink),
+            ParkEvent::Begin(_) | ParkEvent::Lost { .. } => self.arrive(numbered, sink),
         }
     }
 
     /// No more events.
     pub(crate) fn finish(mut self, sink: &mut Sink<'_>) {
-        self.release_held(sink);
+        for end in self.permits.give_up_all() {
+            self.arrive(end, sink);
+        }
         let (permits, dispatcher) = (&mut self.permits, &mut self.dispatcher);
         let Sink {
             entities,
@@ -121,12 +125,6 @@ impl Parks {
             dispatcher.dispatch(domain, step, permits, &mut sink);
         });
         self.dispatcher.finish(sink);
-    }
-
-    fn release_held(&mut self, sink: &mut Sink<'_>) {
-        for held in self.permits.lose() {
-            self.arrive(held, sink);
-        }
     }
 
     fn arrive(&mut self, (domain, sequence, event): Numbered, sink: &mut Sink<'_>) {

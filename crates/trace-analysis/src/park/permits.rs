@@ -41,15 +41,22 @@ type Key = (JavaThreadId, Permit);
 /// A park end is held back until its unpark is known, and with it the events behind
 /// it in its domain. The unpark need not be of the same domain: its writer may have
 /// seen nothing that the thread waited for, or, if the thread did not need the permit
-/// then, something else. But an event that is lost may be that unpark, so from the
-/// first loss on nothing is held back.
+/// then, something else.
+///
+/// An unpark that is lost never comes. It gave one permit, and so holds up one park
+/// end, but no event says which: the writer of a lost event is known, its target is
+/// not, and the numbers of one domain say nothing about those of another. So what
+/// was held back the longest is [given up](Self::give_up_oldest) when there is no more
+/// room. All others find their unparks as if nothing were lost.
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
     given: FxHashMap<Key, Waker>,
     /// Few of them pass on anything.
     passed_on: FxHashMap<Key, PassedOn>,
-    waiting: FxHashMap<Key, E>,
-    lossy: bool,
+    /// With the time of arrival, counted in park ends.
+    waiting: FxHashMap<Key, (u64, E)>,
+    /// Park ends held back so far.
+    held: u64,
     max_pending: usize,
 }
 
@@ -60,7 +67,7 @@ impl<E> Permits<E> {
             given: FxHashMap::default(),
             passed_on: FxHashMap::default(),
             waiting: FxHashMap::default(),
-            lossy: false,
+            held: 0,
             max_pending,
         }
     }
@@ -79,18 +86,24 @@ impl<E> Permits<E> {
         if self.given.insert(key, waker).is_some() {
             self.passed_on.remove(&key);
         }
-        self.waiting.remove(&key)
+        self.waiting.remove(&key).map(|(_, end)| end)
     }
 
     /// Holds back `end` unless the unpark that gave the permit is known. Returns what
     /// is not held back.
     pub(crate) fn hold(&mut self, thread: JavaThreadId, permit: Permit, end: E) -> Option<E> {
         let key = (thread, permit);
-        let full = self.waiting.len() >= self.max_pending;
-        if self.lossy || full || permit == 0 || self.given.contains_key(&key) {
+        if permit == 0 || self.given.contains_key(&key) {
             return Some(end);
         }
-        self.waiting.insert(key, end)
+        self.held += 1;
+        let same = self.waiting.insert(key, (self.held, end));
+        same.map(|(_, end)| end)
+    }
+
+    /// As many park ends as may be are held back.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.len() >= self.max_pending
     }
 
     /// Who gave the permit that the thread consumes.
@@ -116,12 +129,27 @@ impl<E> Permits<E> {
         }
     }
 
-    /// Events are lost, or no more will come: no park end waits any longer.
-    pub(crate) fn lose(&mut self) -> Vec<E> {
-        self.lossy = true;
-        let waiting = std::mem::take(&mut self.waiting);
-        let mut waiting: Vec<_> = waiting.into_iter().collect();
-        waiting.sort_unstable_by_key(|&(key, _)| key);
-        waiting.into_iter().map(|(_, end)| end).collect()
+    /// The half of the park ends that has been held back the longest, in that order:
+    /// there is no room to hold them back any longer.
+    pub(crate) fn give_up_oldest(&mut self) -> Vec<E> {
+        let mut ages: Vec<_> = self.waiting.values().map(|&(held, _)| held).collect();
+        let middle = ages.len() / 2;
+        if ages.is_empty() {
+            return Vec::new();
+        }
+        let (_, &mut last, _) = ages.select_nth_unstable(middle);
+        self.give_up(|held| held <= last)
+    }
+
+    /// All park ends held back: no more events will come.
+    pub(crate) fn give_up_all(&mut self) -> Vec<E> {
+        self.give_up(|_| true)
+    }
+
+    fn give_up(&mut self, is_due: impl Fn(u64) -> bool) -> Vec<E> {
+        let due = self.waiting.extract_if(|_, (held, _)| is_due(*held));
+        let mut due: Vec<_> = due.map(|(_, end)| end).collect();
+        due.sort_unstable_by_key(|&(held, _)| held);
+        due.into_iter().map(|(_, end)| end).collect()
     }
 }

@@ -44,17 +44,28 @@ enum Loss {
 
 /// Of a hundred buffers, `lost` get lost.
 pub(crate) fn delivery(lost: u32) -> impl Strategy<Value = Delivery> {
-    delivery_in(24..200, lost)
+    delivery_in(24..200, lost, &LOSSES)
 }
 
 /// The same in buffers that have room for a park event.
 pub(crate) fn park_delivery(lost: u32) -> impl Strategy<Value = Delivery> {
-    delivery_in(64..400, lost)
+    delivery_in(64..400, lost, &LOSSES)
 }
 
-fn delivery_in(sizes: Range<usize>, lost: u32) -> impl Strategy<Value = Delivery> {
+/// The same where all that gets lost is listed.
+pub(crate) fn listed_park_delivery(lost: u32) -> impl Strategy<Value = Delivery> {
+    delivery_in(64..400, lost, &[Loss::Listed])
+}
+
+const LOSSES: [Loss; 3] = [Loss::Listed, Loss::Counted, Loss::Missing];
+
+fn delivery_in(
+    sizes: Range<usize>,
+    lost: u32,
+    losses: &'static [Loss],
+) -> impl Strategy<Value = Delivery> {
     let delay = prop_oneof![3 => 0..10usize, 2 => 0..100usize, 1 => 0..1000usize];
-    let kind = prop::sample::select(vec![Loss::Listed, Loss::Counted, Loss::Missing]);
+    let kind = prop::sample::select(losses);
     let loss = (0..100u32, kind).prop_map(move |(roll, kind)| match roll >= 100 - lost {
         true => kind,
         false => Loss::None,

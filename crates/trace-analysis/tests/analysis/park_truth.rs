@@ -502,6 +502,23 @@ impl<'a> Truth<'a> {
         Ok(())
     }
 
+    /// The waker of a wait for something else is known if the event of its unpark
+    /// arrived.
+    pub(crate) fn assert_waker_is_known(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
+        let of_wait = |end: &ParkEnded| self.time_ns(end.told) == wait.end_ns;
+        let parks = self.history.parks.iter();
+        let mut own = parks.filter(|park| name(park.thread) == wait.thread);
+        let end = own.find_map(|park| park.end.filter(of_wait));
+        let unpark = end.and_then(|end| end.unpark);
+        let has_arrived = unpark.is_some_and(|unpark| {
+            let told = &self.history.tells[unpark];
+            self.arrived.contains(&(told.domain, told.sequence))
+        });
+        let is_lost = wait.parts.iter().any(|part| part.owner == Err("lost"));
+        prop_assert!(!(has_arrived && is_lost), "the waker is known: {}", wait);
+        Ok(())
+    }
+
     fn time_ns(&self, told: usize) -> u64 {
         self.history.tells[told].time_ns
     }

@@ -7,7 +7,7 @@
 use proptest::prelude::*;
 use trace_analysis::{Counter, Limits};
 
-use crate::delivery::park_delivery;
+use crate::delivery::{listed_park_delivery, park_delivery};
 use crate::found::{FoundWait, analyze};
 use crate::park_history::{Kind, ParkHistory};
 use crate::park_script;
@@ -129,6 +129,20 @@ proptest! {
         }
         for wait in others {
             explained(&history, truth.assert_waker_is_true(wait))?;
+        }
+    }
+
+    /// An event that is lost and listed hides who woke up one thread at most.
+    #[test]
+    fn listed_losses_hide_nothing_else(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), listed_park_delivery(20)),
+    ) {
+        let history = simulate(&rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        let analyzed = analyze_arrived(&arrived, Limits::default())?;
+        let truth = Truth::new(&history, &arrived.events(), true);
+        for wait in split(&analyzed.waits).1 {
+            explained(&history, truth.assert_waker_is_known(wait))?;
         }
     }
 }

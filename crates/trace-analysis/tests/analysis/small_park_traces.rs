@@ -688,3 +688,32 @@ fn thread_that_is_awake_does_not_wait_on_after_a_loss() {
         ",
     );
 }
+
+/// The unpark comes last, and is numbered among the events of its target: a loss long
+/// before says nothing about it. T5's is the one that is lost.
+#[test]
+fn loss_does_not_hide_later_wakers() {
+    let events = park_script::parse(
+        "
+        Latch
+        5 T9 lost
+        10 T5 park share/e
+        15 T1 unpark T5 unshare/a elsewhere
+        20 T2 park share/b
+        25 T1 unpark T2 unshare/a elsewhere
+        30 T2 woken
+        35 T5 woken
+        ",
+    );
+    let is_lost = |event: &Event<'_>| matches!(event, Event::Unpark(unpark) if unpark.target == 5);
+    let (unparks, mut others): (Vec<_>, Vec<_>) = events
+        .into_iter()
+        .filter(|(_, event)| !is_lost(event))
+        .partition(|(_, event)| matches!(event, Event::Unpark(_)));
+    others.extend(unparks);
+    let expected = [
+        "T5 conditional e: 10-35 <lost>",
+        "T2 conditional b: 20-25 T1 a, 25-30 <handoff>",
+    ];
+    assert_eq!(analyze(&others).0, expected);
+}
