@@ -15,7 +15,7 @@ use super::permits::Waker;
 use super::{Code, Sink, Synchronizer};
 use crate::contention::{Group, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::timeline::Start;
 
 /// A thread that waits for the lock, or did until a short time ago.
@@ -138,6 +138,7 @@ impl LockAnalyzer {
         });
         let watchers = self.watchers();
         self.ownership.begin(begin, code, watchers, sink.counters);
+        self.are_awake([Some(begin.thread), begin.owner], sink.entities);
         if let Some(index) = before {
             self.waiters[index].state = State::Parked;
         } else {
@@ -172,6 +173,7 @@ impl LockAnalyzer {
             self.ownership
                 .end(end, reader, unseen_waker, watchers, sink.counters);
         }
+        self.are_awake([Some(end.thread), end.owner], sink.entities);
         let waiter = &mut self.waiters[index];
         waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
         waiter.state = State::Awake {
@@ -189,8 +191,22 @@ impl LockAnalyzer {
             self.end_wait(index, sink.counters);
         }
         let watchers = self.watchers();
-        self.ownership.unpark(unpark, code, watchers, sink.counters);
+        let writer = sink.entities.thread(unpark.thread).java_id;
+        self.ownership
+            .unpark(unpark, writer, code, watchers, sink.counters);
+        self.are_awake([unpark.owner], sink.entities);
         self.pass_on_ended(sink);
+    }
+
+    /// An event shows that these threads do something.
+    fn are_awake<const N: usize>(
+        &mut self,
+        threads: [Option<ThreadIndex>; N],
+        entities: &Entities,
+    ) {
+        for thread in threads.into_iter().flatten() {
+            self.ownership.is_awake(entities.thread(thread).java_id);
+        }
     }
 
     /// The thread went on without an end.

@@ -157,8 +157,8 @@ pub(super) struct Ownership {
     /// When somebody was seen to have the lock last.
     seen_ns: u64,
     unreleased: Option<Unreleased>,
-    /// The threads that were unparked by a release and have not woken up: until then,
-    /// others can acquire and release the lock without an event.
+    /// The threads that were unparked by a release and have done nothing since: until
+    /// they do, others can acquire and release the lock without an event.
     waking: Vec<JavaThreadId>,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
@@ -307,7 +307,12 @@ impl Ownership {
         } else if end.is_unparked() || self.knows_owner {
             self.boundary(end.time_ns, Evidence::None, held, watchers, counters);
         }
-        self.waking.retain(|&waking| waking != end.java_id);
+    }
+
+    /// What the thread did shows that it does not have to be woken any more. Comes
+    /// after the boundary there.
+    pub(super) fn is_awake(&mut self, thread: JavaThreadId) {
+        self.waking.retain(|&waking| waking != thread);
     }
 
     /// Perhaps a thread parks no longer.
@@ -315,16 +320,20 @@ impl Ownership {
         self.boundary(time_ns, Evidence::None, Tenure::Lost, watchers, counters);
     }
 
-    /// A thread unparks another one that is parked here.
+    /// A thread, `writer`, unparks another one that is parked here.
     pub(super) fn unpark(
         &mut self,
         unpark: &Unpark,
+        writer: JavaThreadId,
         code: Code,
         watchers: Watchers,
         counters: &mut Counters,
     ) {
         if code.passes_on {
             return;
+        }
+        if code.no_release {
+            self.leave_waking_to(unpark.target, writer);
         }
         self.knows_owner |= unpark.owner.is_some();
         if let Tenure::Held { woken, .. } = &mut self.tenure
@@ -360,9 +369,43 @@ impl Ownership {
                 (release, free)
             }
         };
+        let ends_waking = code.releases && self.was_seen_last(evidence);
         self.boundary(unpark.time_ns, evidence, next, watchers, counters);
-        if next == free && !self.waking.contains(&unpark.target) {
-            self.waking.push(unpark.target);
+        if next != free {
+            return;
+        }
+        if ends_waking {
+            self.waking.clear();
+        }
+        self.is_awake(writer);
+        self.is_awake(unpark.target);
+        self.waking.push(unpark.target);
+    }
+
+    /// The writer was unparked, but gives up, and unparks the next thread in the queue
+    /// in its place.
+    fn leave_waking_to(&mut self, target: JavaThreadId, writer: JavaThreadId) {
+        if self.waking.contains(&writer) {
+            self.is_awake(writer);
+            self.is_awake(target);
+            self.waking.push(target);
+        }
+    }
+
+    /// It is the release of a thread that may have had the lock at the last boundary.
+    ///
+    /// A release unparks a thread only if the queue has asked for that since the last
+    /// release that did. So if a thread had the lock after all unparks so far, and its
+    /// release unparks again, releases have been events since, whatever the threads
+    /// unparked before do: one whose time was over may have given up without an event.
+    fn was_seen_last(&self, evidence: Evidence) -> bool {
+        let Evidence::Release { thread, .. } = evidence else {
+            return false;
+        };
+        match self.tenure {
+            Tenure::Held { by, woken } => by == Some(thread) || is_woken(woken, thread),
+            Tenure::Free { next } => next == Some(thread),
+            Tenure::Unseen | Tenure::Lost => false,
         }
     }
 

@@ -689,6 +689,106 @@ fn thread_that_is_awake_does_not_wait_on_after_a_loss() {
     );
 }
 
+/// T1 unparks T2, whose time was over before, so that it gives up. T2 does nothing
+/// with the lock any more, but T3 and T5 are seen all the same.
+#[test]
+fn thread_that_gave_up_is_not_waited_for() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        20 T2 timeout owner T1
+        22 T1 unpark T2 release/a
+        30 T4 park d owner T3
+        50 T3 unpark T4 release/c
+        55 T4 woken owner T5
+        56 T4 park d again owner T5
+        60 T6 park f owner T5
+        80 T5 unpark T4 release/e
+        85 T4 woken
+        ",
+        "
+        T2 enter b: 10-20 T1 a
+        T4 enter d: 30-50 T3 c, 50-55 <handoff>, 55-80 T5 e, 80-85 <handoff>
+        ",
+    );
+}
+
+/// The same where the next release does not tell since when its thread had the lock.
+#[test]
+fn release_by_a_thread_not_seen_before_may_be_older() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        12 T4 park d owner T1
+        20 T2 timeout owner T1
+        22 T1 unpark T2 release/a
+        30 T3 unpark T4 release/c
+        35 T4 woken owner T5
+        36 T4 park d again owner T5
+        40 T6 park f owner T5
+        80 T5 unpark T4 release/e
+        85 T4 woken
+        ",
+        "
+        T2 enter b: 10-20 T1 a
+        T4 enter d: 12-22 T1 a, 22-40 <handoff>, 40-80 T5 e, 80-85 <handoff>
+        ",
+    );
+}
+
+/// T2 waits again for the lock, or has it: it needs no waking.
+#[test]
+fn thread_that_does_something_is_awake() {
+    for event in ["30 T2 park b owner T3", "30 T7 park g owner T2"] {
+        check(
+            &format!(
+                "
+                ReentrantLock
+                10 T2 park b timed owner T1
+                12 T4 park d owner T1
+                20 T2 timeout owner T1
+                22 T1 unpark T2 release/a
+                {event}
+                40 T6 park f owner T5
+                50 T8 park h owner T5
+                80 T5 unpark T4 e
+                85 T4 woken
+                "
+            ),
+            "
+            T2 enter b: 10-20 T1 a
+            T4 enter d: 12-22 T1 a, 22-30 <handoff>, 30-40 <no-exit>, 40-80 T5 e, 80-85 <handoff>
+            ",
+        );
+    }
+}
+
+/// T2 gives up, and wakes T4 in its place: until that runs, others come and go.
+#[test]
+fn thread_that_gives_up_leaves_waking_to_the_next() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        12 T4 park d owner T1
+        20 T2 timeout owner T1
+        22 T1 unpark T2 a
+        23 T2 unpark T4 cancel/b owner T3
+        35 T4 woken owner T3
+        36 T4 park d again owner T3
+        40 T6 park f owner T3
+        60 T3 unpark T4 c
+        65 T4 woken
+        ",
+        "
+        T2 enter b: 10-20 T1 a
+        T4 enter d: 12-22 T1 a, 22-35 <handoff>, 35-60 T3 c, 60-65 <handoff>
+        ",
+    );
+}
+
 /// The unpark comes last, and is numbered among the events of its target: a loss long
 /// before says nothing about it. T5's is the one that is lost.
 #[test]
