@@ -1,4 +1,4 @@
-# Hours of stress for the marks on stacks; its programs run for seconds each in
+# Hours of stress for the return barriers on stacks; its programs run for seconds each in
 # `make test`, too. STRESS_FLAGS are those of scripts/stress-jvm.sh.
 
 .PHONY: stress

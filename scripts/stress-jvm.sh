@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs programs on traced JVMs that make it hard to mark stacks, for hours. See
+# Runs programs on traced JVMs that are hard on return barriers, for hours. See
 # --help, and test/jvm/README.md.
 set -euo pipefail
 shopt -s inherit_errexit nullglob
@@ -49,7 +49,7 @@ Usage: scripts/stress-jvm.sh [OPTION]...
 
 Runs programs of test/jvm/scenarios again and again on traced JVMs, which compare
 each call chain with a walk of the whole stack: with each collector, and in turn with
-each way to compile. Stacks are marked, but for one run in three. The programs check
+each way to compile. Return barriers are on, but for one run in three. The programs check
 themselves; besides, no JVM may crash or hang, and each trace must be whole.
 
   --minutes N     for each program and JDK, all collectors together (default: 4;
@@ -112,8 +112,8 @@ require_programs() {
   [[ -x $LOCKTRACE ]] || die "$EXIT_MACHINE" "no program $LOCKTRACE: run 'make tools'"
   for jdk in "${JDKS[@]}"; do
     [[ -x $jdk/bin/javac ]] || die "$EXIT_MACHINE" "no JDK at $jdk: run 'make jdk jdk-fastdebug'"
-    "$jdk/bin/java" -XX:+UnlockDiagnosticVMOptions -XX:+LockContentionVerifyMarks -version 2>/dev/null ||
-      die "$EXIT_MACHINE" "not a JDK that marks stacks: $jdk"
+    "$jdk/bin/java" -XX:+UnlockDiagnosticVMOptions -XX:+LockContentionVerifyReturnBarriers -version 2>/dev/null ||
+      die "$EXIT_MACHINE" "not a JDK with return barriers: $jdk"
   done
 }
 
@@ -141,11 +141,11 @@ fetch_profiler() {
 choose() {
   local stress=$1 turn=$2 seed=$((SEED + $2)) variant
   FLAGS=(-Xmx128m)
-  PROGRAM=(Journeys frames 1000 "$seed" alone)
+  PROGRAM=(CallPlans frames 1000 "$seed" alone)
   case $stress in
   frames) ;;
-  handles) PROGRAM=(Journeys handles 1000 "$seed" alone) ;;
-  watched | deoptimized | collected) PROGRAM=(Journeys frames 500 "$seed" "$stress") ;;
+  handles) PROGRAM=(CallPlans handles 1000 "$seed" alone) ;;
+  watched | deoptimized | collected) PROGRAM=(CallPlans frames 500 "$seed" "$stress") ;;
   overflows) PROGRAM=(Overflows 20) ;;
   loops) PROGRAM=(Loops 60) ;;
   invalid-code) PROGRAM=(Deoptimizations 60) ;;
@@ -169,7 +169,7 @@ choose() {
   flight-recorder)
     FLAGS+=("-XX:StartFlightRecording=settings=profile,filename=recording.jfr,dumponexit=true")
     ;;
-  dumps) PROGRAM=(Journeys frames 4000 "$seed" alone) ;;
+  dumps) PROGRAM=(CallPlans frames 4000 "$seed" alone) ;;
   deoptimize-a-lot) FLAGS+=(-XX:+DeoptimizeALot) ;;
   walk-stack-a-lot) FLAGS+=(-XX:+WalkStackALot) ;;
   zombie-a-lot) FLAGS+=(-XX:+ZombieALot) ;;
@@ -199,16 +199,16 @@ run_stress() {
 # run_once JDK STRESS COLLECTOR TURN: false if anything was wrong; then the
 # directory of the run stays.
 run_once() {
-  local jdk=$1 stress=$2 collector=$3 turn=$4 marks=+ directory mode command fault status=0
+  local jdk=$1 stress=$2 collector=$3 turn=$4 barriers=+ directory mode command fault status=0
   directory=$WORK/runs/${jdk##*/}-$stress-$collector-$turn
   read -ra mode <<<"${MODES[turn % ${#MODES[@]}]}"
-  ((turn % 3 != 2)) || marks=-
+  ((turn % 3 != 2)) || barriers=-
   choose "$stress" "$turn"
   rm -rf "$directory"
   mkdir -p "$directory"
   command=("$jdk/bin/java"
     -XX:+TraceLockContention -XX:LockContentionTraceFile=trace.lct
-    -XX:+UnlockDiagnosticVMOptions "-XX:${marks}LockContentionMarkFrames" -XX:+LockContentionVerifyMarks
+    -XX:+UnlockDiagnosticVMOptions "-XX:${barriers}LockContentionReturnBarriers" -XX:+LockContentionVerifyReturnBarriers
     "-XX:+Use$collector" "${mode[@]}"
     -XX:+WhiteBoxAPI "-Xbootclasspath/a:$WORK/programs/boot"
     -XX:CompileCommand=quiet -XX:PerMethodRecompilationCutoff=1000000 -XX:-OmitStackTraceInFastThrow
@@ -226,7 +226,7 @@ run_once() {
     dump_repeatedly "$jdk" "$pid" "$directory"
   fi
   wait "$pid" || status=$?
-  fault=$(fault_of "$directory" "$status" "$marks")
+  fault=$(fault_of "$directory" "$status" "$barriers")
   if [[ -z $fault ]]; then
     rm -rf "$directory"
     return 0
@@ -252,9 +252,9 @@ dump_repeatedly() {
   done >"$3/dumps" 2>&1
 }
 
-# fault_of DIRECTORY STATUS MARKS: prints what was wrong with a run, if anything was.
+# fault_of DIRECTORY STATUS BARRIERS: prints what was wrong with a run, if anything was.
 fault_of() {
-  local directory=$1 status=$2 marks=$3 stat=$1/stat.json logs=("$1"/hs_err*)
+  local directory=$1 status=$2 barriers=$3 stat=$1/stat.json logs=("$1"/hs_err*)
   local lacks='"(lost_[a-z]+|missing_[a-z]+|malformed_[a-z]+|[a-z]+_not_described|unbalanced_[a-z]+|retired_references|chain_set_resets)": [1-9]'
   if ((${#logs[@]} > 0)); then
     printf 'the JVM crashed'
@@ -268,8 +268,8 @@ fault_of() {
     printf 'the trace is not complete'
   elif grep -qE "$lacks" "$stat"; then
     printf 'the trace lacks something: %s' "$(grep -oE "$lacks" "$stat" | head -n 1)"
-  elif [[ $marks == + ]] && ! grep -qE '"frames_saved": [1-9]' "$stat"; then
-    printf 'no mark was of use'
+  elif [[ $barriers == + ]] && ! grep -qE '"frames_saved": [1-9]' "$stat"; then
+    printf 'no return barrier was of use'
   fi
 }
 

@@ -283,7 +283,7 @@ fn describe(wait: &Wait, entities: &Entities) -> String {
         "{} {} {} {} {:?} {}+{} ({})",
         entities.lock_label(wait.lock),
         entities.thread(wait.thread).name,
-        wait.group.name(),
+        wait.mechanism.name(),
         wait.kind.name(),
         entities.chain(wait.chain),
         wait.start_ns,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use hashbrown::HashTable;
 use papaya::Equivalent;
-use rust_tracer::bench::{self, Chains, DeadCode};
+use rust_tracer::bench::{self, Chains, UnloadedCode};
 
 /// As many as a server has, or some more.
 const CHAINS: u32 = 1000;
@@ -47,7 +47,7 @@ trait Set: Sync {
     fn access(&self) -> Self::Access<'_>;
     fn find(access: &Self::Access<'_>, chain: &Chain) -> Option<u32>;
     fn add(access: &Self::Access<'_>, chain: &Chain, id: u32);
-    fn purge(&self, dead: &DeadCode);
+    fn purge(&self, unloaded: &UnloadedCode);
 }
 
 impl Set for Chains {
@@ -70,8 +70,8 @@ impl Set for Chains {
         access.add(&chain.frames, chain.hash);
     }
 
-    fn purge(&self, dead: &DeadCode) {
-        self.keeper().purge(dead);
+    fn purge(&self, unloaded: &UnloadedCode) {
+        self.keeper().purge(unloaded);
     }
 }
 
@@ -132,8 +132,8 @@ fn copy_of(chain: &Chain) -> Chain {
     }
 }
 
-fn is_dead(frames: &[u64], dead: &DeadCode) -> bool {
-    frames.iter().any(|&frame| dead.contains(frame))
+fn is_unloaded(frames: &[u64], unloaded: &UnloadedCode) -> bool {
+    frames.iter().any(|&frame| unloaded.contains(frame))
 }
 
 impl Set for Papaya {
@@ -156,8 +156,9 @@ impl Set for Papaya {
         access.pin().get_or_insert(Owned(copy_of(chain)), id);
     }
 
-    fn purge(&self, dead: &DeadCode) {
-        self.pin().retain(|key, _| !is_dead(&key.0.frames, dead));
+    fn purge(&self, unloaded: &UnloadedCode) {
+        self.pin()
+            .retain(|key, _| !is_unloaded(&key.0.frames, unloaded));
     }
 }
 
@@ -205,10 +206,10 @@ impl Set for Sharded {
         });
     }
 
-    fn purge(&self, dead: &DeadCode) {
+    fn purge(&self, unloaded: &UnloadedCode) {
         for shard in &self.0 {
             let mut table = shard.0.lock().unwrap_or_else(PoisonError::into_inner);
-            table.retain(|(key, _)| !is_dead(&key.frames, dead));
+            table.retain(|(key, _)| !is_unloaded(&key.frames, unloaded));
         }
     }
 }
@@ -294,9 +295,9 @@ fn lookups_among_many(criterion: &mut Criterion) {
     group.bench_function("find", |bencher| {
         bencher.iter_custom(|lookups| time_of_lookups(&set, &chains, 1, lookups));
     });
-    let dead = DeadCode::new(0..1);
+    let unloaded = UnloadedCode::new(0..1);
     group.bench_function("purge of none", |bencher| {
-        bencher.iter(|| keeper.purge(&dead))
+        bencher.iter(|| keeper.purge(&unloaded))
     });
 }
 
@@ -307,13 +308,13 @@ fn changes<S: Set>(criterion: &mut Criterion, chains: &[Chain]) {
         .bench_function(S::NAME, |bencher| {
             bencher.iter_batched(|| (), |()| filled::<S>(chains), BatchSize::SmallInput);
         });
-    let dead = DeadCode::new((1000..2000).step_by(10));
+    let unloaded = UnloadedCode::new((1000..2000).step_by(10));
     criterion
         .benchmark_group(format!("purge 100 of 1000 chains, depth {depth}"))
         .bench_function(S::NAME, |bencher| {
             bencher.iter_batched_ref(
                 || filled::<S>(chains),
-                |set| set.purge(&dead),
+                |set| set.purge(&unloaded),
                 BatchSize::SmallInput,
             );
         });

@@ -6,7 +6,7 @@ use trace_format::ChainId;
 use crate::chain_key::{self, ChainKey, CodeUnit};
 use crate::chain_set::{ChainAccess, ChainKeeper, ChainSet};
 use crate::chain_table::Added;
-use crate::dead_code;
+use crate::unloaded_code;
 
 /// The hash of a chain's frames.
 pub fn hash(frames: &[u64]) -> u64 {
@@ -27,7 +27,7 @@ pub struct Keeper<'a>(ChainKeeper<'a>);
 
 /// Code that is gone.
 #[derive(Debug)]
-pub struct DeadCode(dead_code::DeadCode);
+pub struct UnloadedCode(unloaded_code::UnloadedCode);
 
 impl Chains {
     /// An empty set without bound.
@@ -67,17 +67,17 @@ impl Keeper<'_> {
         self.0.step();
     }
 
-    /// Removes the chains of dead code and returns how many there were.
-    pub fn purge(&mut self, dead: &DeadCode) -> usize {
-        self.0.purge(&dead.0).len()
+    /// Removes the chains of unloaded code and returns how many there were.
+    pub fn purge(&mut self, unloaded: &UnloadedCode) -> usize {
+        self.0.purge(&unloaded.0).len()
     }
 }
 
-impl DeadCode {
+impl UnloadedCode {
     /// Compiled methods.
     pub fn new(compile_ids: impl Iterator<Item = u32>) -> Self {
         let units = compile_ids.filter_map(CodeUnit::compiled);
-        Self(dead_code::DeadCode::new(units.collect()))
+        Self(unloaded_code::UnloadedCode::new(units.collect()))
     }
 
     /// The frame is of one of them.

@@ -24,8 +24,8 @@ use crate::chain_entry::Entry;
 use crate::chain_key::ChainKey;
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
-use crate::dead_code::DeadCode;
 use crate::primitive::{AtomicU64, Ordering};
+use crate::unloaded_code::UnloadedCode;
 
 /// Known call chains and their identifiers.
 #[derive(Debug)]
@@ -173,13 +173,14 @@ impl<'a> ChainKeeper<'a> {
         true
     }
 
-    /// Forgets the chains with frames of dead code and returns their identifiers.
-    pub(crate) fn purge(&mut self, dead: &DeadCode) -> Vec<ChainId> {
+    /// Forgets the chains with frames of unloaded code and returns their identifiers.
+    pub(crate) fn purge(&mut self, unloaded: &UnloadedCode) -> Vec<ChainId> {
         let guard = self.access.handle.pin();
-        let is_dead = |entry: &Entry| entry.frames().iter().any(|&frame| dead.contains(frame));
+        let is_unloaded =
+            |entry: &Entry| entry.frames().iter().any(|&frame| unloaded.contains(frame));
         // SAFETY: there is one keeper. Of the two references to the entries, one is
         // dropped by what is deferred, after the end of all guards of now.
-        let unlinked = Arc::new(unsafe { self.access.table(&guard).unlink(is_dead) });
+        let unlinked = Arc::new(unsafe { self.access.table(&guard).unlink(is_unloaded) });
         let ids: Vec<_> = unlinked.entries().map(Entry::id).collect();
         let purged = &self.access.set.purged;
         purged.fetch_add(ids.len() as u64, Ordering::Relaxed);
@@ -340,12 +341,12 @@ mod tests {
         1 << 63 | compile_id << 32 | 12
     }
 
-    fn dead(compile_ids: impl Iterator<Item = u32>) -> DeadCode {
-        DeadCode::new(compile_ids.filter_map(CodeUnit::compiled).collect())
+    fn unloaded(compile_ids: impl Iterator<Item = u32>) -> UnloadedCode {
+        UnloadedCode::new(compile_ids.filter_map(CodeUnit::compiled).collect())
     }
 
     #[test]
-    fn chains_of_dead_code_are_forgotten() {
+    fn chains_of_unloaded_code_are_forgotten() {
         let set = ChainSet::new(1 << 20);
         let mut keeper = ChainKeeper::new(&set);
         let access = set.access();
@@ -356,7 +357,7 @@ mod tests {
         access.add(ChainKey::of(&gone), 1);
 
         let reader = access.handle.pin();
-        assert_eq!(keeper.purge(&dead([3, 4].into_iter())), [2]);
+        assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())), [2]);
         assert_eq!((set.purged(), set.bytes()), (1, bytes));
         assert_eq!(access.find(ChainKey::of(&gone), 1), None);
         assert_eq!(access.find(ChainKey::of(&alive), 1), Some(1));
@@ -394,7 +395,7 @@ mod tests {
 
     /// Threads use code, which dies, while the drainer forgets it: the set stays
     /// as small as what is alive, nothing of which is forgotten, and every chain
-    /// that is forgotten was one of dead code.
+    /// that is forgotten was one of unloaded code.
     #[test]
     fn the_set_stays_small_while_code_comes_and_goes() {
         const THREADS: u64 = 4;
@@ -402,7 +403,7 @@ mod tests {
         const ALIVE: u64 = 1000;
         /// Of each unit.
         const CHAINS: u64 = 3;
-        /// Deaths that the drainer has not heard of yet.
+        /// Unloads that the drainer has not heard of yet.
         const WAITING: usize = 100;
         /// Chains of what waits in the channel, and of what the threads and the drainer
         /// hold.
@@ -417,12 +418,12 @@ mod tests {
         while !keeper.is_ready() || current(&set).upgrade().unwrap().is_crowded() {
             keeper.step();
         }
-        keeper.purge(&dead(1..=ROOM as u32));
+        keeper.purge(&unloaded(1..=ROOM as u32));
         (0..ALIVE).for_each(|number| _ = access.add(ChainKey::of(&alive_key(number)), 1));
         let alive_bytes = set.bytes();
 
         let (sender, receiver) = mpsc::sync_channel(WAITING);
-        let work = |number: u64, deaths: mpsc::SyncSender<u32>| {
+        let work = |number: u64, unloads: mpsc::SyncSender<u32>| {
             let access = set.access();
             let mut described = HashMap::new();
             for unit in (0..UNITS).map(|unit| 10_000 + unit * THREADS + number) {
@@ -437,7 +438,7 @@ mod tests {
                 }
                 let id = access.find(ChainKey::of(&alive_key(unit)), 1);
                 assert_eq!(id, Some((ROOM + unit % ALIVE) as ChainId + 1));
-                deaths.send(unit as u32).unwrap();
+                unloads.send(unit as u32).unwrap();
             }
             described
         };
@@ -458,7 +459,7 @@ mod tests {
                 while !keeper.is_ready() {
                     keeper.step();
                 }
-                forgotten.extend(keeper.purge(&dead(units.into_iter())));
+                forgotten.extend(keeper.purge(&unloaded(units.into_iter())));
             }
             workers
                 .into_iter()

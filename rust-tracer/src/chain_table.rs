@@ -149,13 +149,13 @@ impl Table {
         }
     }
 
-    /// Removes all entries that `is_dead`.
+    /// Removes all entries that `is_unloaded`.
     ///
     /// # Safety
     ///
     /// Only one thread does this, and drops the result after the end of all other
     /// uses of the table that have begun before the end of this one.
-    pub(crate) unsafe fn unlink(&self, mut is_dead: impl FnMut(&Entry) -> bool) -> Unlinked {
+    pub(crate) unsafe fn unlink(&self, mut is_unloaded: impl FnMut(&Entry) -> bool) -> Unlinked {
         let mut unlinked = Unlinked::default();
         for bucket in &self.buckets {
             let mut place = bucket;
@@ -166,7 +166,7 @@ impl Table {
                 let Some(entry) = (unsafe { Entry::at(link) }) else {
                     break;
                 };
-                if !is_dead(entry) {
+                if !is_unloaded(entry) {
                     place = entry.next();
                     continue;
                 }

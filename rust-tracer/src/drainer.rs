@@ -21,7 +21,7 @@ use crate::hook_costs::HookCosts;
 use crate::os;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
-use crate::seats::Seat;
+use crate::thread_slots::ThreadSlot;
 use crate::trace_file::TraceFile;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
@@ -238,7 +238,7 @@ impl Drainer {
 
     fn counters(&self) -> Vec<(Counter, u64)> {
         let runtime = self.runtime;
-        let costs = HookCosts::sum(runtime.seats.iter().map(Seat::costs));
+        let costs = HookCosts::sum(runtime.thread_slots.iter().map(ThreadSlot::costs));
         let own = [
             (Counter::LostEvents, runtime.losses.events()),
             (Counter::LostBuffers, runtime.losses.buffers()),

@@ -826,7 +826,7 @@ pub unsafe extern "C" fn lct_loader_unload(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_code_flushed(runtime: &'static Runtime, compile_id: u32) {
     if let Some(unit) = CodeUnit::compiled(compile_id) {
-        runtime.death_notices.post(unit);
+        runtime.unload_queue.post(unit);
     }
 }
 
@@ -840,7 +840,7 @@ pub unsafe extern "C" fn lct_code_flushed(runtime: &'static Runtime, compile_id:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_method_freed(runtime: &'static Runtime, method_id: u32) {
     if let Some(unit) = CodeUnit::interpreted(method_id) {
-        runtime.death_notices.post(unit);
+        runtime.unload_queue.post(unit);
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct HookCosts {
     /// Those that the set of chains knew.
     pub(crate) chains_found: Count,
     pub(crate) frames_visited: Count,
-    /// Those of which a mark told that they are still the same.
+    /// Those of which a return barrier told that they are still the same.
     pub(crate) frames_saved: Count,
     by_kind: [HookCost; HookKind::ALL.len()],
     /// Hooks of any kind that took very long.

@@ -15,7 +15,7 @@
 //! panic; the lints below see to that.
 //!
 //! Memory that any thread may look at at any time is never freed: the `Runtime`
-//! and its `Seats` live as long as the process, and a seat is used again by a
+//! and its `ThreadSlots` live as long as the process, and a slot is used again by a
 //! later thread. Only what a `ChainSet` removes is, after crossbeam-epoch has found
 //! out that nobody reads it.
 
@@ -46,8 +46,6 @@ mod chain_set;
 mod chain_table;
 mod counters;
 mod cycles;
-mod dead_code;
-mod death_notices;
 mod drainer;
 mod fallible;
 mod hook_costs;
@@ -59,7 +57,9 @@ mod park_domains;
 mod primitive;
 mod retirement;
 mod runtime;
-mod seats;
 mod text;
+mod thread_slots;
 mod trace_file;
 mod tracer;
+mod unload_queue;
+mod unloaded_code;

@@ -16,10 +16,10 @@ use crate::buffer_slot::BufferSlot;
 use crate::chain_key::{ChainKey, CodeUnit};
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
-use crate::death_notices::DeathNotices;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
-use crate::seats::{OwnedSeat, Seats};
+use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
+use crate::unload_queue::UnloadQueue;
 
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());
@@ -261,26 +261,26 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
     });
 }
 
-/// A notice arrives once or is counted as lost.
+/// A entry arrives once or is counted as lost.
 #[test]
 fn notices_arrive_once() {
     loom::model(|| {
-        let notices = Arc::new(DeathNotices::default());
-        let post = |notices: &DeathNotices, method| {
-            notices.post(CodeUnit::interpreted(method).unwrap());
+        let entries = Arc::new(UnloadQueue::default());
+        let post = |entries: &UnloadQueue, method| {
+            entries.post(CodeUnit::interpreted(method).unwrap());
         };
-        post(&notices, 1);
+        post(&entries, 1);
         let poster = thread::spawn({
-            let notices = notices.clone();
-            move || [2, 3].map(|method| post(&notices, method))
+            let entries = entries.clone();
+            move || [2, 3].map(|method| post(&entries, method))
         });
-        let mut units = notices.take_all();
+        let mut units = entries.take_all();
         poster.join().unwrap();
-        units.extend(notices.take_all());
+        units.extend(entries.take_all());
         units.sort_unstable();
         units.dedup();
-        assert_eq!(units.len() as u64 + notices.lost(), 3);
-        assert!(notices.lost() <= 1);
+        assert_eq!(units.len() as u64 + entries.lost(), 3);
+        assert!(entries.lost() <= 1);
     });
 }
 
@@ -291,9 +291,9 @@ fn identifiers_end_after_buffers_are_checked_in() {
     loom::model(|| {
         let runtime = new_runtime();
         let writer = thread::spawn(|| {
-            let mut seat = write_and_post_death(runtime);
-            let buffer = seat.check_out();
-            seat.check_in(buffer);
+            let mut slot = write_and_post_unload(runtime);
+            let buffer = slot.check_out();
+            slot.check_in(buffer);
         });
         assert_ends_after_event(runtime);
         writer.join().unwrap();
@@ -305,7 +305,7 @@ fn identifiers_end_after_buffers_are_checked_in() {
 fn identifiers_end_after_buffers_are_reclaimed() {
     loom::model(|| {
         let runtime = new_runtime();
-        let writer = thread::spawn(|| drop(write_and_post_death(runtime)));
+        let writer = thread::spawn(|| drop(write_and_post_unload(runtime)));
         let reclaimer = thread::spawn(|| runtime.reclaim_all());
         assert_ends_after_event(runtime);
         writer.join().unwrap();
@@ -313,14 +313,14 @@ fn identifiers_end_after_buffers_are_reclaimed() {
     });
 }
 
-fn write_and_post_death(runtime: &'static Runtime) -> OwnedSeat {
-    let mut seat = runtime.seats.take().unwrap();
-    let mut buffer = seat.check_out().unwrap_or_else(|| new_buffer(1));
+fn write_and_post_unload(runtime: &'static Runtime) -> OwnedThreadSlot {
+    let mut slot = runtime.thread_slots.take().unwrap();
+    let mut buffer = slot.check_out().unwrap_or_else(|| new_buffer(1));
     write(&mut buffer, 1);
-    seat.check_in(Some(buffer));
+    slot.check_in(Some(buffer));
     let unit = CodeUnit::interpreted(7).unwrap();
-    runtime.death_notices.post(unit);
-    seat
+    runtime.unload_queue.post(unit);
+    slot
 }
 
 /// What the drainer does. If the identifier has ended, its event is in the queue.
@@ -334,27 +334,27 @@ fn assert_ends_after_event(runtime: &'static Runtime) {
     }
 }
 
-/// A seat has one owner at a time, and whoever looks at all seats finds them.
+/// A slot has one owner at a time, and whoever looks at all slots finds them.
 #[test]
-fn seats_have_one_owner() {
+fn thread_slots_have_one_owner() {
     loom::model(|| {
-        let seats: &'static Seats = Box::leak(Box::default());
+        let slots: &'static ThreadSlots = Box::leak(Box::default());
         let other = thread::spawn(|| {
-            let mut seat = seats.take().unwrap();
-            seat.check_out();
-            seat.check_in(Some(new_buffer(1)));
-            assert!(seats.iter().count() >= 1);
-            drop(seat);
+            let mut slot = slots.take().unwrap();
+            slot.check_out();
+            slot.check_in(Some(new_buffer(1)));
+            assert!(slots.iter().count() >= 1);
+            drop(slot);
         });
-        let mut seat = seats.take().unwrap();
+        let mut slot = slots.take().unwrap();
         // The previous owner may have left its buffer.
-        drop(seat.check_out());
-        seat.check_in(Some(new_buffer(2)));
+        drop(slot.check_out());
+        slot.check_in(Some(new_buffer(2)));
         other.join().unwrap();
-        let left = seats
+        let left = slots
             .iter()
-            .filter(|seat| seat.reclaim().unwrap().is_some());
+            .filter(|slot| slot.reclaim().unwrap().is_some());
         let left = left.count();
-        assert_eq!(left, seats.iter().count());
+        assert_eq!(left, slots.iter().count());
     });
 }

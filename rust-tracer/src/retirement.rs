@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use trace_format::{ChainId, Event, MethodId};
 
 use crate::chain_set::ChainKeeper;
-use crate::dead_code::DeadCode;
 use crate::os;
 use crate::runtime::Runtime;
-use crate::seats::Seat;
+use crate::thread_slots::ThreadSlot;
+use crate::unloaded_code::UnloadedCode;
 
 /// Least time between two purges of the set of chains.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
@@ -28,11 +28,11 @@ pub(crate) struct Retirement {
     runtime: &'static Runtime,
     chains: ChainKeeper<'static>,
     next_purge: Instant,
-    /// How many notices of deaths were lost when the set was emptied for that.
-    lost_notices: u64,
+    /// How many entries of unloads were lost when the set was emptied for that.
+    lost_entries: u64,
     ended: Identifiers,
     /// Threads whose buffers may hold events that refer to these.
-    unsettled: Vec<&'static Seat>,
+    unsettled: Vec<&'static ThreadSlot>,
 }
 
 /// Identifiers that have ended.
@@ -63,14 +63,14 @@ impl Retirement {
             runtime,
             chains: ChainKeeper::new(&runtime.chains),
             next_purge: Instant::now(),
-            lost_notices: 0,
+            lost_entries: 0,
             ended: Identifiers::default(),
             unsettled: Vec::new(),
         }
     }
 
     /// To be called again and again: keeps the set of chains within its bounds,
-    /// and forgets chains of dead code now and then.
+    /// and forgets chains of unloaded code now and then.
     pub(crate) fn step(&mut self) {
         self.chains.step();
         let is_finished = self.chains.is_ready() && self.ended.is_empty();
@@ -79,22 +79,22 @@ impl Retirement {
         }
     }
 
-    /// Forgets chains of dead code.
+    /// Forgets chains of unloaded code.
     pub(crate) fn purge(&mut self) {
         let begin_ns = os::thread_cpu_ns();
-        let lost_notices = self.runtime.death_notices.lost();
-        let dead = DeadCode::new(self.runtime.death_notices.take_all());
-        if dead.is_empty() {
+        let lost_entries = self.runtime.unload_queue.lost();
+        let unloaded = UnloadedCode::new(self.runtime.unload_queue.take_all());
+        if unloaded.is_empty() {
             return;
         }
-        if lost_notices == self.lost_notices {
-            self.ended.chains.extend(self.chains.purge(&dead));
+        if lost_entries == self.lost_entries {
+            self.ended.chains.extend(self.chains.purge(&unloaded));
         } else if self.chains.empty() {
-            // Nobody knew what else was dead, and must not stay for ever.
-            self.lost_notices = lost_notices;
+            // Nobody knew what else was unloaded, and must not stay for ever.
+            self.lost_entries = lost_entries;
         }
-        self.ended.methods.extend(dead.methods());
-        self.unsettled = self.runtime.seats.iter().collect();
+        self.ended.methods.extend(unloaded.methods());
+        self.unsettled = self.runtime.thread_slots.iter().collect();
 
         let duration = Duration::from_nanos(os::thread_cpu_ns().saturating_sub(begin_ns));
         let interval = duration.saturating_mul(INTERVAL_PER_DURATION);
@@ -107,7 +107,7 @@ impl Retirement {
     /// the buffers of the threads that stand in the way.
     pub(crate) fn take_settled(&mut self) -> Identifiers {
         let runtime = self.runtime;
-        self.unsettled.retain(|seat| runtime.reclaim(seat).is_err());
+        self.unsettled.retain(|slot| runtime.reclaim(slot).is_err());
         // In this order: whoever took a buffer before has said so before.
         if self.unsettled.is_empty() && !runtime.is_reclaiming() {
             mem::take(&mut self.ended)
@@ -144,7 +144,7 @@ mod tests {
         let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
         let chain = tracer.add_chain(ChainKey::of(&[5 << 16, 7 << 16 | 3]), &[], false);
         tracer.contended_enter(1, 1, 0, chain, false);
-        runtime.death_notices.post(method(7));
+        runtime.unload_queue.post(method(7));
         retirement.step();
         assert_eq!(
             events(&mut retirement),
@@ -164,21 +164,21 @@ mod tests {
     fn a_buffer_that_is_being_written_to_is_waited_for() {
         let runtime = runtime();
         let mut retirement = Retirement::new(runtime);
-        let mut seat = runtime.seats.take().unwrap();
-        seat.check_out();
-        runtime.death_notices.post(method(7));
+        let mut slot = runtime.thread_slots.take().unwrap();
+        slot.check_out();
+        runtime.unload_queue.post(method(7));
         retirement.step();
         assert_eq!(events(&mut retirement), []);
-        // Deaths that come meanwhile are next.
-        runtime.death_notices.post(method(8));
+        // Unloads that come meanwhile are next.
+        runtime.unload_queue.post(method(8));
         retirement.next_purge = Instant::now();
         (0..10).for_each(|_| retirement.step());
-        seat.check_in(None);
+        slot.check_in(None);
         let ended = |method| [Event::MethodRetired { method }];
         assert_eq!(events(&mut retirement), ended(7));
         // Those of a thread that came afterwards do not matter.
         retirement.step();
-        let mut late = runtime.seats.take().unwrap();
+        let mut late = runtime.thread_slots.take().unwrap();
         late.check_out();
         assert_eq!(events(&mut retirement), ended(8));
     }
@@ -191,19 +191,19 @@ mod tests {
         let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
         let key = ChainKey::of(&[7 << 16]);
         tracer.add_chain(key, &[], false);
-        let mut notices = 0;
-        while runtime.death_notices.lost() == 0 {
-            notices += 1;
-            runtime.death_notices.post(method(1000 + notices));
+        let mut entries = 0;
+        while runtime.unload_queue.lost() == 0 {
+            entries += 1;
+            runtime.unload_queue.post(method(1000 + entries));
         }
         retirement.purge();
         assert_eq!(tracer.find_chain(key, 0), NONE);
         assert_eq!((runtime.chains.resets(), runtime.chains.purged()), (1, 0));
-        assert_eq!(events(&mut retirement).len(), notices as usize - 1);
+        assert_eq!(events(&mut retirement).len(), entries as usize - 1);
 
         // Once.
         tracer.add_chain(key, &[], false);
-        runtime.death_notices.post(method(1));
+        runtime.unload_queue.post(method(1));
         retirement.purge();
         assert_eq!(tracer.find_chain(key, 0), 2);
     }

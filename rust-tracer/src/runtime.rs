@@ -15,12 +15,12 @@ use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, Serial};
 use crate::cycles;
-use crate::death_notices::DeathNotices;
 use crate::drainer::{self, StopSignal};
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
-use crate::seats::{Seat, Seats};
+use crate::thread_slots::{ThreadSlot, ThreadSlots};
 use crate::trace_file::{OpenError, TraceFile};
+use crate::unload_queue::UnloadQueue;
 
 /// Default of [`Config::max_buffer_bytes`].
 const DEFAULT_MAX_BUFFER_BYTES: u64 = 64 << 20;
@@ -56,13 +56,13 @@ pub struct Runtime {
     closed: AtomicBool,
     /// How many threads are in `reclaim_all`.
     reclaiming: AtomicU32,
-    pub(crate) seats: Seats,
+    pub(crate) thread_slots: ThreadSlots,
     pub(crate) queue: BufferQueue,
     pub(crate) pool: BufferPool,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
     pub(crate) chains: ChainSet,
-    pub(crate) death_notices: DeathNotices,
+    pub(crate) unload_queue: UnloadQueue,
     pub(crate) thread_ids: Serial,
     pub(crate) lock_ids: Serial,
     pub(crate) park_domains: ParkDomains,
@@ -105,13 +105,13 @@ impl Runtime {
             metadata_lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             reclaiming: AtomicU32::new(0),
-            seats: Seats::default(),
+            thread_slots: ThreadSlots::default(),
             queue: BufferQueue::default(),
             pool: BufferPool::default(),
             budget: BufferBudget::default(),
             losses: Losses::default(),
             chains: ChainSet::new(max_chain_bytes),
-            death_notices: DeathNotices::default(),
+            unload_queue: UnloadQueue::default(),
             thread_ids: Serial::default(),
             lock_ids: Serial::after(PARK_DOMAINS),
             park_domains: ParkDomains::default(),
@@ -130,11 +130,11 @@ impl Runtime {
     /// Hands the buffers of all threads to the drainer, but for those that are
     /// being written to at this moment. Returns whether there were none.
     pub(crate) fn reclaim_all(&self) -> bool {
-        // Relaxed: whoever finds a seat emptied by this sees it all the same.
+        // Relaxed: whoever finds a slot emptied by this sees it all the same.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
         let mut is_complete = true;
-        for seat in self.seats.iter() {
-            is_complete &= self.reclaim(seat).is_ok();
+        for slot in self.thread_slots.iter() {
+            is_complete &= self.reclaim(slot).is_ok();
         }
         // Release: whoever sees that this is over sees the buffers in the queue.
         self.reclaiming.fetch_sub(1, Ordering::Release);
@@ -154,14 +154,14 @@ impl Runtime {
     }
 
     /// Hands the buffer of one thread, if it has one, to the drainer.
-    pub(crate) fn reclaim(&self, seat: &Seat) -> Result<(), CheckedOut> {
-        if let Some(buffer) = seat.reclaim()? {
+    pub(crate) fn reclaim(&self, slot: &ThreadSlot) -> Result<(), CheckedOut> {
+        if let Some(buffer) = slot.reclaim()? {
             self.submit(buffer);
         }
         Ok(())
     }
 
-    /// Buffers may be on their way from a seat to the queue.
+    /// Buffers may be on their way from a slot to the queue.
     pub(crate) fn is_reclaiming(&self) -> bool {
         // Acquire: see `reclaim_all`.
         self.reclaiming.load(Ordering::Acquire) > 0

@@ -81,7 +81,7 @@ impl TraceFile {
         }
     }
 
-    /// Notices if somebody has removed the file.
+    /// Entries if somebody has removed the file.
     pub(crate) fn check(&mut self) {
         let Some(file) = &self.file else { return };
         if self.is_regular && file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) {

@@ -17,7 +17,7 @@ use crate::fallible::{try_box, try_to_string};
 use crate::hook_costs::HookKind;
 use crate::lock::Lock;
 use crate::runtime::Runtime;
-use crate::seats::OwnedSeat;
+use crate::thread_slots::OwnedThreadSlot;
 
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
 /// do the same do not submit their buffers at the same time (paper, section 3.1).
@@ -39,7 +39,7 @@ const MAX_FRAMES: usize = 1 << 14;
 #[derive(Debug)]
 pub struct ThreadTracer {
     runtime: &'static Runtime,
-    seat: OwnedSeat,
+    slot: OwnedThreadSlot,
     chains: ChainAccess<'static>,
     thread: ThreadId,
     /// Index of the next buffer.
@@ -74,11 +74,11 @@ impl ThreadTracer {
         time_ns: u64,
     ) -> Option<Box<Self>> {
         let name = try_to_string(name)?;
-        let seat = runtime.seats.take()?;
+        let slot = runtime.thread_slots.take()?;
         let thread = runtime.thread_ids.next_u32();
         let mut tracer = try_box(Self {
             runtime,
-            seat,
+            slot,
             chains: runtime.chains.access(),
             thread,
             next_buffer: 0,
@@ -223,7 +223,7 @@ impl ThreadTracer {
     pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let found = self.chains.find(key, epoch);
-        self.seat
+        self.slot
             .costs()
             .add_chain(found.is_some(), key.frames.len(), saved);
         found.unwrap_or(NONE)
@@ -242,14 +242,14 @@ impl ThreadTracer {
         if epoch != self.runtime.metadata_epoch() {
             return NONE;
         }
-        self.seat.costs().add_chain(true, len, saved);
+        self.slot.costs().add_chain(true, len, saved);
         chain
     }
 
     /// Counts a hook that began at `begin_cycles` and ends now. Its cycles stand
     /// for those of as many hooks as `weight`.
     pub(crate) fn end_hook(&mut self, kind: HookKind, begin_cycles: u64, weight: u32) {
-        let costs = self.seat.costs();
+        let costs = self.slot.costs();
         if weight == 0 {
             costs.add_hook(kind);
         } else {
@@ -350,11 +350,11 @@ impl ThreadTracer {
     #[inline]
     fn write(&mut self, record: &Record<'_>) {
         let buffer = self
-            .seat
+            .slot
             .check_out()
             .or_else(|| self.new_buffer(record, false));
         let Some(mut buffer) = buffer else {
-            self.seat.check_in(None);
+            self.slot.check_in(None);
             return self.lose(record);
         };
         if record.encode_to(&mut buffer).is_err() {
@@ -363,7 +363,7 @@ impl ThreadTracer {
                 self.lose(record);
             }
         }
-        self.seat.check_in(Some(buffer));
+        self.slot.check_in(Some(buffer));
     }
 
     /// Submits a full buffer and returns another one. When no other one is to
@@ -422,10 +422,10 @@ impl ThreadTracer {
     }
 
     fn submit_buffer(&mut self) {
-        if let Some(buffer) = self.seat.check_out() {
+        if let Some(buffer) = self.slot.check_out() {
             self.runtime.submit(buffer);
         }
-        self.seat.check_in(None);
+        self.slot.check_in(None);
     }
 
     fn random_buffer_len(&mut self) -> usize {

@@ -229,11 +229,11 @@ impl Content {
                 .iter()
                 .all(|chain| self.chains_described.contains_key(chain))
         );
-        self.assert_dead_code_forgotten();
+        self.assert_unloaded_code_forgotten();
     }
 
     /// All chains and methods ended but those that the client uses to its end.
-    fn assert_dead_code_forgotten(&self) {
+    fn assert_unloaded_code_forgotten(&self) {
         let described: HashSet<_> = self.chains_described.keys().copied().collect();
         assert!(self.chains_retired.is_subset(&described));
         assert_eq!(described.difference(&self.chains_retired).count(), 500);

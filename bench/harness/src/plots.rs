@@ -13,7 +13,7 @@ use crate::figures::{
 use crate::results::Results;
 use crate::statistics::{Estimate, Quartiles};
 use crate::suite::Kind;
-use chart::{Bar, Chart, Group};
+use chart::{Bar, Chart, Mechanism};
 
 /// Draws all plots for which there are figures into `folder`, each as SVG and as
 /// PNG.
@@ -91,7 +91,7 @@ fn overheads(
             let ratio = figures.mean(Some(kind), configuration).and_then(of_mean)?;
             Some(percents(ratio.value, ratio.low, ratio.high))
         });
-        groups.push(Group {
+        groups.push(Mechanism {
             label: format!("G.Mean {}", kind.name()),
             section: kind.name(),
             bars: means.collect(),
@@ -203,15 +203,15 @@ fn traced(figures: &Figures) -> impl Iterator<Item = (&WorkloadFigures, &TraceFi
     workloads.filter_map(|figures| Some((figures, figures.trace(Configuration::Compressed)?)))
 }
 
-fn group(figures: &WorkloadFigures, bars: Vec<Option<Bar>>) -> Group {
-    Group {
+fn group(figures: &WorkloadFigures, bars: Vec<Option<Bar>>) -> Mechanism {
+    Mechanism {
         label: figures.label(),
         section: figures.workload.kind.name(),
         bars,
     }
 }
 
-fn with_bars(mut groups: Vec<Group>) -> Vec<Group> {
+fn with_bars(mut groups: Vec<Mechanism>) -> Vec<Mechanism> {
     groups.retain(|group| group.bars.iter().any(Option::is_some));
     groups
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trace_analysis::{Aspect, Selection, Waiting};
+use trace_analysis::{Aspect, Selection, WaitKind};
 
 /// Shows who blocks whom on which lock in a Java application.
 ///
@@ -137,20 +137,20 @@ pub(crate) struct KindArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KindArgument {
-    One(Waiting),
+    One(WaitKind),
     All,
 }
 
 impl KindArguments {
     /// No waits but those of this kind are wanted.
-    pub(crate) fn is_only(&self, waiting: Waiting) -> bool {
+    pub(crate) fn is_only(&self, waiting: WaitKind) -> bool {
         self.kind
             .iter()
             .all(|&kind| kind == KindArgument::One(waiting))
     }
 
     /// Waits of this kind are wanted.
-    pub(crate) fn contains(&self, waiting: Waiting) -> bool {
+    pub(crate) fn contains(&self, waiting: WaitKind) -> bool {
         let wanted = [KindArgument::All, KindArgument::One(waiting)];
         self.kind.iter().any(|kind| wanted.contains(kind))
     }
@@ -221,9 +221,9 @@ fn aspect_parser() -> impl TypedValueParser<Value = Aspect> {
 }
 
 fn kind_parser() -> impl TypedValueParser<Value = KindArgument> {
-    let names = Waiting::ALL.map(Waiting::name).into_iter().chain(["all"]);
+    let names = WaitKind::ALL.map(WaitKind::name).into_iter().chain(["all"]);
     PossibleValuesParser::new(names).map(|name| {
-        let kind = Waiting::ALL.into_iter().find(|kind| kind.name() == name);
+        let kind = WaitKind::ALL.into_iter().find(|kind| kind.name() == name);
         kind.map_or(KindArgument::All, KindArgument::One)
     })
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
 
 /// The contentions of a wait, if it is of the kinds wanted.
 fn wanted<'a>(wait: &'a Wait, kinds: &KindArguments) -> &'a [Contention] {
-    if kinds.contains(wait.kind.waiting()) {
+    if kinds.contains(wait.kind) {
         &wait.contentions
     } else {
         &[]
@@ -74,13 +74,15 @@ fn wanted<'a>(wait: &'a Wait, kinds: &KindArguments) -> &'a [Contention] {
 /// A contention without the call chains.
 #[derive(Serialize)]
 struct Record<'a> {
-    group: &'static str,
+    mechanism: &'static str,
     lock_class: String,
     lock_id: String,
     /// The class that the lock object stands for, if it is a `java.lang.Class`.
     #[serde(skip_serializing_if = "Option::is_none")]
     mirrored_class: Option<&'a str>,
     kind: &'static str,
+    /// The lock was re-acquired after `Object.wait` or `Condition.await`.
+    after_wait: bool,
     thread: ThreadRecord<'a>,
     owner: Option<ThreadRecord<'a>>,
     /// Why there is no owner.
@@ -110,12 +112,13 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-const CSV_COLUMNS: [&str; 15] = [
-    "group",
+const CSV_COLUMNS: [&str; 16] = [
+    "mechanism",
     "lock_class",
     "lock_id",
     "mirrored_class",
     "kind",
+    "after_wait",
     "thread_id",
     "thread_name",
     "owner_id",
@@ -146,11 +149,12 @@ impl<'a> Record<'a> {
             Owner::Unknown(reason) => (None, Some(reason.name())),
         };
         Self {
-            group: wait.group.name(),
+            mechanism: wait.mechanism.name(),
             lock_class,
             lock_id: entities.lock_id(wait.lock),
             mirrored_class,
             kind: wait.kind.name(),
+            after_wait: wait.after_wait,
             thread: ThreadRecord::new(wait.thread, entities),
             owner,
             unknown_reason,
@@ -161,13 +165,14 @@ impl<'a> Record<'a> {
     }
 
     /// The values of [`CSV_COLUMNS`]; empty where there is none.
-    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 15] {
+    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 16] {
         [
-            self.group.to_owned(),
+            self.mechanism.to_owned(),
             self.lock_class.clone(),
             self.lock_id.clone(),
             self.mirrored_class.unwrap_or_default().to_owned(),
             self.kind.to_owned(),
+            self.after_wait.to_string(),
             self.thread.id.to_string(),
             self.thread.name.to_owned(),
             self.owner

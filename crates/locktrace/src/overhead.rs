@@ -32,7 +32,7 @@ pub(crate) struct ChainCost {
     pub(crate) purged: u64,
     /// Physical frames that stack walks visited.
     pub(crate) frames_visited: u64,
-    /// Physical frames that a mark made it unnecessary to visit.
+    /// Physical frames that a return barrier made it unnecessary to visit.
     pub(crate) frames_saved: u64,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct ChainCost {
 pub(crate) struct HookCost {
     /// `interrupted` for those of any kind in which the thread was descheduled
     /// or had much to describe.
-    pub(crate) kind: &'static str,
+    pub(crate) hook: &'static str,
     pub(crate) hooks: u64,
     /// Cycles of the time stamp counter.
     pub(crate) cycles: u64,
@@ -71,9 +71,9 @@ impl ChainCost {
 impl HookCost {
     /// Those that were not interrupted, by kind; kinds that never ran are left
     /// out.
-    pub(crate) fn by_kind(summary: &TraceSummary) -> Vec<Self> {
-        let by_kind = HOOKS.map(|(kind, hooks, cycles)| Self::of(summary, kind, hooks, cycles));
-        by_kind.into_iter().filter(|cost| cost.hooks > 0).collect()
+    pub(crate) fn by_hook(summary: &TraceSummary) -> Vec<Self> {
+        let by_hook = HOOKS.map(|(hook, hooks, cycles)| Self::of(summary, hook, hooks, cycles));
+        by_hook.into_iter().filter(|cost| cost.hooks > 0).collect()
     }
 
     /// Those that were interrupted.
@@ -82,11 +82,11 @@ impl HookCost {
         Self::of(summary, "interrupted", hooks, cycles)
     }
 
-    fn of(summary: &TraceSummary, kind: &'static str, hooks: Counter, cycles: Counter) -> Self {
+    fn of(summary: &TraceSummary, hook: &'static str, hooks: Counter, cycles: Counter) -> Self {
         let cycles = value(summary, cycles);
         let elapsed = share(cycles, value(summary, Counter::ElapsedCycles));
         Self {
-            kind,
+            hook,
             hooks: value(summary, hooks),
             cycles,
             duration_ns: (elapsed * summary.duration_ns as f64).round() as u64,
@@ -94,10 +94,10 @@ impl HookCost {
     }
 
     /// The sum of `costs`.
-    pub(crate) fn sum(kind: &'static str, costs: &[Self]) -> Self {
+    pub(crate) fn sum(hook: &'static str, costs: &[Self]) -> Self {
         let sum = |of: fn(&Self) -> u64| costs.iter().map(of).fold(0, u64::saturating_add);
         Self {
-            kind,
+            hook,
             hooks: sum(|cost| cost.hooks),
             cycles: sum(|cost| cost.cycles),
             duration_ns: sum(|cost| cost.duration_ns),

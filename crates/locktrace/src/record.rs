@@ -15,7 +15,7 @@ impl Serialize for NamedNumbers {
 /// The waits of one mechanism and kind.
 #[derive(Debug, Serialize)]
 pub(crate) struct KindRecord {
-    group: &'static str,
+    mechanism: &'static str,
     kind: &'static str,
     waits: u64,
     duration_ns: u64,
@@ -24,8 +24,8 @@ pub(crate) struct KindRecord {
 /// The waits of all mechanisms and kinds that there are.
 pub(crate) fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
     let found = waits.iter().filter(|(.., sums)| sums.waits > 0);
-    let records = found.map(|(group, waiting, sums)| KindRecord {
-        group: group.name(),
+    let records = found.map(|(mechanism, waiting, sums)| KindRecord {
+        mechanism: mechanism.name(),
         kind: waiting.name(),
         waits: sums.waits,
         duration_ns: sums.duration_ns,

@@ -96,7 +96,7 @@ impl TraceRecord {
                 }
             });
         let interrupted = Some(HookCost::interrupted(summary)).filter(|cost| cost.hooks > 0);
-        let hook_costs = HookCost::by_kind(summary).into_iter().chain(interrupted);
+        let hook_costs = HookCost::by_hook(summary).into_iter().chain(interrupted);
         let tracer = summary.tracer.iter();
         let analysis = summary.counters.iter();
         Self {
@@ -225,9 +225,9 @@ fn add_event_row(table: &mut Table, name: &str, count: EventCount) {
 /// What the threads waited for.
 fn add_waits(text: &mut String, summary: &TraceSummary) {
     let mut table = new_table(["Waits", "Count", "Time", "Average"]);
-    for (group, waiting, sums) in summary.waits.iter().filter(|(.., sums)| sums.waits > 0) {
+    for (mechanism, waiting, sums) in summary.waits.iter().filter(|(.., sums)| sums.waits > 0) {
         table.add_row([
-            format!("{} {}", group.name(), waiting.name()),
+            format!("{} {}", mechanism.name(), waiting.name()),
             human::count(sums.waits),
             human::duration(sums.duration_ns),
             human::duration(sums.duration_ns / sums.waits),
@@ -256,13 +256,17 @@ fn add_chain_cost(text: &mut String, summary: &TraceSummary) {
 
     let mut frames = new_table(["Stack frames", "Count", "Share"]);
     frames.add_row(row("visited", cost.frames_visited, cost.frames()));
-    frames.add_row(row("saved by marks", cost.frames_saved, cost.frames()));
+    frames.add_row(row(
+        "saved by return barriers",
+        cost.frames_saved,
+        cost.frames(),
+    ));
     add_table(text, &frames);
 }
 
 /// The time that the program spent in the tracer.
 fn add_hook_costs(text: &mut String, summary: &TraceSummary) {
-    let by_kind = HookCost::by_kind(summary);
+    let by_hook = HookCost::by_hook(summary);
     let interrupted = HookCost::interrupted(summary);
     let mut table = new_table([
         "Hooks",
@@ -272,11 +276,11 @@ fn add_hook_costs(text: &mut String, summary: &TraceSummary) {
         "Time",
         "Of the trace",
     ]);
-    let all = HookCost::sum("All but interrupted", &by_kind);
-    for cost in by_kind.iter().chain([&all, &interrupted]) {
+    let all = HookCost::sum("All but interrupted", &by_hook);
+    for cost in by_hook.iter().chain([&all, &interrupted]) {
         let share = human::share(cost.duration_ns, summary.duration_ns);
         table.add_row([
-            cost.kind,
+            cost.hook,
             &human::count(cost.hooks),
             &human::count(cost.cycles),
             &human::count(cost.cycles_per_hook()),

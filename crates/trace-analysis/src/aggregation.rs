@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::aspect::{Aspect, Value};
-use crate::contention::{Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Owner, UnknownOwner, Wait};
 use crate::entity::Entities;
 use crate::method_table::MethodTable;
 
@@ -160,7 +160,7 @@ impl Aggregation {
             &mut self.safepoint_ns,
             wait.safepoint_ns.min(wait.duration_ns),
         );
-        if wait.kind == WaitKind::ReenterAfterWait {
+        if wait.after_wait {
             add_saturating(&mut self.reenter_after_wait_ns, wait.duration_ns);
         }
         self.divide(wait);

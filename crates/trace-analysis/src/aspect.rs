@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contention::{Group, Owner, UnknownOwner, Wait, Waiting};
+use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex, ThreadIndex};
 use crate::method_table::MethodTable;
 
@@ -11,7 +11,7 @@ use crate::method_table::MethodTable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aspect {
     /// Intrinsic locks or `java.util.concurrent`.
-    Group,
+    Mechanism,
     /// What the thread waited for: a lock, another thread, work, or time.
     Kind,
     /// Class of the lock object.
@@ -37,7 +37,7 @@ pub enum Aspect {
 impl Aspect {
     /// All aspects.
     pub const ALL: [Aspect; 10] = [
-        Aspect::Group,
+        Aspect::Mechanism,
         Aspect::Kind,
         Aspect::LockClass,
         Aspect::Lock,
@@ -52,7 +52,7 @@ impl Aspect {
     /// Name on the command line and in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
-            Aspect::Group => "group",
+            Aspect::Mechanism => "mechanism",
             Aspect::Kind => "kind",
             Aspect::LockClass => "lock-class",
             Aspect::Lock => "lock",
@@ -85,8 +85,8 @@ impl Aspect {
         methods: &mut MethodTable,
     ) -> Value {
         match self {
-            Aspect::Group => Value::Group(wait.group),
-            Aspect::Kind => Value::Kind(wait.kind.waiting()),
+            Aspect::Mechanism => Value::Mechanism(wait.mechanism),
+            Aspect::Kind => Value::Kind(wait.kind),
             Aspect::LockClass => match entities.lock_class(wait.lock) {
                 Some(class) => Value::Class(class),
                 None => Value::Lock(wait.lock),
@@ -131,9 +131,9 @@ impl FromStr for Aspect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A mechanism.
-    Group(Group),
+    Mechanism(Mechanism),
     /// What threads wait for.
-    Kind(Waiting),
+    Kind(WaitKind),
     /// A class.
     Class(ClassIndex),
     /// A lock object; under [`Aspect::LockClass`] one without a description.
@@ -152,12 +152,12 @@ impl Value {
     /// Text for people.
     pub fn label(self, entities: &Entities) -> String {
         match self {
-            Value::Group(Group::Monitor) => "intrinsic locks".to_owned(),
-            Value::Group(Group::Park) => "java.util.concurrent".to_owned(),
-            Value::Kind(Waiting::Contention) => "contention".to_owned(),
-            Value::Kind(Waiting::Conditional) => "conditional waiting".to_owned(),
-            Value::Kind(Waiting::Idle) => "idle".to_owned(),
-            Value::Kind(Waiting::Sleep) => "timed sleep".to_owned(),
+            Value::Mechanism(Mechanism::Monitor) => "intrinsic locks".to_owned(),
+            Value::Mechanism(Mechanism::Park) => "java.util.concurrent".to_owned(),
+            Value::Kind(WaitKind::Contention) => "contention".to_owned(),
+            Value::Kind(WaitKind::Conditional) => "conditional waiting".to_owned(),
+            Value::Kind(WaitKind::Idle) => "idle".to_owned(),
+            Value::Kind(WaitKind::Sleep) => "timed sleep".to_owned(),
             Value::Class(class) => entities.class_name(class).to_owned(),
             Value::Lock(lock) => entities.lock_label(lock),
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
@@ -180,7 +180,7 @@ impl Value {
     /// thing never.
     pub fn key(self, entities: &Entities) -> String {
         match self {
-            Value::Group(group) => group.name().to_owned(),
+            Value::Mechanism(mechanism) => mechanism.name().to_owned(),
             Value::Kind(kind) => kind.name().to_owned(),
             Value::Class(class) => entities.class_name(class).to_owned(),
             Value::Lock(lock) => entities.lock_id(lock),

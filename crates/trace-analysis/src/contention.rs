@@ -4,70 +4,29 @@ use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 
 /// The mechanism that made a thread wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Group {
+pub enum Mechanism {
     /// A Java object's intrinsic lock.
     Monitor,
     /// A synchronizer of `java.util.concurrent`.
     Park,
 }
 
-impl Group {
+impl Mechanism {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::Monitor, Self::Park];
 
     /// Name in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
-            Group::Monitor => "monitor",
-            Group::Park => "park",
-        }
-    }
-}
-
-/// How a thread came to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WaitKind {
-    /// It entered a synchronized block or method, or acquired a lock of
-    /// `java.util.concurrent`.
-    Enter,
-    /// It re-acquired the lock after `Object.wait` or `Condition.await`. Often not critical: of
-    /// several notified threads, only the first finds work (paper, section 3.2).
-    ReenterAfterWait,
-    /// It waited for another thread to do something: a count-down, a signal, an
-    /// exchange.
-    Conditional,
-    /// It is a worker that waited for work.
-    Idle,
-    /// It waited for time to pass.
-    Sleep,
-}
-
-impl WaitKind {
-    /// Name in machine-readable output.
-    pub fn name(self) -> &'static str {
-        match self {
-            WaitKind::Enter => "enter",
-            WaitKind::ReenterAfterWait => "reenter-after-wait",
-            WaitKind::Conditional => "conditional",
-            WaitKind::Idle => "idle",
-            WaitKind::Sleep => "sleep",
-        }
-    }
-
-    /// What the wait was for.
-    pub fn waiting(self) -> Waiting {
-        match self {
-            WaitKind::Enter | WaitKind::ReenterAfterWait => Waiting::Contention,
-            WaitKind::Conditional => Waiting::Conditional,
-            WaitKind::Idle => Waiting::Idle,
-            WaitKind::Sleep => Waiting::Sleep,
+            Mechanism::Monitor => "monitor",
+            Mechanism::Park => "park",
         }
     }
 }
 
 /// What threads wait for. Only contention is lost time by all means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Waiting {
+pub enum WaitKind {
     /// A lock that another thread holds.
     Contention,
     /// Another thread must do something.
@@ -78,7 +37,7 @@ pub enum Waiting {
     Sleep,
 }
 
-impl Waiting {
+impl WaitKind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Contention, Self::Conditional, Self::Idle, Self::Sleep];
 
@@ -102,9 +61,12 @@ pub struct Wait {
     /// Number of the wait, unique within one analysis; counts from 0.
     pub id: u64,
     /// The mechanism.
-    pub group: Group,
-    /// How the thread came to wait.
+    pub mechanism: Mechanism,
+    /// What the wait was for.
     pub kind: WaitKind,
+    /// The thread re-acquired the lock after `Object.wait` or `Condition.await`. Often not
+    /// critical: of several notified threads, only the first finds work (paper, section 3.2).
+    pub after_wait: bool,
     /// The lock waited for.
     pub lock: LockIndex,
     /// The thread that waited.
@@ -126,8 +88,9 @@ impl Wait {
     pub(crate) fn blank() -> Self {
         Self {
             id: 0,
-            group: Group::Monitor,
-            kind: WaitKind::Enter,
+            mechanism: Mechanism::Monitor,
+            kind: WaitKind::Contention,
+            after_wait: false,
             lock: LockIndex(0),
             thread: ThreadIndex(0),
             chain: ChainIndex::NOT_RECORDED,

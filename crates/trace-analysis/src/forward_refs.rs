@@ -1,7 +1,7 @@
 //! The call chains behind forward references.
 //!
 //! They come behind the exits that refer to them: when the method that acquired the
-//! lock releases it for good. There is one for each contended tenure with an
+//! lock releases it for good. There is one for each contended hold with an
 //! `Object.wait` in it, so a long trace has too many to keep them all. But nearly all
 //! come soon: a reader that is some way ahead of the analysis finds them
 //! ([`Lookahead`]). Only if it does not, a pass over the whole trace finds those that

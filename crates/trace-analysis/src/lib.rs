@@ -38,7 +38,7 @@ mod trace_file;
 pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
 pub use analysis::{Analysis, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect, Value};
-pub use contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind, Waiting};
+pub use contention::{Contention, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,

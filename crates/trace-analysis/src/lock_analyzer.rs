@@ -24,7 +24,7 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Group, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::timeline::{self, Start, Timeline};
@@ -71,7 +71,7 @@ impl timeline::Interval for Interval {
 #[derive(Debug)]
 pub(crate) struct LockAnalyzer {
     lock: LockIndex,
-    tenure: Tenure,
+    owner_state: OwnerState,
     /// The threads that wait, in the order of their enter events.
     waiters: Vec<Waiter>,
     /// Empty while no thread waits.
@@ -80,7 +80,7 @@ pub(crate) struct LockAnalyzer {
 
 /// What the lock's last event says about its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tenure {
+enum OwnerState {
     /// Nothing.
     Unseen,
     /// The thread acquired the lock.
@@ -96,14 +96,14 @@ struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
     start: Start,
-    kind: WaitKind,
+    after_wait: bool,
 }
 
 impl LockAnalyzer {
     pub(crate) fn new(lock: LockIndex) -> Self {
         Self {
             lock,
-            tenure: Tenure::Unseen,
+            owner_state: OwnerState::Unseen,
             waiters: Vec::new(),
             timeline: Timeline::default(),
         }
@@ -119,16 +119,11 @@ impl LockAnalyzer {
         counters: &mut Counters,
     ) {
         self.abandon_wait(thread, counters);
-        let kind = if after_wait {
-            WaitKind::ReenterAfterWait
-        } else {
-            WaitKind::Enter
-        };
         self.waiters.push(Waiter {
             thread,
             chain,
             start: self.timeline.start_wait(time_ns),
-            kind,
+            after_wait,
         });
     }
 
@@ -156,7 +151,7 @@ impl LockAnalyzer {
             is_gap: false,
         };
         self.end_interval(interval, counters);
-        self.tenure = Tenure::Entered(thread);
+        self.owner_state = OwnerState::Entered(thread);
         waiter.is_some()
     }
 
@@ -170,8 +165,8 @@ impl LockAnalyzer {
     ) {
         self.abandon_wait(thread, counters);
         let owner = Owner::Thread { thread, chain };
-        let owner_for_earlier = match self.tenure {
-            Tenure::Entered(other) if other != thread => {
+        let owner_for_earlier = match self.owner_state {
+            OwnerState::Entered(other) if other != thread => {
                 if self
                     .waiters
                     .first()
@@ -181,7 +176,7 @@ impl LockAnalyzer {
                 }
                 Owner::Unknown(UnknownOwner::NoExit)
             }
-            Tenure::Lost => Owner::Unknown(UnknownOwner::Lost),
+            OwnerState::Lost => Owner::Unknown(UnknownOwner::Lost),
             _ => owner,
         };
         self.end_interval(
@@ -193,7 +188,7 @@ impl LockAnalyzer {
             },
             counters,
         );
-        self.tenure = Tenure::Released;
+        self.owner_state = OwnerState::Released;
     }
 
     /// An event of `thread` is lost.
@@ -214,7 +209,7 @@ impl LockAnalyzer {
         // Without a duration: it only tells who began to wait before the loss.
         let interval = Interval::unknown(0, UnknownOwner::Lost, is_gap);
         self.end_interval(interval, counters);
-        self.tenure = Tenure::Lost;
+        self.owner_state = OwnerState::Lost;
     }
 
     /// Durations of the waits that have not ended, up to the last boundary.
@@ -229,8 +224,9 @@ impl LockAnalyzer {
     fn describe_wait(&self, waiter: &Waiter, entered_ns: u64, wait: &mut Wait) {
         let start_ns = waiter.start.time_ns;
         let end_ns = entered_ns.max(start_ns);
-        wait.group = Group::Monitor;
-        wait.kind = waiter.kind;
+        wait.mechanism = Mechanism::Monitor;
+        wait.kind = WaitKind::Contention;
+        wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
@@ -258,10 +254,10 @@ impl LockAnalyzer {
 
     /// Why the owner between the last boundary and an entered event is unknown.
     fn why_unknown(&self) -> UnknownOwner {
-        match self.tenure {
-            Tenure::Unseen | Tenure::Entered(_) => UnknownOwner::NoExit,
-            Tenure::Released => UnknownOwner::HandOff,
-            Tenure::Lost => UnknownOwner::Lost,
+        match self.owner_state {
+            OwnerState::Unseen | OwnerState::Entered(_) => UnknownOwner::NoExit,
+            OwnerState::Released => UnknownOwner::HandOff,
+            OwnerState::Lost => UnknownOwner::Lost,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How many waits there are of each kind.
 
-use crate::contention::{Group, Wait, Waiting};
+use crate::contention::{Mechanism, Wait, WaitKind};
 
 /// Sums over some waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,12 +20,12 @@ impl WaitSums {
 
 /// Sums over waits, told apart by mechanism and by what they were for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WaitTally([[WaitSums; Waiting::ALL.len()]; Group::ALL.len()]);
+pub struct WaitTally([[WaitSums; WaitKind::ALL.len()]; Mechanism::ALL.len()]);
 
 impl WaitTally {
     /// Adds a wait.
     pub fn add(&mut self, wait: &Wait) {
-        let sums = &mut self.0[wait.group as usize][wait.kind.waiting() as usize];
+        let sums = &mut self.0[wait.mechanism as usize][wait.kind as usize];
         sums.add(WaitSums {
             waits: 1,
             duration_ns: wait.duration_ns,
@@ -34,27 +34,27 @@ impl WaitTally {
 
     /// Adds what another tally has.
     pub fn merge(&mut self, other: &Self) {
-        for (group, waiting, sums) in other.iter() {
-            self.0[group as usize][waiting as usize].add(sums);
+        for (mechanism, kind, sums) in other.iter() {
+            self.0[mechanism as usize][kind as usize].add(sums);
         }
     }
 
     /// All sums.
-    pub fn iter(&self) -> impl Iterator<Item = (Group, Waiting, WaitSums)> {
-        Group::ALL.into_iter().flat_map(|group| {
-            let of_group = &self.0[group as usize];
-            Waiting::ALL
+    pub fn iter(&self) -> impl Iterator<Item = (Mechanism, WaitKind, WaitSums)> {
+        Mechanism::ALL.into_iter().flat_map(|mechanism| {
+            let of_mechanism = &self.0[mechanism as usize];
+            WaitKind::ALL
                 .into_iter()
-                .zip(of_group)
-                .map(move |(waiting, &sums)| (group, waiting, sums))
+                .zip(of_mechanism)
+                .map(move |(kind, &sums)| (mechanism, kind, sums))
         })
     }
 
     /// Sums over the waits that `wanted` selects.
-    pub fn sum(&self, wanted: impl Fn(Group, Waiting) -> bool) -> WaitSums {
+    pub fn sum(&self, wanted: impl Fn(Mechanism, WaitKind) -> bool) -> WaitSums {
         let mut sum = WaitSums::default();
-        for (group, waiting, sums) in self.iter() {
-            if wanted(group, waiting) {
+        for (mechanism, kind, sums) in self.iter() {
+            if wanted(mechanism, kind) {
                 sum.add(sums);
             }
         }

@@ -55,7 +55,7 @@ pub enum Counter {
     ChainsPurged = 19,
     /// Physical frames that stack walks visited.
     FramesVisited = 20,
-    /// Physical frames that a mark on the stack made it unnecessary to visit.
+    /// Physical frames that a return barrier on the stack made it unnecessary to visit.
     FramesSaved = 21,
     /// Cycles of the processor's time stamp counter since the trace's start: what
     /// the other numbers of cycles are converted to time with.

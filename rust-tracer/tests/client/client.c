@@ -211,7 +211,7 @@ int main(int argc, char **argv) {
   __atomic_store_n(&reclaiming, 0, __ATOMIC_RELAXED);
   pthread_join(reclaimer, NULL);
 
-  /* What was lost is described again, and dead code forgotten, once the drainer comes after. */
+  /* What was lost is described again, and unloaded code forgotten, once the drainer comes after. */
   sleep_ms(900);
   LctThread *vm_thread = lct_thread_start(runtime, 0, text("VM Thread"), now_ns());
   describe_metadata(vm_thread);

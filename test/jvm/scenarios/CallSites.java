@@ -7,7 +7,7 @@ package scenarios;
  *
  * <p>Argument: the number of rounds for each compiler.
  *
- * <p>The trace must show what {@link Rival} says.
+ * <p>The trace must show what {@link Contender} says.
  *
  * <p>Prints {@code meetings COUNT}, and {@code compiled true} if there was compiled
  * code in the end.
@@ -19,17 +19,17 @@ public final class CallSites {
     private CallSites() {}
 
     public static void main(String[] args) {
-        Rival rival = new Rival();
+        Contender contender = new Contender();
         // Loads the classes, so that compiled code can count on them.
-        descend(DEPTH, 1, rival);
+        descend(DEPTH, 1, contender);
         int rounds = Integer.parseInt(args[0]);
         for (Compilation compilation : new Compilation[] {Compilation.C1, Compilation.C2}) {
-            compilation.apply(Rival.class);
+            compilation.apply(Contender.class);
             compilation.apply(CallSites.class);
-            descend(DEPTH, rounds, rival);
+            descend(DEPTH, rounds, contender);
         }
-        rival.print();
-        System.out.println("meetings " + rival.meetings());
+        contender.print();
+        System.out.println("meetings " + contender.meetings());
         System.out.println("compiled " + Compilation.isCompiled(CallSites.class));
     }
 

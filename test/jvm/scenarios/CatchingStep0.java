@@ -3,17 +3,17 @@ package scenarios;
 /** A frame with exception handlers. */
 final class CatchingStep0 implements Step {
     @Override
-    public long call(Journey journey, int depth) {
+    public long call(CallPlan plan, int depth) {
         long length;
         try {
-            journey.arriving(depth).meet();
-            length = journey.isEnd(depth) ? journey.end(depth) : journey.step(depth + 1).call(journey, depth + 1);
-            length /= journey.divisor(depth);
+            plan.arriving(depth).meet();
+            length = plan.isEnd(depth) ? plan.end(depth) : plan.step(depth + 1).call(plan, depth + 1);
+            length /= plan.divisor(depth);
         } catch (RuntimeException e) {
-            journey.handling(depth).meet();
-            length = journey.caught(depth, e);
+            plan.handling(depth).meet();
+            length = plan.caught(depth, e);
         } finally {
-            journey.leaving(depth).meet();
+            plan.leaving(depth).meet();
         }
         return length + 1;
     }

@@ -4,12 +4,12 @@ import java.util.Arrays;
 
 /**
  * Compiled frames are thrown away while a thread that has contended stands in
- * them, and while the mark below it is on the stack: a class is loaded that the
+ * them, and while the return barrier below it is on the stack: a class is loaded that the
  * code did not count on, or something happens that it did not.
  *
  * <p>Argument: the number of rounds, at most 99, each with classes of its own.
  *
- * <p>The trace must show what {@link Rival} says.
+ * <p>The trace must show what {@link Contender} says.
  *
  * <p>Prints {@code thrown-away COUNT}: rounds in which there was compiled code
  * before the class was loaded, and none after; and {@code results HEX}, a hash.
@@ -21,53 +21,53 @@ public final class Deoptimizations {
     private static int thrownAway;
 
     private final String number;
-    private final Rival rival;
+    private final Contender contender;
     private Class<?> type;
     private boolean eventful;
     private int rare = -1;
 
-    private Deoptimizations(int round, Rival rival) {
+    private Deoptimizations(int round, Contender contender) {
         number = String.format("%02d", round);
-        this.rival = rival;
+        this.contender = contender;
     }
 
     public static void main(String[] args) throws ReflectiveOperationException {
-        Rival rival = new Rival();
+        Contender contender = new Contender();
         long results = 0;
         int rounds = Integer.parseInt(args[0]);
         for (int round = 1; round <= rounds; round++) {
-            results = 31 * results + new Deoptimizations(round, rival).run();
+            results = 31 * results + new Deoptimizations(round, contender).run();
         }
-        rival.print();
+        contender.print();
         System.out.println("thrown-away " + thrownAway);
         System.out.println("results " + Long.toHexString(results));
     }
 
     private long run() throws ReflectiveOperationException {
-        define("Corner00");
-        type = define("Bend00");
+        define("Base00");
+        type = define("Recursion00");
         Compilation.keepApart(type);
-        Bend bend = (Bend) type.newInstance();
+        Recursion recursion = (Recursion) type.newInstance();
         long plain = 0;
         for (int i = 0; i < WARM_UP; i++) {
-            plain = bend.call(DEPTH, this);
+            plain = recursion.call(DEPTH, this);
         }
         eventful = true;
-        check(plain, bend.call(DEPTH, this));
+        check(plain, recursion.call(DEPTH, this));
 
         // Compiled again, for two classes.
         eventful = false;
         for (int i = 0; i < WARM_UP; i++) {
-            check(plain, bend.call(DEPTH, this));
+            check(plain, recursion.call(DEPTH, this));
         }
         eventful = true;
         long[] results = new long[DEPTH + 1];
         for (rare = 0; rare <= DEPTH; rare++) {
-            results[rare] = bend.call(DEPTH, this);
+            results[rare] = recursion.call(DEPTH, this);
         }
         eventful = false;
         for (rare = 0; rare <= DEPTH; rare++) {
-            check(bend.call(DEPTH, this), results[rare]);
+            check(recursion.call(DEPTH, this), results[rare]);
         }
         return Arrays.hashCode(results);
     }
@@ -87,16 +87,16 @@ public final class Deoptimizations {
 
     long end() {
         if (eventful && rare < 0) {
-            rival.meet();
+            contender.meet();
             boolean compiled = Compilation.isCompiled(type);
-            define("Sharp00");
+            define("Derived00");
             thrownAway += compiled && !Compilation.isCompiled(type) ? 1 : 0;
         }
         return 1;
     }
 
     Encounter leaving(int depth) {
-        return eventful && depth % 2 == 0 ? rival : Encounter.NONE;
+        return eventful && depth % 2 == 0 ? contender : Encounter.NONE;
     }
 
     boolean isRareAt(int depth) {

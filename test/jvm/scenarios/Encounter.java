@@ -1,6 +1,6 @@
 package scenarios;
 
-/** What a thread does at one place of its stack: as a rule, to meet its {@link Rival}. */
+/** What a thread does at one place of its stack: as a rule, to meet its {@link Contender}. */
 interface Encounter {
     /** Does nothing. */
     Encounter NONE = () -> {};

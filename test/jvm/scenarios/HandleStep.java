@@ -8,7 +8,7 @@ import java.lang.invoke.MutableCallSite;
 /** A call through a method handle, whose own frames are hidden. */
 final class HandleStep implements Step {
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
-    private static final MethodType TYPE = MethodType.methodType(long.class, Journey.class, int.class);
+    private static final MethodType TYPE = MethodType.methodType(long.class, CallPlan.class, int.class);
     private static final MethodHandle PASS = find("pass", TYPE);
 
     /** The handles: how each of them is made. */
@@ -85,9 +85,9 @@ final class HandleStep implements Step {
     }
 
     @Override
-    public long call(Journey journey, int depth) {
+    public long call(CallPlan plan, int depth) {
         try {
-            return (long) handle.invokeExact(journey, depth);
+            return (long) handle.invokeExact(plan, depth);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
@@ -96,28 +96,28 @@ final class HandleStep implements Step {
     }
 
     /** What each step does that is more than one frame. */
-    static long pass(Journey journey, int depth) {
-        journey.arriving(depth).meet();
-        long length = journey.isEnd(depth) ? journey.end(depth) : journey.step(depth + 1).call(journey, depth + 1);
-        journey.leaving(depth).meet();
-        return length / journey.divisor(depth) + 1;
+    static long pass(CallPlan plan, int depth) {
+        plan.arriving(depth).meet();
+        long length = plan.isEnd(depth) ? plan.end(depth) : plan.step(depth + 1).call(plan, depth + 1);
+        plan.leaving(depth).meet();
+        return length / plan.divisor(depth) + 1;
     }
 
-    private static long passAgain(Journey journey, int depth) {
-        return pass(journey, depth);
+    private static long passAgain(CallPlan plan, int depth) {
+        return pass(plan, depth);
     }
 
-    private static boolean isEven(Journey journey, int depth) {
+    private static boolean isEven(CallPlan plan, int depth) {
         return depth % 2 == 0;
     }
 
-    private static long handle(RuntimeException exception, Journey journey, int depth) {
-        journey.handling(depth).meet();
-        return journey.caught(depth, exception) + 1;
+    private static long handle(RuntimeException exception, CallPlan plan, int depth) {
+        plan.handling(depth).meet();
+        return plan.caught(depth, exception) + 1;
     }
 
-    private static void meet(Journey journey, int depth) {
-        journey.arriving(depth).meet();
+    private static void meet(CallPlan plan, int depth) {
+        plan.arriving(depth).meet();
     }
 
     private static long same(long length) {

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * class is redefined while both threads are in its methods.
  *
  * <p>The trace must show for each {@code ChurnedNNNNN} a wait of "main" and one of
- * "rival" on it, in {@code ChurnedNNNNN.lockNNNNN} called by {@code
+ * "contender" on it, in {@code ChurnedNNNNN.lockNNNNN} called by {@code
  * ChurnedNNNNN.accept}; and if the owner is known, it was the other one, in the
  * same methods.
  *
@@ -32,7 +32,7 @@ public final class LoaderChurn {
     private static final Runnable NOTHING = () -> {};
 
     private final Thread main = Thread.currentThread();
-    private final Thread rival = new Thread(this::contend, "rival");
+    private final Thread contender = new Thread(this::contend, "contender");
 
     /** What the threads contend for, in the round that has begun. */
     private Consumer<Runnable> current;
@@ -49,8 +49,8 @@ public final class LoaderChurn {
         int rounds = Integer.parseInt(args[0]);
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         LoaderChurn churn = new LoaderChurn();
-        churn.rival.setDaemon(true);
-        churn.rival.start();
+        churn.contender.setDaemon(true);
+        churn.contender.start();
         for (int round = 1; round <= rounds; round++) {
             loaders.add(new WeakReference<>(churn.contendOnce(round)));
             if (round % ROUNDS_PER_COLLECTION == 0) {
@@ -59,7 +59,7 @@ public final class LoaderChurn {
             }
         }
         churn.begun = -1;
-        churn.rival.join();
+        churn.contender.join();
         System.gc();
         long unloaded = loaders.stream().filter(loader -> loader.get() == null).count();
         System.out.println("unloaded " + unloaded);
@@ -82,7 +82,7 @@ public final class LoaderChurn {
         }
         plugin.accept(() -> {
             entered = round;
-            Rival.awaitBlocked(rival);
+            Contender.awaitBlocked(contender);
             redefine(type, number);
         });
         while (left != round) {
@@ -124,7 +124,7 @@ public final class LoaderChurn {
     private void contend(int round) {
         current.accept(() -> {
             held = round;
-            Rival.awaitBlocked(main);
+            Contender.awaitBlocked(main);
         });
         while (entered != round) {
             Natives.pause();

@@ -7,5 +7,5 @@ final class LockingNativeStep implements Step {
     }
 
     @Override
-    public synchronized native long call(Journey journey, int depth);
+    public synchronized native long call(CallPlan plan, int depth);
 }

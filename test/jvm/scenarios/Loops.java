@@ -7,7 +7,7 @@ package scenarios;
  * <p>Argument: the number of rounds, at most 99; the loop of each is another
  * one, which is not compiled yet.
  *
- * <p>The trace must show what {@link Rival} says.
+ * <p>The trace must show what {@link Contender} says.
  *
  * <p>Prints {@code sums HEX}, a hash of the results.
  */
@@ -17,7 +17,7 @@ public final class Loops {
     private Loops() {}
 
     public static void main(String[] args) throws ReflectiveOperationException {
-        Rival rival = new Rival();
+        Contender contender = new Contender();
         long sums = 0;
         int rounds = Integer.parseInt(args[0]);
         for (int round = 1; round <= rounds; round++) {
@@ -25,14 +25,14 @@ public final class Loops {
             Compilation.keepApart(type);
             Loop loop = (Loop) type.newInstance();
             boolean failing = round % 2 == 0;
-            long sum = loop.run(DEPTH, failing, rival);
+            long sum = loop.run(DEPTH, failing, contender);
             long expected = loop.run(DEPTH, failing, Encounter.NONE);
             if (sum != expected) {
                 throw new AssertionError(sum + ", not " + expected);
             }
             sums = 31 * sums + sum;
         }
-        rival.print();
+        contender.print();
         System.out.println("sums " + Long.toHexString(sums));
     }
 }

@@ -13,13 +13,13 @@ import java.util.concurrent.locks.LockSupport;
  * its lock twice.
  *
  * <p>Every thread is blocked by the main thread when it asks for its first
- * lock: so its first wait in the trace is for its first tenure.
+ * lock: so its first wait in the trace is for its first hold.
  *
  * <p>Prints
  *
  * <ul>
  *   <li>{@code clock STEP_NS}: the shortest time that the clock can tell;
- *   <li>{@code tenure THREAD LOCK WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS} for
+ *   <li>{@code hold THREAD LOCK WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS} for
  *       each time that a thread had a lock;
  *   <li>{@code blocked FROM_NS TO_NS THREAD...}: between these times, the JVM
  *       called these threads {@link Thread.State#BLOCKED}.
@@ -51,7 +51,7 @@ public final class ManyLocks {
     private void run() throws InterruptedException {
         Watcher watcher = new Watcher();
         watcher.start();
-        List<Tenure> first = new ArrayList<>();
+        List<Hold> first = new ArrayList<>();
         startBehind(0, first);
         for (Worker worker : workers) {
             worker.join();
@@ -61,7 +61,7 @@ public final class ManyLocks {
         System.out.println("clock " + clockStepNanos());
         print("main", first);
         for (Worker worker : workers) {
-            print(worker.getName(), worker.tenures);
+            print(worker.getName(), worker.holds);
         }
         for (String sighting : watcher.sightings) {
             System.out.println(sighting);
@@ -69,7 +69,7 @@ public final class ManyLocks {
     }
 
     /** Holds all locks until every worker is blocked. */
-    private void startBehind(int lock, List<Tenure> tenures) throws InterruptedException {
+    private void startBehind(int lock, List<Hold> holds) throws InterruptedException {
         if (lock == LOCKS) {
             for (Worker worker : workers) {
                 worker.start();
@@ -79,20 +79,20 @@ public final class ManyLocks {
             }
             return;
         }
-        Tenure tenure = new Tenure(locks[lock]);
-        tenures.add(tenure);
-        tenure.want();
+        Hold hold = new Hold(locks[lock]);
+        holds.add(hold);
+        hold.want();
         synchronized (locks[lock]) {
-            tenure.acquired();
-            startBehind(lock + 1, tenures);
-            tenure.release();
+            hold.acquired();
+            startBehind(lock + 1, holds);
+            hold.release();
         }
-        tenure.left();
+        hold.left();
     }
 
-    private static void print(String thread, List<Tenure> tenures) {
-        for (Tenure tenure : tenures) {
-            System.out.println("tenure " + thread + " " + tenure);
+    private static void print(String thread, List<Hold> holds) {
+        for (Hold hold : holds) {
+            System.out.println("hold " + thread + " " + hold);
         }
     }
 
@@ -115,7 +115,7 @@ public final class ManyLocks {
     private final class Worker extends Thread {
         private final int number;
         private final Random random;
-        private final List<Tenure> tenures = new ArrayList<>(2 * TURNS);
+        private final List<Hold> holds = new ArrayList<>(2 * TURNS);
 
         Worker(int number) {
             super("worker-" + number);
@@ -138,44 +138,44 @@ public final class ManyLocks {
         }
 
         private void take(int lock) {
-            Tenure tenure = want(lock);
+            Hold hold = want(lock);
             synchronized (locks[lock]) {
-                tenure.acquired();
+                hold.acquired();
                 hold();
-                tenure.release();
+                hold.release();
             }
-            tenure.left();
+            hold.left();
         }
 
         private void takeTwice(int lock) {
-            Tenure tenure = want(lock);
+            Hold hold = want(lock);
             synchronized (locks[lock]) {
-                tenure.acquired();
+                hold.acquired();
                 synchronized (locks[lock]) {
                     hold();
                 }
-                tenure.release();
+                hold.release();
             }
-            tenure.left();
+            hold.left();
         }
 
         /** In the order of their numbers, so that no threads wait for each other. */
         private void takeWithNext(int lock) {
-            Tenure tenure = want(lock);
+            Hold hold = want(lock);
             synchronized (locks[lock]) {
-                tenure.acquired();
+                hold.acquired();
                 hold();
                 take(lock + 1);
-                tenure.release();
+                hold.release();
             }
-            tenure.left();
+            hold.left();
         }
 
-        private Tenure want(int lock) {
-            Tenure tenure = new Tenure(locks[lock]);
-            tenures.add(tenure);
-            tenure.want();
-            return tenure;
+        private Hold want(int lock) {
+            Hold hold = new Hold(locks[lock]);
+            holds.add(hold);
+            hold.want();
+            return hold;
         }
 
         private void hold() {

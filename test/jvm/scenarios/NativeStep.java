@@ -7,5 +7,5 @@ final class NativeStep implements Step {
     }
 
     @Override
-    public native long call(Journey journey, int depth);
+    public native long call(CallPlan plan, int depth);
 }

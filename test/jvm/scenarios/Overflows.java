@@ -8,7 +8,7 @@ package scenarios;
  *
  * <p>Arguments: the number of rounds.
  *
- * <p>The trace must show what {@link Rival} says. The stacks are longer than the
+ * <p>The trace must show what {@link Contender} says. The stacks are longer than the
  * call chains that are recorded.
  *
  * <p>Prints {@code overflows COUNT}.
@@ -18,7 +18,7 @@ public final class Overflows {
     private static final int[] DEPTHS = {1, 2, 40, 300};
 
     private final Object crowded = new Object();
-    private Rival rival;
+    private Contender contender;
     private int overflows;
     private int entered;
 
@@ -37,7 +37,7 @@ public final class Overflows {
     }
 
     private void run(int rounds) {
-        rival = new Rival();
+        contender = new Contender();
         Crowd crowd = new Crowd(crowded);
         for (int round = 0; round < rounds; round++) {
             for (int meeting : DEPTHS) {
@@ -50,13 +50,13 @@ public final class Overflows {
             overflowInCrowd();
             crowd.go();
         }
-        rival.print();
+        contender.print();
     }
 
     /** Returns how many of the frames from here on have caught an overflow. */
     private int descend(int depth, int meeting, int catching) {
         if (depth == meeting) {
-            rival.meet();
+            contender.meet();
         }
         if (depth != catching) {
             return descend(depth + 1, meeting, catching);
@@ -71,7 +71,7 @@ public final class Overflows {
             for (int i = 8; i < trace.length; i++) {
                 check(trace[i].getMethodName().equals("descend"), trace[i].toString());
             }
-            rival.meet();
+            contender.meet();
             return 1;
         }
     }

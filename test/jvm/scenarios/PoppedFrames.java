@@ -2,13 +2,13 @@ package scenarios;
 
 /**
  * A debugger takes frames off the stack of a thread that has contended in them:
- * the frame with the mark, or the one above it; to be called again, or returned
+ * the frame with the return barrier, or the one above it; to be called again, or returned
  * from with another value.
  *
  * <p>Argument: the number of rounds. The library with the native methods must be
  * loaded as an agent, too.
  *
- * <p>The trace must show what {@link Rival} says.
+ * <p>The trace must show what {@link Contender} says.
  *
  * <p>Prints {@code returned SUM} and {@code entered COUNT}.
  */
@@ -24,7 +24,7 @@ public final class PoppedFrames {
         RETURN
     }
 
-    private Rival rival;
+    private Contender contender;
     private Encounter encounter = Encounter.NONE;
     private boolean spinsAbove;
     private int entered;
@@ -58,12 +58,12 @@ public final class PoppedFrames {
         }
         int plain = outer(DEPTH);
         entered = 0;
-        rival = new Rival();
+        contender = new Contender();
         for (int round = 0; round < rounds; round++) {
             for (int target = 0; target < 2; target++) {
                 spinsAbove = target == 1;
                 for (Action action : Action.values()) {
-                    encounter = rival;
+                    encounter = contender;
                     released = false;
                     int result = outer(DEPTH);
                     int expected = action != Action.RETURN ? plain : plain + FORCED - (spinsAbove ? 3 : 4);
@@ -75,7 +75,7 @@ public final class PoppedFrames {
                 }
             }
         }
-        rival.print();
+        contender.print();
     }
 
     /** Takes a frame off once the victim stands in it, and lets it go on. */
@@ -108,7 +108,7 @@ public final class PoppedFrames {
         return inner() + 2;
     }
 
-    /** The frame with the mark. */
+    /** The frame with the return barrier. */
     private int inner() {
         entered++;
         encounter.meet();

@@ -9,16 +9,16 @@ final class ReflectiveStep implements Step {
 
     static {
         try {
-            PASS = HandleStep.class.getDeclaredMethod("pass", Journey.class, int.class);
+            PASS = HandleStep.class.getDeclaredMethod("pass", CallPlan.class, int.class);
         } catch (NoSuchMethodException e) {
             throw new AssertionError(e);
         }
     }
 
     @Override
-    public long call(Journey journey, int depth) {
+    public long call(CallPlan plan, int depth) {
         try {
-            return (long) PASS.invoke(null, journey, depth);
+            return (long) PASS.invoke(null, plan, depth);
         } catch (InvocationTargetException e) {
             throw (RuntimeException) e.getCause();
         } catch (IllegalAccessException e) {

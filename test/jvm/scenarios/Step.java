@@ -1,7 +1,7 @@
 package scenarios;
 
-/** One frame, or a few, of a {@link Journey}. */
+/** One frame, or a few, of a {@link CallPlan}. */
 interface Step {
-    /** Goes on with the journey's next step; returns how long the journey was from here on. */
-    long call(Journey journey, int depth);
+    /** Goes on with the plan's next step; returns how long the plan was from here on. */
+    long call(CallPlan plan, int depth);
 }

@@ -5,7 +5,7 @@ import java.util.Random;
 
 /**
  * Threads are stopped, again and again, while they contend deep in a stack of
- * synchronized and other frames; wherever the exception arrives, the marks go
+ * synchronized and other frames; wherever the exception arrives, the return barriers go
  * with the frames, and no lock is kept.
  *
  * <p>Arguments: how often each thread is stopped, and the seed of random numbers.
@@ -30,7 +30,7 @@ public final class Stops {
 
     @SuppressWarnings("deprecation")
     public static void main(String[] args) throws InterruptedException {
-        // Or recursion, inlined, leaves few frames to be marked.
+        // Or recursion, inlined, leaves few frames for a return barrier.
         Compilation.keepApart(Stops.class);
         int stops = Integer.parseInt(args[0]);
         Random random = new Random(Long.parseLong(args[1]));
@@ -45,12 +45,12 @@ public final class Stops {
         for (int stop = 1; stop <= stops; stop++) {
             for (Victim victim : victims) {
                 while (!victim.ready) {
-                    Rival.sleep();
+                    Contender.sleep();
                 }
                 Held.nanos(random.nextInt(MAX_PAUSE_NANOS));
                 victim.stop();
                 while (victim.stopped != stop) {
-                    Rival.sleep();
+                    Contender.sleep();
                 }
             }
         }

@@ -101,8 +101,12 @@ fn check_rounds(scenario: &str, mode: CompileMode, run: &Run) {
 
 fn check_wait(expectation: &Expectation, mode: CompileMode, wait: &Wait) {
     let common = wait.common();
-    assert_eq!(common.group, "monitor", "{wait}");
-    assert_eq!(common.kind, "enter", "{wait}");
+    assert_eq!(common.mechanism, "monitor", "{wait}");
+    assert_eq!(
+        (common.kind.as_str(), common.after_wait),
+        ("contention", false),
+        "{wait}"
+    );
     if let Err(difference) = ExpectedFrame::compare(&expectation.waiter, &common.chain, mode) {
         panic!("call chain of the blocked thread: {difference}");
     }

@@ -9,13 +9,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 pub struct Contention {
     /// `monitor` or `park`.
-    pub group: String,
+    pub mechanism: String,
     /// Class of the contended object.
     pub lock_class: String,
     /// Identity of the contended object.
     pub lock_id: String,
-    /// `enter`, `reenter-after-wait`, ...
+    /// `contention`, `conditional`, `idle` or `sleep`.
     pub kind: String,
+    /// The lock was re-acquired after `Object.wait` or `Condition.await`.
+    pub after_wait: bool,
     /// The blocked thread.
     pub thread: ThreadRef,
     /// The thread that held the lock, if known.
@@ -202,10 +204,11 @@ mod tests {
 
     fn part(wait_id: u64, start_ns: u64, duration_ns: u64) -> Contention {
         Contention {
-            group: "monitor".to_owned(),
+            mechanism: "monitor".to_owned(),
             lock_class: "Lock".to_owned(),
             lock_id: "1@Lock".to_owned(),
-            kind: "enter".to_owned(),
+            kind: "contention".to_owned(),
+            after_wait: false,
             thread: ThreadRef {
                 id: 1,
                 name: "waiter".to_owned(),

@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use wait_timeout::ChildExt;
 
 use crate::jdk::Jdk;
-use crate::marking::Marking;
 use crate::paths::scratch_directory;
 use crate::programs::Programs;
+use crate::return_barriers::ReturnBarriers;
 
 /// A JVM to be started.
 ///
@@ -50,7 +50,7 @@ impl Jvm {
     pub fn traced(program: &[&str]) -> Self {
         let mut jvm = Self::untraced(Jdk::traced(), program);
         jvm.trace_file = Some(TRACE_FILE.into());
-        jvm.flags(Marking::of_environment().flags())
+        jvm.flags(ReturnBarriers::of_environment().flags())
     }
 
     /// Runs a Java program on some JDK without tracing.

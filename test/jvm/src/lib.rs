@@ -11,7 +11,7 @@
 //! | `LOCKTRACE_JDK_STOCK` | `build/jdk-stock`  | the same JDK, unpatched   |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
 //! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
-//! | `LOCKTRACE_MARKS`     | `verified`         | `on`, `off`: see [`Marking`] |
+//! | `LOCKTRACE_RETURN_BARRIERS`     | `verified`         | `on`, `off`: see [`ReturnBarriers`] |
 //!
 //! Everything here panics when the machinery itself fails: these are helpers of
 //! tests.
@@ -24,13 +24,13 @@ mod expectation;
 mod jdk;
 mod jvm;
 mod locktrace;
-mod marking;
 mod maven;
 mod meetings;
 mod park_log;
 mod paths;
 mod processor;
 mod programs;
+mod return_barriers;
 mod setting;
 mod summary;
 mod trace_clock;
@@ -47,13 +47,13 @@ pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
     report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
 };
-pub use marking::Marking;
 pub use maven::{Jar, dependencies};
-pub use meetings::{boot_class_path, check_marked, check_meetings};
+pub use meetings::{boot_class_path, check_meetings, check_with_barriers};
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
+pub use return_barriers::ReturnBarriers;
 pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound};
 pub use trace_clock::TraceClock;

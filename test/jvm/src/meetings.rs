@@ -1,5 +1,5 @@
-//! What a trace must show of a thread that meets its rival: see
-//! `scenarios/Rival.java` and `scenarios/Suitors.java`.
+//! What a trace must show of a thread that meets its contender: see
+//! `scenarios/Contender.java` and `scenarios/Waiters.java`.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::cases::check_each;
 use crate::compile_mode::CompileMode;
 use crate::expectation::line_of;
 use crate::jvm::{Jvm, Run};
-use crate::marking::Marking;
 use crate::processor::among_others;
 use crate::programs::Programs;
+use crate::return_barriers::ReturnBarriers;
 use crate::setting::{Setting, is_nightly};
 use crate::summary::{analyze, check_sound};
 
@@ -32,43 +32,46 @@ const FLAGS: [&str; 7] = [
     "-Xmx64m",
 ];
 
-/// Runs a program on stacks that are marked and verified, in every setting, and
-/// once each on stacks that are not verified, and not marked. The lines that begin with one of `same`
+/// Runs a program on stacks that are has_barriers and verified, in every setting, and
+/// once each on stacks that are not verified, and not has_barriers. The lines that begin with one of `same`
 /// must always be the same.
-pub fn check_marked(
+pub fn check_with_barriers(
     program: &[&str],
     flags: &[&str],
     same: &[&str],
     check: impl Fn(CompileMode, &Run),
 ) {
     assert!(
-        !Marking::Verified.flags().is_empty(),
-        "the JVM has no flags LockContentionMarkFrames and LockContentionVerifyMarks"
+        !ReturnBarriers::Verified.flags().is_empty(),
+        "the JVM has no flags LockContentionReturnBarriers and LockContentionVerifyReturnBarriers"
     );
     let _processor = among_others();
     let mut settings = Setting::rotated(&program.join(" "));
     // What that compiles before the first call takes longer than all the rest.
     settings.retain(|setting| is_nightly() || setting.mode != CompileMode::Eager);
     let usual = settings[settings.len() / 2];
-    let others = [(Marking::Off, usual), (Marking::On, usual)];
+    let others = [(ReturnBarriers::Off, usual), (ReturnBarriers::On, usual)];
     let verified = settings
         .into_iter()
-        .map(|setting| (Marking::Verified, setting));
+        .map(|setting| (ReturnBarriers::Verified, setting));
     let expected = OnceCell::new();
-    check_each(others.into_iter().chain(verified), |&(marking, setting)| {
-        let run = Jvm::traced(program)
-            .flags(marking.flags())
-            .flags(setting.flags())
-            .flags(FLAGS)
-            .flags([boot_class_path()])
-            .flags(flags)
-            .run();
-        check_marks(marking, &run, &check_meetings(&run));
-        check(setting.mode, &run);
-        let results = lines_with(same, &run);
-        assert!(!results.is_empty(), "{}", run.describe());
-        assert_eq!(expected.get_or_init(|| results.clone()), &results);
-    });
+    check_each(
+        others.into_iter().chain(verified),
+        |&(barriers, setting)| {
+            let run = Jvm::traced(program)
+                .flags(barriers.flags())
+                .flags(setting.flags())
+                .flags(FLAGS)
+                .flags([boot_class_path()])
+                .flags(flags)
+                .run();
+            check_barriers(barriers, &run, &check_meetings(&run));
+            check(setting.mode, &run);
+            let results = lines_with(same, &run);
+            assert!(!results.is_empty(), "{}", run.describe());
+            assert_eq!(expected.get_or_init(|| results.clone()), &results);
+        },
+    );
 }
 
 /// The flag that adds the classes for `Compilation.java`.
@@ -83,11 +86,15 @@ fn lines_with(words: &[&str], run: &Run) -> Vec<String> {
     wanted.map(str::to_owned).collect()
 }
 
-/// Stacks were marked, or not, and the JVM did not crash on its way out.
-fn check_marks(marking: Marking, run: &Run, summary: &TraceSummary) {
+/// Stacks were has_barriers, or not, and the JVM did not crash on its way out.
+fn check_barriers(barriers: ReturnBarriers, run: &Run, summary: &TraceSummary) {
     let saved = summary.tracer_value(Counter::FramesSaved).unwrap_or(0);
-    let marked = marking != Marking::Off;
-    assert_eq!(saved > 0, marked, "{saved} frames saved by {marking:?}");
+    let has_barriers = barriers != ReturnBarriers::Off;
+    assert_eq!(
+        saved > 0,
+        has_barriers,
+        "{saved} frames saved by {barriers:?}"
+    );
 
     let entries = fs::read_dir(run.directory()).expect("the run had a directory");
     for entry in entries {
@@ -101,53 +108,58 @@ fn check_marks(marking: Marking, run: &Run, summary: &TraceSummary) {
 /// sound trace says besides.
 pub fn check_meetings(run: &Run) -> TraceSummary {
     let mut at_meetings = Vec::new();
-    let mut of_suitors = Vec::new();
+    let mut of_waiters = Vec::new();
     // Not through JSON: of stacks a thousand frames deep that are gigabytes.
     let summary = analyze(&run.trace(), |wait, entities| {
         let class = entities
             .lock_class(wait.lock)
             .map(|class| entities.class_name(class));
         let seen = || SeenWait::of(wait, entities);
-        if class == Some("scenarios.Rival$Point") {
+        if class == Some("scenarios.Contender$Point") {
             at_meetings.push(seen());
-        } else if entities.thread(wait.thread).name.starts_with("suitor-") {
-            of_suitors.push(seen());
+        } else if entities.thread(wait.thread).name.starts_with("waiter-") {
+            of_waiters.push(seen());
         }
     });
     let summary = summary.unwrap_or_else(|error| panic!("{error}"));
     check_sound(&summary);
     at_meetings.sort_by_key(|wait| wait.start_ns);
     check_rival(run, &at_meetings);
-    check_suitors(run, &of_suitors);
+    check_waiters(run, &of_waiters);
     summary
 }
 
 fn check_rival(run: &Run, waits: &[SeenWait]) {
-    let meet = ["wanted", "left"].map(|name| line_of("scenarios.Rival", name));
+    let meet = ["wanted", "left"].map(|name| line_of("scenarios.Contender", name));
     let mut met: Vec<_> = run.lines_of("met").collect();
     let (of_rival, of_partner): (Vec<_>, Vec<_>) =
-        waits.iter().partition(|wait| wait.thread == "rival");
+        waits.iter().partition(|wait| wait.thread == "contender");
     assert_eq!(of_partner.len(), met.len(), "one wait for each meeting");
     for (wait, expected) in of_partner.iter().zip(&met) {
-        check_stack("scenarios.Rival.meet", &meet[..1], expected, &wait.chain);
+        check_stack(
+            "scenarios.Contender.meet",
+            &meet[..1],
+            expected,
+            &wait.chain,
+        );
     }
-    // The owner is unknown where the partner left before the rival was in the
+    // The owner is unknown where the partner left before the contender was in the
     // queue, so the order is all there is to compare with.
     met.reverse();
     for owner in of_rival.iter().flat_map(|wait| &wait.owners) {
         let expected = std::iter::from_fn(|| met.pop())
             .find(|expected| stack_matches(expected, owner.get(1..).unwrap_or_default()));
         let expected = expected.unwrap_or_else(|| panic!("no meeting was in {owner:?}"));
-        check_stack("scenarios.Rival.meet", &meet, &expected, owner);
+        check_stack("scenarios.Contender.meet", &meet, &expected, owner);
     }
 }
 
-/// The owners that the suitors waited for were where the program says.
-fn check_suitors(run: &Run, waits: &[SeenWait]) {
+/// The owners that the waiters waited for were where the program says.
+fn check_waiters(run: &Run, waits: &[SeenWait]) {
     for left in run.lines_of("left") {
-        let (suitor, expected) = left.split_first().expect("a thread and frames");
-        let wait = waits.iter().find(|wait| wait.thread == *suitor);
-        let wait = wait.unwrap_or_else(|| panic!("no wait of {suitor}"));
+        let (waiter, expected) = left.split_first().expect("a thread and frames");
+        let wait = waits.iter().find(|wait| wait.thread == *waiter);
+        let wait = wait.unwrap_or_else(|| panic!("no wait of {waiter}"));
         let releasing = format!("{}.call", wait.lock_class);
         for owner in &wait.owners {
             check_stack(&releasing, &[], expected, owner);

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 
 use jvm_tests::{Jvm, alone, analyze, check_sound, report};
-use trace_analysis::Group;
+use trace_analysis::Mechanism;
 use trace_format::{Chunk, Event, LockId, ThreadId, TraceReader};
 
 const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
@@ -21,7 +21,7 @@ fn a_million_waits() {
     let mut waits_of_hammers: BTreeMap<String, u64> = BTreeMap::new();
     let mut total_ns = 0;
     let summary = analyze(&trace, |wait, entities| {
-        if wait.group != Group::Monitor {
+        if wait.mechanism != Mechanism::Monitor {
             return;
         }
         let count = pending.get_mut(&wait.duration_ns);

@@ -79,7 +79,7 @@ fn check_names(loaders: usize, waits: &[Wait]) {
     }
     let expected = (1..=loaders).map(|number| format!("scenarios.Churned{number:05}"));
     assert!(threads_by_class.keys().copied().eq(expected));
-    let both = BTreeSet::from(["main", "rival"]);
+    let both = BTreeSet::from(["main", "contender"]);
     assert!(threads_by_class.values().all(|threads| *threads == both));
 }
 

@@ -136,7 +136,7 @@ fn expected_kinds(wait: &Wait) -> &'static [&'static str] {
         // A permit that the semaphore left over ends a sleep at once.
         NO_BLOCKER => &["sleep", "conditional"],
         // Locks, the workers' own among them.
-        _ => &["enter", "reenter-after-wait"],
+        _ => &["contention"],
     }
 }
 
@@ -149,7 +149,7 @@ fn report_on_all_kinds(trace: &Path) -> Report {
 fn parked_waits(trace: &Path) -> Vec<Wait> {
     let lines = locktrace_on(trace, &["contentions", "--format", "jsonl"]);
     let mut contentions = parse_contentions(&lines);
-    contentions.retain(|contention| contention.group == "park");
+    contentions.retain(|contention| contention.mechanism == "park");
     Wait::group(contentions)
 }
 

@@ -115,7 +115,7 @@ fn blocked_by_main(
         let Some(part) = part_of(&wait, "main") else {
             continue;
         };
-        assert_eq!(part.kind, "reenter-after-wait", "{wait}");
+        assert!(part.after_wait, "{wait}");
         assert_eq!(part.chain[0].name(), "java.lang.Object.wait", "{wait}");
         check_chain(
             &[

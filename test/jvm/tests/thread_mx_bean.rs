@@ -136,5 +136,5 @@ fn compare(thread: &Counted, waits: &[Wait]) -> Option<String> {
 }
 
 fn is_reentry(wait: &Wait) -> bool {
-    wait.common().kind == "reenter-after-wait"
+    wait.common().after_wait
 }

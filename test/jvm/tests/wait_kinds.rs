@@ -71,7 +71,7 @@ fn each_wait_is_of_its_kind() {
             .run();
         let waits = waits_of_all_kinds(&run.trace());
         for (thread, class) in CONTENTION {
-            check_woken(longest(&waits, thread), "enter", class);
+            check_woken(longest(&waits, thread), "contention", class);
         }
         for (thread, class) in CONDITIONAL {
             check_woken(longest(&waits, thread), "conditional", class);
@@ -98,7 +98,7 @@ fn longest<'a>(waits: &'a [Wait], thread: &str) -> &'a Wait {
 /// The main thread is to blame, which was in `wakeUp` in the end.
 fn check_woken(wait: &Wait, kind: &str, class: &str) {
     let common = wait.common();
-    assert_eq!(common.group, "park", "{wait}");
+    assert_eq!(common.mechanism, "park", "{wait}");
     assert_eq!(common.kind, kind, "{wait}");
     let simple_name = common.lock_class.rsplit('.').next();
     assert_eq!(simple_name, Some(class), "{wait}");
@@ -117,16 +117,14 @@ fn check_worker(waits: &[Wait], thread: &str) {
     let (idle, rest): (Vec<_>, Vec<_>) = of_worker.partition(|wait| wait.common().kind == "idle");
     assert!(!idle.is_empty(), "{thread} was never without work");
     for wait in rest {
-        let kind = &*wait.common().kind;
-        assert!(["enter", "reenter-after-wait"].contains(&kind), "{wait}");
+        assert_eq!(wait.common().kind, "contention", "{wait}");
     }
 }
 
 /// A report is about contention, unless other kinds are asked for, and then about
 /// these: the same threads waited as long as the list of all waits says.
 fn check_reports(trace: &Path, waits: &[Wait]) {
-    let contention = ["enter", "reenter-after-wait"];
-    check_report(&report(trace, "thread"), waits, &contention);
+    check_report(&report(trace, "thread"), waits, &["contention"]);
     for kind in ["conditional", "idle", "sleep"] {
         let report = report_of_kinds(kind, trace, "thread");
         check_report(&report, waits, &[kind]);

@@ -99,7 +99,7 @@ fn check_blocked_producer(waits: &[Wait], run: ExpectedFrame, mode: CompileMode)
     for wait in waits {
         check_part(
             wait.longest_part(),
-            "enter",
+            false,
             "consumer",
             &chain,
             &owner_chain,
@@ -129,7 +129,7 @@ fn check_blocked_consumer(
     for wait in &waits {
         check_part(
             wait.longest_part(),
-            "reenter-after-wait",
+            true,
             "producer",
             &chain,
             &owner_chain,
@@ -141,13 +141,14 @@ fn check_blocked_consumer(
 
 fn check_part(
     part: &Contention,
-    kind: &str,
+    after_wait: bool,
     owner: &str,
     chain: &[ExpectedFrame],
     owner_chain: &[ExpectedFrame],
     mode: CompileMode,
 ) {
-    assert_eq!(part.kind, kind, "{part:#?}");
+    assert_eq!(part.kind, "contention", "{part:#?}");
+    assert_eq!(part.after_wait, after_wait, "{part:#?}");
     assert_eq!(part.owner_name(), Some(owner), "{part:#?}");
     if let Err(difference) = ExpectedFrame::compare(chain, &part.chain, mode) {
         panic!("call chain of the {}: {difference}", part.thread.name);

@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
     let mut aggregation = Aggregation::new(arguments.by.as_slice());
     let analyzed = input::analyze(&traces, |wait, entities| {
-        if arguments.kinds.contains(wait.kind.waiting()) {
+        if arguments.kinds.contains(wait.kind) {
             aggregation.add(wait, entities);
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use trace_analysis::{Group, UnknownOwner, WaitSums, Waiting};
+use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 
 use super::Report;
 use super::tree::Tree;
@@ -40,19 +40,22 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
     facts::add(text, "Blocked", &blocked);
 
     let shown = |waiting| report.kinds.contains(waiting);
-    let of_group = |wanted| {
+    let of_mechanism = |wanted| {
         report
             .waits
-            .sum(|group, waiting| group == wanted && shown(waiting))
+            .sum(|mechanism, waiting| mechanism == wanted && shown(waiting))
     };
-    let (monitors, parks) = (of_group(Group::Monitor), of_group(Group::Park));
+    let (monitors, parks) = (
+        of_mechanism(Mechanism::Monitor),
+        of_mechanism(Mechanism::Park),
+    );
     if parks.waits > 0 {
-        let groups = format!(
+        let mechanism = format!(
             "intrinsic locks {}; java.util.concurrent {}",
             sums(monitors),
             sums(parks)
         );
-        facts::add(text, "Groups", &groups);
+        facts::add(text, "Groups", &mechanism);
     }
 
     let of_blocked = |duration_ns| human::percent(human::share(duration_ns, all.duration_ns));
@@ -90,7 +93,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
 
 /// What there is beside what is shown.
 fn write_others(text: &mut String, report: &Report<'_>) {
-    let others = Waiting::ALL.into_iter().filter_map(|kind| {
+    let others = WaitKind::ALL.into_iter().filter_map(|kind| {
         let of_kind = report.waits.sum(|_, waiting| waiting == kind);
         let is_hidden = !report.kinds.contains(kind) && of_kind.waits > 0;
         is_hidden.then(|| format!("{} {}", kind.name(), sums(of_kind)))

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
-use trace_analysis::{Aspect, Row, Rows, Sums, Value, Waiting};
+use trace_analysis::{Aspect, Row, Rows, Sums, Value, WaitKind};
 
 use super::Report;
 use crate::cli::KindArguments;
@@ -182,14 +182,14 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
 
 /// What the value of `row` is to the contentions.
 fn role(row: &Row, kinds: &KindArguments) -> &'static str {
-    let only_locks = kinds.is_only(Waiting::Contention);
+    let only_locks = kinds.is_only(WaitKind::Contention);
     match (row.aspect, row.value) {
         (_, Value::UnknownOwner(_)) => "",
-        (Aspect::Group | Aspect::Kind | Aspect::LockClass | Aspect::Lock, _) => "",
+        (Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock, _) => "",
         (Aspect::Thread | Aspect::Method | Aspect::Chain, _) if only_locks => "blocked ",
         (Aspect::Thread | Aspect::Method | Aspect::Chain, _) => "waited ",
         _ if only_locks => "held by ",
-        _ if kinds.contains(Waiting::Contention) => "held or woken by ",
+        _ if kinds.contains(WaitKind::Contention) => "held or woken by ",
         _ => "woken by ",
     }
 }

@@ -104,9 +104,7 @@ fn contentions() {
     assert_eq!(duration_ns, report["totals"]["duration_ns"]);
     assert_eq!(records.len() as u64, report["totals"]["contentions"]);
 
-    let known = records
-        .iter()
-        .find(|record| record["kind"] == "reenter-after-wait");
+    let known = records.iter().find(|record| record["after_wait"] == true);
     assert_snapshot!(serde_json::to_string_pretty(known.expect("one")).expect("JSON"));
     let unknown = records
         .iter()
@@ -179,7 +177,7 @@ fn stat_of_costs() {
     let trace = &stat["traces"][0];
     assert_eq!(trace["chain_cost"]["found"], 198);
     let hooks = trace["hook_costs"].as_array().expect("hooks");
-    let kinds: Vec<&Value> = hooks.iter().map(|cost| &cost["kind"]).collect();
+    let kinds: Vec<&Value> = hooks.iter().map(|cost| &cost["hook"]).collect();
     assert_eq!(kinds, ["enter", "entered", "exit", "interrupted"]);
     assert_eq!(hooks[0]["duration_ns"], 30_500);
     assert_eq!(trace["tracer"]["frames_saved"], 800);

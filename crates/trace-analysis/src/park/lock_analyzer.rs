@@ -10,10 +10,10 @@
 //! call chain of the last owner is known when that releases the lock.
 
 use super::event::{Begin, End, Unpark};
-use super::ownership::{Ownership, Watchers};
+use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::{Code, Sink, Synchronizer};
-use crate::contention::{Group, Wait, WaitKind};
+use crate::contention::{Mechanism, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::timeline::Start;
@@ -23,7 +23,7 @@ use crate::timeline::Start;
 struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
-    kind: WaitKind,
+    after_wait: bool,
     /// It would share the lock with others.
     reader: bool,
     start: Start,
@@ -117,7 +117,7 @@ impl LockAnalyzer {
         if losses != self.losses {
             let of_nobody = losses.of_nobody - self.losses.of_nobody;
             self.losses = losses;
-            self.ownership.lose(of_nobody, self.watchers(), counters);
+            self.ownership.lose(of_nobody, self.open_waits(), counters);
             // Whoever is awake may have waited again meanwhile.
             for index in 0..self.waiters.len() {
                 if let State::Awake { .. } = self.waiters[index].state {
@@ -136,8 +136,8 @@ impl LockAnalyzer {
             }
             begin.continued
         });
-        let watchers = self.watchers();
-        self.ownership.begin(begin, code, watchers, sink.counters);
+        let open_waits = self.open_waits();
+        self.ownership.begin(begin, code, open_waits, sink.counters);
         self.are_awake([Some(begin.thread), begin.owner], sink.entities);
         if let Some(index) = before {
             self.waiters[index].state = State::Parked;
@@ -145,11 +145,7 @@ impl LockAnalyzer {
             self.waiters.push(Waiter {
                 thread: begin.thread,
                 chain: begin.chain,
-                kind: if code.after_await {
-                    WaitKind::ReenterAfterWait
-                } else {
-                    WaitKind::Enter
-                },
+                after_wait: code.after_await,
                 reader: code.shares && self.synchronizer != Synchronizer::Semaphore,
                 start: self.ownership.start_wait(begin.time_ns),
                 safepoint_ns: 0,
@@ -165,13 +161,13 @@ impl LockAnalyzer {
         let Some(index) = self.position(end.thread) else {
             return;
         };
-        let (watchers, reader) = (self.watchers(), self.waiters[index].reader);
+        let (open_waits, reader) = (self.open_waits(), self.waiters[index].reader);
         if self.ownership.may_be_two_waits(self.waiters[index].start) {
             // It may be the end of another park, on another lock.
-            self.ownership.doubt(end.time_ns, watchers, sink.counters);
+            self.ownership.doubt(end.time_ns, open_waits, sink.counters);
         } else {
             self.ownership
-                .end(end, reader, unseen_waker, watchers, sink.counters);
+                .end(end, reader, unseen_waker, open_waits, sink.counters);
         }
         self.are_awake([Some(end.thread), end.owner], sink.entities);
         let waiter = &mut self.waiters[index];
@@ -190,10 +186,10 @@ impl LockAnalyzer {
             // It got the lock.
             self.end_wait(index, sink.counters);
         }
-        let watchers = self.watchers();
+        let open_waits = self.open_waits();
         let writer = sink.entities.thread(unpark.thread).java_id;
         self.ownership
-            .unpark(unpark, writer, code, watchers, sink.counters);
+            .unpark(unpark, writer, code, open_waits, sink.counters);
         self.are_awake([unpark.owner], sink.entities);
         self.pass_on_ended(sink);
     }
@@ -287,8 +283,9 @@ impl LockAnalyzer {
     fn describe_wait(&self, waiter: &Waiter, end_ns: u64, wait: &mut Wait) {
         let start_ns = waiter.start.time_ns;
         let end_ns = end_ns.max(start_ns);
-        wait.group = Group::Park;
-        wait.kind = waiter.kind;
+        wait.mechanism = Mechanism::Park;
+        wait.kind = WaitKind::Contention;
+        wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
@@ -304,9 +301,9 @@ impl LockAnalyzer {
         );
     }
 
-    fn watchers(&self) -> Watchers {
+    fn open_waits(&self) -> OpenWaits {
         let first_writer = self.waiters.iter().find(|waiter| waiter.is_parked_writer());
-        Watchers {
+        OpenWaits {
             some: !self.waiters.is_empty(),
             first_writer: first_writer.map(|waiter| (waiter.thread, waiter.chain)),
         }

@@ -84,7 +84,7 @@ impl timeline::Interval for Interval {
 
 /// What the last boundary says about the owner from then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tenure {
+enum OwnerState {
     /// Nothing.
     Unseen,
     /// Somebody has the lock.
@@ -140,7 +140,7 @@ struct Unreleased {
 
 /// Who looks at the lock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Watchers {
+pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
     /// The writer that readers have to queue up behind.
@@ -153,7 +153,7 @@ pub(super) struct Ownership {
     synchronizer: Synchronizer,
     /// The lock says who owns it.
     knows_owner: bool,
-    tenure: Tenure,
+    owner_state: OwnerState,
     /// When somebody was seen to have the lock last.
     seen_ns: u64,
     unreleased: Option<Unreleased>,
@@ -169,7 +169,7 @@ impl Ownership {
         Self {
             synchronizer,
             knows_owner: synchronizer.knows_owner(),
-            tenure: Tenure::Unseen,
+            owner_state: OwnerState::Unseen,
             seen_ns: 0,
             unreleased: None,
             waking: Vec::new(),
@@ -206,14 +206,14 @@ impl Ownership {
     }
 
     /// Events are lost; it is not known whose so many of them.
-    pub(super) fn lose(&mut self, of_nobody: u64, watchers: Watchers, counters: &mut Counters) {
+    pub(super) fn lose(&mut self, of_nobody: u64, open_waits: OpenWaits, counters: &mut Counters) {
         if of_nobody > 0 {
             self.timeline.lose(of_nobody);
         }
         // Without a duration: it only tells who began to wait before the loss.
         let interval = Interval::unknown(0, UnknownOwner::Lost, of_nobody > 0);
-        self.push(interval, watchers, counters);
-        self.tenure = Tenure::Lost;
+        self.push(interval, open_waits, counters);
+        self.owner_state = OwnerState::Lost;
         self.unreleased = None;
         self.waking.clear();
     }
@@ -223,51 +223,51 @@ impl Ownership {
         &mut self,
         begin: &Begin,
         code: Code,
-        watchers: Watchers,
+        open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
         if let Some(owner) = begin.owner {
             self.knows_owner = true;
-            let held = Tenure::Held {
+            let held = OwnerState::Held {
                 by: Some(owner),
                 woken: None,
             };
             let evidence = Evidence::Owner(owner);
-            self.boundary(begin.time_ns, evidence, held, watchers, counters);
+            self.boundary(begin.time_ns, evidence, held, open_waits, counters);
             return;
         }
-        let held = Tenure::Held {
+        let held = OwnerState::Held {
             by: None,
             woken: None,
         };
         let next = if self.knows_owner && !self.is_shareable() {
-            Tenure::Free { next: None }
+            OwnerState::Free { next: None }
         } else {
             held
         };
         let parks_again = |woken: Option<Woken>| {
             begin.continued && woken.is_some_and(|woken| woken.thread == begin.thread)
         };
-        let is_boundary = match self.tenure {
-            Tenure::Unseen => {
-                self.tenure = next;
+        let is_boundary = match self.owner_state {
+            OwnerState::Unseen => {
+                self.owner_state = next;
                 false
             }
-            Tenure::Lost => true,
+            OwnerState::Lost => true,
             // A reader may only queue up behind a writer that was woken.
-            Tenure::Free { .. } => next == held && !code.shares,
-            Tenure::Held { by: None, woken } if next == held => {
+            OwnerState::Free { .. } => next == held && !code.shares,
+            OwnerState::Held { by: None, woken } if next == held => {
                 // Until it parks again, others could release the lock without an event.
                 let is_blind = parks_again(woken) && !self.knows_owner;
                 // Readers wait for the writer from here on.
-                let is_writer = !code.shares && watchers.first_writer.is_none();
+                let is_writer = !code.shares && open_waits.first_writer.is_none();
                 is_blind || is_writer && self.is_shareable()
             }
             // The owner has gone.
-            Tenure::Held { .. } => self.knows_owner,
+            OwnerState::Held { .. } => self.knows_owner,
         };
         if is_boundary {
-            self.boundary(begin.time_ns, Evidence::None, next, watchers, counters);
+            self.boundary(begin.time_ns, Evidence::None, next, open_waits, counters);
         }
     }
 
@@ -278,7 +278,7 @@ impl Ownership {
         end: &End,
         reader: bool,
         unseen_waker: Option<Waker>,
-        watchers: Watchers,
+        open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
         // What has been seen since tells more than an older release.
@@ -288,24 +288,24 @@ impl Ownership {
                 chain: waker.chain,
                 shared: false,
             };
-            let free = Tenure::Free { next: None };
-            self.boundary(waker.time_ns, release, free, watchers, counters);
+            let free = OwnerState::Free { next: None };
+            self.boundary(waker.time_ns, release, free, open_waits, counters);
         }
         let woken = Woken {
             thread: end.thread,
             reader,
         };
         // If nobody woke it up, it may have given up.
-        let held = Tenure::Held {
+        let held = OwnerState::Held {
             by: end.owner,
             woken: end.is_unparked().then_some(woken),
         };
         if let Some(owner) = end.owner {
             self.knows_owner = true;
             let evidence = Evidence::Owner(owner);
-            self.boundary(end.time_ns, evidence, held, watchers, counters);
+            self.boundary(end.time_ns, evidence, held, open_waits, counters);
         } else if end.is_unparked() || self.knows_owner {
-            self.boundary(end.time_ns, Evidence::None, held, watchers, counters);
+            self.boundary(end.time_ns, Evidence::None, held, open_waits, counters);
         }
     }
 
@@ -316,8 +316,14 @@ impl Ownership {
     }
 
     /// Perhaps a thread parks no longer.
-    pub(super) fn doubt(&mut self, time_ns: u64, watchers: Watchers, counters: &mut Counters) {
-        self.boundary(time_ns, Evidence::None, Tenure::Lost, watchers, counters);
+    pub(super) fn doubt(&mut self, time_ns: u64, open_waits: OpenWaits, counters: &mut Counters) {
+        self.boundary(
+            time_ns,
+            Evidence::None,
+            OwnerState::Lost,
+            open_waits,
+            counters,
+        );
     }
 
     /// A thread, `writer`, unparks another one that is parked here.
@@ -326,7 +332,7 @@ impl Ownership {
         unpark: &Unpark,
         writer: JavaThreadId,
         code: Code,
-        watchers: Watchers,
+        open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
         if code.passes_on {
@@ -336,25 +342,25 @@ impl Ownership {
             self.leave_waking_to(unpark.target, writer);
         }
         self.knows_owner |= unpark.owner.is_some();
-        if let Tenure::Held { woken, .. } = &mut self.tenure
+        if let OwnerState::Held { woken, .. } = &mut self.owner_state
             && code.no_release
         {
             // It gives up.
             *woken = woken.filter(|woken| woken.thread != unpark.thread);
         }
-        let free = Tenure::Free { next: unpark.owner };
-        let had_it_before = |owner| match self.tenure {
+        let free = OwnerState::Free { next: unpark.owner };
+        let had_it_before = |owner| match self.owner_state {
             // The thread that was woken has had the lock since.
-            Tenure::Held { woken, .. } if is_woken(woken, unpark.thread) => false,
+            OwnerState::Held { woken, .. } if is_woken(woken, unpark.thread) => false,
             // It was the owner there.
-            Tenure::Held { by, .. } if by == Some(unpark.thread) => false,
-            Tenure::Held { by, woken } => by == Some(owner) || is_woken(woken, owner),
+            OwnerState::Held { by, .. } if by == Some(unpark.thread) => false,
+            OwnerState::Held { by, woken } => by == Some(owner) || is_woken(woken, owner),
             _ => false,
         };
         let (evidence, next) = match unpark.owner {
             Some(owner) if code.no_release || owner == unpark.thread => {
                 let by = Some(owner);
-                (Evidence::Owner(owner), Tenure::Held { by, woken: None })
+                (Evidence::Owner(owner), OwnerState::Held { by, woken: None })
             }
             None if code.no_release => return,
             // It released the lock before the last boundary, and lost time.
@@ -370,7 +376,7 @@ impl Ownership {
             }
         };
         let ends_waking = code.releases && self.was_seen_last(evidence);
-        self.boundary(unpark.time_ns, evidence, next, watchers, counters);
+        self.boundary(unpark.time_ns, evidence, next, open_waits, counters);
         if next != free {
             return;
         }
@@ -402,10 +408,10 @@ impl Ownership {
         let Evidence::Release { thread, .. } = evidence else {
             return false;
         };
-        match self.tenure {
-            Tenure::Held { by, woken } => by == Some(thread) || is_woken(woken, thread),
-            Tenure::Free { next } => next == Some(thread),
-            Tenure::Unseen | Tenure::Lost => false,
+        match self.owner_state {
+            OwnerState::Held { by, woken } => by == Some(thread) || is_woken(woken, thread),
+            OwnerState::Free { next } => next == Some(thread),
+            OwnerState::Unseen | OwnerState::Lost => false,
         }
     }
 
@@ -449,13 +455,13 @@ impl Ownership {
         &mut self,
         time_ns: u64,
         evidence: Evidence,
-        next: Tenure,
-        watchers: Watchers,
+        next: OwnerState,
+        open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
         let owner = self.owner_until(evidence);
-        self.follow_tenure(owner, evidence, time_ns);
-        let owner_for_readers = match (evidence, watchers.first_writer) {
+        self.follow_owner_state(owner, evidence, time_ns);
+        let owner_for_readers = match (evidence, open_waits.first_writer) {
             (Evidence::Release { shared: true, .. }, Some((thread, chain))) => {
                 Owner::Thread { thread, chain }
             }
@@ -476,8 +482,8 @@ impl Ownership {
                 (Owner::Thread { .. }, Evidence::Release { .. })
             ),
         };
-        self.push(interval, watchers, counters);
-        self.tenure = next;
+        self.push(interval, open_waits, counters);
+        self.owner_state = next;
         if evidence != Evidence::None {
             self.seen_ns = self.seen_ns.max(time_ns);
         }
@@ -496,8 +502,8 @@ impl Ownership {
         };
         let is_release = matches!(evidence, Evidence::Release { .. });
         let is_shared = matches!(evidence, Evidence::Release { shared: true, .. });
-        let had_it = match self.tenure {
-            Tenure::Held { by, woken } => {
+        let had_it = match self.owner_state {
+            OwnerState::Held { by, woken } => {
                 let is_woken = woken.filter(|woken| woken.thread == thread);
                 let was_reader = is_woken.is_some_and(|woken| woken.reader);
                 by == Some(thread)
@@ -507,8 +513,8 @@ impl Ownership {
                     // A reader has to release the lock before it can own it.
                     || is_release && !self.knows_owner && was_reader <= is_shared
             }
-            Tenure::Free { next } => next == Some(thread),
-            Tenure::Unseen | Tenure::Lost => false,
+            OwnerState::Free { next } => next == Some(thread),
+            OwnerState::Unseen | OwnerState::Lost => false,
         };
         if had_it {
             Owner::Thread { thread, chain }
@@ -519,21 +525,21 @@ impl Ownership {
 
     /// Why the owner since the last boundary is not known.
     fn why_unknown(&self) -> UnknownOwner {
-        match self.tenure {
-            Tenure::Lost => UnknownOwner::Lost,
-            Tenure::Free { .. } => UnknownOwner::HandOff,
-            Tenure::Held { by: None, .. } if self.is_shareable() => UnknownOwner::Readers,
+        match self.owner_state {
+            OwnerState::Lost => UnknownOwner::Lost,
+            OwnerState::Free { .. } => UnknownOwner::HandOff,
+            OwnerState::Held { by: None, .. } if self.is_shareable() => UnknownOwner::Readers,
             // A thread was woken, and another one was quicker.
-            Tenure::Held {
+            OwnerState::Held {
                 by: None,
                 woken: Some(_),
             } => UnknownOwner::HandOff,
-            Tenure::Held { .. } | Tenure::Unseen => UnknownOwner::NoExit,
+            OwnerState::Held { .. } | OwnerState::Unseen => UnknownOwner::NoExit,
         }
     }
 
     /// The release tells the call chain of an owner that was only seen before.
-    fn follow_tenure(&mut self, owner: Owner, evidence: Evidence, time_ns: u64) {
+    fn follow_owner_state(&mut self, owner: Owner, evidence: Evidence, time_ns: u64) {
         let released = match evidence {
             Evidence::Release { thread, chain, .. } => Some(Owner::Thread { thread, chain }),
             _ => None,
@@ -575,12 +581,12 @@ impl Ownership {
     /// The owner before the last boundary, if the lock is seen free now.
     fn freed(&self, evidence: Evidence) -> Option<Unreleased> {
         let position = self.timeline.end();
-        match (self.tenure, self.unreleased) {
+        match (self.owner_state, self.unreleased) {
             // It is still on its way.
-            (Tenure::Free { .. }, Some(unreleased)) if unreleased.until.is_some() => {
+            (OwnerState::Free { .. }, Some(unreleased)) if unreleased.until.is_some() => {
                 Some(unreleased).filter(|_| evidence == Evidence::None)
             }
-            (Tenure::Held { by: Some(by), .. }, unreleased)
+            (OwnerState::Held { by: Some(by), .. }, unreleased)
                 if evidence == Evidence::None && self.knows_owner =>
             {
                 let first = unreleased.filter(|u| u.thread == by && u.until.is_none());
@@ -616,8 +622,8 @@ impl Ownership {
         self.synchronizer == Synchronizer::ReadWriteLock
     }
 
-    fn push(&mut self, interval: Interval, watchers: Watchers, counters: &mut Counters) {
-        if watchers.some {
+    fn push(&mut self, interval: Interval, open_waits: OpenWaits, counters: &mut Counters) {
+        if open_waits.some {
             counters.add(Counter::IntervalsCollapsed, self.timeline.push(interval));
         }
     }

@@ -6,7 +6,7 @@ use trace_format::ParkEndReason;
 use super::event::{Begin, End};
 use super::permits::Waker;
 use super::{Code, Synchronizer};
-use crate::contention::{Contention, Group, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Contention, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::{ChainIndex, LockIndex};
 
 /// A thread that waits for something else than a lock.
@@ -61,8 +61,9 @@ impl WaitForWaker {
     /// Fills in `wait`, all but its number.
     pub(crate) fn describe(&self, woken: &Woken<'_>, wait: &mut Wait) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
-        wait.group = Group::Park;
+        wait.mechanism = Mechanism::Park;
         wait.kind = self.kind(woken.end.reason);
+        wait.after_wait = false;
         wait.lock = self.lock;
         wait.thread = woken.end.thread;
         wait.chain = self.chain;

@@ -86,7 +86,7 @@ Lock@2: 14 ns, 2 contentions, 1 waits, at most 14 ns
 fn every_aspect_tells_contentions_apart() {
     let labels = |aspect| aggregate(aspect, Selection::default(), &[TRACE]).0;
     for (aspect, expected) in [
-        ("group", "intrinsic locks: 129 ns, 8"),
+        ("mechanism", "intrinsic locks: 129 ns, 8"),
         ("lock-class", "Lock: 129 ns, 8"),
         ("lock", "Lock@2: 14 ns, 2"),
         ("thread", "T3: 70 ns, 4"),

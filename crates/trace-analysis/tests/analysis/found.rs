@@ -6,7 +6,7 @@ use std::path::Path;
 
 use trace_analysis::{
     Analysis, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata, Owner, TraceFile,
-    TraceSummary, Wait,
+    TraceSummary, Wait, WaitKind,
 };
 use trace_format::{Event, ThreadId};
 
@@ -57,7 +57,8 @@ pub(crate) struct Analyzed {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FoundWait {
     pub(crate) thread: String,
-    pub(crate) kind: &'static str,
+    /// `enter`, `reenter-after-wait`, or what it waited for.
+    pub(crate) entry: &'static str,
     pub(crate) method: String,
     pub(crate) lock: String,
     pub(crate) start_ns: u64,
@@ -91,7 +92,11 @@ impl FoundWait {
         });
         Self {
             thread: thread(wait.thread),
-            kind: wait.kind.name(),
+            entry: match wait.kind {
+                WaitKind::Contention if wait.after_wait => "reenter-after-wait",
+                WaitKind::Contention => "enter",
+                other => other.name(),
+            },
             method: method(wait.chain, wait.lock, entities),
             lock: entities.lock_label(wait.lock),
             start_ns: wait.start_ns,
@@ -116,7 +121,7 @@ impl fmt::Display for FoundWait {
         write!(
             f,
             "{} {} {} on {}:",
-            self.thread, self.kind, self.method, self.lock
+            self.thread, self.entry, self.method, self.lock
         )?;
         for (at, part) in self.parts.iter().enumerate() {
             let comma = if at > 0 { "," } else { "" };

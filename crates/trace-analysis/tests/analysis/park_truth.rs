@@ -97,7 +97,7 @@ impl<'a> Truth<'a> {
             let sleeps = is_bare && park.timed && end.reason == ParkEndReason::TimedOut;
             FoundWait {
                 thread: name(park.thread),
-                kind: if sleeps { "sleep" } else { "conditional" },
+                entry: if sleeps { "sleep" } else { "conditional" },
                 method: method(park.method),
                 lock: String::new(),
                 start_ns,
@@ -187,7 +187,7 @@ impl<'a> Truth<'a> {
             let same = waits.find(|wait| wait.parks.contains(&last));
             let last = same.map_or(last, |wait| wait.parks[0]);
             let last = &self.history.parks[last];
-            prop_assert_eq!(wait.kind, "enter", "{}", wait);
+            prop_assert_eq!(wait.entry, "enter", "{}", wait);
             let park = &self.history.parks[first.parks[0]];
             prop_assert_eq!(&wait.method, &method(park.method), "{}", wait);
             if self.is_complete {

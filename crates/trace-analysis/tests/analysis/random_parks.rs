@@ -43,7 +43,7 @@ pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value =
 
 /// Those for locks, and those for something else.
 fn split(waits: &[FoundWait]) -> (Vec<&FoundWait>, Vec<&FoundWait>) {
-    waits.iter().partition(|wait| wait.kind == "enter")
+    waits.iter().partition(|wait| wait.entry == "enter")
 }
 
 /// Without the names of locks, which the truth does not know.

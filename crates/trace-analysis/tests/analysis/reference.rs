@@ -133,7 +133,7 @@ fn wait_at(
         }
         _ => format!("<lock #{lock} not described>"),
     };
-    let kind = if after_wait {
+    let entry = if after_wait {
         "reenter-after-wait"
     } else {
         "enter"
@@ -141,7 +141,7 @@ fn wait_at(
     let method = method(ChainRef::Chain(chain), resolved);
     Some(FoundWait {
         thread: name(waiter),
-        kind,
+        entry,
         method,
         lock,
         start_ns,

@@ -99,7 +99,7 @@ pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
         end_part(wait.end_ns, Err("handoff"));
         FoundWait {
             thread: name(wait.thread),
-            kind: kind(wait),
+            entry: entry(wait),
             method: method(wait.chain),
             lock: lock(wait, known),
             start_ns: wait.start_ns,
@@ -170,7 +170,7 @@ impl<'a> Truth<'a> {
 
     fn assert_wait(&self, wait: &FoundWait, known: &Known) -> Result<(), TestCaseError> {
         prop_assert_eq!(&wait.method, &method(self.first.chain), "{}", wait);
-        prop_assert_eq!(wait.kind, kind(self.first), "{}", wait);
+        prop_assert_eq!(wait.entry, entry(self.first), "{}", wait);
         if known.all_considered {
             prop_assert_eq!(&wait.lock, &lock(self.first, known), "{}", wait);
         }
@@ -387,7 +387,7 @@ fn owner_method(hold: &Hold, known: &Known) -> String {
     }
 }
 
-fn kind(wait: &TrueWait) -> &'static str {
+fn entry(wait: &TrueWait) -> &'static str {
     if wait.after_wait {
         "reenter-after-wait"
     } else {

@@ -1,4 +1,4 @@
-/* The native methods of the steps of the scenario Journeys. */
+/* The native methods of the steps of the scenario CallPlans. */
 #include <jni.h>
 #include <stddef.h>
 
@@ -6,10 +6,10 @@ static jmethodID method(JNIEnv *env, jobject receiver, const char *name, const c
     return (*env)->GetMethodID(env, (*env)->GetObjectClass(env, receiver), name, signature);
 }
 
-/* Has the journey's encounter at this depth. Returns false if an exception is pending. */
-static jboolean meet(JNIEnv *env, jobject journey, const char *where, jint depth) {
-    jmethodID encounter_at = method(env, journey, where, "(I)Lscenarios/Encounter;");
-    jobject encounter = (*env)->CallObjectMethod(env, journey, encounter_at, depth);
+/* Has the plan's encounter at this depth. Returns false if an exception is pending. */
+static jboolean meet(JNIEnv *env, jobject plan, const char *where, jint depth) {
+    jmethodID encounter_at = method(env, plan, where, "(I)Lscenarios/Encounter;");
+    jobject encounter = (*env)->CallObjectMethod(env, plan, encounter_at, depth);
     if (encounter != NULL) {
         (*env)->CallVoidMethod(env, encounter, method(env, encounter, "meet", "()V"));
     }
@@ -17,27 +17,27 @@ static jboolean meet(JNIEnv *env, jobject journey, const char *where, jint depth
 }
 
 /* What the steps in Java do. An exception of a callee is left pending. */
-static jlong pass(JNIEnv *env, jobject journey, jint depth) {
+static jlong pass(JNIEnv *env, jobject plan, jint depth) {
     jlong length = 0;
-    if (!meet(env, journey, "arriving", depth)) {
+    if (!meet(env, plan, "arriving", depth)) {
         return 0;
     }
-    if ((*env)->CallBooleanMethod(env, journey, method(env, journey, "isEnd", "(I)Z"), depth)) {
-        length = (*env)->CallLongMethod(env, journey, method(env, journey, "end", "(I)J"), depth);
+    if ((*env)->CallBooleanMethod(env, plan, method(env, plan, "isEnd", "(I)Z"), depth)) {
+        length = (*env)->CallLongMethod(env, plan, method(env, plan, "end", "(I)J"), depth);
     } else {
-        jmethodID step_at = method(env, journey, "step", "(I)Lscenarios/Step;");
-        jobject step = (*env)->CallObjectMethod(env, journey, step_at, depth + 1);
+        jmethodID step_at = method(env, plan, "step", "(I)Lscenarios/Step;");
+        jobject step = (*env)->CallObjectMethod(env, plan, step_at, depth + 1);
         if (step == NULL) {
             (*env)->ThrowNew(env, (*env)->FindClass(env, "java/lang/NullPointerException"), "no step");
             return 0;
         }
         length = (*env)->CallLongMethod(
-            env, step, method(env, step, "call", "(Lscenarios/Journey;I)J"), journey, depth + 1);
+            env, step, method(env, step, "call", "(Lscenarios/CallPlan;I)J"), plan, depth + 1);
     }
-    if ((*env)->ExceptionCheck(env) || !meet(env, journey, "leaving", depth)) {
+    if ((*env)->ExceptionCheck(env) || !meet(env, plan, "leaving", depth)) {
         return 0;
     }
-    if ((*env)->CallIntMethod(env, journey, method(env, journey, "divisor", "(I)I"), depth) == 0) {
+    if ((*env)->CallIntMethod(env, plan, method(env, plan, "divisor", "(I)I"), depth) == 0) {
         (*env)->ThrowNew(env, (*env)->FindClass(env, "java/lang/ArithmeticException"), "division");
         return 0;
     }
@@ -45,14 +45,14 @@ static jlong pass(JNIEnv *env, jobject journey, jint depth) {
 }
 
 JNIEXPORT jlong JNICALL
-Java_scenarios_NativeStep_call(JNIEnv *env, jobject self, jobject journey, jint depth) {
+Java_scenarios_NativeStep_call(JNIEnv *env, jobject self, jobject plan, jint depth) {
     (void) self;
-    return pass(env, journey, depth);
+    return pass(env, plan, depth);
 }
 
 JNIEXPORT jlong JNICALL
-Java_scenarios_LockingNativeStep_call(JNIEnv *env, jobject self, jobject journey, jint depth) {
-    jmethodID attract = method(env, journey, "attract", "(ILjava/lang/Object;)V");
-    (*env)->CallVoidMethod(env, journey, attract, depth, self);
-    return (*env)->ExceptionCheck(env) ? 0 : pass(env, journey, depth);
+Java_scenarios_LockingNativeStep_call(JNIEnv *env, jobject self, jobject plan, jint depth) {
+    jmethodID block = method(env, plan, "block", "(ILjava/lang/Object;)V");
+    (*env)->CallVoidMethod(env, plan, block, depth, self);
+    return (*env)->ExceptionCheck(env) ? 0 : pass(env, plan, depth);
 }

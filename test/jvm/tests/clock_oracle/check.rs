@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jvm_tests::Wait;
 
-use crate::notes::{Notes, Tenure, blame, bounds};
+use crate::notes::{Hold, Notes, blame, bounds};
 
 /// How far the blame of a pair of threads may be from the truth, besides a step
 /// of the clock at each end of each part of a wait.
@@ -21,7 +21,7 @@ const PAIRS: usize = 8 * 7;
 
 /// Compares waits, ordered by their start, with the notes; says how they differ.
 pub(crate) fn check(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
-    let led_to = match_tenures(notes, waits)?;
+    let led_to = match_holds(notes, waits)?;
     check_presence(notes, &led_to)?;
     check_times(&led_to)?;
     for wait in &led_to {
@@ -30,17 +30,17 @@ pub(crate) fn check(notes: &Notes, waits: &[Wait]) -> Result<(), String> {
     check_pairs(notes, waits)
 }
 
-/// A wait, and the tenure that it led to.
+/// A wait, and the hold that it led to.
 struct LedTo<'a> {
     wait: &'a Wait,
-    /// All tenures of the lock.
-    tenures: &'a [Tenure],
+    /// All holds of the lock.
+    holds: &'a [Hold],
     number: usize,
 }
 
 impl<'a> LedTo<'a> {
-    fn tenure(&self) -> &'a Tenure {
-        &self.tenures[self.number]
+    fn hold(&self) -> &'a Hold {
+        &self.holds[self.number]
     }
 
     fn start_ns(&self) -> i64 {
@@ -52,37 +52,37 @@ impl<'a> LedTo<'a> {
     }
 }
 
-/// Finds the tenure that each wait led to: the thread's first one on this lock
+/// Finds the hold that each wait led to: the thread's first one on this lock
 /// that began after the wait did. The one before began a millisecond earlier.
-fn match_tenures<'a>(notes: &'a Notes, waits: &'a [Wait]) -> Result<Vec<LedTo<'a>>, String> {
+fn match_holds<'a>(notes: &'a Notes, waits: &'a [Wait]) -> Result<Vec<LedTo<'a>>, String> {
     let trace_start_ns = first_wanted_at_zero(notes, waits).ok_or("no waits")?;
     let led_to = |wait: &'a Wait| {
         let start_ns = trace_start_ns + signed(wait.start_ns);
-        let tenures = notes.tenures.get(&wait.common().lock_id)?;
-        let mut later = (0..tenures.len()).filter(|&number| {
-            let tenure = &tenures[number];
-            tenure.thread == wait.thread() && tenure.acquired_ns >= start_ns
+        let holds = notes.holds.get(&wait.common().lock_id)?;
+        let mut later = (0..holds.len()).filter(|&number| {
+            let hold = &holds[number];
+            hold.thread == wait.thread() && hold.acquired_ns >= start_ns
         });
         Some(LedTo {
             wait,
-            tenures,
+            holds,
             number: later.next()?,
         })
     };
     waits
         .iter()
-        .map(|wait| led_to(wait).ok_or_else(|| format!("no tenure: {wait}")))
+        .map(|wait| led_to(wait).ok_or_else(|| format!("no hold: {wait}")))
         .collect()
 }
 
 /// Where the trace's start lies on the program's clock, or a little before that:
-/// each thread's first wait led to its first tenure, and began soon after the
+/// each thread's first wait led to its first hold, and began soon after the
 /// thread wanted that.
 fn first_wanted_at_zero(notes: &Notes, waits: &[Wait]) -> Option<i64> {
     let mut wanted_ns: BTreeMap<&str, i64> = BTreeMap::new();
-    for tenure in notes.tenures.values().flatten() {
-        let first = wanted_ns.entry(&tenure.thread).or_insert(i64::MAX);
-        *first = tenure.wanted_ns.min(*first);
+    for hold in notes.holds.values().flatten() {
+        let first = wanted_ns.entry(&hold.thread).or_insert(i64::MAX);
+        *first = hold.wanted_ns.min(*first);
     }
     let mut firsts = BTreeMap::new();
     for wait in waits {
@@ -94,19 +94,19 @@ fn first_wanted_at_zero(notes: &Notes, waits: &[Wait]) -> Option<i64> {
         .max()
 }
 
-/// One wait at most led to each tenure, and one did where the JVM was seen to
+/// One wait at most led to each hold, and one did where the JVM was seen to
 /// call the thread blocked.
 fn check_presence(notes: &Notes, led_to: &[LedTo]) -> Result<(), String> {
     let mut traced = BTreeSet::new();
     for LedTo { wait, number, .. } in led_to {
         if !traced.insert((&wait.common().lock_id, number)) {
-            return Err(format!("a second wait for the same tenure: {wait}"));
+            return Err(format!("a second wait for the same hold: {wait}"));
         }
     }
-    for (lock, tenures) in &notes.tenures {
-        for (number, tenure) in tenures.iter().enumerate() {
-            if tenure.blocked_by_ns.is_some() && !traced.contains(&(lock, &number)) {
-                return Err(format!("was blocked, but not in the trace: {tenure:?}"));
+    for (lock, holds) in &notes.holds {
+        for (number, hold) in holds.iter().enumerate() {
+            if hold.blocked_by_ns.is_some() && !traced.contains(&(lock, &number)) {
+                return Err(format!("was blocked, but not in the trace: {hold:?}"));
             }
         }
     }
@@ -119,20 +119,17 @@ fn check_presence(notes: &Notes, led_to: &[LedTo]) -> Result<(), String> {
 /// started so that this is true of all waits.
 fn check_times(led_to: &[LedTo]) -> Result<(), String> {
     let earliest = led_to.iter().map(|wait| {
-        let wanted_ns = wait.tenure().wanted_ns;
-        let before = wait
-            .number
-            .checked_sub(1)
-            .map(|number| &wait.tenures[number]);
+        let wanted_ns = wait.hold().wanted_ns;
+        let before = wait.number.checked_sub(1).map(|number| &wait.holds[number]);
         let free_ns = before.map_or(wanted_ns, |owner| owner.released_ns);
         (wanted_ns - wait.start_ns()).max(free_ns - wait.end_ns())
     });
     let latest = led_to.iter().map(|wait| {
-        let Tenure {
+        let Hold {
             acquired_ns,
             blocked_by_ns,
             ..
-        } = *wait.tenure();
+        } = *wait.hold();
         (acquired_ns - wait.end_ns()).min(blocked_by_ns.unwrap_or(acquired_ns) - wait.start_ns())
     });
     let earliest_ns = earliest.max().ok_or("no waits")?;
@@ -153,7 +150,7 @@ fn check_owners(led_to: &LedTo) -> Result<(), String> {
             *blamed.entry(owner).or_default() += signed(part.duration_ns);
         }
     }
-    let bounds = bounds(led_to.tenures, led_to.number);
+    let bounds = bounds(led_to.holds, led_to.number);
     let owners: BTreeSet<_> = blamed.keys().chain(bounds.keys()).collect();
     for owner in owners {
         let blamed_ns = blamed.get(owner).copied().unwrap_or(0);

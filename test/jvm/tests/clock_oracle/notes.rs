@@ -9,13 +9,13 @@ use jvm_tests::Run;
 pub(crate) struct Notes {
     /// The shortest time that the clock can tell.
     pub(crate) clock_step_ns: i64,
-    /// The tenures of each lock, by its name in a trace; in their order.
-    pub(crate) tenures: BTreeMap<String, Vec<Tenure>>,
+    /// The holds of each lock, by its name in a trace; in their order.
+    pub(crate) holds: BTreeMap<String, Vec<Hold>>,
 }
 
 /// The time that a thread had a lock.
 #[derive(Debug)]
-pub(crate) struct Tenure {
+pub(crate) struct Hold {
     /// The thread.
     pub(crate) thread: String,
     /// Before it asked for the lock.
@@ -61,33 +61,33 @@ impl Notes {
     /// Reads the output of a run.
     pub(crate) fn of(run: &Run) -> Notes {
         let sightings = Sightings::of(run);
-        let mut tenures: BTreeMap<String, Vec<Tenure>> = BTreeMap::new();
-        for words in run.lines_of("tenure") {
+        let mut holds: BTreeMap<String, Vec<Hold>> = BTreeMap::new();
+        for words in run.lines_of("hold") {
             let [thread, lock, times @ ..] = &words[..] else {
-                panic!("not a tenure: {words:?}");
+                panic!("not a hold: {words:?}");
             };
-            let tenure = Tenure::of(thread, times, &sightings);
-            tenures.entry((*lock).to_owned()).or_default().push(tenure);
+            let hold = Hold::of(thread, times, &sightings);
+            holds.entry((*lock).to_owned()).or_default().push(hold);
         }
-        for of_lock in tenures.values_mut() {
-            of_lock.sort_by_key(|tenure| tenure.acquired_ns);
+        for of_lock in holds.values_mut() {
+            of_lock.sort_by_key(|hold| hold.acquired_ns);
         }
         let clock = run.lines_of("clock").next().expect("the clock's step");
         Notes {
             clock_step_ns: time(clock[0]),
-            tenures,
+            holds,
         }
     }
 }
 
-impl Tenure {
-    fn of(thread: &str, times: &[&str], sightings: &Sightings) -> Tenure {
+impl Hold {
+    fn of(thread: &str, times: &[&str], sightings: &Sightings) -> Hold {
         let [wanted_ns, acquired_ns, released_ns, left_ns] = times else {
-            panic!("not the times of a tenure: {times:?}");
+            panic!("not the times of a hold: {times:?}");
         };
         let (wanted_ns, acquired_ns) = (time(wanted_ns), time(acquired_ns));
         let mut seen = sightings.between(thread, wanted_ns, acquired_ns);
-        Tenure {
+        Hold {
             thread: thread.to_owned(),
             wanted_ns,
             acquired_ns,
@@ -133,10 +133,10 @@ impl<'a> Sightings<'a> {
 /// What each thread is to blame for, by the thread that it blocked.
 pub(crate) fn blame(notes: &Notes) -> BTreeMap<[&str; 2], Blame> {
     let mut blame: BTreeMap<_, Blame> = BTreeMap::new();
-    for tenures in notes.tenures.values() {
-        for (number, blocked) in tenures.iter().enumerate() {
+    for holds in notes.holds.values() {
+        for (number, blocked) in holds.iter().enumerate() {
             let mut free_ns = blocked.wanted_ns;
-            for pair in tenures[..=number].windows(2) {
+            for pair in holds[..=number].windows(2) {
                 let (owner, next) = (&pair[0], &pair[1]);
                 let of_pair = [&*blocked.thread, &*owner.thread];
                 let of_pair = blame.entry(of_pair).or_default();
@@ -149,12 +149,12 @@ pub(crate) fn blame(notes: &Notes) -> BTreeMap<[&str; 2], Blame> {
 }
 
 impl Blame {
-    /// Adds what a tenure of an owner has to do with a thread that was blocked:
+    /// Adds what a hold of an owner has to do with a thread that was blocked:
     /// nobody had the lock from `free_ns` on, and `next` had it afterwards.
     ///
     /// An owner that was not seen blocked may have acquired the lock without an
     /// event. Then the trace takes it to have had the lock since it was free.
-    fn add(&mut self, blocked: &Tenure, free_ns: i64, owner: &Tenure, next: &Tenure) {
+    fn add(&mut self, blocked: &Hold, free_ns: i64, owner: &Hold, next: &Hold) {
         let wanted_ns = blocked.wanted_ns;
         let from_ns = owner.acquired_ns.max(wanted_ns);
         let to_ns = owner.released_ns.max(from_ns);
@@ -176,7 +176,7 @@ fn if_stalled(gap_ns: i64) -> i64 {
     if gap_ns > STALL_NS { gap_ns } else { 0 }
 }
 
-/// For each thread that may have kept the thread of `tenures[blocked]` from the
+/// For each thread that may have kept the thread of `holds[blocked]` from the
 /// lock: how long, by the notes of both.
 ///
 /// The wait began after the thread wanted the lock, and before it was seen
@@ -185,11 +185,11 @@ fn if_stalled(gap_ns: i64) -> i64 {
 /// until it released the lock: between the two readings around that, and before
 /// the next owner had it. No event tells of a release that found nobody queued:
 /// then the owner may not be blamed, and the next one in its place.
-pub(crate) fn bounds(tenures: &[Tenure], blocked: usize) -> BTreeMap<&str, Bounds> {
+pub(crate) fn bounds(holds: &[Hold], blocked: usize) -> BTreeMap<&str, Bounds> {
     let mut bounds: BTreeMap<&str, Bounds> = BTreeMap::new();
-    let wait = &tenures[blocked];
+    let wait = &holds[blocked];
     let mut blamed_from_ns = wait.wanted_ns;
-    for pair in tenures[..=blocked].windows(2) {
+    for pair in holds[..=blocked].windows(2) {
         let (owner, next) = (&pair[0], &pair[1]);
         let gone_by_ns = owner.left_ns.min(next.acquired_ns);
         if gone_by_ns <= wait.wanted_ns {
@@ -215,28 +215,28 @@ fn time(text: &str) -> i64 {
 mod tests {
     use super::*;
 
-    fn tenure(thread: &str, times: [&str; 4]) -> Tenure {
-        Tenure::of(thread, &times, &Sightings(BTreeMap::new()))
+    fn hold(thread: &str, times: [&str; 4]) -> Hold {
+        Hold::of(thread, &times, &Sightings(BTreeMap::new()))
     }
 
     /// The paper's figure 3: T2 and T3 want the lock while T1 has it.
-    fn figure_3() -> Vec<Tenure> {
-        let mut tenures = vec![
-            tenure("T1", ["0", "1", "40", "42"]),
-            tenure("T2", ["10", "45", "70", "71"]),
-            tenure("T3", ["20", "75", "90", "91"]),
+    fn figure_3() -> Vec<Hold> {
+        let mut holds = vec![
+            hold("T1", ["0", "1", "40", "42"]),
+            hold("T2", ["10", "45", "70", "71"]),
+            hold("T3", ["20", "75", "90", "91"]),
         ];
-        for (tenure, seen_ns) in tenures[1..].iter_mut().zip([12, 25]) {
-            tenure.blocked_by_ns = Some(seen_ns);
-            tenure.queued_by_ns = Some(seen_ns + 5);
+        for (hold, seen_ns) in holds[1..].iter_mut().zip([12, 25]) {
+            hold.blocked_by_ns = Some(seen_ns);
+            hold.queued_by_ns = Some(seen_ns + 5);
         }
-        tenures
+        holds
     }
 
     #[test]
     fn bounds_enclose_what_each_owner_is_to_blame_for() {
-        let tenures = figure_3();
-        let bounds = bounds(&tenures, 2);
+        let holds = figure_3();
+        let bounds = bounds(&holds, 2);
         let spans = bounds
             .iter()
             .map(|(thread, b)| (*thread, b.least_ns, b.most_ns));
@@ -248,11 +248,11 @@ mod tests {
 
     #[test]
     fn blames_an_owner_for_as_long_as_it_had_the_lock() {
-        let mut tenures = figure_3();
-        tenures[1].blocked_by_ns = None;
+        let mut holds = figure_3();
+        holds[1].blocked_by_ns = None;
         let notes = Notes {
             clock_step_ns: 1,
-            tenures: BTreeMap::from([("lock".to_owned(), tenures)]),
+            holds: BTreeMap::from([("lock".to_owned(), holds)]),
         };
         let blame = blame(&notes);
         let of = |pair| (blame[&pair].held_ns, blame[&pair].perhaps_more_ns);

@@ -77,7 +77,7 @@ fn is_recorded(wait: &Wait, recording: &Recording) -> bool {
         .waits
         .iter()
         .filter(|recorded| recorded.thread == wait.thread());
-    wait.common().kind == "enter" || of_thread.all(|recorded| !recorded.was_notified)
+    !wait.common().after_wait || of_thread.all(|recorded| !recorded.was_notified)
 }
 
 /// Compares how one thread was blocked by the monitors of one class.
@@ -155,6 +155,6 @@ fn an_enter(waits: &[Wait]) -> usize {
     let is_known = |wait: &Wait| wait.parts.iter().any(|part| part.owner.is_some());
     let enter = waits
         .iter()
-        .position(|wait| wait.common().kind == "enter" && is_known(wait));
+        .position(|wait| !wait.common().after_wait && is_known(wait));
     enter.expect("most waits are such")
 }

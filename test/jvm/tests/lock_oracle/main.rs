@@ -37,7 +37,7 @@ fn owners_of_a_reentrant_lock() {
         ("fair", CompileMode::C1),
     ];
     check_each(cases, |&(fairness, mode)| {
-        check_run(&["scenarios.LockTenures", fairness], mode);
+        check_run(&["scenarios.LockHolds", fairness], mode);
     });
 }
 
@@ -51,7 +51,7 @@ fn writers_and_readers() {
         ("fair", CompileMode::Tiered),
     ];
     check_each(cases, |&(fairness, mode)| {
-        check_run(&["scenarios.ReadWriteTenures", fairness], mode);
+        check_run(&["scenarios.ReadWriteHolds", fairness], mode);
     });
 }
 

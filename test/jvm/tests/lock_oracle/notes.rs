@@ -12,7 +12,7 @@ pub(crate) struct Notes {
     /// Begins and ends of each thread's calls that acquired the lock, or tried to.
     pub(crate) calls: BTreeMap<String, Vec<(i64, i64)>>,
     /// By their begins.
-    pub(crate) tenures: Vec<Tenure>,
+    pub(crate) holds: Vec<Hold>,
     /// The times between an unpark and the end of the park that it ended, which do
     /// not overlap: a thread was to run, but did not yet. Not a note, but in the
     /// trace.
@@ -21,7 +21,7 @@ pub(crate) struct Notes {
 
 /// The time that a thread had the lock.
 #[derive(Debug)]
-pub(crate) struct Tenure {
+pub(crate) struct Hold {
     pub(crate) thread: String,
     pub(crate) method: String,
     /// Other threads could have the lock, too: it is a reader.
@@ -41,13 +41,13 @@ impl Notes {
     pub(crate) fn of(run: &Run) -> Notes {
         let log = ParkLog::read(&run.trace());
         let clock = TraceClock::of(run, &log);
-        let tenures = run.lines_of("tenure").map(|words| Tenure::of(&words));
-        let mut tenures: Vec<_> = tenures.collect();
-        tenures.sort_by_key(|tenure| tenure.acquired_ns);
+        let holds = run.lines_of("hold").map(|words| Hold::of(&words));
+        let mut holds: Vec<_> = holds.collect();
+        holds.sort_by_key(|hold| hold.acquired_ns);
         Notes {
             clock,
-            calls: calls(run, &tenures),
-            tenures,
+            calls: calls(run, &holds),
+            holds,
             wakings: wakings(&log, clock),
         }
     }
@@ -64,12 +64,12 @@ impl Notes {
     }
 }
 
-impl Tenure {
-    fn of(words: &[&str]) -> Tenure {
+impl Hold {
+    fn of(words: &[&str]) -> Hold {
         let [thread, method, wanted_ns, acquired_ns, released_ns, left_ns] = words else {
-            panic!("not a tenure: {words:?}");
+            panic!("not a hold: {words:?}");
         };
-        Tenure {
+        Hold {
             thread: (*thread).to_owned(),
             method: (*method).to_owned(),
             shared: method.starts_with("read"),
@@ -106,11 +106,11 @@ impl Tenure {
     }
 }
 
-fn calls(run: &Run, tenures: &[Tenure]) -> BTreeMap<String, Vec<(i64, i64)>> {
+fn calls(run: &Run, holds: &[Hold]) -> BTreeMap<String, Vec<(i64, i64)>> {
     let mut calls: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
-    for tenure in tenures {
-        let of_thread = calls.entry(tenure.thread.clone()).or_default();
-        of_thread.push((tenure.wanted_ns, tenure.acquired_ns));
+    for hold in holds {
+        let of_thread = calls.entry(hold.thread.clone()).or_default();
+        of_thread.push((hold.wanted_ns, hold.acquired_ns));
     }
     for words in run.lines_of("failure") {
         let [thread, wanted_ns, returned_ns] = words[..] else {

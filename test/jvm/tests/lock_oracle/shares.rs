@@ -5,7 +5,7 @@ use std::fmt;
 
 use jvm_tests::{Contention, Wait};
 
-use crate::notes::{Notes, Tenure};
+use crate::notes::{Hold, Notes};
 
 /// What becomes of the time that threads were blocked, in nanoseconds.
 #[derive(Clone, Debug, Default)]
@@ -43,14 +43,14 @@ impl Shares {
             let end_ns = notes
                 .clock
                 .program_time_ns(part.start_ns + part.duration_ns);
-            let tenures: Vec<_> = notes
-                .tenures
+            let holds: Vec<_> = notes
+                .holds
                 .iter()
-                .filter(|tenure| tenure.wanted_ns < end_ns && begin_ns < tenure.left_ns)
+                .filter(|hold| hold.wanted_ns < end_ns && begin_ns < hold.left_ns)
                 .collect();
             shares.blocked_ns += end_ns - begin_ns;
-            for slice in slices(&tenures, notes, begin_ns, end_ns) {
-                *shares.class(part, &tenures, slice, notes) += slice.1 - slice.0;
+            for slice in slices(&holds, notes, begin_ns, end_ns) {
+                *shares.class(part, &holds, slice, notes) += slice.1 - slice.0;
             }
         }
         shares
@@ -60,42 +60,41 @@ impl Shares {
     fn class(
         &mut self,
         part: &Contention,
-        tenures: &[&Tenure],
+        holds: &[&Hold],
         slice: (i64, i64),
         notes: &Notes,
     ) -> &mut i64 {
-        let mut had = tenures.iter().filter(|tenure| tenure.had(slice));
+        let mut had = holds.iter().filter(|hold| hold.had(slice));
         let Some(owner) = part.owner_name() else {
             return match had.next() {
                 None => &mut self.free_ns,
-                Some(tenure) if tenure.shared => &mut self.readers_ns,
+                Some(hold) if hold.shared => &mut self.readers_ns,
                 Some(_) if !notes.wakings_between(slice.0, slice.1).is_empty() => {
                     &mut self.missed_at_waking_ns
                 }
                 Some(_) => &mut self.missed_ns,
             };
         };
-        let of_owner = tenures.iter().filter(|tenure| {
-            tenure.thread == owner && method(part).is_none_or(|method| method == tenure.method)
+        let of_owner = holds.iter().filter(|hold| {
+            hold.thread == owner && method(part).is_none_or(|method| method == hold.method)
         });
         // It may have the lock before its note says so, and after, if others let it.
-        let may_have = |tenure: &&&Tenure| {
-            tenure.had(slice)
-                || tenure.may_have_had(slice)
-                    && had.clone().all(|other| other.shared && tenure.shared)
+        let may_have = |hold: &&&Hold| {
+            hold.had(slice)
+                || hold.may_have_had(slice) && had.clone().all(|other| other.shared && hold.shared)
         };
-        if of_owner.clone().any(|tenure| may_have(&tenure)) {
+        if of_owner.clone().any(|hold| may_have(&hold)) {
             return match method(part) {
                 Some(_) => &mut self.right_ns,
                 None => &mut self.right_thread_ns,
             };
         }
-        let pending = |tenure: &&&Tenure| !tenure.shared && tenure.wanted(slice);
+        let pending = |hold: &&&Hold| !hold.shared && hold.wanted(slice);
         let is_reader = part
             .chain
             .iter()
             .any(|frame| frame.method.starts_with("read"));
-        if is_reader && of_owner.clone().any(|tenure| pending(&tenure)) {
+        if is_reader && of_owner.clone().any(|hold| pending(&hold)) {
             return &mut self.pending_writer_ns;
         }
         match had.next() {
@@ -121,9 +120,9 @@ impl Shares {
 }
 
 /// Some time, cut where anything begins or ends.
-fn slices(tenures: &[&Tenure], notes: &Notes, begin_ns: i64, end_ns: i64) -> Vec<(i64, i64)> {
+fn slices(holds: &[&Hold], notes: &Notes, begin_ns: i64, end_ns: i64) -> Vec<(i64, i64)> {
     let wakings = notes.wakings_between(begin_ns, end_ns).iter();
-    let mut cuts: Vec<_> = tenures.iter().flat_map(|tenure| tenure.times()).collect();
+    let mut cuts: Vec<_> = holds.iter().flat_map(|hold| hold.times()).collect();
     cuts.extend(wakings.flat_map(|(from_ns, to_ns)| [from_ns, to_ns]));
     cuts.retain(|time_ns| (begin_ns..end_ns).contains(time_ns));
     cuts.extend([begin_ns, end_ns]);

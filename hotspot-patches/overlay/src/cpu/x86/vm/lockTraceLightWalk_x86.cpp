@@ -11,7 +11,7 @@
 #include "interpreter/interpreter.hpp"
 #include "lockTraceLightWalk_x86.hpp"
 #include "locktrace/lockTrace.hpp"
-#include "locktrace/lockTraceMarks.hpp"
+#include "locktrace/lockTraceReturnBarriers.hpp"
 #include "oops/method.hpp"
 #include "runtime/frame.inline.hpp"
 #include "runtime/thread.inline.hpp"
@@ -68,7 +68,7 @@ LockTraceStackTop::LockTraceStackTop(JavaThread* thread) : sp(NULL), pc(NULL) {
 LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top, LctThread* tracer, oop entering,
                                        LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower)
     : _thread(thread), _pcs(pcs), _last(last), _follower(follower), _interpreted(false), _at_end(top.sp == NULL),
-      _at_mark(false), _fp(NULL), _sp(NULL), _frame_words(0), _key(0), _return_slot(NULL) {
+      _at_barrier(false), _fp(NULL), _sp(NULL), _frame_words(0), _key(0), _return_slot(NULL) {
   if (pcs->clear_if_code_was_flushed()) last->forget();
   if (!_at_end) start(top, tracer, entering);
 }
@@ -143,13 +143,13 @@ int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames,
   int visited = 0;
   *slot = NULL;
   if (!_at_end) _follower.follow(key(tracer), _code);
-  while (!_at_end && !_at_mark && visited < max_frames) {
+  while (!_at_end && !_at_barrier && visited < max_frames) {
     if (!_interpreted) visited = visit_known_code(keys, visited, max_frames, slot_index, slot);
     if (visited == max_frames) break;
     _last->visit(visited, _code);
     keys[visited++] = key(tracer);
     next();
-    if (!_at_end && !_at_mark) _follower.follow(key(tracer), _code);
+    if (!_at_end && !_at_barrier) _follower.follow(key(tracer), _code);
     if (visited == slot_index + 1 && !_at_end) *slot = _return_slot;
   }
   return visited;
@@ -210,8 +210,8 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
     set_known(unextended_sp, known->code(), known->key());
   } else if (Interpreter::contains(pc)) {
     set_interpreted(fp);
-  } else if (LockTraceMarks::is_mark(pc)) {
-    _at_mark = true;
+  } else if (LockTraceReturnBarriers::is_return_barrier(pc)) {
+    _at_barrier = true;
     _return_slot = NULL;
   } else {
     // A deoptimized frame's original pc, and the stack pointer of one that

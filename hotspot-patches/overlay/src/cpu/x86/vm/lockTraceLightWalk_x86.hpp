@@ -163,7 +163,7 @@ class LockTraceFollower VALUE_OBJ_CLASS_SPEC {
   int common_frames() const { return _next < 0 ? _common : 0; }
 };
 
-// Walks the physical Java frames of the current thread up to the thread's mark,
+// Walks the physical Java frames of the current thread up to the thread's barrier,
 // straight from frame pointers and frame sizes (paper, section 3.4). What is
 // neither an interpreted frame nor compiled code that is known is left to
 // HotSpot.
@@ -175,7 +175,7 @@ class LockTraceLightWalk : public StackObj {
   LockTraceFollower  _follower;
   bool      _interpreted;
   bool      _at_end;
-  bool      _at_mark;
+  bool      _at_barrier;
   intptr_t* _fp;             // of an interpreted frame
   intptr_t* _sp;             // of a compiled frame: where its caller's frame is found from
   intptr_t  _frame_words;
@@ -200,12 +200,12 @@ class LockTraceLightWalk : public StackObj {
                      LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower);
 
   bool at_end() const  { return _at_end; }
-  bool at_mark() const { return _at_mark; }
+  bool at_barrier() const { return _at_barrier; }
 
   // Of the frames visited, so many outermost ones are as in the last chain.
   int common_frames() const { return _at_end ? _follower.common_frames() : 0; }
 
-  // Visits as many frames as there are, up to the mark. Returns how many that are,
+  // Visits as many frames as there are, up to the barrier. Returns how many that are,
   // and in slot the place of the return address of the frame at slot_index (0 is
   // the innermost); NULL if it does not lead directly to a Java frame.
   int visit(LctThread* tracer, uint64_t* keys, int max_frames, int slot_index, intptr_t** slot);

@@ -13,7 +13,7 @@
 #ifdef AMD64
 
 void LockTracePath::follow(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
-                           int frames, intptr_t* marked_slot) {
+                           int frames, intptr_t* barrier_slot) {
   int stubs = stub == NULL ? 0 : 1;
   _length = 0;
   if (stubs + frames > max_codes) return;
@@ -21,7 +21,7 @@ void LockTracePath::follow(LockTraceStackTop top, const LockTracePcCache::Entry*
   for (int i = 0; i < frames; i++) _codes[stubs + i] = walk.visited(i);
   _length = stubs + frames;
   _top = top.sp;
-  _marked_slot = marked_slot;
+  _barrier_slot = barrier_slot;
   // Not if code on the way is not known.
   if (!is_there(top)) forget();
 }
@@ -34,7 +34,7 @@ bool LockTracePath::is_there(LockTraceStackTop top) const {
     if (!_codes[i].is_at((address) sp[-1])) return false;
   }
   sp += _codes[_length - 1].frame_words();
-  return sp - 1 == _marked_slot && LockTraceMarks::is_mark((address) *_marked_slot);
+  return sp - 1 == _barrier_slot && LockTraceReturnBarriers::is_return_barrier((address) *_barrier_slot);
 }
 
 void LockTraceRecentChains::forget() {

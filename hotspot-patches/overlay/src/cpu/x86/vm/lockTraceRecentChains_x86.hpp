@@ -10,31 +10,31 @@
 #define CPU_X86_VM_LOCKTRACERECENTCHAINS_X86_HPP
 
 #include "lockTraceLightWalk_x86.hpp"
-#include "locktrace/lockTraceMarks.hpp"
+#include "locktrace/lockTraceReturnBarriers.hpp"
 
 #ifdef AMD64
 
-// The way from the top of the stack to the thread's mark through compiled code.
+// The way from the top of the stack to the thread's barrier through compiled code.
 // Where the stack begins as it did, and has the same return addresses up to the same
-// mark, all frames are the same: the sizes of code that is known tell where the next
+// barrier, all frames are the same: the sizes of code that is known tell where the next
 // return address is.
 class LockTracePath VALUE_OBJ_CLASS_SPEC {
  private:
-  // The farthest mark, and a runtime stub.
+  // The farthest barrier, and a runtime stub.
   enum { max_codes = 18 };
   LockTraceCode _codes[max_codes];   // from the top
   int           _length;             // 0: no path
   intptr_t*     _top;
-  intptr_t*     _marked_slot;
+  intptr_t*     _barrier_slot;
 
  public:
-  LockTracePath() : _length(0), _top(NULL), _marked_slot(NULL) {}
+  LockTracePath() : _length(0), _top(NULL), _barrier_slot(NULL) {}
 
   // Makes this the path of the last walk, of as many frames; none if it did not visit
   // all of them as known code. stub: that of a runtime stub's frame on top of them, if
   // there is one.
   void follow(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
-              int frames, intptr_t* marked_slot);
+              int frames, intptr_t* barrier_slot);
   void forget() { _length = 0; }
 
   // The stack is as it was. It has this top.
@@ -70,7 +70,7 @@ class LockTraceRecentChains VALUE_OBJ_CLASS_SPEC {
  public:
   LockTraceRecentChains() : _oldest(0), _code_epoch(0) {}
 
-  // Another mark, with other frames outside of it.
+  // Another barrier, with other frames outside of it.
   void forget();
 
   // The chain of a stack with this top, NULL if it must be walked.

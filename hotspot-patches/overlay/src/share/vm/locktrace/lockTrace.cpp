@@ -12,7 +12,7 @@
 #include "classfile/javaClasses.hpp"
 #include "code/nmethod.hpp"
 #include "locktrace/lockTrace.hpp"
-#include "locktrace/lockTraceMarks.hpp"
+#include "locktrace/lockTraceReturnBarriers.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
@@ -23,6 +23,7 @@
 #include "oops/method.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/atomic.inline.hpp"
+#include "runtime/globals_extension.hpp"
 #include "runtime/java.hpp"
 #include "runtime/jniHandles.hpp"
 #include "runtime/objectMonitor.hpp"
@@ -54,7 +55,9 @@ void LockTrace::adjust_flags() {
   // Call chains are taken in leaf calls too, where the compilers describe the
   // inlined methods only on demand.
   DebugNonSafepoints = true;
-  NOT_AMD64(LockContentionMarkFrames = false;)
+  if (!FLAG_IS_DEFAULT(LockContentionMarkFrames))  LockContentionReturnBarriers = LockContentionMarkFrames;
+  if (!FLAG_IS_DEFAULT(LockContentionVerifyMarks)) LockContentionVerifyReturnBarriers = LockContentionVerifyMarks;
+  NOT_AMD64(LockContentionReturnBarriers = false;)
 #if INCLUDE_RTM_OPT
   if (UseRTMLocking) {
     warning("UseRTMLocking is turned off: transactions hide lock contention from TraceLockContention");
@@ -114,7 +117,7 @@ void LockTrace::start(JavaThread* main_thread) {
   }
   _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), os::javaTimeNanos());
   LockTraceBlocker::initialize(main_thread);
-  LockTraceMarks::initialize();
+  LockTraceReturnBarriers::initialize();
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
   thread_start(main_thread);
 }
@@ -124,7 +127,7 @@ void LockTrace::start(JavaThread* main_thread) {
 class LockTraceEnd : public VM_Operation {
  public:
   VMOp_Type type() const { return VMOp_Dummy; }
-  void doit() { LockTraceMarks::unmark_all(); }
+  void doit() { LockTraceReturnBarriers::remove_all(); }
 };
 
 void LockTrace::stop() {

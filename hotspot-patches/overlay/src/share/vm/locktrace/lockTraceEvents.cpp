@@ -22,19 +22,19 @@
 // ---------------------------------------------------------------------------
 // Who needs the next release
 
-void LockTraceMonitor::add_watcher()    { Atomic::inc_ptr(&_watchers); }
-void LockTraceMonitor::remove_watcher() { Atomic::dec_ptr(&_watchers); }
+void LockTraceMonitor::add_release_interest()    { Atomic::inc_ptr(&_release_interest); }
+void LockTraceMonitor::remove_release_interest() { Atomic::dec_ptr(&_release_interest); }
 
 void LockTraceMonitor::put_forward_ref(uint64_t forward_ref) {
   _forward_ref = forward_ref;
-  add_watcher();
+  add_release_interest();
 }
 
 uint64_t LockTraceMonitor::take_forward_ref() {
   uint64_t forward_ref = _forward_ref;
   if (forward_ref != 0) {
     _forward_ref = 0;
-    remove_watcher();
+    remove_release_interest();
   }
   return forward_ref;
 }

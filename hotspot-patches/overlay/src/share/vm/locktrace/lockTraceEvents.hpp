@@ -110,7 +110,7 @@ class LockTraceWait : public StackObj {
   void reacquired() { if (_forward_ref != 0) restore(); }
 };
 
-// Marks the compiled caller of a leaf routine that is called without a frame
+// Tells stack walks the compiled caller of a leaf routine that is called without a frame
 // anchor: C2's slow path of monitor exit. The anchor itself stays untouched,
 // because the rest of the VM must not take the thread for walkable.
 class LockTraceLeafCaller : public StackObj {

@@ -12,7 +12,7 @@
 
 // The flags of lock contention tracing. RUNTIME_FLAGS (globals.hpp) expands
 // this list once for each of its purposes.
-#define LOCKTRACE_FLAGS(product, diagnostic)                                          \
+#define LOCKTRACE_FLAGS(product, diagnostic)                                \
   product(bool, TraceLockContention, false,                                 \
           "Record which threads blocked which other threads on monitors, "  \
           "with the call chains of both, in a trace file")                  \
@@ -24,16 +24,22 @@
   product(bool, LockContentionTraceCompression, true,                       \
           "Compress the lock contention trace (snappy)")                    \
                                                                             \
+  product(bool, LockContentionReturnBarriers, true,                          \
+          "Set return barriers on the stack to record the call chains of "  \
+          "lock contention faster (x86_64)")                                \
+                                                                            \
   product(bool, LockContentionMarkFrames, true,                             \
-          "Mark frames of the stack to record the call chains of lock "     \
-          "contention faster (x86_64)")                                     \
+          "An older name of LockContentionReturnBarriers")                  \
                                                                             \
   diagnostic(bool, LockContentionCallChains, true,                          \
           "Record the call chains of lock contention; without them it can " \
           "be seen what they cost")                                         \
                                                                             \
-  diagnostic(bool, LockContentionVerifyMarks, false,                        \
+  diagnostic(bool, LockContentionVerifyReturnBarriers, false,                \
           "Walk the whole stack for each call chain of lock contention and "\
-          "compare it to the chain that marks and caches give")             \
+          "compare it to the chain that barriers and caches give")          \
+                                                                            \
+  diagnostic(bool, LockContentionVerifyMarks, false,                        \
+          "An older name of LockContentionVerifyReturnBarriers")            \
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP

@@ -22,14 +22,14 @@
 
 // True if the caller has to describe the entity: nobody has in this epoch, and
 // it won the race for it.
-bool LockTraceMetadata::claim(LockTraceId* mark, uint32_t* id) {
+bool LockTraceMetadata::claim(LockTraceId* described, uint32_t* id) {
   uint32_t epoch = lct_metadata_epoch(LockTrace::runtime());
-  jlong seen = mark->_epoch_and_id;
+  jlong seen = described->_epoch_and_id;
   *id = (uint32_t) seen;
   if ((uint32_t) (seen >> 32) == epoch) return false;
   if (*id == 0) *id = lct_new_id(LockTrace::runtime());
-  jlong marked = ((jlong) epoch << 32) | *id;
-  jlong found = Atomic::cmpxchg(marked, &mark->_epoch_and_id, seen);
+  jlong claimed = ((jlong) epoch << 32) | *id;
+  jlong found = Atomic::cmpxchg(claimed, &described->_epoch_and_id, seen);
   if (found == seen) return true;
   *id = (uint32_t) found;
   return false;

@@ -19,14 +19,14 @@ class Method;
 
 // Identifiers of classes and methods. The first event that needs one also
 // describes the entity (paper, section 3.4); of threads that race for it, the
-// one that wins the update of the mark writes the description.
+// one that wins the update of the identifier writes the description.
 //
 // Callable in VM state and in leaf routines: no handle, no VM lock, no
 // safepoint. Text is copied into the trace, so the entity may be unloaded
 // afterwards.
 class LockTraceMetadata : AllStatic {
  private:
-  static bool claim(LockTraceId* mark, uint32_t* id);
+  static bool claim(LockTraceId* described, uint32_t* id);
   static void describe_class(LctThread* tracer, Klass* klass, uint32_t id, uint32_t super_id);
   static void describe_method(LctThread* tracer, Method* method, uint32_t id);
 

@@ -13,7 +13,7 @@
 #include "code/pcDesc.hpp"
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceFrames.hpp"
-#include "locktrace/lockTraceMarks.hpp"
+#include "locktrace/lockTraceReturnBarriers.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "memory/resourceArea.hpp"
@@ -25,8 +25,8 @@
 // Physical frames
 
 LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
-                                           _truncated(false), _mark_index(min_mark_index), _mark_uses(min_uses),
-                                           _uses(0), _marked_frames(0) {
+                                           _truncated(false), _barrier_index(min_barrier_index), _barrier_uses(min_uses),
+                                           _uses(0), _frames_outside(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
 #endif
@@ -34,38 +34,38 @@ LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames
 
 #ifdef AMD64
 
-// Visits the frames up to the mark. True if the walk met it.
+// Visits the frames up to the return barrier. True if the walk met it.
 bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
   LockTraceFollower follower(_frames, _length, &_last_walk);
   LockTraceLightWalk walk(thread, LockTraceStackTop(thread), tracer, entering, &_pcs, &_last_walk, follower);
-  int visited = walk.visit(tracer, _visited, max_frames, _mark_index, &_slot);
-  _outer_frames = walk.at_mark() ? _marked_frames : walk.common_frames();
+  int visited = walk.visit(tracer, _visited, max_frames, _barrier_index, &_slot);
+  _outer_frames = walk.at_barrier() ? _frames_outside : walk.common_frames();
   _visited_frames = visited - walk.common_frames();
   _last_walk.keep(_outer_frames + _visited_frames, _visited_frames);
-  _truncated = !walk.at_end() && !walk.at_mark();
-  return walk.at_mark();
+  _truncated = !walk.at_end() && !walk.at_barrier();
+  return walk.at_barrier();
 }
 
-// The chain, if it is a recent one up to the mark; else 0.
+// The chain, if it is a recent one up to the barrier; else 0.
 uint32_t LockTraceCallChain::find_recent(JavaThread* thread, LctThread* tracer, oop entering) {
   const LockTraceRecentChains::Chain* recent = _recent.find(LockTraceStackTop(thread));
   if (recent == NULL) return 0;
-  if (LockContentionVerifyMarks) {
+  if (LockContentionVerifyReturnBarriers) {
     verify_recent(thread, tracer, entering, recent->hash(), recent->length());
     return 0;
   }
-  uint32_t chain = lct_chain_again(tracer, recent->id(), recent->epoch(), recent->length(), _marked_frames);
-  if (chain != 0) count_use_of_mark();
+  uint32_t chain = lct_chain_again(tracer, recent->id(), recent->epoch(), recent->length(), _frames_outside);
+  if (chain != 0) count_use_of_barrier();
   return chain;
 }
 
 // Remembers the identifier of the chain that was walked last.
 void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch) {
-  LockTraceMark* mark = thread->locktrace()->mark();
-  if (!mark->is_set()) return;
+  LockTraceReturnBarrier* barrier = thread->locktrace()->return_barrier();
+  if (!barrier->is_set()) return;
   LockTraceStackTop top(thread);
   LockTracePath* path = _recent.add(chain, epoch, key());
-  path->follow(top, _pcs.find_stub(top.pc), _last_walk, _length - _marked_frames, mark->slot());
+  path->follow(top, _pcs.find_stub(top.pc), _last_walk, _length - _frames_outside, barrier->slot());
 }
 
 // Compares the frames to those that HotSpot itself finds.
@@ -104,30 +104,30 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
 }
 
 uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer, oop entering) {
-  int further_frames = choose_frame_to_mark(thread);
-  bool at_mark = walk(thread, tracer, entering);
-  if (at_mark && _outer_frames + _visited_frames > max_frames) {
-    // To be cut at the outer end, so the mark does not help.
-    LockTraceMarks::unmark(thread);
-    at_mark = walk(thread, tracer, entering);
+  int further_frames = choose_barrier_frame(thread);
+  bool at_barrier = walk(thread, tracer, entering);
+  if (at_barrier && _outer_frames + _visited_frames > max_frames) {
+    // To be cut at the outer end, so the barrier does not help.
+    LockTraceReturnBarriers::remove(thread);
+    at_barrier = walk(thread, tracer, entering);
   }
   if (_outer_frames + _visited_frames == 0) return 0;
-  if (!at_mark) {
-    guarantee(!LockContentionVerifyMarks || _truncated || !thread->locktrace()->mark()->is_set(),
-              "locktrace: a mark was left behind");
-    LockTraceMarks::unmark(thread);
+  if (!at_barrier) {
+    guarantee(!LockContentionVerifyReturnBarriers || _truncated || !thread->locktrace()->return_barrier()->is_set(),
+              "locktrace: a return barrier was left behind");
+    LockTraceReturnBarriers::remove(thread);
   } else {
-    count_use_of_mark();
+    count_use_of_barrier();
   }
-  int saved_frames = at_mark ? _outer_frames : 0;
+  int saved_frames = at_barrier ? _outer_frames : 0;
   replace_inner_frames();
 
-  bool is_far = !at_mark || _visited_frames > _mark_index + 1 + further_frames;
-  bool is_useful = is_far && _length - (_mark_index + 1) >= min_marked_frames;
-  if (is_useful && _slot != NULL && !_truncated && LockTraceMarks::can_mark(thread)) {
-    mark(thread);
+  bool is_far = !at_barrier || _visited_frames > _barrier_index + 1 + further_frames;
+  bool is_useful = is_far && _length - (_barrier_index + 1) >= min_frames_outside;
+  if (is_useful && _slot != NULL && !_truncated && LockTraceReturnBarriers::can_set(thread)) {
+    set_barrier(thread);
   }
-  if (LockContentionVerifyMarks) verify(thread, tracer, entering);
+  if (LockContentionVerifyReturnBarriers) verify(thread, tracer, entering);
 
   // Before the chain is found to be described in it.
   uint32_t epoch = lct_metadata_epoch(LockTrace::runtime());
@@ -145,29 +145,29 @@ LctChainKey LockTraceCallChain::key() const {
   return key;
 }
 
-// The frame for the next walk's mark. The paper marks the one below the top; how
+// The frame for the next return barrier. The paper takes the one below the top; how
 // soon that returns depends on the program. Verification wants all of them. Returns
-// how much farther away a mark that is set may stay.
-int LockTraceCallChain::choose_frame_to_mark(JavaThread* thread) {
+// how much farther away a barrier that is set may stay.
+int LockTraceCallChain::choose_barrier_frame(JavaThread* thread) {
   int further_frames = max_further_frames;
-  if (LockContentionVerifyMarks) {
-    _mark_index = _mark_index < max_mark_index ? _mark_index + 1 : (int) min_mark_index;
-  } else if (_mark_uses < min_uses && !thread->locktrace()->mark()->is_set()) {
-    _mark_uses = min_uses;
-    if (_mark_index < max_mark_index) _mark_index++;
+  if (LockContentionVerifyReturnBarriers) {
+    _barrier_index = _barrier_index < max_barrier_index ? _barrier_index + 1 : (int) min_barrier_index;
+  } else if (_barrier_uses < min_uses && !thread->locktrace()->return_barrier()->is_set()) {
+    _barrier_uses = min_uses;
+    if (_barrier_index < max_barrier_index) _barrier_index++;
   } else if (_uses >= uses_until_nearer) {
     _uses = 0;
     further_frames = 0;
-    if (_mark_index > min_mark_index) _mark_index--;
+    if (_barrier_index > min_barrier_index) _barrier_index--;
   }
   // The stack is probably about as deep as it was.
-  int outermost_index = _length - 1 - min_marked_frames;
-  _mark_index = MAX2(MIN2(_mark_index, outermost_index), (int) min_mark_index);
+  int outermost_index = _length - 1 - min_frames_outside;
+  _barrier_index = MAX2(MIN2(_barrier_index, outermost_index), (int) min_barrier_index);
   return further_frames;
 }
 
-void LockTraceCallChain::count_use_of_mark() {
-  _mark_uses++;
+void LockTraceCallChain::count_use_of_barrier() {
+  _barrier_uses++;
   _uses++;
 }
 
@@ -180,15 +180,15 @@ void LockTraceCallChain::replace_inner_frames() {
   _length = _outer_frames + _visited_frames;
 }
 
-// Marks the frame whose return address is at _slot.
-void LockTraceCallChain::mark(JavaThread* thread) {
-  LockTraceMarks::unmark(thread);
-  _mark_uses = 0;
-  _marked_frames = _length - (_mark_index + 1);
+// Puts the return barrier at _slot.
+void LockTraceCallChain::set_barrier(JavaThread* thread) {
+  LockTraceReturnBarriers::remove(thread);
+  _barrier_uses = 0;
+  _frames_outside = _length - (_barrier_index + 1);
 #ifdef AMD64
   _recent.forget();
 #endif
-  LockTraceMarks::mark(thread, _slot);
+  LockTraceReturnBarriers::set(thread, _slot);
 }
 
 // Compares the frames to those that HotSpot itself finds.
@@ -270,7 +270,7 @@ uint32_t LockTraceStackWalk::record(JavaThread* thread, LctThread* tracer, oop e
 
 void LockTraceStackWalk::release(JavaThread* thread) {
   LockTraceThread* state = thread->locktrace();
-  guarantee(!LockContentionVerifyMarks || !state->_mark.is_set(), "locktrace: a thread ends with a marked frame");
+  guarantee(!LockContentionVerifyReturnBarriers || !state->_return_barrier.is_set(), "locktrace: a thread ends with a return barrier");
   delete state->_chain;
   state->_chain = NULL;
 }

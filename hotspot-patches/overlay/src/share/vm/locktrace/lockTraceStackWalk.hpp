@@ -21,24 +21,24 @@ class JavaThread;
 // The call chain that a thread recorded last (paper, section 3.4). A chain is
 // looked up by its physical frames; which methods are inlined in them is decoded
 // only when the chain is new. Where the walk of the stack meets the thread's
-// mark, the frames outside of it are still those of the chain before. Without a
-// mark they mostly are, too, and the walk finds out how many. Where nothing has
-// changed up to the mark since one of the last chains, there is no walk.
+// barrier, the frames outside of it are still those of the chain before. Without a
+// barrier they mostly are, too, and the walk finds out how many. Where nothing has
+// changed up to the barrier since one of the last chains, there is no walk.
 class LockTraceCallChain : public CHeapObj<mtInternal> {
  public:
   // Physical frames walked at most. A deeper stack is cut at its outer end.
   enum { max_frames = 1024 };
 
  private:
-  // A mark costs about as much as walking a frame or two.
-  enum { min_marked_frames = 2 };
-  // The frame that is marked, counted from the innermost one, which is 0. A frame
-  // that has returned before its mark was of much use was too near.
-  enum { min_mark_index = 1, max_mark_index = 12, min_uses = 4 };
-  // A mark that is farther away than where it was set is moved.
+  // A barrier costs about as much as walking a frame or two.
+  enum { min_frames_outside = 2 };
+  // The frame whose return address the barrier replaces, counted from the innermost one, which is 0. A frame
+  // that has returned before its barrier was of much use was too near.
+  enum { min_barrier_index = 1, max_barrier_index = 12, min_uses = 4 };
+  // A barrier that is farther away than where it was set is moved.
   enum { max_further_frames = 3 };
-  // After so many uses of marks a nearer frame is tried again: the fewer frames are
-  // inside of the mark, and the fewer of them interpreted, the less a walk costs.
+  // After so many uses of barriers a nearer frame is tried again: the fewer frames are
+  // inside of the barrier, and the fewer of them interpreted, the less a walk costs.
   enum { uses_until_nearer = 256 };
 
   uint64_t _frames[max_frames];    // keys, outermost first
@@ -47,12 +47,12 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   int      _visited_frames;        // in the last walk, that are not as they were
   uint64_t _visited[max_frames];   // their keys, innermost first
   int      _outer_frames;          // that are as they were
-  intptr_t* _slot;                 // return address of the frame to be marked, if it can be
+  intptr_t* _slot;                 // where the next return barrier goes, if there can be one
   bool     _truncated;
-  int      _mark_index;
-  int      _mark_uses;             // since it was set; min_uses once it has been judged
-  int      _uses;                  // of marks, since a nearer frame was tried
-  int      _marked_frames;         // outside of the thread's mark
+  int      _barrier_index;
+  int      _barrier_uses;             // since it was set; min_uses once it has been judged
+  int      _uses;                  // of barriers, since a nearer frame was tried
+  int      _frames_outside;         // outside of the thread's barrier
 #ifdef AMD64
   LockTracePcCache  _pcs;
   LockTraceLastWalk _last_walk;
@@ -65,10 +65,10 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   void remember(JavaThread* thread, uint32_t chain, uint32_t epoch);
   uint32_t walk_and_find(JavaThread* thread, LctThread* tracer, oop entering);
   bool walk(JavaThread* thread, LctThread* tracer, oop entering);
-  int choose_frame_to_mark(JavaThread* thread);
-  void count_use_of_mark();
+  int choose_barrier_frame(JavaThread* thread);
+  void count_use_of_barrier();
   void replace_inner_frames();
-  void mark(JavaThread* thread);
+  void set_barrier(JavaThread* thread);
   void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
   LctChainKey key() const;
   uint32_t add(JavaThread* thread, LctThread* tracer, oop entering) const;

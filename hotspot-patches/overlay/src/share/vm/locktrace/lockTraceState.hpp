@@ -29,46 +29,46 @@ class LockTraceMonitor : public LctLock {
  private:
   // How many the next release must not pass by: threads between contended enter
   // and entered, and the forward reference. Compiled code tests it.
-  volatile intptr_t _watchers;
+  volatile intptr_t _release_interest;
   uint64_t          _forward_ref;   // the owner has to resolve it; 0: none
 
-  void add_watcher();
-  void remove_watcher();
+  void add_release_interest();
+  void remove_release_interest();
 
  public:
-  LockTraceMonitor() : _watchers(0), _forward_ref(0) { id = 0; last_sequence = 0; }
+  LockTraceMonitor() : _release_interest(0), _forward_ref(0) { id = 0; last_sequence = 0; }
 
   // Before the contended enter takes its number: an owner that released the
   // monitor without seeing the contender comes before it.
-  void contender_comes()  { add_watcher(); }
+  void contender_comes()  { add_release_interest(); }
   // While the contender owns the monitor.
-  void contender_leaves() { remove_watcher(); }
+  void contender_leaves() { remove_release_interest(); }
 
   // By the owner.
-  bool has_contenders() const { return _watchers > (_forward_ref != 0 ? 1 : 0); }
+  bool has_contenders() const { return _release_interest > (_forward_ref != 0 ? 1 : 0); }
   void put_forward_ref(uint64_t forward_ref);
   uint64_t take_forward_ref();
 
-  static int watchers_offset() { return offset_of(LockTraceMonitor, _watchers); }
+  static int release_interest_offset() { return offset_of(LockTraceMonitor, _release_interest); }
 };
 
-// The mark on a frame of a thread, see lockTraceMarks.hpp. Generated code knows
+// The return barrier of a thread, see lockTraceReturnBarriers.hpp. Generated code knows
 // the layout.
-class LockTraceMark {
+class LockTraceReturnBarrier {
  private:
-  friend class LockTraceMarks;
+  friend class LockTraceReturnBarriers;
   address* volatile _slot;       // where the return address was replaced; NULL: nowhere
   address  volatile _original;
 
  public:
-  LockTraceMark() : _slot(0), _original(0) {}
+  LockTraceReturnBarrier() : _slot(0), _original(0) {}
   bool is_set() const           { return _slot != 0; }
   intptr_t* slot() const        { return (intptr_t*) _slot; }
-  static int slot_offset()      { return offset_of(LockTraceMark, _slot); }
-  static int original_offset()  { return offset_of(LockTraceMark, _original); }
+  static int slot_offset()      { return offset_of(LockTraceReturnBarrier, _slot); }
+  static int original_offset()  { return offset_of(LockTraceReturnBarrier, _original); }
 };
 
-// In JavaThread. Only the thread itself reads and writes it, but for the mark:
+// In JavaThread. Only the thread itself reads and writes it, but for the barrier:
 // who looks at the stack of a stopped thread reads that too.
 class LockTraceThread {
  private:
@@ -91,14 +91,14 @@ class LockTraceThread {
   bool             _ended;         // no tracer any more: the thread is going away
   uint32_t         _hooks;         // run so far
   LockTraceCallChain* _chain;      // recorded last; created on first use
-  LockTraceMark    _mark;
+  LockTraceReturnBarrier    _return_barrier;
 
  public:
   LockTraceThread()
     : _tracer(0), _wait(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
       _queue_place(0), _ended(false), _hooks(0), _chain(0) {}
 
-  LockTraceMark* mark()    { return &_mark; }
+  LockTraceReturnBarrier* return_barrier()    { return &_return_barrier; }
   uint32_t next_hook_weight();
   void* leaf_frame() const { return _leaf_frame; }
 };

@@ -10,26 +10,26 @@ import bench.WrongResult;
  * thinks for a time in between.
  */
 abstract class Hammer implements Application {
-    private static final int TENURES = 120_000;
+    private static final int HOLDS = 120_000;
 
     private final Settings settings;
-    private final int tenuresEach;
+    private final int holdsEach;
     /** The threads' numbers, so that no compiler leaves their work out. */
     private final long[] states;
-    private long tenures;
+    private long holds;
 
     Hammer(Settings settings) {
         this.settings = settings;
-        tenuresEach = Math.max(1, settings.work(TENURES) / settings.threads());
+        holdsEach = Math.max(1, settings.work(HOLDS) / settings.threads());
         states = new long[settings.threads()];
     }
 
     @Override
     public final void iterate() throws Exception {
-        tenures = 0;
+        holds = 0;
         Team.run("hammer", settings.threads(), member -> {
             long state = member;
-            for (int i = 0; i < tenuresEach; i++) {
+            for (int i = 0; i < holdsEach; i++) {
                 state = locked(state);
                 state = Busy.steps(settings.thinkSteps(), state);
             }
@@ -39,21 +39,21 @@ abstract class Hammer implements Application {
 
     @Override
     public final void check() throws WrongResult {
-        WrongResult.unlessEqual("tenures counted under the lock", (long) tenuresEach * settings.threads(), tenures);
+        WrongResult.unlessEqual("holds counted under the lock", (long) holdsEach * settings.threads(), holds);
         for (int member = 0; member < states.length; member++) {
-            long steps = (long) tenuresEach * (settings.holdSteps() + settings.thinkSteps());
+            long steps = (long) holdsEach * (settings.holdSteps() + settings.thinkSteps());
             WrongResult.unlessEqual("state of thread " + member, Busy.state(steps, member), states[member]);
         }
     }
 
-    /** Calls {@link #tenure} with the lock held. */
+    /** Calls {@link #hold} with the lock held. */
     abstract long locked(long state);
 
-    final long tenure(long state) {
+    final long hold(long state) {
         // Counts wrong if two threads are here at once.
-        long before = tenures;
+        long before = holds;
         long after = Busy.steps(settings.holdSteps(), state);
-        tenures = before + 1;
+        holds = before + 1;
         return after;
     }
 }

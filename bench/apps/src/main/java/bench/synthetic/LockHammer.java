@@ -15,7 +15,7 @@ public final class LockHammer extends Hammer {
     long locked(long state) {
         lock.lock();
         try {
-            return tenure(state);
+            return hold(state);
         } finally {
             lock.unlock();
         }

@@ -13,7 +13,7 @@ public final class MonitorHammer extends Hammer {
     @Override
     long locked(long state) {
         synchronized (monitor) {
-            return tenure(state);
+            return hold(state);
         }
     }
 }

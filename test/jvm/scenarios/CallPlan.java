@@ -7,13 +7,13 @@ import java.util.Random;
 
 /**
  * A plan for one deep call: the frames that the stack consists of, where the
- * thread meets its rival, how the call ends at its innermost frame, and where
+ * thread meets its contender, how the call ends at its innermost frame, and where
  * exceptions are caught.
  *
  * <p>The plan can be carried out with and without meetings, and the exceptions,
  * with their stack traces, must be the same.
  */
-final class Journey {
+final class CallPlan {
     /** How the innermost frame ends. */
     enum End {
         /** It returns. */
@@ -32,13 +32,13 @@ final class Journey {
     private final Encounter[] handling;
     private final Encounter[] leaving;
     private final boolean[] catching;
-    private final Suitors[] suitors;
+    private final Waiters[] waiters;
 
     private boolean eventful;
     private final List<String> log = new ArrayList<>();
 
-    /** A journey without meetings, in which nothing is caught. */
-    Journey(Step[] steps, End end) {
+    /** A plan without meetings, in which nothing is caught. */
+    CallPlan(Step[] steps, End end) {
         this.steps = steps;
         this.end = end;
         arriving = new Encounter[steps.length];
@@ -48,7 +48,7 @@ final class Journey {
         Arrays.fill(handling, Encounter.NONE);
         Arrays.fill(leaving, Encounter.NONE);
         catching = new boolean[steps.length];
-        suitors = new Suitors[steps.length];
+        waiters = new Waiters[steps.length];
     }
 
     /** Adds meetings of all kinds at random places. */
@@ -75,12 +75,12 @@ final class Journey {
     }
 
     /** Has others want the lock of a frame that has one. */
-    void addSuitorsAt(int depth, Suitors suitors) {
-        this.suitors[depth] = suitors;
+    void addWaitersAt(int depth, Waiters waiters) {
+        this.waiters[depth] = waiters;
     }
 
     /** Carries out the plan; returns what happened, in words. */
-    List<String> travel(boolean eventful) {
+    List<String> execute(boolean eventful) {
         this.eventful = eventful;
         log.clear();
         try {
@@ -109,9 +109,9 @@ final class Journey {
         return eventful ? leaving[depth] : Encounter.NONE;
     }
 
-    void attract(int depth, Object lock) {
-        if (eventful && suitors[depth] != null) {
-            suitors[depth].attract(lock);
+    void block(int depth, Object lock) {
+        if (eventful && waiters[depth] != null) {
+            waiters[depth].block(lock);
         }
     }
 

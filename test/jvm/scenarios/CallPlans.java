@@ -13,43 +13,43 @@ import java.util.function.Supplier;
  * frames below by a return or by an exception.
  *
  * <p>Arguments: which kinds of frames, see {@link #kinds}; how many random
- * {@link Journey}s to add to those that have each kind called by each other; the
+ * {@link CallPlan}s to add to those that have each kind called by each other; the
  * seed of the random numbers; and what happens besides, see {@link #encounter}.
  *
- * <p>Each journey goes once without contention and once with it. What happens
+ * <p>Each plan goes once without contention and once with it. What happens
  * must be the same, to the last frame of each exception's stack trace.
  *
- * <p>The trace must show what {@link Rival} and {@link Suitors} say.
+ * <p>The trace must show what {@link Contender} and {@link Waiters} say.
  *
- * <p>Prints {@code journeys COUNT}, {@code exceptions COUNT} and {@code outcomes
+ * <p>Prints {@code plans COUNT}, {@code exceptions COUNT} and {@code outcomes
  * HEX}, a hash of all that has happened: the same in whatever way the JVM
  * executes.
  */
-public final class Journeys {
+public final class CallPlans {
     /** Compiling everything again takes a hundred times as long as a meeting. */
     private static final int MEETINGS_PER_BESIDES = 25;
 
     private final Random random;
     private final List<Supplier<Step>> kinds;
-    private final Rival rival = new Rival();
-    private final Suitors suitors = new Suitors();
+    private final Contender contender = new Contender();
+    private final Waiters waiters = new Waiters();
     private final Encounter encounter;
-    private int journeys;
+    private int plans;
     private int exceptions;
     private int outcomes;
 
-    private Journeys(List<Supplier<Step>> kinds, long seed, String besides) {
+    private CallPlans(List<Supplier<Step>> kinds, long seed, String besides) {
         this.kinds = kinds;
         random = new Random(seed);
         encounter = encounter(besides);
     }
 
     public static void main(String[] args) {
-        Journeys journeys = new Journeys(kinds(args[0]), Long.parseLong(args[2]), args[3]);
+        CallPlans plans = new CallPlans(kinds(args[0]), Long.parseLong(args[2]), args[3]);
         if (args[3].equals("watched")) {
             new Watcher().start();
         }
-        journeys.run(Integer.parseInt(args[1]));
+        plans.run(Integer.parseInt(args[1]));
     }
 
     private static List<Supplier<Step>> kinds(String which) {
@@ -92,12 +92,12 @@ public final class Journeys {
         }
     }
 
-    /** The meeting, and what may happen at once after it, while the marks that it left are on the stack. */
+    /** The meeting, and what may happen at once after it, while the return barriers that it left are on the stack. */
     private Encounter encounter(String besides) {
         switch (besides) {
             case "alone":
             case "watched":
-                return rival;
+                return contender;
             case "deoptimized":
                 return () -> meetAnd(Compilation::throwAway);
             case "collected":
@@ -108,8 +108,8 @@ public final class Journeys {
     }
 
     private void meetAnd(Runnable besides) {
-        rival.meet();
-        if (rival.meetings() % MEETINGS_PER_BESIDES == 0) {
+        contender.meet();
+        if (contender.meetings() % MEETINGS_PER_BESIDES == 0) {
             besides.run();
         }
     }
@@ -120,50 +120,50 @@ public final class Journeys {
         }
         for (Supplier<Step> outer : kinds) {
             for (Supplier<Step> inner : kinds) {
-                travel(pair(outer, inner));
+                execute(pair(outer, inner));
             }
         }
         for (int i = 0; i < more; i++) {
-            Journey journey = new Journey(steps(2 + random.nextInt(12), new ArrayList<>()), anyEnd());
-            journey.addEncounters(random, encounter);
-            travel(journey);
+            CallPlan plan = new CallPlan(steps(2 + random.nextInt(12), new ArrayList<>()), anyEnd());
+            plan.addEncounters(random, encounter);
+            execute(plan);
         }
-        suitors.join();
-        suitors.print();
-        rival.print();
-        System.out.println("journeys " + journeys);
+        waiters.join();
+        waiters.print();
+        contender.print();
+        System.out.println("plans " + plans);
         System.out.println("exceptions " + exceptions);
         System.out.println("outcomes " + Integer.toHexString(outcomes));
     }
 
     /** So that classes are loaded and methods are linked before they are compiled. */
     private void warmUp() {
-        for (Journey.End end : Journey.End.values()) {
+        for (CallPlan.End end : CallPlan.End.values()) {
             for (Supplier<Step> kind : kinds) {
-                new Journey(steps(1, Arrays.asList(kind, kind)), end).travel(false);
+                new CallPlan(steps(1, Arrays.asList(kind, kind)), end).execute(false);
             }
         }
     }
 
-    /** A journey in which the thread meets its rival in a frame that an exception then leaves for the frame below. */
-    private Journey pair(Supplier<Step> outer, Supplier<Step> inner) {
+    /** A plan in which the thread meets its contender in a frame that an exception then leaves for the frame below. */
+    private CallPlan pair(Supplier<Step> outer, Supplier<Step> inner) {
         int inFront = random.nextInt(5);
         int behind = random.nextInt(3);
         List<Supplier<Step>> path = new ArrayList<>(Arrays.asList(outer, inner));
         for (int i = 0; i < behind; i++) {
             path.add(any());
         }
-        Journey.End[] exceptional = {Journey.End.THROW, Journey.End.NULL, Journey.End.ZERO};
-        Journey journey = new Journey(steps(inFront, path), exceptional[random.nextInt(exceptional.length)]);
-        journey.addEncounters(random, encounter);
+        CallPlan.End[] exceptional = {CallPlan.End.THROW, CallPlan.End.NULL, CallPlan.End.ZERO};
+        CallPlan plan = new CallPlan(steps(inFront, path), exceptional[random.nextInt(exceptional.length)]);
+        plan.addEncounters(random, encounter);
         for (int depth = inFront + 1; depth < inFront + path.size(); depth++) {
-            journey.passExceptionsAt(depth);
+            plan.passExceptionsAt(depth);
         }
-        journey.arriveWith(inFront + 1, encounter);
+        plan.arriveWith(inFront + 1, encounter);
         if (random.nextBoolean()) {
-            journey.addSuitorsAt(inFront + 1, suitors);
+            plan.addWaitersAt(inFront + 1, waiters);
         }
-        return journey;
+        return plan;
     }
 
     /** Random steps, and then given ones. */
@@ -179,20 +179,20 @@ public final class Journeys {
         return kinds.get(random.nextInt(kinds.size()));
     }
 
-    private Journey.End anyEnd() {
-        return Journey.End.values()[random.nextInt(Journey.End.values().length)];
+    private CallPlan.End anyEnd() {
+        return CallPlan.End.values()[random.nextInt(CallPlan.End.values().length)];
     }
 
-    private void travel(Journey journey) {
+    private void execute(CallPlan plan) {
         List<List<String>> found = new ArrayList<>();
         for (boolean eventful : new boolean[] {false, true}) {
-            found.add(journey.travel(eventful));
+            found.add(plan.execute(eventful));
         }
         List<String> expected = found.get(0);
         if (!expected.equals(found.get(1))) {
             throw new AssertionError("expected " + expected + "\nfound    " + found.get(1));
         }
-        journeys++;
+        plans++;
         exceptions += expected.stream().filter(line -> !line.startsWith("returned")).count();
         outcomes = 31 * outcomes + expected.hashCode();
     }
@@ -209,7 +209,7 @@ public final class Journeys {
         @Override
         public void run() {
             for (int look = 1; ; look++) {
-                Rival.sleep();
+                Contender.sleep();
                 check(getAllStackTraces().values());
                 ManagementFactory.getThreadMXBean().dumpAllThreads(true, true);
                 if (look % LOOKS_PER_COLLECTION == 0) {
@@ -221,7 +221,7 @@ public final class Journeys {
         /** The stack of whoever travels reaches down to the main method. */
         private static void check(Iterable<StackTraceElement[]> stacks) {
             for (StackTraceElement[] stack : stacks) {
-                boolean travels = Arrays.stream(stack).anyMatch(frame -> frame.getMethodName().equals("travel"));
+                boolean travels = Arrays.stream(stack).anyMatch(frame -> frame.getMethodName().equals("execute"));
                 if (travels && !stack[stack.length - 1].getMethodName().equals("main")) {
                     System.out.println("cut " + Arrays.toString(stack));
                     Runtime.getRuntime().halt(1);

@@ -7,21 +7,21 @@
  * "Classpath" exception as provided in the LICENSE file.
  */
 
-#ifndef CPU_X86_VM_LOCKTRACEMARKS_X86_HPP
-#define CPU_X86_VM_LOCKTRACEMARKS_X86_HPP
+#ifndef CPU_X86_VM_LOCKTRACERETURNBARRIERS_X86_HPP
+#define CPU_X86_VM_LOCKTRACERETURNBARRIERS_X86_HPP
 
 #include "asm/macroAssembler.hpp"
 
 #ifdef AMD64
 
-// Marks on frames in generated code.
-class LockTraceMarkCode : AllStatic {
+// Return barriers in generated code.
+class LockTraceReturnBarrierCode : AllStatic {
  public:
   // Code that replaces a return address, popped from the stack into pc already,
-  // by the original one, and removes the mark. Kills rscratch1.
+  // by the original one, and removes the barrier. Kills rscratch1.
   static void resolve_popped(MacroAssembler* masm, Register pc);
 };
 
 #endif // AMD64
 
-#endif // CPU_X86_VM_LOCKTRACEMARKS_X86_HPP
+#endif // CPU_X86_VM_LOCKTRACERETURNBARRIERS_X86_HPP

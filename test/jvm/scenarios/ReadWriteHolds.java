@@ -12,11 +12,11 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * writers, for 0.2 to 2 milliseconds, in methods of different names.
  *
  * <p>The only argument says whether the lock is {@code fair} or {@code nonfair}.
- * Prints, besides what {@link TraceClock} does, {@code tenure THREAD METHOD WANTED_NS
+ * Prints, besides what {@link TraceClock} does, {@code hold THREAD METHOD WANTED_NS
  * ACQUIRED_NS RELEASED_NS LEFT_NS} for each time that a thread had the lock. The
  * methods of readers begin with "read".
  */
-public final class ReadWriteTenures {
+public final class ReadWriteHolds {
     private static final int WORKERS = 8;
     private static final int TURNS = 160;
     private static final long BRIEF_NANOS = 200_000;
@@ -25,7 +25,7 @@ public final class ReadWriteTenures {
     private final Lock readLock;
     private final Lock writeLock;
 
-    private ReadWriteTenures(boolean fair) {
+    private ReadWriteHolds(boolean fair) {
         ReentrantReadWriteLock lock = new ReentrantReadWriteLock(fair);
         readLock = lock.readLock();
         writeLock = lock.writeLock();
@@ -33,7 +33,7 @@ public final class ReadWriteTenures {
 
     public static void main(String[] args) throws InterruptedException {
         TraceClock.print();
-        new ReadWriteTenures(args[0].equals("fair")).run();
+        new ReadWriteHolds(args[0].equals("fair")).run();
     }
 
     private void run() throws InterruptedException {
@@ -94,33 +94,33 @@ public final class ReadWriteTenures {
         private void readBriefly() {
             want();
             readLock.lock();
-            String tenure = hold("readBriefly", BRIEF_NANOS);
+            String hold = hold("readBriefly", BRIEF_NANOS);
             readLock.unlock();
-            leave(tenure);
+            leave(hold);
         }
 
         private void readLong() {
             want();
             readLock.lock();
-            String tenure = hold("readLong", LONG_NANOS);
+            String hold = hold("readLong", LONG_NANOS);
             readLock.unlock();
-            leave(tenure);
+            leave(hold);
         }
 
         private void writeBriefly() {
             want();
             writeLock.lock();
-            String tenure = hold("writeBriefly", BRIEF_NANOS);
+            String hold = hold("writeBriefly", BRIEF_NANOS);
             writeLock.unlock();
-            leave(tenure);
+            leave(hold);
         }
 
         private void writeLong() {
             want();
             writeLock.lock();
-            String tenure = hold("writeLong", LONG_NANOS);
+            String hold = hold("writeLong", LONG_NANOS);
             writeLock.unlock();
-            leave(tenure);
+            leave(hold);
         }
 
         private void want() {
@@ -134,12 +134,12 @@ public final class ReadWriteTenures {
             while (released - acquired < nanos) {
                 released = System.nanoTime();
             }
-            return "tenure " + getName() + " " + method + " " + wanted + " " + acquired + " " + released;
+            return "hold " + getName() + " " + method + " " + wanted + " " + acquired + " " + released;
         }
 
         /** Does not have the lock any more. */
-        private void leave(String tenure) {
-            notes.add(tenure + " " + System.nanoTime());
+        private void leave(String hold) {
+            notes.add(hold + " " + System.nanoTime());
         }
     }
 }

@@ -17,13 +17,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * Prints, besides what {@link TraceClock} does,
  *
  * <ul>
- *   <li>{@code tenure THREAD METHOD WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS} for
+ *   <li>{@code hold THREAD METHOD WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS} for
  *       each time that a thread had the lock;
  *   <li>{@code failure THREAD WANTED_NS RETURNED_NS} for each call that came back
  *       without the lock.
  * </ul>
  */
-public final class LockTenures {
+public final class LockHolds {
     private static final int WORKERS = 8;
     private static final int TURNS = 48;
     private static final long BRIEF_NANOS = 500_000;
@@ -34,7 +34,7 @@ public final class LockTenures {
     private final Condition condition;
     private final Worker[] workers = new Worker[WORKERS];
 
-    private LockTenures(boolean fair) {
+    private LockHolds(boolean fair) {
         lock = new ReentrantLock(fair);
         condition = lock.newCondition();
         Arrays.setAll(workers, Worker::new);
@@ -42,7 +42,7 @@ public final class LockTenures {
 
     public static void main(String[] args) throws InterruptedException {
         TraceClock.print();
-        new LockTenures(args[0].equals("fair")).run();
+        new LockHolds(args[0].equals("fair")).run();
     }
 
     private void run() throws InterruptedException {
@@ -203,7 +203,7 @@ public final class LockTenures {
             while (released - acquired < nanos) {
                 released = System.nanoTime();
             }
-            notes.add("tenure " + getName() + " " + method + " " + wanted + " " + acquired + " " + released);
+            notes.add("hold " + getName() + " " + method + " " + wanted + " " + acquired + " " + released);
         }
 
         /** Does not have the lock any more. */

@@ -1,13 +1,13 @@
-//! The marks that the tracer leaves on the stacks of threads.
+//! The return barriers that the tracer leaves on the stacks of threads.
 
 use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::jdk::Jdk;
 
-/// Whether stacks are marked.
+/// Whether return barriers are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marking {
+pub enum ReturnBarriers {
     /// They are; for each call chain the JVM walks the whole stack, too, and ends
     /// if it finds anything else.
     Verified,
@@ -17,18 +17,20 @@ pub enum Marking {
     Off,
 }
 
-impl Marking {
+impl ReturnBarriers {
     /// What traced JVMs run with unless a test says otherwise.
     pub fn of_environment() -> Self {
-        match std::env::var("LOCKTRACE_MARKS").as_deref() {
+        match std::env::var("LOCKTRACE_RETURN_BARRIERS").as_deref() {
             Err(_) | Ok("verified") => Self::Verified,
             Ok("on") => Self::On,
             Ok("off") => Self::Off,
-            Ok(other) => panic!("LOCKTRACE_MARKS: expected verified, on or off, found: {other}"),
+            Ok(other) => {
+                panic!("LOCKTRACE_RETURN_BARRIERS: expected verified, on or off, found: {other}")
+            }
         }
     }
 
-    /// The flags for it; none if the JVM never marks stacks, as on some
+    /// The flags for it; none if the JVM has no return barriers, as on some
     /// processors.
     pub fn flags(self) -> &'static [&'static str] {
         if !is_supported() {
@@ -36,25 +38,25 @@ impl Marking {
         }
         match self {
             Self::Verified => &[
-                "-XX:+LockContentionMarkFrames",
+                "-XX:+LockContentionReturnBarriers",
                 "-XX:+UnlockDiagnosticVMOptions",
-                "-XX:+LockContentionVerifyMarks",
+                "-XX:+LockContentionVerifyReturnBarriers",
             ],
             Self::On => &[
-                "-XX:+LockContentionMarkFrames",
+                "-XX:+LockContentionReturnBarriers",
                 "-XX:+UnlockDiagnosticVMOptions",
-                "-XX:-LockContentionVerifyMarks",
+                "-XX:-LockContentionVerifyReturnBarriers",
             ],
             Self::Off => &[
-                "-XX:-LockContentionMarkFrames",
+                "-XX:-LockContentionReturnBarriers",
                 "-XX:+UnlockDiagnosticVMOptions",
-                "-XX:+LockContentionVerifyMarks",
+                "-XX:+LockContentionVerifyReturnBarriers",
             ],
         }
     }
 }
 
-/// The JVM can mark stacks, and verify the marks.
+/// The JVM can set return barriers, and verify them.
 fn is_supported() -> bool {
     static SUPPORTED: OnceLock<bool> = OnceLock::new();
     *SUPPORTED.get_or_init(|| {
@@ -69,6 +71,6 @@ fn is_supported() -> bool {
             .expect("java can be started");
         let flags = String::from_utf8_lossy(&output.stdout);
         let knows = |flag| flags.split_whitespace().any(|word| word == flag);
-        knows("LockContentionMarkFrames") && knows("LockContentionVerifyMarks")
+        knows("LockContentionReturnBarriers") && knows("LockContentionVerifyReturnBarriers")
     })
 }

@@ -1,6 +1,6 @@
 package scenarios;
 
 /** A method that is compiled for what was known then, see {@link Deoptimizations}. */
-interface Bend {
+interface Recursion {
     long call(int depth, Deoptimizations round);
 }

@@ -7,13 +7,13 @@ use crate::chain_key::CodeUnit;
 /// Units that died, to ask millions of frames for. Most frames are of living
 /// code, which nearly always shows in a few bits.
 #[derive(Debug)]
-pub(crate) struct DeadCode {
+pub(crate) struct UnloadedCode {
     units: Vec<CodeUnit>,
-    /// A set of bits; that of a dead unit is 1. As many words as a power of two.
+    /// A set of bits; that of a unloaded unit is 1. As many words as a power of two.
     filter: Vec<u64>,
 }
 
-impl DeadCode {
+impl UnloadedCode {
     pub(crate) fn new(mut units: Vec<CodeUnit>) -> Self {
         /// At most one frame of living code in sixteen passes the filter then.
         const UNITS_PER_WORD: usize = 4;
@@ -33,7 +33,7 @@ impl DeadCode {
         self.units.is_empty()
     }
 
-    /// The code that a frame of a chain's key executes is dead.
+    /// The code that a frame of a chain's key executes is unloaded.
     pub(crate) fn contains(&self, frame: u64) -> bool {
         let number = CodeUnit::number_of_frame(frame);
         let (word, bit) = Self::place(&self.filter, number);
@@ -44,7 +44,7 @@ impl DeadCode {
                 .is_ok()
     }
 
-    /// The methods among the dead, of those that the interpreter ran.
+    /// The methods among the unloaded, of those that the interpreter ran.
     pub(crate) fn methods(&self) -> impl Iterator<Item = MethodId> {
         self.units.iter().filter_map(|unit| unit.method())
     }
@@ -64,17 +64,17 @@ mod tests {
 
     #[test]
     fn frames_of_dead_code_are_known() {
-        for dead in [0, 1, 5, 1000, 70_000] {
-            let compiled = (0..dead).filter_map(|number| CodeUnit::compiled(number * 3));
-            let methods = (1..=dead).filter_map(|number| CodeUnit::interpreted(number * 3));
-            let code = DeadCode::new(compiled.chain(methods).collect());
-            assert_eq!(code.methods().count(), dead as usize);
-            for number in 1..=3 * dead + 5 {
+        for unloaded in [0, 1, 5, 1000, 70_000] {
+            let compiled = (0..unloaded).filter_map(|number| CodeUnit::compiled(number * 3));
+            let methods = (1..=unloaded).filter_map(|number| CodeUnit::interpreted(number * 3));
+            let code = UnloadedCode::new(compiled.chain(methods).collect());
+            assert_eq!(code.methods().count(), unloaded as usize);
+            for number in 1..=3 * unloaded + 5 {
                 let compiled = 1 << 63 | u64::from(number) << 32 | 0xabc;
                 let interpreted = u64::from(number) << 16 | 99;
                 let expected = [
-                    number % 3 == 0 && number / 3 < dead,
-                    number % 3 == 0 && number / 3 <= dead,
+                    number % 3 == 0 && number / 3 < unloaded,
+                    number % 3 == 0 && number / 3 <= unloaded,
                 ];
                 assert_eq!(
                     [compiled, interpreted].map(|frame| code.contains(frame)),
@@ -87,10 +87,10 @@ mod tests {
     /// The filter lets few frames of living code pass.
     #[test]
     fn the_filter_is_selective() {
-        let code = DeadCode::new((0..1000).filter_map(CodeUnit::compiled).collect());
+        let code = UnloadedCode::new((0..1000).filter_map(CodeUnit::compiled).collect());
         let passes = |number: &u32| {
             let unit = CodeUnit::compiled(*number).unwrap();
-            let (word, bit) = DeadCode::place(&code.filter, unit.number());
+            let (word, bit) = UnloadedCode::place(&code.filter, unit.number());
             code.filter[word] & bit != 0
         };
         let passed = (1000..101_000).filter(passes).count();

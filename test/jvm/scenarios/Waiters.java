@@ -12,19 +12,19 @@ import java.util.List;
  * owner's call chain from the second frame on, innermost first, written
  * {@code CLASS.METHOD:LINE}.
  */
-final class Suitors {
+final class Waiters {
     private static final int CALLER_OF_RELEASING = 3;
 
     private final List<Thread> threads = new ArrayList<>();
-    private final List<Throwable> wooed = new ArrayList<>();
+    private final List<Throwable> blocked = new ArrayList<>();
 
-    /** Has a new thread blocked on {@code lock}; called by {@link Journey#attract}, and that by the method that will release the lock. */
-    void attract(Object lock) {
-        wooed.add(new Throwable());
-        Suitor suitor = new Suitor("suitor-" + threads.size(), lock);
-        threads.add(suitor);
-        suitor.start();
-        Rival.awaitBlocked(suitor);
+    /** Has a new thread blocked on {@code lock}; called by {@link CallPlan#block}, and that by the method that will release the lock. */
+    void block(Object lock) {
+        blocked.add(new Throwable());
+        Waiter waiter = new Waiter("waiter-" + threads.size(), lock);
+        threads.add(waiter);
+        waiter.start();
+        Contender.awaitBlocked(waiter);
     }
 
     /** Waits until all have had their lock. */
@@ -42,16 +42,16 @@ final class Suitors {
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < threads.size(); i++) {
             lines.append("left ").append(threads.get(i).getName());
-            Rival.appendFrames(wooed.get(i), CALLER_OF_RELEASING, lines);
+            Contender.appendFrames(blocked.get(i), CALLER_OF_RELEASING, lines);
         }
         System.out.print(lines);
     }
 
-    private static final class Suitor extends Thread {
+    private static final class Waiter extends Thread {
         private final Object lock;
         private boolean accepted;
 
-        Suitor(String name, Object lock) {
+        Waiter(String name, Object lock) {
             super(name);
             this.lock = lock;
         }

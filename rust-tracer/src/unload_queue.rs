@@ -1,24 +1,24 @@
 //! What the JVM tells about code that is gone, until the drainer takes it.
 //!
 //! A bag of fixed size: the order does not matter, for the drainer looks for all
-//! dead code at once. Posting is one addition and one compare-and-set, which
+//! unloaded code at once. Posting is one addition and one compare-and-set, which
 //! either takes a free place or finds the bag full; it never waits for another
 //! thread, not even for one that was stopped in the middle of the same.
 
 use crate::chain_key::CodeUnit;
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Most notices between two looks of the drainer; a power of two. When classes
+/// Most entries between two looks of the drainer; a power of two. When classes
 /// are unloaded, all their methods come at once. The model checker wants a full
 /// bag.
 const CAPACITY: usize = if cfg!(loom) { 2 } else { 1 << 16 };
 
-/// Notices posted and not yet taken.
+/// Entries posted and not yet taken.
 #[derive(Debug)]
-pub(crate) struct DeathNotices {
+pub(crate) struct UnloadQueue {
     /// Each the number of a [`CodeUnit`], or 0.
     places: Vec<AtomicU64>,
-    /// How many notices were posted or lost.
+    /// How many entries were posted or lost.
     posted: AtomicU64,
     /// How many of them were lost, because the bag was full.
     lost: AtomicU64,
@@ -26,7 +26,7 @@ pub(crate) struct DeathNotices {
     taken: AtomicU64,
 }
 
-impl Default for DeathNotices {
+impl Default for UnloadQueue {
     fn default() -> Self {
         Self {
             places: (0..CAPACITY).map(|_| AtomicU64::new(0)).collect(),
@@ -37,13 +37,13 @@ impl Default for DeathNotices {
     }
 }
 
-impl DeathNotices {
+impl UnloadQueue {
     /// Notes that no frame of `unit` is on any stack, and none will ever be.
     pub(crate) fn post(&self, unit: CodeUnit) {
         // Relaxed: only spreads the posts over the places.
         let number = self.posted.fetch_add(1, Ordering::Relaxed);
         let place = self.places.get(number as usize & (CAPACITY - 1));
-        // Release: who takes the notice sees all that was recorded about the unit.
+        // Release: who takes the entry sees all that was recorded about the unit.
         let posted = place.is_some_and(|place| {
             place
                 .compare_exchange(0, unit.number(), Ordering::Release, Ordering::Relaxed)
@@ -54,9 +54,9 @@ impl DeathNotices {
         }
     }
 
-    /// Takes all notices. Only in the drainer.
+    /// Takes all entries. Only in the drainer.
     pub(crate) fn take_all(&self) -> Vec<CodeUnit> {
-        // Relaxed: a notice that is seen late is taken the next time.
+        // Relaxed: a entry that is seen late is taken the next time.
         let posted = self.posted.load(Ordering::Relaxed);
         let lost = self.lost.load(Ordering::Relaxed);
         let taken = self.taken.load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl DeathNotices {
         units
     }
 
-    /// How many notices found the bag full.
+    /// How many entries found the bag full.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -91,34 +91,34 @@ mod tests {
 
     #[test]
     fn notices_arrive_once() {
-        let notices = DeathNotices::default();
+        let entries = UnloadQueue::default();
         let mut taken = Vec::new();
         thread::scope(|scope| {
             let posters: Vec<_> = (0..4)
                 .map(|thread| {
-                    let notices = &notices;
+                    let entries = &entries;
                     let numbers = thread * 10_000 + 1..=(thread + 1) * 10_000;
-                    scope.spawn(move || numbers.for_each(|number| notices.post(unit(number))))
+                    scope.spawn(move || numbers.for_each(|number| entries.post(unit(number))))
                 })
                 .collect();
             while !posters.iter().all(thread::ScopedJoinHandle::is_finished) {
-                taken.extend(notices.take_all());
+                taken.extend(entries.take_all());
             }
         });
-        taken.extend(notices.take_all());
-        assert_eq!((taken.len(), notices.lost()), (40_000, 0));
+        taken.extend(entries.take_all());
+        assert_eq!((taken.len(), entries.lost()), (40_000, 0));
         assert_eq!(taken.into_iter().collect::<HashSet<_>>().len(), 40_000);
-        assert_eq!(notices.take_all(), []);
+        assert_eq!(entries.take_all(), []);
     }
 
     #[test]
     fn a_full_bag_loses_notices() {
-        let notices = DeathNotices::default();
+        let entries = UnloadQueue::default();
         let posted = CAPACITY as u32 + 10;
-        (1..=posted).for_each(|number| notices.post(unit(number)));
-        assert_eq!(notices.lost(), 10);
-        assert_eq!(notices.take_all().len(), CAPACITY);
-        notices.post(unit(1));
-        assert_eq!(notices.take_all(), [unit(1)]);
+        (1..=posted).for_each(|number| entries.post(unit(number)));
+        assert_eq!(entries.lost(), 10);
+        assert_eq!(entries.take_all().len(), CAPACITY);
+        entries.post(unit(1));
+        assert_eq!(entries.take_all(), [unit(1)]);
     }
 }

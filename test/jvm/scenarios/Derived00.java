@@ -1,7 +1,7 @@
 package scenarios;
 
 /** Makes compiled code invalid as it is loaded. */
-final class Sharp00 extends Corner00 {
+final class Derived00 extends Base00 {
     @Override
     int turn() {
         return 2;

@@ -5,14 +5,14 @@ package scenarios;
  * two readings around acquiring it, two around releasing it. Written by that
  * thread alone, read after it has ended.
  */
-final class Tenure {
+final class Hold {
     private final Object lock;
     private long wanted;
     private long acquired;
     private long released;
     private long left;
 
-    Tenure(Object lock) {
+    Hold(Object lock) {
         this.lock = lock;
     }
 

@@ -1,50 +1,50 @@
-//! Marks on the stacks of threads that leave the marked frames in every way.
+//! Return barriers on the stacks of threads that leave their frames in every way.
 //!
-//! The JVM itself compares each use of a mark with a walk of the whole stack,
+//! The JVM itself compares each use of a return barrier with a walk of the whole stack,
 //! and ends at a difference. Here every call chain is compared with the
-//! program's own stack traces, and what happens with what happens without marks.
+//! program's own stack traces, and what happens with what happens without return barriers.
 
-use jvm_tests::{CompileMode, Frame, Programs, check_marked, compilations, waits_on};
+use jvm_tests::{CompileMode, Frame, Programs, check_with_barriers, compilations, waits_on};
 
 /// Exceptions that leave interpreted, C1's, C2's and native frames for each
 /// other, thrown by the program, by failing instructions, and by native code.
 #[test]
 fn exceptions_through_frames_of_every_kind() {
-    check_journeys("frames", "alone");
+    check_plans("frames", "alone");
 }
 
 /// The same through method handles and lambdas.
 #[test]
 fn exceptions_through_method_handles() {
-    check_journeys("handles", "alone");
+    check_plans("handles", "alone");
 }
 
 /// Other threads look at the stacks, and the collectors do.
 #[test]
 fn stacks_that_are_watched() {
-    check_journeys("frames", "watched");
-    check_journeys("handles", "collected");
+    check_plans("frames", "watched");
+    check_plans("handles", "collected");
 }
 
-/// All compiled code on the stack is thrown away behind the mark.
+/// All compiled code on the stack is thrown away behind the return barrier.
 #[test]
 fn deoptimized_stacks() {
-    check_journeys("frames", "deoptimized");
+    check_plans("frames", "deoptimized");
 }
 
-fn check_journeys(kinds: &str, besides: &str) {
-    let program = ["scenarios.Journeys", kinds, "100", "1", besides];
-    check_marked(
+fn check_plans(kinds: &str, besides: &str) {
+    let program = ["scenarios.CallPlans", kinds, "100", "1", besides];
+    check_with_barriers(
         &program,
         &[],
-        &["journeys", "exceptions", "outcomes"],
+        &["plans", "exceptions", "outcomes"],
         |_, _| {},
     );
 }
 
 #[test]
 fn stack_overflow() {
-    check_marked(
+    check_with_barriers(
         &["scenarios.Overflows", "3"],
         &[],
         &["overflows"],
@@ -52,12 +52,12 @@ fn stack_overflow() {
     );
 }
 
-/// The frames are replaced while the mark is on the stack: the compilers' log
+/// The frames are replaced while the return barrier is on the stack: the compilers' log
 /// shows that the loops were compiled as they ran.
 #[test]
 fn on_stack_replacement() {
     let log = ["-XX:+PrintCompilation", "-XX:+DisplayVMOutputToStderr"];
-    check_marked(&["scenarios.Loops", "4"], &log, &["sums"], |mode, run| {
+    check_with_barriers(&["scenarios.Loops", "4"], &log, &["sums"], |mode, run| {
         for round in ["Loop01", "Loop02", "Loop03", "Loop04"] {
             let log = compilations(run, round, "run");
             let replaced = log.iter().any(|line| line.contains(" % "));
@@ -73,7 +73,7 @@ fn on_stack_replacement() {
 #[test]
 fn invalid_and_uncommon_code() {
     let program = ["scenarios.Deoptimizations", "3"];
-    check_marked(&program, &[], &["results"], |mode, run| {
+    check_with_barriers(&program, &[], &["results"], |mode, run| {
         let thrown_away: Vec<_> = run.lines_of("thrown-away").flatten().collect();
         if mode != CompileMode::Eager {
             let expected = if mode.compiles() { "3" } else { "0" };
@@ -86,7 +86,7 @@ fn invalid_and_uncommon_code() {
 #[test]
 fn thread_stop() {
     let program = ["scenarios.Stops", "20", "1"];
-    check_marked(&program, &[], &["stopped"], |_, run| {
+    check_with_barriers(&program, &[], &["stopped"], |_, run| {
         let mut waits = waits_on(&run.trace(), "scenarios.Stops");
         waits.retain(|wait| wait.thread().starts_with("victim-"));
         assert!(!waits.is_empty(), "they never met");
@@ -106,13 +106,13 @@ fn thread_stop() {
     });
 }
 
-/// A debugger takes off the stack what is marked, and what is above it.
+/// A debugger takes off the stack the frame with the return barrier, and the one above it.
 #[test]
 fn popped_frames() {
     let agent = format!("-agentpath:{}", Programs::compiled().natives().display());
     let apart = "-XX:CompileCommand=dontinline,scenarios.PoppedFrames::*";
     let program = ["scenarios.PoppedFrames", "10"];
-    check_marked(
+    check_with_barriers(
         &program,
         &[&agent, apart],
         &["returned", "entered"],
@@ -120,12 +120,12 @@ fn popped_frames() {
     );
 }
 
-/// What is remembered of the way from the top of the stack to the mark does not
+/// What is remembered of the way from the top of the stack to the return barrier does not
 /// hide that one return address on it is another one.
 #[test]
 fn ways_that_differ_in_a_return_address() {
     let program = ["scenarios.CallSites", "30"];
-    check_marked(&program, &[], &["meetings"], |mode, run| {
+    check_with_barriers(&program, &[], &["meetings"], |mode, run| {
         let compiled: Vec<_> = run.lines_of("compiled").flatten().collect();
         if mode != CompileMode::Eager {
             assert_eq!(compiled, [mode.compiles().to_string()]);

@@ -7,8 +7,8 @@ import java.util.List;
  * Contends with one other thread, its partner, whenever that one calls {@link #meet}.
  *
  * <p>In each meeting the partner is blocked once as it enters a lock, and has
- * the rival blocked as it leaves. The tracer walks the partner's stack both
- * times, and leaves a mark on the stack below {@link #meet}.
+ * the contender blocked as it leaves. The tracer walks the partner's stack both
+ * times, and leaves a return barrier on the stack below {@link #meet}.
  *
  * <p>Nobody parks or is notified, so these are the partner's only events. All
  * waiting is for another thread's next step; no time matters.
@@ -16,10 +16,10 @@ import java.util.List;
  * <p>The trace must show, for each line {@code met FRAME ...} that {@link
  * #print} prints, one wait of the partner for a {@link Point} in {@code meet},
  * called by these frames, innermost first, written {@code CLASS.METHOD:LINE};
- * and of those waits of the rival that have an owner, the owner in {@code meet}
+ * and of those waits of the contender that have an owner, the owner in {@code meet}
  * as well, called by such frames.
  */
-final class Rival extends Thread implements Encounter {
+final class Contender extends Thread implements Encounter {
     /** How long a thread goes on after another one was seen blocked, which still may spin. */
     private static final long SPIN_NANOS = 30_000;
 
@@ -36,9 +36,9 @@ final class Rival extends Thread implements Encounter {
     /** The class of the lock. */
     private static final class Point {}
 
-    /** A rival of the current thread. */
-    Rival() {
-        super("rival");
+    /** A contender of the current thread. */
+    Contender() {
+        super("contender");
         Natives.load();
         setDaemon(true);
         start();

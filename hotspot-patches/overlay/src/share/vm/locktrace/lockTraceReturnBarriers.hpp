@@ -1,0 +1,69 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#ifndef SHARE_VM_LOCKTRACE_LOCKTRACERETURNBARRIERS_HPP
+#define SHARE_VM_LOCKTRACE_LOCKTRACERETURNBARRIERS_HPP
+
+#include "locktrace/lockTraceState.hpp"
+#include "memory/allocation.hpp"
+
+class JavaThread;
+class Thread;
+
+// Return barriers (paper, section 3.4, "Call chains"): the return address of one
+// Java frame of a thread is replaced by that of a stub, which removes the barrier
+// and goes on at the original address. As long as a walk of the stack meets the
+// barrier, the frames outside of it are those that the thread recorded before.
+//
+// A thread has one barrier at most. It is set by the thread itself, on the return
+// address of a Java frame whose caller is a Java frame too. Whoever else reads
+// return addresses asks here for the original one; whoever moves them removes
+// the barrier first. The callers are listed in hooks/return-barriers.patch.
+class LockTraceReturnBarriers : AllStatic {
+ private:
+  static address _stub;   // NULL: there are no barriers
+
+  static address original(JavaThread* thread, intptr_t* slot);
+#ifdef AMD64
+  static address generate_stub();
+#endif
+
+ public:
+  // In a Java thread.
+  static void initialize();
+
+  // Where the stub begins, for generated code.
+  static address* stub_addr() { return &_stub; }
+  static bool is_return_barrier(address pc) { return pc == _stub; }
+
+  // The return address that was read from slot, as it was before the barrier.
+  // Callable in a signal handler of the thread, or while it is stopped.
+  static address resolve(JavaThread* thread, intptr_t* slot, address pc) {
+    return is_return_barrier(pc) ? original(thread, slot) : pc;
+  }
+
+  // The same for a return address of the current thread, whose barrier is removed
+  // if this is it.
+  static address resolve_and_remove(JavaThread* thread, address pc);
+
+  // Removes the thread's barrier, or only if it is at slot. In the thread itself,
+  // or while it is stopped.
+  static void remove(JavaThread* thread);
+  static void remove(Thread* thread, address* slot);
+
+  // Removes the barriers of all threads. At a safepoint.
+  static void remove_all();
+
+  // Puts a barrier at slot, if the thread can have one now. It has
+  // none.
+  static bool can_set(JavaThread* thread);
+  static void set(JavaThread* thread, intptr_t* slot);
+};
+
+#endif // SHARE_VM_LOCKTRACE_LOCKTRACERETURNBARRIERS_HPP
