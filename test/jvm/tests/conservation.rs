@@ -80,30 +80,16 @@ fn a_million_waits() {
 fn waits_by_length(trace: &Path) -> HashMap<u64, u64> {
     let mut entered_at: HashMap<(ThreadId, LockId), u64> = HashMap::new();
     let mut lengths = HashMap::new();
-    let file = File::open(trace).expect("the trace exists");
-    let mut reader = TraceReader::new(file).expect("the trace has a header");
-    while let Some(chunk) = reader.next_chunk().expect("the trace is readable") {
-        let Chunk::Events(events) = chunk else {
-            continue;
-        };
-        for segment in events
-            .segments()
-            .map(|segment| segment.expect("the trace is sound"))
-        {
-            for event in segment.events() {
-                match event.expect("the trace is sound") {
-                    Event::ContendedEnter { lock, time_ns, .. } => {
-                        entered_at.insert((segment.thread, lock), time_ns);
-                    }
-                    Event::ContendedEntered { lock, time_ns, .. } => {
-                        let start_ns = entered_at.remove(&(segment.thread, lock));
-                        let start_ns = start_ns.expect("a thread enters before it has entered");
-                        *lengths.entry(time_ns - start_ns).or_default() += 1;
-                    }
-                    _ => {}
-                }
-            }
+    for_each_event(trace, |thread, event| match *event {
+        Event::ContendedEnter { lock, time_ns, .. } => {
+            entered_at.insert((thread, lock), time_ns);
         }
-    }
+        Event::ContendedEntered { lock, time_ns, .. } => {
+            let start_ns = entered_at.remove(&(thread, lock));
+            let start_ns = start_ns.expect("a thread enters before it has entered");
+            *lengths.entry(time_ns - start_ns).or_default() += 1;
+        }
+        _ => {}
+    });
     lengths
 }

@@ -114,21 +114,3 @@ fn check_identifiers(loaders: usize, trace: &Path) {
     let retired = described.len() - alive.len();
     assert_eq!(counter(Counter::ChainsPurged), Some(retired as u64));
 }
-
-fn for_each_event(trace: &Path, mut on_event: impl FnMut(&Event<'_>)) {
-    let trace = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
-    let mut reader = trace.read().unwrap_or_else(|error| panic!("{error}"));
-    while let Some(chunk) = trace
-        .next_chunk(&mut reader)
-        .expect("the trace is readable")
-    {
-        let Chunk::Events(events) = chunk else {
-            continue;
-        };
-        for segment in events.segments() {
-            for event in segment.expect("the trace is sound").events() {
-                on_event(&event.expect("the trace is sound"));
-            }
-        }
-    }
-}

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use jvm_tests::{
     CompileMode, Contention, Run, Wait, check_chain, check_compiled, check_contend, check_program,
-    waits_on,
+    for_each_event, waits_on,
 };
-use trace_analysis::TraceFile;
-use trace_format::{Chunk, Event, LockId};
+use trace_format::{Event, LockId};
 
 /// The rounds of both storms.
 const ROUNDS: usize = 10;
@@ -53,29 +52,14 @@ fn releases_among_notified_threads() {
 /// enter and entered.
 fn enters_and_needless_exits(trace: &Path) -> [usize; 2] {
     let mut events: Vec<(LockId, u64, Step)> = Vec::new();
-    let file = TraceFile::open(trace).expect("a trace");
-    let mut reader = file.read().expect("a trace can be read");
-    while let Some(chunk) = file.next_chunk(&mut reader).expect("a trace can be read") {
-        let Chunk::Events(chunk) = chunk else {
-            continue;
-        };
-        for segment in chunk.segments() {
-            for event in segment.expect("a sound segment").events() {
-                match event.expect("a sound event") {
-                    Event::ContendedEnter { lock, sequence, .. } => {
-                        events.push((lock, sequence, Step::Enter));
-                    }
-                    Event::ContendedEntered { lock, sequence, .. } => {
-                        events.push((lock, sequence, Step::Entered));
-                    }
-                    Event::ContendedExit { lock, sequence, .. } => {
-                        events.push((lock, sequence, Step::Exit));
-                    }
-                    _ => {}
-                }
-            }
+    for_each_event(trace, |_, event| match *event {
+        Event::ContendedEnter { lock, sequence, .. } => events.push((lock, sequence, Step::Enter)),
+        Event::ContendedEntered { lock, sequence, .. } => {
+            events.push((lock, sequence, Step::Entered));
         }
-    }
+        Event::ContendedExit { lock, sequence, .. } => events.push((lock, sequence, Step::Exit)),
+        _ => {}
+    });
     events.sort_unstable();
     let [mut enters, mut needless_exits] = [0, 0];
     for of_lock in events.chunk_by(|(one, ..), (next, ..)| one == next) {
