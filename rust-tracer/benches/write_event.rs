@@ -17,7 +17,7 @@ fn text(text: &'static str) -> LctStr {
 }
 
 fn chain_key(frames: &[u64]) -> LctChainKey {
-    // SAFETY: the frames are as many as stated.
+    // SAFETY: the number of frames is that of the slice.
     let hash = unsafe { lct_chain_hash(0, frames.as_ptr(), frames.len()) };
     LctChainKey {
         frames: frames.as_ptr(),

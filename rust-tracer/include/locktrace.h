@@ -63,7 +63,7 @@
 #define LCT_HOOK_EXIT 2
 
 /*
- A kind of hook: what writes the begin of a park.
+ A kind of hook: what writes the event that begins a park.
  */
 #define LCT_HOOK_PARK_BEGIN 3
 
@@ -502,7 +502,7 @@ void lct_contended_entered(struct LctThread *thread,
                            uint64_t safepoint_ns);
 
 /*
- Notes that the thread released a lock for which others are queued. `chain` is
+ Notes that the thread released a lock for which others contend. `chain` is
  that of the code that held it, or 0.
 
  # Safety
@@ -588,7 +588,7 @@ uint64_t lct_chain_hash(size_t outer_len, const uint64_t *frames, size_t len);
 
 /*
  The call chain with the given key. Returns 0 if the chain must be added. Of
- the key's frames, as many as `saved` were taken from an earlier walk.
+ the key's frames, `saved` were taken from an earlier walk.
 
  # Safety
 
@@ -599,7 +599,7 @@ uint32_t lct_chain_find(struct LctThread *thread, struct LctChainKey key, size_t
 
 /*
  The chain that `lct_chain_find` or `lct_chain_add` has returned, after `epoch` was
- the metadata epoch, for the same `len` frames, whose code lives; as many as `saved`
+ the metadata epoch, for the same `len` frames, whose code lives; `saved`
  were taken from an earlier walk. Returns 0 if it may have
  to be described again.
 

@@ -35,7 +35,7 @@ pub(crate) enum Added {
 /// Known call chains and their identifiers.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Heads of lists of entries; as many as a power of two.
+    /// Heads of lists of entries; their number is a power of two.
     buckets: Vec<AtomicPtr<Header>>,
     // Relaxed throughout: these guard no other memory.
     entries: AtomicU64,

@@ -244,7 +244,7 @@ pub const LCT_HOOK_ENTER: u8 = 0;
 pub const LCT_HOOK_ENTERED: u8 = 1;
 /// A kind of hook: what writes a contended exit.
 pub const LCT_HOOK_EXIT: u8 = 2;
-/// A kind of hook: what writes the begin of a park.
+/// A kind of hook: what writes the event that begins a park.
 pub const LCT_HOOK_PARK_BEGIN: u8 = 3;
 /// A kind of hook: what writes the end of a park.
 pub const LCT_HOOK_PARK_END: u8 = 4;
@@ -539,7 +539,7 @@ pub unsafe extern "C" fn lct_contended_entered(
     thread.contended_entered(lock, sequence, time_ns, safepoint_ns);
 }
 
-/// Notes that the thread released a lock for which others are queued. `chain` is
+/// Notes that the thread released a lock for which others contend. `chain` is
 /// that of the code that held it, or 0.
 ///
 /// # Safety
@@ -688,7 +688,7 @@ pub unsafe extern "C" fn lct_chain_hash(outer_len: usize, frames: *const u64, le
 }
 
 /// The call chain with the given key. Returns 0 if the chain must be added. Of
-/// the key's frames, as many as `saved` were taken from an earlier walk.
+/// the key's frames, `saved` were taken from an earlier walk.
 ///
 /// # Safety
 ///
@@ -706,7 +706,7 @@ pub unsafe extern "C" fn lct_chain_find(
 }
 
 /// The chain that `lct_chain_find` or `lct_chain_add` has returned, after `epoch` was
-/// the metadata epoch, for the same `len` frames, whose code lives; as many as `saved`
+/// the metadata epoch, for the same `len` frames, whose code lives; `saved`
 /// were taken from an earlier walk. Returns 0 if it may have
 /// to be described again.
 ///

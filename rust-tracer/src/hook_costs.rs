@@ -124,7 +124,7 @@ impl HookCosts {
         chains.into_iter().chain(kinds)
     }
 
-    /// Counts a recorded chain of `len` frames, as many as `saved` of which were not
+    /// Counts a recorded chain of `len` frames, of which `saved` were not
     /// visited.
     pub(crate) fn add_chain(&self, found: bool, len: usize, saved: usize) {
         self.chains_recorded.add(1);

@@ -22,7 +22,7 @@ use crate::thread_slots::OwnedThreadSlot;
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
 /// do the same do not submit their buffers at the same time (paper, section 3.1).
 const BUFFER_LENS: Range<usize> = 8 << 10..USUAL_LEN;
-/// When so many buffers are in use …
+/// When this many buffers are in use …
 const MANY_BUFFERS: u64 = 24;
 /// … the sizes of others are in this range: most of many threads write little.
 const SMALL_BUFFER_LENS: Range<usize> = 4 << 10..SMALL_LEN;
@@ -219,7 +219,7 @@ impl ThreadTracer {
     }
 
     /// The chain with the given key; [`NONE`] if it must be added. Of its frames,
-    /// as many as `saved` were not visited.
+    /// `saved` were not visited.
     pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let found = self.chains.find(key, epoch);
@@ -230,7 +230,7 @@ impl ThreadTracer {
     }
 
     /// The chain that the thread has found or added after `epoch` began;
-    /// [`NONE`] if another epoch did since. Of its `len` frames, as many as `saved`
+    /// [`NONE`] if another epoch did since. Of its `len` frames, `saved`
     /// were not visited.
     pub(crate) fn chain_again(
         &mut self,
@@ -247,7 +247,7 @@ impl ThreadTracer {
     }
 
     /// Counts a hook that began at `begin_cycles` and ends now. Its cycles stand
-    /// for those of as many hooks as `weight`.
+    /// for those of `weight` hooks.
     pub(crate) fn end_hook(&mut self, kind: HookKind, begin_cycles: u64, weight: u32) {
         let costs = self.slot.costs();
         if weight == 0 {

@@ -13,7 +13,7 @@ pub(crate) struct Iteration {
 }
 
 /// Reads the iterations from what a benchmark printed; the reason if it failed
-/// or did not do as many as `expected`.
+/// or did a number other than `expected`.
 pub(crate) fn parse(output: &str, expected: u32) -> Result<Vec<Iteration>, String> {
     let mut iterations = Vec::new();
     let mut running = false;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// In each measured iteration of `parks`: those of the program, the mark of the
-/// iteration's begin, and the first park of the mark of its end, which takes a permit
+/// iteration's start, and the first park of the mark of its end, which takes a permit
 /// that might be left over.
 const PARKS_MEASURED: u64 = 10 + 1 + 1;
 

@@ -96,7 +96,7 @@ struct Part {
     duration_ns: u64,
 }
 
-/// A contention is added to one of the last so many parts. If its owner is not among
+/// A contention is added to one of the last parts, up to this many back. If its owner is not among
 /// them it makes another one, perhaps with an owner that an earlier part has.
 const RECENT_PARTS: usize = 8;
 
@@ -130,7 +130,7 @@ pub struct Rows {
 /// Which rows to leave out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection {
-    /// At most so many rows beside each other.
+    /// The most rows beside each other.
     pub top: Option<usize>,
     /// Only rows with at least this share of the total duration, 0 to 1.
     pub min_share: f64,
@@ -349,7 +349,7 @@ fn tell_apart(rows: &mut [Row], entities: &Entities) {
 }
 
 impl Node {
-    /// Adds so many contentions of a wait, and their time.
+    /// Adds a number of contentions of a wait, and their time.
     fn add(&mut self, wait_id: u64, contentions: u64, duration_ns: u64) {
         if self.wait_id != Some(wait_id) {
             self.wait_id = Some(wait_id);

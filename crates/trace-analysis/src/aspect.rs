@@ -113,7 +113,7 @@ impl fmt::Display for Aspect {
     }
 }
 
-/// The name of an aspect is none.
+/// The name is not that of an aspect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown aspect \"{0}\", expected one of {names}", names = Aspect::ALL.map(Aspect::name).join(", "))]
 pub struct UnknownAspect(String);

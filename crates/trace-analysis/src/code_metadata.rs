@@ -192,7 +192,7 @@ impl CodeMetadata {
 
 /// The second pass.
 impl CodeMetadata {
-    /// Goes back to the begin of the file.
+    /// Goes back to the start of the file.
     pub(crate) fn rewind(&mut self) {
         self.loaders.clear();
         self.tried = IdSet::default();

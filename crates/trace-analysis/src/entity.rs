@@ -291,7 +291,7 @@ impl Entities {
         self.threads.len()
     }
 
-    // Indices fit 32 bits: so many entities do not fit into memory.
+    // Indices fit 32 bits: more entities would not fit into memory.
 
     pub(crate) fn add_class(&mut self, name: Box<str>, source_file: &str) -> ClassIndex {
         let entry = self.classes.entry(name);

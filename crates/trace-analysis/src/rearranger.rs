@@ -164,7 +164,7 @@ impl Queue {
         Some(store.take(place))
     }
 
-    /// Passes over so many numbers, whose events are not here.
+    /// Passes over a run of numbers whose events are not here.
     fn advance(&mut self, numbers: u64) {
         self.next += numbers;
         let len = usize::try_from(numbers).unwrap_or(usize::MAX);

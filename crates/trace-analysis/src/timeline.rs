@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::contention::{Contention, Owner, UnknownOwner};
 
 /// Time between two boundaries of a lock, events that tell about its owner. It
-/// begins where the interval before it ends; the first is without a begin.
+/// begins where the interval before it ends; the first has no start.
 pub(crate) trait Interval {
     /// Nanoseconds since the trace's start.
     fn end_ns(&self) -> u64;
@@ -89,7 +89,7 @@ impl<I: Interval> Timeline<I> {
         self.last_gap = self.end();
     }
 
-    /// So many events are lost since that it may have ended, and another one begun.
+    /// Enough events were lost since for it to have ended and another one to have begun.
     pub(crate) fn may_be_two_waits(&self, wait: Start) -> bool {
         self.numbers_lost.saturating_sub(wait.numbers_lost) >= 2
     }

@@ -47,7 +47,7 @@ public final class QueuedParks {
         waiter.join();
     }
 
-    /** The main thread takes the mutex back so many times, if it can. */
+    /** The main thread takes the mutex back this many times, if it can. */
     private void bargeIn(Waiter waiter, int times) throws InterruptedException {
         mutex.acquire(1);
         begin(mutex::acquireAndRelease);

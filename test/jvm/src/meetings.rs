@@ -33,7 +33,7 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// Runs a program on stacks that are has_barriers and verified, in every setting, and
-/// once each on stacks that are not verified, and not has_barriers. The lines that begin with one of `same`
+/// once each on stacks without verification, and without return barriers. The lines that begin with one of `same`
 /// must always be the same.
 pub fn check_with_barriers(
     program: &[&str],

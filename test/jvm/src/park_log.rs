@@ -96,7 +96,7 @@ pub enum Timeout {
     None,
     /// For some nanoseconds.
     After(u64),
-    /// Until so many milliseconds have passed since 1970.
+    /// Until a time in milliseconds since 1970.
     At(u64),
 }
 
@@ -147,7 +147,7 @@ impl ParkLog {
 }
 
 impl ParkingThread {
-    /// Its parks: pairs of begin and end.
+    /// Its parks: pairs of their first and last events.
     ///
     /// Panics if they do not alternate. The last may lack its end.
     pub fn parks(&self) -> Vec<[&ParkEvent; 2]> {

@@ -29,7 +29,7 @@ struct Domain {
     losses: Losses,
 }
 
-/// A thread that parked with a begin of a domain.
+/// A thread whose park began with an event of a domain.
 #[derive(Debug, Default)]
 struct Thread {
     /// If it is parked.
@@ -42,7 +42,7 @@ struct Thread {
 enum Parked {
     /// The lock's analyzer knows the rest.
     OnLock(LockIndex),
-    /// On something else; with what was lost before the begin.
+    /// On something else; with what was lost before the park.
     ForWaker(WaitForWaker, Losses),
 }
 
@@ -220,7 +220,7 @@ impl Replay<'_> {
 #[derive(Debug, Default)]
 struct Analyzers {
     analyzers: FxHashMap<LockIndex, LockAnalyzer>,
-    /// So many are kept before those that are not in use are forgotten.
+    /// When this many are kept, those that are not in use are forgotten.
     max: usize,
 }
 

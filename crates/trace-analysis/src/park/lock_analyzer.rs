@@ -85,7 +85,7 @@ pub(super) struct LockAnalyzer {
     losses: Losses,
 }
 
-/// After so many boundaries, a thread that was woken has the lock, or has given
+/// After this many boundaries, a thread that was woken has the lock, or has given
 /// up.
 const SHORT_WHILE: u64 = 256;
 

@@ -6,7 +6,7 @@
 //! owns it, every event shows the owner at its time. So the time between two
 //! events that tell about the owner, the boundaries, is blamed
 //!
-//! * on X, if X may have held the lock at both ends: at the begin because the
+//! * on X, if X may have held the lock at both ends: at the start because the
 //!   event showed it as the owner, or because it was woken there and got the
 //!   lock; at the end because the event shows it as the owner or is its release;
 //! * on nobody ([`UnknownOwner::HandOff`]) from a release until the thread woken
@@ -196,7 +196,7 @@ impl Ownership {
         self.timeline.start_wait(time_ns)
     }
 
-    /// So many events are lost since that it may have ended, and another one begun.
+    /// Enough events were lost since for it to have ended and another one to have begun.
     pub(super) fn may_be_two_waits(&self, wait: Start) -> bool {
         self.timeline.may_be_two_waits(wait)
     }
@@ -205,7 +205,7 @@ impl Ownership {
         self.timeline.forget_before(position);
     }
 
-    /// Events are lost; it is not known whose so many of them.
+    /// Events are lost; of some of them it is not known whose they were.
     pub(super) fn lose(&mut self, of_nobody: u64, open_waits: OpenWaits, counters: &mut Counters) {
         if of_nobody > 0 {
             self.timeline.lose(of_nobody);

@@ -26,7 +26,7 @@ pub(crate) struct WaitForWaker {
 pub(crate) struct Woken<'a> {
     pub(crate) end: &'a End,
     pub(crate) waker: Option<Waker>,
-    /// So many events are lost meanwhile that it may have been two waits.
+    /// Enough events were lost meanwhile for it to have been two waits.
     pub(crate) may_be_two_waits: bool,
 }
 

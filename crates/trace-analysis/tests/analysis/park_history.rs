@@ -26,9 +26,9 @@ pub(crate) enum Kind {
     ReentrantLock { fair: bool },
     /// An exclusive lock that does not say who owns it.
     Mutex,
-    /// `Semaphore` with so many permits.
+    /// `Semaphore` with this many permits.
     Semaphore { permits: u32 },
-    /// `CountDownLatch` that opens after so many counts.
+    /// `CountDownLatch` that opens after this many counts.
     Latch { count: u32 },
     /// An object that says nothing, used with `LockSupport` alone.
     Thing,
@@ -139,7 +139,7 @@ pub(crate) struct Park {
     pub(crate) first: usize,
     pub(crate) method: u8,
     pub(crate) timed: bool,
-    /// Index of the begin.
+    /// Index of the event that began it.
     pub(crate) begin: usize,
     /// The call gave up after it.
     pub(crate) gave_up: bool,

@@ -198,7 +198,7 @@ impl<'a> Truth<'a> {
             let is_same = |&park: &usize| self.history.parks[park].begin == last.begin;
             if !first.parks.iter().any(is_same) {
                 // Two waits look like one only if nobody knows who lost the end of
-                // the one and the begin of the other.
+                // the one and the start of the other.
                 let between = (first.end_ns, self.time_ns(last.begin));
                 let unknown = wait.parts.iter().all(|part| {
                     part.end_ns <= between.0
@@ -357,7 +357,7 @@ impl<'a> Truth<'a> {
         seen
     }
 
-    /// The analysis knows of the event. The end of a park whose begin is lost is not
+    /// The analysis knows of the event. The end of a park whose start is lost is not
     /// used.
     fn is_used(&self, boundary: &Boundary) -> bool {
         let has_arrived = |told: usize| {
@@ -642,7 +642,7 @@ impl Boundary {
     }
 }
 
-/// What `parts`, sorted, do not cover of `whole`: its begin.
+/// What `parts`, sorted, do not cover of `whole`: its first part.
 fn subtract(whole: (u64, u64), parts: &[(u64, u64)]) -> Option<(u64, u64)> {
     let (mut from_ns, to_ns) = whole;
     for &(start_ns, end_ns) in parts {

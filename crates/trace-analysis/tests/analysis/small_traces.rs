@@ -251,7 +251,7 @@ fn thread_that_lost_the_end_of_its_wait_does_not_go_on_waiting() {
 
 #[test]
 fn nobody_is_blamed_while_a_thread_may_not_have_waited() {
-    // One lost event cannot be the end of a wait and the begin of the next.
+    // One lost event cannot be the end of a wait and the start of the next.
     check(
         "
         10 T2 enter b

@@ -54,7 +54,7 @@ impl Known {
     }
 
     /// At `number`, the thread may have been between two waits, the end of one and
-    /// the begin of the other being lost.
+    /// the start of the other being lost.
     fn may_not_wait(&self, first: &TrueWait, last: &TrueWait, number: u64) -> bool {
         let lost = |number: u64| {
             let number = (first.lock, number);
@@ -146,7 +146,7 @@ pub(crate) fn assert_true(
 struct Truth<'a> {
     history: &'a History,
     first: &'a TrueWait,
-    /// The same wait, or a later one whose begin is lost like the end of the
+    /// The same wait, or a later one whose start is lost like the end of the
     /// first.
     last: &'a TrueWait,
 }

@@ -3,7 +3,7 @@ package bench;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Marks the begin and the end of an iteration in the trace: as a park on an object
+ * Marks the start and the end of an iteration in the trace: as a park on an object
  * whose class occurs nowhere else. A JVM without tracing only loses the time of a
  * very short park.
  */

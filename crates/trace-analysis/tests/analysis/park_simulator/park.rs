@@ -15,7 +15,7 @@ pub(super) struct Parking {
     timed: bool,
     /// The call's first park.
     first: Option<usize>,
-    /// The safepoint clock at the begin.
+    /// The safepoint clock when the park began.
     safepoint_ns: u64,
     stage: Stage,
 }

@@ -124,13 +124,13 @@ class LockTraceLastWalk VALUE_OBJ_CLASS_SPEC {
 // outer part still the same?
 class LockTraceFollower VALUE_OBJ_CLASS_SPEC {
  private:
-  // So many frames of the last chain are skipped at most to find a common one.
+  // The most frames of the last chain to skip in search of a common one.
   enum { max_skipped = 3 };
 
   const uint64_t*    _frames;   // outermost first
   LockTraceLastWalk* _last;
   int _next;     // the frame expected next
-  int _common;   // so many outermost frames are expected to be the same
+  int _common;   // outermost frames that are expected to be the same
 
  public:
   LockTraceFollower(const uint64_t* frames, int length, LockTraceLastWalk* last)
@@ -202,7 +202,7 @@ class LockTraceLightWalk : public StackObj {
   bool at_end() const  { return _at_end; }
   bool at_barrier() const { return _at_barrier; }
 
-  // Of the frames visited, so many outermost ones are as in the last chain.
+  // How many of the outermost frames visited are as in the last chain.
   int common_frames() const { return _at_end ? _follower.common_frames() : 0; }
 
   // Visits as many frames as there are, up to the barrier. Returns how many that are,

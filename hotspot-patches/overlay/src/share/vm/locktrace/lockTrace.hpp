@@ -36,7 +36,7 @@ class LockTrace : AllStatic {
   // no longer be written.
   static volatile uint8_t _enabled;
 
-  // Safepoint time so far, and the begin of the current one (0: none).
+  // Safepoint time so far, and the start of the current one (0: not in a safepoint).
   // Written by the VM thread, read by anyone through safepoint_clock().
   static volatile jlong _safepoint_total_ns;
   static volatile jlong _safepoint_begin_ns;

@@ -60,7 +60,7 @@ class LockTraceFrames : public StackObj {
 
   const frame& current() const { return _frame; }
 
-  // The compiled method of a frame, NULL if it is none.
+  // The compiled method of a frame, NULL if it has none.
   static nmethod* nmethod_of(const frame& frame);
   nmethod* code() const { return nmethod_of(_frame); }
 

@@ -87,7 +87,7 @@ class LockTracePark : public StackObj {
   bool        _waited;         // on the condition variable
   bool        _timed_out;
   bool        _no_time;        // the deadline was over before
-  jlong       _safepoint_ns;   // safepoint clock at the begin
+  jlong       _safepoint_ns;   // safepoint clock when the park began
 
   void begin(bool is_absolute, jlong time);
   void end();

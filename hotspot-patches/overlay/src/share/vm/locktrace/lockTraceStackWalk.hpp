@@ -37,7 +37,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   enum { min_barrier_index = 1, max_barrier_index = 12, min_uses = 4 };
   // A barrier that is farther away than where it was set is moved.
   enum { max_further_frames = 3 };
-  // After so many uses of barriers a nearer frame is tried again: the fewer frames are
+  // After this many uses of barriers a nearer frame is tried again: the fewer frames are
   // inside of the barrier, and the fewer of them interpreted, the less a walk costs.
   enum { uses_until_nearer = 256 };
 

@@ -34,7 +34,7 @@ public class Worker {
         return (operations + number * choices / threads) % choices;
     }
 
-    /** The operation is the first of so many in a row. */
+    /** Whether the operation is the first of {@code row} successive ones. */
     boolean isFirstOf(int row) {
         return (operations - 1) % row == 0;
     }
