@@ -403,7 +403,7 @@ mod tests {
         const ALIVE: u64 = 1000;
         /// Of each unit.
         const CHAINS: u64 = 3;
-        /// Unloads that the drainer has not heard of yet.
+        /// Unloaded code that the drainer has not heard of yet.
         const WAITING: usize = 100;
         /// Chains of what waits in the channel, and of what the threads and the drainer
         /// hold.

@@ -28,7 +28,7 @@ pub(crate) struct Retirement {
     runtime: &'static Runtime,
     chains: ChainKeeper<'static>,
     next_purge: Instant,
-    /// How many entries of unloads were lost when the set was emptied for that.
+    /// How many entries were lost when the set was emptied for that.
     lost_entries: u64,
     ended: Identifiers,
     /// Threads whose buffers may hold events that refer to these.
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(events(&mut retirement), ended(8));
     }
 
-    /// What died is not known, so that all chains are forgotten.
+    /// What was unloaded is not known, so that all chains are forgotten.
     #[test]
     fn lost_notices_empty_the_set() {
         let runtime = runtime();

@@ -1,8 +1,8 @@
 //! What the JVM tells about code that is gone, until the drainer takes it.
 //!
-//! A bag of fixed size: the order does not matter, for the drainer looks for all
+//! A queue of fixed size without an order, which does not matter, for the drainer looks for all
 //! unloaded code at once. Posting is one addition and one compare-and-set, which
-//! either takes a free place or finds the bag full; it never waits for another
+//! either takes a free place or finds the queue full; it never waits for another
 //! thread, not even for one that was stopped in the middle of the same.
 
 use crate::chain_key::CodeUnit;
@@ -10,7 +10,7 @@ use crate::primitive::{AtomicU64, Ordering};
 
 /// Most entries between two looks of the drainer; a power of two. When classes
 /// are unloaded, all their methods come at once. The model checker wants a full
-/// bag.
+/// queue.
 const CAPACITY: usize = if cfg!(loom) { 2 } else { 1 << 16 };
 
 /// Entries posted and not yet taken.
@@ -20,7 +20,7 @@ pub(crate) struct UnloadQueue {
     places: Vec<AtomicU64>,
     /// How many entries were posted or lost.
     posted: AtomicU64,
-    /// How many of them were lost, because the bag was full.
+    /// How many of them were lost, because the queue was full.
     lost: AtomicU64,
     /// How many were taken. Only the drainer counts them.
     taken: AtomicU64,
@@ -56,7 +56,7 @@ impl UnloadQueue {
 
     /// Takes all entries. Only in the drainer.
     pub(crate) fn take_all(&self) -> Vec<CodeUnit> {
-        // Relaxed: a entry that is seen late is taken the next time.
+        // Relaxed: an entry that is seen late is taken the next time.
         let posted = self.posted.load(Ordering::Relaxed);
         let lost = self.lost.load(Ordering::Relaxed);
         let taken = self.taken.load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl UnloadQueue {
         units
     }
 
-    /// How many entries found the bag full.
+    /// How many entries found the queue full.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_bag_loses_notices() {
+    fn a_full_queue_loses_notices() {
         let entries = UnloadQueue::default();
         let posted = CAPACITY as u32 + 10;
         (1..=posted).for_each(|number| entries.post(unit(number)));

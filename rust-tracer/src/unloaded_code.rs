@@ -4,12 +4,12 @@ use trace_format::MethodId;
 
 use crate::chain_key::CodeUnit;
 
-/// Units that died, to ask millions of frames for. Most frames are of living
+/// Unloaded units, to look up millions of frames in. Most frames are of living
 /// code, which nearly always shows in a few bits.
 #[derive(Debug)]
 pub(crate) struct UnloadedCode {
     units: Vec<CodeUnit>,
-    /// A set of bits; that of a unloaded unit is 1. As many words as a power of two.
+    /// A set of bits; that of an unloaded unit is 1. As many words as a power of two.
     filter: Vec<u64>,
 }
 
