@@ -77,8 +77,12 @@ patched_hotspot_inputs() {
 patch_hotspot() {
   local tree=$1 staging=$1.staging
   rm -rf "$staging"
-  # Hard links: patch and --remove-destination replace files, never write into them.
-  cp --recursive --link --preserve=mode "$FOREST/hotspot" "$staging"
+  # Hard links, where one file system holds both: patch and --remove-destination
+  # replace files, never write into them.
+  cp --recursive --link --preserve=mode "$FOREST/hotspot" "$staging" 2>/dev/null || {
+    rm -rf "$staging"
+    cp --recursive --preserve=mode "$FOREST/hotspot" "$staging"
+  }
   apply_hooks "$staging"
   cp --recursive --remove-destination --no-target-directory "$PATCHES/overlay" "$staging"
   mkdir "$staging/locktrace"
