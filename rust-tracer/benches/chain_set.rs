@@ -45,8 +45,8 @@ trait Set: Sync {
         Self: 'a;
     fn empty() -> Self;
     fn access(&self) -> Self::Access<'_>;
-    fn find(access: &Self::Access<'_>, chain: &Chain) -> Option<u32>;
-    fn add(access: &Self::Access<'_>, chain: &Chain, id: u32);
+    fn find(access: &mut Self::Access<'_>, chain: &Chain) -> Option<u32>;
+    fn add(access: &mut Self::Access<'_>, chain: &Chain, id: u32);
     fn purge(&self, unloaded: &UnloadedCode);
 }
 
@@ -59,14 +59,14 @@ impl Set for Chains {
     }
 
     fn access(&self) -> bench::Access<'_> {
-        self.access()
+        self.access().expect("memory")
     }
 
-    fn find(access: &bench::Access<'_>, chain: &Chain) -> Option<u32> {
+    fn find(access: &mut bench::Access<'_>, chain: &Chain) -> Option<u32> {
         access.find(&chain.frames, chain.hash)
     }
 
-    fn add(access: &bench::Access<'_>, chain: &Chain, _id: u32) {
+    fn add(access: &mut bench::Access<'_>, chain: &Chain, _id: u32) {
         access.add(&chain.frames, chain.hash);
     }
 
@@ -148,11 +148,11 @@ impl Set for Papaya {
         self
     }
 
-    fn find(access: &&Self, chain: &Chain) -> Option<u32> {
+    fn find(access: &mut &Self, chain: &Chain) -> Option<u32> {
         access.pin().get(&Borrowed(chain)).copied()
     }
 
-    fn add(access: &&Self, chain: &Chain, id: u32) {
+    fn add(access: &mut &Self, chain: &Chain, id: u32) {
         access.pin().get_or_insert(Owned(copy_of(chain)), id);
     }
 
@@ -190,14 +190,14 @@ impl Set for Sharded {
         self
     }
 
-    fn find(access: &&Self, chain: &Chain) -> Option<u32> {
+    fn find(access: &mut &Self, chain: &Chain) -> Option<u32> {
         access.with_shard(chain.hash, |table| {
             let found = table.find(chain.hash, |(key, _)| key.frames == chain.frames);
             found.map(|&(_, id)| id)
         })
     }
 
-    fn add(access: &&Self, chain: &Chain, id: u32) {
+    fn add(access: &mut &Self, chain: &Chain, id: u32) {
         access.with_shard(chain.hash, |table| {
             let equal = |(key, _): &(Chain, u32)| key.frames == chain.frames;
             table
@@ -216,9 +216,9 @@ impl Set for Sharded {
 
 fn filled<S: Set>(chains: &[Chain]) -> S {
     let set = S::empty();
-    let access = set.access();
+    let mut access = set.access();
     for (chain, id) in chains.iter().zip(1..) {
-        S::add(&access, chain, id);
+        S::add(&mut access, chain, id);
     }
     drop(access);
     set
@@ -232,7 +232,7 @@ fn time_of_lookups<S: Set>(set: &S, chains: &[Chain], threads: u32, lookups: u64
     let run = lookups.max(MIN_RUN);
     let start = Barrier::new(threads as usize);
     let work = |number: u32| {
-        let access = set.access();
+        let mut access = set.access();
         let mut random = 0x9e37_79b9_7f4a_7c15 ^ u64::from(number);
         start.wait();
         let begin = Instant::now();
@@ -242,7 +242,7 @@ fn time_of_lookups<S: Set>(set: &S, chains: &[Chain], threads: u32, lookups: u64
             random ^= random >> 7;
             random ^= random << 17;
             let place = ((random >> 32) as usize * chains.len()) >> 32;
-            black_box(S::find(&access, black_box(&chains[place])));
+            black_box(S::find(&mut access, black_box(&chains[place])));
         }
         (begin, Instant::now())
     };
@@ -279,11 +279,38 @@ fn lookups(criterion: &mut Criterion) {
     }
 }
 
+/// What it takes to begin and end a lookup, by how many threads have access to the set.
+/// All of them take turns, as threads do that a processor runs one after the other.
+fn pins(criterion: &mut Criterion) {
+    /// Pins in one turn.
+    const TURN: u64 = 1000;
+    let mut group = criterion.benchmark_group("pin");
+    for threads in [100, 1000, 10_000] {
+        let set = Chains::new();
+        let mut accesses: Vec<_> = (0..threads)
+            .map(|_| set.access().expect("memory"))
+            .collect();
+        let mut next = 0;
+        group.bench_function(format!("{threads} threads"), |bencher| {
+            bencher.iter_custom(|pins| {
+                let begin = Instant::now();
+                for _ in (0..pins).step_by(TURN as usize) {
+                    let access = black_box(&mut accesses[next]);
+                    (0..TURN).for_each(|_| access.pin());
+                    next = (next + 1) % threads;
+                }
+                let rounded_up = pins.next_multiple_of(TURN);
+                begin.elapsed().mul_f64(pins as f64 / rounded_up as f64)
+            });
+        });
+    }
+}
+
 /// A set as large as its bound allows, grown as the drainer lets it grow.
 fn lookups_among_many(criterion: &mut Criterion) {
     let chains = chains(500_000, 10);
     let set = Chains::new();
-    let access = set.access();
+    let mut access = set.access().expect("memory");
     let mut keeper = set.keeper();
     for (number, chain) in chains.iter().enumerate() {
         access.add(&chain.frames, chain.hash);
@@ -329,5 +356,11 @@ fn additions_and_purges(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, lookups, lookups_among_many, additions_and_purges);
+criterion_group!(
+    benches,
+    pins,
+    lookups,
+    lookups_among_many,
+    additions_and_purges
+);
 criterion_main!(benches);

@@ -4,8 +4,9 @@
 use trace_format::ChainId;
 
 use crate::chain_key::{self, ChainKey, CodeUnit};
-use crate::chain_set::{ChainAccess, ChainKeeper, ChainSet};
+use crate::chain_set::{ChainKeeper, ChainSet};
 use crate::chain_table::Added;
+use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
 use crate::unloaded_code;
 
 /// The hash of a chain's frames.
@@ -15,11 +16,17 @@ pub fn hash(frames: &[u64]) -> u64 {
 
 /// The set of call chains.
 #[derive(Debug)]
-pub struct Chains(ChainSet);
+pub struct Chains {
+    slots: &'static ThreadSlots,
+    set: ChainSet,
+}
 
 /// A thread's access to it.
 #[derive(Debug)]
-pub struct Access<'a>(ChainAccess<'a>);
+pub struct Access<'a> {
+    set: &'a ChainSet,
+    slot: OwnedThreadSlot,
+}
 
 /// The drainer's access to it.
 #[derive(Debug)]
@@ -33,29 +40,37 @@ impl Chains {
     /// An empty set without bound.
     #[expect(clippy::new_without_default, reason = "as the set itself")]
     pub fn new() -> Self {
-        Self(ChainSet::new(u64::MAX))
+        let slots: &ThreadSlots = Box::leak(Box::default());
+        let set = ChainSet::new(slots, u64::MAX);
+        Self { slots, set }
     }
 
-    /// For one thread.
-    pub fn access(&self) -> Access<'_> {
-        Access(self.0.access())
+    /// For one thread; `None` when memory is short.
+    pub fn access(&self) -> Option<Access<'_>> {
+        let (set, slot) = (&self.set, self.slots.take()?);
+        Some(Access { set, slot })
     }
 
     /// For one thread in the whole.
     pub fn keeper(&self) -> Keeper<'_> {
-        Keeper(ChainKeeper::new(&self.0))
+        Keeper(ChainKeeper::new(&self.set))
     }
 }
 
 impl Access<'_> {
     /// Looks a chain up.
-    pub fn find(&self, frames: &[u64], hash: u64) -> Option<ChainId> {
-        self.0.find(ChainKey { frames, hash }, 1)
+    pub fn find(&mut self, frames: &[u64], hash: u64) -> Option<ChainId> {
+        self.set.find(&mut self.slot, ChainKey { frames, hash }, 1)
+    }
+
+    /// Begins to read the set and ends that at once, as each lookup does.
+    pub fn pin(&mut self) {
+        drop(self.slot.read());
     }
 
     /// Adds a chain.
-    pub fn add(&self, frames: &[u64], hash: u64) -> Option<ChainId> {
-        let added = self.0.add(ChainKey { frames, hash }, 1)?;
+    pub fn add(&mut self, frames: &[u64], hash: u64) -> Option<ChainId> {
+        let added = self.set.add(&mut self.slot, ChainKey { frames, hash }, 1)?;
         let (Added::Describe(id) | Added::Known(id)) = added;
         Some(id)
     }

@@ -8,31 +8,32 @@
 //! full for other reasons, its table is exchanged for an empty one, and all
 //! chains do.
 //!
-//! What is removed lives until no thread reads it any more, which crossbeam-epoch
-//! finds out. There, a reader may come to run what others have deferred. Here
-//! that only drops a reference: the drainer holds another one, and frees the
-//! memory itself.
+//! What is removed lives until no thread reads it any more
+//! ([`GracePeriod`]). The drainer waits for that, and alone frees memory. It removes
+//! nothing else before, so that a thread that is stopped while it reads costs one
+//! table, not one after the other.
 
-use std::fmt::Debug;
 use std::mem;
-use std::sync::Arc;
 
-use crossbeam_epoch::{Atomic, Collector, Guard, LocalHandle, Owned};
 use trace_format::ChainId;
 
 use crate::chain_entry::Entry;
 use crate::chain_key::ChainKey;
-use crate::chain_table::{Added, Table};
+use crate::chain_table::{Added, Table, Unlinked};
 use crate::counters::Serial;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::fallible::try_box;
+use crate::grace_period::GracePeriod;
+use crate::primitive::{AtomicPtr, AtomicU64, Ordering};
+use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
 use crate::unloaded_code::UnloadedCode;
 
 /// Known call chains and their identifiers.
 #[derive(Debug)]
 pub(crate) struct ChainSet {
-    collector: Collector,
-    /// Never null.
-    table: Atomic<Arc<Table>>,
+    /// Whose owners may read the table.
+    slots: &'static ThreadSlots,
+    /// Never null; from `Box::into_raw`. Only the keeper replaces it.
+    table: AtomicPtr<Table>,
     max_bytes: u64,
     ids: Serial,
     resets: Serial,
@@ -40,11 +41,11 @@ pub(crate) struct ChainSet {
 }
 
 impl ChainSet {
-    /// An empty set whose entries take about `max_bytes`.
-    pub(crate) fn new(max_bytes: u64) -> Self {
+    /// An empty set whose entries take about `max_bytes`, for the owners of `slots`.
+    pub(crate) fn new(slots: &'static ThreadSlots, max_bytes: u64) -> Self {
         Self {
-            collector: Collector::new(),
-            table: Atomic::new(Arc::new(Table::new())),
+            slots,
+            table: AtomicPtr::new(Box::into_raw(Box::new(Table::new()))),
             max_bytes,
             ids: Serial::default(),
             resets: Serial::default(),
@@ -52,13 +53,29 @@ impl ChainSet {
         }
     }
 
-    /// A thread's access to the set. Allocates, and aborts when memory is short:
-    /// about 2 KiB here and when the access is dropped.
-    pub(crate) fn access(&self) -> ChainAccess<'_> {
-        ChainAccess {
-            set: self,
-            handle: self.collector.register(),
-        }
+    /// The identifier of a chain that was described in `epoch`.
+    pub(crate) fn find(
+        &self,
+        slot: &mut OwnedThreadSlot,
+        key: ChainKey<'_>,
+        epoch: u32,
+    ) -> Option<ChainId> {
+        self.read(slot, |table| table.find(key, epoch))
+    }
+
+    /// Finds or inserts a chain and decides who describes it in `epoch`. `None`
+    /// when memory is short or the set is overfull, because the drainer does not
+    /// come to exchange the table.
+    pub(crate) fn add(
+        &self,
+        slot: &mut OwnedThreadSlot,
+        key: ChainKey<'_>,
+        epoch: u32,
+    ) -> Option<Added> {
+        let max_bytes = self.max_bytes.saturating_mul(2);
+        self.read(slot, |table| {
+            table.add(key, epoch, max_bytes, || self.ids.next_u32())
+        })
     }
 
     /// How many identifiers were given out.
@@ -75,84 +92,93 @@ impl ChainSet {
     pub(crate) fn purged(&self) -> u64 {
         self.purged.load(Ordering::Relaxed)
     }
+
+    /// Nothing that `read` sees of the table is freed before its end.
+    fn read<R>(
+        &self,
+        slot: &mut OwnedThreadSlot,
+        read: impl FnOnce(&Table) -> Option<R>,
+    ) -> Option<R> {
+        if !slot.is_one_of(self.slots) {
+            return None;
+        }
+        let _reading = slot.read();
+        // Acquire: sees the table initialized.
+        let table = self.table.load(Ordering::Acquire);
+        // SAFETY: never null. What the keeper removes lives until a grace period of
+        // `slots` is over, hence as long as `_reading`.
+        read(unsafe { &*table })
+    }
 }
 
 impl Drop for ChainSet {
     fn drop(&mut self) {
-        // SAFETY: never null, and `&mut self` proves that nobody reads it: each
-        // access borrows the set.
-        drop(unsafe { mem::take(&mut self.table).into_owned() });
-    }
-}
-
-/// What one thread at a time reads and changes a [`ChainSet`] with. It knows
-/// nothing of the thread, so another one may go on with it after a hand-over
-/// that synchronizes the two.
-#[derive(Debug)]
-pub(crate) struct ChainAccess<'a> {
-    set: &'a ChainSet,
-    /// Of the set's own collector.
-    handle: LocalHandle,
-}
-
-impl ChainAccess<'_> {
-    /// The identifier of a chain that was described in `epoch`.
-    pub(crate) fn find(&self, key: ChainKey<'_>, epoch: u32) -> Option<ChainId> {
-        self.table(&self.handle.pin()).find(key, epoch)
-    }
-
-    /// Finds or inserts a chain and decides who describes it in `epoch`. `None`
-    /// when memory is short or the set is overfull, because the drainer does not
-    /// come to exchange the table.
-    pub(crate) fn add(&self, key: ChainKey<'_>, epoch: u32) -> Option<Added> {
-        let max_bytes = self.set.max_bytes.saturating_mul(2);
-        self.table(&self.handle.pin())
-            .add(key, epoch, max_bytes, || self.set.ids.next_u32())
-    }
-
-    fn table<'g>(&self, guard: &'g Guard) -> &'g Table {
-        // SAFETY: never null. Acquire: sees the table initialized. It is
-        // destroyed only after `guard`, which belongs to the set's collector:
-        // this is private, and only called with a guard of `self.handle`.
-        unsafe { self.set.table.load(Ordering::Acquire, guard).deref() }
+        // SAFETY: never null, from a box, and `&mut self` proves that nobody reads it.
+        drop(unsafe { Box::from_raw(self.table.load(Ordering::Acquire)) });
     }
 }
 
 /// Removes from a [`ChainSet`] what is not to stay. There is one, the drainer's.
 #[derive(Debug)]
 pub(crate) struct ChainKeeper<'a> {
-    access: ChainAccess<'a>,
-    /// What was removed last, as long as a reader may hold it. If something else
-    /// is removed meanwhile, whoever runs what is deferred frees this.
-    removed: Option<Arc<dyn Debug + Send + Sync>>,
+    set: &'a ChainSet,
+    /// What was removed last, as long as a thread may read it.
+    removed: Option<Removed>,
+}
+
+/// What lookups do not find any more, but some may have found. Frees it when dropped,
+/// or leaks it if somebody still reads it: that is for the end of the trace.
+#[derive(Debug)]
+struct Removed {
+    content: Option<Content>,
+    period: GracePeriod,
+}
+
+#[derive(Debug)]
+#[expect(dead_code, reason = "kept to be dropped")]
+enum Content {
+    Table(OldTable),
+    Entries(Unlinked),
+}
+
+/// A table that the set has no more. Not a box: that would be the only way to the table,
+/// which others may still read.
+#[derive(Debug)]
+struct OldTable(*mut Table);
+
+impl Drop for OldTable {
+    fn drop(&mut self) {
+        // SAFETY: from a box, and nobody reads the table any more, or `Removed` would
+        // have leaked it.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        if !self.period.is_over() {
+            mem::forget(self.content.take());
+        }
+    }
 }
 
 impl<'a> ChainKeeper<'a> {
     pub(crate) fn new(set: &'a ChainSet) -> Self {
-        Self {
-            access: set.access(),
-            removed: None,
-        }
+        Self { set, removed: None }
     }
 
     /// To be called again and again: frees what was removed last once nobody
     /// reads it, then replaces the table if it is full or crowded.
     pub(crate) fn step(&mut self) {
-        // Runs what was deferred, if all readers of then are gone, so that little
-        // is left for the application's threads to run.
-        let guard = self.access.handle.pin();
-        guard.flush();
-        // Frees what is removed if the reference here is the only one.
-        self.removed
-            .take_if(|removed| Arc::strong_count(removed) == 1);
+        self.removed.take_if(|removed| removed.period.is_over());
         if !self.is_ready() {
             return;
         }
-        let table = self.access.table(&guard);
-        if table.bytes() > self.access.set.max_bytes {
+        let table = self.table();
+        if table.bytes() > self.set.max_bytes {
             self.empty();
         } else if table.is_crowded()
-            && let Some(grown) = table.grown()
+            && let Some(grown) = table.grown().and_then(try_box)
         {
             self.exchange(grown);
         }
@@ -166,123 +192,163 @@ impl<'a> ChainKeeper<'a> {
 
     /// Forgets all chains. Returns false when memory is short.
     pub(crate) fn empty(&mut self) -> bool {
-        let table = self.access.table(&self.access.handle.pin()).emptied();
-        let Some(table) = table else { return false };
+        let emptied = self.table().emptied().and_then(try_box);
+        let Some(table) = emptied else { return false };
         self.exchange(table);
-        self.access.set.resets.next();
+        self.set.resets.next();
         true
     }
 
     /// Forgets the chains with frames of unloaded code and returns their identifiers.
     pub(crate) fn purge(&mut self, unloaded: &UnloadedCode) -> Vec<ChainId> {
-        let guard = self.access.handle.pin();
         let is_unloaded =
             |entry: &Entry| entry.frames().iter().any(|&frame| unloaded.contains(frame));
-        // SAFETY: there is one keeper. Of the two references to the entries, one is
-        // dropped by what is deferred, after the end of all guards of now.
-        let unlinked = Arc::new(unsafe { self.access.table(&guard).unlink(is_unloaded) });
+        // SAFETY: there is one keeper, and it keeps the entries until all readings of
+        // now are over.
+        let unlinked = unsafe { self.table().unlink(is_unloaded) };
         let ids: Vec<_> = unlinked.entries().map(Entry::id).collect();
-        let purged = &self.access.set.purged;
+        let purged = &self.set.purged;
         purged.fetch_add(ids.len() as u64, Ordering::Relaxed);
-        let readers_reference = Arc::clone(&unlinked);
-        guard.defer(move || drop(readers_reference));
-        self.removed = Some(unlinked);
+        self.keep(Content::Entries(unlinked));
         ids
     }
 
-    fn exchange(&mut self, table: Table) {
-        let guard = self.access.handle.pin();
-        let table = Owned::new(Arc::new(table));
-        // Release: readers see the table initialized. Acquire: so does who drops
-        // the reference to the old one.
-        let old = self.access.set.table.swap(table, Ordering::AcqRel, &guard);
-        // SAFETY: never null, and not destroyed before the next line.
-        self.removed = Some(Arc::<Table>::clone(unsafe { old.deref() }));
-        // SAFETY: the set does not hold the reference any more, and this is the
-        // only swap that returned it. Readers that still do are pinned.
-        unsafe { guard.defer_destroy(old) };
+    fn exchange(&mut self, table: Box<Table>) {
+        // Release: readers see the table initialized. Acquire: whoever frees the old
+        // one sees all of it.
+        let old = self.set.table.swap(Box::into_raw(table), Ordering::AcqRel);
+        self.keep(Content::Table(OldTable(old)));
+    }
+
+    fn keep(&mut self, content: Content) {
+        self.removed = Some(Removed {
+            content: Some(content),
+            period: GracePeriod::start(self.set.slots),
+        });
+    }
+
+    fn table(&self) -> &Table {
+        // SAFETY: never null. Only the keeper replaces and frees tables, and there is
+        // one, which is borrowed.
+        unsafe { &*self.set.table.load(Ordering::Acquire) }
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::collections::HashMap;
-    use std::sync::{Weak, mpsc};
+    use std::sync::mpsc;
     use std::{iter, thread};
 
     use super::*;
     use crate::chain_key::CodeUnit;
 
-    /// Fills the set until it takes no more.
-    fn fill(access: &ChainAccess<'_>) {
-        let mut key = 0;
-        while access.add(ChainKey::of(&[key]), 1).is_some() {
-            key += 1;
+    fn new_set(max_bytes: u64) -> ChainSet {
+        ChainSet::new(Box::leak(Box::default()), max_bytes)
+    }
+
+    /// A thread's access to the set.
+    struct Access<'a> {
+        set: &'a ChainSet,
+        slot: OwnedThreadSlot,
+    }
+
+    impl Access<'_> {
+        fn find(&mut self, key: &[u64]) -> Option<ChainId> {
+            self.set.find(&mut self.slot, ChainKey::of(key), 1)
+        }
+
+        fn add(&mut self, key: &[u64]) -> Option<Added> {
+            self.set.add(&mut self.slot, ChainKey::of(key), 1)
+        }
+
+        /// Fills the set until it takes no more.
+        fn fill(&mut self) {
+            let mut key = 0;
+            while self.add(&[key]).is_some() {
+                key += 1;
+            }
         }
     }
 
     impl ChainSet {
-        fn bytes(&self) -> u64 {
-            self.access()
-                .table(&self.collector.register().pin())
-                .bytes()
+        fn access(&self) -> Access<'_> {
+            Access {
+                set: self,
+                slot: self.slots.take().unwrap(),
+            }
         }
-    }
 
-    fn current(set: &ChainSet) -> Weak<Table> {
-        let guard = set.collector.register().pin();
-        // SAFETY: never null, and pinned.
-        Arc::downgrade(unsafe { set.table.load(Ordering::Acquire, &guard).deref() })
+        fn bytes(&self) -> u64 {
+            let mut slot = self.slots.take().unwrap();
+            self.read(&mut slot, |table| Some(table.bytes())).unwrap()
+        }
+
+        fn is_crowded(&self) -> bool {
+            let mut slot = self.slots.take().unwrap();
+            self.read(&mut slot, |table| Some(table.is_crowded()))
+                .unwrap()
+        }
     }
 
     #[test]
     fn a_full_table_is_exchanged_and_freed_when_unused() {
-        let set = ChainSet::new(1000);
+        let set = new_set(1000);
         let mut keeper = ChainKeeper::new(&set);
-        let access = set.access();
-        access.add(ChainKey::of(&[0]), 1);
+        let mut access = set.access();
+        access.add(&[0]);
         keeper.step();
-        assert_eq!(
-            (access.find(ChainKey::of(&[0]), 1), set.resets()),
-            (Some(1), 0)
-        );
+        assert_eq!((access.find(&[0]), set.resets()), (Some(1), 0));
 
-        fill(&access);
-        let old = current(&set);
-        let reader = access.handle.pin();
+        access.fill();
+        let mut reader = set.access();
+        let reading = reader.slot.read();
         keeper.step();
         assert_eq!(set.resets(), 1);
-        assert_eq!(access.find(ChainKey::of(&[0]), 1), None);
+        assert_eq!(access.find(&[0]), None);
         let fresh_id = set.chains() as ChainId + 1;
-        assert_eq!(
-            access.add(ChainKey::of(&[0]), 1),
-            Some(Added::Describe(fresh_id))
-        );
+        assert_eq!(access.add(&[0]), Some(Added::Describe(fresh_id)));
 
-        // The reader holds the old table, and a second one must wait.
-        fill(&access);
+        // The reader may hold the old table, and a second one must wait.
+        access.fill();
         (0..10).for_each(|_| keeper.step());
-        assert_eq!((old.strong_count() > 0, set.resets()), (true, 1));
+        assert_eq!((keeper.is_ready(), set.resets()), (false, 1));
 
-        drop(reader);
-        (0..10).for_each(|_| keeper.step());
-        assert_eq!((old.strong_count(), set.resets()), (0, 2));
+        drop(reading);
+        keeper.step();
+        assert_eq!(set.resets(), 2);
+        keeper.step();
+        assert!(keeper.is_ready());
     }
 
-    /// A reader that runs what the drainer has deferred does not free the table.
+    /// A thread that stands still while it reads costs as much memory as the set may
+    /// take, and what was removed last.
     #[test]
-    fn only_the_drainer_frees_tables() {
-        let set = ChainSet::new(1000);
+    fn memory_is_bounded_while_a_reader_stalls() {
+        const MAX_BYTES: u64 = 10_000;
+        let set = new_set(MAX_BYTES);
         let mut keeper = ChainKeeper::new(&set);
-        let access = set.access();
-        fill(&access);
-        let old = current(&set);
-        keeper.step();
-        keeper.step();
-        (0..10).for_each(|_| access.handle.pin().flush());
-        assert_eq!(old.strong_count(), 1);
-        keeper.step();
-        assert_eq!(old.strong_count(), 0);
+        let mut reader = set.access();
+        let _reading = reader.slot.read();
+        let mut access = set.access();
+        let refused = (0..100_000)
+            .filter(|&key| {
+                keeper.step();
+                access.add(&[key]).is_none()
+            })
+            .count();
+        assert_eq!(set.resets(), 1);
+        assert!(refused > 90_000);
+        assert!(set.bytes() <= 2 * MAX_BYTES + 100, "{}", set.bytes());
+    }
+
+    /// Whose slot is another set's cannot read this one.
+    #[test]
+    fn only_owners_of_its_slots_read_the_set() {
+        let set = new_set(1000);
+        let mut stranger = new_set(1000).slots.take().unwrap();
+        assert_eq!(set.add(&mut stranger, ChainKey::of(&[1]), 1), None);
+        assert_eq!(set.chains(), 0);
     }
 
     /// Many threads add the same chains while the table is exchanged again and
@@ -292,15 +358,15 @@ mod tests {
     fn threads_agree_on_the_chains() {
         const THREADS: u64 = 4;
         const ROUNDS: u64 = 20_000;
-        let set = ChainSet::new(64 << 10);
+        let set = new_set(64 << 10);
         let work = |number| {
-            let access = set.access();
+            let mut access = set.access();
             let mut described = Vec::new();
             let mut round = 0;
             // At least until the keeper, which may not run for a while, did its part.
             while round < ROUNDS || set.resets() == 0 {
                 let key = (round + number * 3) % 1500;
-                if let Some(Added::Describe(id)) = access.add(ChainKey::of(&[key; 9]), 1) {
+                if let Some(Added::Describe(id)) = access.add(&[key; 9]) {
                     described.push((id, key));
                 }
                 round += 1;
@@ -347,26 +413,27 @@ mod tests {
 
     #[test]
     fn chains_of_unloaded_code_are_forgotten() {
-        let set = ChainSet::new(1 << 20);
+        let set = new_set(1 << 20);
         let mut keeper = ChainKeeper::new(&set);
-        let access = set.access();
+        let mut access = set.access();
         let alive = [compiled(1), compiled(2)];
         let gone = [compiled(1), compiled(3), compiled(2)];
-        access.add(ChainKey::of(&alive), 1);
+        access.add(&alive);
         let bytes = set.bytes();
-        access.add(ChainKey::of(&gone), 1);
+        access.add(&gone);
 
-        let reader = access.handle.pin();
+        let mut reader = set.access();
+        let reading = reader.slot.read();
         assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())), [2]);
         assert_eq!((set.purged(), set.bytes()), (1, bytes));
-        assert_eq!(access.find(ChainKey::of(&gone), 1), None);
-        assert_eq!(access.find(ChainKey::of(&alive), 1), Some(1));
-        assert_eq!(access.add(ChainKey::of(&gone), 1), Some(Added::Describe(3)));
+        assert_eq!(access.find(&gone), None);
+        assert_eq!(access.find(&alive), Some(1));
+        assert_eq!(access.add(&gone), Some(Added::Describe(3)));
 
         // A reader may still look at the first one.
         (0..10).for_each(|_| keeper.step());
         assert!(!keeper.is_ready());
-        drop(reader);
+        drop(reading);
         (0..10).for_each(|_| keeper.step());
         assert!(keeper.is_ready());
     }
@@ -374,20 +441,19 @@ mod tests {
     /// A crowded table is exchanged, and the chains stay.
     #[test]
     fn the_set_grows() {
-        let set = ChainSet::new(u64::MAX);
+        let set = new_set(u64::MAX);
         let mut keeper = ChainKeeper::new(&set);
-        let access = set.access();
+        let mut access = set.access();
         let keys = 0..30_000;
         for key in keys.clone() {
-            access.add(ChainKey::of(&[key]), 1);
+            access.add(&[key]);
             if key % 64 == 0 {
                 keeper.step();
             }
         }
-        let table = current(&set);
-        assert!(!table.upgrade().unwrap().is_crowded());
+        assert!(!set.is_crowded());
         for key in keys {
-            let id = access.find(ChainKey::of(&[key]), 1);
+            let id = access.find(&[key]);
             assert_eq!(id, Some(key as ChainId + 1));
         }
         assert_eq!(set.resets(), 0);
@@ -409,34 +475,34 @@ mod tests {
         /// hold.
         const DYING: u64 = (2 * WAITING as u64 + 2 * THREADS) * CHAINS;
         const ROOM: u64 = 2 * (ALIVE + DYING);
-        let set = ChainSet::new(u64::MAX);
+        let set = new_set(u64::MAX);
         let mut keeper = ChainKeeper::new(&set);
         let alive_key = |number: u64| [compiled(1), compiled(2 + number % ALIVE)];
-        let access = set.access();
+        let mut access = set.access();
         // Makes room: what is added while a table grows is forgotten without a word.
-        (1..=ROOM).for_each(|unit| _ = access.add(ChainKey::of(&[compiled(unit)]), 1));
-        while !keeper.is_ready() || current(&set).upgrade().unwrap().is_crowded() {
+        (1..=ROOM).for_each(|unit| _ = access.add(&[compiled(unit)]));
+        while !keeper.is_ready() || set.is_crowded() {
             keeper.step();
         }
         keeper.purge(&unloaded(1..=ROOM as u32));
-        (0..ALIVE).for_each(|number| _ = access.add(ChainKey::of(&alive_key(number)), 1));
+        (0..ALIVE).for_each(|number| _ = access.add(&alive_key(number)));
         let alive_bytes = set.bytes();
 
         let (sender, receiver) = mpsc::sync_channel(WAITING);
         let work = |number: u64, unloads: mpsc::SyncSender<u32>| {
-            let access = set.access();
+            let mut access = set.access();
             let mut described = HashMap::new();
             for unit in (0..UNITS).map(|unit| 10_000 + unit * THREADS + number) {
                 for place in 0..CHAINS {
                     let key = [compiled(1), compiled(unit), compiled(2 + place)];
-                    let added = access.add(ChainKey::of(&key), 1);
+                    let added = access.add(&key);
                     let Some(Added::Describe(id)) = added else {
                         panic!("{added:?}");
                     };
-                    assert_eq!(access.find(ChainKey::of(&key), 1), Some(id));
+                    assert_eq!(access.find(&key), Some(id));
                     assert_eq!(described.insert(id, unit as u32), None);
                 }
-                let id = access.find(ChainKey::of(&alive_key(unit)), 1);
+                let id = access.find(&alive_key(unit));
                 assert_eq!(id, Some((ROOM + unit % ALIVE) as ChainId + 1));
                 unloads.send(unit as u32).unwrap();
             }

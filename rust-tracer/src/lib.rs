@@ -16,8 +16,7 @@
 //!
 //! Memory that any thread may look at at any time is never freed: the `Runtime`
 //! and its `ThreadSlots` live as long as the process, and a slot is used again by a
-//! later thread. Only what a `ChainSet` removes is, after crossbeam-epoch has found
-//! out that nobody reads it.
+//! later thread. Only what a `ChainSet` removes is, after a `GracePeriod`.
 
 #![cfg_attr(
     not(test),
@@ -48,6 +47,7 @@ mod counters;
 mod cycles;
 mod drainer;
 mod fallible;
+mod grace_period;
 mod hook_costs;
 mod lock;
 #[cfg(all(test, loom))]

@@ -5,7 +5,9 @@
 //! RUSTFLAGS="--cfg loom" cargo test --release -p rust-tracer --lib model
 //! ```
 
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 use trace_format::{Event, SegmentDecoder};
 
@@ -14,8 +16,10 @@ use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::BufferSlot;
 use crate::chain_key::{ChainKey, CodeUnit};
+use crate::chain_set::{ChainKeeper, ChainSet};
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
+use crate::grace_period::GracePeriod;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
@@ -258,6 +262,67 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
         };
         assert_eq!(unlinked.entries().count(), 1);
         assert_eq!(shared.0.find(ChainKey::of(&[7]), 1), expected);
+    });
+}
+
+/// What is removed is not freed while somebody reads it: neither a thread that reads
+/// again and again, nor one whose slot comes meanwhile. Loom fails if the access that
+/// stands for the freeing is not ordered after that of each reader.
+#[test]
+fn what_is_removed_outlives_its_readers() {
+    loom::model(|| {
+        let slots: &'static ThreadSlots = Box::leak(Box::default());
+        // What can be found as long as the link is true.
+        let shared = Arc::new((AtomicBool::new(true), UnsafeCell::new(())));
+        let reader = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let mut slot = slots.take().unwrap();
+                for _ in 0..2 {
+                    let reading = slot.read();
+                    if shared.0.load(Ordering::Acquire) {
+                        shared.1.with(|_| ());
+                    }
+                    drop(reading);
+                }
+            }
+        });
+        shared.0.store(false, Ordering::Release);
+        let mut period = GracePeriod::start(slots);
+        while !period.is_over() {
+            thread::yield_now();
+        }
+        shared.1.with_mut(|_| ());
+        reader.join().unwrap();
+    });
+}
+
+/// A set whose table is exchanged while a thread reads and adds: it finds what it has
+/// added, or the empty table.
+#[test]
+fn a_table_is_exchanged_under_its_readers() {
+    loom::model(|| {
+        let slots: &'static ThreadSlots = Box::leak(Box::default());
+        let set = Arc::new(ChainSet::new(slots, u64::MAX));
+        let reader = thread::spawn({
+            let set = set.clone();
+            move || {
+                let mut slot = slots.take().unwrap();
+                let key = ChainKey::of(&[1]);
+                let Some(Added::Describe(id)) = set.add(&mut slot, key, 1) else {
+                    panic!("not added");
+                };
+                let found = set.find(&mut slot, key, 1);
+                assert!(found.is_none() || found == Some(id));
+            }
+        });
+        let mut keeper = ChainKeeper::new(&set);
+        assert!(keeper.empty());
+        while !keeper.is_ready() {
+            keeper.step();
+            thread::yield_now();
+        }
+        reader.join().unwrap();
     });
 }
 

@@ -56,7 +56,7 @@ pub struct Runtime {
     closed: AtomicBool,
     /// How many threads are in `reclaim_all`.
     reclaiming: AtomicU32,
-    pub(crate) thread_slots: ThreadSlots,
+    pub(crate) thread_slots: &'static ThreadSlots,
     pub(crate) queue: BufferQueue,
     pub(crate) pool: BufferPool,
     pub(crate) budget: BufferBudget,
@@ -96,6 +96,7 @@ impl Runtime {
     }
 
     pub(crate) fn new(start_ns: u64, max_buffer_bytes: u64, max_chain_bytes: u64) -> Self {
+        let thread_slots: &ThreadSlots = Box::leak(Box::default());
         Self {
             start_ns,
             started: Instant::now(),
@@ -105,12 +106,12 @@ impl Runtime {
             metadata_lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             reclaiming: AtomicU32::new(0),
-            thread_slots: ThreadSlots::default(),
+            thread_slots,
             queue: BufferQueue::default(),
             pool: BufferPool::default(),
             budget: BufferBudget::default(),
             losses: Losses::default(),
-            chains: ChainSet::new(max_chain_bytes),
+            chains: ChainSet::new(thread_slots, max_chain_bytes),
             unload_queue: UnloadQueue::default(),
             thread_ids: Serial::default(),
             lock_ids: Serial::after(PARK_DOMAINS),

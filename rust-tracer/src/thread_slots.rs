@@ -1,10 +1,12 @@
 //! What other threads see of a thread that is traced.
 
+use std::iter;
 use std::ptr;
 
 use crate::buffer::Buffer;
 use crate::buffer_slot::{BufferSlot, CheckedOut};
 use crate::fallible::try_box;
+use crate::grace_period::{Reader, Reading};
 use crate::hook_costs::HookCosts;
 use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
 
@@ -17,6 +19,8 @@ use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
 #[repr(align(128))]
 pub(crate) struct ThreadSlot {
     buffer: BufferSlot,
+    /// Of the call-chain set.
+    reader: Reader,
     /// Of all threads that ever had the slot.
     costs: HookCosts,
     taken: AtomicBool,
@@ -28,6 +32,18 @@ impl ThreadSlot {
     /// Takes the thread's buffer, unless it is being written to.
     pub(crate) fn reclaim(&self) -> Result<Option<Box<Buffer>>, CheckedOut> {
         self.buffer.take()
+    }
+
+    /// Whether the thread reads the call-chain set.
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The slot that was made before this one.
+    pub(crate) fn older(&self) -> Option<&'static Self> {
+        // SAFETY: null or a slot that `take` leaked, hence valid for ever. Relaxed: who
+        // sees this slot initialized sees older ones so.
+        unsafe { self.next.load(Ordering::Relaxed).as_ref() }
     }
 
     /// What hooks have cost the threads of this slot.
@@ -53,6 +69,17 @@ impl OwnedThreadSlot {
     /// thread has none any more.
     pub(crate) fn check_in(&mut self, buffer: Option<Box<Buffer>>) {
         self.slot.buffer.check_in(buffer);
+    }
+
+    /// The thread reads the call-chain set until the result is dropped.
+    pub(crate) fn read(&mut self) -> Reading<'_> {
+        // SAFETY: this is the slot's owner, and `&mut` excludes another reading.
+        unsafe { self.slot.reader.begin() }
+    }
+
+    /// The slot belongs to `slots`.
+    pub(crate) fn is_one_of(&self, slots: &ThreadSlots) -> bool {
+        ptr::eq(self.slots, slots)
     }
 
     /// Where the thread counts, and no other thread.
@@ -122,14 +149,14 @@ impl ThreadSlots {
 
     /// All slots, the free ones included.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static ThreadSlot> + use<> {
-        // Acquire: sees the slot initialized, and with it all older ones.
-        let mut next = self.newest.load(Ordering::Acquire);
-        std::iter::from_fn(move || {
-            // SAFETY: null or a slot that `take` leaked, hence valid for ever.
-            let slot: &'static ThreadSlot = unsafe { next.as_ref() }?;
-            next = slot.next.load(Ordering::Relaxed);
-            Some(slot)
-        })
+        iter::successors(self.newest(), |slot| slot.older())
+    }
+
+    /// The slot that was made last.
+    pub(crate) fn newest(&self) -> Option<&'static ThreadSlot> {
+        // SAFETY: null or a slot that `take` leaked, hence valid for ever. Acquire: sees
+        // the slot initialized, and with it all older ones.
+        unsafe { self.newest.load(Ordering::Acquire).as_ref() }
     }
 }
 

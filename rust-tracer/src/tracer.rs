@@ -10,7 +10,6 @@ use trace_format::{
 
 use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
 use crate::chain_key::ChainKey;
-use crate::chain_set::ChainAccess;
 use crate::chain_table::Added;
 use crate::cycles;
 use crate::fallible::{try_box, try_to_string};
@@ -40,7 +39,6 @@ const MAX_FRAMES: usize = 1 << 14;
 pub struct ThreadTracer {
     runtime: &'static Runtime,
     slot: OwnedThreadSlot,
-    chains: ChainAccess<'static>,
     thread: ThreadId,
     /// Index of the next buffer.
     next_buffer: u64,
@@ -79,7 +77,6 @@ impl ThreadTracer {
         let mut tracer = try_box(Self {
             runtime,
             slot,
-            chains: runtime.chains.access(),
             thread,
             next_buffer: 0,
             random: u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
@@ -222,7 +219,7 @@ impl ThreadTracer {
     /// `saved` were not visited.
     pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
-        let found = self.chains.find(key, epoch);
+        let found = self.runtime.chains.find(&mut self.slot, key, epoch);
         self.slot
             .costs()
             .add_chain(found.is_some(), key.frames.len(), saved);
@@ -265,7 +262,7 @@ impl ThreadTracer {
         truncated: bool,
     ) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
-        let added = self.chains.add(key, epoch);
+        let added = self.runtime.chains.add(&mut self.slot, key, epoch);
         match added {
             Some(Added::Known(chain)) => chain,
             Some(Added::Describe(chain)) => {
