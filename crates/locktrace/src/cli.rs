@@ -20,8 +20,13 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a trace could be read only in part; the result lacks the rest
-  2  wrong usage, or a trace could not be read at all";
+  1  done, but a trace is incomplete: its end or other parts are missing, the tracer
+     dropped events, or events do not fit together; standard error says which
+  2  wrong usage
+  3  a trace cannot be read, or is none
+  4  the output cannot be written
+
+The exit code is the same if the output goes to a program that does not read all of it.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

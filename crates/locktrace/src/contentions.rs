@@ -19,6 +19,9 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);
             let analyzed = input::analyze(&traces, |wait, entities| {
+                if out.get_ref().is_closed() {
+                    return Ok(());
+                }
                 wanted(wait, &arguments.kinds)
                     .iter()
                     .try_for_each(|contention| {
@@ -43,6 +46,9 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut chains = ChainCache::new(chain_text);
             out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
             let analyzed = input::analyze(&traces, |wait, entities| {
+                if out.get_ref().get_ref().is_closed() {
+                    return Ok(());
+                }
                 wanted(wait, &arguments.kinds)
                     .iter()
                     .try_for_each(|contention| {

@@ -1,6 +1,6 @@
 //! `locktrace dump`: the events of a trace as they stand in the file.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::{Serialize, Serializer};
 use trace_analysis::{EventType, TraceFile};
@@ -9,42 +9,39 @@ use trace_format::{Chunk, Event, Segment};
 use crate::Outcome;
 use crate::cli::{DumpArguments, DumpFormat};
 use crate::event_fields::{Field, fields};
-use crate::output;
-use crate::problem::UnreadParts;
+use crate::output::Output;
+use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &DumpArguments) -> anyhow::Result<Outcome> {
-    let trace = TraceFile::open(&arguments.trace)?;
+    let traces = [TraceFile::open(&arguments.trace)?];
     let mut out = output::machine();
-    let mut malformed_segments = 0;
+    write_events(&traces[0], arguments.format, &mut out)?;
+    out.flush()?;
+    // What is missing shows only when the events are put in order.
+    let analyzed = input::analyze(&traces, |_, _| Ok(()))?;
+    Ok(problem::complain(&analyzed.summaries))
+}
+
+/// Writes the events that can be read, as long as somebody reads them.
+fn write_events(
+    trace: &TraceFile,
+    format: DumpFormat,
+    out: &mut BufWriter<Output>,
+) -> anyhow::Result<()> {
     let mut reader = trace.read()?;
-    while let Some(chunk) = trace.next_chunk(&mut reader)? {
+    while !out.get_ref().is_closed()
+        && let Some(chunk) = trace.next_chunk(&mut reader)?
+    {
         let Chunk::Events(events) = chunk else {
             continue;
         };
-        for segment in events.segments() {
-            let Ok(segment) = segment else {
-                malformed_segments += 1;
-                continue;
-            };
-            for event in segment.events() {
-                match event {
-                    Ok(event) => write_event(&segment, &event, arguments.format, &mut out)?,
-                    Err(_) => malformed_segments += 1,
-                }
+        for segment in events.segments().flatten() {
+            for event in segment.events().flatten() {
+                write_event(&segment, &event, format, out)?;
             }
         }
     }
-    out.flush()?;
-    let unread = UnreadParts {
-        damage: reader.damage(),
-        malformed_segments,
-    };
-    unread.complain(trace.path());
-    Ok(if unread.is_empty() {
-        Outcome::Complete
-    } else {
-        Outcome::Partial
-    })
+    Ok(())
 }
 
 fn write_event(

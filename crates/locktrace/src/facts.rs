@@ -7,7 +7,7 @@ use trace_analysis::TraceSummary;
 use crate::human;
 use crate::name::printable;
 use crate::output::{ALARM, BOLD};
-use crate::problem::{UnreadParts, losses};
+use crate::problem;
 
 /// Adds one line.
 pub(crate) fn add(text: &mut String, name: &str, fact: &str) {
@@ -26,11 +26,7 @@ pub(crate) fn add_trace(text: &mut String, summary: &TraceSummary) {
         "JVM",
         &format!("{}, process {}", printable(&header.jvm), header.pid),
     );
-    for problem in UnreadParts::of(summary)
-        .lines()
-        .into_iter()
-        .chain(losses(summary))
-    {
+    for problem in problem::lines(summary) {
         let _ = writeln!(text, "{ALARM}{:<11} {problem}{ALARM:#}", "Incomplete");
     }
 }

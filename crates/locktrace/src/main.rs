@@ -17,31 +17,35 @@ mod record;
 mod report;
 mod stat;
 
-use std::io;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use trace_analysis::TraceError;
 
 use crate::cli::{Cli, Command};
 
 /// What a command that did not fail has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// Everything could be read.
     Complete,
-    /// The result lacks what could not be read.
-    Partial,
+    /// The traces lack something, and so does the result.
+    Incomplete,
 }
+
+// Documented in `cli::EXIT_CODES`. Wrong usage is 2; clap says so itself.
+const INCOMPLETE: u8 = 1;
+const UNREADABLE: u8 = 3;
+const NO_OUTPUT: u8 = 4;
 
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
-        Ok(Outcome::Partial) => ExitCode::from(1),
-        // Whoever read the output has seen enough.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Outcome::Incomplete) => ExitCode::from(INCOMPLETE),
         Err(error) => {
             output::complain(&error);
-            ExitCode::from(2)
+            let is_input = error.is::<TraceError>();
+            ExitCode::from(if is_input { UNREADABLE } else { NO_OUTPUT })
         }
     }
 }
@@ -55,16 +59,10 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "locktrace", &mut script);
-            io::Write::write_all(&mut io::stdout(), &script)?;
+            let mut out = output::machine();
+            out.write_all(&script)?;
+            out.flush()?;
             Ok(Outcome::Complete)
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
-    })
 }

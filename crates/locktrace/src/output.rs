@@ -1,8 +1,10 @@
 //! Standard output, and complaints on standard error.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 /// What stands out.
@@ -12,9 +14,67 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 /// What must be seen.
 pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
 
+/// Standard output.
+///
+/// Errors name it. Whoever reads it may close it when they have seen enough; the rest is
+/// then dropped, so that the exit code says the same however much is read.
+pub(crate) struct Output {
+    stdout: StdoutLock<'static>,
+    is_closed: bool,
+}
+
+impl Output {
+    fn new() -> Self {
+        Self {
+            stdout: io::stdout().lock(),
+            is_closed: false,
+        }
+    }
+
+    /// Nobody reads it any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// `result`, or `dropped` if nobody reads it any more.
+    fn attempted<T>(&mut self, result: io::Result<T>, dropped: T) -> io::Result<T> {
+        match result {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(dropped)
+            }
+            // Whoever called writes again.
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let message = format!("standard output: {error}");
+                Err(io::Error::new(error.kind(), message))
+            }
+            written => written,
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_closed {
+            return Ok(bytes.len());
+        }
+        let written = self.stdout.write(bytes);
+        self.attempted(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        let flushed = self.stdout.flush();
+        self.attempted(flushed, ())
+    }
+}
+
 /// Standard output for machines: buffered, without colours.
-pub(crate) fn machine() -> BufWriter<StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+pub(crate) fn machine() -> BufWriter<Output> {
+    BufWriter::with_capacity(1 << 16, Output::new())
 }
 
 /// The error below an error of the CSV writer, which hides it.
@@ -28,9 +88,12 @@ pub(crate) fn csv_error(error: csv::Error) -> io::Error {
 /// Writes text for people to standard output, with colours if it is a terminal
 /// and `NO_COLOR` is not set.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut stdout = anstream::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
+    let mut out = machine();
+    match AutoStream::choice(&io::stdout()) {
+        ColorChoice::Never => write!(out, "{}", strip_str(text))?,
+        _ => out.write_all(text.as_bytes())?,
+    }
+    out.flush()
 }
 
 /// Width of the terminal; `None` if standard output is not a terminal.
@@ -42,7 +105,8 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(usize::from(width.0))
 }
 
-/// Says on standard error what is wrong.
+/// Says on standard error what is wrong. The exit code says it even if that fails.
 pub(crate) fn complain(message: &dyn Display) {
-    anstream::eprintln!("{ALARM}locktrace:{ALARM:#} {message}");
+    let mut stderr = anstream::stderr().lock();
+    let _ = writeln!(stderr, "{ALARM}locktrace:{ALARM:#} {message}");
 }

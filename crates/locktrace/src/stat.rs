@@ -13,9 +13,8 @@ use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
 use crate::output::BOLD;
 use crate::overhead::{self, ChainCost, HookCost};
-use crate::problem::{self, UnreadParts, losses};
 use crate::record::{KindRecord, NamedNumbers, kind_records};
-use crate::{facts, input, output};
+use crate::{facts, input, output, problem};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
@@ -81,8 +80,6 @@ struct EventRecord {
 impl TraceRecord {
     fn new(summary: &TraceSummary) -> Self {
         let (header, statistics) = (summary.file.header(), &summary.statistics);
-        let mut problems = UnreadParts::of(summary).lines();
-        problems.extend(losses(summary));
         let events = EVENT_TYPES
             .iter()
             .zip(&statistics.events)
@@ -108,7 +105,7 @@ impl TraceRecord {
             pid: header.pid,
             complete: summary.is_complete(),
             lost_events: summary.lost_events(),
-            problems,
+            problems: problem::lines(summary),
             events: events.collect(),
             chunks: statistics.chunks,
             buffers: statistics.buffers,

@@ -12,7 +12,7 @@ use trace_format::{
 
 use crate::analysis::{Analysis, TraceAnalysis};
 use crate::contention::Wait;
-use crate::counter::{Counter, Counters};
+use crate::counter::{Counter, Counters, Severity};
 use crate::entity::Entities;
 use crate::metadata::Metadata;
 use crate::statistics::Statistics;
@@ -69,8 +69,17 @@ pub struct TraceSummary {
 }
 
 impl TraceSummary {
-    /// The whole file could be read, up to the tracer's end marker.
+    /// Nothing is missing: the [whole](Self::is_whole) file could be read, the tracer
+    /// dropped no event, and the analysis found no gap and no defect.
     pub fn is_complete(&self) -> bool {
+        let mut counters = self.counters.iter();
+        self.is_whole()
+            && self.lost_events() == 0
+            && counters.all(|(counter, value)| value == 0 || counter.severity() == Severity::Normal)
+    }
+
+    /// The whole file could be read, up to the tracer's end marker.
+    pub fn is_whole(&self) -> bool {
         self.damage.is_none() && self.counters.value(Counter::MalformedSegments) == 0
     }
 

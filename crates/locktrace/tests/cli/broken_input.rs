@@ -47,7 +47,7 @@ fn trace_torn_at_any_byte_is_no_accident() {
         fs::write(directory.path().join("torn.lct"), &bytes[..len]).unwrap();
         let run = locktrace(directory.path(), "report torn.lct");
         assert!(
-            matches!(run.code, Some(1 | 2)),
+            matches!(run.code, Some(1 | 3)),
             "{len}: {:?} {}",
             run.code,
             run.stderr
@@ -98,7 +98,7 @@ fn what_is_no_trace_is_named() {
             ("missing", "No such file"),
         ] {
             let run = locktrace(directory.path(), &format!("{command} {name}"));
-            assert_eq!(run.code, Some(2), "{command} {name}");
+            assert_eq!(run.code, Some(3), "{command} {name}");
             assert_eq!(run.stdout, "", "{command} {name}");
             assert!(
                 run.stderr.starts_with(&format!("locktrace: {name}: ")),
@@ -114,7 +114,7 @@ fn what_is_no_trace_is_named() {
 fn nothing_is_printed_if_one_of_several_traces_is_none() {
     let directory = directory_with(&Sample::demo(), "demo.lct");
     let run = locktrace(directory.path(), "contentions demo.lct missing.lct");
-    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert_eq!((run.code, run.stdout.as_str()), (Some(3), ""));
 }
 
 #[test]

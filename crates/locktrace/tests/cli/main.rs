@@ -2,6 +2,7 @@
 
 mod broken_input;
 mod commands;
+mod exit_codes;
 mod sample;
 
 use std::path::Path;

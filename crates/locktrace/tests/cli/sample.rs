@@ -350,6 +350,21 @@ impl Sample {
         self.write(thread, Event::LostNumber { lock, sequence });
     }
 
+    /// Loses an event of a lock without a trace.
+    pub(crate) fn skip(&mut self, lock: LockId) {
+        self.next_number(lock);
+    }
+
+    /// The tracer counts events that it lost.
+    pub(crate) fn count_lost(&mut self, events: u64) {
+        self.counters.push((Counter::LostEvents, events));
+    }
+
+    /// A call chain ends; `thread` says so.
+    pub(crate) fn retire(&mut self, thread: ThreadId, chain: ChainId) {
+        self.write(thread, Event::ChainRetired { chain });
+    }
+
     fn write_exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainRef) {
         let (lock, sequence) = self.next_number(lock);
         let time_ns = time_us * MICROSECOND;

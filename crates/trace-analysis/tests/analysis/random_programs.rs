@@ -85,7 +85,7 @@ pub(crate) fn analyze_arrived(
     limits: Limits,
 ) -> Result<Analyzed, TestCaseError> {
     let (analyzed, summary) = analyze_file(arrived.write_file().path(), limits);
-    prop_assert!(summary.is_complete());
+    prop_assert!(summary.is_whole());
     Ok(analyzed)
 }
 
