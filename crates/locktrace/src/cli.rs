@@ -1,11 +1,12 @@
 //! The command line.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trace_analysis::{Aspect, Selection, WaitKind};
+use trace_analysis::{Aspect, PLACEHOLDERS, Selection, WaitKind};
 
 /// Shows who blocks whom on which lock in a Java application.
 ///
@@ -53,16 +54,35 @@ Columns:
   Longest  the longest that one wait had
 
 A wait is blamed on the threads that held the lock meanwhile, each for its part. No owner is known
-  hand-off       from the release of the lock until the next thread has it
-  no exit seen   if a thread released the lock before it could see anyone queued
-  events lost    where the trace lacks events
-  readers        readers shared the lock; only the last of them writes an event
-  not woken      of waits that are no contention: no thread ended it
+  hand-off         from the release of the lock until the next thread has it
+  no exit seen     if a thread released the lock before it could see anyone queued
+  events lost      where the trace lacks events
+  too many owners  in a wait with so many owners that they were not all kept
+  readers          readers shared the lock; only the last of them writes an event
+  not woken        of waits that are no contention: no thread ended it
+which is shown as <owner unknown: ...>.
 
-Of conditional waiting, the thread that ended it takes the owner's place.";
+Of conditional waiting, the thread that ended it takes the owner's place. Where threads waited
+longer for a condition than for locks, the longest such waits come in a table of their own, unless
+--kind says what to show. That of idle workers never does.
+
+Methods are those that use a lock, not those inside of a lock of java.util.concurrent. caller and
+owner-caller are the first methods outside of the JDK and of what --library names. Who initializes
+a class does so wherever it was first used: the thread is shown instead of the method.
+
+In the place of a name:";
+
+/// What is to say about a report beside its options.
+fn report_notes() -> String {
+    let mut notes = REPORT_COLUMNS.to_owned();
+    for (placeholder, meaning) in PLACEHOLDERS {
+        let _ = write!(notes, "\n  {placeholder}\n      {meaning}");
+    }
+    notes
+}
 
 #[derive(Args, Debug)]
-#[command(after_long_help = REPORT_COLUMNS)]
+#[command(after_long_help = report_notes())]
 pub(crate) struct ReportArguments {
     /// Trace files; same names in several are added up
     #[arg(required = true, value_name = "TRACE")]
@@ -85,9 +105,18 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
 
-    /// Leave out rows with less than P percent of the blocked time
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parse_percent)]
-    pub(crate) min_share: f64,
+    /// Add up rows with less than P percent of the blocked time [default: 0.1 in a table, unless
+    /// all rows beside each other are that small; else 0]
+    #[arg(long, value_name = "P", value_parser = parse_percent)]
+    pub(crate) min_share: Option<f64>,
+
+    /// Show all rows
+    #[arg(long, conflicts_with_all = ["top", "min_share"])]
+    pub(crate) all: bool,
+
+    /// Packages and classes that are no caller, nor what is in them
+    #[arg(long, value_name = "PREFIX,...", value_delimiter = ',')]
+    pub(crate) library: Vec<String>,
 
     /// Show all frames of call chains, not only those that fit on the line
     #[arg(long)]
@@ -102,15 +131,27 @@ impl ReportArguments {
     /// The rows wanted.
     pub(crate) fn selection(&self) -> Selection {
         const TABLE_ROWS: usize = 10;
-        let default = if self.format == ReportFormat::Table {
-            TABLE_ROWS
+        self.selection_of(TABLE_ROWS)
+    }
+
+    /// The rows wanted of what nobody asked for.
+    pub(crate) fn selection_beside(&self) -> Selection {
+        const TABLE_ROWS: usize = 3;
+        self.selection_of(TABLE_ROWS)
+    }
+
+    fn selection_of(&self, table_rows: usize) -> Selection {
+        const TABLE_MIN_PERCENT: f64 = 0.1;
+        let folds = self.format == ReportFormat::Table && !self.all;
+        let (rows, percent) = if folds {
+            (table_rows, TABLE_MIN_PERCENT)
         } else {
-            0
+            (0, 0.0)
         };
-        let top = Some(self.top.unwrap_or(default)).filter(|&top| top > 0);
         Selection {
-            top,
-            min_share: self.min_share / 100.0,
+            top: Some(self.top.unwrap_or(rows)).filter(|&top| top > 0),
+            min_share: self.min_share.unwrap_or(percent) / 100.0,
+            unless_all_are_small: self.min_share.is_none(),
         }
     }
 }
@@ -126,15 +167,15 @@ pub(crate) enum ReportFormat {
 }
 
 /// Which waits to consider.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct KindArguments {
     /// What threads waited for: contention (a lock that another thread held),
     /// conditional (another thread to do something), idle (work), sleep (time)
+    /// [default: contention]
     #[arg(
         long,
         value_name = "KIND,...",
         value_delimiter = ',',
-        default_value = "contention",
         value_parser = kind_parser(),
     )]
     kind: Vec<KindArgument>,
@@ -147,6 +188,27 @@ enum KindArgument {
 }
 
 impl KindArguments {
+    /// As if the user had asked for waits of this kind.
+    pub(crate) fn only(kind: WaitKind) -> Self {
+        Self {
+            kind: vec![KindArgument::One(kind)],
+        }
+    }
+
+    /// What the user asks for, who has perhaps not said anything.
+    pub(crate) fn or_contention(&self) -> Self {
+        if self.is_default() {
+            Self::only(WaitKind::Contention)
+        } else {
+            self.clone()
+        }
+    }
+
+    /// The user has not said anything.
+    pub(crate) fn is_default(&self) -> bool {
+        self.kind.is_empty()
+    }
+
     /// No waits but those of this kind are wanted.
     pub(crate) fn is_only(&self, waiting: WaitKind) -> bool {
         self.kind

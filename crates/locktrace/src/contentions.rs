@@ -14,6 +14,7 @@ use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
+    let kinds = arguments.kinds.or_contention();
     let analyzed = match arguments.format {
         ContentionsFormat::Jsonl => {
             let mut out = output::machine();
@@ -22,21 +23,19 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
                 if out.get_ref().is_closed() {
                     return Ok(());
                 }
-                wanted(wait, &arguments.kinds)
-                    .iter()
-                    .try_for_each(|contention| {
-                        let owner_chain = known_owner_chain(contention, entities);
-                        let is_truncated = |chain| entities.chain(chain).is_truncated();
-                        let record = JsonRecord {
-                            record: Record::new(wait, contention, entities),
-                            chain: chains.text(wait.chain, entities),
-                            chain_truncated: is_truncated(wait.chain),
-                            owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
-                            owner_chain_truncated: owner_chain.is_some_and(is_truncated),
-                        };
-                        serde_json::to_writer(&mut out, &record)?;
-                        out.write_all(b"\n")
-                    })
+                wanted(wait, &kinds).iter().try_for_each(|contention| {
+                    let owner_chain = known_owner_chain(contention, entities);
+                    let is_truncated = |chain| entities.chain(chain).is_truncated();
+                    let record = JsonRecord {
+                        record: Record::new(wait, contention, entities),
+                        chain: chains.text(wait.chain, entities),
+                        chain_truncated: is_truncated(wait.chain),
+                        owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
+                        owner_chain_truncated: owner_chain.is_some_and(is_truncated),
+                    };
+                    serde_json::to_writer(&mut out, &record)?;
+                    out.write_all(b"\n")
+                })
             })?;
             out.flush()?;
             analyzed
@@ -49,17 +48,15 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
                 if out.get_ref().get_ref().is_closed() {
                     return Ok(());
                 }
-                wanted(wait, &arguments.kinds)
-                    .iter()
-                    .try_for_each(|contention| {
-                        let record = Record::new(wait, contention, entities);
-                        let owner_chain = known_owner_chain(contention, entities);
-                        let fields = record.csv_fields(
-                            chains.text(wait.chain, entities),
-                            owner_chain.map(|chain| chains.text(chain, entities)),
-                        );
-                        out.write_record(fields).map_err(output::csv_error)
-                    })
+                wanted(wait, &kinds).iter().try_for_each(|contention| {
+                    let record = Record::new(wait, contention, entities);
+                    let owner_chain = known_owner_chain(contention, entities);
+                    let fields = record.csv_fields(
+                        chains.text(wait.chain, entities),
+                        owner_chain.map(|chain| chains.text(chain, entities)),
+                    );
+                    out.write_record(fields).map_err(output::csv_error)
+                })
             })?;
             out.flush()?;
             analyzed
@@ -83,7 +80,8 @@ struct Record<'a> {
     mechanism: &'static str,
     lock_class: String,
     lock_id: String,
-    /// The class that the lock object stands for, if it is a `java.lang.Class`.
+    /// The class that the lock object stands for, if it is a `java.lang.Class`; the class
+    /// that is initialized, if it is the JVM's own lock for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     mirrored_class: Option<&'a str>,
     kind: &'static str,

@@ -24,7 +24,7 @@ pub(crate) fn fit(name: &str, max_width: Option<usize>) -> String {
     }
 }
 
-/// Shortens a qualified name to at most `max_width` columns: first packages to
+/// Shortens qualified names to at most `max_width` columns in all: first packages to
 /// their initials from the left, as in `o.a.xml.dtm.DTMManager.getDTM`, then the
 /// beginning.
 fn shorten(name: &str, max_width: usize) -> String {
@@ -32,8 +32,13 @@ fn shorten(name: &str, max_width: usize) -> String {
     let mut start = 0;
     while width(&shortened) > max_width {
         let rest = &shortened[start..];
-        let Some(dot) = package_segment(rest) else {
-            break;
+        let word = rest.split(' ').next().unwrap_or(rest);
+        let Some(dot) = package_segment(word) else {
+            match rest.find(' ') {
+                Some(space) => start += space + 1,
+                None => break,
+            }
+            continue;
         };
         let initial = rest.chars().next().map_or(0, char::len_utf8);
         shortened.replace_range(start + initial..start + dot, "");
@@ -119,6 +124,20 @@ mod tests {
         ] {
             assert_eq!(shorten(name, max_width), expected);
         }
+    }
+
+    #[test]
+    fn packages_are_shortened_behind_other_words() {
+        let name = "initialization of class org.apache.xml.dtm.DTMManager";
+        assert_eq!(
+            shorten(name, 48),
+            "initialization of class o.a.xml.dtm.DTMManager"
+        );
+        let name = "Object.wait ← org.h2.table.RegularTable.doLock(Session, int)";
+        assert_eq!(
+            shorten(name, 54),
+            "Object.wait ← o.h.t.RegularTable.doLock(Session, int)"
+        );
     }
 
     #[test]

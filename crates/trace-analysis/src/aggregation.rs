@@ -11,6 +11,7 @@ use crate::aspect::{Aspect, Value};
 use crate::contention::{Owner, UnknownOwner, Wait};
 use crate::entity::Entities;
 use crate::method_table::MethodTable;
+use crate::overloads::Overloads;
 
 /// Sums over some contentions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,9 +108,12 @@ pub struct Row {
     pub aspect: Aspect,
     /// Its value.
     pub value: Value,
-    /// The value for people. Overloaded methods, and threads of one name, that
-    /// stand beside each other have different labels.
+    /// The value for people. An overloaded method has the types of its parameters;
+    /// threads of one name that stand beside each other have their numbers.
     pub label: String,
+    /// Of a call chain: the position of the frame in which the program stands. Those
+    /// before it are the lock's own.
+    pub first_frame: usize,
     /// Sums over the contentions of this value.
     pub sums: Sums,
     /// The same contentions, told apart by the next aspect.
@@ -134,18 +138,43 @@ pub struct Selection {
     pub top: Option<usize>,
     /// Only rows with at least this share of the total duration, 0 to 1.
     pub min_share: f64,
+    /// Where no row has that share, but all beside each other have ten times as much,
+    /// select by `top` only: a thousand threads with as little time each are not nothing.
+    pub unless_all_are_small: bool,
+}
+
+impl Selection {
+    /// How many of the rows beside each other, longest duration first.
+    fn count(&self, durations_ns: impl Iterator<Item = u64> + Clone, total_ns: u64) -> usize {
+        const MANY: f64 = 10.0;
+        let min_ns = self.min_share * total_ns as f64;
+        let long = durations_ns.clone().take_while(|&ns| ns as f64 >= min_ns);
+        let are_many = || durations_ns.clone().map(|ns| ns as f64).sum::<f64>() >= MANY * min_ns;
+        let count = match long.count() {
+            0 if self.unless_all_are_small && are_many() => durations_ns.count(),
+            count => count,
+        };
+        count.min(self.top.unwrap_or(usize::MAX))
+    }
 }
 
 impl Aggregation {
     /// An aggregation by `aspects`, outermost first.
     pub fn new(aspects: impl Into<Vec<Aspect>>) -> Self {
+        Self::with_libraries(aspects, Vec::new())
+    }
+
+    /// An aggregation by `aspects`, outermost first. Classes and packages called as one of
+    /// `libraries`, with all in them, are no callers ([`Aspect::Caller`],
+    /// [`Aspect::OwnerCaller`]); the JDK never is.
+    pub fn with_libraries(aspects: impl Into<Vec<Aspect>>, libraries: Vec<String>) -> Self {
         let aspects = aspects.into();
         Self {
             owner_mask: owner_mask(&aspects),
             aspects,
             nodes: vec![Node::default()],
             children: FxHashMap::default(),
-            methods: MethodTable::default(),
+            methods: MethodTable::new(libraries),
             values: Vec::new(),
             parts: Vec::new(),
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
@@ -163,7 +192,12 @@ impl Aggregation {
         if wait.after_wait {
             add_saturating(&mut self.reenter_after_wait_ns, wait.duration_ns);
         }
-        self.divide(wait);
+        // Of a lock without an owner's method, the thread stands for that.
+        let mask = match entities.initialized_class(wait.lock) {
+            Some(_) => u64::MAX,
+            None => self.owner_mask,
+        };
+        self.divide(wait, mask);
         let Some(first) = self.parts.first() else {
             return;
         };
@@ -202,8 +236,7 @@ impl Aggregation {
 
     /// Divides a wait into parts. Many contentions have few owners: those who wait
     /// together for a lock take turns.
-    fn divide(&mut self, wait: &Wait) {
-        let mask = self.owner_mask;
+    fn divide(&mut self, wait: &Wait, mask: u64) {
         self.parts.clear();
         for contention in &wait.contentions {
             let key = owner_key(contention.owner, mask);
@@ -238,7 +271,8 @@ impl Aggregation {
         for (&(parent, value), &child) in &self.children {
             children.entry(parent).or_default().push((value, child));
         }
-        self.rows_below(0, &self.aspects, &children, selection, entities)
+        let overloads = Overloads::new(entities);
+        self.rows_below(0, &self.aspects, &children, selection, entities, &overloads)
     }
 
     fn rows_below(
@@ -248,6 +282,7 @@ impl Aggregation {
         children: &FxHashMap<u32, Vec<(Value, u32)>>,
         selection: Selection,
         entities: &Entities,
+        overloads: &Overloads<'_>,
     ) -> Rows {
         let Some((&aspect, inner_aspects)) = aspects.split_first() else {
             return Rows::default();
@@ -257,16 +292,12 @@ impl Aggregation {
             let duration_ns = self.duration_ns(node);
             (
                 std::cmp::Reverse(duration_ns),
-                value.label(entities),
+                self.label(value, entities, overloads),
                 value.key(entities),
             )
         });
-        let min_ns = selection.min_share * self.nodes[0].sums.duration_ns as f64;
-        let shown = found
-            .iter()
-            .take_while(|&&(_, node)| self.duration_ns(node) as f64 >= min_ns)
-            .count()
-            .min(selection.top.unwrap_or(usize::MAX));
+        let durations_ns = found.iter().map(|&(_, node)| self.duration_ns(node));
+        let shown = selection.count(durations_ns, self.nodes[0].sums.duration_ns);
         let (shown, omitted) = found.split_at(shown);
         let mut rows = Rows {
             rows: Vec::with_capacity(shown.len()),
@@ -280,13 +311,35 @@ impl Aggregation {
             rows.rows.push(Row {
                 aspect,
                 value,
-                label: value.label(entities),
+                label: self.label(value, entities, overloads),
+                first_frame: self.first_frame(value),
                 sums: self.nodes[node as usize].sums,
-                children: self.rows_below(node, inner_aspects, children, selection, entities),
+                children: self.rows_below(
+                    node,
+                    inner_aspects,
+                    children,
+                    selection,
+                    entities,
+                    overloads,
+                ),
             });
         }
-        tell_apart(&mut rows.rows, entities);
+        tell_apart(&mut rows.rows, entities, overloads);
         rows
+    }
+
+    fn label(&self, value: Value, entities: &Entities, overloads: &Overloads<'_>) -> String {
+        match value {
+            Value::Chain(chain) => entities.chain_label(chain, self.first_frame(value)),
+            _ => value.label(entities, overloads),
+        }
+    }
+
+    fn first_frame(&self, value: Value) -> usize {
+        match value {
+            Value::Chain(chain) => self.methods.position(chain),
+            _ => 0,
+        }
     }
 
     fn duration_ns(&self, node: u32) -> u64 {
@@ -298,7 +351,7 @@ impl Aggregation {
 fn owner_mask(aspects: &[Aspect]) -> u64 {
     let masks = aspects.iter().map(|aspect| match aspect {
         Aspect::OwnerThread => u64::MAX << 32,
-        Aspect::OwnerMethod | Aspect::OwnerChain => u32::MAX.into(),
+        Aspect::OwnerMethod | Aspect::OwnerCaller | Aspect::OwnerChain => u32::MAX.into(),
         _ => 0,
     });
     masks.fold(0, |all, mask| all | mask)
@@ -336,15 +389,16 @@ fn child(
     child
 }
 
-/// Gives overloaded methods and threads of one name the long form of their
-/// label.
-fn tell_apart(rows: &mut [Row], entities: &Entities) {
+/// Gives those of one label its long form.
+fn tell_apart(rows: &mut [Row], entities: &Entities, overloads: &Overloads<'_>) {
     let mut uses: FxHashMap<String, u32> = FxHashMap::default();
     for row in rows.iter() {
         *uses.entry(row.label.clone()).or_default() += 1;
     }
     for row in rows.iter_mut().filter(|row| uses[&row.label] > 1) {
-        row.label = row.value.long_label(entities);
+        if let Some(label) = row.value.long_label(entities, overloads) {
+            row.label = label;
+        }
     }
 }
 

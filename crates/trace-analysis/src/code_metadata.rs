@@ -21,6 +21,7 @@ use trace_format::{ChainId, ClassId, Event, LoaderId, MethodId, NONE};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
 use crate::id_set::IdSet;
+use crate::library;
 use crate::park::Synchronizer;
 
 /// The classes, methods and call chains of one trace.
@@ -53,6 +54,7 @@ struct Identifiers<Record, Index> {
 struct ClassRecord {
     name: Box<str>,
     source_file: Box<str>,
+    is_jdk: bool,
 }
 
 #[derive(Debug)]
@@ -125,7 +127,7 @@ impl CodeMetadata {
                 loader,
                 name,
                 source_file,
-                ..
+                loader_class,
             } => {
                 if super_class != NONE {
                     self.super_classes.insert(class, super_class);
@@ -134,6 +136,7 @@ impl CodeMetadata {
                 self.classes.describe(class, || ClassRecord {
                     name: name.into(),
                     source_file: source_file.into(),
+                    is_jdk: library::is_jdk(name, Some(loader_class).filter(|_| loader != 0)),
                 });
             }
             Event::Method {
@@ -305,12 +308,12 @@ impl CodeMetadata {
             return index;
         }
         let index = match self.classes.described.remove(&class) {
-            Some(ClassRecord { name, source_file }) => entities.add_class(name, &source_file),
+            Some(record) => entities.add_class(record.name, &record.source_file, record.is_jdk),
             None => {
                 let counter = Counter::ClassesNotDescribed;
                 self.classes
                     .count_unknown(class, counter, &mut self.counters);
-                entities.add_class(format!("<class #{class} not described>").into(), "")
+                entities.add_class(format!("<class #{class} not described>").into(), "", false)
             }
         };
         self.classes.resolve(class, index);

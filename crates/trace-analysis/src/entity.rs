@@ -122,7 +122,8 @@ pub enum Lock {
     Object {
         /// Class of the object.
         class: ClassIndex,
-        /// Where the object is a `java.lang.Class`: the class that it stands for.
+        /// Where the object is a `java.lang.Class`: the class that it stands for. Where
+        /// the JVM locks it to link or initialize a class: that class.
         mirrored_class: Option<ClassIndex>,
         /// Identity hash code of the object.
         identity_hash: u32,
@@ -144,15 +145,17 @@ struct Class {
     source_file: Box<str>,
     /// Its methods are how a synchronizer parks, not why.
     parks: bool,
+    is_jdk: bool,
     /// Hash of the name of the top-level class around it.
     top_level: u64,
 }
 
 impl Class {
-    fn of_name(name: &str) -> Self {
+    fn new(name: &str, is_jdk: bool) -> Self {
         let top_level = name.split('$').next().unwrap_or(name);
         Self {
             source_file: Box::default(),
+            is_jdk,
             parks: name == "sun.misc.Unsafe" || name.starts_with("java.util.concurrent.locks."),
             top_level: xxh3_64(top_level.as_bytes()),
         }
@@ -210,41 +213,71 @@ impl Entities {
         (name, class)
     }
 
-    /// Where the program stands in `chain` when it waits for `lock`, or releases
-    /// it: the innermost frame that is not the synchronizer's own. The innermost
-    /// of all for intrinsic locks, and if there is none. `None` if the chain is
-    /// not known.
-    pub fn code(&self, chain: ChainIndex, lock: LockIndex) -> Option<&Frame> {
+    /// Where the program stands in `chain` when it waits for a lock of the class
+    /// `lock_class`, or releases it: the position of the innermost frame that is not the
+    /// lock's own. That is the caller of `Object.wait`, if a thread comes back from it, else
+    /// the innermost frame of all for intrinsic locks, and if there is no other. `None`
+    /// if the chain is not known.
+    pub fn code(&self, chain: ChainIndex, lock_class: Option<ClassIndex>) -> Option<usize> {
         let frames = self.chain(chain).frames();
         let innermost = frames.first()?;
         // An intrinsic lock has no frames of its own, and one that guards a
         // synchronizer's state tells where that stands.
-        let (true, Some(synchronizer)) = (self.parks(innermost), self.lock_class(lock)) else {
-            return self.shown_frame(chain).map(|(frame, _)| frame);
+        let (true, Some(synchronizer)) = (self.parks(innermost), lock_class) else {
+            return Some(self.first_position(frames, |frame| {
+                !self.parks(frame) && !self.is_object_wait(frame)
+            }));
         };
         let class_of = |frame: &Frame| self.method(frame.method).class;
         let top_level = |class| self.class(class).1.top_level;
-        let others = || frames.iter().filter(|frame| !self.parks(frame));
-        let outside = others().find(|frame| {
+        let find = |is_wanted: &dyn Fn(&Frame) -> bool| {
+            let mut frames = frames.iter();
+            frames.position(|frame| !self.parks(frame) && is_wanted(frame))
+        };
+        let outside = find(&|frame| {
             class_of(frame).is_none_or(|class| top_level(class) != top_level(synchronizer))
         });
         // A program's own synchronizer can be nested in the class that uses it.
-        let is_code = |frame: &&Frame| {
-            class_of(frame).is_none_or(|class| self.class_name(class) != "java.lang.Thread")
+        let is_code = |&position: &usize| {
+            let class = class_of(&frames[position]);
+            class.is_none_or(|class| self.class_name(class) != "java.lang.Thread")
         };
-        let apart = || others().find(|frame| class_of(frame) != Some(synchronizer));
-        outside.filter(is_code).or_else(apart).or(Some(innermost))
+        let apart = || find(&|frame| class_of(frame) != Some(synchronizer));
+        outside.filter(is_code).or_else(apart).or(Some(0))
     }
 
-    /// The innermost frame of `chain` that is not about how to park, and how many
-    /// frames there are beyond it.
-    pub(crate) fn shown_frame(&self, chain: ChainIndex) -> Option<(&Frame, usize)> {
-        let frames = self.chain(chain).frames();
-        let shown = frames
-            .iter()
-            .position(|frame| !self.parks(frame))
-            .unwrap_or(0);
-        Some((frames.get(shown)?, frames.len() - 1 - shown))
+    /// The chain is that of a thread that comes back from `Object.wait`.
+    pub(crate) fn is_in_object_wait(&self, chain: ChainIndex) -> bool {
+        let innermost = self.chain(chain).frames().first();
+        innermost.is_some_and(|frame| self.is_object_wait(frame))
+    }
+
+    /// The innermost frame of `chain` that is in no class of the JDK, and in none that
+    /// `is_library` finds. `None` if there is no such frame.
+    pub(crate) fn program_frame(
+        &self,
+        chain: ChainIndex,
+        is_library: impl Fn(&str) -> bool,
+    ) -> Option<&Frame> {
+        let is_program = |frame: &&Frame| {
+            let class = self.method(frame.method).class;
+            class.is_none_or(|class| {
+                let (name, class) = self.class(class);
+                !class.is_jdk && !is_library(name)
+            })
+        };
+        self.chain(chain).frames().iter().find(is_program)
+    }
+
+    /// 0 if there is none.
+    fn first_position(&self, frames: &[Frame], is_wanted: impl Fn(&Frame) -> bool) -> usize {
+        frames.iter().position(is_wanted).unwrap_or(0)
+    }
+
+    fn is_object_wait(&self, frame: &Frame) -> bool {
+        let method = self.method(frame.method);
+        let is_object = |class| self.class_name(class) == "java.lang.Object";
+        &*method.name == "wait" && method.class.is_some_and(is_object)
     }
 
     fn parks(&self, frame: &Frame) -> bool {
@@ -272,6 +305,25 @@ impl Entities {
         self.locks[index.0 as usize]
     }
 
+    /// The methods of all call chains.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = &Method> {
+        self.methods.iter()
+    }
+
+    /// The class whose initialization the lock at `index` guards, if it is such a lock.
+    /// The JVM's own: an `int[]` that no program sees, but of which the trace says what
+    /// it stands for.
+    pub fn initialized_class(&self, index: LockIndex) -> Option<ClassIndex> {
+        match self.lock(index) {
+            Lock::Object {
+                class,
+                mirrored_class: Some(mirrored),
+                ..
+            } if self.class_name(class) != "java.lang.Class" => Some(mirrored),
+            _ => None,
+        }
+    }
+
     /// The class of the lock object at `index`, unless the trace lacks its
     /// description.
     pub fn lock_class(&self, index: LockIndex) -> Option<ClassIndex> {
@@ -293,10 +345,15 @@ impl Entities {
 
     // Indices fit 32 bits: more entities would not fit into memory.
 
-    pub(crate) fn add_class(&mut self, name: Box<str>, source_file: &str) -> ClassIndex {
+    pub(crate) fn add_class(
+        &mut self,
+        name: Box<str>,
+        source_file: &str,
+        is_jdk: bool,
+    ) -> ClassIndex {
         let entry = self.classes.entry(name);
         let index = entry.index() as u32;
-        let class = Class::of_name(entry.key());
+        let class = Class::new(entry.key(), is_jdk);
         let known = &mut entry.or_insert(class).source_file;
         if known.is_empty() {
             *known = source_file.into();

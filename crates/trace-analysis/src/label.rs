@@ -6,12 +6,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::contention::UnknownOwner;
 use crate::entity::{
-    Chain, ChainIndex, Entities, Frame, Lock, LockIndex, MethodIndex, ThreadIndex,
+    Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, MethodIndex, ThreadIndex,
 };
+use crate::placeholder::{NO_BLOCKER, NOT_RECORDED, UNRESOLVED};
 
 impl Entities {
-    /// The lock object as `Object.toString` would print it, and the class that
-    /// it stands for if it is a `java.lang.Class`.
+    /// The lock object as `Object.toString` would print it. A `java.lang.Class` is named
+    /// after the class that it stands for, a lock of the JVM's own after the class that it
+    /// guards the initialization of.
     pub fn lock_label(&self, lock: LockIndex) -> String {
         match self.lock(lock) {
             Lock::Object {
@@ -19,15 +21,26 @@ impl Entities {
                 mirrored_class,
                 identity_hash,
             } => {
-                let mut label = format!("{}@{identity_hash:x}", self.class_name(class));
-                if let Some(mirrored) = mirrored_class {
-                    let _ = write!(label, " ({})", self.class_name(mirrored));
-                }
-                label
+                let name = match mirrored_class {
+                    None => self.class_name(class).to_owned(),
+                    Some(class) if self.initialized_class(lock).is_some() => {
+                        self.initialization_label(class)
+                    }
+                    Some(class) => self.class_object_label(class),
+                };
+                format!("{name}@{identity_hash:x}")
             }
             Lock::NotDescribed { lock, .. } => format!("<lock #{lock} not described>"),
-            Lock::NoBlocker => "<no blocker>".to_owned(),
+            Lock::NoBlocker => NO_BLOCKER.to_owned(),
         }
+    }
+
+    pub(crate) fn class_object_label(&self, class: ClassIndex) -> String {
+        format!("Class of {}", self.class_name(class))
+    }
+
+    pub(crate) fn initialization_label(&self, class: ClassIndex) -> String {
+        format!("initialization of class {}", self.class_name(class))
     }
 
     /// Identity of a lock object: its identity hash code and its class.
@@ -41,7 +54,7 @@ impl Entities {
                 format!("{identity_hash:x}@{}", self.class_name(class))
             }
             Lock::NotDescribed { trace, lock } => format!("#{lock}@<trace {trace}>"),
-            Lock::NoBlocker => "<no blocker>".to_owned(),
+            Lock::NoBlocker => NO_BLOCKER.to_owned(),
         }
     }
 
@@ -90,17 +103,19 @@ impl Entities {
         self.method_label(frame.method) + &place
     }
 
-    /// The innermost frame of a call chain that is not about how to park, and how
-    /// many there are beyond it, or why the chain is not known.
-    pub fn chain_label(&self, chain: ChainIndex) -> String {
+    /// The frame of a call chain at `position`, and how many there are beyond it, or why
+    /// the chain is not known.
+    pub(crate) fn chain_label(&self, chain: ChainIndex, position: usize) -> String {
         match self.chain(chain) {
-            Chain::NotRecorded => "<call chain not recorded>".to_owned(),
-            Chain::Unresolved => "<call chain still to come when the trace ended>".to_owned(),
+            Chain::NotRecorded => NOT_RECORDED.to_owned(),
+            Chain::Unresolved => UNRESOLVED.to_owned(),
             Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
-            Chain::Known { .. } => match self.shown_frame(chain) {
-                Some((frame, 0)) => self.frame_label(frame),
-                Some((frame, more)) => format!("{} [+{more}]", self.frame_label(frame)),
-                None => String::new(),
+            Chain::Known { frames, .. } => match frames.get(position..) {
+                Some([frame]) => self.frame_label(frame),
+                Some([frame, more @ ..]) => {
+                    format!("{} [+{}]", self.frame_label(frame), more.len())
+                }
+                _ => String::new(),
             },
         }
     }
@@ -117,7 +132,7 @@ impl Entities {
     /// A hash of all frames, or the label of a chain that is not known.
     pub(crate) fn chain_key(&self, chain: ChainIndex) -> String {
         let Chain::Known { frames, truncated } = self.chain(chain) else {
-            return self.chain_label(chain);
+            return self.chain_label(chain, 0);
         };
         let mut text = String::new();
         for frame in frames {

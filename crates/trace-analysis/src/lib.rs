@@ -24,16 +24,21 @@ mod entity;
 mod forward_refs;
 mod id_set;
 mod label;
+mod library;
 mod lock_analyzer;
 mod lock_dispatcher;
 mod metadata;
 mod method_table;
+mod overloads;
 mod park;
+mod placeholder;
 mod rearranger;
+mod signature;
 mod statistics;
 mod tally;
 mod timeline;
 mod trace_file;
+mod worker_loop;
 
 pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
 pub use analysis::{Analysis, Limits, TraceAnalysis};
@@ -45,6 +50,7 @@ pub use entity::{
     ThreadIndex,
 };
 pub use metadata::Metadata;
+pub use placeholder::PLACEHOLDERS;
 pub use statistics::{EVENT_TYPES, EventCount, EventType, Statistics};
 pub use tally::{WaitSums, WaitTally};
 pub use trace_file::{FileReader, Progress, TraceError, TraceFile, TraceSummary};

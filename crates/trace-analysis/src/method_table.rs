@@ -2,6 +2,7 @@
 
 use crate::aspect::Value;
 use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex};
+use crate::library;
 
 /// Remembers where the program stands in a call chain ([`Entities::code`]), which
 /// can be many frames away. That depends on the chain and on the class of the lock,
@@ -10,15 +11,28 @@ use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex};
 pub(crate) struct MethodTable {
     /// What was found last, by chain.
     known: Vec<Option<Known>>,
+    /// Who is behind the JDK and the libraries, by chain.
+    callers: Vec<Option<Value>>,
+    /// Packages and classes that are libraries.
+    libraries: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     lock_class: Option<ClassIndex>,
     value: Value,
+    position: usize,
 }
 
 impl MethodTable {
+    /// An empty table. Beside the JDK, what begins with one of `libraries` is no caller.
+    pub(crate) fn new(libraries: Vec<String>) -> Self {
+        Self {
+            libraries,
+            ..Self::default()
+        }
+    }
+
     /// The method, or the chain itself if it has no frames.
     #[inline]
     pub(crate) fn value(
@@ -34,11 +48,62 @@ impl MethodTable {
             Some(_) => {}
             None => self.known.resize(index + 1, None),
         }
-        let value = match entities.code(chain, lock) {
+        let position = entities.code(chain, lock_class);
+        let frames = entities.chain(chain).frames();
+        let frame = position.and_then(|position| frames.get(position));
+        let value = match frame {
+            Some(frame) if position != Some(0) && entities.is_in_object_wait(chain) => {
+                Value::MethodInWait(frame.method)
+            }
             Some(frame) => Value::Method(frame.method),
             None => Value::Chain(chain),
         };
-        self.known[index] = Some(Known { lock_class, value });
+        self.known[index] = Some(Known {
+            lock_class,
+            value,
+            position: position.unwrap_or(0),
+        });
         value
+    }
+
+    /// The chain, of which [`position`](Self::position) is known from now on.
+    #[inline]
+    pub(crate) fn chain(
+        &mut self,
+        chain: ChainIndex,
+        lock: LockIndex,
+        entities: &Entities,
+    ) -> Value {
+        self.value(chain, lock, entities);
+        Value::Chain(chain)
+    }
+
+    /// Which frame of `chain` the program stands in, as it was found last; the innermost
+    /// one if nobody asked.
+    pub(crate) fn position(&self, chain: ChainIndex) -> usize {
+        let known = self.known.get(chain.0 as usize).copied().flatten();
+        known.map_or(0, |known| known.position)
+    }
+
+    /// The innermost method that is of the program itself; the chain if it has no frames.
+    #[inline]
+    pub(crate) fn caller(&mut self, chain: ChainIndex, entities: &Entities) -> Value {
+        let index = chain.0 as usize;
+        if index >= self.callers.len() {
+            self.callers.resize(index + 1, None);
+        }
+        let libraries = &self.libraries;
+        let find = || {
+            let is_library = |class: &str| {
+                let mut libraries = libraries.iter();
+                libraries.any(|library| library::has_prefix(class, library))
+            };
+            match entities.program_frame(chain, is_library) {
+                Some(frame) => Value::Method(frame.method),
+                None if entities.chain(chain).frames().is_empty() => Value::Chain(chain),
+                None => Value::NoCaller,
+            }
+        };
+        *self.callers[index].get_or_insert_with(find)
     }
 }

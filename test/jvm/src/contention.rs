@@ -12,6 +12,8 @@ pub struct Contention {
     pub mechanism: String,
     /// Class of the contended object.
     pub lock_class: String,
+    /// The class that a `java.lang.Class` stands for, or that is being initialized.
+    pub mirrored_class: Option<String>,
     /// Identity of the contended object.
     pub lock_id: String,
     /// `contention`, `conditional`, `idle` or `sleep`.
@@ -206,6 +208,7 @@ mod tests {
         Contention {
             mechanism: "monitor".to_owned(),
             lock_class: "Lock".to_owned(),
+            mirrored_class: None,
             lock_id: "1@Lock".to_owned(),
             kind: "contention".to_owned(),
             after_wait: false,

@@ -47,9 +47,9 @@ fn contention_has_its_cause_and_idle_workers_are_none() {
 fn handing_over_is_no_contention() {
     let _processor = alone();
     for (kind, expected) in [
-        ("linked", &["conditional waiting"][..]),
-        ("synchronous", &["conditional waiting"]),
-        ("executor", &["conditional waiting", "idle"]),
+        ("linked", &["conditional"][..]),
+        ("synchronous", &["conditional"]),
+        ("executor", &["conditional", "idle"]),
     ] {
         let run = Jvm::traced(&["server.Handoffs", kind, "4", "200"])
             .class_path(class_path())

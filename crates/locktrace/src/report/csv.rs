@@ -23,7 +23,7 @@ pub(super) fn write(report: &Report<'_>, out: impl Write) -> io::Result<()> {
     let aspects = report.aspects.iter().map(|aspect| aspect.name());
     out.write_record(aspects.chain(SUMS))
         .map_err(output::csv_error)?;
-    write_rows(&report.rows, &mut Vec::new(), report, &mut out)?;
+    write_rows(&report.main.rows, &mut Vec::new(), report, &mut out)?;
     out.flush()
 }
 
@@ -39,7 +39,7 @@ fn write_rows(
         outer.push(text(row.value, &row.label, report.entities));
         if outer.len() == report.aspects.len() {
             let sums = row.sums;
-            let share = human::share(sums.duration_ns, report.totals.all.duration_ns);
+            let share = human::share(sums.duration_ns, report.main.totals.all.duration_ns);
             let numbers = [
                 sums.contentions,
                 sums.waits,

@@ -72,12 +72,12 @@ struct OmittedRecord {
 }
 
 pub(super) fn write(report: &Report<'_>, mut out: impl Write) -> anyhow::Result<()> {
-    let total_ns = report.totals.all.duration_ns;
+    let total_ns = report.main.totals.all.duration_ns;
     let record = ReportRecord {
         trace: trace_record(report),
         totals: totals_record(report),
-        tree: row_records(&report.rows, total_ns, report.entities),
-        omitted: omitted_record(&report.rows),
+        tree: row_records(&report.main.rows, total_ns, report.entities),
+        omitted: omitted_record(&report.main.rows),
     };
     serde_json::to_writer_pretty(&mut out, &record)?;
     out.write_all(b"\n")?;
@@ -107,7 +107,7 @@ fn trace_record<'a>(report: &Report<'a>) -> TraceRecord<'a> {
 }
 
 fn totals_record(report: &Report<'_>) -> TotalsRecord {
-    let totals = &report.totals;
+    let totals = &report.main.totals;
     let reasons = UnknownOwner::ALL.map(UnknownOwner::name);
     let by_reason = reasons.into_iter().zip(totals.unknown_owner_ns);
     TotalsRecord {

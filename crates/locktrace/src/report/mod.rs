@@ -5,7 +5,12 @@ mod json;
 mod table;
 mod tree;
 
-use trace_analysis::{Aggregation, Aspect, Entities, Rows, Totals, TraceSummary, WaitTally};
+use std::collections::HashMap;
+
+use trace_analysis::{
+    Aggregation, Aspect, ChainIndex, Entities, Rows, Totals, TraceSummary, Wait, WaitKind,
+    WaitTally,
+};
 
 use crate::Outcome;
 use crate::cli::{KindArguments, ReportArguments, ReportFormat};
@@ -15,13 +20,21 @@ use crate::{input, output, problem};
 struct Report<'a> {
     summaries: &'a [TraceSummary],
     aspects: &'a [Aspect],
-    /// What is shown.
-    kinds: &'a KindArguments,
     /// The waits of all kinds.
     waits: WaitTally,
+    /// What the user asked for.
+    main: Part,
+    /// Conditional waiting, if the user did not say what to show, and threads waited
+    /// longer for that than for locks: then it hides the bottleneck to leave it out.
+    conditional: Option<Part>,
+    entities: &'a Entities,
+}
+
+/// The waits of some kinds.
+struct Part {
+    kinds: KindArguments,
     totals: Totals,
     rows: Rows,
-    entities: &'a Entities,
 }
 
 impl Report<'_> {
@@ -34,12 +47,44 @@ impl Report<'_> {
     }
 }
 
+/// Conditional waiting, without workers whose loop takes from a queue: they are idle.
+struct Conditional {
+    aggregation: Aggregation,
+    /// Whether a call chain is that of such a worker.
+    worker_loops: HashMap<ChainIndex, bool>,
+}
+
+impl Conditional {
+    fn new(aggregation: Aggregation) -> Self {
+        Self {
+            aggregation,
+            worker_loops: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, wait: &Wait, entities: &Entities) {
+        let is_worker_loop = self.worker_loops.entry(wait.chain);
+        if !*is_worker_loop.or_insert_with(|| entities.is_worker_loop(wait.chain)) {
+            self.aggregation.add(wait, entities);
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
-    let mut aggregation = Aggregation::new(arguments.by.as_slice());
+    let kinds = arguments.kinds.or_contention();
+    let new_aggregation =
+        || Aggregation::with_libraries(arguments.by.as_slice(), arguments.library.clone());
+    let mut aggregation = new_aggregation();
+    let shows_more = arguments.format == ReportFormat::Table && arguments.kinds.is_default();
+    let mut conditional = shows_more.then(|| Conditional::new(new_aggregation()));
     let analyzed = input::analyze(&traces, |wait, entities| {
-        if arguments.kinds.contains(wait.kind) {
+        if kinds.contains(wait.kind) {
             aggregation.add(wait, entities);
+        } else if wait.kind == WaitKind::Conditional
+            && let Some(conditional) = &mut conditional
+        {
+            conditional.add(wait, entities);
         }
         Ok(())
     })?;
@@ -47,14 +92,26 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     for summary in &analyzed.summaries {
         waits.merge(&summary.waits);
     }
+    let entities = &analyzed.entities;
+    let main = Part {
+        kinds,
+        totals: aggregation.totals(),
+        rows: aggregation.rows(arguments.selection(), entities),
+    };
+    let conditional = conditional
+        .map(|Conditional { aggregation, .. }| Part {
+            kinds: KindArguments::only(WaitKind::Conditional),
+            totals: aggregation.totals(),
+            rows: aggregation.rows(arguments.selection_beside(), entities),
+        })
+        .filter(|part| part.totals.all.duration_ns > main.totals.all.duration_ns);
     let report = Report {
         summaries: &analyzed.summaries,
         aspects: &arguments.by,
-        kinds: &arguments.kinds,
         waits,
-        totals: aggregation.totals(),
-        rows: aggregation.rows(arguments.selection(), &analyzed.entities),
-        entities: &analyzed.entities,
+        main,
+        conditional,
+        entities,
     };
     match arguments.format {
         ReportFormat::Table => {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 
-use super::Report;
 use super::tree::Tree;
+use super::{Part, Report};
 use crate::facts;
 use crate::human::{self, plural};
 
@@ -14,21 +14,39 @@ pub(super) fn render(report: &Report<'_>, width: Option<usize>, full_chains: boo
     for summary in report.summaries {
         facts::add_trace(&mut text, summary);
     }
-    if report.totals.all.waits > 0 {
+    if report.main.totals.all.waits > 0 {
         write_totals(&mut text, report);
     }
     write_others(&mut text, report);
-    if report.totals.all.waits == 0 {
+    if report.main.totals.all.waits == 0 {
         text.push_str("\nNo thread had to wait for a lock.\n");
-        return text;
+    } else {
+        text.push('\n');
+        Tree::new(&report.main, report, full_chains).render(&mut text, width);
     }
-    text.push('\n');
-    Tree::new(report, full_chains).render(&mut text, width);
+    if let Some(part) = &report.conditional {
+        write_conditional(&mut text, part);
+        Tree::new(part, report, full_chains).render(&mut text, width);
+    }
     text
 }
 
+/// What comes before a table of conditional waiting.
+fn write_conditional(text: &mut String, part: &Part) {
+    let all = part.totals.all;
+    let waited = format!(
+        "{} in {}, longest {}: for another thread to do something, idle workers left out",
+        human::duration(all.duration_ns),
+        plural(all.waits, "wait"),
+        human::duration(all.max_wait_ns),
+    );
+    text.push('\n');
+    facts::add(text, "Conditional", &waited);
+    text.push('\n');
+}
+
 fn write_totals(text: &mut String, report: &Report<'_>) {
-    let totals = &report.totals;
+    let totals = &report.main.totals;
     let all = totals.all;
     let threads = human::share(all.duration_ns, report.duration_ns());
     let blocked = format!(
@@ -39,7 +57,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
     );
     facts::add(text, "Blocked", &blocked);
 
-    let shown = |waiting| report.kinds.contains(waiting);
+    let shown = |waiting| report.main.kinds.contains(waiting);
     let of_mechanism = |wanted| {
         report
             .waits
@@ -95,8 +113,10 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
 fn write_others(text: &mut String, report: &Report<'_>) {
     let others = WaitKind::ALL.into_iter().filter_map(|kind| {
         let of_kind = report.waits.sum(|_, waiting| waiting == kind);
-        let is_hidden = !report.kinds.contains(kind) && of_kind.waits > 0;
-        is_hidden.then(|| format!("{} {}", kind.name(), sums(of_kind)))
+        let is_hidden = !report.main.kinds.contains(kind) && of_kind.waits > 0;
+        let is_below = kind == WaitKind::Conditional && report.conditional.is_some();
+        let remark = if is_below { ", see below" } else { "" };
+        is_hidden.then(|| format!("{} {}{remark}", kind.name(), sums(of_kind)))
     });
     let others: Vec<_> = others.collect();
     if !others.is_empty() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 use trace_analysis::{Aspect, Row, Rows, Sums, Value, WaitKind};
 
-use super::Report;
+use super::{Part, Report};
 use crate::cli::KindArguments;
 use crate::human;
 use crate::name::{chain_line, fit, width};
@@ -30,26 +30,28 @@ enum Label<'a> {
     Row(&'a Row),
     /// A frame of the call chain above.
     Frame(String),
-    /// How many rows are left out.
-    Omitted(usize),
+    /// How many rows are left out, and their time in nanoseconds.
+    Omitted(usize, u64),
 }
 
 /// The rows of a report as a tree.
 pub(super) struct Tree<'a> {
+    part: &'a Part,
     report: &'a Report<'a>,
     full_chains: bool,
     lines: Vec<Line<'a>>,
 }
 
 impl<'a> Tree<'a> {
-    /// The tree, with a line for each frame if `full_chains`.
-    pub(super) fn new(report: &'a Report<'a>, full_chains: bool) -> Self {
+    /// The tree of a part of a report, with a line for each frame if `full_chains`.
+    pub(super) fn new(part: &'a Part, report: &'a Report<'a>, full_chains: bool) -> Self {
         let mut tree = Self {
+            part,
             report,
             full_chains,
             lines: Vec::new(),
         };
-        tree.add(&report.rows, "", true);
+        tree.add(&part.rows, "", true);
         tree
     }
 
@@ -70,23 +72,23 @@ impl<'a> Tree<'a> {
             self.add(&row.children, &stem, false);
         }
         if rows.omitted > 0 {
-            let share = human::share(rows.omitted_ns, self.report.totals.all.duration_ns);
+            let share = human::share(rows.omitted_ns, self.part.totals.all.duration_ns);
             let (branches, _) = grow(stem, true, is_root);
             self.lines.push(Line {
                 numbers: [
                     human::percent(share),
-                    human::duration(rows.omitted_ns),
+                    String::new(),
                     String::new(),
                     String::new(),
                 ],
                 branches,
-                label: Label::Omitted(rows.omitted),
+                label: Label::Omitted(rows.omitted, rows.omitted_ns),
             });
         }
     }
 
     fn numbers(&self, sums: Sums) -> [String; 4] {
-        let share = human::share(sums.duration_ns, self.report.totals.all.duration_ns);
+        let share = human::share(sums.duration_ns, self.part.totals.all.duration_ns);
         [
             human::percent(share),
             human::duration(sums.duration_ns),
@@ -118,7 +120,12 @@ impl<'a> Tree<'a> {
     pub(super) fn render(&self, text: &mut String, width_limit: Option<usize>) {
         let mut numbers = Table::new();
         numbers.load_style(presets::NOTHING);
-        numbers.set_header(["Share", "Blocked", "Waits", "Longest"]);
+        let blocked = if self.part.kinds.contains(WaitKind::Contention) {
+            "Blocked"
+        } else {
+            "Waited"
+        };
+        numbers.set_header(["Share", blocked, "Waits", "Longest"]);
         numbers.add_rows(self.lines.iter().map(|line| &line.numbers));
         for column in numbers.column_iter_mut() {
             column.set_cell_alignment(CellAlignment::Right);
@@ -145,7 +152,7 @@ impl<'a> Tree<'a> {
     fn label(&self, label: &Label<'_>, room: Option<usize>) -> String {
         match label {
             Label::Row(row) => {
-                let role = role(row, self.report.kinds);
+                let role = role(row, &self.part.kinds);
                 let room = room.map(|room| room.saturating_sub(width(role)));
                 dim(role) + &self.row_label(row, room)
             }
@@ -153,7 +160,11 @@ impl<'a> Tree<'a> {
                 let room = room.map(|room| room.saturating_sub(width(CALLED_BY)));
                 dim(CALLED_BY) + &fit(frame, room)
             }
-            Label::Omitted(rows) => dim(&format!("… {} more", human::count(*rows as u64))),
+            Label::Omitted(rows, duration_ns) => dim(&format!(
+                "and {} more, {} in all",
+                human::count(*rows as u64),
+                human::duration(*duration_ns)
+            )),
         }
     }
 
@@ -166,7 +177,10 @@ impl<'a> Tree<'a> {
         match frames {
             [] => fit(&row.label, room),
             [innermost, ..] if self.full_chains => fit(&entities.frame_label(innermost), room),
-            _ => chain_line(frames, entities, room.unwrap_or(CHAIN_WIDTH)),
+            _ => {
+                let frames = &frames[row.first_frame..];
+                chain_line(frames, entities, room.unwrap_or(CHAIN_WIDTH))
+            }
         }
     }
 }
@@ -186,8 +200,10 @@ fn role(row: &Row, kinds: &KindArguments) -> &'static str {
     match (row.aspect, row.value) {
         (_, Value::UnknownOwner(_)) => "",
         (Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock, _) => "",
-        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) if only_locks => "blocked ",
-        (Aspect::Thread | Aspect::Method | Aspect::Chain, _) => "waited ",
+        (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) if only_locks => {
+            "blocked "
+        }
+        (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) => "waited ",
         _ if only_locks => "held by ",
         _ if kinds.contains(WaitKind::Contention) => "held or woken by ",
         _ => "woken by ",

@@ -5,6 +5,7 @@ use std::process::Command;
 use assert_cmd::cargo::CommandCargoExt;
 use insta::assert_snapshot;
 use serde_json::Value;
+use trace_analysis::{Aspect, PLACEHOLDERS, UnknownOwner, WaitKind};
 
 use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, locktrace, succeed};
@@ -45,7 +46,7 @@ fn report_with_full_chains() {
 #[test]
 fn report_as_csv() {
     assert_snapshot!(demo(
-        "report demo.lct --by group,lock,owner-thread --format csv"
+        "report demo.lct --by mechanism,lock,owner-thread --format csv"
     ));
 }
 
@@ -66,6 +67,78 @@ fn report_as_json() {
     assert_snapshot!(demo(
         "report demo.lct --by lock-class,owner-chain --top 1 --format json"
     ));
+}
+
+#[test]
+fn rows_with_little_time_are_added_up_unless_asked_for() {
+    let mut sample = Sample::new(&["main", "worker-1"]);
+    for (lock, start_us, duration_us) in [(1, 0, 10_000), (2, 20_000, 9), (3, 20_010, 8)] {
+        sample.enter(2, lock, start_us, HASHTABLE_GET);
+        sample.exit(1, lock, start_us + duration_us, HASHTABLE_PUT);
+        sample.entered(2, lock, start_us + duration_us, 0);
+    }
+    let directory = directory_with(&sample, "small.lct");
+    let output = |arguments: &str| {
+        let report = succeed(directory.path(), &format!("report small.lct {arguments}"));
+        let classes = [
+            "java.util.Hashtable",
+            "Class of avrora.util.Terminal",
+            "Queue",
+        ];
+        let count = |class| report.lines().any(|line| line.ends_with(class)).into();
+        let shown: u64 = classes.map(count).iter().sum();
+        (shown, report.contains("  and 2 more, 17.0 µs in all\n"))
+    };
+    assert_eq!(output("--by lock-class"), (1, true));
+    for asked_for in ["--all", "--min-share 0"] {
+        assert_eq!(output(&format!("--by lock-class {asked_for}")), (3, false));
+    }
+    let json = json(&succeed(
+        directory.path(),
+        "report small.lct --by lock --format json",
+    ));
+    assert_eq!(json["tree"].as_array().expect("rows").len(), 3);
+    let csv = succeed(directory.path(), "report small.lct --by lock --format csv");
+    assert_eq!(csv.lines().count(), 1 + 3);
+}
+
+/// Idle workers apart. What is shown unasked must not be mistaken for contention.
+#[test]
+fn conditional_waiting_is_shown_where_it_outweighs_contention() {
+    let mut sample = Sample::demo();
+    sample.wait_for_condition(2, 1, 1_000);
+    let directory = directory_with(&sample, "latch.lct");
+    let report =
+        |arguments: &str| succeed(directory.path(), &format!("report latch.lct{arguments}"));
+    assert!(!report("").contains("woken by"), "{}", report(""));
+
+    sample.wait_for_condition(2, 1, 1_000_000);
+    sample.save(directory.path(), "latch.lct");
+    assert_snapshot!(report(""));
+    for arguments in [" --kind contention", " --kind all"] {
+        assert!(!report(arguments).contains("\nConditional "), "{arguments}");
+    }
+    let tree = &json(&report(" --format json"))["tree"];
+    assert!(!tree.to_string().contains("CountDownLatch"), "{tree}");
+}
+
+#[test]
+fn help_explains_what_reports_print() {
+    let help = demo("report --help");
+    // However wide the terminal is.
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reasons = UnknownOwner::ALL.map(UnknownOwner::label);
+    let kinds = WaitKind::ALL.map(WaitKind::name);
+    let aspects = Aspect::ALL.map(Aspect::name);
+    let placeholders = PLACEHOLDERS.map(|(placeholder, _)| placeholder);
+    let words = reasons
+        .iter()
+        .chain(&kinds)
+        .chain(&aspects)
+        .chain(&placeholders);
+    for word in words {
+        assert!(help.contains(word), "{word}");
+    }
 }
 
 #[test]

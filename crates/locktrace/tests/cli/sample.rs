@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trace_format::{
-    ChainId, ChainRef, ChunkWriter, Counter, Event, FileHeader, Frame, LockId, PARK_DOMAINS,
-    SegmentEncoder, ThreadId,
+    Blocker, ChainId, ChainRef, ChunkWriter, ClassId, Counter, Event, FileHeader, Frame, LockId,
+    PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, Unpark,
 };
 
 /// A trace under construction.
@@ -14,6 +14,8 @@ pub(crate) struct Sample {
     threads: Vec<Vec<Event<'static>>>,
     sequences: Vec<u64>,
     counters: Vec<(Counter, u64)>,
+    /// How often a thread has waited for a latch.
+    conditions: u64,
 }
 
 /// Java frames of the samples: class, source file, method, descriptor, line.
@@ -115,6 +117,7 @@ impl Sample {
             threads: vec![Vec::new(); names.len()],
             sequences: vec![0; 3],
             counters: Vec::new(),
+            conditions: 0,
         };
         for (at, name) in names.iter().enumerate() {
             let java_id = at as u64 + 10;
@@ -236,6 +239,104 @@ impl Sample {
             (Counter::DrainerCpuNs, 412_000),
         ];
         sample
+    }
+
+    /// `thread` waits until `waker` counts down a latch.
+    pub(crate) fn wait_for_condition(
+        &mut self,
+        thread: ThreadId,
+        waker: ThreadId,
+        duration_us: u64,
+    ) {
+        const LATCH: ClassId = 90;
+        let latch = "java.util.concurrent.CountDownLatch";
+        let queue = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
+        for (id, name) in [
+            (LATCH, "java.util.concurrent.CountDownLatch$Sync"),
+            (91, queue),
+            (92, latch),
+            (93, "avrora.sim.Simulation"),
+        ] {
+            self.write(waker, class(id, name, ""));
+        }
+        for (method, class, name) in [
+            (90, 91, "parkAndCheckInterrupt"),
+            (91, 92, "await"),
+            (92, 93, "join"),
+            (93, 91, "doReleaseShared"),
+            (94, 92, "countDown"),
+            (95, 93, "end"),
+        ] {
+            let signature = "()V";
+            self.write(
+                waker,
+                Event::Method {
+                    method,
+                    class,
+                    name,
+                    signature,
+                },
+            );
+        }
+        for (chain, methods) in [(90, [90, 91, 92]), (91, [93, 94, 95])] {
+            let frames = methods.map(|method| Frame {
+                method,
+                bci: 1,
+                line: -1,
+            });
+            self.write(
+                waker,
+                Event::Chain {
+                    chain,
+                    frames: frames.into(),
+                    truncated: false,
+                },
+            );
+        }
+        let blocker = Blocker {
+            class: LATCH,
+            identity_hash: 1,
+        };
+        let domain = 1;
+        let sequence = 1 + 3 * self.conditions;
+        let permit = 8 * (1 + self.conditions as Permit);
+        self.conditions += 1;
+        let end_ns = duration_us * MICROSECOND;
+        self.write(
+            thread,
+            Event::ParkBegin(ParkBegin {
+                domain,
+                sequence,
+                time_ns: 0,
+                blocker,
+                chain: 90,
+                ..ParkBegin::default()
+            }),
+        );
+        self.write(
+            waker,
+            Event::Unpark(Unpark {
+                domain,
+                sequence: sequence + 1,
+                time_ns: end_ns - 1_000,
+                target: u64::from(thread) + 9,
+                permit,
+                blocker,
+                chain: 91,
+                ..Unpark::default()
+            }),
+        );
+        self.write(
+            thread,
+            Event::ParkEnd(ParkEnd {
+                domain,
+                sequence: sequence + 2,
+                time_ns: end_ns,
+                reason: ParkEndReason::Unparked,
+                permit,
+                ..ParkEnd::default()
+            }),
+        );
     }
 
     /// Adds what the tracer counted of its own cost: the processor runs at

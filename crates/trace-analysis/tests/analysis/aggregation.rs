@@ -104,6 +104,7 @@ fn every_aspect_tells_contentions_apart() {
 #[test]
 fn leaves_out_rows_but_not_their_time() {
     let top = Selection {
+        unless_all_are_small: false,
         top: Some(1),
         min_share: 0.0,
     };
@@ -112,6 +113,7 @@ fn leaves_out_rows_but_not_their_time() {
         "Lock.a: 70 ns, 2 contentions, 2 waits, at most 40 ns\n3 more: 59 ns\n"
     );
     let large = Selection {
+        unless_all_are_small: false,
         top: None,
         min_share: 0.5,
     };

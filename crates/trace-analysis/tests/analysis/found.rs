@@ -109,8 +109,11 @@ impl FoundWait {
 
 /// The name of the method, `?` where the chain is not known.
 fn method(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> String {
-    match entities.code(chain, lock) {
-        Some(frame) => entities.method(frame.method).name.to_string(),
+    match entities.code(chain, entities.lock_class(lock)) {
+        Some(position) => {
+            let frame = entities.chain(chain).frames()[position];
+            entities.method(frame.method).name.to_string()
+        }
         None => "?".to_owned(),
     }
 }

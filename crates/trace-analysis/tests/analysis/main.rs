@@ -6,6 +6,7 @@ mod forward_refs;
 mod found;
 mod history;
 mod hostile_files;
+mod names;
 mod park_history;
 mod park_script;
 mod park_simulator;

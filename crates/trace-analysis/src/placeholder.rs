@@ -1,0 +1,31 @@
+//! What stands in the place of a name where there is none.
+
+pub(crate) const NO_BLOCKER: &str = "<no blocker>";
+pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
+pub(crate) const NOT_RECORDED: &str = "<call chain not recorded>";
+pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace ended>";
+
+/// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
+/// number that the trace knows the thing by.
+pub const PLACEHOLDERS: [(&str, &str); 10] = [
+    (NO_BLOCKER, "the thread parked and did not say on what"),
+    (
+        NO_CALLER,
+        "no frame of the call chain is of the program itself",
+    ),
+    (
+        NOT_RECORDED,
+        "the tracer could not walk the stack, or was told not to",
+    ),
+    (
+        UNRESOLVED,
+        "the owner waited in Object.wait, and released the lock for good only after the end of the trace",
+    ),
+    ("<call chain #N not described>", LOST),
+    ("<class #N not described>", LOST),
+    ("<lock #N not described>", LOST),
+    ("<method #N not described>", LOST),
+    ("<thread #N not described>", LOST),
+    ("<thread not described>", "the thread wrote no event"),
+];
+const LOST: &str = "its description is lost";

@@ -1,0 +1,436 @@
+//! What locks, methods and call chains are called.
+
+use trace_analysis::{
+    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, PLACEHOLDERS, Rows, Selection, Wait,
+};
+use trace_format::{ChainRef, Event, Frame, LockId, PARK_DOMAINS, ThreadId};
+
+use crate::{park_script, script};
+
+type Events = Vec<(ThreadId, Event<'static>)>;
+
+const LOCK: LockId = PARK_DOMAINS + 1;
+
+/// Two waits of thread 2, for 40 ns and for 10 ns, both because of thread 1.
+fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
+    let mut events = Vec::new();
+    for (at, ((&chain, &owner), duration_ns)) in
+        (0..).zip(blocked.iter().zip(&owners).zip([40, 10]))
+    {
+        let (sequence, time_ns) = (3 * at + 1, 100 * at);
+        let enter = Event::ContendedEnter {
+            lock: LOCK,
+            sequence,
+            time_ns,
+            chain,
+            after_wait: false,
+        };
+        let exit = Event::ContendedExit {
+            lock: LOCK,
+            sequence: sequence + 1,
+            time_ns: time_ns + duration_ns,
+            chain: ChainRef::Chain(owner),
+        };
+        let entered = Event::ContendedEntered {
+            lock: LOCK,
+            sequence: sequence + 2,
+            time_ns: time_ns + duration_ns,
+            safepoint_ns: 0,
+        };
+        events.extend([(2, enter), (1, exit), (2, entered)]);
+    }
+    events
+}
+
+fn lock(class: u32, mirrored_class: u32) -> (ThreadId, Event<'static>) {
+    let description = Event::LockDescription {
+        lock: LOCK,
+        class,
+        mirrored_class,
+        identity_hash: 0xcafe,
+        monitor_address: 0,
+    };
+    (2, description)
+}
+
+/// A class of the application's loader, or of the JVM's own if its name says so.
+fn class(class: u32, name: &'static str) -> (ThreadId, Event<'static>) {
+    let is_jdk = name.starts_with("java.") || name.starts_with('[');
+    let event = Event::Class {
+        class,
+        super_class: 0,
+        loader: if is_jdk { 0 } else { 1 },
+        name,
+        source_file: "",
+        loader_class: if is_jdk {
+            ""
+        } else {
+            "sun.misc.Launcher$AppClassLoader"
+        },
+    };
+    (0, event)
+}
+
+fn method(
+    method: u32,
+    class: u32,
+    name: &'static str,
+    signature: &'static str,
+) -> (ThreadId, Event<'static>) {
+    let event = Event::Method {
+        method,
+        class,
+        name,
+        signature,
+    };
+    (0, event)
+}
+
+/// A chain of these methods, the innermost first.
+fn chain(chain: u32, methods: &[u32]) -> (ThreadId, Event<'static>) {
+    let frames = methods.iter().map(|&method| Frame {
+        method,
+        bci: 0,
+        line: -1,
+    });
+    let event = Event::Chain {
+        chain,
+        frames: frames.collect(),
+        truncated: false,
+    };
+    (0, event)
+}
+
+fn collect(events: &Events) -> Metadata {
+    let mut metadata = Metadata::default();
+    for (thread, event) in events {
+        metadata.collect(*thread, event);
+    }
+    metadata
+}
+
+fn rows_of(aggregation: &mut Aggregation, metadata: &Events, events: &Events) -> Rows {
+    let mut analysis = Analysis::new(Limits::default());
+    let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
+    let mut trace = analysis.begin_trace(collect(metadata));
+    for (thread, event) in metadata.iter().chain(events) {
+        trace.event(*thread, event, &mut add);
+    }
+    trace.finish(&mut add);
+    aggregation.rows(Selection::default(), analysis.entities())
+}
+
+fn labels(aspect: Aspect, metadata: &Events, events: &Events) -> Vec<&'static str> {
+    labels_with_libraries(aspect, &[], metadata, events)
+}
+
+fn labels_with_libraries(
+    aspect: Aspect,
+    libraries: &[&str],
+    metadata: &Events,
+    events: &Events,
+) -> Vec<&'static str> {
+    let libraries = libraries.iter().map(|&library| library.to_owned());
+    let mut aggregation = Aggregation::with_libraries([aspect], libraries.collect());
+    let rows = rows_of(&mut aggregation, metadata, events);
+    let labels = rows.rows.into_iter().map(|row| &*row.label.leak());
+    labels.collect()
+}
+
+#[test]
+fn class_objects_are_named_after_their_class() {
+    let metadata = vec![
+        class(1, "java.lang.Class"),
+        class(2, "avrora.sim.SimPrinter"),
+    ];
+    let mut events = vec![lock(1, 2)];
+    events.extend(waits([9, 9], [9, 9]));
+    let of = |aspect| labels(aspect, &metadata, &events);
+    assert_eq!(of(Aspect::LockClass), ["Class of avrora.sim.SimPrinter"]);
+    assert_eq!(of(Aspect::Lock), ["Class of avrora.sim.SimPrinter@cafe"]);
+}
+
+/// The owner stands wherever it used the class first.
+#[test]
+fn class_initialization_is_named_after_its_class_and_blamed_on_the_thread() {
+    let metadata = vec![
+        class(1, "[I"),
+        class(2, "com.example.Slow"),
+        class(3, "com.example.Main"),
+        method(1, 3, "run", "()V"),
+        chain(1, &[1]),
+        (1, start(1, "initializer")),
+        (2, start(2, "waiter")),
+    ];
+    let mut events = vec![lock(1, 2)];
+    events.extend(waits([1, 1], [1, 1]));
+    let of = |aspect| labels(aspect, &metadata, &events);
+    let name = "initialization of class com.example.Slow";
+    assert_eq!(of(Aspect::LockClass), [name]);
+    assert_eq!(of(Aspect::Lock), [format!("{name}@cafe")]);
+    assert_eq!(of(Aspect::OwnerMethod), ["thread initializer"]);
+    assert_eq!(of(Aspect::OwnerCaller), ["com.example.Main.run"]);
+    assert_eq!(of(Aspect::OwnerThread), ["initializer"]);
+    assert_eq!(of(Aspect::Method), ["com.example.Main.run"]);
+}
+
+fn start(java_id: u64, name: &'static str) -> Event<'static> {
+    Event::ThreadStart {
+        time_ns: 0,
+        java_id,
+        name,
+    }
+}
+
+#[test]
+fn overloads_show_their_parameters_wherever_they_are() {
+    let metadata = vec![
+        class(1, "com.example.Store"),
+        method(1, 1, "process", "(Lorg/apache/KahaCommand;)V"),
+        method(2, 1, "process", "(Ljava/util/List;[I)V"),
+        method(3, 1, "process", "(Lorg/List;[I)V"),
+        method(4, 1, "close", "()V"),
+        // The compiler's bridge from an interface has the same parameters.
+        method(5, 1, "close", "()Ljava/lang/Object;"),
+        chain(1, &[1]),
+        chain(2, &[2]),
+        chain(3, &[3]),
+        chain(4, &[4]),
+    ];
+    let of = |aspect, blocked, owners| {
+        let mut events = vec![lock(1, 0)];
+        events.extend(waits(blocked, owners));
+        labels(aspect, &metadata, &events)
+    };
+    // Alone or beside another one: there is one in the trace.
+    let process = "com.example.Store.process(KahaCommand)";
+    assert_eq!(of(Aspect::Method, [1, 1], [2, 3]), [process]);
+    assert_eq!(
+        of(Aspect::OwnerMethod, [2, 3], [1, 4]),
+        [process, "com.example.Store.close"]
+    );
+    assert_eq!(of(Aspect::OwnerCaller, [2, 3], [1, 1]), [process]);
+    // Where simple names are not enough, all is said.
+    assert_eq!(
+        of(Aspect::Method, [2, 3], [1, 1]),
+        [
+            "com.example.Store.process(java.util.List, int[]): void",
+            "com.example.Store.process(org.List, int[]): void"
+        ]
+    );
+    // Which one it is in a call chain, the line tells.
+    assert_eq!(
+        of(Aspect::Chain, [1, 1], [1, 1]),
+        ["com.example.Store.process"]
+    );
+}
+
+#[test]
+fn a_thread_back_from_object_wait_stands_in_its_caller() {
+    let metadata = vec![
+        class(1, "java.lang.Object"),
+        class(2, "com.example.Queue"),
+        method(1, 1, "wait", "(J)V"),
+        method(2, 1, "wait", "()V"),
+        method(3, 2, "take", "()V"),
+        chain(1, &[1, 2, 3]),
+        chain(2, &[3]),
+        chain(3, &[1]),
+    ];
+    let of = |aspect, blocked| {
+        let mut events = vec![lock(2, 0)];
+        events.extend(waits(blocked, [2, 2]));
+        labels(aspect, &metadata, &events)
+    };
+    assert_eq!(
+        of(Aspect::Method, [1, 2]),
+        [
+            "Object.wait ← com.example.Queue.take",
+            "com.example.Queue.take"
+        ]
+    );
+    assert_eq!(
+        of(Aspect::Chain, [1, 2]),
+        ["com.example.Queue.take", "com.example.Queue.take"],
+        "from the caller on"
+    );
+    // Without a caller there is nobody else to name.
+    assert_eq!(of(Aspect::Method, [3, 3]), ["java.lang.Object.wait"]);
+}
+
+#[test]
+fn callers_are_outside_of_the_jdk_and_of_libraries() {
+    let metadata = vec![
+        class(1, "java.util.concurrent.ConcurrentHashMap"),
+        class(2, "org.cache.ReadWriteLockSync"),
+        class(3, "com.example.Shop"),
+        method(1, 1, "computeIfAbsent", "()V"),
+        method(2, 2, "unlock", "()V"),
+        method(3, 3, "order", "()V"),
+        chain(1, &[1, 2, 3]),
+        chain(2, &[1]),
+    ];
+    let of = |aspect, libraries: &[&str]| {
+        let mut events = vec![lock(1, 0)];
+        events.extend(waits([1, 2], [1, 2]));
+        labels_with_libraries(aspect, libraries, &metadata, &events)
+    };
+    let nobody = "<only the JDK and libraries>";
+    for aspect in [Aspect::Caller, Aspect::OwnerCaller] {
+        assert_eq!(
+            of(aspect, &[]),
+            ["org.cache.ReadWriteLockSync.unlock", nobody]
+        );
+        for library in ["org.cache", "org", "org.cache.ReadWriteLockSync"] {
+            assert_eq!(of(aspect, &[library]), ["com.example.Shop.order", nobody]);
+        }
+        assert_eq!(of(aspect, &["org", "com.example"]), [nobody]);
+    }
+}
+
+/// Those that go ahead are how the lock works.
+#[test]
+fn chains_of_parked_threads_begin_at_the_caller_of_the_lock() {
+    let trace = "
+        ReentrantLock
+        10 T2 park lock/b owner T1
+        50 T1 unpark T2 unlock/a
+        50 T2 woken
+        60 T2 unpark T3 c
+    ";
+    let mut metadata = script::metadata_events();
+    metadata.extend(park_script::metadata_events());
+    for (aspect, expected) in [
+        (Aspect::Chain, "Lock.b(Lock.java:1)"),
+        (Aspect::OwnerChain, "Lock.a(Lock.java:1)"),
+    ] {
+        let mut aggregation = Aggregation::new([aspect]);
+        let rows = rows_of(&mut aggregation, &metadata, &park_script::parse(trace));
+        let row = &rows.rows[0];
+        assert_eq!(row.label, expected);
+        assert!(row.first_frame > 0, "{row:?}");
+    }
+}
+
+#[test]
+fn workers_that_take_from_a_queue_in_a_loop_of_their_own_are_found() {
+    let metadata = vec![
+        class(1, "java.util.concurrent.LinkedBlockingQueue"),
+        class(2, "java.util.concurrent.SynchronousQueue$TransferStack"),
+        class(3, "com.example.Worker"),
+        class(4, "java.lang.Thread"),
+        class(5, "java.util.concurrent.SynchronousQueue"),
+        class(6, "com.example.Pool"),
+        method(1, 1, "take", "()V"),
+        method(2, 2, "awaitFulfill", "()V"),
+        method(3, 3, "run", "()V"),
+        method(4, 4, "run", "()V"),
+        method(5, 5, "poll", "()V"),
+        method(6, 3, "next", "()V"),
+        method(7, 1, "put", "()V"),
+        method(8, 6, "borrow", "()V"),
+    ];
+    for (frames, expected) in [
+        (&[1, 3, 4][..], true),
+        (&[1, 3], true),
+        (&[1, 4], true),
+        (&[2, 5, 6, 3, 4], true),
+        // Somebody needs what it takes.
+        (&[5, 8, 6, 3, 4], false),
+        (&[1, 6], false),
+        (&[1, 3, 3, 4], false),
+        // A producer of a full queue.
+        (&[7, 3, 4], false),
+        (&[3, 4], false),
+    ] {
+        let mut metadata = metadata.clone();
+        metadata.push(chain(1, frames));
+        let mut found = None;
+        let mut on_wait =
+            |wait: &Wait, entities: &Entities| found = Some(entities.is_worker_loop(wait.chain));
+        let mut analysis = Analysis::new(Limits::default());
+        let mut trace = analysis.begin_trace(collect(&metadata));
+        let lock = [lock(1, 0)];
+        for (thread, event) in metadata.iter().chain(&lock).chain(&waits([1, 1], [1, 1])) {
+            trace.event(*thread, event, &mut on_wait);
+        }
+        trace.finish(&mut on_wait);
+        assert_eq!(found, Some(expected), "{frames:?}");
+    }
+}
+
+/// The report's help explains what is listed.
+#[test]
+fn every_placeholder_is_listed() {
+    let mut found = Vec::new();
+    let mut add = |labels: Vec<&'static str>| {
+        let placeholders = labels.into_iter().filter(|label| label.starts_with('<'));
+        found.extend(placeholders.map(|label| {
+            // Without the number, and without what a placeholder is only a part of.
+            let (label, _) = label.split_once('>').expect("its end");
+            let is_number = |c: char| c.is_ascii_digit();
+            match label.split_once('#') {
+                Some((before, after)) => {
+                    format!("{before}#N{}>", after.trim_start_matches(is_number))
+                }
+                None => format!("{label}>"),
+            }
+        }));
+    };
+    let nothing = Vec::new();
+    let jdk = vec![
+        class(1, "java.util.Vector"),
+        method(1, 1, "add", "()V"),
+        chain(1, &[1]),
+        chain(2, &[77]),
+    ];
+    let mut events = vec![lock(88, 0)];
+    events.extend(waits([1, 2], [0, 3]));
+    for aspect in Aspect::ALL {
+        add(labels(aspect, &nothing, &waits([0, 1], [0, 1])));
+        add(labels(aspect, &jdk, &events));
+    }
+    found.sort();
+    found.dedup();
+    found.retain(|label| !label.starts_with("<owner unknown: "));
+    for label in &found {
+        let listed = PLACEHOLDERS
+            .iter()
+            .any(|(placeholder, _)| placeholder == label);
+        assert!(listed, "{label}");
+    }
+    assert!(found.len() >= 7, "{found:?}");
+}
+
+/// Each of twenty threads waits for five percent of the time.
+#[test]
+fn small_rows_are_left_out_unless_there_are_no_others() {
+    let enters = (1..=20).map(|thread| format!("10 T{thread} enter a\n"));
+    let entered = (1..=20).map(|thread| format!("20 T{thread} entered\n"));
+    let events = script::parse(&enters.chain(entered).collect::<String>());
+    let mut aggregation = Aggregation::new([Aspect::Thread]);
+    let mut analysis = Analysis::new(Limits::default());
+    let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
+    let mut trace = analysis.begin_trace(Metadata::default());
+    for (thread, event) in events {
+        trace.event(thread, &event, &mut add);
+    }
+    trace.finish(&mut add);
+    let count = |percent: f64, unless_all_are_small| {
+        let selection = Selection {
+            top: Some(3),
+            min_share: percent / 100.0,
+            unless_all_are_small,
+        };
+        let rows = aggregation.rows(selection, analysis.entities());
+        (rows.rows.len(), rows.omitted, rows.omitted_ns)
+    };
+    assert_eq!(count(4.0, false), (3, 17, 170));
+    assert_eq!(count(6.0, false), (0, 20, 200));
+    assert_eq!(count(6.0, true), (3, 17, 170));
+    assert_eq!(
+        count(11.0, true),
+        (0, 20, 200),
+        "together not ten times as much"
+    );
+}
