@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     benchmarks: Vec<String>,
 
-    /// Configurations; ratios need `stock` [default: all]
+    /// Configurations; ratios are to `stock`, or without it to the first [default: all]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     configurations: Vec<Configuration>,
 
@@ -116,7 +117,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK")]
     jdk: Option<PathBuf>,
 
-    /// The same JDK without patches [default: build/jdk-stock]
+    /// The same JDK without patches, for `stock` [default: build/jdk-stock]
     #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK_STOCK")]
     jdk_stock: Option<PathBuf>,
 
@@ -213,12 +214,15 @@ impl Cli {
         if configurations.is_empty() {
             configurations = Configuration::value_variants().to_vec();
         }
-        configurations.sort_unstable();
-        configurations.dedup();
+        let mut seen = BTreeSet::new();
+        configurations.retain(|&configuration| seen.insert(configuration));
+        let measures_stock = seen.contains(&Configuration::Stock);
         Ok(Plan {
             jdks: Jdks {
                 traced: jdk(self.jdk, "jdk")?,
-                stock: jdk(self.jdk_stock, "jdk-stock")?,
+                stock: measures_stock
+                    .then(|| jdk(self.jdk_stock, "jdk-stock"))
+                    .transpose()?,
             },
             applications,
             jars,

@@ -16,7 +16,7 @@ use crate::paths;
 )]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Configuration {
-    /// The JDK without our patches; what all others are compared with
+    /// The JDK without our patches; what all others are compared with if it is measured
     Stock,
     /// The patched JDK with tracing off
     Off,
@@ -70,7 +70,7 @@ impl Configuration {
     /// The program `java`.
     pub(crate) fn java(self, jdks: &Jdks) -> PathBuf {
         match self {
-            Self::Stock => jdks.stock.tool("java"),
+            Self::Stock => jdks.stock().tool("java"),
             _ => jdks.traced.tool("java"),
         }
     }

@@ -13,13 +13,15 @@ use crate::statistics::{Estimate, Quartiles, RatiosByRound, mean_ratio, median};
 use crate::suite::{Kind, Workload};
 use crate::trace::{Measured, Traced};
 
-/// The part of the median that the quartiles of the stock JDK's times may lie
+/// The part of the median that the quartiles of the baseline's times may lie
 /// apart; beyond it a workload is called noisy.
 pub(crate) const NOISY_SPREAD: f64 = 0.05;
 
 /// Everything that tables and plots show.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figures {
+    /// What all ratios are to.
+    pub(crate) baseline: Configuration,
     pub(crate) workloads: Vec<WorkloadFigures>,
     pub(crate) means: Vec<MeanFigures>,
 }
@@ -28,8 +30,8 @@ pub(crate) struct Figures {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WorkloadFigures {
     pub(crate) workload: Workload,
-    /// Spread of the stock JDK's iteration times; `None` if it was not measured.
-    pub(crate) stock_spread: Option<f64>,
+    /// Spread of the baseline's iteration times; `None` if no JVM passed.
+    pub(crate) baseline_spread: Option<f64>,
     pub(crate) configurations: BTreeMap<Configuration, ConfigurationFigures>,
 }
 
@@ -41,7 +43,7 @@ pub(crate) struct ConfigurationFigures {
     /// Of the measured iterations of all rounds, in nanoseconds.
     pub(crate) time_ns: Option<Quartiles>,
     pub(crate) cpu_ns: Option<Quartiles>,
-    /// The same, each iteration divided by the median of the stock JDK's iterations
+    /// The same, each iteration divided by the median of the baseline's iterations
     /// in the same round.
     pub(crate) time_ratio: Option<Quartiles>,
     pub(crate) cpu_ratio: Option<Quartiles>,
@@ -104,7 +106,11 @@ impl Figures {
             }
         }
         means.retain(|mean| mean.time_ratio.is_some());
-        Self { workloads, means }
+        Self {
+            baseline: results.baseline(),
+            workloads,
+            means,
+        }
     }
 
     /// The mean of a kind, or of both kinds of applications.
@@ -117,16 +123,26 @@ impl Figures {
         means.find(|mean| mean.kind == kind && mean.configuration == configuration)
     }
 
-    /// The workloads whose stock times vary too much.
+    /// The same, if the stock JDK is what ratios are to.
+    pub(crate) fn mean_over_stock(
+        &self,
+        kind: Option<Kind>,
+        configuration: Configuration,
+    ) -> Option<&MeanFigures> {
+        let mean = self.mean(kind, configuration);
+        mean.filter(|_| self.baseline == Configuration::Stock)
+    }
+
+    /// The workloads whose baseline times vary too much.
     pub(crate) fn noisy(&self) -> impl Iterator<Item = &WorkloadFigures> {
         self.workloads.iter().filter(|figures| figures.is_noisy())
     }
 }
 
 impl WorkloadFigures {
-    /// The stock JDK's times vary more than [`NOISY_SPREAD`].
+    /// The baseline's times vary more than [`NOISY_SPREAD`].
     pub(crate) fn is_noisy(&self) -> bool {
-        self.stock_spread
+        self.baseline_spread
             .is_some_and(|spread| spread > NOISY_SPREAD)
     }
 
@@ -160,11 +176,11 @@ const CPU: Value = |iteration| iteration.cpu_ns;
 
 impl Samples<'_> {
     fn workload(&self, workload: &Workload) -> WorkloadFigures {
-        let stock = self.values(workload, Configuration::Stock, TIME);
+        let baseline = self.values(workload, self.results.baseline(), TIME);
         let configurations = self.results.configurations.iter();
         WorkloadFigures {
             workload: workload.clone(),
-            stock_spread: Quartiles::of(stock.into_iter().flatten())
+            baseline_spread: Quartiles::of(baseline.into_iter().flatten())
                 .map(|quartiles| quartiles.spread()),
             configurations: configurations
                 .map(|&configuration| (configuration, self.configuration(workload, configuration)))
@@ -256,7 +272,7 @@ impl Samples<'_> {
         values.collect()
     }
 
-    /// The same, divided by the median of the stock JDK in the same round; rounds in
+    /// The same, divided by the median of the baseline in the same round; rounds in
     /// which either failed are left out.
     fn ratios(
         &self,
@@ -265,13 +281,13 @@ impl Samples<'_> {
         of: Value,
     ) -> RatiosByRound {
         let values = self.values(workload, configuration, of);
-        let stock = self.values(workload, Configuration::Stock, of);
-        let rounds = values.into_iter().zip(stock);
+        let baseline = self.values(workload, self.results.baseline(), of);
+        let rounds = values.into_iter().zip(baseline);
         rounds
             .filter(|(values, _)| !values.is_empty())
-            .filter_map(|(values, stock)| {
-                let stock = median(stock)?;
-                Some(values.into_iter().map(|value| value / stock).collect())
+            .filter_map(|(values, baseline)| {
+                let baseline = median(baseline)?;
+                Some(values.into_iter().map(|value| value / baseline).collect())
             })
             .collect()
     }

@@ -46,7 +46,20 @@ impl Jdk {
 #[derive(Clone, Debug)]
 pub(crate) struct Jdks {
     pub(crate) traced: Jdk,
-    pub(crate) stock: Jdk,
+    /// `None` if it is not to be measured.
+    pub(crate) stock: Option<Jdk>,
+}
+
+impl Jdks {
+    /// The JDK of the configuration `stock`, which is to be measured.
+    pub(crate) fn stock(&self) -> &Jdk {
+        self.stock.as_ref().expect("found if it is to be measured")
+    }
+
+    /// What programs are built and listed with.
+    pub(crate) fn tools(&self) -> &Jdk {
+        self.stock.as_ref().unwrap_or(&self.traced)
+    }
 }
 
 /// Runs a command that must succeed, and returns its standard output.
@@ -107,17 +120,17 @@ fn option(name: &str, value: &Path) -> std::ffi::OsString {
     option
 }
 
-/// Compiles what a suite calls to tell about its iterations against the suite's
-/// jar; returns the folder of the classes.
+/// Compiles what a suite calls to tell about its iterations into a folder, against
+/// the suite's classes.
 pub(crate) fn compile_callback(
     jdk: &Jdk,
-    jar: &Path,
     suite: &str,
-) -> anyhow::Result<tempfile::TempDir> {
-    let classes = tempfile::tempdir()?;
+    class_path: &Path,
+    classes: &Path,
+) -> anyhow::Result<()> {
     let sources = paths::bench().join("callbacks/src");
     let mut compiler = Command::new(jdk.tool("javac"));
-    compiler.arg("-cp").arg(jar).arg("-d").arg(classes.path());
+    compiler.arg("-cp").arg(class_path).arg("-d").arg(classes);
     for folder in [
         sources.join("common/bench"),
         sources.join(suite).join("bench"),
@@ -126,9 +139,13 @@ pub(crate) fn compile_callback(
             compiler.arg(entry?.path());
         }
     }
-    succeed(&mut compiler).with_context(|| {
-        let jar = jar.display();
-        format!("{jar}: expected the classes of a {suite} suite")
-    })?;
-    Ok(classes)
+    succeed(&mut compiler).with_context(|| format!("expected the classes of a {suite} suite"))?;
+    Ok(())
+}
+
+/// The jar has a file of this name.
+pub(crate) fn jar_contains(jdk: &Jdk, jar: &Path, name: &str) -> anyhow::Result<bool> {
+    let mut list = Command::new(jdk.tool("jar"));
+    let names = succeed(list.arg("tf").arg(jar).arg(name))?;
+    Ok(names.lines().any(|line| line == name))
 }

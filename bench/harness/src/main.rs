@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod callback;
 mod cli;
 mod configuration;
 mod figures;

@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::configuration::{Configuration, TRACE_FILE, Unavailable};
-use crate::java::{Jdks, fetch_profiler};
+use crate::java::{Jdk, Jdks, fetch_profiler};
 use crate::machine::{Machine, load_average};
 use crate::output::write_json;
 use crate::results::{JvmRun, Outcome, Results, Settings, Subject};
@@ -40,8 +40,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn suites(&self) -> anyhow::Result<Vec<Suite>> {
-        // The traced JDK may be missing features that suites need to be listed.
-        let jdk = &self.jdks.stock;
+        let jdk = self.jdks.tools();
         let mut suites = Vec::new();
         if self.applications.is_some() {
             eprintln!("building the bundled applications");
@@ -132,7 +131,7 @@ impl Plan {
         Ok(Subject {
             machine: Machine::this(),
             locktrace: env!("CARGO_PKG_VERSION").to_owned(),
-            jdk_stock: self.jdks.stock.version()?,
+            jdk_stock: self.jdks.stock.as_ref().map(Jdk::version).transpose()?,
             jdk_traced: self.jdks.traced.version()?,
             settings: self.settings.clone(),
         })
@@ -171,7 +170,7 @@ impl Bench<'_> {
     /// Why a JVM cannot start; `None` if it can.
     fn problem(&mut self, configuration: Configuration) -> anyhow::Result<Option<String>> {
         if configuration == Configuration::AsyncProfiler {
-            match fetch_profiler(&self.plan.jdks.stock) {
+            match fetch_profiler(self.plan.jdks.tools()) {
                 Ok(agent) => self.profiler = Some(agent),
                 Err(error) => return Ok(Some(format!("{error:#}"))),
             }

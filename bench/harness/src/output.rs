@@ -85,9 +85,10 @@ fn remarks(results: &Results, figures: &Figures) -> Vec<String> {
         ));
     }
     for noisy in figures.noisy() {
-        let spread = percent(noisy.stock_spread.unwrap_or(0.0));
+        let baseline = figures.baseline;
+        let spread = percent(noisy.baseline_spread.unwrap_or(0.0));
         remarks.push(format!(
-            "noisy: {}: the quartiles of stock are {spread} apart",
+            "noisy: {}: the quartiles of {baseline} are {spread} apart",
             noisy.workload
         ));
     }

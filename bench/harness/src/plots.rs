@@ -13,7 +13,7 @@ use crate::figures::{
 use crate::results::Results;
 use crate::statistics::{Estimate, Quartiles};
 use crate::suite::Kind;
-use chart::{Bar, Chart, Mechanism};
+use chart::{Bar, Chart, Group};
 
 /// Draws all plots for which there are figures into `folder`, each as SVG and as
 /// PNG.
@@ -23,18 +23,19 @@ pub(crate) fn write(
     folder: &Path,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let compared = results.configurations.iter().copied();
-    let compared: Vec<_> = compared.filter(|&it| it != Configuration::Stock).collect();
+    let compared: Vec<_> = compared.filter(|&it| it != figures.baseline).collect();
     let call_chains = [Configuration::Raw, Configuration::NoChains];
     let overheads =
         |title, configurations: &[Configuration], of| overheads(figures, title, configurations, of);
+    let over = |what| format!("Overhead of {what} over {}", figures.baseline);
     let charts = [
         (
             "figure-09-overhead",
-            overheads("Overhead of iteration time over stock", &compared, TIME),
+            overheads(&over("iteration time"), &compared, TIME),
         ),
         (
             "figure-09-processor-time",
-            overheads("Overhead of processor time over stock", &compared, CPU),
+            overheads(&over("processor time"), &compared, CPU),
         ),
         ("figure-10-data-rate", data_rates(figures)),
         ("figure-10-event-rate", event_rates(figures)),
@@ -91,7 +92,7 @@ fn overheads(
             let ratio = figures.mean(Some(kind), configuration).and_then(of_mean)?;
             Some(percents(ratio.value, ratio.low, ratio.high))
         });
-        groups.push(Mechanism {
+        groups.push(Group {
             label: format!("G.Mean {}", kind.name()),
             section: kind.name(),
             bars: means.collect(),
@@ -203,15 +204,15 @@ fn traced(figures: &Figures) -> impl Iterator<Item = (&WorkloadFigures, &TraceFi
     workloads.filter_map(|figures| Some((figures, figures.trace(Configuration::Compressed)?)))
 }
 
-fn group(figures: &WorkloadFigures, bars: Vec<Option<Bar>>) -> Mechanism {
-    Mechanism {
+fn group(figures: &WorkloadFigures, bars: Vec<Option<Bar>>) -> Group {
+    Group {
         label: figures.label(),
         section: figures.workload.kind.name(),
         bars,
     }
 }
 
-fn with_bars(mut groups: Vec<Mechanism>) -> Vec<Mechanism> {
+fn with_bars(mut groups: Vec<Group>) -> Vec<Group> {
     groups.retain(|group| group.bars.iter().any(Option::is_some));
     groups
 }

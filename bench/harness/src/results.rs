@@ -1,7 +1,6 @@
 //! The file of results: everything that was measured, and on what.
 //! `bench/README.md` documents its fields.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -47,8 +46,8 @@ pub(crate) struct Results {
 pub(crate) struct Subject {
     pub(crate) machine: Machine,
     pub(crate) locktrace: String,
-    /// What `java -version` prints.
-    pub(crate) jdk_stock: String,
+    /// What `java -version` prints; `None` if it was not to be measured.
+    pub(crate) jdk_stock: Option<String>,
     pub(crate) jdk_traced: String,
     pub(crate) settings: Settings,
 }
@@ -154,6 +153,16 @@ impl Results {
         }
     }
 
+    /// What all others are compared with: the stock JDK, or without it the first
+    /// configuration.
+    pub(crate) fn baseline(&self) -> Configuration {
+        let stock = Configuration::Stock;
+        let first = self.configurations.first().copied();
+        first
+            .filter(|_| !self.configurations.contains(&stock))
+            .unwrap_or(stock)
+    }
+
     /// Reads the results in `folder`.
     fn read(folder: &Path) -> anyhow::Result<Self> {
         #[derive(Deserialize)]
@@ -192,6 +201,8 @@ impl Results {
 
     fn append(&mut self, mut other: Self) -> anyhow::Result<()> {
         self.subject.check_same(&other.subject)?;
+        let stock = &mut self.subject.jdk_stock;
+        *stock = stock.take().or(other.subject.jdk_stock);
         for run in &mut other.jvms {
             run.round += self.rounds;
         }
@@ -203,16 +214,18 @@ impl Results {
                 self.workloads.push(workload);
             }
         }
-        let measured = self.configurations.iter().chain(&other.configurations);
-        let measured: BTreeSet<Configuration> = measured.copied().collect();
-        self.configurations = measured.iter().copied().collect();
+        for configuration in other.configurations {
+            if !self.configurations.contains(&configuration) {
+                self.configurations.push(configuration);
+            }
+        }
         self.unavailable.append(&mut other.unavailable);
         self.unavailable
             .sort_by_key(|missing| missing.configuration);
         self.unavailable
             .dedup_by_key(|missing| missing.configuration);
         self.unavailable
-            .retain(|missing| !measured.contains(&missing.configuration));
+            .retain(|missing| !self.configurations.contains(&missing.configuration));
         Ok(())
     }
 }
@@ -235,9 +248,17 @@ impl Subject {
                 jdk_traced,
                 ..
             } = subject.clone();
-            (locktrace, jdk_stock, jdk_traced)
+            (locktrace, jdk_traced, jdk_stock)
         };
-        if programs(self) != programs(other) {
+        let is_same_stock = match (&self.jdk_stock, &other.jdk_stock) {
+            (Some(one), Some(other)) => one == other,
+            // Where it was not measured, any will do.
+            _ => true,
+        };
+        if self.locktrace != other.locktrace
+            || self.jdk_traced != other.jdk_traced
+            || !is_same_stock
+        {
             bail!(differ("programs", &programs(self), &programs(other)));
         }
         Ok(())

@@ -10,9 +10,9 @@ use std::process::Command;
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 
-use crate::java::{Jdk, build_applications, compile_callback, succeed};
+use crate::callback::Callback;
+use crate::java::{Jdk, build_applications, succeed};
 
 /// What a workload is, for means and targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -154,8 +154,8 @@ pub(crate) struct Work {
 pub(crate) struct Suite {
     origin: Origin,
     class_path: OsString,
-    /// Classes compiled for the suite; deleted with it.
-    callback: Option<TempDir>,
+    /// What was compiled for the suite.
+    callback: Option<Callback>,
     /// In the suite's own order.
     workloads: Vec<Workload>,
 }
@@ -194,14 +194,15 @@ impl Suite {
             Origin::Renaissance => ("renaissance", &["--raw-list"]),
             _ => ("dacapo", &["Harness", "-l"]),
         };
-        let callback = compile_callback(jdk, &jar, sources)?;
+        let callback =
+            Callback::compile(jdk, &jar, sources).with_context(|| jar.display().to_string())?;
         let mut java = Command::new(jdk.tool("java"));
         if origin == Origin::Renaissance {
             java.arg("-jar");
         } else {
             java.arg("-cp");
         }
-        let names = succeed(java.arg(&jar).args(list).current_dir(callback.path()))?;
+        let names = succeed(java.arg(&jar).args(list).current_dir(callback.folder()))?;
         let workloads: Vec<Workload> = names
             .split_whitespace()
             .map(|name| Workload {
@@ -221,7 +222,7 @@ impl Suite {
         );
         let class_path = match origin {
             Origin::Renaissance => jar.into_os_string(),
-            _ => join(&[jar, callback.path().to_owned()])?,
+            _ => join(&callback.class_path(jar))?,
         };
         Ok(Self {
             origin,
@@ -310,7 +311,7 @@ impl Suite {
                 let mut plugin = self
                     .callback
                     .as_ref()
-                    .map(|classes| classes.path().as_os_str().to_owned())
+                    .map(|callback| callback.classes().into_os_string())
                     .unwrap_or_default();
                 plugin.push("!bench.RenaissancePlugin");
                 arguments.extend([

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::configuration::Configuration;
 use crate::figures::{
     ConfigurationFigures, Figures, MeanFigures, NOISY_SPREAD, TraceFigures, WorkloadFigures,
 };
@@ -23,10 +22,13 @@ pub(crate) fn render(results: &Results, figures: &Figures, targets: &[Target]) -
     add_section(
         &mut text,
         "Iteration time",
-        "Median over the measured iterations, and what it is above stock: each iteration is \
-         divided by the median of the stock JDK's in the same round; in parentheses the quartiles. \
-         Means are geometric, with a 95 % confidence interval: a bootstrap that draws workloads, \
-         and for each of them rounds.",
+        &format!(
+            "Median over the measured iterations, and what it is above {0}: each iteration is \
+             divided by the median of those of {0} in the same round; in parentheses the \
+             quartiles. Means are geometric, with a 95 % confidence interval: a bootstrap that \
+             draws workloads, and for each of them rounds.",
+            figures.baseline
+        ),
         &ratios(
             results,
             figures,
@@ -74,7 +76,9 @@ fn add_subject(text: &mut String, results: &Results) {
         format!("{:.2}", results.load_average_at_start),
     );
     row("locktrace", subject.locktrace.clone());
-    row("Stock JDK", one_line(&subject.jdk_stock));
+    if let Some(stock) = &subject.jdk_stock {
+        row("Stock JDK", one_line(stock));
+    }
     row("Patched JDK", one_line(&subject.jdk_traced));
     row(
         "Each JVM",
@@ -120,12 +124,12 @@ fn add_remarks(text: &mut String, results: &Results, figures: &Figures) {
         );
     }
     for noisy in figures.noisy() {
-        let spread = percent(noisy.stock_spread.unwrap_or(0.0));
+        let spread = percent(noisy.baseline_spread.unwrap_or(0.0));
         let bound = percent(NOISY_SPREAD);
         let _ = writeln!(
             text,
-            "- **Noisy** (\\*): {}: the quartiles of stock are {spread} apart, more than {bound}",
-            noisy.workload
+            "- **Noisy** (\\*): {}: the quartiles of {} are {spread} apart, more than {bound}",
+            noisy.workload, figures.baseline
         );
     }
     for run in &results.jvms {
@@ -156,17 +160,21 @@ fn ratios(
     mean_ratio: fn(&MeanFigures) -> Option<Estimate>,
 ) -> Table {
     let compared = results.configurations.iter().copied();
-    let compared: Vec<_> = compared.filter(|&it| it != Configuration::Stock).collect();
-    let mut header = vec!["Workload".to_owned(), "Kind".to_owned(), "stock".to_owned()];
+    let compared: Vec<_> = compared.filter(|&it| it != figures.baseline).collect();
+    let mut header = vec![
+        "Workload".to_owned(),
+        "Kind".to_owned(),
+        figures.baseline.to_string(),
+    ];
     header.extend(compared.iter().map(ToString::to_string));
     let mut table = new_table(header);
-    for figures in &figures.workloads {
-        let of = |configuration| figures.configurations.get(&configuration);
-        let stock = of(Configuration::Stock).and_then(value_ns);
+    for workload in &figures.workloads {
+        let of = |configuration| workload.configurations.get(&configuration);
+        let baseline = of(figures.baseline).and_then(value_ns);
         let mut row = vec![
-            figures.label(),
-            figures.workload.kind.name().to_owned(),
-            stock.map_or_else(nothing, |stock| format!("{:.0} ms", stock.median / 1e6)),
+            workload.label(),
+            workload.workload.kind.name().to_owned(),
+            baseline.map_or_else(nothing, |time| format!("{:.0} ms", time.median / 1e6)),
         ];
         row.extend(compared.iter().map(|&configuration| {
             let ratio = of(configuration).and_then(ratio);
@@ -334,7 +342,7 @@ fn add_targets(text: &mut String, targets: &[Target]) {
         text,
         "Targets",
         "On 2 processors; ratios of medians. Target 3 is neither met nor missed where both \
-         overheads are within the spread of stock; all others are judged whatever the noise.",
+         overheads are within the spread of the baseline; all others are judged whatever the noise.",
         &left_aligned(table),
     );
 }

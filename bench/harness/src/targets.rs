@@ -25,7 +25,7 @@ pub(crate) struct Target {
 pub(crate) enum Verdict {
     Met,
     Missed,
-    /// What is compared differs from stock less than the times of stock themselves.
+    /// What is compared differs less than the times of the baseline themselves.
     WithinNoise,
     /// What is needed to tell was not measured.
     NotMeasured,
@@ -63,7 +63,7 @@ pub(crate) fn evaluate(figures: &Figures) -> Vec<Target> {
 /// Tracing off against stock.
 fn off(figures: &Figures) -> Target {
     const BOUND: f64 = 0.01;
-    let mean = figures.mean(None, Configuration::Off);
+    let mean = figures.mean_over_stock(None, Configuration::Off);
     let estimate = mean.and_then(|mean| mean.time_ratio);
     Target {
         number: 1,
@@ -84,7 +84,7 @@ fn off(figures: &Figures) -> Target {
 
 /// The mean over applications of one kind.
 fn mean(figures: &Figures, kind: Kind, bound: f64) -> Target {
-    let mean = figures.mean(Some(kind), Configuration::Compressed);
+    let mean = figures.mean_over_stock(Some(kind), Configuration::Compressed);
     let estimate = mean.and_then(|mean| mean.time_ratio);
     Target {
         number: 2,
@@ -112,6 +112,7 @@ fn each_application(figures: &Figures) -> Target {
     const BOUND: f64 = 0.10;
     let applications = figures.workloads.iter();
     let worst = applications
+        .filter(|_| figures.baseline == Configuration::Stock)
         .filter(|figures| figures.workload.kind != Kind::Synthetic)
         .filter_map(|figures| {
             Some((
@@ -164,7 +165,7 @@ fn less_than_jfr(figures: &WorkloadFigures) -> Target {
             .map(|ratio| ratio.median - 1.0)
     };
     let measured = ratio(Configuration::Compressed).zip(ratio(Configuration::Jfr));
-    let noise = figures.stock_spread.unwrap_or(0.0);
+    let noise = figures.baseline_spread.unwrap_or(0.0);
     Target {
         number: 3,
         demand: format!(
@@ -173,7 +174,7 @@ fn less_than_jfr(figures: &WorkloadFigures) -> Target {
         ),
         found: measured.map_or_else(nothing, |(ours, jfr)| {
             format!(
-                "{} against {}, spread of stock {}",
+                "{} against {}, spread of the baseline {}",
                 signed(ours),
                 signed(jfr),
                 percent(noise)
@@ -322,7 +323,7 @@ mod tests {
                 name: name.to_owned(),
                 kind: Kind::Multi,
             },
-            stock_spread: Some(0.01),
+            baseline_spread: Some(0.01),
             configurations: BTreeMap::from([
                 (
                     Configuration::Compressed,
@@ -349,7 +350,11 @@ mod tests {
     }
 
     fn verdicts(workloads: Vec<WorkloadFigures>, means: Vec<MeanFigures>) -> Vec<(u32, Verdict)> {
-        let targets = evaluate(&Figures { workloads, means });
+        let targets = evaluate(&Figures {
+            baseline: Configuration::Stock,
+            workloads,
+            means,
+        });
         targets
             .into_iter()
             .map(|target| (target.number, target.verdict))

@@ -17,43 +17,73 @@ const PARKS_MEASURED: u64 = 10 + 1 + 1;
 
 /// Compiles the jar of suites into a folder.
 fn suite_jar(folder: &Path) -> PathBuf {
+    compile(
+        folder,
+        &[".", "suite", "org/dacapo/harness", "org/renaissance"],
+    );
+    let content = ["Harness.class", "org", "suite"];
+    jar(folder, &content, "suite.Renaissance")
+}
+
+/// The same, laid out as DaCapo 9.12-MR1 and the Scala suite: the harness lies in a
+/// folder of the jar.
+fn nested_suite_jar(folder: &Path) -> PathBuf {
+    let harness = folder.join("harness");
+    fs::create_dir(&harness).expect("a scratch folder is writable");
+    compile(
+        &harness,
+        &["suite", "org/dacapo/harness", "org/renaissance"],
+    );
+    compile(folder, &["nested"]);
+    jar(folder, &["Harness.class", "harness"], "Harness")
+}
+
+/// Compiles the suites' sources in some folders.
+fn compile(classes: &Path, folders: &[&str]) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let mut compiler = java_compiler(folder);
-    for below in [".", "suite", "org/dacapo/harness", "org/renaissance"] {
+    let mut compiler = java_compiler(classes);
+    for below in folders {
         let entries = fs::read_dir(sources.join(below)).expect("the sources are there");
         let paths = entries.map(|entry| entry.expect("a folder is readable").path());
         compiler.args(paths.filter(|path| path.extension() == Some(OsStr::new("java"))));
     }
     run_to_success(&mut compiler);
+}
+
+/// Makes a jar of some files and folders in `folder`.
+fn jar(folder: &Path, content: &[&str], main_class: &str) -> PathBuf {
     let path = folder.join("suite.jar");
     let mut jar = Command::new(Jdk::stock().tool("jar"));
-    jar.arg("cfe")
-        .arg(&path)
-        .arg("suite.Renaissance")
-        .arg("-C")
-        .arg(folder);
-    run_to_success(
-        jar.args(["Harness.class", "-C"])
-            .arg(folder)
-            .args(["org", "-C"])
-            .arg(folder)
-            .arg("suite"),
-    );
+    jar.arg("cfe").arg(&path).arg(main_class);
+    for name in content {
+        jar.arg("-C").arg(folder).arg(name);
+    }
+    run_to_success(&mut jar);
     path
 }
 
 /// Runs the harness.
 fn bench(arguments: &[&OsStr]) -> Output {
+    bench_with(Jdk::stock().home(), arguments)
+}
+
+/// Runs the harness with another stock JDK.
+fn bench_with(stock: &Path, arguments: &[&OsStr]) -> Output {
     let mut bench = Command::new(env!("CARGO_BIN_EXE_locktrace-bench"));
     bench.env("LOCKTRACE_JDK", Jdk::traced().home());
-    bench.env("LOCKTRACE_JDK_STOCK", Jdk::stock().home());
+    bench.env("LOCKTRACE_JDK_STOCK", stock);
     bench.args(arguments).output().expect("the harness starts")
 }
 
 /// Runs the harness into a folder; returns its results.
 fn results(folder: &TempDir, arguments: &[&OsStr]) -> Value {
+    results_with(Jdk::stock().home(), folder, arguments)
+}
+
+/// Runs the harness with another stock JDK into a folder; returns its results.
+fn results_with(stock: &Path, folder: &TempDir, arguments: &[&OsStr]) -> Value {
     let output = [OsStr::new("--output"), folder.path().as_os_str()];
-    let run = bench(&[&output, arguments].concat());
+    let run = bench_with(stock, &[&output, arguments].concat());
     let stderr = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{stderr}");
     read(folder.path())
@@ -122,6 +152,41 @@ fn a_suite_is_measured_and_its_failures_are_told() {
     check_figures(&results);
     check_documents(folder.path());
     check_report(folder.path());
+}
+
+/// The harness lies in a folder of the jar. There is no stock JDK, and nobody asks for
+/// it: ratios are to the first configuration.
+#[test]
+fn a_suite_with_a_nested_harness_is_measured_without_a_stock_jdk() {
+    let folder = scratch_directory("bench-nested");
+    let jar = nested_suite_jar(folder.path());
+    let mut arguments = words(
+        "--configurations off,compressed --rounds 1 --iterations 2 --keep 1 --size small \
+         --heap 64m --benchmarks parks --dacapo",
+    );
+    arguments.push(jar.as_os_str());
+    let results = results_with(Path::new("/nonexistent"), &folder, &arguments);
+
+    for jvm in jvms(&results, "parks", "compressed") {
+        let measured = &jvm["outcome"]["passed"]["traced"]["measured"];
+        assert_eq!(measured["events"]["ParkBegin"], PARKS_MEASURED, "{jvm}");
+    }
+    let figures = &results["figures"];
+    assert_eq!(figures["baseline"], "off", "{figures}");
+    let ratio = |configuration| {
+        let figures = &figures["workloads"][0]["configurations"][configuration];
+        figures["time_ratio"]["median"].as_f64()
+    };
+    assert_eq!(ratio("off"), Some(1.0), "{figures}");
+    assert!(ratio("compressed") > Some(0.0), "{figures}");
+    let targets = results["targets"].as_array().expect("targets");
+    let over_stock = targets.iter().filter(|target| {
+        let demand = target["demand"].as_str().expect("a demand");
+        demand.contains("stock") || demand.contains("no application")
+    });
+    for target in over_stock {
+        assert_eq!(target["verdict"], "not-measured", "{target}");
+    }
 }
 
 /// Nothing is averaged over failures.

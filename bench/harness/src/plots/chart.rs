@@ -10,14 +10,14 @@ pub(crate) struct Chart {
     pub(crate) unit: &'static str,
     /// What the bars of each group stand for, and the number of their colour.
     pub(crate) series: Vec<(String, usize)>,
-    pub(crate) groups: Vec<Mechanism>,
+    pub(crate) groups: Vec<Group>,
     /// The bars of a group are parts of one.
     pub(crate) is_stacked: bool,
 }
 
 /// The bars of a workload, or of a mean.
 #[derive(Clone, Debug)]
-pub(crate) struct Mechanism {
+pub(crate) struct Group {
     pub(crate) label: String,
     /// A line separates sections.
     pub(crate) section: &'static str,
@@ -88,7 +88,7 @@ mod tests {
             title: String::new(),
             unit: "",
             series: Vec::new(),
-            groups: vec![Mechanism {
+            groups: vec![Group {
                 label: String::new(),
                 section: "",
                 bars: bars.collect(),
