@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace_format::{Event, SegmentDecoder, SegmentEncoder};
+use trace_format::{ChainDescription, Event, SegmentDecoder, SegmentEncoder};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut decoder = SegmentDecoder::new(bytes);
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
             break;
         };
         assert!(decoder.offset() > offset && decoder.offset() <= bytes.len());
-        if let Event::Chain { frames, .. } = &event {
+        if let Event::Chain(ChainDescription { frames, .. }) = &event {
             assert!(frames.len() <= decoder.offset() - offset);
         }
         offset = decoder.offset();

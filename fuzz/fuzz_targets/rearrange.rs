@@ -9,8 +9,9 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
 use trace_format::{
-    Blocker, ChainRef, Event, LockId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    ThreadId, Unpark,
+    Blocker, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit, Event,
+    LockDescription, LockId, LockRetired, LostNumber, PARK_DOMAINS, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, ThreadId, Unpark,
 };
 
 /// Of blockers, one for each way in which they are analyzed.
@@ -175,40 +176,40 @@ impl Arrival {
                     chain: chain.into(),
                 })
             }
-            _ if sequence == 0 => Event::LockDescription {
+            _ if sequence == 0 => Event::LockDescription(LockDescription {
                 lock,
                 class: 1,
                 mirrored_class: 0,
                 identity_hash: self.lock.into(),
                 monitor_address: 0,
-            },
-            What::Enter { chain, after_wait } => Event::ContendedEnter {
+            }),
+            What::Enter { chain, after_wait } => Event::ContendedEnter(ContendedEnter {
                 lock,
                 sequence,
                 time_ns,
                 chain: chain.into(),
                 after_wait,
-            },
-            What::Entered { safepoint_ns } => Event::ContendedEntered {
+            }),
+            What::Entered { safepoint_ns } => Event::ContendedEntered(ContendedEntered {
                 lock,
                 sequence,
                 time_ns,
                 safepoint_ns: safepoint_ns.into(),
-            },
-            What::Exit { chain } => Event::ContendedExit {
+            }),
+            What::Exit { chain } => Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
                 chain: ChainRef::Chain(chain.into()),
-            },
-            What::ForwardExit { forward_ref } => Event::ContendedExit {
+            }),
+            What::ForwardExit { forward_ref } => Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
                 chain: ChainRef::Forward(forward_ref.into()),
-            },
-            What::Lost => Event::LostNumber { lock, sequence },
-            _ => Event::LockRetired { lock, sequence },
+            }),
+            What::Lost => Event::LostNumber(LostNumber { lock, sequence }),
+            _ => Event::LockRetired(LockRetired { lock, sequence }),
         }
     }
 }
@@ -231,7 +232,7 @@ fn blocker_in(domain: LockId, number: u8) -> Blocker {
 fn without_contradictions(arrivals: &[Arrival]) -> Vec<Arrival> {
     let ends = arrivals
         .iter()
-        .filter(|arrival| matches!(arrival.event(), Event::LockRetired { .. }));
+        .filter(|arrival| matches!(arrival.event(), Event::LockRetired(_)));
     let mut last_number: BTreeMap<LockId, u8> = BTreeMap::new();
     for end in ends {
         let last = last_number.entry(end.lock()).or_insert(end.sequence);
@@ -258,14 +259,14 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
     let mut analysis = Analysis::new(limits);
     let mut metadata = Metadata::default();
     for (class, name) in (1..).zip(BLOCKER_CLASSES) {
-        let event = Event::Class {
+        let event = Event::Class(ClassDescription {
             class,
             super_class: 0,
             loader: 0,
             name,
             source_file: "",
             loader_class: "",
-        };
+        });
         metadata.collect(0, &event);
     }
     let mut trace = analysis.begin_trace(metadata);

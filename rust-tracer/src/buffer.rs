@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memmap2::MmapMut;
-use trace_format::{DoesNotFit, Event, SegmentDecoder, SegmentEncoder, ThreadId};
+use trace_format::{
+    DoesNotFit, Event, LostEvents, LostNumber, SegmentDecoder, SegmentEncoder, ThreadId,
+};
 
 use crate::fallible::try_box;
 use crate::os;
@@ -172,17 +174,17 @@ impl LossRecord {
     fn add(&mut self, record: &mut [u8], event: &Event<'_>) {
         match event {
             // The record of an earlier loss.
-            Event::LostEvents { events } => {
+            Event::LostEvents(LostEvents { events }) => {
                 self.unlisted = self.unlisted.saturating_add(*events);
                 return;
             }
-            Event::LostNumber { .. } => {}
+            Event::LostNumber(_) => {}
             _ => self.lost = self.lost.saturating_add(1),
         }
         let Some((lock, sequence)) = event.lock_and_sequence() else {
             return;
         };
-        let number = Event::LostNumber { lock, sequence };
+        let number = Event::LostNumber(LostNumber { lock, sequence });
         let room = record.len().saturating_sub(Self::RESERVED);
         let listed = record
             .get_mut(..room)
@@ -195,9 +197,9 @@ impl LossRecord {
     /// The encoder of the finished record and the number of events lost.
     fn finish(mut self, record: &mut [u8]) -> (SegmentEncoder, u64) {
         if self.unlisted > 0 {
-            let rest = Event::LostEvents {
+            let rest = Event::LostEvents(LostEvents {
                 events: self.unlisted,
-            };
+            });
             // Fits into the room reserved for it.
             let _ = self.encoder.encode(record, &rest);
         }
@@ -271,6 +273,8 @@ impl Drop for Charge {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use trace_format::{ContendedEntered, LockRetired, ThreadRename};
+
     use super::*;
 
     fn buffer(capacity: usize) -> Box<Buffer> {
@@ -292,44 +296,44 @@ mod tests {
     #[test]
     fn lost_events_leave_their_numbers() {
         let mut buffer = buffer(1000);
-        let entered = Event::ContendedEntered {
+        let entered = Event::ContendedEntered(ContendedEntered {
             lock: 5,
             sequence: 9,
             time_ns: 1,
             safepoint_ns: 0,
-        };
+        });
         write(
             &mut buffer,
-            &Event::ThreadRename {
+            &Event::ThreadRename(ThreadRename {
                 java_id: 1,
                 name: "worker",
-            },
+            }),
         )
         .unwrap();
         write(&mut buffer, &entered).unwrap();
         write(
             &mut buffer,
-            &Event::LockRetired {
+            &Event::LockRetired(LockRetired {
                 lock: 5,
                 sequence: 10,
-            },
+            }),
         )
         .unwrap();
-        write(&mut buffer, &Event::LostEvents { events: 7 }).unwrap();
+        write(&mut buffer, &Event::LostEvents(LostEvents { events: 7 })).unwrap();
 
         assert_eq!(buffer.lose_events(), 3);
 
         assert!(!buffer.contains_metadata());
         let expected = [
-            Event::LostNumber {
+            Event::LostNumber(LostNumber {
                 lock: 5,
                 sequence: 9,
-            },
-            Event::LostNumber {
+            }),
+            Event::LostNumber(LostNumber {
                 lock: 5,
                 sequence: 10,
-            },
-            Event::LostEvents { events: 7 },
+            }),
+            Event::LostEvents(LostEvents { events: 7 }),
         ];
         assert_eq!(decode(&buffer), expected);
     }
@@ -341,12 +345,12 @@ mod tests {
         let mut buffer = buffer(2000);
         let mut lost = 0;
         for sequence in 0..10_000 {
-            let event = Event::ContendedEntered {
+            let event = Event::ContendedEntered(ContendedEntered {
                 lock: 5,
                 sequence,
                 time_ns: 1,
                 safepoint_ns: 0,
-            };
+            });
             if write(&mut buffer, &event).is_err() {
                 lost += buffer.lose_events();
                 assert!(buffer.segment().len() <= 1000);
@@ -361,7 +365,7 @@ mod tests {
             .iter()
             .filter(|event| event.lock_and_sequence().is_some())
             .count();
-        let Some(Event::LostEvents { events: unlisted }) = events.last() else {
+        let Some(Event::LostEvents(LostEvents { events: unlisted })) = events.last() else {
             panic!("{:?}", events.last());
         };
         assert_eq!(listed as u64 + unlisted, 10_000);
@@ -383,12 +387,12 @@ mod tests {
     #[test]
     fn a_used_buffer_starts_again() {
         let mut buffer = buffer(1000);
-        write(&mut buffer, &Event::LostEvents { events: 7 }).unwrap();
+        write(&mut buffer, &Event::LostEvents(LostEvents { events: 7 })).unwrap();
         let budget = Box::leak(Box::new(BufferBudget::default()));
         buffer.restart(budget.charge(1, 1).unwrap(), 20, 2, 9);
         assert_eq!((buffer.segment(), buffer.events()), (&[][..], 0));
         let name = "longer than the new capacity";
-        let rename = Event::ThreadRename { java_id: 1, name };
+        let rename = Event::ThreadRename(ThreadRename { java_id: 1, name });
         assert!(write(&mut buffer, &rename).is_err());
     }
 

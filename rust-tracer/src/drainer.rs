@@ -14,7 +14,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trace_format::{ChunkWriter, Counter, DoesNotFit, Event, FileHeader, NONE, SegmentEncoder};
+use trace_format::{
+    ChunkWriter, Counter, DoesNotFit, Event, FileHeader, LostEvents, NONE, SegmentEncoder,
+};
 
 use crate::buffer::Buffer;
 use crate::hook_costs::HookCosts;
@@ -173,7 +175,7 @@ impl Drainer {
     /// last.
     fn write_unrecorded_losses(&mut self) {
         let events = self.runtime.losses.take_unrecorded_numbers();
-        let lost = (events > 0).then_some(Event::LostEvents { events });
+        let lost = (events > 0).then_some(Event::LostEvents(LostEvents { events }));
         self.write_own(lost.into_iter());
     }
 

@@ -16,7 +16,8 @@ use std::sync::atomic::AtomicU8;
 use std::time::Duration;
 
 use trace_format::{
-    Blocker, ChainRef, FileHeader, Frame, NONE, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    Blocker, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit,
+    FileHeader, Frame, MethodDescription, NONE, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
     Unpark,
 };
 
@@ -518,7 +519,13 @@ pub unsafe extern "C" fn lct_contended_enter(
     after_wait: bool,
 ) {
     let Some(thread) = thread else { return };
-    thread.contended_enter(lock, sequence, time_ns, chain, after_wait);
+    thread.contended_enter(ContendedEnter {
+        lock,
+        sequence,
+        time_ns,
+        chain,
+        after_wait,
+    });
 }
 
 /// Notes that the thread acquired the lock it was blocked on. `safepoint_ns` is
@@ -536,7 +543,12 @@ pub unsafe extern "C" fn lct_contended_entered(
     safepoint_ns: u64,
 ) {
     let Some(thread) = thread else { return };
-    thread.contended_entered(lock, sequence, time_ns, safepoint_ns);
+    thread.contended_entered(ContendedEntered {
+        lock,
+        sequence,
+        time_ns,
+        safepoint_ns,
+    });
 }
 
 /// Notes that the thread released a lock for which others contend. `chain` is
@@ -554,7 +566,12 @@ pub unsafe extern "C" fn lct_contended_exit(
     chain: u32,
 ) {
     let Some(thread) = thread else { return };
-    thread.contended_exit(lock, sequence, time_ns, ChainRef::Chain(chain));
+    thread.contended_exit(ContendedExit {
+        lock,
+        sequence,
+        time_ns,
+        chain: ChainRef::Chain(chain),
+    });
 }
 
 /// As `lct_contended_exit`, but the lock was released by `Object.wait`:
@@ -572,7 +589,12 @@ pub unsafe extern "C" fn lct_contended_exit_forward(
     forward_ref: u64,
 ) {
     let Some(thread) = thread else { return };
-    thread.contended_exit(lock, sequence, time_ns, ChainRef::Forward(forward_ref));
+    thread.contended_exit(ContendedExit {
+        lock,
+        sequence,
+        time_ns,
+        chain: ChainRef::Forward(forward_ref),
+    });
 }
 
 /// The next place in the order that `key` stands for: the identity hash of a
@@ -770,14 +792,14 @@ pub unsafe extern "C" fn lct_class(
     // SAFETY: the caller promises valid texts.
     let texts = unsafe { [name.bytes(), source_file.bytes(), loader_class.bytes()] };
     let [name, source_file, loader_class] = texts.map(text::from_jvm);
-    thread.describe_class(
-        class_id,
+    thread.describe_class(ClassDescription {
+        class: class_id,
         super_class,
         loader,
-        &name,
-        &source_file,
-        &loader_class,
-    );
+        name: &name,
+        source_file: &source_file,
+        loader_class: &loader_class,
+    });
 }
 
 /// Describes a method. `signature` is its descriptor as in the class file.
@@ -797,7 +819,12 @@ pub unsafe extern "C" fn lct_method(
     // SAFETY: the caller promises valid texts.
     let texts = unsafe { [name.bytes(), signature.bytes()] };
     let [name, signature] = texts.map(text::from_jvm);
-    thread.describe_method(method_id, class_id, &name, &signature);
+    thread.describe_method(MethodDescription {
+        method: method_id,
+        class: class_id,
+        name: &name,
+        signature: &signature,
+    });
 }
 
 /// Notes that a loader's classes are unloaded, and submits the buffer at once.

@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
-use trace_format::{Event, SegmentDecoder};
+use trace_format::{Event, LostNumber, SegmentDecoder};
 
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
@@ -39,7 +39,7 @@ fn new_runtime() -> &'static Runtime {
 }
 
 fn write(buffer: &mut Buffer, sequence: u64) {
-    let event = Event::LostNumber { lock: 1, sequence };
+    let event = Event::LostNumber(LostNumber { lock: 1, sequence });
     buffer
         .write(|encoder, bytes| encoder.encode(bytes, &event))
         .unwrap();

@@ -9,7 +9,7 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
-use trace_format::{ChainId, Event, MethodId};
+use trace_format::{ChainId, ChainRetired, Event, MethodId, MethodRetired};
 
 use crate::chain_set::ChainKeeper;
 use crate::os;
@@ -48,8 +48,8 @@ impl Identifiers {
         let chains = self.chains.into_iter();
         let methods = self.methods.into_iter();
         chains
-            .map(|chain| Event::ChainRetired { chain })
-            .chain(methods.map(|method| Event::MethodRetired { method }))
+            .map(|chain| Event::ChainRetired(ChainRetired { chain }))
+            .chain(methods.map(|method| Event::MethodRetired(MethodRetired { method })))
     }
 
     fn is_empty(&self) -> bool {
@@ -119,7 +119,7 @@ impl Retirement {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::{NONE, SegmentDecoder};
+    use trace_format::{ContendedEnter, NONE, SegmentDecoder};
 
     use super::*;
     use crate::chain_key::{ChainKey, CodeUnit};
@@ -143,19 +143,25 @@ mod tests {
         let mut retirement = Retirement::new(runtime);
         let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
         let chain = tracer.add_chain(ChainKey::of(&[5 << 16, 7 << 16 | 3]), &[], false);
-        tracer.contended_enter(1, 1, 0, chain, false);
+        tracer.contended_enter(ContendedEnter {
+            lock: 1,
+            sequence: 1,
+            time_ns: 0,
+            chain,
+            after_wait: false,
+        });
         runtime.unload_queue.post(method(7));
         retirement.step();
         assert_eq!(
             events(&mut retirement),
             [
-                Event::ChainRetired { chain },
-                Event::MethodRetired { method: 7 }
+                Event::ChainRetired(ChainRetired { chain }),
+                Event::MethodRetired(MethodRetired { method: 7 })
             ]
         );
         let buffers = runtime.queue.take_all();
         let last = SegmentDecoder::new(buffers[0].segment()).last();
-        assert!(matches!(last, Some(Ok(Event::ContendedEnter { .. }))));
+        assert!(matches!(last, Some(Ok(Event::ContendedEnter(_)))));
         assert_eq!(events(&mut retirement), []);
         assert_eq!(runtime.chains.purged(), 1);
     }
@@ -174,7 +180,7 @@ mod tests {
         retirement.next_purge = Instant::now();
         (0..10).for_each(|_| retirement.step());
         slot.check_in(None);
-        let ended = |method| [Event::MethodRetired { method }];
+        let ended = |method| [Event::MethodRetired(MethodRetired { method })];
         assert_eq!(events(&mut retirement), ended(7));
         // Those of a thread that came afterwards do not matter.
         retirement.step();

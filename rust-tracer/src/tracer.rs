@@ -4,8 +4,10 @@ use std::mem;
 use std::ops::Range;
 
 use trace_format::{
-    ChainId, ChainRef, ClassId, DoesNotFit, Event, ForwardRef, Frame, LoaderId, LockId, MethodId,
-    NONE, ParkBegin, ParkEnd, SegmentEncoder, ThreadId, Unpark,
+    ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
+    DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, LoaderId, LoaderUnload, LockDescription,
+    LockRetired, LostEvents, MethodDescription, NONE, ParkBegin, ParkEnd, SegmentEncoder,
+    ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
@@ -92,7 +94,7 @@ impl ThreadTracer {
     /// Ends the tracer with the thread.
     pub(crate) fn end(mut self, time_ns: u64) {
         let time_ns = self.runtime.since_start_ns(time_ns);
-        self.write_event(Event::ThreadEnd { time_ns });
+        self.write_event(Event::ThreadEnd(ThreadEnd { time_ns }));
         self.submit_buffer();
     }
 
@@ -102,10 +104,10 @@ impl ThreadTracer {
     pub(crate) fn thread_renamed(&mut self, java_id: u64, name: &str) {
         if java_id == self.java_id {
             self.name = try_to_string(name).unwrap_or_default();
-            return self.write_event(Event::ThreadRename { java_id, name });
+            return self.write_event(Event::ThreadRename(ThreadRename { java_id, name }));
         }
         self.runtime.reclaim_all_patiently();
-        self.write_event(Event::ThreadRename { java_id, name });
+        self.write_event(Event::ThreadRename(ThreadRename { java_id, name }));
         self.submit_buffer();
     }
 
@@ -118,13 +120,13 @@ impl ThreadTracer {
         identity_hash: u32,
         monitor_address: u64,
     ) {
-        self.write_event(Event::LockDescription {
+        self.write_event(Event::LockDescription(LockDescription {
             lock: lock.id(),
             class,
             mirrored_class,
             identity_hash,
             monitor_address,
-        });
+        }));
     }
 
     /// Ends a lock whose monitor is deflated, and makes the monitor a fresh one.
@@ -132,67 +134,36 @@ impl ThreadTracer {
         if lock.id() == 0 {
             return;
         }
-        self.write_event(Event::LockRetired {
+        self.write_event(Event::LockRetired(LockRetired {
             lock: lock.id(),
             sequence: lock.next_sequence(),
-        });
+        }));
         lock.reset();
     }
 
-    /// Notes that the thread is about to block on a lock.
-    pub(crate) fn contended_enter(
-        &mut self,
-        lock: LockId,
-        sequence: u64,
-        time_ns: u64,
-        chain: ChainId,
-        after_wait: bool,
-    ) {
-        let time_ns = self.runtime.since_start_ns(time_ns);
-        self.write_event(Event::ContendedEnter {
-            lock,
-            sequence,
-            time_ns,
-            chain,
-            after_wait,
-        });
+    /// Notes that the thread is about to block on a lock. The time, here and in the
+    /// events below, is that of the JVM's clock.
+    pub(crate) fn contended_enter(&mut self, enter: ContendedEnter) {
+        let time_ns = self.runtime.since_start_ns(enter.time_ns);
+        self.write_event(Event::ContendedEnter(ContendedEnter { time_ns, ..enter }));
     }
 
     /// Notes that the thread acquired the lock it was blocked on.
-    pub(crate) fn contended_entered(
-        &mut self,
-        lock: LockId,
-        sequence: u64,
-        time_ns: u64,
-        safepoint_ns: u64,
-    ) {
-        let time_ns = self.runtime.since_start_ns(time_ns);
-        self.write_event(Event::ContendedEntered {
-            lock,
-            sequence,
+    pub(crate) fn contended_entered(&mut self, entered: ContendedEntered) {
+        let time_ns = self.runtime.since_start_ns(entered.time_ns);
+        self.write_event(Event::ContendedEntered(ContendedEntered {
             time_ns,
-            safepoint_ns,
-        });
+            ..entered
+        }));
     }
 
     /// Notes that the thread released a lock that others wait for.
-    pub(crate) fn contended_exit(
-        &mut self,
-        lock: LockId,
-        sequence: u64,
-        time_ns: u64,
-        chain: ChainRef,
-    ) {
-        let time_ns = self.runtime.since_start_ns(time_ns);
-        self.write_event(Event::ContendedExit {
-            lock,
-            sequence,
-            time_ns,
-            chain,
-        });
+    pub(crate) fn contended_exit(&mut self, exit: ContendedExit) {
+        let time_ns = self.runtime.since_start_ns(exit.time_ns);
+        self.write_event(Event::ContendedExit(ContendedExit { time_ns, ..exit }));
     }
 
-    /// Notes that the thread parks. The event's time is that of the JVM's clock.
+    /// Notes that the thread parks.
     pub(crate) fn park_begin(&mut self, park: ParkBegin) {
         let time_ns = self.runtime.since_start_ns(park.time_ns);
         self.write_event(Event::ParkBegin(ParkBegin { time_ns, ..park }));
@@ -212,7 +183,10 @@ impl ThreadTracer {
 
     /// Names the chain behind a forward reference.
     pub(crate) fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
-        self.write_event(Event::ForwardResolved { forward_ref, chain });
+        self.write_event(Event::ForwardResolved(ForwardResolved {
+            forward_ref,
+            chain,
+        }));
     }
 
     /// The chain with the given key; [`NONE`] if it must be added. Of its frames,
@@ -280,46 +254,20 @@ impl ThreadTracer {
     }
 
     /// Describes a class.
-    pub(crate) fn describe_class(
-        &mut self,
-        class: ClassId,
-        super_class: ClassId,
-        loader: LoaderId,
-        name: &str,
-        source_file: &str,
-        loader_class: &str,
-    ) {
-        self.write_event(Event::Class {
-            class,
-            super_class,
-            loader,
-            name,
-            source_file,
-            loader_class,
-        });
+    pub(crate) fn describe_class(&mut self, description: ClassDescription<'_>) {
+        self.write_event(Event::Class(description));
     }
 
     /// Describes a method.
-    pub(crate) fn describe_method(
-        &mut self,
-        method: MethodId,
-        class: ClassId,
-        name: &str,
-        signature: &str,
-    ) {
-        self.write_event(Event::Method {
-            method,
-            class,
-            name,
-            signature,
-        });
+    pub(crate) fn describe_method(&mut self, description: MethodDescription<'_>) {
+        self.write_event(Event::Method(description));
     }
 
     /// Notes that the classes of a loader are unloaded, and lets the drainer
     /// know at once.
     pub(crate) fn loader_unloaded(&mut self, loader: LoaderId, time_ns: u64) {
         let time_ns = self.runtime.since_start_ns(time_ns);
-        self.write_event(Event::LoaderUnload { loader, time_ns });
+        self.write_event(Event::LoaderUnload(LoaderUnload { loader, time_ns }));
         self.submit_buffer();
     }
 
@@ -327,11 +275,11 @@ impl ThreadTracer {
         self.described_in = self.runtime.metadata_epoch();
         // Taken out, because writing changes `self`.
         let name = mem::take(&mut self.name);
-        let start = Event::ThreadStart {
+        let start = Event::ThreadStart(ThreadStart {
             time_ns: self.start_ns,
             java_id: self.java_id,
             name: &name,
-        };
+        });
         self.write(&Record::Event(start));
         self.name = name;
     }
@@ -402,7 +350,8 @@ impl ThreadTracer {
         let unrecorded = self.runtime.losses.take_unrecorded_numbers();
         if unrecorded > 0 {
             // Fits into an empty buffer.
-            let _ = Record::Event(Event::LostEvents { events: unrecorded }).encode_to(&mut buffer);
+            let _ = Record::Event(Event::LostEvents(LostEvents { events: unrecorded }))
+                .encode_to(&mut buffer);
         }
         Some(buffer)
     }
@@ -471,22 +420,19 @@ impl Record<'_> {
     /// No encoding of the record is longer.
     fn max_len(&self) -> usize {
         const MAX_FRAME_LEN: usize = 3 * 5;
-        let variable_len = match *self {
-            Self::Event(Event::Class {
-                name,
-                source_file,
-                loader_class,
-                ..
-            }) => name
-                .len()
-                .saturating_add(source_file.len())
-                .saturating_add(loader_class.len()),
-            Self::Event(Event::Method {
-                name, signature, ..
-            }) => name.len().saturating_add(signature.len()),
-            Self::Event(Event::ThreadStart { name, .. } | Event::ThreadRename { name, .. }) => {
-                name.len()
+        let variable_len = match self {
+            Self::Event(Event::Class(class)) => {
+                let texts = [class.name, class.source_file, class.loader_class];
+                texts
+                    .map(str::len)
+                    .into_iter()
+                    .fold(0, usize::saturating_add)
             }
+            Self::Event(Event::Method(method)) => {
+                method.name.len().saturating_add(method.signature.len())
+            }
+            Self::Event(Event::ThreadStart(start)) => start.name.len(),
+            Self::Event(Event::ThreadRename(rename)) => rename.name.len(),
             Self::Event(_) => 0,
             Self::Chain { frames, .. } => frames.len().saturating_mul(MAX_FRAME_LEN),
         };
@@ -496,7 +442,7 @@ impl Record<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::SegmentDecoder;
+    use trace_format::{ChainDescription, SegmentDecoder};
 
     use super::*;
 
@@ -509,7 +455,13 @@ mod tests {
     }
 
     fn enter(tracer: &mut ThreadTracer, sequence: u64) {
-        tracer.contended_enter(1, sequence, 200, NONE, false);
+        tracer.contended_enter(ContendedEnter {
+            lock: 1,
+            sequence,
+            time_ns: 200,
+            chain: NONE,
+            after_wait: false,
+        });
     }
 
     /// The sequence numbers, the events that are no lock's in words.
@@ -526,7 +478,7 @@ mod tests {
         events.map(|event| in_words(event.unwrap())).collect()
     }
 
-    const START: &str = "ThreadStart { time_ns: 100, java_id: 7, name: \"worker\" }";
+    const START: &str = "ThreadStart(ThreadStart { time_ns: 100, java_id: 7, name: \"worker\" })";
 
     #[test]
     fn events_go_to_the_buffer_that_others_take() {
@@ -536,7 +488,10 @@ mod tests {
         assert_eq!(written(runtime), [START, "1"]);
         enter(&mut tracer, 2);
         tracer.end(300);
-        assert_eq!(written(runtime), ["2", "ThreadEnd { time_ns: 300 }"]);
+        assert_eq!(
+            written(runtime),
+            ["2", "ThreadEnd(ThreadEnd { time_ns: 300 })"]
+        );
     }
 
     #[test]
@@ -548,7 +503,7 @@ mod tests {
         runtime.note_metadata_loss();
         runtime.repeat_lost_metadata();
         enter(&mut tracer, 1);
-        let start = "ThreadStart { time_ns: 100, java_id: 7, name: \"renamed\" }";
+        let start = "ThreadStart(ThreadStart { time_ns: 100, java_id: 7, name: \"renamed\" })";
         assert_eq!(written(runtime), [start, "1"]);
     }
 
@@ -567,7 +522,7 @@ mod tests {
             .into_iter()
             .filter(|event| event.contains("ThreadRename"))
             .collect();
-        let rename = |name| format!("ThreadRename {{ java_id: 7, name: {name:?} }}");
+        let rename = |name| format!("ThreadRename(ThreadRename {{ java_id: 7, name: {name:?} }})");
         assert_eq!(names, ["first", "second", "third"].map(rename));
     }
 
@@ -589,11 +544,11 @@ mod tests {
         assert_eq!(tracer.add_chain(ChainKey::of(&[2]), &frames, false), 2);
         runtime.reclaim_all();
         let buffers = runtime.queue.take_all();
-        let Some(Ok(Event::Chain {
+        let Some(Ok(Event::Chain(ChainDescription {
             chain: 2,
             frames,
             truncated: true,
-        })) = SegmentDecoder::new(buffers[0].segment()).next()
+        }))) = SegmentDecoder::new(buffers[0].segment()).next()
         else {
             panic!("no chain");
         };
@@ -616,7 +571,10 @@ mod tests {
         drop(all);
         runtime.repeat_lost_metadata();
         enter(&mut tracer, 3);
-        assert_eq!(written(runtime), ["LostEvents { events: 2 }", START, "3"]);
+        assert_eq!(
+            written(runtime),
+            ["LostEvents(LostEvents { events: 2 })", START, "3"]
+        );
     }
 
     #[test]

@@ -11,7 +11,9 @@ use std::time::Duration;
 use std::{env, process, thread};
 
 use trace_format::{
-    ChainId, ChainRef, Chunk, Counter, Event, LockId, MethodId, NONE, ThreadId, TraceReader,
+    ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ContendedEnter, ContendedEntered,
+    ContendedExit, Counter, Event, ForwardResolved, LockId, LostEvents, MethodDescription,
+    MethodId, MethodRetired, NONE, ThreadId, TraceReader,
 };
 
 /// Builds `client.c` against the static library of this build.
@@ -151,12 +153,14 @@ impl Content {
                 .or_default() += 1;
         }
         match *event {
-            Event::ContendedEnter { time_ns, chain, .. } => {
+            Event::ContendedEnter(ContendedEnter { time_ns, chain, .. }) => {
                 self.name_chain(chain);
                 self.advance(thread, time_ns);
             }
-            Event::ContendedEntered { time_ns, .. } => self.advance(thread, time_ns),
-            Event::ContendedExit { time_ns, chain, .. } => {
+            Event::ContendedEntered(ContendedEntered { time_ns, .. }) => {
+                self.advance(thread, time_ns)
+            }
+            Event::ContendedExit(ContendedExit { time_ns, chain, .. }) => {
                 match chain {
                     ChainRef::Chain(chain) => self.name_chain(chain),
                     ChainRef::Forward(forward_ref) => {
@@ -165,32 +169,36 @@ impl Content {
                 }
                 self.advance(thread, time_ns);
             }
-            Event::ForwardResolved { forward_ref, chain } => {
+            Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
                 self.name_chain(chain);
                 self.forwards_resolved.insert(forward_ref);
             }
-            Event::ThreadStart { .. } => {
+            Event::ThreadStart(_) => {
                 self.threads_started.insert(thread);
             }
-            Event::ThreadEnd { .. } => {
+            Event::ThreadEnd(_) => {
                 self.threads_ended.insert(thread);
             }
-            Event::Chain {
+            Event::Chain(ChainDescription {
                 chain, ref frames, ..
-            } => {
+            }) => {
                 assert_eq!(frames.len(), 24);
                 let mut methods = frames.iter().map(|frame| frame.method);
                 assert!(!methods.any(|method| self.methods_retired.contains(&method)));
                 assert!(!self.chains_retired.contains(&chain));
                 *self.chains_described.entry(chain).or_default() += 1;
             }
-            Event::Method { method, .. } => {
+            Event::Method(MethodDescription { method, .. }) => {
                 assert!(!self.methods_retired.contains(&method));
                 self.methods_described.insert(method);
             }
-            Event::ChainRetired { chain } => assert!(self.chains_retired.insert(chain)),
-            Event::MethodRetired { method } => assert!(self.methods_retired.insert(method)),
-            Event::LostEvents { events } => self.unlisted_losses += events,
+            Event::ChainRetired(ChainRetired { chain }) => {
+                assert!(self.chains_retired.insert(chain))
+            }
+            Event::MethodRetired(MethodRetired { method }) => {
+                assert!(self.methods_retired.insert(method))
+            }
+            Event::LostEvents(LostEvents { events }) => self.unlisted_losses += events,
             _ => {}
         }
     }

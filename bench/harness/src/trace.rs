@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use trace_analysis::{EventType, TraceFile};
-use trace_format::{Chunk, ClassId, Counter, Event, EventsChunk};
+use trace_format::{Chunk, ClassDescription, ClassId, Counter, Event, EventsChunk};
 
 /// Classes of the objects that `bench.Mark` parks on.
 const MARK_CLASSES: [&str; 2] = ["bench.IterationBegin", "bench.IterationEnd"];
@@ -75,7 +75,7 @@ fn mark_classes(trace: &TraceFile) -> anyhow::Result<[BTreeSet<ClassId>; 2]> {
         };
         for segment in events.segments() {
             for event in segment?.events() {
-                if let Event::Class { class, name, .. } = event?
+                if let Event::Class(ClassDescription { class, name, .. }) = event?
                     && let Some(at) = MARK_CLASSES.iter().position(|&mark| mark == name)
                 {
                     classes[at].insert(class);
@@ -186,7 +186,7 @@ impl Counting {
                 start = events.offset();
                 all_bytes += bytes;
                 pending.push((EventType::of(&event).name, bytes));
-                if let Some(time_ns) = time_ns(&event) {
+                if let Some(time_ns) = event.time_ns() {
                     is_inside = self.windows.iter().any(|window| window.contains(time_ns));
                     inside_bytes += self.settle(&mut pending, is_inside);
                 }
@@ -226,21 +226,5 @@ impl Counting {
             raw_bytes: self.raw_bytes.round() as u64,
             stored_bytes: self.stored_bytes.round() as u64,
         }
-    }
-}
-
-/// When an event happened; `None` of those that do not say.
-fn time_ns(event: &Event<'_>) -> Option<u64> {
-    match *event {
-        Event::ContendedEnter { time_ns, .. }
-        | Event::ContendedEntered { time_ns, .. }
-        | Event::ContendedExit { time_ns, .. }
-        | Event::ThreadStart { time_ns, .. }
-        | Event::ThreadEnd { time_ns }
-        | Event::LoaderUnload { time_ns, .. } => Some(time_ns),
-        Event::ParkBegin(park) => Some(park.time_ns),
-        Event::ParkEnd(park) => Some(park.time_ns),
-        Event::Unpark(unpark) => Some(unpark.time_ns),
-        _ => None,
     }
 }

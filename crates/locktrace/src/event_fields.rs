@@ -3,7 +3,12 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use trace_format::{ChainRef, Event, Frame, ParkBegin, ParkEndReason, ParkTimeout};
+use trace_format::{
+    ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
+    ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockRetired,
+    LostEvents, LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEndReason,
+    ParkTimeout, ThreadEnd, ThreadRename, ThreadStart,
+};
 
 /// Names and values of the fields of `event`; the time comes first if there is
 /// one.
@@ -11,49 +16,49 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
     use Field::{Flag, Frames, Hexadecimal, Number, Text};
 
     match *event {
-        Event::LockDescription {
+        Event::LockDescription(LockDescription {
             lock,
             class,
             mirrored_class,
             identity_hash,
             monitor_address,
-        } => vec![
+        }) => vec![
             ("lock", Number(lock)),
             ("class", Number(class.into())),
             ("mirrored_class", Number(mirrored_class.into())),
             ("identity_hash", Number(identity_hash.into())),
             ("monitor_address", Hexadecimal(monitor_address)),
         ],
-        Event::ContendedEnter {
+        Event::ContendedEnter(ContendedEnter {
             lock,
             sequence,
             time_ns,
             chain,
             after_wait,
-        } => vec![
+        }) => vec![
             ("time_ns", Number(time_ns)),
             ("lock", Number(lock)),
             ("sequence", Number(sequence)),
             ("chain", Number(chain.into())),
             ("after_wait", Flag(after_wait)),
         ],
-        Event::ContendedEntered {
+        Event::ContendedEntered(ContendedEntered {
             lock,
             sequence,
             time_ns,
             safepoint_ns,
-        } => vec![
+        }) => vec![
             ("time_ns", Number(time_ns)),
             ("lock", Number(lock)),
             ("sequence", Number(sequence)),
             ("safepoint_ns", Number(safepoint_ns)),
         ],
-        Event::ContendedExit {
+        Event::ContendedExit(ContendedExit {
             lock,
             sequence,
             time_ns,
             chain,
-        } => vec![
+        }) => vec![
             ("time_ns", Number(time_ns)),
             ("lock", Number(lock)),
             ("sequence", Number(sequence)),
@@ -62,36 +67,36 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
                 ChainRef::Forward(forward_ref) => ("forward_ref", Number(forward_ref)),
             },
         ],
-        Event::LockRetired { lock, sequence } => {
+        Event::LockRetired(LockRetired { lock, sequence }) => {
             vec![("lock", Number(lock)), ("sequence", Number(sequence))]
         }
-        Event::ForwardResolved { forward_ref, chain } => vec![
+        Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => vec![
             ("forward_ref", Number(forward_ref)),
             ("chain", Number(chain.into())),
         ],
-        Event::ThreadStart {
+        Event::ThreadStart(ThreadStart {
             time_ns,
             java_id,
             name,
-        } => vec![
+        }) => vec![
             ("time_ns", Number(time_ns)),
             ("java_id", Number(java_id)),
             ("name", Text(name)),
         ],
-        Event::ThreadRename { java_id, name } => {
+        Event::ThreadRename(ThreadRename { java_id, name }) => {
             vec![("java_id", Number(java_id)), ("name", Text(name))]
         }
-        Event::ThreadEnd { time_ns } => {
+        Event::ThreadEnd(ThreadEnd { time_ns }) => {
             vec![("time_ns", Number(time_ns))]
         }
-        Event::Class {
+        Event::Class(ClassDescription {
             class,
             super_class,
             loader,
             name,
             source_file,
             loader_class,
-        } => vec![
+        }) => vec![
             ("class", Number(class.into())),
             ("super_class", Number(super_class.into())),
             ("loader", Number(loader)),
@@ -99,31 +104,31 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             ("source_file", Text(source_file)),
             ("loader_class", Text(loader_class)),
         ],
-        Event::Method {
+        Event::Method(MethodDescription {
             method,
             class,
             name,
             signature,
-        } => vec![
+        }) => vec![
             ("method", Number(method.into())),
             ("class", Number(class.into())),
             ("name", Text(name)),
             ("signature", Text(signature)),
         ],
-        Event::Chain {
+        Event::Chain(ChainDescription {
             chain,
             ref frames,
             truncated,
-        } => vec![
+        }) => vec![
             ("chain", Number(chain.into())),
             ("frames", Frames(frames)),
             ("truncated", Flag(truncated)),
         ],
-        Event::LoaderUnload { loader, time_ns } => {
+        Event::LoaderUnload(LoaderUnload { loader, time_ns }) => {
             vec![("time_ns", Number(time_ns)), ("loader", Number(loader))]
         }
-        Event::ChainRetired { chain } => vec![("chain", Number(chain.into()))],
-        Event::MethodRetired { method } => vec![("method", Number(method.into()))],
+        Event::ChainRetired(ChainRetired { chain }) => vec![("chain", Number(chain.into()))],
+        Event::MethodRetired(MethodRetired { method }) => vec![("method", Number(method.into()))],
         Event::ParkBegin(park) => park_begin_fields(park),
         Event::ParkEnd(park) => vec![
             ("time_ns", Number(park.time_ns)),
@@ -147,10 +152,10 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             ("interrupt", Flag(unpark.interrupt)),
             ("chain", Number(unpark.chain.into())),
         ],
-        Event::LostNumber { lock, sequence } => {
+        Event::LostNumber(LostNumber { lock, sequence }) => {
             vec![("lock", Number(lock)), ("sequence", Number(sequence))]
         }
-        Event::LostEvents { events } => vec![("events", Number(events))],
+        Event::LostEvents(LostEvents { events }) => vec![("events", Number(events))],
     }
 }
 

@@ -9,7 +9,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::NamedTempFile;
 use trace_analysis::{Aggregation, Analysis, Aspect, Limits, TraceFile};
 use trace_format::{
-    ChainId, ChainRef, ChunkWriter, Event, FileHeader, Frame, LockId, SegmentEncoder, ThreadId,
+    ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, FileHeader, Frame, LockDescription, LockId,
+    MethodDescription, SegmentEncoder, ThreadId,
 };
 
 const THREADS: usize = 16;
@@ -71,12 +73,12 @@ impl Workload {
 
     fn describe(&mut self) {
         for chain in 1..=CHAINS {
-            let method = Event::Method {
+            let method = Event::Method(MethodDescription {
                 method: chain,
                 class: 1,
                 name: "m",
                 signature: "()V",
-            };
+            });
             self.write(0, &method);
             let frame = |depth: u32| Frame {
                 method: chain.saturating_sub(depth).max(1),
@@ -86,24 +88,24 @@ impl Workload {
             let frames = (0..20).map(frame).collect();
             self.write(
                 0,
-                &Event::Chain {
+                &Event::Chain(ChainDescription {
                     chain,
                     frames,
                     truncated: false,
-                },
+                }),
             );
         }
         let (name, source_file, loader_class) = ("C", "C.java", "");
         self.write(
             0,
-            &Event::Class {
+            &Event::Class(ClassDescription {
                 class: 1,
                 super_class: 0,
                 loader: 0,
                 name,
                 source_file,
                 loader_class,
-            },
+            }),
         );
         for lock in 0..LOCKS {
             let identity_hash = lock as u32;
@@ -111,13 +113,13 @@ impl Workload {
             let lock = lock as LockId;
             self.write(
                 0,
-                &Event::LockDescription {
+                &Event::LockDescription(LockDescription {
                     lock,
                     class,
                     mirrored_class,
                     identity_hash,
                     monitor_address,
-                },
+                }),
             );
         }
     }
@@ -135,32 +137,32 @@ impl Workload {
         let after_wait = false;
         for thread in threads.clone().skip(1) {
             let (lock, sequence, time_ns) = self.next(lock);
-            let enter = Event::ContendedEnter {
+            let enter = Event::ContendedEnter(ContendedEnter {
                 lock,
                 sequence,
                 time_ns,
                 chain,
                 after_wait,
-            };
+            });
             self.write(thread, &enter);
         }
         for (owner, next) in threads.clone().zip(threads.skip(1)) {
             let chain = ChainRef::Chain(chain);
             let (lock_id, sequence, time_ns) = self.next(lock);
-            let exit = Event::ContendedExit {
+            let exit = Event::ContendedExit(ContendedExit {
                 lock: lock_id,
                 sequence,
                 time_ns,
                 chain,
-            };
+            });
             self.write(owner, &exit);
             let (lock, sequence, time_ns) = self.next(lock);
-            let entered = Event::ContendedEntered {
+            let entered = Event::ContendedEntered(ContendedEntered {
                 lock,
                 sequence,
                 time_ns,
                 safepoint_ns: 0,
-            };
+            });
             self.write(next, &entered);
         }
     }

@@ -1,6 +1,6 @@
 //! The stages of the analysis, connected (paper, figure 6).
 
-use trace_format::{Event, LockId, ThreadId};
+use trace_format::{Event, LockId, LostNumber, ThreadId};
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
@@ -138,64 +138,42 @@ impl TraceAnalysis<'_> {
     ) {
         let (entities, resolver) = (&mut self.analysis.entities, &mut self.resolver);
         let (lock, sequence, event) = match *event {
-            Event::LockDescription {
-                lock,
-                class,
-                mirrored_class,
-                identity_hash,
-                ..
-            } => {
-                let described = resolver.lock(class, mirrored_class, identity_hash, entities);
-                (lock, 0, LockEvent::Description { lock: described })
+            Event::LockDescription(description) => {
+                let lock = resolver.lock(
+                    description.class,
+                    description.mirrored_class,
+                    description.identity_hash,
+                    entities,
+                );
+                (description.lock, 0, LockEvent::Description { lock })
             }
-            Event::ContendedEnter {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-                after_wait,
-            } => {
-                let thread = resolver.thread(thread, entities);
-                let chain = resolver.chain(chain, entities);
+            Event::ContendedEnter(enter) => {
                 let event = LockEvent::Enter {
-                    thread,
-                    time_ns,
-                    chain,
-                    after_wait,
+                    thread: resolver.thread(thread, entities),
+                    time_ns: enter.time_ns,
+                    chain: resolver.chain(enter.chain, entities),
+                    after_wait: enter.after_wait,
                 };
-                (lock, sequence, event)
+                (enter.lock, enter.sequence, event)
             }
-            Event::ContendedEntered {
-                lock,
-                sequence,
-                time_ns,
-                safepoint_ns,
-            } => {
-                let thread = resolver.thread(thread, entities);
+            Event::ContendedEntered(entered) => {
                 let event = LockEvent::Entered {
-                    thread,
-                    time_ns,
-                    safepoint_ns,
+                    thread: resolver.thread(thread, entities),
+                    time_ns: entered.time_ns,
+                    safepoint_ns: entered.safepoint_ns,
                 };
-                (lock, sequence, event)
+                (entered.lock, entered.sequence, event)
             }
-            Event::ContendedExit {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-            } => {
-                let thread = resolver.thread(thread, entities);
-                let chain = resolver.chain_ref(chain, entities);
+            Event::ContendedExit(exit) => {
                 let event = LockEvent::Exit {
-                    thread,
-                    time_ns,
-                    chain,
+                    thread: resolver.thread(thread, entities),
+                    time_ns: exit.time_ns,
+                    chain: resolver.chain_ref(exit.chain, entities),
                 };
-                (lock, sequence, event)
+                (exit.lock, exit.sequence, event)
             }
-            Event::LockRetired { lock, sequence } => (lock, sequence, LockEvent::Retired),
-            Event::LostNumber { lock, sequence } => {
+            Event::LockRetired(retired) => (retired.lock, retired.sequence, LockEvent::Retired),
+            Event::LostNumber(LostNumber { lock, sequence }) => {
                 self.counters.add(Counter::LostNumbers, 1);
                 let thread = resolver.thread(thread, entities);
                 if lock <= self.park_domains {

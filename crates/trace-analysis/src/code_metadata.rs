@@ -16,7 +16,7 @@
 //! its promise.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace_format::{ChainId, ClassId, Event, LoaderId, MethodId, NONE};
+use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId, NONE};
 
 use crate::counter::{Counter, Counters};
 use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
@@ -120,15 +120,15 @@ impl<Record, Index> Identifiers<Record, Index> {
 impl CodeMetadata {
     /// Takes what `event` describes.
     pub(crate) fn collect(&mut self, event: &Event<'_>) {
-        match *event {
-            Event::Class {
+        match event {
+            &Event::Class(ClassDescription {
                 class,
                 super_class,
                 loader,
                 name,
                 source_file,
                 loader_class,
-            } => {
+            }) => {
                 if super_class != NONE {
                     self.super_classes.insert(class, super_class);
                 }
@@ -139,23 +139,14 @@ impl CodeMetadata {
                     is_jdk: library::is_jdk(name, Some(loader_class).filter(|_| loader != 0)),
                 });
             }
-            Event::Method {
-                method,
-                class,
-                name,
-                signature,
-            } => self.methods.describe(method, || MethodRecord {
-                class,
-                name: name.into(),
-                signature: signature.into(),
+            Event::Method(method) => self.methods.describe(method.method, || MethodRecord {
+                class: method.class,
+                name: method.name.into(),
+                signature: method.signature.into(),
             }),
-            Event::Chain {
-                chain,
-                ref frames,
-                truncated,
-            } => self.chains.describe(chain, || ChainRecord {
-                frames: frames.as_slice().into(),
-                truncated,
+            Event::Chain(chain) => self.chains.describe(chain.chain, || ChainRecord {
+                frames: chain.frames.as_slice().into(),
+                truncated: chain.truncated,
             }),
             _ => {}
         }
@@ -163,10 +154,10 @@ impl CodeMetadata {
 
     /// Turns the descriptions that `event` ends into entities.
     pub(crate) fn settle(&mut self, event: &Event<'_>, entities: &mut Entities) {
-        match *event {
-            Event::ChainRetired { chain } => self.settle_chain(chain, entities),
-            Event::LoaderUnload { loader, .. } => {
-                for class in self.loaders.remove(&loader).unwrap_or_default() {
+        match event {
+            Event::ChainRetired(retired) => self.settle_chain(retired.chain, entities),
+            Event::LoaderUnload(unload) => {
+                for class in self.loaders.remove(&unload.loader).unwrap_or_default() {
                     self.class(class, entities);
                 }
             }
@@ -204,25 +195,24 @@ impl CodeMetadata {
     /// Forgets what `event` ends. The events that [`collect`](Self::collect) takes
     /// must not refer to what has ended, either.
     pub(crate) fn follow(&mut self, event: &Event<'_>) {
-        let refers_to_retired = match *event {
-            Event::Class { class, loader, .. } => {
-                self.defined(class, loader);
-                self.classes.retired.contains(class)
+        let refers_to_retired = match event {
+            Event::Class(class) => {
+                self.defined(class.class, class.loader);
+                self.classes.retired.contains(class.class)
             }
-            Event::Method { method, .. } => self.methods.retired.contains(method),
-            Event::Chain { chain, .. } | Event::ForwardResolved { chain, .. } => {
-                self.chains.retired.contains(chain)
-            }
-            Event::ChainRetired { chain } => {
-                self.chains.retire(chain);
+            Event::Method(method) => self.methods.retired.contains(method.method),
+            Event::Chain(chain) => self.chains.retired.contains(chain.chain),
+            Event::ForwardResolved(resolved) => self.chains.retired.contains(resolved.chain),
+            Event::ChainRetired(retired) => {
+                self.chains.retire(retired.chain);
                 false
             }
-            Event::MethodRetired { method } => {
-                self.methods.retire(method);
+            Event::MethodRetired(retired) => {
+                self.methods.retire(retired.method);
                 false
             }
-            Event::LoaderUnload { loader, .. } => {
-                for class in self.loaders.remove(&loader).unwrap_or_default() {
+            Event::LoaderUnload(unload) => {
+                for class in self.loaders.remove(&unload.loader).unwrap_or_default() {
                     self.classes.retire(class);
                     self.super_classes.remove(&class);
                     self.synchronizers.remove(&class);

@@ -12,7 +12,9 @@ use std::fmt;
 use std::mem;
 
 use rustc_hash::FxHashMap;
-use trace_format::{ChainId, ChainRef, Chunk, Event, EventsChunk, ForwardRef, NONE};
+use trace_format::{
+    ChainId, ChainRef, Chunk, ContendedExit, Event, EventsChunk, ForwardRef, ForwardResolved, NONE,
+};
 
 use crate::trace_file::{FileReader, TraceError, TraceFile};
 
@@ -169,7 +171,7 @@ impl Lookahead {
                 continue;
             };
             for event in events_of(&events) {
-                if let Event::ForwardResolved { forward_ref, chain } = event {
+                if let Event::ForwardResolved(ForwardResolved { forward_ref, chain }) = event {
                     self.recent.insert(forward_ref, chain);
                     freed.push(forward_ref);
                 }
@@ -218,13 +220,13 @@ impl Survey {
     /// any.
     fn event(&mut self, event: &Event<'_>) {
         match *event {
-            Event::ContendedExit {
+            Event::ContendedExit(ContendedExit {
                 chain: ChainRef::Forward(forward_ref),
                 ..
-            } => {
+            }) => {
                 self.awaited.entry(forward_ref).or_insert(self.chunk);
             }
-            Event::ForwardResolved { forward_ref, chain } => {
+            Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
                 let exit = self.awaited.remove(&forward_ref);
                 if exit.is_none_or(|exit| self.chunk - exit >= WINDOW) {
                     self.late.insert(forward_ref, chain);
@@ -258,15 +260,19 @@ mod tests {
 
     #[test]
     fn only_what_comes_late_is_late() {
-        let exit = |forward_ref| Event::ContendedExit {
-            lock: 1,
-            sequence: 1,
-            time_ns: 0,
-            chain: ChainRef::Forward(forward_ref),
+        let exit = |forward_ref| {
+            Event::ContendedExit(ContendedExit {
+                lock: 1,
+                sequence: 1,
+                time_ns: 0,
+                chain: ChainRef::Forward(forward_ref),
+            })
         };
-        let resolved = |forward_ref| Event::ForwardResolved {
-            forward_ref,
-            chain: 1,
+        let resolved = |forward_ref| {
+            Event::ForwardResolved(ForwardResolved {
+                forward_ref,
+                chain: 1,
+            })
         };
         let mut survey = Survey::default();
         for forward_ref in [1, 2, 3] {

@@ -10,8 +10,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, JavaThreadId, LockId, NONE, PARK_DOMAINS, ThreadId,
-    file::VERSION,
+    Blocker, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId, LockId, NONE,
+    PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
 };
 
 use crate::code_metadata::CodeMetadata;
@@ -60,7 +60,7 @@ impl Metadata {
     /// nothing are ignored.
     pub fn collect(&mut self, thread: ThreadId, event: &Event<'_>) {
         match *event {
-            Event::ThreadStart { java_id, name, .. } => {
+            Event::ThreadStart(ThreadStart { java_id, name, .. }) => {
                 self.threads.insert(
                     thread,
                     ThreadRecord {
@@ -69,10 +69,10 @@ impl Metadata {
                     },
                 );
             }
-            Event::ThreadRename { java_id, name } => {
+            Event::ThreadRename(ThreadRename { java_id, name }) => {
                 self.renamed.insert(java_id, name.into());
             }
-            Event::ForwardResolved { forward_ref, chain } => {
+            Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
                 self.forward_refs.insert(forward_ref, chain);
             }
             _ => self.code.collect(event),
@@ -168,7 +168,7 @@ impl Resolver {
 
     /// Forgets what `event` ends. No event read later refers to that.
     pub(crate) fn follow(&mut self, event: &Event<'_>) {
-        if let Event::LoaderUnload { .. } = event {
+        if let Event::LoaderUnload(_) = event {
             self.blockers = RecentBlockers::default();
         }
         self.metadata.code.follow(event);
@@ -299,11 +299,11 @@ mod tests {
     use super::*;
 
     fn start(java_id: u64, name: &str) -> Event<'_> {
-        Event::ThreadStart {
+        Event::ThreadStart(ThreadStart {
             time_ns: 0,
             java_id,
             name,
-        }
+        })
     }
 
     /// Names of the threads 1, 2... as resolved.
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn last_name_of_a_thread_counts_whoever_gives_it() {
-        let rename = |name| Event::ThreadRename { java_id: 7, name };
+        let rename = |name| Event::ThreadRename(ThreadRename { java_id: 7, name });
         let events = [(2, rename("b")), (1, start(7, "a")), (1, rename("c"))];
         assert_eq!(thread_names(&events, 1), ["7 c 0"]);
     }
@@ -337,10 +337,10 @@ mod tests {
 
     #[test]
     fn names_do_not_pass_between_threads_without_number() {
-        let rename = Event::ThreadRename {
+        let rename = Event::ThreadRename(ThreadRename {
             java_id: 0,
             name: "x",
-        };
+        });
         assert_eq!(
             thread_names(&[(1, start(0, "VM")), (1, rename)], 1),
             ["0 VM 0"]

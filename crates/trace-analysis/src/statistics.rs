@@ -1,9 +1,7 @@
 //! What a trace consists of.
 
 use rustc_hash::FxHashMap;
-use trace_format::{
-    ChainRef, Event, EventsChunk, NONE, ParkBegin, ParkEnd, Segment, ThreadId, Unpark,
-};
+use trace_format::{ChainRef, Event, EventsChunk, NONE, Segment, ThreadId};
 
 use crate::id_set::IdSet;
 
@@ -64,26 +62,26 @@ const fn metadata(name: &'static str) -> EventType {
 /// Position of the event's type in [`EVENT_TYPES`].
 fn position(event: &Event<'_>) -> usize {
     match event {
-        Event::LockDescription { .. } => 0,
-        Event::ContendedEnter { .. } => 1,
-        Event::ContendedEntered { .. } => 2,
-        Event::ContendedExit { .. } => 3,
-        Event::LockRetired { .. } => 4,
-        Event::ForwardResolved { .. } => 5,
-        Event::ThreadEnd { .. } => 6,
-        Event::LostNumber { .. } => 7,
-        Event::LostEvents { .. } => 8,
+        Event::LockDescription(_) => 0,
+        Event::ContendedEnter(_) => 1,
+        Event::ContendedEntered(_) => 2,
+        Event::ContendedExit(_) => 3,
+        Event::LockRetired(_) => 4,
+        Event::ForwardResolved(_) => 5,
+        Event::ThreadEnd(_) => 6,
+        Event::LostNumber(_) => 7,
+        Event::LostEvents(_) => 8,
         Event::ParkBegin(_) => 9,
         Event::ParkEnd(_) => 10,
         Event::Unpark(_) => 11,
-        Event::ThreadStart { .. } => 12,
-        Event::ThreadRename { .. } => 13,
-        Event::Class { .. } => 14,
-        Event::Method { .. } => 15,
-        Event::Chain { .. } => 16,
-        Event::LoaderUnload { .. } => 17,
-        Event::ChainRetired { .. } => 18,
-        Event::MethodRetired { .. } => 19,
+        Event::ThreadStart(_) => 12,
+        Event::ThreadRename(_) => 13,
+        Event::Class(_) => 14,
+        Event::Method(_) => 15,
+        Event::Chain(_) => 16,
+        Event::LoaderUnload(_) => 17,
+        Event::ChainRetired(_) => 18,
+        Event::MethodRetired(_) => 19,
     }
 }
 
@@ -149,42 +147,29 @@ impl Statistics {
         let count = &mut self.events[position(event)];
         count.events += 1;
         count.bytes += bytes as u64;
-        match *event {
-            Event::ContendedEnter { time_ns, chain, .. }
-            | Event::ContendedExit {
-                time_ns,
-                chain: ChainRef::Chain(chain),
-                ..
-            } => {
-                self.chain_references += u64::from(chain != NONE);
-                self.last_event_ns = self.last_event_ns.max(time_ns);
-            }
-            Event::ContendedEntered { time_ns, .. }
-            | Event::ContendedExit { time_ns, .. }
-            | Event::ThreadStart { time_ns, .. }
-            | Event::ThreadEnd { time_ns }
-            | Event::LoaderUnload { time_ns, .. } => {
-                self.last_event_ns = self.last_event_ns.max(time_ns);
-            }
-            Event::ParkBegin(ParkBegin { time_ns, chain, .. })
-            | Event::Unpark(Unpark { time_ns, chain, .. }) => {
-                self.chain_references += u64::from(chain != NONE);
-                self.last_event_ns = self.last_event_ns.max(time_ns);
-            }
-            Event::ParkEnd(ParkEnd { time_ns, .. }) => {
-                self.last_event_ns = self.last_event_ns.max(time_ns);
-            }
-            Event::ForwardResolved { chain, .. } => {
-                self.chain_references += u64::from(chain != NONE);
-            }
-            Event::Chain { chain, .. } => {
-                self.chains.insert(chain);
-            }
-            Event::LostEvents { events } => {
-                self.unlisted_lost_events = self.unlisted_lost_events.saturating_add(events);
-            }
-            _ => {}
+        if let Some(time_ns) = event.time_ns() {
+            self.last_event_ns = self.last_event_ns.max(time_ns);
         }
+        let referred = match event {
+            Event::ContendedEnter(enter) => enter.chain,
+            Event::ContendedExit(exit) => match exit.chain {
+                ChainRef::Chain(chain) => chain,
+                ChainRef::Forward(_) => NONE,
+            },
+            Event::ParkBegin(park) => park.chain,
+            Event::Unpark(unpark) => unpark.chain,
+            Event::ForwardResolved(resolved) => resolved.chain,
+            Event::Chain(description) => {
+                self.chains.insert(description.chain);
+                NONE
+            }
+            Event::LostEvents(lost) => {
+                self.unlisted_lost_events = self.unlisted_lost_events.saturating_add(lost.events);
+                NONE
+            }
+            _ => NONE,
+        };
+        self.chain_references += u64::from(referred != NONE);
     }
 
     /// Call chains described.
@@ -203,6 +188,13 @@ impl Statistics {
 
 #[cfg(test)]
 mod tests {
+    use trace_format::{
+        ChainDescription, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
+        ContendedExit, ForwardResolved, LoaderUnload, LockDescription, LockRetired, LostEvents,
+        LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ThreadEnd, ThreadRename,
+        ThreadStart, Unpark,
+    };
+
     use super::*;
 
     #[test]
@@ -210,71 +202,71 @@ mod tests {
         let (lock, sequence, time_ns) = (1, 1, 1);
         let (name, source_file, loader_class, signature) = ("", "", "", "");
         let events = [
-            Event::LockDescription {
+            Event::LockDescription(LockDescription {
                 lock,
                 class: 1,
                 mirrored_class: 0,
                 identity_hash: 1,
                 monitor_address: 1,
-            },
-            Event::ContendedEnter {
+            }),
+            Event::ContendedEnter(ContendedEnter {
                 lock,
                 sequence,
                 time_ns,
                 chain: 1,
                 after_wait: true,
-            },
-            Event::ContendedEntered {
+            }),
+            Event::ContendedEntered(ContendedEntered {
                 lock,
                 sequence,
                 time_ns,
                 safepoint_ns: 0,
-            },
-            Event::ContendedExit {
+            }),
+            Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
                 chain: ChainRef::Chain(1),
-            },
-            Event::LockRetired { lock, sequence },
-            Event::ForwardResolved {
+            }),
+            Event::LockRetired(LockRetired { lock, sequence }),
+            Event::ForwardResolved(ForwardResolved {
                 forward_ref: 1,
                 chain: 1,
-            },
-            Event::ThreadEnd { time_ns },
-            Event::LostNumber { lock, sequence },
-            Event::LostEvents { events: 1 },
+            }),
+            Event::ThreadEnd(ThreadEnd { time_ns }),
+            Event::LostNumber(LostNumber { lock, sequence }),
+            Event::LostEvents(LostEvents { events: 1 }),
             Event::ParkBegin(ParkBegin::default()),
             Event::ParkEnd(ParkEnd::default()),
             Event::Unpark(Unpark::default()),
-            Event::ThreadStart {
+            Event::ThreadStart(ThreadStart {
                 time_ns,
                 java_id: 1,
                 name,
-            },
-            Event::ThreadRename { java_id: 1, name },
-            Event::Class {
+            }),
+            Event::ThreadRename(ThreadRename { java_id: 1, name }),
+            Event::Class(ClassDescription {
                 class: 1,
                 super_class: 0,
                 loader: 0,
                 name,
                 source_file,
                 loader_class,
-            },
-            Event::Method {
+            }),
+            Event::Method(MethodDescription {
                 method: 1,
                 class: 1,
                 name,
                 signature,
-            },
-            Event::Chain {
+            }),
+            Event::Chain(ChainDescription {
                 chain: 1,
                 frames: Vec::new(),
                 truncated: false,
-            },
-            Event::LoaderUnload { loader: 1, time_ns },
-            Event::ChainRetired { chain: 1 },
-            Event::MethodRetired { method: 1 },
+            }),
+            Event::LoaderUnload(LoaderUnload { loader: 1, time_ns }),
+            Event::ChainRetired(ChainRetired { chain: 1 }),
+            Event::MethodRetired(MethodRetired { method: 1 }),
         ];
         for (event, event_type) in events.iter().zip(&EVENT_TYPES) {
             assert_eq!(EventType::of(event), event_type);

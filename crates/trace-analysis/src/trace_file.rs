@@ -249,7 +249,7 @@ fn read(path: &Path, byte_len: u64) -> Result<FileReader, TraceError> {
 fn collect_metadata(events: &EventsChunk<'_>, metadata: &mut Metadata, analysis: &mut Analysis) {
     for segment in events.segments().flatten() {
         for event in segment.events().flatten() {
-            if !matches!(event, Event::ForwardResolved { .. }) {
+            if !matches!(event, Event::ForwardResolved(_)) {
                 analysis.collect(metadata, segment.thread, &event);
             }
         }

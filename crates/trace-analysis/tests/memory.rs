@@ -10,8 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tempfile::NamedTempFile;
 use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata, TraceFile};
 use trace_format::{
-    ChainRef, ChunkWriter, Event, FileHeader, Frame, LockId, NONE, PARK_DOMAINS, ParkBegin,
-    ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, Unpark,
+    ChainDescription, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, FileHeader, ForwardResolved, Frame, LoaderUnload,
+    LockDescription, LockId, LockRetired, LostNumber, MethodDescription, MethodRetired, NONE,
+    PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, ThreadStart,
+    Unpark,
 };
 
 /// Counts the bytes allocated.
@@ -72,13 +75,13 @@ const MAX_PENDING: usize = 100_000;
 const MAX_PENDING_BYTES: usize = MAX_PENDING * 32 * 5;
 
 fn description(lock: LockId) -> (ThreadId, Event<'static>) {
-    let event = Event::LockDescription {
+    let event = Event::LockDescription(LockDescription {
         lock,
         class: 1,
         mirrored_class: 0,
         identity_hash: 1,
         monitor_address: 0,
-    };
+    });
     (1, event)
 }
 
@@ -88,25 +91,25 @@ fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
     let time_ns = sequence * 100;
     let thread = (sequence / 3 % 3) as ThreadId;
     let event = match sequence % 3 {
-        0 => Event::ContendedEnter {
+        0 => Event::ContendedEnter(ContendedEnter {
             lock,
             sequence,
             time_ns,
             chain: 1,
             after_wait: false,
-        },
-        1 => Event::ContendedEntered {
+        }),
+        1 => Event::ContendedEntered(ContendedEntered {
             lock,
             sequence,
             time_ns,
             safepoint_ns: 0,
-        },
-        _ => Event::ContendedExit {
+        }),
+        _ => Event::ContendedExit(ContendedExit {
             lock,
             sequence,
             time_ns,
             chain: ChainRef::Chain(1),
-        },
+        }),
     };
     (thread, event)
 }
@@ -169,7 +172,7 @@ fn a_lock_that_is_quiet_again_needs_little() {
 #[test]
 fn a_retired_lock_needs_nothing() {
     let events = (1..=200_000).flat_map(|lock| {
-        let retired = (1, Event::LockRetired { lock, sequence: 9 });
+        let retired = (1, Event::LockRetired(LockRetired { lock, sequence: 9 }));
         let numbers = (1..9).map(move |number| event(lock, number));
         [description(lock)]
             .into_iter()
@@ -184,23 +187,23 @@ fn a_retired_lock_needs_nothing() {
 /// A thread waits while two others take turns a million times.
 #[test]
 fn a_thread_that_starves_does_not_remember_all_owners() {
-    let wait = Event::ContendedEnter {
+    let wait = Event::ContendedEnter(ContendedEnter {
         lock: 1,
         sequence: 1,
         time_ns: 0,
         chain: 1,
         after_wait: false,
-    };
+    });
     let others = (2..1_000_000).map(|sequence| {
         let (lock, time_ns, chain) = (1, sequence, ChainRef::Chain(1));
         (
             sequence as ThreadId % 2,
-            Event::ContendedExit {
+            Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
                 chain,
-            },
+            }),
         )
     });
     let events = [description(1), (7, wait)].into_iter().chain(others);
@@ -246,17 +249,17 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
         })
     };
     let threads = [2, 5].map(|thread| {
-        let event = Event::ThreadStart {
+        let event = Event::ThreadStart(ThreadStart {
             java_id: thread.into(),
             name: "",
             time_ns: 0,
-        };
+        });
         (thread, event)
     });
-    let lost = Event::LostNumber {
+    let lost = Event::LostNumber(LostNumber {
         lock: domain + 1,
         sequence: 1,
-    };
+    });
     let events = [(1, lost), (5, begin(1)), (5, end(2, 7))];
     let others = (1..=PARKS).flat_map(|park| {
         let (sequence, permit) = (park * 3, park as Permit);
@@ -300,82 +303,86 @@ fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
     let lock = PARK_DOMAINS + LockId::from(number) + 1;
     let (chain, loader, time_ns) = (class, 0x7f00_0000_1000, 0);
     let own = first_method..first_method + DEPTH / 2;
-    let description = Event::Class {
+    let description = Event::Class(ClassDescription {
         class,
         super_class: 0,
         loader,
         name: "com.example.Plugin",
         source_file: "Plugin.java",
         loader_class: "com.example.PluginLoader",
-    };
-    let methods = own.clone().map(|method| Event::Method {
-        method,
-        class,
-        name: "work",
-        signature: "()V",
+    });
+    let methods = own.clone().map(|method| {
+        Event::Method(MethodDescription {
+            method,
+            class,
+            name: "work",
+            signature: "()V",
+        })
     });
     let frame = |method| Frame {
         method,
         bci: 1,
         line: 1,
     };
-    let described_chain = Event::Chain {
+    let described_chain = Event::Chain(ChainDescription {
         chain,
         frames: own.clone().chain(1..DEPTH / 2).map(frame).collect(),
         truncated: false,
-    };
+    });
     let wait = [
-        Event::LockDescription {
+        Event::LockDescription(LockDescription {
             lock,
             class,
             mirrored_class: 0,
             identity_hash: 1,
             monitor_address: 0,
-        },
-        Event::ContendedEnter {
+        }),
+        Event::ContendedEnter(ContendedEnter {
             lock,
             sequence: 1,
             time_ns,
             chain,
             after_wait: false,
-        },
-        Event::ContendedEntered {
+        }),
+        Event::ContendedEntered(ContendedEntered {
             lock,
             sequence: 2,
             time_ns,
             safepoint_ns: 0,
-        },
-        Event::LockRetired { lock, sequence: 3 },
+        }),
+        Event::LockRetired(LockRetired { lock, sequence: 3 }),
     ];
     let life = [description]
         .into_iter()
         .chain(methods)
         .chain([described_chain]);
-    let ends = [Event::ChainRetired { chain }]
+    let ends = [Event::ChainRetired(ChainRetired { chain })]
         .into_iter()
-        .chain(own.map(|method| Event::MethodRetired { method }));
+        .chain(own.map(|method| Event::MethodRetired(MethodRetired { method })));
     let life = life.chain(wait).map(|event| (2, event));
     let ends = ends.map(|event| (NONE, event));
-    let unload = (1, Event::LoaderUnload { loader, time_ns });
+    let unload = (1, Event::LoaderUnload(LoaderUnload { loader, time_ns }));
     life.chain(ends).chain([unload]).collect()
 }
 
 /// The trace of [`LOADERS`] plug-ins in a living program.
 fn churn() -> NamedTempFile {
-    let method = |method| Event::Method {
-        method,
-        class: 1,
-        name: "run",
-        signature: "()V",
+    let method = |method| {
+        Event::Method(MethodDescription {
+            method,
+            class: 1,
+            name: "run",
+            signature: "()V",
+        })
     };
-    let program = Event::Class {
+    let program = Event::Class(ClassDescription {
         class: 1,
         super_class: 0,
         loader: 0,
         name: "com.example.Program",
         source_file: "Program.java",
         loader_class: "",
-    };
+    });
     let methods = (1..DEPTH / 2).map(method);
     let program = [program].into_iter().chain(methods).map(|event| (2, event));
     let mut file = NamedTempFile::new().expect("a temporary file");
@@ -436,29 +443,29 @@ const NOTIFICATIONS: u64 = 250;
 fn notification(number: u64) -> [Event<'static>; 4] {
     let (lock, sequence, time_ns) = (PARK_DOMAINS + 1, number * 3, number * 100);
     [
-        Event::ContendedEnter {
+        Event::ContendedEnter(ContendedEnter {
             lock,
             sequence,
             time_ns,
             chain: 1,
             after_wait: false,
-        },
-        Event::ContendedExit {
+        }),
+        Event::ContendedExit(ContendedExit {
             lock,
             sequence: sequence + 1,
             time_ns,
             chain: ChainRef::Forward(number),
-        },
-        Event::ContendedEntered {
+        }),
+        Event::ContendedEntered(ContendedEntered {
             lock,
             sequence: sequence + 2,
             time_ns,
             safepoint_ns: 0,
-        },
-        Event::ForwardResolved {
+        }),
+        Event::ForwardResolved(ForwardResolved {
             forward_ref: number,
             chain: 1,
-        },
+        }),
     ]
 }
 

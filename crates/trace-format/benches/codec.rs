@@ -3,7 +3,8 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use trace_format::{
-    ChainRef, ChunkWriter, Event, FileHeader, SegmentDecoder, SegmentEncoder, TraceReader,
+    ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader,
+    SegmentDecoder, SegmentEncoder, TraceReader,
 };
 
 /// Waits of one thread for four locks.
@@ -14,25 +15,25 @@ fn events() -> Vec<Event<'static>> {
         let time_ns = 45_000 * wait;
         let chain = 500 + (wait / 7 % 5) as u32;
         [
-            Event::ContendedEnter {
+            Event::ContendedEnter(ContendedEnter {
                 lock,
                 sequence,
                 time_ns,
                 chain,
                 after_wait: false,
-            },
-            Event::ContendedEntered {
+            }),
+            Event::ContendedEntered(ContendedEntered {
                 lock,
                 sequence: sequence + 20,
                 time_ns: time_ns + 30_000,
                 safepoint_ns: 0,
-            },
-            Event::ContendedExit {
+            }),
+            Event::ContendedExit(ContendedExit {
                 lock,
                 sequence: sequence + 21,
                 time_ns: time_ns + 31_000,
                 chain: ChainRef::Chain(chain + 1),
-            },
+            }),
         ]
     });
     waits.flatten().collect()

@@ -35,7 +35,6 @@ pub mod chunk;
 pub mod counter;
 pub mod event;
 pub mod file;
-pub mod park;
 pub mod reader;
 pub mod segment;
 pub mod varint;
@@ -45,13 +44,12 @@ mod wire;
 pub use chunk::{Chunk, ChunkWriter, EventsChunk, Segment};
 pub use counter::Counter;
 pub use event::{
-    ChainId, ChainRef, ClassId, Event, ForwardRef, Frame, LoaderId, LockId, MethodId, NONE,
-    ThreadId,
+    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame,
+    JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId, LockRetired, LostEvents,
+    LostNumber, MethodDescription, MethodId, MethodRetired, NONE, PARK_DOMAINS, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 pub use file::{FileHeader, HeaderError};
-pub use park::{
-    Blocker, JavaThreadId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
-    Unpark,
-};
 pub use reader::{Damage, SkipReason, Skipped, TraceReader};
 pub use segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder, SegmentEncoder};

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
-    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, Malformed, SegmentDecoder,
-    SkipReason, TraceReader, varint,
+    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, LostNumber, Malformed,
+    SegmentDecoder, SkipReason, ThreadRename, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -35,14 +35,14 @@ fn trace(compressed: bool) -> Vec<u8> {
         // Every other chunk has metadata.
         let events: Vec<_> = (0..40)
             .map(|sequence| match number % 2 {
-                0 => Event::LostNumber {
+                0 => Event::LostNumber(LostNumber {
                     lock: number,
                     sequence,
-                },
-                _ => Event::ThreadRename {
+                }),
+                _ => Event::ThreadRename(ThreadRename {
                     java_id: number,
                     name: "worker",
-                },
+                }),
             })
             .collect();
         let contains_metadata = events.iter().any(Event::is_metadata);

@@ -6,8 +6,11 @@ mod support;
 use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::{
-    Blocker, ChainRef, ChunkWriter, Event, Frame, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    SegmentDecoder, Unpark, chunk,
+    Blocker, ChainDescription, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload,
+    LockDescription, LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired,
+    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, SegmentDecoder, ThreadEnd, ThreadRename,
+    ThreadStart, Unpark, chunk,
 };
 
 /// What is remembered of a lock, or of a domain in its place.
@@ -97,45 +100,45 @@ impl<'a> Reader<'a> {
                 if !after_wait {
                     state.enter_chain = chain;
                 }
-                Event::ContendedEnter {
+                Event::ContendedEnter(ContendedEnter {
                     lock,
                     sequence,
                     time_ns,
                     chain,
                     after_wait,
-                }
+                })
             }
             4 | 5 => {
                 let safepoint_ns = if kind == 4 { 0 } else { self.number()? };
-                Event::ContendedEntered {
+                Event::ContendedEntered(ContendedEntered {
                     lock,
                     sequence,
                     time_ns,
                     safepoint_ns,
-                }
+                })
             }
             6 | 7 => {
                 if kind == 6 {
                     state.exit_chain = self.number_u32()?;
                 }
                 let chain = ChainRef::Chain(state.exit_chain);
-                Event::ContendedExit {
+                Event::ContendedExit(ContendedExit {
                     lock,
                     sequence,
                     time_ns,
                     chain,
-                }
+                })
             }
             8 => {
                 let chain = ChainRef::Forward(self.forward()?);
-                Event::ContendedExit {
+                Event::ContendedExit(ContendedExit {
                     lock,
                     sequence,
                     time_ns,
                     chain,
-                }
+                })
             }
-            9 => Event::LostNumber { lock, sequence },
+            9 => Event::LostNumber(LostNumber { lock, sequence }),
             10 | 13 if kind == 10 || !self.parked => {
                 let flags = if kind == 10 { self.byte()? } else { 1 | 2 };
                 self.parked = true;
@@ -227,34 +230,34 @@ impl<'a> Reader<'a> {
 
     fn other_event(&mut self, argument: u8) -> Option<Event<'a>> {
         Some(match argument {
-            0 => Event::LockDescription {
+            0 => Event::LockDescription(LockDescription {
                 lock: self.number()?,
                 class: self.number_u32()?,
                 mirrored_class: self.number_u32()?,
                 identity_hash: self.number_u32()?,
                 monitor_address: self.number()?,
-            },
-            1 => Event::LockRetired {
+            }),
+            1 => Event::LockRetired(LockRetired {
                 lock: self.number()?,
                 sequence: self.number()?,
-            },
-            2 => Event::ForwardResolved {
+            }),
+            2 => Event::ForwardResolved(ForwardResolved {
                 forward_ref: self.forward()?,
                 chain: self.number_u32()?,
-            },
-            3 => Event::ThreadStart {
+            }),
+            3 => Event::ThreadStart(ThreadStart {
                 time_ns: self.time()?,
                 java_id: self.number()?,
                 name: self.text()?,
-            },
-            4 => Event::ThreadRename {
+            }),
+            4 => Event::ThreadRename(ThreadRename {
                 java_id: self.number()?,
                 name: self.text()?,
-            },
-            5 => Event::ThreadEnd {
+            }),
+            5 => Event::ThreadEnd(ThreadEnd {
                 time_ns: self.time()?,
-            },
-            6 | 11 => Event::Class {
+            }),
+            6 | 11 => Event::Class(ClassDescription {
                 super_class: if argument == 11 {
                     self.number_u32()?
                 } else {
@@ -265,13 +268,13 @@ impl<'a> Reader<'a> {
                 name: self.text()?,
                 source_file: self.text()?,
                 loader_class: self.text()?,
-            },
-            7 => Event::Method {
+            }),
+            7 => Event::Method(MethodDescription {
                 method: self.number_u32()?,
                 class: self.number_u32()?,
                 name: self.text()?,
                 signature: self.text()?,
-            },
+            }),
             8 => {
                 let chain = self.number_u32()?;
                 let count = self.number()?;
@@ -283,25 +286,25 @@ impl<'a> Reader<'a> {
                         line: self.number_u32()?.wrapping_sub(1) as i32,
                     });
                 }
-                Event::Chain {
+                Event::Chain(ChainDescription {
                     chain,
                     frames,
                     truncated: count % 2 == 1,
-                }
+                })
             }
-            9 => Event::LoaderUnload {
+            9 => Event::LoaderUnload(LoaderUnload {
                 loader: self.number()?,
                 time_ns: self.time()?,
-            },
-            10 => Event::LostEvents {
+            }),
+            10 => Event::LostEvents(LostEvents {
                 events: self.number()?,
-            },
-            12 => Event::ChainRetired {
+            }),
+            12 => Event::ChainRetired(ChainRetired {
                 chain: self.number_u32()?,
-            },
-            13 => Event::MethodRetired {
+            }),
+            13 => Event::MethodRetired(MethodRetired {
                 method: self.number_u32()?,
-            },
+            }),
             _ => return None,
         })
     }

@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 
 use support::segment;
 use trace_format::{
-    Blocker, ChainRef, Chunk, ChunkWriter, Counter, Event, FileHeader, Frame, NONE, ParkBegin,
-    ParkEnd, ParkEndReason, ParkTimeout, TraceReader, Unpark, file,
+    Blocker, ChainDescription, ChainRef, ChainRetired, Chunk, ChunkWriter, ClassDescription,
+    ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader, ForwardResolved,
+    Frame, LoaderUnload, LockDescription, LockRetired, LostEvents, LostNumber, MethodDescription,
+    MethodRetired, NONE, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, ThreadEnd, ThreadRename,
+    ThreadStart, TraceReader, Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
@@ -23,26 +26,26 @@ const BLOCKER: Blocker = Blocker {
 /// A trace with every event in every form.
 fn trace(compressed: bool) -> Vec<u8> {
     let worker = [
-        Event::ThreadStart {
+        Event::ThreadStart(ThreadStart {
             time_ns: 1_000,
             java_id: 12,
             name: "worker-0",
-        },
-        Event::Class {
+        }),
+        Event::Class(ClassDescription {
             class: 1,
             super_class: 9,
             loader: 0x7f00_1234_5678,
             name: "com.example.Queue",
             source_file: "Queue.java",
             loader_class: "sun.misc.Launcher$AppClassLoader",
-        },
-        Event::Method {
+        }),
+        Event::Method(MethodDescription {
             method: 2,
             class: 1,
             name: "take",
             signature: "()Ljava/lang/Object;",
-        },
-        Event::Chain {
+        }),
+        Event::Chain(ChainDescription {
             chain: 1,
             frames: vec![
                 Frame {
@@ -57,81 +60,81 @@ fn trace(compressed: bool) -> Vec<u8> {
                 },
             ],
             truncated: true,
-        },
-        Event::LockDescription {
+        }),
+        Event::LockDescription(LockDescription {
             lock: 257,
             class: 1,
             mirrored_class: 0,
             identity_hash: 0x49ab_f544,
             monitor_address: 0x7f00_0000_1000,
-        },
-        Event::ContendedEnter {
+        }),
+        Event::ContendedEnter(ContendedEnter {
             lock: 257,
             sequence: 1,
             time_ns: 2_000,
             chain: 1,
             after_wait: false,
-        },
-        Event::ContendedEntered {
+        }),
+        Event::ContendedEntered(ContendedEntered {
             lock: 257,
             sequence: 3,
             time_ns: 9_000,
             safepoint_ns: 0,
-        },
-        Event::ContendedExit {
+        }),
+        Event::ContendedExit(ContendedExit {
             lock: 257,
             sequence: 4,
             time_ns: 9_500,
             chain: ChainRef::Chain(1),
-        },
-        Event::ContendedEnter {
+        }),
+        Event::ContendedEnter(ContendedEnter {
             lock: 257,
             sequence: 5,
             time_ns: 9_600,
             chain: 1,
             after_wait: false,
-        },
-        Event::ContendedEntered {
+        }),
+        Event::ContendedEntered(ContendedEntered {
             lock: 257,
             sequence: 7,
             time_ns: 80_000,
             safepoint_ns: 512,
-        },
-        Event::ContendedExit {
+        }),
+        Event::ContendedExit(ContendedExit {
             lock: 257,
             sequence: 8,
             time_ns: 80_100,
             chain: ChainRef::Chain(1),
-        },
-        Event::ContendedExit {
+        }),
+        Event::ContendedExit(ContendedExit {
             lock: 257,
             sequence: 9,
             time_ns: 80_200,
             chain: ChainRef::Forward(3),
-        },
-        Event::ContendedEnter {
+        }),
+        Event::ContendedEnter(ContendedEnter {
             lock: 257,
             sequence: 10,
             time_ns: 90_000,
             chain: 1,
             after_wait: true,
-        },
-        Event::ForwardResolved {
+        }),
+        Event::ForwardResolved(ForwardResolved {
             forward_ref: 3,
             chain: 1,
-        },
-        Event::ThreadRename {
+        }),
+        Event::ThreadRename(ThreadRename {
             java_id: 12,
             name: "Arbeiter-ü",
-        },
-        Event::Class {
+        }),
+        Event::Class(ClassDescription {
             class: 9,
             super_class: 0,
             loader: 0,
             name: "java.util.concurrent.locks.AbstractQueuedSynchronizer",
             source_file: "AbstractQueuedSynchronizer.java",
             loader_class: "",
-        },
+        }),
         Event::ParkBegin(ParkBegin {
             domain: 42,
             sequence: 1,
@@ -245,34 +248,34 @@ fn trace(compressed: bool) -> Vec<u8> {
             owner: 0,
             safepoint_ns: 0,
         }),
-        Event::ThreadEnd { time_ns: 100_000 },
+        Event::ThreadEnd(ThreadEnd { time_ns: 100_000 }),
     ];
     let vm_thread = [
-        Event::LockRetired {
+        Event::LockRetired(LockRetired {
             lock: 257,
             sequence: 11,
-        },
-        Event::LoaderUnload {
+        }),
+        Event::LoaderUnload(LoaderUnload {
             loader: 0x7f00_1234_5678,
             time_ns: 120_000,
-        },
-        Event::LostNumber {
+        }),
+        Event::LostNumber(LostNumber {
             lock: 258,
             sequence: 1,
-        },
-        Event::LostEvents { events: 70 },
+        }),
+        Event::LostEvents(LostEvents { events: 70 }),
     ];
     let drainer = [
-        Event::ChainRetired { chain: 1 },
-        Event::MethodRetired { method: 2 },
+        Event::ChainRetired(ChainRetired { chain: 1 }),
+        Event::MethodRetired(MethodRetired { method: 2 }),
     ];
 
     // Enough of the same that compression pays.
     let renames = vec![
-        Event::ThreadRename {
+        Event::ThreadRename(ThreadRename {
             java_id: 12,
             name: "pool-1-thread-1"
-        };
+        });
         20
     ];
 

@@ -5,8 +5,8 @@ mod support;
 use proptest::prelude::*;
 use support::{events, number, segment};
 use trace_format::{
-    Blocker, DoesNotFit, Event, ParkBegin, ParkEnd, ParkEndReason, SegmentDecoder, SegmentEncoder,
-    Unpark, varint,
+    Blocker, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event, ParkBegin,
+    ParkEnd, ParkEndReason, SegmentDecoder, SegmentEncoder, Unpark, varint,
 };
 
 proptest! {
@@ -67,25 +67,25 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
         let sequence = 60 * round;
         let time_ns = 60_000_000_000 + 45_000 * round;
         let chain = 1000 + (round / 7 % 3) as u32;
-        let enter = Event::ContendedEnter {
+        let enter = Event::ContendedEnter(ContendedEnter {
             lock,
             sequence,
             time_ns,
             chain,
             after_wait: false,
-        };
-        let entered = Event::ContendedEntered {
+        });
+        let entered = Event::ContendedEntered(ContendedEntered {
             lock,
             sequence: sequence + 40,
             time_ns: time_ns + 30_000,
             safepoint_ns: 0,
-        };
-        let exit = Event::ContendedExit {
+        });
+        let exit = Event::ContendedExit(ContendedExit {
             lock,
             sequence: sequence + 41,
             time_ns: time_ns + 31_000,
             chain: trace_format::ChainRef::Chain(chain + 1),
-        };
+        });
         for event in [enter, entered, exit] {
             encoder.encode(&mut buffer, &event).unwrap();
         }

@@ -2,12 +2,11 @@
 //! wait, to the nanosecond, a million times.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::path::Path;
 
-use jvm_tests::{Jvm, alone, analyze, check_sound, report};
+use jvm_tests::{Jvm, alone, analyze, check_sound, for_each_event, report};
 use trace_analysis::Mechanism;
-use trace_format::{Chunk, Event, LockId, ThreadId, TraceReader};
+use trace_format::{ContendedEnter, ContendedEntered, Event, LockId, ThreadId};
 
 const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
 
@@ -81,10 +80,10 @@ fn waits_by_length(trace: &Path) -> HashMap<u64, u64> {
     let mut entered_at: HashMap<(ThreadId, LockId), u64> = HashMap::new();
     let mut lengths = HashMap::new();
     for_each_event(trace, |thread, event| match *event {
-        Event::ContendedEnter { lock, time_ns, .. } => {
+        Event::ContendedEnter(ContendedEnter { lock, time_ns, .. }) => {
             entered_at.insert((thread, lock), time_ns);
         }
-        Event::ContendedEntered { lock, time_ns, .. } => {
+        Event::ContendedEntered(ContendedEntered { lock, time_ns, .. }) => {
             let start_ns = entered_at.remove(&(thread, lock));
             let start_ns = start_ns.expect("a thread enters before it has entered");
             *lengths.entry(time_ns - start_ns).or_default() += 1;

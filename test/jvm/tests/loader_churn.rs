@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use jvm_tests::{
     CompileMode, Jvm, Setting, Wait, among_others, analyze, boot_class_path, check_each,
-    check_sound, is_nightly, redefinition_agent, scratch_directory, waits,
+    check_sound, for_each_event, is_nightly, redefinition_agent, scratch_directory, waits,
 };
-use trace_analysis::TraceFile;
-use trace_format::{Chunk, Counter, Event};
+use trace_format::{ChainDescription, ChainRetired, Counter, Event};
 
 /// Room for the classes of about a thousand loaders, four times as many as the
 /// program leaves between two collections; and for little compiled code.
@@ -89,13 +88,13 @@ fn check_identifiers(loaders: usize, trace: &Path) {
     let mut described = BTreeSet::new();
     let mut alive = BTreeSet::new();
     let mut most_alive = 0;
-    for_each_event(trace, |event| match event {
-        Event::Chain { chain, .. } => {
+    for_each_event(trace, |_, event| match event {
+        Event::Chain(ChainDescription { chain, .. }) => {
             assert!(described.insert(*chain), "{chain:?} is described twice");
             alive.insert(*chain);
             most_alive = most_alive.max(alive.len());
         }
-        Event::ChainRetired { chain } => {
+        Event::ChainRetired(ChainRetired { chain }) => {
             assert!(alive.remove(chain), "{chain:?} ends, but was not alive");
         }
         _ => {}

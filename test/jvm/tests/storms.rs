@@ -7,7 +7,7 @@ use jvm_tests::{
     CompileMode, Contention, Run, Wait, check_chain, check_compiled, check_contend, check_program,
     for_each_event, waits_on,
 };
-use trace_format::{Event, LockId};
+use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event, LockId};
 
 /// The rounds of both storms.
 const ROUNDS: usize = 10;
@@ -53,11 +53,15 @@ fn releases_among_notified_threads() {
 fn enters_and_needless_exits(trace: &Path) -> [usize; 2] {
     let mut events: Vec<(LockId, u64, Step)> = Vec::new();
     for_each_event(trace, |_, event| match *event {
-        Event::ContendedEnter { lock, sequence, .. } => events.push((lock, sequence, Step::Enter)),
-        Event::ContendedEntered { lock, sequence, .. } => {
+        Event::ContendedEnter(ContendedEnter { lock, sequence, .. }) => {
+            events.push((lock, sequence, Step::Enter))
+        }
+        Event::ContendedEntered(ContendedEntered { lock, sequence, .. }) => {
             events.push((lock, sequence, Step::Entered));
         }
-        Event::ContendedExit { lock, sequence, .. } => events.push((lock, sequence, Step::Exit)),
+        Event::ContendedExit(ContendedExit { lock, sequence, .. }) => {
+            events.push((lock, sequence, Step::Exit))
+        }
         _ => {}
     });
     events.sort_unstable();

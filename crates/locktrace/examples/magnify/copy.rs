@@ -7,8 +7,9 @@ use anyhow::{Context, ensure};
 use trace_analysis::TraceFile;
 use trace_format::chunk::MAX_STORED_LEN;
 use trace_format::{
-    ChainRef, Chunk, ChunkWriter, Counter, Event, FileHeader, LockId, NONE, PARK_DOMAINS,
-    ParkBegin, ParkEnd, SegmentEncoder, ThreadId, Unpark,
+    ChainRef, Chunk, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
+    FileHeader, ForwardResolved, LockDescription, LockId, LockRetired, NONE, PARK_DOMAINS,
+    ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::survey::{Survey, malformed};
@@ -154,91 +155,59 @@ impl Renumbering<'_> {
     /// described, or ends what later copies refer to.
     fn event<'e>(&self, event: Event<'e>) -> Option<Event<'e>> {
         Some(match event {
-            Event::Class { .. } | Event::Method { .. } | Event::Chain { .. } => {
+            Event::Class(_) | Event::Method(_) | Event::Chain(_) => {
                 return Some(event).filter(|_| self.copy == 0);
             }
-            Event::LoaderUnload { .. }
-            | Event::ChainRetired { .. }
-            | Event::MethodRetired { .. } => return None,
+            Event::LoaderUnload(_) | Event::ChainRetired(_) | Event::MethodRetired(_) => {
+                return None;
+            }
             // Surveyed traces have none.
-            Event::LostNumber { .. } | Event::LostEvents { .. } => return None,
-            Event::LockDescription {
-                lock,
-                class,
-                mirrored_class,
-                identity_hash,
-                monitor_address,
-            } => Event::LockDescription {
-                lock: self.lock(lock),
-                class,
-                mirrored_class,
-                identity_hash,
-                monitor_address,
-            },
-            Event::ContendedEnter {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-                after_wait,
-            } => Event::ContendedEnter {
-                lock: self.lock(lock),
-                sequence,
-                time_ns: self.time_ns(time_ns),
-                chain,
-                after_wait,
-            },
-            Event::ContendedEntered {
-                lock,
-                sequence,
-                time_ns,
-                safepoint_ns,
-            } => Event::ContendedEntered {
-                lock: self.lock(lock),
-                sequence,
-                time_ns: self.time_ns(time_ns),
-                safepoint_ns,
-            },
-            Event::ContendedExit {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-            } => Event::ContendedExit {
-                lock: self.lock(lock),
-                sequence,
-                time_ns: self.time_ns(time_ns),
-                chain: match chain {
+            Event::LostNumber(_) | Event::LostEvents(_) => return None,
+            Event::LockDescription(description) => Event::LockDescription(LockDescription {
+                lock: self.lock(description.lock),
+                ..description
+            }),
+            Event::ContendedEnter(enter) => Event::ContendedEnter(ContendedEnter {
+                lock: self.lock(enter.lock),
+                time_ns: self.time_ns(enter.time_ns),
+                ..enter
+            }),
+            Event::ContendedEntered(entered) => Event::ContendedEntered(ContendedEntered {
+                lock: self.lock(entered.lock),
+                time_ns: self.time_ns(entered.time_ns),
+                ..entered
+            }),
+            Event::ContendedExit(exit) => Event::ContendedExit(ContendedExit {
+                lock: self.lock(exit.lock),
+                time_ns: self.time_ns(exit.time_ns),
+                chain: match exit.chain {
                     ChainRef::Chain(chain) => ChainRef::Chain(chain),
                     ChainRef::Forward(forward_ref) => {
                         ChainRef::Forward(self.forward_ref(forward_ref))
                     }
                 },
-            },
-            Event::LockRetired { lock, sequence } => Event::LockRetired {
-                lock: self.lock(lock),
-                sequence,
-            },
-            Event::ForwardResolved { forward_ref, chain } => Event::ForwardResolved {
-                forward_ref: self.forward_ref(forward_ref),
-                chain,
-            },
-            Event::ThreadStart {
-                time_ns,
-                java_id,
-                name,
-            } => Event::ThreadStart {
-                time_ns: self.time_ns(time_ns),
-                java_id: self.java_id(java_id),
-                name,
-            },
-            Event::ThreadRename { java_id, name } => Event::ThreadRename {
-                java_id: self.java_id(java_id),
-                name,
-            },
-            Event::ThreadEnd { time_ns } => Event::ThreadEnd {
-                time_ns: self.time_ns(time_ns),
-            },
+                ..exit
+            }),
+            Event::LockRetired(retired) => Event::LockRetired(LockRetired {
+                lock: self.lock(retired.lock),
+                ..retired
+            }),
+            Event::ForwardResolved(resolved) => Event::ForwardResolved(ForwardResolved {
+                forward_ref: self.forward_ref(resolved.forward_ref),
+                ..resolved
+            }),
+            Event::ThreadStart(start) => Event::ThreadStart(ThreadStart {
+                time_ns: self.time_ns(start.time_ns),
+                java_id: self.java_id(start.java_id),
+                ..start
+            }),
+            Event::ThreadRename(rename) => Event::ThreadRename(ThreadRename {
+                java_id: self.java_id(rename.java_id),
+                ..rename
+            }),
+            Event::ThreadEnd(end) => Event::ThreadEnd(ThreadEnd {
+                time_ns: self.time_ns(end.time_ns),
+            }),
             Event::ParkBegin(park) => Event::ParkBegin(ParkBegin {
                 sequence: self.domain_sequence(park.domain, park.sequence),
                 time_ns: self.time_ns(park.time_ns),

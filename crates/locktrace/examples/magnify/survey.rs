@@ -6,7 +6,9 @@ use anyhow::bail;
 use trace_analysis::TraceFile;
 use trace_format::file::VERSION;
 use trace_format::{
-    Chunk, Event, LockId, NONE, PARK_DOMAINS, ParkEnd, ParkEndReason, ThreadId, Unpark,
+    Chunk, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardResolved, LockId,
+    LockRetired, NONE, PARK_DOMAINS, ParkEnd, ParkEndReason, ThreadEnd, ThreadId, ThreadRename,
+    ThreadStart, Unpark,
 };
 
 /// The numbers that a trace uses, and what it leaves open.
@@ -86,19 +88,20 @@ impl Survey {
     fn note_numbers(&mut self, writer: ThreadId, event: &Event<'_>) {
         let mut note_java_id = |id: u64| self.last_java_id = self.last_java_id.max(id);
         match *event {
-            Event::ThreadStart { java_id, .. } | Event::ThreadRename { java_id, .. } => {
+            Event::ThreadStart(ThreadStart { java_id, .. })
+            | Event::ThreadRename(ThreadRename { java_id, .. }) => {
                 note_java_id(java_id);
             }
             Event::ParkBegin(park) => note_java_id(park.owner),
             Event::ParkEnd(park) => note_java_id(park.owner),
             Event::Unpark(Unpark { target, owner, .. }) => note_java_id(target.max(owner)),
-            Event::ForwardResolved { forward_ref, .. } => {
+            Event::ForwardResolved(ForwardResolved { forward_ref, .. }) => {
                 self.last_forward_ref = self.last_forward_ref.max(forward_ref);
             }
-            Event::ContendedExit {
+            Event::ContendedExit(ContendedExit {
                 chain: trace_format::ChainRef::Forward(forward_ref),
                 ..
-            } => self.last_forward_ref = self.last_forward_ref.max(forward_ref),
+            }) => self.last_forward_ref = self.last_forward_ref.max(forward_ref),
             _ => {}
         }
         if let Some((lock, _)) = event.lock_and_sequence() {
@@ -114,12 +117,12 @@ impl Survey {
             let closing = self.closing.entry(thread).or_default();
             match waiting {
                 Waiting::No => {}
-                Waiting::ForLock(lock) => closing.push(Event::ContendedEntered {
+                Waiting::ForLock(lock) => closing.push(Event::ContendedEntered(ContendedEntered {
                     lock,
                     sequence: next(&mut open.sequences, lock),
                     time_ns,
                     safepoint_ns: 0,
-                }),
+                })),
                 Waiting::Parked { domain } => closing.push(Event::ParkEnd(ParkEnd {
                     domain,
                     sequence: next(&mut open.sequences, domain),
@@ -128,7 +131,7 @@ impl Survey {
                     ..ParkEnd::default()
                 })),
             }
-            closing.push(Event::ThreadEnd { time_ns });
+            closing.push(Event::ThreadEnd(ThreadEnd { time_ns }));
         }
         // The JVM deflates monitors while no thread runs.
         let deflated = self.closing.entry(NONE).or_default();
@@ -137,7 +140,7 @@ impl Survey {
                 self.domains.insert(lock, last);
             } else if !open.retired.contains(&lock) {
                 let sequence = last + 1;
-                deflated.push(Event::LockRetired { lock, sequence });
+                deflated.push(Event::LockRetired(LockRetired { lock, sequence }));
             }
         }
     }
@@ -150,17 +153,17 @@ impl Open {
             let last = self.sequences.entry(lock).or_default();
             *last = sequence.max(*last);
         }
-        if let Event::LockRetired { lock, .. } = *event {
+        if let Event::LockRetired(LockRetired { lock, .. }) = *event {
             self.retired.insert(lock);
         }
         let waiting = match *event {
-            Event::ThreadStart { .. } | Event::ParkEnd(_) => Waiting::No,
-            Event::ContendedEntered { .. } | Event::ContendedExit { .. } => Waiting::No,
-            Event::ContendedEnter { lock, .. } => Waiting::ForLock(lock),
+            Event::ThreadStart(_) | Event::ParkEnd(_) => Waiting::No,
+            Event::ContendedEntered(_) | Event::ContendedExit(_) => Waiting::No,
+            Event::ContendedEnter(ContendedEnter { lock, .. }) => Waiting::ForLock(lock),
             Event::ParkBegin(park) => Waiting::Parked {
                 domain: park.domain,
             },
-            Event::ThreadEnd { .. } => {
+            Event::ThreadEnd(_) => {
                 self.threads.remove(&thread);
                 return;
             }
@@ -177,7 +180,7 @@ fn next(sequences: &mut BTreeMap<LockId, u64>, lock: LockId) -> u64 {
 }
 
 fn is_loss(event: &Event<'_>) -> bool {
-    matches!(event, Event::LostNumber { .. } | Event::LostEvents { .. })
+    matches!(event, Event::LostNumber(_) | Event::LostEvents(_))
 }
 
 /// The error of a trace with a buffer that cannot be decoded.

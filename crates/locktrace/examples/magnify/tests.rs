@@ -4,8 +4,10 @@ use std::ops::ControlFlow;
 use tempfile::TempDir;
 use trace_analysis::{Analysis, Counter, TraceFile, TraceSummary};
 use trace_format::{
-    Blocker, ChainRef, ChunkWriter, Event, FileHeader, Frame, PARK_DOMAINS, ParkBegin, ParkEnd,
-    ParkEndReason, SegmentEncoder, ThreadId, Unpark,
+    Blocker, ChainDescription, ChainRef, ChunkWriter, ClassDescription, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, FileHeader, ForwardResolved, Frame, LockDescription,
+    LostEvents, MethodDescription, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, SegmentEncoder,
+    ThreadId, ThreadStart, Unpark,
 };
 
 use crate::magnify;
@@ -20,65 +22,69 @@ const BLOCKER: Blocker = Blocker {
 /// Two threads contend for a monitor that one of them waits for, and one unparks the
 /// other. At the end one is blocked, and the other parked.
 fn events() -> Vec<(ThreadId, Vec<Event<'static>>)> {
-    let start = |java_id, name| Event::ThreadStart {
-        time_ns: 0,
-        java_id,
-        name,
+    let start = |java_id, name| {
+        Event::ThreadStart(ThreadStart {
+            time_ns: 0,
+            java_id,
+            name,
+        })
     };
-    let class = Event::Class {
+    let class = Event::Class(ClassDescription {
         class: 1,
         super_class: 0,
         loader: 0,
         name: "Program",
         source_file: "Program.java",
         loader_class: "",
-    };
-    let method = Event::Method {
+    });
+    let method = Event::Method(MethodDescription {
         method: 1,
         class: 1,
         name: "run",
         signature: "()V",
-    };
+    });
     let frames = vec![Frame {
         method: 1,
         bci: 0,
         line: 1,
     }];
-    let chain = Event::Chain {
+    let chain = Event::Chain(ChainDescription {
         chain: 1,
         frames,
         truncated: false,
-    };
-    let description = Event::LockDescription {
+    });
+    let description = Event::LockDescription(LockDescription {
         lock: LOCK,
         class: 1,
         mirrored_class: 0,
         identity_hash: 5,
         monitor_address: 0,
+    });
+    let enter = |sequence, time_ns| {
+        Event::ContendedEnter(ContendedEnter {
+            lock: LOCK,
+            sequence,
+            time_ns,
+            chain: 1,
+            after_wait: false,
+        })
     };
-    let enter = |sequence, time_ns| Event::ContendedEnter {
-        lock: LOCK,
-        sequence,
-        time_ns,
-        chain: 1,
-        after_wait: false,
-    };
-    let exit = Event::ContendedExit {
+    let exit = Event::ContendedExit(ContendedExit {
         lock: LOCK,
         sequence: 2,
         time_ns: 20,
         chain: ChainRef::Forward(1),
-    };
-    let resolved = Event::ForwardResolved {
+    });
+    let resolved = Event::ForwardResolved(ForwardResolved {
         forward_ref: 1,
         chain: 1,
-    };
-    let entered = Event::ContendedEntered {
+    });
+    let entered = Event::ContendedEntered(ContendedEntered {
         lock: LOCK,
         sequence: 3,
         time_ns: 25,
         safepoint_ns: 0,
-    };
+    });
     let park = |sequence, time_ns| {
         Event::ParkBegin(ParkBegin {
             domain: DOMAIN,
@@ -180,7 +186,9 @@ fn trace_that_lacks_events_is_refused() {
     let folder = TempDir::new().expect("a temporary folder");
     let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
     let mut events = events();
-    events[0].1.push(Event::LostEvents { events: 1 });
+    events[0]
+        .1
+        .push(Event::LostEvents(LostEvents { events: 1 }));
     fs::write(&short, trace(&events)).expect("room for it");
     let error = magnify(&short, &long, 1).expect_err("events are lost");
     let expected = "expected a complete trace, found one that lacks events";

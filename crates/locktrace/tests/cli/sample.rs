@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trace_format::{
-    Blocker, ChainId, ChainRef, ChunkWriter, ClassId, Counter, Event, FileHeader, Frame, LockId,
-    PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, Unpark,
+    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
+    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader,
+    ForwardResolved, Frame, LockDescription, LockId, LostNumber, MethodDescription, PARK_DOMAINS,
+    ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, ThreadStart, Unpark,
 };
 
 /// A trace under construction.
@@ -121,11 +123,11 @@ impl Sample {
         };
         for (at, name) in names.iter().enumerate() {
             let java_id = at as u64 + 10;
-            sample.threads[at].push(Event::ThreadStart {
+            sample.threads[at].push(Event::ThreadStart(ThreadStart {
                 time_ns: 0,
                 java_id,
                 name,
-            });
+            }));
         }
         let mut classes: Vec<&str> = vec!["java.lang.Class", "avrora.util.Terminal"];
         let mut methods: Vec<(&str, &str, &str)> = Vec::new();
@@ -144,12 +146,12 @@ impl Sample {
                     let class = id(&classes, &class_name);
                     sample.write(
                         1,
-                        Event::Method {
+                        Event::Method(MethodDescription {
                             method,
                             class,
                             name,
                             signature,
-                        },
+                        }),
                     );
                 }
                 let method = id(&methods, &(class_name, name, signature));
@@ -162,11 +164,11 @@ impl Sample {
             let chain = at as u32 + 1;
             sample.write(
                 1,
-                Event::Chain {
+                Event::Chain(ChainDescription {
                     chain,
                     frames,
                     truncated: false,
-                },
+                }),
             );
         }
         for (lock, class, mirrored_class, identity_hash) in [
@@ -177,13 +179,13 @@ impl Sample {
             let monitor_address = 0x7f00_0000_1000 + lock * 0x100;
             sample.write(
                 1,
-                Event::LockDescription {
+                Event::LockDescription(LockDescription {
                     lock: PARK_DOMAINS + lock,
                     class,
                     mirrored_class,
                     identity_hash,
                     monitor_address,
-                },
+                }),
             );
         }
         sample
@@ -192,7 +194,7 @@ impl Sample {
     /// Makes all stacks deeper than what was recorded of them.
     pub(crate) fn cut_off_chains(&mut self) {
         for event in self.threads.iter_mut().flatten() {
-            if let Event::Chain { truncated, .. } = event {
+            if let Event::Chain(ChainDescription { truncated, .. }) = event {
                 *truncated = true;
             }
         }
@@ -223,10 +225,10 @@ impl Sample {
                 sample.entered(3, 3, start_us + 763, 0);
                 sample.write(
                     3,
-                    Event::ForwardResolved {
+                    Event::ForwardResolved(ForwardResolved {
                         forward_ref: round + 1,
                         chain: DEQUEUE,
-                    },
+                    }),
                 );
                 sample.enter(2, 3, start_us + 800, DEQUEUE);
                 sample.entered(2, 3, start_us + 802, 0);
@@ -270,12 +272,12 @@ impl Sample {
             let signature = "()V";
             self.write(
                 waker,
-                Event::Method {
+                Event::Method(MethodDescription {
                     method,
                     class,
                     name,
                     signature,
-                },
+                }),
             );
         }
         for (chain, methods) in [(90, [90, 91, 92]), (91, [93, 94, 95])] {
@@ -286,11 +288,11 @@ impl Sample {
             });
             self.write(
                 waker,
-                Event::Chain {
+                Event::Chain(ChainDescription {
                     chain,
                     frames: frames.into(),
                     truncated: false,
-                },
+                }),
             );
         }
         let blocker = Blocker {
@@ -400,13 +402,13 @@ impl Sample {
         let time_ns = time_us * MICROSECOND;
         self.write(
             thread,
-            Event::ContendedEnter {
+            Event::ContendedEnter(ContendedEnter {
                 lock,
                 sequence,
                 time_ns,
                 chain,
                 after_wait,
-            },
+            }),
         );
     }
 
@@ -422,12 +424,12 @@ impl Sample {
         let safepoint_ns = safepoint_us * MICROSECOND;
         self.write(
             thread,
-            Event::ContendedEntered {
+            Event::ContendedEntered(ContendedEntered {
                 lock,
                 sequence,
                 time_ns,
                 safepoint_ns,
-            },
+            }),
         );
     }
 
@@ -448,7 +450,7 @@ impl Sample {
     /// Loses an event of a lock; `thread` lists it.
     pub(crate) fn lose(&mut self, thread: ThreadId, lock: LockId) {
         let (lock, sequence) = self.next_number(lock);
-        self.write(thread, Event::LostNumber { lock, sequence });
+        self.write(thread, Event::LostNumber(LostNumber { lock, sequence }));
     }
 
     /// Loses an event of a lock without a trace.
@@ -463,7 +465,7 @@ impl Sample {
 
     /// A call chain ends; `thread` says so.
     pub(crate) fn retire(&mut self, thread: ThreadId, chain: ChainId) {
-        self.write(thread, Event::ChainRetired { chain });
+        self.write(thread, Event::ChainRetired(ChainRetired { chain }));
     }
 
     fn write_exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainRef) {
@@ -471,12 +473,12 @@ impl Sample {
         let time_ns = time_us * MICROSECOND;
         self.write(
             thread,
-            Event::ContendedExit {
+            Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
                 chain,
-            },
+            }),
         );
     }
 
@@ -517,14 +519,14 @@ impl Sample {
 }
 
 fn class(class: u32, name: &'static str, source_file: &'static str) -> Event<'static> {
-    Event::Class {
+    Event::Class(ClassDescription {
         class,
         super_class: 0,
         loader: 0,
         name,
         source_file,
         loader_class: "",
-    }
+    })
 }
 
 /// Position of `wanted` among `known`, counted from one.

@@ -9,7 +9,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_format::{
-    ChunkWriter, DoesNotFit, Event, FileHeader, SegmentDecoder, SegmentEncoder, ThreadId,
+    ChunkWriter, DoesNotFit, Event, FileHeader, LostEvents, LostNumber, SegmentDecoder,
+    SegmentEncoder, ThreadId,
 };
 
 use crate::history::Written;
@@ -220,11 +221,11 @@ fn lose_events(buffer: &mut Buffer, loss: Loss) {
     let remains: Vec<Event<'static>> = match loss {
         Loss::None | Loss::Missing => return,
         Loss::Listed => numbers
-            .map(|(lock, sequence)| Event::LostNumber { lock, sequence })
+            .map(|(lock, sequence)| Event::LostNumber(LostNumber { lock, sequence }))
             .collect(),
         Loss::Counted => {
             let events = numbers.count() as u64;
-            vec![Event::LostEvents { events }]
+            vec![Event::LostEvents(LostEvents { events })]
         }
     };
     buffer.bytes = encode(&remains);

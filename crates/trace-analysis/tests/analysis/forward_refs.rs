@@ -5,7 +5,8 @@ use std::io::Write;
 use tempfile::NamedTempFile;
 use trace_analysis::{Counter, Limits};
 use trace_format::{
-    ChainRef, ChunkWriter, Event, FileHeader, LockId, PARK_DOMAINS, SegmentEncoder, ThreadId,
+    ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader,
+    ForwardResolved, LockDescription, LockId, PARK_DOMAINS, SegmentEncoder, ThreadId,
 };
 
 use crate::found;
@@ -30,38 +31,41 @@ fn chunk(wait: u64) -> Vec<(ThreadId, Event<'static>)> {
     let mut events = vec![
         (
             waiter,
-            Event::ContendedEnter {
+            Event::ContendedEnter(ContendedEnter {
                 lock: LOCK,
                 sequence,
                 time_ns,
                 chain: chain_id("b"),
                 after_wait: false,
-            },
+            }),
         ),
         (
             owner,
-            Event::ContendedExit {
+            Event::ContendedExit(ContendedExit {
                 lock: LOCK,
                 sequence: sequence + 1,
                 time_ns: time_ns + 50,
                 chain: ChainRef::Forward(wait),
-            },
+            }),
         ),
         (
             waiter,
-            Event::ContendedEntered {
+            Event::ContendedEntered(ContendedEntered {
                 lock: LOCK,
                 sequence: sequence + 2,
                 time_ns: time_ns + 60,
                 safepoint_ns: 0,
-            },
+            }),
         ),
     ];
     for forward_ref in 0..=wait {
         let (delay, method) = delay(forward_ref);
         if forward_ref + delay == wait {
             let chain = chain_id(method);
-            events.push((owner, Event::ForwardResolved { forward_ref, chain }));
+            events.push((
+                owner,
+                Event::ForwardResolved(ForwardResolved { forward_ref, chain }),
+            ));
         }
     }
     events
@@ -89,13 +93,13 @@ fn owners_are_known_however_late_their_methods_come() {
     };
     file.write_all(&header.encode()).expect("room for it");
     let mut writer = ChunkWriter::new(true);
-    let description = Event::LockDescription {
+    let description = Event::LockDescription(LockDescription {
         lock: LOCK,
         class: 1,
         mirrored_class: 0,
         identity_hash: 1,
         monitor_address: 0,
-    };
+    });
     push(&mut writer, &metadata_events());
     push(&mut writer, &[(1, description)]);
     for wait in 0..CHUNKS {

@@ -7,7 +7,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, Selection, TraceFile};
-use trace_format::{ChainRef, ChunkWriter, Event, FileHeader, Frame, SegmentEncoder};
+use trace_format::{
+    ChainDescription, ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit,
+    Event, FileHeader, ForwardResolved, Frame, LockDescription, LockRetired, LostEvents,
+    LostNumber, MethodDescription, SegmentEncoder, ThreadRename, ThreadStart,
+};
 
 /// Numbers near the bounds of their type.
 fn number() -> impl Strategy<Value = u64> {
@@ -35,76 +39,80 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             any::<bool>()
         )
             .prop_map(|(lock, sequence, time_ns, chain, after_wait)| {
-                Event::ContendedEnter {
+                Event::ContendedEnter(ContendedEnter {
                     lock,
                     sequence,
                     time_ns,
                     chain,
                     after_wait,
-                }
+                })
             }),
         (lock.clone(), sequence.clone(), number(), number()).prop_map(
             |(lock, sequence, time_ns, safepoint_ns)| {
-                Event::ContendedEntered {
+                Event::ContendedEntered(ContendedEntered {
                     lock,
                     sequence,
                     time_ns,
                     safepoint_ns,
-                }
+                })
             }
         ),
         (lock.clone(), sequence.clone(), number(), chain).prop_map(
             |(lock, sequence, time_ns, chain)| {
-                Event::ContendedExit {
+                Event::ContendedExit(ContendedExit {
                     lock,
                     sequence,
                     time_ns,
                     chain,
-                }
+                })
             }
         ),
         (lock.clone(), small(), small(), small()).prop_map(
-            |(lock, class, mirrored_class, identity_hash)| Event::LockDescription {
-                lock,
-                class,
-                mirrored_class,
-                identity_hash,
-                monitor_address: 0,
-            }
+            |(lock, class, mirrored_class, identity_hash)| Event::LockDescription(
+                LockDescription {
+                    lock,
+                    class,
+                    mirrored_class,
+                    identity_hash,
+                    monitor_address: 0,
+                }
+            )
         ),
         (lock.clone(), sequence.clone())
-            .prop_map(|(lock, sequence)| Event::LockRetired { lock, sequence }),
-        (lock, sequence).prop_map(|(lock, sequence)| Event::LostNumber { lock, sequence }),
-        number().prop_map(|events| Event::LostEvents { events }),
-        (number(), small())
-            .prop_map(|(forward_ref, chain)| Event::ForwardResolved { forward_ref, chain }),
+            .prop_map(|(lock, sequence)| Event::LockRetired(LockRetired { lock, sequence })),
+        (lock, sequence)
+            .prop_map(|(lock, sequence)| Event::LostNumber(LostNumber { lock, sequence })),
+        number().prop_map(|events| Event::LostEvents(LostEvents { events })),
+        (number(), small()).prop_map(|(forward_ref, chain)| Event::ForwardResolved(
+            ForwardResolved { forward_ref, chain }
+        )),
         (small(), vec(small(), 0..3), any::<bool>()).prop_map(|(chain, methods, truncated)| {
             let frames = methods.into_iter().map(|method| Frame {
                 method,
                 bci: -1,
                 line: i32::MIN,
             });
-            Event::Chain {
+            Event::Chain(ChainDescription {
                 chain,
                 frames: frames.collect(),
                 truncated,
-            }
+            })
         }),
-        (small(), small()).prop_map(|(method, class)| Event::Method {
+        (small(), small()).prop_map(|(method, class)| Event::Method(MethodDescription {
             method,
             class,
             name: "",
             signature: "\n"
-        }),
-        (number(), number()).prop_map(|(time_ns, java_id)| Event::ThreadStart {
+        })),
+        (number(), number()).prop_map(|(time_ns, java_id)| Event::ThreadStart(ThreadStart {
             time_ns,
             java_id,
             name: "T"
-        }),
-        number().prop_map(|java_id| Event::ThreadRename {
+        })),
+        number().prop_map(|java_id| Event::ThreadRename(ThreadRename {
             java_id,
             name: "\u{1b}[31m"
-        }),
+        })),
     ]
 }
 

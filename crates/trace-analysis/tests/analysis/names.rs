@@ -3,7 +3,10 @@
 use trace_analysis::{
     Aggregation, Analysis, Aspect, Entities, Limits, Metadata, PLACEHOLDERS, Rows, Selection, Wait,
 };
-use trace_format::{ChainRef, Event, Frame, LockId, PARK_DOMAINS, ThreadId};
+use trace_format::{
+    ChainDescription, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit,
+    Event, Frame, LockDescription, LockId, MethodDescription, PARK_DOMAINS, ThreadId, ThreadStart,
+};
 
 use crate::{park_script, script};
 
@@ -18,45 +21,45 @@ fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
         (0..).zip(blocked.iter().zip(&owners).zip([40, 10]))
     {
         let (sequence, time_ns) = (3 * at + 1, 100 * at);
-        let enter = Event::ContendedEnter {
+        let enter = Event::ContendedEnter(ContendedEnter {
             lock: LOCK,
             sequence,
             time_ns,
             chain,
             after_wait: false,
-        };
-        let exit = Event::ContendedExit {
+        });
+        let exit = Event::ContendedExit(ContendedExit {
             lock: LOCK,
             sequence: sequence + 1,
             time_ns: time_ns + duration_ns,
             chain: ChainRef::Chain(owner),
-        };
-        let entered = Event::ContendedEntered {
+        });
+        let entered = Event::ContendedEntered(ContendedEntered {
             lock: LOCK,
             sequence: sequence + 2,
             time_ns: time_ns + duration_ns,
             safepoint_ns: 0,
-        };
+        });
         events.extend([(2, enter), (1, exit), (2, entered)]);
     }
     events
 }
 
 fn lock(class: u32, mirrored_class: u32) -> (ThreadId, Event<'static>) {
-    let description = Event::LockDescription {
+    let description = Event::LockDescription(LockDescription {
         lock: LOCK,
         class,
         mirrored_class,
         identity_hash: 0xcafe,
         monitor_address: 0,
-    };
+    });
     (2, description)
 }
 
 /// A class of the application's loader, or of the JVM's own if its name says so.
 fn class(class: u32, name: &'static str) -> (ThreadId, Event<'static>) {
     let is_jdk = name.starts_with("java.") || name.starts_with('[');
-    let event = Event::Class {
+    let event = Event::Class(ClassDescription {
         class,
         super_class: 0,
         loader: if is_jdk { 0 } else { 1 },
@@ -67,7 +70,7 @@ fn class(class: u32, name: &'static str) -> (ThreadId, Event<'static>) {
         } else {
             "sun.misc.Launcher$AppClassLoader"
         },
-    };
+    });
     (0, event)
 }
 
@@ -77,12 +80,12 @@ fn method(
     name: &'static str,
     signature: &'static str,
 ) -> (ThreadId, Event<'static>) {
-    let event = Event::Method {
+    let event = Event::Method(MethodDescription {
         method,
         class,
         name,
         signature,
-    };
+    });
     (0, event)
 }
 
@@ -93,11 +96,11 @@ fn chain(chain: u32, methods: &[u32]) -> (ThreadId, Event<'static>) {
         bci: 0,
         line: -1,
     });
-    let event = Event::Chain {
+    let event = Event::Chain(ChainDescription {
         chain,
         frames: frames.collect(),
         truncated: false,
-    };
+    });
     (0, event)
 }
 
@@ -175,11 +178,11 @@ fn class_initialization_is_named_after_its_class_and_blamed_on_the_thread() {
 }
 
 fn start(java_id: u64, name: &'static str) -> Event<'static> {
-    Event::ThreadStart {
+    Event::ThreadStart(ThreadStart {
         time_ns: 0,
         java_id,
         name,
-    }
+    })
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use trace_format::{
-    Blocker, ChainId, ClassId, Event, Frame, LockId, ParkBegin, ParkEnd, ParkEndReason,
-    ParkTimeout, Permit, ThreadId, Unpark,
+    Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, Frame, LockId,
+    LostNumber, MethodDescription, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
+    ThreadId, Unpark,
 };
 
 use crate::script::{self, MISSING};
@@ -199,10 +200,10 @@ impl Trace {
             ("timeout", []) => end(ParkEndReason::TimedOut, no_permit),
             ("interrupted", []) => end(ParkEndReason::Interrupted, no_permit),
             ("spurious", []) => end(ParkEndReason::Spurious, no_permit),
-            ("lost", []) => Event::LostNumber {
+            ("lost", []) => Event::LostNumber(LostNumber {
                 lock: domain,
                 sequence,
-            },
+            }),
             (MISSING, []) => return None,
             _ => panic!("unknown event {line}"),
         };
@@ -241,13 +242,15 @@ fn role_chain(role: u32, method: ChainId) -> ChainId {
 
 /// Describes the classes, and each method with each role.
 pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
-    let class = |class, super_class, name| Event::Class {
-        class,
-        super_class,
-        loader: 0,
-        name,
-        source_file: "",
-        loader_class: "",
+    let class = |class, super_class, name| {
+        Event::Class(ClassDescription {
+            class,
+            super_class,
+            loader: 0,
+            name,
+            source_file: "",
+            loader_class: "",
+        })
     };
     let mut events = Vec::new();
     for (first, (_, names)) in (FIRST_CLASS..).step_by(10).zip(CLASSES) {
@@ -260,12 +263,12 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
         let first = FIRST_ROLE + role * MAX_FRAMES as u32;
         for (id, (class_name, name)) in (first..).zip(role_frames) {
             events.push(class(id, 0, class_name));
-            events.push(Event::Method {
+            events.push(Event::Method(MethodDescription {
                 method: id,
                 class: id,
                 name,
                 signature: "()V",
-            });
+            }));
         }
         for method in b'a'..=b'z' {
             let method = u32::from(method);
@@ -275,11 +278,11 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
                 line: 1,
             };
             let role_methods = first..first + role_frames.len() as u32;
-            events.push(Event::Chain {
+            events.push(Event::Chain(ChainDescription {
                 chain: role_chain(role, method),
                 frames: role_methods.chain([method]).map(frame).collect(),
                 truncated: false,
-            });
+            }));
         }
     }
     events.into_iter().map(|event| (0, event)).collect()

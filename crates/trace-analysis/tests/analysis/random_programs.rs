@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use trace_analysis::{Counter, Limits};
-use trace_format::Event;
+use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
 use crate::delivery::{Arrived, delivery};
 use crate::found::{Analyzed, FoundWait, analyze, analyze_file};
@@ -164,9 +164,9 @@ proptest! {
 fn set_clocks_ahead(history: &mut History, skews_ns: &[u64]) {
     for (events, skew_ns) in history.events.iter_mut().zip(skews_ns) {
         for written in events {
-            if let Event::ContendedEnter { time_ns, .. }
-            | Event::ContendedEntered { time_ns, .. }
-            | Event::ContendedExit { time_ns, .. } = &mut written.event
+            if let Event::ContendedEnter(ContendedEnter { time_ns, .. })
+            | Event::ContendedEntered(ContendedEntered { time_ns, .. })
+            | Event::ContendedExit(ContendedExit { time_ns, .. }) = &mut written.event
             {
                 *time_ns += skew_ns;
             }

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use trace_format::{ChainId, ChainRef, Event, ForwardRef, LockId, ThreadId};
+use trace_format::{
+    ChainId, ChainRef, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef,
+    ForwardResolved, LockDescription, LockId, ThreadId,
+};
 
 use crate::found::{FoundWait, Part};
 
@@ -17,7 +20,7 @@ pub(crate) fn waits(events: &[(ThreadId, Event<'_>)]) -> Vec<FoundWait> {
                 .entry(lock)
                 .or_default()
                 .insert(sequence, (*thread, event));
-        } else if let Event::ForwardResolved { forward_ref, chain } = *event {
+        } else if let Event::ForwardResolved(ForwardResolved { forward_ref, chain }) = *event {
             resolved.insert(forward_ref, chain);
         }
     }
@@ -54,12 +57,12 @@ fn wait_at(
 ) -> Option<FoundWait> {
     let (
         waiter,
-        &Event::ContendedEnter {
+        &Event::ContendedEnter(ContendedEnter {
             time_ns: start_ns,
             chain,
             after_wait,
             ..
-        },
+        }),
     ) = events[0]?
     else {
         return None;
@@ -69,11 +72,11 @@ fn wait_at(
         .position(|numbered| numbered.is_some_and(|(thread, _)| thread == waiter))?;
     let (
         _,
-        &Event::ContendedEntered {
+        &Event::ContendedEntered(ContendedEntered {
             time_ns: entered_ns,
             safepoint_ns,
             ..
-        },
+        }),
     ) = events[length]?
     else {
         return None;
@@ -89,8 +92,8 @@ fn wait_at(
     let mut seen = Seen::Nothing;
     for (at, numbered) in events.iter().enumerate().take(length + 1).skip(1) {
         let (time_ns, owner) = match *numbered {
-            Some((_, Event::ContendedEnter { .. })) => continue,
-            Some((thread, &Event::ContendedExit { time_ns, chain, .. })) => {
+            Some((_, Event::ContendedEnter(_))) => continue,
+            Some((thread, &Event::ContendedExit(ContendedExit { time_ns, chain, .. }))) => {
                 let owner = match seen {
                     Seen::Entered(other) if other != thread => Err("no-exit"),
                     Seen::Loss => Err("lost"),
@@ -99,7 +102,7 @@ fn wait_at(
                 seen = Seen::Exit;
                 (time_ns, owner)
             }
-            Some((thread, &Event::ContendedEntered { time_ns, .. })) => {
+            Some((thread, &Event::ContendedEntered(ContendedEntered { time_ns, .. }))) => {
                 let reason = match seen {
                     Seen::Nothing | Seen::Entered(_) => "no-exit",
                     Seen::Exit => "handoff",
@@ -128,7 +131,7 @@ fn wait_at(
         }
     }
     let lock = match description {
-        Some((_, Event::LockDescription { identity_hash, .. })) => {
+        Some((_, Event::LockDescription(LockDescription { identity_hash, .. }))) => {
             format!("Lock@{identity_hash:x}")
         }
         _ => format!("<lock #{lock} not described>"),

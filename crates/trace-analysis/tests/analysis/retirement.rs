@@ -8,8 +8,10 @@ use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_analysis::{Counter, Counters, Limits};
 use trace_format::{
-    ChainId, ChainRef, ChunkWriter, Event, FileHeader, Frame, LoaderId, LockId, PARK_DOMAINS,
-    ThreadId,
+    ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardResolved, Frame,
+    LoaderId, LoaderUnload, LockDescription, LockId, MethodDescription, MethodRetired,
+    PARK_DOMAINS, ThreadId,
 };
 
 use crate::delivery::{delivery, encode, park_delivery};
@@ -47,8 +49,8 @@ fn retire(method: &str) -> Events {
     let id = chain_id(method);
     let (chain, method) = (id, id);
     vec![
-        (0, Event::ChainRetired { chain }),
-        (0, Event::MethodRetired { method }),
+        (0, Event::ChainRetired(ChainRetired { chain })),
+        (0, Event::MethodRetired(MethodRetired { method })),
     ]
 }
 
@@ -111,8 +113,8 @@ fn what_ends_right_after_its_use_keeps_its_name() {
         events.push(event);
         if let Some(chain) = chain {
             let method = chain;
-            events.push((0, Event::ChainRetired { chain }));
-            events.push((0, Event::MethodRetired { method }));
+            events.push((0, Event::ChainRetired(ChainRetired { chain })));
+            events.push((0, Event::MethodRetired(MethodRetired { method })));
         }
     }
     check_the_wait(&events);
@@ -166,7 +168,7 @@ fn each_use_after_the_end_is_counted() {
 fn chain_of_a_method_that_has_ended_does_not_name_it() {
     let mut events = metadata_events();
     let method = chain_id("b");
-    events.push((0, Event::MethodRetired { method }));
+    events.push((0, Event::MethodRetired(MethodRetired { method })));
     events.extend(script::parse("10 T2 enter b\n 15 T2 entered"));
     for analyzed in [
         analyze(&events, Limits::default()),
@@ -185,12 +187,13 @@ fn wait_for(lock: LockId, class: u32) -> Events {
     let mut events = script::parse("10 T2 enter b\n 15 T2 entered");
     for (_, event) in &mut events {
         match event {
-            Event::LockDescription {
+            Event::LockDescription(LockDescription {
                 lock: described,
                 class: of_class,
                 ..
-            } => (*described, *of_class) = (PARK_DOMAINS + lock, class),
-            Event::ContendedEnter { lock: of, .. } | Event::ContendedEntered { lock: of, .. } => {
+            }) => (*described, *of_class) = (PARK_DOMAINS + lock, class),
+            Event::ContendedEnter(ContendedEnter { lock: of, .. })
+            | Event::ContendedEntered(ContendedEntered { lock: of, .. }) => {
                 *of = PARK_DOMAINS + lock;
             }
             _ => unreachable!("a wait"),
@@ -203,19 +206,19 @@ fn wait_for(lock: LockId, class: u32) -> Events {
 fn second_loader_at_an_address_is_not_the_first() {
     const LOADER: LoaderId = 0x7f00_0000_1000;
     let class = |class, name| {
-        let event = Event::Class {
+        let event = Event::Class(ClassDescription {
             class,
             super_class: 0,
             loader: LOADER,
             name,
             source_file: "",
             loader_class: "Plugins",
-        };
+        });
         vec![(1, event)]
     };
     let unload = |time_ns| {
         let loader = LOADER;
-        vec![(3, Event::LoaderUnload { loader, time_ns })]
+        vec![(3, Event::LoaderUnload(LoaderUnload { loader, time_ns }))]
     };
     let of_loader = "T2 enter b on";
     let events = [
@@ -252,23 +255,24 @@ fn second_loader_at_an_address_is_not_the_first() {
 #[test]
 fn description_that_comes_once_more_after_a_loss_is_not_missed() {
     // The first description of method b is lost.
-    let (method_b, others): (Events, Events) = metadata_events()
-        .into_iter()
-        .partition(|(_, event)| matches!(event, Event::Method { name: "b", .. }));
+    let (method_b, others): (Events, Events) =
+        metadata_events().into_iter().partition(|(_, event)| {
+            matches!(event, Event::Method(MethodDescription { name: "b", .. }))
+        });
     let chain = 1000;
     let frames = vec![Frame {
         method: chain_id("b"),
         bci: 7,
         line: 7,
     }];
-    let again = Event::Chain {
+    let again = Event::Chain(ChainDescription {
         chain,
         frames,
         truncated: false,
-    };
+    });
     let mut later = script::parse("20 T2 enter b on L2\n 25 T2 entered on L2");
     for (_, event) in &mut later {
-        if let Event::ContendedEnter { chain: of, .. } = event {
+        if let Event::ContendedEnter(ContendedEnter { chain: of, .. }) = event {
             *of = chain;
         }
     }
@@ -277,9 +281,9 @@ fn description_that_comes_once_more_after_a_loss_is_not_missed() {
         script::parse("10 T2 enter b on L1\n 15 T2 entered on L1"),
         vec![(
             0,
-            Event::ChainRetired {
+            Event::ChainRetired(ChainRetired {
                 chain: chain_id("b"),
-            },
+            }),
         )],
         method_b,
         vec![(1, again)],
@@ -308,16 +312,16 @@ enum Id {
 /// The chain that the event names.
 fn direct_chain(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Option<ChainId> {
     match *event {
-        Event::ContendedEnter { chain, .. }
-        | Event::ContendedExit {
+        Event::ContendedEnter(ContendedEnter { chain, .. })
+        | Event::ContendedExit(ContendedExit {
             chain: ChainRef::Chain(chain),
             ..
-        }
-        | Event::ForwardResolved { chain, .. } => Some(chain),
-        Event::ContendedExit {
+        })
+        | Event::ForwardResolved(ForwardResolved { chain, .. }) => Some(chain),
+        Event::ContendedExit(ContendedExit {
             chain: ChainRef::Forward(forward_ref),
             ..
-        } => forward_refs.get(&forward_ref).copied(),
+        }) => forward_refs.get(&forward_ref).copied(),
         Event::ParkBegin(park) => Some(park.chain),
         Event::Unpark(unpark) => Some(unpark.chain),
         _ => None,
@@ -327,7 +331,9 @@ fn direct_chain(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Opt
 
 fn forward_refs(events: &[(ThreadId, Event<'_>)]) -> BTreeMap<u64, ChainId> {
     let resolved = events.iter().filter_map(|(_, event)| match *event {
-        Event::ForwardResolved { forward_ref, chain } => Some((forward_ref, chain)),
+        Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
+            Some((forward_ref, chain))
+        }
         _ => None,
     });
     resolved.collect()
@@ -347,9 +353,9 @@ impl<'a> Tight<'a> {
     fn new(metadata: &Events, events: &[(ThreadId, Event<'a>)]) -> Self {
         let described = metadata.iter().filter_map(|(_, event)| {
             let id = match *event {
-                Event::Class { class, .. } => Id::Class(class),
-                Event::Method { method, .. } => Id::Method(method),
-                Event::Chain { chain, .. } => Id::Chain(chain),
+                Event::Class(ClassDescription { class, .. }) => Id::Class(class),
+                Event::Method(MethodDescription { method, .. }) => Id::Method(method),
+                Event::Chain(ChainDescription { chain, .. }) => Id::Chain(chain),
                 _ => return None,
             };
             Some((id, event.clone()))
@@ -386,9 +392,11 @@ impl<'a> Tight<'a> {
             return;
         }
         match description {
-            Event::Class { super_class, .. } => self.need(Id::Class(*super_class), needed),
-            Event::Method { class, .. } => self.need(Id::Class(*class), needed),
-            Event::Chain { frames, .. } => {
+            Event::Class(ClassDescription { super_class, .. }) => {
+                self.need(Id::Class(*super_class), needed)
+            }
+            Event::Method(MethodDescription { class, .. }) => self.need(Id::Class(*class), needed),
+            Event::Chain(ChainDescription { frames, .. }) => {
                 for frame in frames {
                     self.need(Id::Method(frame.method), needed);
                 }
@@ -400,13 +408,13 @@ impl<'a> Tight<'a> {
     fn write(&self, events: &[(ThreadId, Event<'a>)]) -> Vec<(ThreadId, Event<'a>)> {
         let threads = metadata_events().into_iter();
         let mut written: Vec<(ThreadId, Event<'a>)> = threads
-            .filter(|(_, event)| matches!(event, Event::ThreadStart { .. }))
+            .filter(|(_, event)| matches!(event, Event::ThreadStart(_)))
             .collect();
         let mut loaders: BTreeMap<LoaderId, u32> = BTreeMap::new();
         for (position, event) in events.iter().enumerate() {
             for id in self.first.get(&position).into_iter().flatten() {
                 let mut description = self.descriptions[id].clone();
-                if let Event::Class { class, loader, .. } = &mut description {
+                if let Event::Class(ClassDescription { class, loader, .. }) = &mut description {
                     let mut addresses = 1..;
                     *loader = addresses
                         .find(|address| !loaders.contains_key(address))
@@ -418,15 +426,15 @@ impl<'a> Tight<'a> {
             written.push(event.clone());
             for id in self.last.get(&position).into_iter().flatten().rev() {
                 written.push(match *id {
-                    Id::Chain(chain) => (0, Event::ChainRetired { chain }),
-                    Id::Method(method) => (0, Event::MethodRetired { method }),
+                    Id::Chain(chain) => (0, Event::ChainRetired(ChainRetired { chain })),
+                    Id::Method(method) => (0, Event::MethodRetired(MethodRetired { method })),
                     Id::Class(class) => {
                         let (&loader, _) = loaders
                             .iter()
                             .find(|&(_, &of)| of == class)
                             .expect("described");
                         loaders.remove(&loader);
-                        (9, Event::LoaderUnload { loader, time_ns: 0 })
+                        (9, Event::LoaderUnload(LoaderUnload { loader, time_ns: 0 }))
                     }
                 });
             }
@@ -438,7 +446,7 @@ impl<'a> Tight<'a> {
 /// What the event names.
 fn direct(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Vec<Id> {
     let class = match *event {
-        Event::LockDescription { class, .. } => Some(class),
+        Event::LockDescription(LockDescription { class, .. }) => Some(class),
         Event::ParkBegin(park) => Some(park.blocker.class),
         Event::Unpark(unpark) => Some(unpark.blocker.class),
         _ => None,
@@ -480,7 +488,7 @@ fn assert_late_uses_are_counted(
 
     let mut with_end: Vec<(ThreadId, Event<'_>)> = metadata();
     with_end.extend_from_slice(&events[..end]);
-    with_end.push((0, Event::ChainRetired { chain }));
+    with_end.push((0, Event::ChainRetired(ChainRetired { chain })));
     with_end.extend_from_slice(&events[end..]);
     for analyzed in [
         analyze(&with_end, Limits::default()),

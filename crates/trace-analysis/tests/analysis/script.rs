@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use trace_format::{ChainRef, Event, Frame, LockId, PARK_DOMAINS, ThreadId};
+use trace_format::{
+    ChainDescription, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit,
+    Event, ForwardResolved, Frame, LockDescription, LockId, LockRetired, LostNumber,
+    MethodDescription, PARK_DOMAINS, ThreadId, ThreadStart,
+};
 
 /// A number that was taken but whose event is not in the trace.
 pub(crate) const MISSING: &str = "missing";
@@ -41,7 +45,10 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
         if verb == "resolve" {
             let forward_ref = arguments[0].parse().expect("a reference");
             let chain = chain_id(arguments[1]);
-            events.push((thread, Event::ForwardResolved { forward_ref, chain }));
+            events.push((
+                thread,
+                Event::ForwardResolved(ForwardResolved { forward_ref, chain }),
+            ));
             continue;
         }
         let sequence = sequences.entry(lock).or_insert_with(|| {
@@ -53,22 +60,22 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
         events.push((
             thread,
             match verb {
-                "enter" | "reenter" => Event::ContendedEnter {
+                "enter" | "reenter" => Event::ContendedEnter(ContendedEnter {
                     lock,
                     sequence,
                     time_ns,
                     chain: chain_id(arguments[0]),
                     after_wait: verb == "reenter",
-                },
-                "entered" => Event::ContendedEntered {
+                }),
+                "entered" => Event::ContendedEntered(ContendedEntered {
                     lock,
                     sequence,
                     time_ns,
                     safepoint_ns: arguments
                         .first()
                         .map_or(0, |ns| ns.parse().expect("a duration")),
-                },
-                "exit" => Event::ContendedExit {
+                }),
+                "exit" => Event::ContendedExit(ContendedExit {
                     lock,
                     sequence,
                     time_ns,
@@ -78,9 +85,9 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
                         }
                         None => ChainRef::Chain(chain_id(arguments[0])),
                     },
-                },
-                "lost" => Event::LostNumber { lock, sequence },
-                "retire" => Event::LockRetired { lock, sequence },
+                }),
+                "lost" => Event::LostNumber(LostNumber { lock, sequence }),
+                "retire" => Event::LockRetired(LockRetired { lock, sequence }),
                 MISSING => continue,
                 _ => panic!("unknown event {verb}"),
             },
@@ -91,13 +98,13 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
 
 /// Lock *n* is the object with identity hash code *n* of class `Lock`.
 fn description(lock: LockId) -> Event<'static> {
-    Event::LockDescription {
+    Event::LockDescription(LockDescription {
         lock,
         class: 1,
         mirrored_class: 0,
         identity_hash: (lock - PARK_DOMAINS) as u32,
         monitor_address: 0,
-    }
+    })
 }
 
 /// The chain of the single method `a`, `b`...
@@ -114,39 +121,39 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
         let (time_ns, java_id) = (0, thread.into());
         (
             thread,
-            Event::ThreadStart {
+            Event::ThreadStart(ThreadStart {
                 time_ns,
                 java_id,
                 name,
-            },
+            }),
         )
     });
-    let class = Event::Class {
+    let class = Event::Class(ClassDescription {
         class: 1,
         super_class: 0,
         loader: 0,
         name: "Lock",
         source_file: "Lock.java",
         loader_class: "",
-    };
+    });
     let methods = METHODS.bytes().enumerate().flat_map(|(at, method)| {
         let id = u32::from(method);
-        let method = Event::Method {
+        let method = Event::Method(MethodDescription {
             method: id,
             class: 1,
             name: &METHODS[at..=at],
             signature: "()V",
-        };
+        });
         let frames = vec![Frame {
             method: id,
             bci: 0,
             line: 1,
         }];
-        let chain = Event::Chain {
+        let chain = Event::Chain(ChainDescription {
             chain: id,
             frames,
             truncated: false,
-        };
+        });
         [(0, method), (0, chain)]
     });
     threads.chain([(0, class)]).chain(methods).collect()

@@ -9,7 +9,7 @@
 mod enter;
 mod release;
 
-use trace_format::{ChainId, Event, ForwardRef, LockId, PARK_DOMAINS};
+use trace_format::{ChainId, Event, ForwardRef, LockId, LockRetired, PARK_DOMAINS};
 
 use crate::history::{Exit, History, Written};
 
@@ -270,7 +270,7 @@ impl Simulator {
         if monitor.lock != 0 {
             let (lock, sequence) = self.next_sequence(object);
             let jvm = self.activities.len();
-            self.write(jvm, Event::LockRetired { lock, sequence });
+            self.write(jvm, Event::LockRetired(LockRetired { lock, sequence }));
         }
         self.monitors[object] = Monitor::default();
     }

@@ -1,7 +1,7 @@
 //! Small traces and the waits that the analysis must find in them.
 
 use trace_analysis::{Counter, Counters, Limits};
-use trace_format::{Event, ThreadId};
+use trace_format::{Event, LockDescription, ThreadId};
 
 use crate::{found, script};
 
@@ -339,7 +339,7 @@ fn retired_lock_is_forgotten_and_its_object_recognized() {
     );
     // The same object is inflated again.
     for (_, event) in &mut events {
-        if let Event::LockDescription { identity_hash, .. } = event {
+        if let Event::LockDescription(LockDescription { identity_hash, .. }) = event {
             *identity_hash = 1;
         }
     }

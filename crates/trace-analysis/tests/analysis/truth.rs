@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use trace_format::{ChainId, Event, ForwardRef, LockId, ThreadId};
+use trace_format::{
+    ChainId, Event, ForwardRef, ForwardResolved, LockDescription, LockId, ThreadId,
+};
 
 use crate::found::{Analyzed, FoundWait, Part};
 use crate::history::{History, Hold, TrueWait};
@@ -31,15 +33,15 @@ impl Known {
         };
         for (_, event) in events {
             match (event, event.lock_and_sequence()) {
-                (Event::LostNumber { .. }, Some(number)) => {
+                (Event::LostNumber(_), Some(number)) => {
                     known.listed.insert(number);
                 }
-                (Event::ForwardResolved { forward_ref, .. }, _) => {
+                (Event::ForwardResolved(ForwardResolved { forward_ref, .. }), _) => {
                     known.resolved.insert(*forward_ref);
                 }
                 (_, Some(number)) => {
                     known.numbers.insert(number);
-                    if let Event::LockDescription { lock, .. } = *event {
+                    if let Event::LockDescription(LockDescription { lock, .. }) = *event {
                         known.described.insert(lock);
                     }
                 }

@@ -3,7 +3,12 @@
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::{self, ParkState};
 use super::{kind, other};
-use crate::event::{ChainRef, Event, Frame, NONE};
+use crate::event::{
+    ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
+    ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockRetired,
+    LostEvents, LostNumber, MethodDescription, MethodRetired, NONE, ThreadEnd, ThreadRename,
+    ThreadStart,
+};
 use crate::wire::ByteReader;
 
 /// A segment or a payload is not as its layout demands.
@@ -92,7 +97,7 @@ impl<'a> SegmentDecoder<'a> {
         let sequence = state.sequence.wrapping_add(self.input.varint()?);
         state.sequence = sequence;
         let event = if kind == kind::LOST_NUMBER {
-            Event::LostNumber { lock, sequence }
+            Event::LostNumber(LostNumber { lock, sequence })
         } else {
             let time_ns = self.time_ns()?;
             match kind {
@@ -101,38 +106,38 @@ impl<'a> SegmentDecoder<'a> {
                         state.enter_chain = self.input.varint_u32()?;
                     }
                     let chain = state.enter_chain;
-                    Event::ContendedEnter {
+                    Event::ContendedEnter(ContendedEnter {
                         lock,
                         sequence,
                         time_ns,
                         chain,
                         after_wait: false,
-                    }
+                    })
                 }
                 kind::ENTER_AFTER_WAIT => {
                     let chain = self.input.varint_u32()?;
-                    Event::ContendedEnter {
+                    Event::ContendedEnter(ContendedEnter {
                         lock,
                         sequence,
                         time_ns,
                         chain,
                         after_wait: true,
-                    }
+                    })
                 }
-                kind::ENTERED => Event::ContendedEntered {
+                kind::ENTERED => Event::ContendedEntered(ContendedEntered {
                     lock,
                     sequence,
                     time_ns,
                     safepoint_ns: 0,
-                },
+                }),
                 kind::ENTERED_SAFEPOINT => {
                     let safepoint_ns = self.input.varint()?;
-                    Event::ContendedEntered {
+                    Event::ContendedEntered(ContendedEntered {
                         lock,
                         sequence,
                         time_ns,
                         safepoint_ns,
-                    }
+                    })
                 }
                 kind::PARK_BEGIN..=kind::UNPARK_USUAL => {
                     let numbers = (lock, sequence, time_ns);
@@ -140,24 +145,24 @@ impl<'a> SegmentDecoder<'a> {
                 }
                 kind::EXIT_FORWARD => {
                     let chain = ChainRef::Forward(self.forward_ref()?);
-                    Event::ContendedExit {
+                    Event::ContendedExit(ContendedExit {
                         lock,
                         sequence,
                         time_ns,
                         chain,
-                    }
+                    })
                 }
                 _ => {
                     if kind == kind::EXIT {
                         state.exit_chain = self.input.varint_u32()?;
                     }
                     let chain = ChainRef::Chain(state.exit_chain);
-                    Event::ContendedExit {
+                    Event::ContendedExit(ContendedExit {
                         lock,
                         sequence,
                         time_ns,
                         chain,
-                    }
+                    })
                 }
             }
         };
@@ -167,34 +172,34 @@ impl<'a> SegmentDecoder<'a> {
 
     fn other_event(&mut self, type_byte: u8, argument: u8) -> Result<Event<'a>, Malformed> {
         Ok(match argument {
-            other::LOCK_DESCRIPTION => Event::LockDescription {
+            other::LOCK_DESCRIPTION => Event::LockDescription(LockDescription {
                 lock: self.input.varint()?,
                 class: self.input.varint_u32()?,
                 mirrored_class: self.input.varint_u32()?,
                 identity_hash: self.input.varint_u32()?,
                 monitor_address: self.input.varint()?,
-            },
-            other::LOCK_RETIRED => Event::LockRetired {
+            }),
+            other::LOCK_RETIRED => Event::LockRetired(LockRetired {
                 lock: self.input.varint()?,
                 sequence: self.input.varint()?,
-            },
-            other::FORWARD_RESOLVED => Event::ForwardResolved {
+            }),
+            other::FORWARD_RESOLVED => Event::ForwardResolved(ForwardResolved {
                 forward_ref: self.forward_ref()?,
                 chain: self.input.varint_u32()?,
-            },
-            other::THREAD_START => Event::ThreadStart {
+            }),
+            other::THREAD_START => Event::ThreadStart(ThreadStart {
                 time_ns: self.time_ns()?,
                 java_id: self.input.varint()?,
                 name: self.input.text()?,
-            },
-            other::THREAD_RENAME => Event::ThreadRename {
+            }),
+            other::THREAD_RENAME => Event::ThreadRename(ThreadRename {
                 java_id: self.input.varint()?,
                 name: self.input.text()?,
-            },
-            other::THREAD_END => Event::ThreadEnd {
+            }),
+            other::THREAD_END => Event::ThreadEnd(ThreadEnd {
                 time_ns: self.time_ns()?,
-            },
-            other::CLASS | other::SUBCLASS => Event::Class {
+            }),
+            other::CLASS | other::SUBCLASS => Event::Class(ClassDescription {
                 super_class: if argument == other::CLASS {
                     NONE
                 } else {
@@ -205,27 +210,27 @@ impl<'a> SegmentDecoder<'a> {
                 name: self.input.text()?,
                 source_file: self.input.text()?,
                 loader_class: self.input.text()?,
-            },
-            other::METHOD => Event::Method {
+            }),
+            other::METHOD => Event::Method(MethodDescription {
                 method: self.input.varint_u32()?,
                 class: self.input.varint_u32()?,
                 name: self.input.text()?,
                 signature: self.input.text()?,
-            },
+            }),
             other::CHAIN => self.chain()?,
-            other::LOADER_UNLOAD => Event::LoaderUnload {
+            other::LOADER_UNLOAD => Event::LoaderUnload(LoaderUnload {
                 loader: self.input.varint()?,
                 time_ns: self.time_ns()?,
-            },
-            other::CHAIN_RETIRED => Event::ChainRetired {
+            }),
+            other::CHAIN_RETIRED => Event::ChainRetired(ChainRetired {
                 chain: self.input.varint_u32()?,
-            },
-            other::METHOD_RETIRED => Event::MethodRetired {
+            }),
+            other::METHOD_RETIRED => Event::MethodRetired(MethodRetired {
                 method: self.input.varint_u32()?,
-            },
-            other::LOST_EVENTS => Event::LostEvents {
+            }),
+            other::LOST_EVENTS => Event::LostEvents(LostEvents {
                 events: self.input.varint()?,
-            },
+            }),
             _ => return Err(Malformed::UnknownEvent(type_byte)),
         })
     }
@@ -250,11 +255,11 @@ impl<'a> SegmentDecoder<'a> {
                 line: minus_one(self.input.varint_u32()?),
             });
         }
-        Ok(Event::Chain {
+        Ok(Event::Chain(ChainDescription {
             chain,
             frames,
             truncated,
-        })
+        }))
     }
 
     #[inline]

@@ -5,7 +5,11 @@ use std::mem;
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::ParkState;
 use super::{kind, other};
-use crate::event::{ChainId, ChainRef, Event, Frame, LockId, NONE};
+use crate::event::{
+    ChainDescription, ChainId, ChainRef, ChainRetired, ClassDescription, Event, ForwardResolved,
+    Frame, LoaderUnload, LockDescription, LockId, LockRetired, LostEvents, MethodDescription,
+    MethodRetired, NONE, ThreadEnd, ThreadRename, ThreadStart,
+};
 use crate::wire::ByteWriter;
 
 /// The event needs more bytes than are left; nothing has changed.
@@ -69,74 +73,49 @@ impl SegmentEncoder {
     }
 
     /// Appends `event` to the segment in `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`DoesNotFit`] if `bytes` has no room for the event.
     pub fn encode(&mut self, bytes: &mut [u8], event: &Event<'_>) -> Result<(), DoesNotFit> {
         match *event {
-            Event::ContendedEnter {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-                after_wait: true,
-            } => {
-                self.lock_event(bytes, lock, sequence, Some(time_ns), |_| {
-                    (kind::ENTER_AFTER_WAIT, Some(chain.into()))
-                })?;
-            }
-            Event::ContendedEnter {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-                after_wait: false,
-            } => {
-                self.lock_event(bytes, lock, sequence, Some(time_ns), |state| {
-                    match mem::replace(&mut state.enter_chain, chain) == chain {
+            Event::ContendedEnter(enter) => {
+                let numbers = (enter.lock, enter.sequence, Some(enter.time_ns));
+                let chain = Some(enter.chain.into());
+                self.lock_event(bytes, numbers, |state| {
+                    if enter.after_wait {
+                        return (kind::ENTER_AFTER_WAIT, chain);
+                    }
+                    match mem::replace(&mut state.enter_chain, enter.chain) == enter.chain {
                         true => (kind::ENTER_SAME_CHAIN, None),
-                        false => (kind::ENTER, Some(chain.into())),
+                        false => (kind::ENTER, chain),
                     }
                 })?;
             }
-            Event::ContendedEntered {
-                lock,
-                sequence,
-                time_ns,
-                safepoint_ns,
-            } => {
-                self.lock_event(
-                    bytes,
-                    lock,
-                    sequence,
-                    Some(time_ns),
-                    |_| match safepoint_ns {
-                        0 => (kind::ENTERED, None),
-                        _ => (kind::ENTERED_SAFEPOINT, Some(safepoint_ns)),
-                    },
-                )?;
+            Event::ContendedEntered(entered) => {
+                let numbers = (entered.lock, entered.sequence, Some(entered.time_ns));
+                self.lock_event(bytes, numbers, |_| match entered.safepoint_ns {
+                    0 => (kind::ENTERED, None),
+                    safepoint_ns => (kind::ENTERED_SAFEPOINT, Some(safepoint_ns)),
+                })?;
             }
-            Event::ContendedExit {
-                lock,
-                sequence,
-                time_ns,
-                chain: ChainRef::Chain(chain),
-            } => {
-                self.lock_event(bytes, lock, sequence, Some(time_ns), |state| {
-                    match mem::replace(&mut state.exit_chain, chain) == chain {
-                        true => (kind::EXIT_SAME_CHAIN, None),
-                        false => (kind::EXIT, Some(chain.into())),
+            Event::ContendedExit(exit) => {
+                let numbers = (exit.lock, exit.sequence, Some(exit.time_ns));
+                match exit.chain {
+                    ChainRef::Chain(chain) => self.lock_event(bytes, numbers, |state| {
+                        match mem::replace(&mut state.exit_chain, chain) == chain {
+                            true => (kind::EXIT_SAME_CHAIN, None),
+                            false => (kind::EXIT, Some(chain.into())),
+                        }
+                    })?,
+                    ChainRef::Forward(target) => {
+                        let difference = target.wrapping_sub(self.previous_forward_ref);
+                        self.lock_event(bytes, numbers, |_| {
+                            (kind::EXIT_FORWARD, Some(difference))
+                        })?;
+                        self.previous_forward_ref = target;
                     }
-                })?;
-            }
-            Event::ContendedExit {
-                lock,
-                sequence,
-                time_ns,
-                chain: ChainRef::Forward(target),
-            } => {
-                let difference = target.wrapping_sub(self.previous_forward_ref);
-                self.lock_event(bytes, lock, sequence, Some(time_ns), |_| {
-                    (kind::EXIT_FORWARD, Some(difference))
-                })?;
-                self.previous_forward_ref = target;
+                }
             }
             Event::ParkBegin(ref park) => {
                 let parks = self.parks;
@@ -169,16 +148,17 @@ impl SegmentEncoder {
                     |state| unpark.remember(state),
                 )?;
             }
-            Event::LostNumber { lock, sequence } => {
-                self.lock_event(bytes, lock, sequence, None, |_| (kind::LOST_NUMBER, None))?;
+            Event::LostNumber(lost) => {
+                let numbers = (lost.lock, lost.sequence, None);
+                self.lock_event(bytes, numbers, |_| (kind::LOST_NUMBER, None))?;
             }
-            Event::LockDescription {
+            Event::LockDescription(LockDescription {
                 lock,
                 class,
                 mirrored_class,
                 identity_hash,
                 monitor_address,
-            } => {
+            }) => {
                 self.other_event(bytes, other::LOCK_DESCRIPTION, |out| {
                     out.varint(lock)?;
                     out.varint(class.into())?;
@@ -187,13 +167,13 @@ impl SegmentEncoder {
                     out.varint(monitor_address)
                 })?;
             }
-            Event::LockRetired { lock, sequence } => {
+            Event::LockRetired(LockRetired { lock, sequence }) => {
                 self.other_event(bytes, other::LOCK_RETIRED, |out| {
                     out.varint(lock)?;
                     out.varint(sequence)
                 })?;
             }
-            Event::ForwardResolved { forward_ref, chain } => {
+            Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
                 let difference = forward_ref.wrapping_sub(self.previous_forward_ref);
                 self.other_event(bytes, other::FORWARD_RESOLVED, |out| {
                     out.varint(difference)?;
@@ -201,11 +181,11 @@ impl SegmentEncoder {
                 })?;
                 self.previous_forward_ref = forward_ref;
             }
-            Event::ThreadStart {
+            Event::ThreadStart(ThreadStart {
                 time_ns,
                 java_id,
                 name,
-            } => {
+            }) => {
                 let difference = time_ns.wrapping_sub(self.previous_time_ns);
                 self.other_event(bytes, other::THREAD_START, |out| {
                     out.varint(difference)?;
@@ -214,25 +194,25 @@ impl SegmentEncoder {
                 })?;
                 self.previous_time_ns = time_ns;
             }
-            Event::ThreadRename { java_id, name } => {
+            Event::ThreadRename(ThreadRename { java_id, name }) => {
                 self.other_event(bytes, other::THREAD_RENAME, |out| {
                     out.varint(java_id)?;
                     out.text(name)
                 })?;
             }
-            Event::ThreadEnd { time_ns } => {
+            Event::ThreadEnd(ThreadEnd { time_ns }) => {
                 let difference = time_ns.wrapping_sub(self.previous_time_ns);
                 self.other_event(bytes, other::THREAD_END, |out| out.varint(difference))?;
                 self.previous_time_ns = time_ns;
             }
-            Event::Class {
+            Event::Class(ClassDescription {
                 class,
                 super_class,
                 loader,
                 name,
                 source_file,
                 loader_class,
-            } => {
+            }) => {
                 let argument = if super_class == NONE {
                     other::CLASS
                 } else {
@@ -249,12 +229,12 @@ impl SegmentEncoder {
                     out.text(loader_class)
                 })?;
             }
-            Event::Method {
+            Event::Method(MethodDescription {
                 method,
                 class,
                 name,
                 signature,
-            } => {
+            }) => {
                 self.other_event(bytes, other::METHOD, |out| {
                     out.varint(method.into())?;
                     out.varint(class.into())?;
@@ -262,14 +242,14 @@ impl SegmentEncoder {
                     out.text(signature)
                 })?;
             }
-            Event::Chain {
+            Event::Chain(ChainDescription {
                 chain,
                 ref frames,
                 truncated,
-            } => {
+            }) => {
                 return self.encode_chain(bytes, chain, frames, truncated);
             }
-            Event::LoaderUnload { loader, time_ns } => {
+            Event::LoaderUnload(LoaderUnload { loader, time_ns }) => {
                 let difference = time_ns.wrapping_sub(self.previous_time_ns);
                 self.other_event(bytes, other::LOADER_UNLOAD, |out| {
                     out.varint(loader)?;
@@ -277,15 +257,15 @@ impl SegmentEncoder {
                 })?;
                 self.previous_time_ns = time_ns;
             }
-            Event::ChainRetired { chain } => {
+            Event::ChainRetired(ChainRetired { chain }) => {
                 self.other_event(bytes, other::CHAIN_RETIRED, |out| out.varint(chain.into()))?;
             }
-            Event::MethodRetired { method } => {
+            Event::MethodRetired(MethodRetired { method }) => {
                 self.other_event(bytes, other::METHOD_RETIRED, |out| {
                     out.varint(method.into())
                 })?;
             }
-            Event::LostEvents { events } => {
+            Event::LostEvents(LostEvents { events }) => {
                 self.other_event(bytes, other::LOST_EVENTS, |out| out.varint(events))?;
             }
         }
@@ -321,9 +301,7 @@ impl SegmentEncoder {
     fn lock_event(
         &mut self,
         bytes: &mut [u8],
-        lock: LockId,
-        sequence: u64,
-        time_ns: Option<u64>,
+        (lock, sequence, time_ns): (LockId, u64, Option<u64>),
         describe: impl FnOnce(&mut LockState) -> (u8, Option<u64>),
     ) -> Result<(), DoesNotFit> {
         let (slot, mut state) = self.locks.slot_and_state(lock);

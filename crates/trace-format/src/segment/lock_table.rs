@@ -1,7 +1,7 @@
 //! The recent locks of a segment. Encoder and decoder keep the same table.
 
+use crate::event::{Blocker, JavaThreadId, Permit};
 use crate::event::{ChainId, LockId};
-use crate::park::{Blocker, JavaThreadId, Permit};
 
 /// Number of locks kept: one less than fits four bits.
 const SLOTS: usize = 15;

@@ -5,7 +5,7 @@ use super::encode::DoesNotFit;
 use super::kind;
 use super::lock_table::LockState;
 use crate::event::Event;
-use crate::park::{Blocker, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark};
+use crate::event::{Blocker, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark};
 use crate::wire::{ByteReader, ByteWriter};
 
 /// The flags of each event.

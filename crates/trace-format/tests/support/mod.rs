@@ -5,8 +5,10 @@
 
 use proptest::prelude::*;
 use trace_format::{
-    Blocker, ChainRef, Event, Frame, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    SegmentEncoder, Unpark,
+    Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription,
+    LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, SegmentEncoder, ThreadEnd, ThreadRename, ThreadStart, Unpark,
 };
 
 /// Numbers of every length, near ones often repeated.
@@ -54,31 +56,32 @@ fn lock_event() -> impl Strategy<Value = Event<'static>> {
     let safepoint_ns = || prop_oneof![Just(0), number()];
     prop_oneof![
         (number(), number(), number(), id(), any::<bool>()).prop_map(
-            |(lock, sequence, time_ns, chain, after_wait)| Event::ContendedEnter {
+            |(lock, sequence, time_ns, chain, after_wait)| Event::ContendedEnter(ContendedEnter {
                 lock,
                 sequence,
                 time_ns,
                 chain,
                 after_wait
-            }
+            })
         ),
         (number(), number(), number(), safepoint_ns()).prop_map(
-            |(lock, sequence, time_ns, safepoint_ns)| Event::ContendedEntered {
+            |(lock, sequence, time_ns, safepoint_ns)| Event::ContendedEntered(ContendedEntered {
                 lock,
                 sequence,
                 time_ns,
                 safepoint_ns
-            }
+            })
         ),
         (number(), number(), number(), chain_ref()).prop_map(|(lock, sequence, time_ns, chain)| {
-            Event::ContendedExit {
+            Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
                 chain,
-            }
+            })
         }),
-        (number(), number()).prop_map(|(lock, sequence)| Event::LostNumber { lock, sequence }),
+        (number(), number())
+            .prop_map(|(lock, sequence)| Event::LostNumber(LostNumber { lock, sequence })),
     ]
 }
 
@@ -172,55 +175,65 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
     prop_oneof![
         (number(), id(), id(), any::<u32>(), any::<u64>()).prop_map(
             |(lock, class, mirrored_class, identity_hash, monitor_address)| {
-                Event::LockDescription {
+                Event::LockDescription(LockDescription {
                     lock,
                     class,
                     mirrored_class,
                     identity_hash,
                     monitor_address,
-                }
+                })
             }
         ),
-        (number(), number()).prop_map(|(lock, sequence)| Event::LockRetired { lock, sequence }),
-        (number(), id())
-            .prop_map(|(forward_ref, chain)| Event::ForwardResolved { forward_ref, chain }),
-        (number(), number(), text()).prop_map(|(time_ns, java_id, name)| Event::ThreadStart {
-            time_ns,
-            java_id,
-            name
-        }),
-        (number(), text()).prop_map(|(java_id, name)| Event::ThreadRename { java_id, name }),
-        number().prop_map(|time_ns| Event::ThreadEnd { time_ns }),
+        (number(), number())
+            .prop_map(|(lock, sequence)| Event::LockRetired(LockRetired { lock, sequence })),
+        (number(), id()).prop_map(
+            |(forward_ref, chain)| Event::ForwardResolved(ForwardResolved { forward_ref, chain })
+        ),
+        (number(), number(), text()).prop_map(|(time_ns, java_id, name)| Event::ThreadStart(
+            ThreadStart {
+                time_ns,
+                java_id,
+                name
+            }
+        )),
+        (number(), text())
+            .prop_map(|(java_id, name)| Event::ThreadRename(ThreadRename { java_id, name })),
+        number().prop_map(|time_ns| Event::ThreadEnd(ThreadEnd { time_ns })),
         (id(), id(), number(), text(), text(), text()).prop_map(
-            |(class, super_class, loader, name, source_file, loader_class)| Event::Class {
-                class,
-                super_class,
-                loader,
-                name,
-                source_file,
-                loader_class
-            }
+            |(class, super_class, loader, name, source_file, loader_class)| Event::Class(
+                ClassDescription {
+                    class,
+                    super_class,
+                    loader,
+                    name,
+                    source_file,
+                    loader_class
+                }
+            )
         ),
-        (id(), id(), text(), text()).prop_map(|(method, class, name, signature)| Event::Method {
-            method,
-            class,
-            name,
-            signature
-        }),
+        (id(), id(), text(), text()).prop_map(|(method, class, name, signature)| Event::Method(
+            MethodDescription {
+                method,
+                class,
+                name,
+                signature
+            }
+        )),
         (
             id(),
             prop_oneof![9 => frames(0..20), 1 => frames(60..70)],
             any::<bool>()
         )
-            .prop_map(|(chain, frames, truncated)| Event::Chain {
+            .prop_map(|(chain, frames, truncated)| Event::Chain(ChainDescription {
                 chain,
                 frames,
                 truncated
-            }),
-        (number(), number()).prop_map(|(loader, time_ns)| Event::LoaderUnload { loader, time_ns }),
-        id().prop_map(|chain| Event::ChainRetired { chain }),
-        id().prop_map(|method| Event::MethodRetired { method }),
-        number().prop_map(|events| Event::LostEvents { events }),
+            })),
+        (number(), number())
+            .prop_map(|(loader, time_ns)| Event::LoaderUnload(LoaderUnload { loader, time_ns })),
+        id().prop_map(|chain| Event::ChainRetired(ChainRetired { chain })),
+        id().prop_map(|method| Event::MethodRetired(MethodRetired { method })),
+        number().prop_map(|events| Event::LostEvents(LostEvents { events })),
     ]
 }
 

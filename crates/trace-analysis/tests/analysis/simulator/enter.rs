@@ -1,6 +1,6 @@
 //! How threads acquire monitors.
 
-use trace_format::{Event, ThreadId};
+use trace_format::{ContendedEnter, ContendedEntered, Event, LockDescription, ThreadId};
 
 use super::{Activity, Enter, Owner, Simulator, Wish};
 use crate::history::TrueWait;
@@ -23,24 +23,24 @@ impl Simulator {
         if self.monitors[object].lock == 0 {
             self.monitors[object].lock = self.next_lock;
             self.next_lock += 1;
-            let description = Event::LockDescription {
+            let description = Event::LockDescription(LockDescription {
                 lock: self.monitors[object].lock,
                 class: 1,
                 mirrored_class: 0,
                 identity_hash: object as u32 + 1,
                 monitor_address: 0,
-            };
+            });
             self.write(thread, description);
         }
         let (lock, sequence) = self.next_sequence(object);
         let time_ns = self.now_ns;
-        let event = Event::ContendedEnter {
+        let event = Event::ContendedEnter(ContendedEnter {
             lock,
             sequence,
             time_ns,
             chain: wish.chain,
             after_wait: wish.after_wait.is_some(),
-        };
+        });
         self.write(thread, event);
         let safepoint_ns = self.safepoint_ns;
         let enter = Enter {
@@ -103,12 +103,12 @@ impl Simulator {
         let owner = self.monitors[object].owner.as_mut().expect("the thread");
         owner.entered = Some(sequence);
         let time_ns = owner.since_ns;
-        let event = Event::ContendedEntered {
+        let event = Event::ContendedEntered(ContendedEntered {
             lock,
             sequence,
             time_ns,
             safepoint_ns,
-        };
+        });
         self.write(thread, event);
         self.history.waits.push(TrueWait {
             object,

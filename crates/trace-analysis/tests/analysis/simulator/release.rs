@@ -1,6 +1,6 @@
 //! How threads release monitors, and wait in `Object.wait`.
 
-use trace_format::{ChainId, ChainRef, Event, ThreadId};
+use trace_format::{ChainId, ChainRef, ContendedExit, Event, ForwardResolved, ThreadId};
 
 use super::{Activity, INSIDE_WAIT, Owner, Release, Simulator, Wish};
 use crate::history::{Exit, Hold};
@@ -113,17 +113,20 @@ impl Simulator {
             let chain = forward_ref.map_or(ChainRef::Chain(chain), ChainRef::Forward);
             self.write(
                 thread,
-                Event::ContendedExit {
+                Event::ContendedExit(ContendedExit {
                     lock,
                     sequence,
                     time_ns,
                     chain,
-                },
+                }),
             );
         }
         if release.resolves != 0 {
             let forward_ref = release.resolves;
-            self.write(thread, Event::ForwardResolved { forward_ref, chain });
+            self.write(
+                thread,
+                Event::ForwardResolved(ForwardResolved { forward_ref, chain }),
+            );
         }
     }
 
