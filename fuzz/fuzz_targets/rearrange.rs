@@ -9,9 +9,10 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
 use trace_format::{
-    Blocker, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit, Event,
-    LockDescription, LockId, LockRetired, LostNumber, PARK_DOMAINS, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, ThreadId, Unpark,
+    Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
+    ContendedExit, Event, ForwardRef, JavaThreadId, LoaderId, LockDescription, LockId, LockRetired,
+    LostNumber, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadId,
+    Unpark,
 };
 
 /// Of blockers, one for each way in which they are analyzed.
@@ -98,9 +99,9 @@ fuzz_target!(|input: Input| {
 impl Arrival {
     /// Two domains, for park events only, and two locks.
     fn lock(&self) -> LockId {
-        match LockId::from(self.lock % 4) {
-            domain @ 0..=1 if self.is_park() => 1 + domain,
-            lock => PARK_DOMAINS + 1 + lock,
+        match u64::from(self.lock % 4) {
+            domain @ 0..=1 if self.is_park() => LockId(1 + domain),
+            lock => LockId(PARK_DOMAINS + 1 + lock),
         }
     }
 
@@ -112,7 +113,7 @@ impl Arrival {
     }
 
     fn thread(&self) -> ThreadId {
-        ThreadId::from(self.thread % 8)
+        ThreadId((self.thread % 8).into())
     }
 
     fn event(&self) -> Event<'static> {
@@ -134,9 +135,9 @@ impl Arrival {
                 } else {
                     ParkTimeout::None
                 },
-                owner: owner.into(),
+                owner: JavaThreadId(owner.into()),
                 continued,
-                chain: chain.into(),
+                chain: ChainId(chain.into()),
             }),
             What::ParkEnd {
                 reason,
@@ -147,9 +148,9 @@ impl Arrival {
                 sequence,
                 time_ns,
                 reason: ParkEndReason::from_number(reason % 5).unwrap_or_default(),
-                permit: permit.into(),
+                permit: Permit(permit.into()),
                 unpark_elsewhere: domain_of_permit(permit) != lock,
-                owner: owner.into(),
+                owner: JavaThreadId(owner.into()),
                 safepoint_ns: 0,
             }),
             What::Unpark {
@@ -168,18 +169,18 @@ impl Arrival {
                     domain: lock,
                     sequence,
                     time_ns,
-                    target: target.into(),
-                    permit: permit.into(),
+                    target: JavaThreadId(target.into()),
+                    permit: Permit(permit.into()),
                     blocker: blocker_in(lock, blocker),
-                    owner: owner.into(),
+                    owner: JavaThreadId(owner.into()),
                     interrupt: false,
-                    chain: chain.into(),
+                    chain: ChainId(chain.into()),
                 })
             }
             _ if sequence == 0 => Event::LockDescription(LockDescription {
                 lock,
-                class: 1,
-                mirrored_class: 0,
+                class: ClassId(1),
+                mirrored_class: ClassId(0),
                 identity_hash: self.lock.into(),
                 monitor_address: 0,
             }),
@@ -187,7 +188,7 @@ impl Arrival {
                 lock,
                 sequence,
                 time_ns,
-                chain: chain.into(),
+                chain: ChainId(chain.into()),
                 after_wait,
             }),
             What::Entered { safepoint_ns } => Event::ContendedEntered(ContendedEntered {
@@ -200,13 +201,13 @@ impl Arrival {
                 lock,
                 sequence,
                 time_ns,
-                chain: ChainRef::Chain(chain.into()),
+                chain: ChainRef::Chain(ChainId(chain.into())),
             }),
             What::ForwardExit { forward_ref } => Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
-                chain: ChainRef::Forward(forward_ref.into()),
+                chain: ChainRef::Forward(ForwardRef(forward_ref.into())),
             }),
             What::Lost => Event::LostNumber(LostNumber { lock, sequence }),
             _ => Event::LockRetired(LockRetired { lock, sequence }),
@@ -216,14 +217,14 @@ impl Arrival {
 
 /// The domain in which a permit is given.
 fn domain_of_permit(permit: u8) -> LockId {
-    1 + LockId::from(permit % 2)
+    LockId(1 + u64::from(permit % 2))
 }
 
 /// One of few blockers. A blocker is of one domain only.
 fn blocker_in(domain: LockId, number: u8) -> Blocker {
     Blocker {
-        class: u32::from(number) % (BLOCKER_CLASSES.len() as u32 + 1),
-        identity_hash: domain as u32,
+        class: ClassId(u32::from(number) % (BLOCKER_CLASSES.len() as u32 + 1)),
+        identity_hash: domain.0 as u32,
     }
 }
 
@@ -260,14 +261,14 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
     let mut metadata = Metadata::default();
     for (class, name) in (1..).zip(BLOCKER_CLASSES) {
         let event = Event::Class(ClassDescription {
-            class,
-            super_class: 0,
-            loader: 0,
+            class: ClassId(class),
+            super_class: ClassId(0),
+            loader: LoaderId(0),
             name,
             source_file: "",
             loader_class: "",
         });
-        metadata.collect(0, &event);
+        metadata.collect(ThreadId(0), &event);
     }
     let mut trace = analysis.begin_trace(metadata);
     for arrival in arrivals {

@@ -63,7 +63,7 @@ impl Set for Chains {
     }
 
     fn find(access: &mut bench::Access<'_>, chain: &Chain) -> Option<u32> {
-        access.find(&chain.frames, chain.hash)
+        access.find(&chain.frames, chain.hash).map(|id| id.0)
     }
 
     fn add(access: &mut bench::Access<'_>, chain: &Chain, _id: u32) {

@@ -273,14 +273,14 @@ impl Drop for Charge {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::{ContendedEntered, LockRetired, ThreadRename};
+    use trace_format::{ContendedEntered, JavaThreadId, LockId, LockRetired, ThreadRename};
 
     use super::*;
 
     fn buffer(capacity: usize) -> Box<Buffer> {
         let budget = Box::leak(Box::new(BufferBudget::default()));
         let charge = budget.charge(Buffer::mapped_len(capacity), u64::MAX);
-        Buffer::try_new(charge.unwrap(), capacity, 1, 0).unwrap()
+        Buffer::try_new(charge.unwrap(), capacity, ThreadId(1), 0).unwrap()
     }
 
     fn write(buffer: &mut Buffer, event: &Event<'_>) -> Result<(), DoesNotFit> {
@@ -297,7 +297,7 @@ mod tests {
     fn lost_events_leave_their_numbers() {
         let mut buffer = buffer(1000);
         let entered = Event::ContendedEntered(ContendedEntered {
-            lock: 5,
+            lock: LockId(5),
             sequence: 9,
             time_ns: 1,
             safepoint_ns: 0,
@@ -305,7 +305,7 @@ mod tests {
         write(
             &mut buffer,
             &Event::ThreadRename(ThreadRename {
-                java_id: 1,
+                java_id: JavaThreadId(1),
                 name: "worker",
             }),
         )
@@ -314,7 +314,7 @@ mod tests {
         write(
             &mut buffer,
             &Event::LockRetired(LockRetired {
-                lock: 5,
+                lock: LockId(5),
                 sequence: 10,
             }),
         )
@@ -326,11 +326,11 @@ mod tests {
         assert!(!buffer.contains_metadata());
         let expected = [
             Event::LostNumber(LostNumber {
-                lock: 5,
+                lock: LockId(5),
                 sequence: 9,
             }),
             Event::LostNumber(LostNumber {
-                lock: 5,
+                lock: LockId(5),
                 sequence: 10,
             }),
             Event::LostEvents(LostEvents { events: 7 }),
@@ -346,7 +346,7 @@ mod tests {
         let mut lost = 0;
         for sequence in 0..10_000 {
             let event = Event::ContendedEntered(ContendedEntered {
-                lock: 5,
+                lock: LockId(5),
                 sequence,
                 time_ns: 1,
                 safepoint_ns: 0,
@@ -389,10 +389,13 @@ mod tests {
         let mut buffer = buffer(1000);
         write(&mut buffer, &Event::LostEvents(LostEvents { events: 7 })).unwrap();
         let budget = Box::leak(Box::new(BufferBudget::default()));
-        buffer.restart(budget.charge(1, 1).unwrap(), 20, 2, 9);
+        buffer.restart(budget.charge(1, 1).unwrap(), 20, ThreadId(2), 9);
         assert_eq!((buffer.segment(), buffer.events()), (&[][..], 0));
         let name = "longer than the new capacity";
-        let rename = Event::ThreadRename(ThreadRename { java_id: 1, name });
+        let rename = Event::ThreadRename(ThreadRename {
+            java_id: JavaThreadId(1),
+            name,
+        });
         assert!(write(&mut buffer, &rename).is_err());
     }
 

@@ -102,28 +102,33 @@ mod tests {
     fn usual_buffers_are_used_again() {
         let pool = BufferPool::default();
         let budget: &BufferBudget = Box::leak(Box::default());
-        let first = pool.take(budget, u64::MAX, 9000, 1, 5).unwrap();
+        let first = pool.take(budget, u64::MAX, 9000, ThreadId(1), 5).unwrap();
         assert_eq!(budget.bytes(), 24 << 10);
         let address = ptr::from_ref(&*first);
         pool.keep(first);
         assert_eq!(budget.bytes(), 0);
 
-        assert!(pool.take(budget, 24_000, 9000, 2, 7).is_none());
-        let small = pool.take(budget, 9000, 1000, 2, 7).unwrap();
+        assert!(pool.take(budget, 24_000, 9000, ThreadId(2), 7).is_none());
+        let small = pool.take(budget, 9000, 1000, ThreadId(2), 7).unwrap();
         assert_eq!(budget.bytes(), 8 << 10);
         pool.keep(small);
-        let long = pool.take(budget, u64::MAX, 100_000, 2, 7).unwrap();
+        let long = pool
+            .take(budget, u64::MAX, 100_000, ThreadId(2), 7)
+            .unwrap();
         assert!(!ptr::eq(address, &*long));
-        let second = pool.take(budget, u64::MAX, 20_000, 2, 8).unwrap();
+        let second = pool.take(budget, u64::MAX, 20_000, ThreadId(2), 8).unwrap();
         assert!(ptr::eq(address, &*second));
-        assert_eq!((second.thread(), second.index()), (2, 8));
+        assert_eq!((second.thread(), second.index()), (ThreadId(2), 8));
     }
 
     #[test]
     fn what_is_kept_is_bounded() {
         let pool = BufferPool::default();
         let budget: &BufferBudget = Box::leak(Box::default());
-        let take = |capacity| pool.take(budget, u64::MAX, capacity, 1, 0).unwrap();
+        let take = |capacity| {
+            pool.take(budget, u64::MAX, capacity, ThreadId(1), 0)
+                .unwrap()
+        };
         pool.keep(take(100_000));
         let all_slots = || pool.usual.slots.iter().chain(&pool.small.slots);
         assert!(all_slots().all(BufferSlot::looks_empty));

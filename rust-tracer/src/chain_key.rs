@@ -9,7 +9,7 @@
 
 use std::num::NonZeroU64;
 
-use trace_format::{MethodId, NONE};
+use trace_format::MethodId;
 
 /// The physical frames of a call chain, outermost first, and their hash.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl CodeUnit {
         Self::from_number(number).filter(|_| compile_id >> 31 == 0)
     }
 
-    /// `None` for [`NONE`].
+    /// `None` if there is no method.
     pub(crate) fn interpreted(method: MethodId) -> Option<Self> {
         Self::from_number(u64::from(method) << 16)
     }
@@ -60,7 +60,7 @@ impl CodeUnit {
     /// The method, if the interpreter runs it.
     pub(crate) fn method(self) -> Option<MethodId> {
         let is_interpreted = self.number() & Self::COMPILED == 0;
-        is_interpreted.then(|| u32::try_from(self.number() >> 16).unwrap_or(NONE))
+        is_interpreted.then(|| MethodId::try_from(self.number() >> 16).unwrap_or_default())
     }
 }
 
@@ -104,20 +104,23 @@ mod tests {
     #[test]
     fn frames_belong_to_units() {
         let last_compiled = CodeUnit::compiled(0x7fff_ffff).unwrap();
-        let last_method = CodeUnit::interpreted(u32::MAX).unwrap();
+        let last_method = CodeUnit::interpreted(MethodId(u32::MAX)).unwrap();
         for (unit, frame) in [
             (CodeUnit::compiled(0).unwrap(), 1 << 63 | 0xffff_ffff),
             (CodeUnit::compiled(7).unwrap(), 1 << 63 | 7 << 32),
             (last_compiled, u64::MAX),
-            (CodeUnit::interpreted(7).unwrap(), 7 << 16 | 0xffff),
+            (
+                CodeUnit::interpreted(MethodId(7)).unwrap(),
+                7 << 16 | 0xffff,
+            ),
             (last_method, 0xffff_ffff << 16),
         ] {
             assert_eq!(CodeUnit::number_of_frame(frame), unit.number());
         }
         assert_eq!(last_compiled.method(), None);
-        assert_eq!(last_method.method(), Some(u32::MAX));
+        assert_eq!(last_method.method(), Some(MethodId(u32::MAX)));
         assert_eq!(CodeUnit::compiled(1 << 31), None);
-        assert_eq!(CodeUnit::interpreted(NONE), None);
+        assert_eq!(CodeUnit::interpreted(MethodId::NONE), None);
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl ChainSet {
     ) -> Option<Added> {
         let max_bytes = self.max_bytes.saturating_mul(2);
         self.read(slot, |table| {
-            table.add(key, epoch, max_bytes, || self.ids.next_u32())
+            table.add(key, epoch, max_bytes, || ChainId(self.ids.next_u32()))
         })
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let mut access = set.access();
         access.add(&[0]);
         keeper.step();
-        assert_eq!((access.find(&[0]), set.resets()), (Some(1), 0));
+        assert_eq!((access.find(&[0]), set.resets()), (Some(ChainId(1)), 0));
 
         access.fill();
         let mut reader = set.access();
@@ -306,7 +306,7 @@ mod tests {
         keeper.step();
         assert_eq!(set.resets(), 1);
         assert_eq!(access.find(&[0]), None);
-        let fresh_id = set.chains() as ChainId + 1;
+        let fresh_id = ChainId(set.chains() as u32 + 1);
         assert_eq!(access.add(&[0]), Some(Added::Describe(fresh_id)));
 
         // The reader may hold the old table, and a second one must wait.
@@ -424,11 +424,11 @@ mod tests {
 
         let mut reader = set.access();
         let reading = reader.slot.read();
-        assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())), [2]);
+        assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())), [ChainId(2)]);
         assert_eq!((set.purged(), set.bytes()), (1, bytes));
         assert_eq!(access.find(&gone), None);
-        assert_eq!(access.find(&alive), Some(1));
-        assert_eq!(access.add(&gone), Some(Added::Describe(3)));
+        assert_eq!(access.find(&alive), Some(ChainId(1)));
+        assert_eq!(access.add(&gone), Some(Added::Describe(ChainId(3))));
 
         // A reader may still look at the first one.
         (0..10).for_each(|_| keeper.step());
@@ -454,7 +454,7 @@ mod tests {
         assert!(!set.is_crowded());
         for key in keys {
             let id = access.find(&[key]);
-            assert_eq!(id, Some(key as ChainId + 1));
+            assert_eq!(id, Some(ChainId(key as u32 + 1)));
         }
         assert_eq!(set.resets(), 0);
     }
@@ -503,7 +503,7 @@ mod tests {
                     assert_eq!(described.insert(id, unit as u32), None);
                 }
                 let id = access.find(&alive_key(unit));
-                assert_eq!(id, Some((ROOM + unit % ALIVE) as ChainId + 1));
+                assert_eq!(id, Some(ChainId((ROOM + unit % ALIVE) as u32 + 1)));
                 unloads.send(unit as u32).unwrap();
             }
             described

@@ -281,39 +281,43 @@ mod tests {
         let table = Table::new();
         let add = |key: &[u64], id| table.add(ChainKey::of(key), 1, u64::MAX, || id);
         assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), None);
-        assert_eq!(add(&[1, 2], 1), Some(Added::Describe(1)));
-        assert_eq!(add(&[1, 2], 2), Some(Added::Known(1)));
-        assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), Some(1));
+        assert_eq!(add(&[1, 2], ChainId(1)), Some(Added::Describe(ChainId(1))));
+        assert_eq!(add(&[1, 2], ChainId(2)), Some(Added::Known(ChainId(1))));
+        assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), Some(ChainId(1)));
         for other in [&[1][..], &[2, 1], &[1, 2, 3], &[]] {
             assert_eq!(table.find(ChainKey::of(other), 1), None);
         }
-        assert_eq!(add(&[], 2), Some(Added::Describe(2)));
+        assert_eq!(add(&[], ChainId(2)), Some(Added::Describe(ChainId(2))));
     }
 
     #[test]
     fn a_chain_is_described_once_in_each_epoch() {
         let table = Table::new();
-        let add = |epoch| table.add(ChainKey::of(&[7]), epoch, u64::MAX, || 1);
-        assert_eq!(add(1), Some(Added::Describe(1)));
+        let add = |epoch| table.add(ChainKey::of(&[7]), epoch, u64::MAX, || ChainId(1));
+        assert_eq!(add(1), Some(Added::Describe(ChainId(1))));
         assert_eq!(table.find(ChainKey::of(&[7]), 2), None);
-        assert_eq!(add(2), Some(Added::Describe(1)));
-        assert_eq!(add(2), Some(Added::Known(1)));
+        assert_eq!(add(2), Some(Added::Describe(ChainId(1))));
+        assert_eq!(add(2), Some(Added::Known(ChainId(1))));
         // By a thread that has not seen the new epoch.
-        assert_eq!(table.find(ChainKey::of(&[7]), 1), Some(1));
-        assert_eq!(add(1), Some(Added::Known(1)));
+        assert_eq!(table.find(ChainKey::of(&[7]), 1), Some(ChainId(1)));
+        assert_eq!(add(1), Some(Added::Known(ChainId(1))));
     }
 
     #[test]
     fn an_overfull_table_takes_no_more() {
         let table = Table::new();
         let added = (0..100)
-            .take_while(|&key| table.add(ChainKey::of(&[key]), 1, 2000, || 1).is_some())
+            .take_while(|&key| {
+                table
+                    .add(ChainKey::of(&[key]), 1, 2000, || ChainId(1))
+                    .is_some()
+            })
             .count();
         assert!((10..100).contains(&added), "{added}");
         assert!((2000..2200).contains(&table.bytes()));
         assert_eq!(
-            table.add(ChainKey::of(&[0]), 1, 2000, || 2),
-            Some(Added::Known(1))
+            table.add(ChainKey::of(&[0]), 1, 2000, || ChainId(2)),
+            Some(Added::Known(ChainId(1)))
         );
     }
 
@@ -323,17 +327,17 @@ mod tests {
         let table = Table::new();
         let keys = 0..50_000_u64;
         for key in keys.clone() {
-            table.add(ChainKey::of(&[key]), 1, u64::MAX, || key as ChainId);
+            table.add(ChainKey::of(&[key]), 1, u64::MAX, || ChainId(key as u32));
         }
         let bytes = table.bytes();
         // SAFETY: only this thread uses the table.
-        let unlinked = unsafe { table.unlink(|entry| entry.id() % 3 == 0) };
+        let unlinked = unsafe { table.unlink(|entry| entry.id().0 % 3 == 0) };
         assert_eq!(unlinked.entries().count(), 16_667);
-        assert!(unlinked.entries().all(|entry| entry.id() % 3 == 0));
+        assert!(unlinked.entries().all(|entry| entry.id().0 % 3 == 0));
         let entry_bytes = bytes / 50_000;
         assert_eq!(table.bytes(), bytes - 16_667 * entry_bytes);
         for key in keys {
-            let expected = (key % 3 != 0).then_some(key as ChainId);
+            let expected = (key % 3 != 0).then_some(ChainId(key as u32));
             assert_eq!(table.find(ChainKey::of(&[key]), 1), expected);
         }
     }
@@ -345,7 +349,7 @@ mod tests {
         assert!(!table.is_crowded());
         for key in 0..20_000 {
             let frames = [key, key];
-            table.add(ChainKey::of(&frames), 5, u64::MAX, || key as ChainId);
+            table.add(ChainKey::of(&frames), 5, u64::MAX, || ChainId(key as u32));
             if table.is_crowded() {
                 table = table.grown().unwrap();
                 assert!(!table.is_crowded());
@@ -354,7 +358,10 @@ mod tests {
         assert_eq!(table.buckets.len(), 1 << 16);
         for key in 0..20_000 {
             let frames = [key, key];
-            assert_eq!(table.find(ChainKey::of(&frames), 5), Some(key as ChainId));
+            assert_eq!(
+                table.find(ChainKey::of(&frames), 5),
+                Some(ChainId(key as u32))
+            );
             assert_eq!(table.find(ChainKey::of(&frames), 6), None);
         }
         let empty = table.emptied().unwrap();

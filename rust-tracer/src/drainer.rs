@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use trace_format::{
-    ChunkWriter, Counter, DoesNotFit, Event, FileHeader, LostEvents, NONE, SegmentEncoder,
+    ChunkWriter, Counter, DoesNotFit, Event, FileHeader, LostEvents, SegmentEncoder, ThreadId,
 };
 
 use crate::buffer::Buffer;
@@ -201,7 +201,7 @@ impl Drainer {
         let contains_metadata = encoder.contains_metadata();
         let collected = self
             .chunks
-            .push_segment(NONE, 0, segment, contains_metadata);
+            .push_segment(ThreadId::NONE, 0, segment, contains_metadata);
         if collected.is_ok() {
             self.collected.add(Amount {
                 buffers: 1,
@@ -363,13 +363,13 @@ mod tests {
         let budget: &BufferBudget = Box::leak(Box::default());
         let buffer = |(thread, index)| {
             let charge = budget.charge(1, 1000).unwrap();
-            Buffer::try_new(charge, 1, thread, index).unwrap()
+            Buffer::try_new(charge, 1, ThreadId(thread), index).unwrap()
         };
         let overtaken = [(2, 6), (1, 1), (2, 5), (3, 9), (1, 0), (2, 4)];
         let in_order = in_order_of_threads(overtaken.into_iter().map(buffer).collect());
         let in_order: Vec<_> = in_order
             .iter()
-            .map(|buffer| (buffer.thread(), buffer.index()))
+            .map(|buffer| (buffer.thread().0, buffer.index()))
             .collect();
         assert_eq!(in_order, [(2, 4), (1, 0), (2, 5), (3, 9), (1, 1), (2, 6)]);
     }

@@ -16,9 +16,9 @@ use std::sync::atomic::AtomicU8;
 use std::time::Duration;
 
 use trace_format::{
-    Blocker, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit,
-    FileHeader, Frame, MethodDescription, NONE, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    Unpark,
+    Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
+    ContendedExit, FileHeader, ForwardRef, Frame, JavaThreadId, LoaderId, LockId,
+    MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark,
 };
 
 use crate::chain_key::{self, ChainKey, CodeUnit};
@@ -405,7 +405,12 @@ pub unsafe extern "C" fn lct_thread_start(
 ) -> Option<Box<ThreadTracer>> {
     // SAFETY: the caller promises a valid text.
     let name = unsafe { name.bytes() };
-    ThreadTracer::start(runtime, java_id, &text::from_jvm(name), time_ns)
+    ThreadTracer::start(
+        runtime,
+        JavaThreadId(java_id),
+        &text::from_jvm(name),
+        time_ns,
+    )
 }
 
 /// Notes a thread's new name. `writer` is the tracer of the calling thread,
@@ -423,7 +428,7 @@ pub unsafe extern "C" fn lct_thread_rename(
     let Some(writer) = writer else { return };
     // SAFETY: the caller promises a valid text.
     let name = unsafe { name.bytes() };
-    writer.thread_renamed(java_id, &text::from_jvm(name));
+    writer.thread_renamed(JavaThreadId(java_id), &text::from_jvm(name));
 }
 
 /// Ends a tracer with its thread. The pointer is not valid afterwards.
@@ -470,8 +475,8 @@ pub unsafe extern "C" fn lct_lock_describe(
     let lock = unsafe { lock_at(lock) };
     thread.describe_lock(
         lock,
-        class_id,
-        mirrored_class,
+        ClassId(class_id),
+        ClassId(mirrored_class),
         identity_hash,
         monitor_address,
     );
@@ -520,10 +525,10 @@ pub unsafe extern "C" fn lct_contended_enter(
 ) {
     let Some(thread) = thread else { return };
     thread.contended_enter(ContendedEnter {
-        lock,
+        lock: LockId(lock),
         sequence,
         time_ns,
-        chain,
+        chain: ChainId(chain),
         after_wait,
     });
 }
@@ -544,7 +549,7 @@ pub unsafe extern "C" fn lct_contended_entered(
 ) {
     let Some(thread) = thread else { return };
     thread.contended_entered(ContendedEntered {
-        lock,
+        lock: LockId(lock),
         sequence,
         time_ns,
         safepoint_ns,
@@ -567,10 +572,10 @@ pub unsafe extern "C" fn lct_contended_exit(
 ) {
     let Some(thread) = thread else { return };
     thread.contended_exit(ContendedExit {
-        lock,
+        lock: LockId(lock),
         sequence,
         time_ns,
-        chain: ChainRef::Chain(chain),
+        chain: ChainRef::Chain(ChainId(chain)),
     });
 }
 
@@ -590,10 +595,10 @@ pub unsafe extern "C" fn lct_contended_exit_forward(
 ) {
     let Some(thread) = thread else { return };
     thread.contended_exit(ContendedExit {
-        lock,
+        lock: LockId(lock),
         sequence,
         time_ns,
-        chain: ChainRef::Forward(forward_ref),
+        chain: ChainRef::Forward(ForwardRef(forward_ref)),
     });
 }
 
@@ -607,7 +612,10 @@ pub unsafe extern "C" fn lct_contended_exit_forward(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_park_number(runtime: &'static Runtime, key: u64) -> LctNumber {
     let (domain, sequence) = runtime.park_domains.next_number(key);
-    LctNumber { domain, sequence }
+    LctNumber {
+        domain: domain.0,
+        sequence,
+    }
 }
 
 /// Notes that the thread parks.
@@ -619,7 +627,7 @@ pub unsafe extern "C" fn lct_park_number(runtime: &'static Runtime, key: u64) ->
 pub unsafe extern "C" fn lct_park_begin(thread: Option<&mut ThreadTracer>, park: &LctParkBegin) {
     let Some(thread) = thread else { return };
     thread.park_begin(ParkBegin {
-        domain: park.number.domain,
+        domain: LockId(park.number.domain),
         sequence: park.number.sequence,
         time_ns: park.time_ns,
         blocker: blocker(park.blocker_class, park.blocker_hash),
@@ -628,9 +636,9 @@ pub unsafe extern "C" fn lct_park_begin(thread: Option<&mut ThreadTracer>, park:
             LCT_TIMEOUT_AT_UNIX_MS => ParkTimeout::At(park.timeout),
             _ => ParkTimeout::None,
         },
-        owner: park.owner,
+        owner: JavaThreadId(park.owner),
         continued: park.continued,
-        chain: park.chain,
+        chain: ChainId(park.chain),
     });
 }
 
@@ -643,13 +651,13 @@ pub unsafe extern "C" fn lct_park_begin(thread: Option<&mut ThreadTracer>, park:
 pub unsafe extern "C" fn lct_park_end(thread: Option<&mut ThreadTracer>, park: &LctParkEnd) {
     let Some(thread) = thread else { return };
     thread.park_end(ParkEnd {
-        domain: park.number.domain,
+        domain: LockId(park.number.domain),
         sequence: park.number.sequence,
         time_ns: park.time_ns,
         reason: ParkEndReason::from_number(park.reason).unwrap_or_default(),
-        permit: park.permit,
+        permit: Permit(park.permit),
         unpark_elsewhere: park.unpark_elsewhere,
-        owner: park.owner,
+        owner: JavaThreadId(park.owner),
         safepoint_ns: park.safepoint_ns,
     });
 }
@@ -663,21 +671,21 @@ pub unsafe extern "C" fn lct_park_end(thread: Option<&mut ThreadTracer>, park: &
 pub unsafe extern "C" fn lct_unpark(thread: Option<&mut ThreadTracer>, unpark: &LctUnpark) {
     let Some(thread) = thread else { return };
     thread.unpark(Unpark {
-        domain: unpark.number.domain,
+        domain: LockId(unpark.number.domain),
         sequence: unpark.number.sequence,
         time_ns: unpark.time_ns,
-        target: unpark.target,
-        permit: unpark.permit,
+        target: JavaThreadId(unpark.target),
+        permit: Permit(unpark.permit),
         blocker: blocker(unpark.blocker_class, unpark.blocker_hash),
-        owner: unpark.owner,
+        owner: JavaThreadId(unpark.owner),
         interrupt: unpark.interrupt,
-        chain: unpark.chain,
+        chain: ChainId(unpark.chain),
     });
 }
 
 fn blocker(class: u32, identity_hash: u32) -> Blocker {
     Blocker {
-        class,
+        class: ClassId(class),
         identity_hash,
     }
 }
@@ -694,7 +702,7 @@ pub unsafe extern "C" fn lct_forward_resolve(
     chain: u32,
 ) {
     let Some(thread) = thread else { return };
-    thread.resolve_forward(forward_ref, chain);
+    thread.resolve_forward(ForwardRef(forward_ref), ChainId(chain));
 }
 
 /// The hash of a part of a call chain: of `len` frames, outermost first, inside of
@@ -722,9 +730,9 @@ pub unsafe extern "C" fn lct_chain_find(
     key: LctChainKey,
     saved: usize,
 ) -> u32 {
-    let Some(thread) = thread else { return NONE };
+    let Some(thread) = thread else { return 0 };
     // SAFETY: the caller promises valid frames.
-    thread.find_chain(unsafe { key.borrow() }, saved)
+    thread.find_chain(unsafe { key.borrow() }, saved).0
 }
 
 /// The chain that `lct_chain_find` or `lct_chain_add` has returned, after `epoch` was
@@ -743,8 +751,8 @@ pub unsafe extern "C" fn lct_chain_again(
     len: usize,
     saved: usize,
 ) -> u32 {
-    let Some(thread) = thread else { return NONE };
-    thread.chain_again(chain, epoch, len, saved)
+    let Some(thread) = thread else { return 0 };
+    thread.chain_again(ChainId(chain), epoch, len, saved).0
 }
 
 /// Adds a call chain. `frames`, innermost first, are those that the key stands for, inlined ones
@@ -763,11 +771,11 @@ pub unsafe extern "C" fn lct_chain_add(
     frames_len: usize,
     truncated: bool,
 ) -> u32 {
-    let Some(thread) = thread else { return NONE };
+    let Some(thread) = thread else { return 0 };
     // SAFETY: the caller promises that many frames; the layouts agree, as
     // asserted above.
     let (key, frames) = unsafe { (key.borrow(), slice_or_empty(frames.cast(), frames_len)) };
-    thread.add_chain(key, frames, truncated)
+    thread.add_chain(key, frames, truncated).0
 }
 
 /// Describes a class. `super_class` is the identifier of its superclass, 0 if
@@ -793,9 +801,9 @@ pub unsafe extern "C" fn lct_class(
     let texts = unsafe { [name.bytes(), source_file.bytes(), loader_class.bytes()] };
     let [name, source_file, loader_class] = texts.map(text::from_jvm);
     thread.describe_class(ClassDescription {
-        class: class_id,
-        super_class,
-        loader,
+        class: ClassId(class_id),
+        super_class: ClassId(super_class),
+        loader: LoaderId(loader),
         name: &name,
         source_file: &source_file,
         loader_class: &loader_class,
@@ -820,8 +828,8 @@ pub unsafe extern "C" fn lct_method(
     let texts = unsafe { [name.bytes(), signature.bytes()] };
     let [name, signature] = texts.map(text::from_jvm);
     thread.describe_method(MethodDescription {
-        method: method_id,
-        class: class_id,
+        method: MethodId(method_id),
+        class: ClassId(class_id),
         name: &name,
         signature: &signature,
     });
@@ -841,7 +849,7 @@ pub unsafe extern "C" fn lct_loader_unload(
     time_ns: u64,
 ) {
     let Some(thread) = thread else { return };
-    thread.loader_unloaded(loader, time_ns);
+    thread.loader_unloaded(LoaderId(loader), time_ns);
 }
 
 /// Notes that a compiled method was flushed: no thread has a frame of it, and
@@ -866,7 +874,7 @@ pub unsafe extern "C" fn lct_code_flushed(runtime: &'static Runtime, compile_id:
 /// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_method_freed(runtime: &'static Runtime, method_id: u32) {
-    if let Some(unit) = CodeUnit::interpreted(method_id) {
+    if let Some(unit) = CodeUnit::interpreted(MethodId(method_id)) {
         runtime.unload_queue.post(unit);
     }
 }

@@ -25,15 +25,15 @@ impl Lock {
     /// For the check against the layout on the C side.
     pub(crate) const LAST_SEQUENCE_OFFSET: usize = offset_of!(Self, last_sequence);
 
-    /// The lock's identifier; 0 if it has none.
+    /// The lock's identifier, none if it was never contended.
     pub(crate) fn id(&self) -> LockId {
-        self.id.load(Relaxed)
+        LockId(self.id.load(Relaxed))
     }
 
     /// Gives the lock an identifier. Returns `true` to the one caller that did,
     /// and `false` if the lock had one.
     pub(crate) fn claim(&self, ids: &Serial) -> bool {
-        self.id() == 0
+        self.id().is_none()
             && self
                 .id
                 .compare_exchange(0, ids.next(), Relaxed, Relaxed)
@@ -62,13 +62,13 @@ mod tests {
         let lock = Lock::default();
         assert!(lock.claim(&ids));
         assert!(!lock.claim(&ids));
-        assert_eq!(lock.id(), 1);
+        assert_eq!(lock.id(), LockId(1));
         assert_eq!([lock.next_sequence(), lock.next_sequence()], [1, 2]);
 
         lock.reset();
-        assert_eq!(lock.id(), 0);
+        assert_eq!(lock.id(), LockId::NONE);
         assert!(lock.claim(&ids));
-        assert_eq!(lock.id(), 2);
+        assert_eq!(lock.id(), LockId(2));
         assert_eq!(lock.next_sequence(), 1);
     }
 }

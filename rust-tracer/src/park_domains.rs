@@ -39,7 +39,7 @@ impl ParkDomains {
         let domain = hash % PARK_DOMAINS;
         let counter = self.0.get(domain as usize);
         let last = counter.map_or(0, |Counter(last)| last.fetch_add(1, Relaxed));
-        (domain.wrapping_add(1), last.wrapping_add(1))
+        (LockId(domain.wrapping_add(1)), last.wrapping_add(1))
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
     fn each_domain_counts_for_itself() {
         let domains = ParkDomains::default();
         let (domain, first) = domains.next_number(42);
-        assert!((1..=PARK_DOMAINS).contains(&domain));
+        assert!((1..=PARK_DOMAINS).contains(&domain.0));
         assert_eq!(first, 1);
         assert_eq!(domains.next_number(42), (domain, 2));
         let other = (0..).find_map(|key| {

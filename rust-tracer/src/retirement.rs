@@ -119,7 +119,7 @@ impl Retirement {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::{ContendedEnter, NONE, SegmentDecoder};
+    use trace_format::{ContendedEnter, JavaThreadId, LockId, SegmentDecoder};
 
     use super::*;
     use crate::chain_key::{ChainKey, CodeUnit};
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn method(id: u32) -> CodeUnit {
-        CodeUnit::interpreted(id).unwrap()
+        CodeUnit::interpreted(MethodId(id)).unwrap()
     }
 
     fn events(retirement: &mut Retirement) -> Vec<Event<'static>> {
@@ -141,10 +141,10 @@ mod tests {
     fn identifiers_end_after_their_events_are_in_the_queue() {
         let runtime = runtime();
         let mut retirement = Retirement::new(runtime);
-        let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
+        let mut tracer = ThreadTracer::start(runtime, JavaThreadId(1), "", 0).unwrap();
         let chain = tracer.add_chain(ChainKey::of(&[5 << 16, 7 << 16 | 3]), &[], false);
         tracer.contended_enter(ContendedEnter {
-            lock: 1,
+            lock: LockId(1),
             sequence: 1,
             time_ns: 0,
             chain,
@@ -156,7 +156,9 @@ mod tests {
             events(&mut retirement),
             [
                 Event::ChainRetired(ChainRetired { chain }),
-                Event::MethodRetired(MethodRetired { method: 7 })
+                Event::MethodRetired(MethodRetired {
+                    method: MethodId(7)
+                })
             ]
         );
         let buffers = runtime.queue.take_all();
@@ -181,12 +183,12 @@ mod tests {
         (0..10).for_each(|_| retirement.step());
         slot.check_in(None);
         let ended = |method| [Event::MethodRetired(MethodRetired { method })];
-        assert_eq!(events(&mut retirement), ended(7));
+        assert_eq!(events(&mut retirement), ended(MethodId(7)));
         // Those of a thread that came afterwards do not matter.
         retirement.step();
         let mut late = runtime.thread_slots.take().unwrap();
         late.check_out();
-        assert_eq!(events(&mut retirement), ended(8));
+        assert_eq!(events(&mut retirement), ended(MethodId(8)));
     }
 
     /// What was unloaded is not known, so that all chains are forgotten.
@@ -194,7 +196,7 @@ mod tests {
     fn lost_notices_empty_the_set() {
         let runtime = runtime();
         let mut retirement = Retirement::new(runtime);
-        let mut tracer = ThreadTracer::start(runtime, 1, "", 0).unwrap();
+        let mut tracer = ThreadTracer::start(runtime, JavaThreadId(1), "", 0).unwrap();
         let key = ChainKey::of(&[7 << 16]);
         tracer.add_chain(key, &[], false);
         let mut entries = 0;
@@ -203,7 +205,7 @@ mod tests {
             runtime.unload_queue.post(method(1000 + entries));
         }
         retirement.purge();
-        assert_eq!(tracer.find_chain(key, 0), NONE);
+        assert_eq!(tracer.find_chain(key, 0), ChainId::NONE);
         assert_eq!((runtime.chains.resets(), runtime.chains.purged()), (1, 0));
         assert_eq!(events(&mut retirement).len(), entries as usize - 1);
 
@@ -211,6 +213,6 @@ mod tests {
         tracer.add_chain(key, &[], false);
         runtime.unload_queue.post(method(1));
         retirement.purge();
-        assert_eq!(tracer.find_chain(key, 0), 2);
+        assert_eq!(tracer.find_chain(key, 0), ChainId(2));
     }
 }

@@ -164,6 +164,8 @@ impl ThreadSlots {
 mod tests {
     use std::thread;
 
+    use trace_format::ThreadId;
+
     use super::*;
     use crate::buffer::BufferBudget;
 
@@ -188,11 +190,11 @@ mod tests {
                         let mut slot = slots.take().unwrap();
                         let charge = budget.charge(100, u64::MAX).unwrap();
                         slot.check_out();
-                        slot.check_in(Buffer::try_new(charge, 100, number, round));
+                        slot.check_in(Buffer::try_new(charge, 100, ThreadId(number), round));
                         thread::yield_now();
                         // Another thread's, if it came to the same slot.
                         let buffer = slot.check_out().unwrap();
-                        assert_eq!((buffer.thread(), buffer.index()), (number, round));
+                        assert_eq!((buffer.thread(), buffer.index()), (ThreadId(number), round));
                         slot.check_in(None);
                     }
                 });

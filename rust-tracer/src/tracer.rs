@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use trace_format::{
     ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
-    DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, LoaderId, LoaderUnload, LockDescription,
-    LockRetired, LostEvents, MethodDescription, NONE, ParkBegin, ParkEnd, SegmentEncoder,
-    ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload,
+    LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin, ParkEnd,
+    SegmentEncoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
@@ -47,7 +47,7 @@ pub struct ThreadTracer {
     /// State of a xorshift generator; never 0.
     random: u64,
     start_ns: u64,
-    java_id: u64,
+    java_id: JavaThreadId,
     name: String,
     /// The epoch in which the thread was described last.
     described_in: u32,
@@ -69,13 +69,13 @@ impl ThreadTracer {
     /// short.
     pub(crate) fn start(
         runtime: &'static Runtime,
-        java_id: u64,
+        java_id: JavaThreadId,
         name: &str,
         time_ns: u64,
     ) -> Option<Box<Self>> {
         let name = try_to_string(name)?;
         let slot = runtime.thread_slots.take()?;
-        let thread = runtime.thread_ids.next_u32();
+        let thread = ThreadId(runtime.thread_ids.next_u32());
         let mut tracer = try_box(Self {
             runtime,
             slot,
@@ -101,7 +101,7 @@ impl ThreadTracer {
     /// Notes the new name of a thread, not necessarily this one. In file order
     /// the last name holds, so one given by another thread comes behind what the
     /// renamed thread has written, and before what it writes from now on.
-    pub(crate) fn thread_renamed(&mut self, java_id: u64, name: &str) {
+    pub(crate) fn thread_renamed(&mut self, java_id: JavaThreadId, name: &str) {
         if java_id == self.java_id {
             self.name = try_to_string(name).unwrap_or_default();
             return self.write_event(Event::ThreadRename(ThreadRename { java_id, name }));
@@ -131,7 +131,7 @@ impl ThreadTracer {
 
     /// Ends a lock whose monitor is deflated, and makes the monitor a fresh one.
     pub(crate) fn retire_lock(&mut self, lock: &Lock) {
-        if lock.id() == 0 {
+        if lock.id().is_none() {
             return;
         }
         self.write_event(Event::LockRetired(LockRetired {
@@ -189,7 +189,7 @@ impl ThreadTracer {
         }));
     }
 
-    /// The chain with the given key; [`NONE`] if it must be added. Of its frames,
+    /// The chain with the given key; none if it must be added. Of its frames,
     /// `saved` were not visited.
     pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
@@ -197,11 +197,11 @@ impl ThreadTracer {
         self.slot
             .costs()
             .add_chain(found.is_some(), key.frames.len(), saved);
-        found.unwrap_or(NONE)
+        found.unwrap_or_default()
     }
 
     /// The chain that the thread has found or added after `epoch` began;
-    /// [`NONE`] if another epoch did since. Of its `len` frames, `saved`
+    /// none if another epoch did since. Of its `len` frames, `saved`
     /// were not visited.
     pub(crate) fn chain_again(
         &mut self,
@@ -211,7 +211,7 @@ impl ThreadTracer {
         saved: usize,
     ) -> ChainId {
         if epoch != self.runtime.metadata_epoch() {
-            return NONE;
+            return ChainId::NONE;
         }
         self.slot.costs().add_chain(true, len, saved);
         chain
@@ -228,7 +228,7 @@ impl ThreadTracer {
         }
     }
 
-    /// Adds a chain unless another thread did; [`NONE`] when memory is short.
+    /// Adds a chain unless another thread did; none when memory is short.
     pub(crate) fn add_chain(
         &mut self,
         key: ChainKey<'_>,
@@ -249,7 +249,7 @@ impl ThreadTracer {
                 });
                 chain
             }
-            None => NONE,
+            None => ChainId::NONE,
         }
     }
 
@@ -442,7 +442,7 @@ impl Record<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::{ChainDescription, SegmentDecoder};
+    use trace_format::{ChainDescription, LockId, MethodId, SegmentDecoder};
 
     use super::*;
 
@@ -451,15 +451,15 @@ mod tests {
     }
 
     fn tracer(runtime: &'static Runtime) -> Box<ThreadTracer> {
-        ThreadTracer::start(runtime, 7, "worker", 100).unwrap()
+        ThreadTracer::start(runtime, JavaThreadId(7), "worker", 100).unwrap()
     }
 
     fn enter(tracer: &mut ThreadTracer, sequence: u64) {
         tracer.contended_enter(ContendedEnter {
-            lock: 1,
+            lock: LockId(1),
             sequence,
             time_ns: 200,
-            chain: NONE,
+            chain: ChainId::NONE,
             after_wait: false,
         });
     }
@@ -478,7 +478,8 @@ mod tests {
         events.map(|event| in_words(event.unwrap())).collect()
     }
 
-    const START: &str = "ThreadStart(ThreadStart { time_ns: 100, java_id: 7, name: \"worker\" })";
+    const START: &str =
+        "ThreadStart(ThreadStart { time_ns: 100, java_id: JavaThreadId(7), name: \"worker\" })";
 
     #[test]
     fn events_go_to_the_buffer_that_others_take() {
@@ -498,12 +499,12 @@ mod tests {
     fn a_thread_describes_itself_again_after_a_loss() {
         let runtime = runtime(1 << 20);
         let mut tracer = tracer(runtime);
-        tracer.thread_renamed(7, "renamed");
+        tracer.thread_renamed(JavaThreadId(7), "renamed");
         written(runtime);
         runtime.note_metadata_loss();
         runtime.repeat_lost_metadata();
         enter(&mut tracer, 1);
-        let start = "ThreadStart(ThreadStart { time_ns: 100, java_id: 7, name: \"renamed\" })";
+        let start = "ThreadStart(ThreadStart { time_ns: 100, java_id: JavaThreadId(7), name: \"renamed\" })";
         assert_eq!(written(runtime), [start, "1"]);
     }
 
@@ -512,17 +513,19 @@ mod tests {
     fn names_stand_in_the_order_in_which_they_were_given() {
         let runtime = runtime(1 << 20);
         let mut renamed = tracer(runtime);
-        let mut other = ThreadTracer::start(runtime, 8, "other", 100).unwrap();
-        renamed.thread_renamed(7, "first");
-        other.thread_renamed(7, "second");
+        let mut other = ThreadTracer::start(runtime, JavaThreadId(8), "other", 100).unwrap();
+        renamed.thread_renamed(JavaThreadId(7), "first");
+        other.thread_renamed(JavaThreadId(7), "second");
         other.end(200);
-        renamed.thread_renamed(7, "third");
+        renamed.thread_renamed(JavaThreadId(7), "third");
         renamed.end(300);
         let names: Vec<_> = written(runtime)
             .into_iter()
             .filter(|event| event.contains("ThreadRename"))
             .collect();
-        let rename = |name| format!("ThreadRename(ThreadRename {{ java_id: 7, name: {name:?} }})");
+        let rename = |name| {
+            format!("ThreadRename(ThreadRename {{ java_id: JavaThreadId(7), name: {name:?} }})")
+        };
         assert_eq!(names, ["first", "second", "third"].map(rename));
     }
 
@@ -533,19 +536,25 @@ mod tests {
         let mut tracer = tracer(runtime);
         let frames = vec![
             Frame {
-                method: u32::MAX,
+                method: MethodId(u32::MAX),
                 bci: i32::MAX,
                 line: i32::MAX
             };
             MAX_FRAMES + 5
         ];
-        assert_eq!(tracer.add_chain(ChainKey::of(&[1]), &frames, false), 1);
+        assert_eq!(
+            tracer.add_chain(ChainKey::of(&[1]), &frames, false),
+            ChainId(1)
+        );
         written(runtime);
-        assert_eq!(tracer.add_chain(ChainKey::of(&[2]), &frames, false), 2);
+        assert_eq!(
+            tracer.add_chain(ChainKey::of(&[2]), &frames, false),
+            ChainId(2)
+        );
         runtime.reclaim_all();
         let buffers = runtime.queue.take_all();
         let Some(Ok(Event::Chain(ChainDescription {
-            chain: 2,
+            chain: ChainId(2),
             frames,
             truncated: true,
         }))) = SegmentDecoder::new(buffers[0].segment()).next()

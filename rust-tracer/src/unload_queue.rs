@@ -83,10 +83,12 @@ mod tests {
     use std::collections::HashSet;
     use std::thread;
 
+    use trace_format::MethodId;
+
     use super::*;
 
     fn unit(number: u32) -> CodeUnit {
-        CodeUnit::interpreted(number).unwrap()
+        CodeUnit::interpreted(MethodId(number)).unwrap()
     }
 
     #[test]

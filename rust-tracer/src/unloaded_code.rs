@@ -66,7 +66,8 @@ mod tests {
     fn frames_of_dead_code_are_known() {
         for unloaded in [0, 1, 5, 1000, 70_000] {
             let compiled = (0..unloaded).filter_map(|number| CodeUnit::compiled(number * 3));
-            let methods = (1..=unloaded).filter_map(|number| CodeUnit::interpreted(number * 3));
+            let methods =
+                (1..=unloaded).filter_map(|number| CodeUnit::interpreted(MethodId(number * 3)));
             let code = UnloadedCode::new(compiled.chain(methods).collect());
             assert_eq!(code.methods().count(), unloaded as usize);
             for number in 1..=3 * unloaded + 5 {

@@ -12,8 +12,8 @@ use std::{env, process, thread};
 
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ContendedEnter, ContendedEntered,
-    ContendedExit, Counter, Event, ForwardResolved, LockId, LostEvents, MethodDescription,
-    MethodId, MethodRetired, NONE, ThreadId, TraceReader,
+    ContendedExit, Counter, Event, ForwardRef, ForwardResolved, LockId, LostEvents,
+    MethodDescription, MethodId, MethodRetired, ThreadId, TraceReader,
 };
 
 /// Builds `client.c` against the static library of this build.
@@ -99,8 +99,8 @@ struct Content {
     chains_retired: HashSet<ChainId>,
     methods_described: HashSet<MethodId>,
     methods_retired: HashSet<MethodId>,
-    forwards_named: HashSet<u64>,
-    forwards_resolved: HashSet<u64>,
+    forwards_named: HashSet<ForwardRef>,
+    forwards_resolved: HashSet<ForwardRef>,
     threads_started: HashSet<ThreadId>,
     threads_ended: HashSet<ThreadId>,
     next_buffer: HashMap<ThreadId, u64>,
@@ -134,7 +134,7 @@ impl Content {
     }
 
     fn add_segment(&mut self, thread: ThreadId, buffer_index: u64) {
-        if thread == NONE {
+        if thread == ThreadId::NONE {
             return;
         }
         let next = self.next_buffer.entry(thread).or_default();

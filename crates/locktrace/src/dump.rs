@@ -62,7 +62,7 @@ fn write_event(
             serde_json::to_writer(
                 &mut *out,
                 &Record {
-                    thread,
+                    thread: thread.0,
                     buffer,
                     event,
                     fields,

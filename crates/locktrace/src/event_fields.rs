@@ -23,7 +23,7 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             identity_hash,
             monitor_address,
         }) => vec![
-            ("lock", Number(lock)),
+            ("lock", Number(lock.into())),
             ("class", Number(class.into())),
             ("mirrored_class", Number(mirrored_class.into())),
             ("identity_hash", Number(identity_hash.into())),
@@ -37,7 +37,7 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             after_wait,
         }) => vec![
             ("time_ns", Number(time_ns)),
-            ("lock", Number(lock)),
+            ("lock", Number(lock.into())),
             ("sequence", Number(sequence)),
             ("chain", Number(chain.into())),
             ("after_wait", Flag(after_wait)),
@@ -49,7 +49,7 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             safepoint_ns,
         }) => vec![
             ("time_ns", Number(time_ns)),
-            ("lock", Number(lock)),
+            ("lock", Number(lock.into())),
             ("sequence", Number(sequence)),
             ("safepoint_ns", Number(safepoint_ns)),
         ],
@@ -60,18 +60,21 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             chain,
         }) => vec![
             ("time_ns", Number(time_ns)),
-            ("lock", Number(lock)),
+            ("lock", Number(lock.into())),
             ("sequence", Number(sequence)),
             match chain {
                 ChainRef::Chain(chain) => ("chain", Number(chain.into())),
-                ChainRef::Forward(forward_ref) => ("forward_ref", Number(forward_ref)),
+                ChainRef::Forward(forward_ref) => ("forward_ref", Number(forward_ref.into())),
             },
         ],
         Event::LockRetired(LockRetired { lock, sequence }) => {
-            vec![("lock", Number(lock)), ("sequence", Number(sequence))]
+            vec![
+                ("lock", Number(lock.into())),
+                ("sequence", Number(sequence)),
+            ]
         }
         Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => vec![
-            ("forward_ref", Number(forward_ref)),
+            ("forward_ref", Number(forward_ref.into())),
             ("chain", Number(chain.into())),
         ],
         Event::ThreadStart(ThreadStart {
@@ -80,11 +83,11 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             name,
         }) => vec![
             ("time_ns", Number(time_ns)),
-            ("java_id", Number(java_id)),
+            ("java_id", Number(java_id.into())),
             ("name", Text(name)),
         ],
         Event::ThreadRename(ThreadRename { java_id, name }) => {
-            vec![("java_id", Number(java_id)), ("name", Text(name))]
+            vec![("java_id", Number(java_id.into())), ("name", Text(name))]
         }
         Event::ThreadEnd(ThreadEnd { time_ns }) => {
             vec![("time_ns", Number(time_ns))]
@@ -99,7 +102,7 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
         }) => vec![
             ("class", Number(class.into())),
             ("super_class", Number(super_class.into())),
-            ("loader", Number(loader)),
+            ("loader", Number(loader.into())),
             ("name", Text(name)),
             ("source_file", Text(source_file)),
             ("loader_class", Text(loader_class)),
@@ -125,35 +128,41 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             ("truncated", Flag(truncated)),
         ],
         Event::LoaderUnload(LoaderUnload { loader, time_ns }) => {
-            vec![("time_ns", Number(time_ns)), ("loader", Number(loader))]
+            vec![
+                ("time_ns", Number(time_ns)),
+                ("loader", Number(loader.into())),
+            ]
         }
         Event::ChainRetired(ChainRetired { chain }) => vec![("chain", Number(chain.into()))],
         Event::MethodRetired(MethodRetired { method }) => vec![("method", Number(method.into()))],
         Event::ParkBegin(park) => park_begin_fields(park),
         Event::ParkEnd(park) => vec![
             ("time_ns", Number(park.time_ns)),
-            ("domain", Number(park.domain)),
+            ("domain", Number(park.domain.into())),
             ("sequence", Number(park.sequence)),
             ("reason", Text(park_end_reason(park.reason))),
             ("permit", Number(park.permit.into())),
             ("unpark_elsewhere", Flag(park.unpark_elsewhere)),
-            ("owner", Number(park.owner)),
+            ("owner", Number(park.owner.into())),
             ("safepoint_ns", Number(park.safepoint_ns)),
         ],
         Event::Unpark(unpark) => vec![
             ("time_ns", Number(unpark.time_ns)),
-            ("domain", Number(unpark.domain)),
+            ("domain", Number(unpark.domain.into())),
             ("sequence", Number(unpark.sequence)),
-            ("target", Number(unpark.target)),
+            ("target", Number(unpark.target.into())),
             ("permit", Number(unpark.permit.into())),
             ("blocker_class", Number(unpark.blocker.class.into())),
             ("blocker_hash", Number(unpark.blocker.identity_hash.into())),
-            ("owner", Number(unpark.owner)),
+            ("owner", Number(unpark.owner.into())),
             ("interrupt", Flag(unpark.interrupt)),
             ("chain", Number(unpark.chain.into())),
         ],
         Event::LostNumber(LostNumber { lock, sequence }) => {
-            vec![("lock", Number(lock)), ("sequence", Number(sequence))]
+            vec![
+                ("lock", Number(lock.into())),
+                ("sequence", Number(sequence)),
+            ]
         }
         Event::LostEvents(LostEvents { events }) => vec![("events", Number(events))],
     }
@@ -164,11 +173,11 @@ fn park_begin_fields(park: ParkBegin) -> Vec<(&'static str, Field<'static>)> {
 
     let mut fields = vec![
         ("time_ns", Number(park.time_ns)),
-        ("domain", Number(park.domain)),
+        ("domain", Number(park.domain.into())),
         ("sequence", Number(park.sequence)),
         ("blocker_class", Number(park.blocker.class.into())),
         ("blocker_hash", Number(park.blocker.identity_hash.into())),
-        ("owner", Number(park.owner)),
+        ("owner", Number(park.owner.into())),
         ("continued", Flag(park.continued)),
         ("chain", Number(park.chain.into())),
     ];
@@ -221,7 +230,11 @@ struct FrameRecord {
 
 impl FrameRecord {
     fn new(&Frame { method, bci, line }: &Frame) -> Self {
-        Self { method, bci, line }
+        Self {
+            method: method.0,
+            bci,
+            line,
+        }
     }
 }
 

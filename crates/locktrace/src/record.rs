@@ -45,7 +45,7 @@ impl<'a> ThreadRecord<'a> {
     pub(crate) fn new(thread: ThreadIndex, entities: &'a Entities) -> Self {
         let thread = entities.thread(thread);
         Self {
-            id: thread.java_id,
+            id: thread.java_id.0,
             name: &thread.name,
         }
     }

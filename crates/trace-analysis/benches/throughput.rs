@@ -9,9 +9,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::NamedTempFile;
 use trace_analysis::{Aggregation, Analysis, Aspect, Limits, TraceFile};
 use trace_format::{
-    ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, FileHeader, Frame, LockDescription, LockId,
-    MethodDescription, SegmentEncoder, ThreadId,
+    ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, FileHeader, Frame, LoaderId, LockDescription, LockId,
+    MethodDescription, MethodId, SegmentEncoder, ThreadId,
 };
 
 const THREADS: usize = 16;
@@ -74,14 +74,14 @@ impl Workload {
     fn describe(&mut self) {
         for chain in 1..=CHAINS {
             let method = Event::Method(MethodDescription {
-                method: chain,
-                class: 1,
+                method: MethodId(chain),
+                class: ClassId(1),
                 name: "m",
                 signature: "()V",
             });
             self.write(0, &method);
             let frame = |depth: u32| Frame {
-                method: chain.saturating_sub(depth).max(1),
+                method: MethodId(chain.saturating_sub(depth).max(1)),
                 bci: 0,
                 line: 1,
             };
@@ -89,7 +89,7 @@ impl Workload {
             self.write(
                 0,
                 &Event::Chain(ChainDescription {
-                    chain,
+                    chain: ChainId(chain),
                     frames,
                     truncated: false,
                 }),
@@ -99,9 +99,9 @@ impl Workload {
         self.write(
             0,
             &Event::Class(ClassDescription {
-                class: 1,
-                super_class: 0,
-                loader: 0,
+                class: ClassId(1),
+                super_class: ClassId::NONE,
+                loader: LoaderId::NONE,
                 name,
                 source_file,
                 loader_class,
@@ -110,13 +110,13 @@ impl Workload {
         for lock in 0..LOCKS {
             let identity_hash = lock as u32;
             let (class, mirrored_class, monitor_address) = (1, 0, 0);
-            let lock = lock as LockId;
+            let lock = LockId(lock as u64);
             self.write(
                 0,
                 &Event::LockDescription(LockDescription {
                     lock,
-                    class,
-                    mirrored_class,
+                    class: ClassId(class),
+                    mirrored_class: ClassId(mirrored_class),
                     identity_hash,
                     monitor_address,
                 }),
@@ -132,7 +132,7 @@ impl Workload {
             .min(self.random(LOCKS))
             .min(self.random(LOCKS));
         let first = self.random(THREADS);
-        let chain = self.random(CHAINS as usize) as ChainId + 1;
+        let chain = ChainId(self.random(CHAINS as usize) as u32 + 1);
         let threads = (0..=queued).map(|at| (first + at) % THREADS);
         let after_wait = false;
         for thread in threads.clone().skip(1) {
@@ -170,7 +170,7 @@ impl Workload {
     fn next(&mut self, lock: usize) -> (LockId, u64, u64) {
         self.sequences[lock] += 1;
         self.time_ns += 700;
-        (lock as LockId, self.sequences[lock], self.time_ns)
+        (LockId(lock as u64), self.sequences[lock], self.time_ns)
     }
 
     fn write(&mut self, thread: usize, event: &Event<'_>) {
@@ -193,7 +193,7 @@ impl Workload {
         let contains_metadata = writer.encoder.contains_metadata();
         self.chunk
             .push_segment(
-                thread as ThreadId,
+                ThreadId(thread as u32),
                 writer.buffer_index,
                 events,
                 contains_metadata,

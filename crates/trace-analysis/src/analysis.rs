@@ -110,7 +110,7 @@ pub struct TraceAnalysis<'a> {
     rearranger: Rearranger<LockEvent>,
     dispatcher: LockDispatcher,
     parks: Parks,
-    park_domains: LockId,
+    park_domains: u64,
     counters: Counters,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
@@ -176,7 +176,7 @@ impl TraceAnalysis<'_> {
             Event::LostNumber(LostNumber { lock, sequence }) => {
                 self.counters.add(Counter::LostNumbers, 1);
                 let thread = resolver.thread(thread, entities);
-                if lock <= self.park_domains {
+                if lock.0 <= self.park_domains {
                     let event = (lock, sequence, ParkEvent::Lost { thread });
                     return self.park(event, on_wait);
                 }

@@ -15,8 +15,10 @@
 //! forgets those, too, and keeps one bit, to find out whether the tracer keeps
 //! its promise.
 
+use std::hash::Hash;
+
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId, NONE};
+use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId};
 
 use crate::counter::{Counter, Counters};
 use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
@@ -27,27 +29,27 @@ use crate::park::Synchronizer;
 /// The classes, methods and call chains of one trace.
 #[derive(Debug, Default)]
 pub(crate) struct CodeMetadata {
-    classes: Identifiers<ClassRecord, ClassIndex>,
-    methods: Identifiers<MethodRecord, MethodIndex>,
-    chains: Identifiers<ChainRecord, ChainIndex>,
+    classes: Identifiers<ClassId, ClassRecord, ClassIndex>,
+    methods: Identifiers<MethodId, MethodRecord, MethodIndex>,
+    chains: Identifiers<ChainId, ChainRecord, ChainIndex>,
     super_classes: FxHashMap<ClassId, ClassId>,
     synchronizers: FxHashMap<ClassId, Synchronizer>,
     /// The classes of those loaders that exist at the place in the file that a
     /// pass has come to. Their addresses can be used again.
     loaders: FxHashMap<LoaderId, FxHashSet<ClassId>>,
     /// The chains that the first pass has tried to settle.
-    tried: IdSet,
+    tried: IdSet<ChainId>,
     counters: Counters,
 }
 
 /// The identifiers of one kind.
 #[derive(Debug)]
-struct Identifiers<Record, Index> {
+struct Identifiers<Id, Record, Index> {
     /// Described, and not referred to yet.
-    described: FxHashMap<u32, Record>,
-    resolved: FxHashMap<u32, Index>,
+    described: FxHashMap<Id, Record>,
+    resolved: FxHashMap<Id, Index>,
     /// Ended: in neither of the others.
-    retired: IdSet,
+    retired: IdSet<Id>,
 }
 
 #[derive(Debug)]
@@ -70,7 +72,7 @@ struct ChainRecord {
     truncated: bool,
 }
 
-impl<Record, Index> Default for Identifiers<Record, Index> {
+impl<Id, Record, Index> Default for Identifiers<Id, Record, Index> {
     fn default() -> Self {
         Self {
             described: FxHashMap::default(),
@@ -80,26 +82,26 @@ impl<Record, Index> Default for Identifiers<Record, Index> {
     }
 }
 
-impl<Record, Index> Identifiers<Record, Index> {
+impl<Id: Copy + Eq + Hash + Into<u64>, Record, Index> Identifiers<Id, Record, Index> {
     /// Takes a description. That of one identifier is always the same.
-    fn describe(&mut self, id: u32, record: impl FnOnce() -> Record) {
+    fn describe(&mut self, id: Id, record: impl FnOnce() -> Record) {
         if !self.resolved.contains_key(&id) {
             self.described.entry(id).or_insert_with(record);
         }
     }
 
-    fn is_known(&self, id: u32) -> bool {
+    fn is_known(&self, id: Id) -> bool {
         self.resolved.contains_key(&id) || self.described.contains_key(&id)
     }
 
-    fn retire(&mut self, id: u32) {
+    fn retire(&mut self, id: Id) {
         self.described.remove(&id);
         self.resolved.remove(&id);
         self.retired.insert(id);
     }
 
     /// Counts a reference to an identifier that is not known.
-    fn count_unknown(&self, id: u32, not_described: Counter, counters: &mut Counters) {
+    fn count_unknown(&self, id: Id, not_described: Counter, counters: &mut Counters) {
         let counter = if self.retired.contains(id) {
             Counter::RetiredReferences
         } else {
@@ -109,7 +111,7 @@ impl<Record, Index> Identifiers<Record, Index> {
     }
 
     /// Remembers what `id` stands for, unless it has ended.
-    fn resolve(&mut self, id: u32, index: Index) {
+    fn resolve(&mut self, id: Id, index: Index) {
         if !self.retired.contains(id) {
             self.resolved.insert(id, index);
         }
@@ -129,14 +131,14 @@ impl CodeMetadata {
                 source_file,
                 loader_class,
             }) => {
-                if super_class != NONE {
+                if !super_class.is_none() {
                     self.super_classes.insert(class, super_class);
                 }
                 self.defined(class, loader);
                 self.classes.describe(class, || ClassRecord {
                     name: name.into(),
                     source_file: source_file.into(),
-                    is_jdk: library::is_jdk(name, Some(loader_class).filter(|_| loader != 0)),
+                    is_jdk: library::is_jdk(name, Some(loader_class).filter(|_| !loader.is_none())),
                 });
             }
             Event::Method(method) => self.methods.describe(method.method, || MethodRecord {
@@ -231,7 +233,7 @@ impl CodeMetadata {
     }
 
     pub(crate) fn chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
-        if chain == NONE {
+        if chain.is_none() {
             return ChainIndex::NOT_RECORDED;
         }
         if let Some(&index) = self.chains.resolved.get(&chain) {
@@ -320,12 +322,12 @@ impl CodeMetadata {
         let mut found = None;
         // A damaged trace can have a circle of superclasses.
         for _ in 0..self.super_classes.len() + 1 {
-            if next == NONE || found.is_some() {
+            if next.is_none() || found.is_some() {
                 break;
             }
             let index = self.class(next, entities);
             found = Synchronizer::of_class(entities.class_name(index));
-            next = self.super_classes.get(&next).copied().unwrap_or(NONE);
+            next = self.super_classes.get(&next).copied().unwrap_or_default();
         }
         let synchronizer = found.unwrap_or(Synchronizer::Other);
         if !self.classes.retired.contains(class) {
@@ -336,7 +338,7 @@ impl CodeMetadata {
 
     /// The loader defined the class. That of the JVM itself lives as long as it.
     fn defined(&mut self, class: ClassId, loader: LoaderId) {
-        if loader != 0 {
+        if !loader.is_none() {
             self.loaders.entry(loader).or_default().insert(class);
         }
     }

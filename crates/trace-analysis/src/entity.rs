@@ -107,7 +107,7 @@ impl Chain {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Thread {
     /// `Thread.getId()`; 0 for threads of the JVM itself and where not known.
-    pub java_id: u64,
+    pub java_id: trace_format::JavaThreadId,
     /// Its last name; `<thread #17 not described>` where the trace lacks it.
     pub name: Box<str>,
     /// Tells apart the threads of one trace that share number and name.

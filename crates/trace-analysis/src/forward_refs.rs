@@ -13,7 +13,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    ChainId, ChainRef, Chunk, ContendedExit, Event, EventsChunk, ForwardRef, ForwardResolved, NONE,
+    ChainId, ChainRef, Chunk, ContendedExit, Event, EventsChunk, ForwardRef, ForwardResolved,
 };
 
 use crate::trace_file::{FileReader, TraceError, TraceFile};
@@ -45,21 +45,21 @@ pub(crate) struct ForwardRefs {
     pages: FxHashMap<u64, Page>,
 }
 
-/// The chains of consecutive references; [`NONE`] for those not known.
+/// The chains of consecutive references; none for those not known.
 type Page = [ChainId; PAGE as usize];
 
 const PAGE: u64 = 16;
 
 impl ForwardRefs {
     pub(crate) fn insert(&mut self, forward_ref: ForwardRef, chain: ChainId) {
-        let page = self.pages.entry(forward_ref / PAGE).or_default();
-        page[(forward_ref % PAGE) as usize] = chain;
+        let page = self.pages.entry(forward_ref.0 / PAGE).or_default();
+        page[(forward_ref.0 % PAGE) as usize] = chain;
     }
 
     fn remove(&mut self, forward_ref: ForwardRef) {
-        let number = forward_ref / PAGE;
+        let number = forward_ref.0 / PAGE;
         if let Some(page) = self.pages.get_mut(&number) {
-            page[(forward_ref % PAGE) as usize] = NONE;
+            page[(forward_ref.0 % PAGE) as usize] = ChainId::NONE;
             if *page == Page::default() {
                 self.pages.remove(&number);
             }
@@ -67,8 +67,8 @@ impl ForwardRefs {
     }
 
     pub(crate) fn chain(&self, forward_ref: ForwardRef) -> Option<ChainId> {
-        let page = self.pages.get(&(forward_ref / PAGE))?;
-        Some(page[(forward_ref % PAGE) as usize]).filter(|&chain| chain != NONE)
+        let page = self.pages.get(&(forward_ref.0 / PAGE))?;
+        Some(page[(forward_ref.0 % PAGE) as usize]).filter(|chain| !chain.is_none())
     }
 }
 
@@ -239,21 +239,26 @@ impl Survey {
 
 #[cfg(test)]
 mod tests {
+    use trace_format::LockId;
+
     use super::*;
 
     #[test]
     fn references_are_found_wherever_they_are() {
         let mut known = ForwardRefs::default();
         for forward_ref in [0, 1, 15, 16, u64::MAX] {
-            known.insert(forward_ref, 9);
+            known.insert(ForwardRef(forward_ref), ChainId(9));
         }
-        known.remove(15);
-        known.remove(17);
-        assert_eq!(known.chain(16), Some(9));
-        assert_eq!(known.chain(u64::MAX), Some(9));
-        assert_eq!((known.chain(2), known.chain(15)), (None, None));
+        known.remove(ForwardRef(15));
+        known.remove(ForwardRef(17));
+        assert_eq!(known.chain(ForwardRef(16)), Some(ChainId(9)));
+        assert_eq!(known.chain(ForwardRef(u64::MAX)), Some(ChainId(9)));
+        assert_eq!(
+            (known.chain(ForwardRef(2)), known.chain(ForwardRef(15))),
+            (None, None)
+        );
         for forward_ref in [0, 1, 16, u64::MAX] {
-            known.remove(forward_ref);
+            known.remove(ForwardRef(forward_ref));
         }
         assert!(known.pages.is_empty());
     }
@@ -262,7 +267,7 @@ mod tests {
     fn only_what_comes_late_is_late() {
         let exit = |forward_ref| {
             Event::ContendedExit(ContendedExit {
-                lock: 1,
+                lock: LockId(1),
                 sequence: 1,
                 time_ns: 0,
                 chain: ChainRef::Forward(forward_ref),
@@ -271,21 +276,22 @@ mod tests {
         let resolved = |forward_ref| {
             Event::ForwardResolved(ForwardResolved {
                 forward_ref,
-                chain: 1,
+                chain: ChainId(1),
             })
         };
         let mut survey = Survey::default();
         for forward_ref in [1, 2, 3] {
-            survey.event(&exit(forward_ref));
+            survey.event(&exit(ForwardRef(forward_ref)));
         }
         survey.chunk = WINDOW - 1;
-        survey.event(&exit(2));
-        survey.event(&resolved(1));
+        survey.event(&exit(ForwardRef(2)));
+        survey.event(&resolved(ForwardRef(1)));
         survey.chunk = WINDOW;
         // The first exit counts.
-        survey.event(&resolved(2));
-        survey.event(&resolved(4));
-        let late = [1, 2, 3, 4].map(|forward_ref| survey.late.chain(forward_ref).is_some());
+        survey.event(&resolved(ForwardRef(2)));
+        survey.event(&resolved(ForwardRef(4)));
+        let late =
+            [1, 2, 3, 4].map(|forward_ref| survey.late.chain(ForwardRef(forward_ref)).is_some());
         assert_eq!(
             late,
             [false, true, false, true],

@@ -10,8 +10,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId, LockId, NONE,
-    PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
+    Blocker, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId, PARK_DOMAINS,
+    ThreadId, ThreadRename, ThreadStart, file::VERSION,
 };
 
 use crate::code_metadata::CodeMetadata;
@@ -24,17 +24,17 @@ use crate::park::Synchronizer;
 #[derive(Debug)]
 pub struct Metadata {
     /// The locks with numbers up to this are domains of park events.
-    pub(crate) park_domains: LockId,
+    pub(crate) park_domains: u64,
     code: CodeMetadata,
     threads: FxHashMap<ThreadId, ThreadRecord>,
     /// Last names of renamed threads by `Thread.getId()`.
-    renamed: FxHashMap<u64, Box<str>>,
+    renamed: FxHashMap<JavaThreadId, Box<str>>,
     forward_refs: ForwardRefs,
 }
 
 #[derive(Debug)]
 struct ThreadRecord {
-    java_id: u64,
+    java_id: JavaThreadId,
     name: Box<str>,
 }
 
@@ -183,7 +183,7 @@ impl Resolver {
     ) -> LockIndex {
         let class = self.metadata.code.class(class, entities);
         let mirrored =
-            (mirrored_class != NONE).then(|| self.metadata.code.class(mirrored_class, entities));
+            (!mirrored_class.is_none()).then(|| self.metadata.code.class(mirrored_class, entities));
         entities.add_lock(Lock::Object {
             class,
             mirrored_class: mirrored,
@@ -196,10 +196,15 @@ impl Resolver {
         if let Some(known) = self.blockers.find(blocker) {
             return known;
         }
-        let lock = if blocker.class == NONE {
+        let lock = if blocker.class.is_none() {
             entities.add_lock(Lock::NoBlocker)
         } else {
-            self.lock(blocker.class, NONE, blocker.identity_hash, entities)
+            self.lock(
+                blocker.class,
+                ClassId::NONE,
+                blocker.identity_hash,
+                entities,
+            )
         };
         *self.blockers.place(blocker) = Some((blocker, lock));
         lock
@@ -216,7 +221,7 @@ impl Resolver {
         java_id: JavaThreadId,
         entities: &mut Entities,
     ) -> Option<ThreadIndex> {
-        if java_id == 0 {
+        if java_id.is_none() {
             return None;
         }
         let index = match self.java_threads.get(&java_id) {
@@ -253,12 +258,19 @@ impl Resolver {
     fn add_thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {
         let (java_id, name) = match self.metadata.threads.remove(&thread) {
             Some(ThreadRecord { java_id, name }) => {
-                let renamed = self.metadata.renamed.get(&java_id).filter(|_| java_id != 0);
+                let renamed = self
+                    .metadata
+                    .renamed
+                    .get(&java_id)
+                    .filter(|_| !java_id.is_none());
                 (java_id, renamed.cloned().unwrap_or(name))
             }
             None => {
                 self.counters.add(Counter::ThreadsNotDescribed, 1);
-                (0, format!("<thread #{thread} not described>").into())
+                (
+                    JavaThreadId::NONE,
+                    format!("<thread #{thread} not described>").into(),
+                )
             }
         };
         let mut described = Thread {
@@ -296,26 +308,28 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
+    use trace_format::ForwardRef;
+
     use super::*;
 
     fn start(java_id: u64, name: &str) -> Event<'_> {
         Event::ThreadStart(ThreadStart {
             time_ns: 0,
-            java_id,
+            java_id: JavaThreadId(java_id),
             name,
         })
     }
 
     /// Names of the threads 1, 2... as resolved.
-    fn thread_names(events: &[(ThreadId, Event<'_>)], threads: ThreadId) -> Vec<String> {
+    fn thread_names(events: &[(u32, Event<'_>)], threads: u32) -> Vec<String> {
         let mut metadata = Metadata::default();
         for (thread, event) in events {
-            metadata.collect(*thread, event);
+            metadata.collect(ThreadId(*thread), event);
         }
         let mut resolver = Resolver::new(metadata);
         let mut entities = Entities::new();
         let resolved = (1..=threads).map(|thread| {
-            let index = resolver.thread(thread, &mut entities);
+            let index = resolver.thread(ThreadId(thread), &mut entities);
             let thread = entities.thread(index);
             format!("{} {} {}", thread.java_id, thread.name, thread.ordinal)
         });
@@ -324,7 +338,12 @@ mod tests {
 
     #[test]
     fn last_name_of_a_thread_counts_whoever_gives_it() {
-        let rename = |name| Event::ThreadRename(ThreadRename { java_id: 7, name });
+        let rename = |name| {
+            Event::ThreadRename(ThreadRename {
+                java_id: JavaThreadId(7),
+                name,
+            })
+        };
         let events = [(2, rename("b")), (1, start(7, "a")), (1, rename("c"))];
         assert_eq!(thread_names(&events, 1), ["7 c 0"]);
     }
@@ -338,7 +357,7 @@ mod tests {
     #[test]
     fn names_do_not_pass_between_threads_without_number() {
         let rename = Event::ThreadRename(ThreadRename {
-            java_id: 0,
+            java_id: JavaThreadId::NONE,
             name: "x",
         });
         assert_eq!(
@@ -352,9 +371,9 @@ mod tests {
         let mut resolver = Resolver::new(Metadata::default());
         let mut entities = Entities::new();
         for _ in 0..3 {
-            resolver.thread(5, &mut entities);
-            resolver.chain(6, &mut entities);
-            resolver.chain_ref(ChainRef::Forward(7), &mut entities);
+            resolver.thread(ThreadId(5), &mut entities);
+            resolver.chain(ChainId(6), &mut entities);
+            resolver.chain_ref(ChainRef::Forward(ForwardRef(7)), &mut entities);
         }
         let mut counters = Counters::default();
         resolver.count_unresolved(&mut counters);

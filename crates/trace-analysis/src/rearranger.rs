@@ -366,7 +366,7 @@ mod tests {
         let mut rearranger = Rearranger::new(0, max_pending);
         for &number in numbers {
             rearranger.arrive(
-                1,
+                LockId(1),
                 number,
                 Event::Number(number),
                 &mut counters,
@@ -467,7 +467,7 @@ mod tests {
         let mut rearranger = Rearranger::new(0, 4);
         for (lock, number) in [(1, 9), (2, 3), (2, 5), (2, 7), (2, 8)] {
             rearranger.arrive(
-                lock,
+                LockId(lock),
                 number,
                 Event::Number(number),
                 &mut counters,
@@ -489,7 +489,9 @@ mod tests {
             (0, Event::Number(0)),
             (1, Event::Last),
         ] {
-            rearranger.arrive(1, number, event, &mut counters, |_, _, _| released += 1);
+            rearranger.arrive(LockId(1), number, event, &mut counters, |_, _, _| {
+                released += 1
+            });
         }
         assert_eq!(released, 2);
         assert!(rearranger.queues.is_empty());

@@ -1,7 +1,7 @@
 //! What a trace consists of.
 
 use rustc_hash::FxHashMap;
-use trace_format::{ChainRef, Event, EventsChunk, NONE, Segment, ThreadId};
+use trace_format::{ChainId, ChainRef, Event, EventsChunk, Segment, ThreadId};
 
 use crate::id_set::IdSet;
 
@@ -113,7 +113,7 @@ pub struct Statistics {
     pub unlisted_lost_events: u64,
     /// Time of the last event, in nanoseconds since the trace's start.
     pub last_event_ns: u64,
-    chains: IdSet,
+    chains: IdSet<ChainId>,
     buffers_of_thread: FxHashMap<ThreadId, Buffers>,
 }
 
@@ -154,22 +154,22 @@ impl Statistics {
             Event::ContendedEnter(enter) => enter.chain,
             Event::ContendedExit(exit) => match exit.chain {
                 ChainRef::Chain(chain) => chain,
-                ChainRef::Forward(_) => NONE,
+                ChainRef::Forward(_) => ChainId::NONE,
             },
             Event::ParkBegin(park) => park.chain,
             Event::Unpark(unpark) => unpark.chain,
             Event::ForwardResolved(resolved) => resolved.chain,
             Event::Chain(description) => {
                 self.chains.insert(description.chain);
-                NONE
+                ChainId::NONE
             }
             Event::LostEvents(lost) => {
                 self.unlisted_lost_events = self.unlisted_lost_events.saturating_add(lost.events);
-                NONE
+                ChainId::NONE
             }
-            _ => NONE,
+            _ => ChainId::NONE,
         };
-        self.chain_references += u64::from(referred != NONE);
+        self.chain_references += u64::from(!referred.is_none());
     }
 
     /// Call chains described.
@@ -189,9 +189,10 @@ impl Statistics {
 #[cfg(test)]
 mod tests {
     use trace_format::{
-        ChainDescription, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
-        ContendedExit, ForwardResolved, LoaderUnload, LockDescription, LockRetired, LostEvents,
-        LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ThreadEnd, ThreadRename,
+        ChainDescription, ChainRetired, ClassDescription, ClassId, ContendedEnter,
+        ContendedEntered, ContendedExit, ForwardRef, ForwardResolved, JavaThreadId, LoaderId,
+        LoaderUnload, LockDescription, LockId, LockRetired, LostEvents, LostNumber,
+        MethodDescription, MethodId, MethodRetired, ParkBegin, ParkEnd, ThreadEnd, ThreadRename,
         ThreadStart, Unpark,
     };
 
@@ -203,70 +204,84 @@ mod tests {
         let (name, source_file, loader_class, signature) = ("", "", "", "");
         let events = [
             Event::LockDescription(LockDescription {
-                lock,
-                class: 1,
-                mirrored_class: 0,
+                lock: LockId(lock),
+                class: ClassId(1),
+                mirrored_class: ClassId::NONE,
                 identity_hash: 1,
                 monitor_address: 1,
             }),
             Event::ContendedEnter(ContendedEnter {
-                lock,
+                lock: LockId(lock),
                 sequence,
                 time_ns,
-                chain: 1,
+                chain: ChainId(1),
                 after_wait: true,
             }),
             Event::ContendedEntered(ContendedEntered {
-                lock,
+                lock: LockId(lock),
                 sequence,
                 time_ns,
                 safepoint_ns: 0,
             }),
             Event::ContendedExit(ContendedExit {
-                lock,
+                lock: LockId(lock),
                 sequence,
                 time_ns,
-                chain: ChainRef::Chain(1),
+                chain: ChainRef::Chain(ChainId(1)),
             }),
-            Event::LockRetired(LockRetired { lock, sequence }),
+            Event::LockRetired(LockRetired {
+                lock: LockId(lock),
+                sequence,
+            }),
             Event::ForwardResolved(ForwardResolved {
-                forward_ref: 1,
-                chain: 1,
+                forward_ref: ForwardRef(1),
+                chain: ChainId(1),
             }),
             Event::ThreadEnd(ThreadEnd { time_ns }),
-            Event::LostNumber(LostNumber { lock, sequence }),
+            Event::LostNumber(LostNumber {
+                lock: LockId(lock),
+                sequence,
+            }),
             Event::LostEvents(LostEvents { events: 1 }),
             Event::ParkBegin(ParkBegin::default()),
             Event::ParkEnd(ParkEnd::default()),
             Event::Unpark(Unpark::default()),
             Event::ThreadStart(ThreadStart {
                 time_ns,
-                java_id: 1,
+                java_id: JavaThreadId(1),
                 name,
             }),
-            Event::ThreadRename(ThreadRename { java_id: 1, name }),
+            Event::ThreadRename(ThreadRename {
+                java_id: JavaThreadId(1),
+                name,
+            }),
             Event::Class(ClassDescription {
-                class: 1,
-                super_class: 0,
-                loader: 0,
+                class: ClassId(1),
+                super_class: ClassId::NONE,
+                loader: LoaderId::NONE,
                 name,
                 source_file,
                 loader_class,
             }),
             Event::Method(MethodDescription {
-                method: 1,
-                class: 1,
+                method: MethodId(1),
+                class: ClassId(1),
                 name,
                 signature,
             }),
             Event::Chain(ChainDescription {
-                chain: 1,
+                chain: ChainId(1),
                 frames: Vec::new(),
                 truncated: false,
             }),
-            Event::LoaderUnload(LoaderUnload { loader: 1, time_ns }),
-            Event::ChainRetired(ChainRetired { chain: 1 }),
-            Event::MethodRetired(MethodRetired { method: 1 }),
+            Event::LoaderUnload(LoaderUnload {
+                loader: LoaderId(1),
+                time_ns,
+            }),
+            Event::ChainRetired(ChainRetired { chain: ChainId(1) }),
+            Event::MethodRetired(MethodRetired {
+                method: MethodId(1),
+            }),
         ];
         for (event, event_type) in events.iter().zip(&EVENT_TYPES) {
             assert_eq!(EventType::of(event), event_type);

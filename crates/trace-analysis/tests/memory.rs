@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tempfile::NamedTempFile;
 use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata, TraceFile};
 use trace_format::{
-    ChainDescription, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, FileHeader, ForwardResolved, Frame, LoaderUnload,
-    LockDescription, LockId, LockRetired, LostNumber, MethodDescription, MethodRetired, NONE,
-    PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, ThreadStart,
-    Unpark,
+    ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
+    ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId,
+    LockRetired, LostNumber, MethodDescription, MethodId, MethodRetired, PARK_DOMAINS, ParkBegin,
+    ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, ThreadStart, Unpark,
 };
 
 /// Counts the bytes allocated.
@@ -77,25 +77,25 @@ const MAX_PENDING_BYTES: usize = MAX_PENDING * 32 * 5;
 fn description(lock: LockId) -> (ThreadId, Event<'static>) {
     let event = Event::LockDescription(LockDescription {
         lock,
-        class: 1,
-        mirrored_class: 0,
+        class: ClassId(1),
+        mirrored_class: ClassId::NONE,
         identity_hash: 1,
         monitor_address: 0,
     });
-    (1, event)
+    (ThreadId(1), event)
 }
 
 /// The event of a number: three threads take turns, and each waits once before
 /// it exits.
 fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
     let time_ns = sequence * 100;
-    let thread = (sequence / 3 % 3) as ThreadId;
+    let thread = ThreadId((sequence / 3 % 3) as u32);
     let event = match sequence % 3 {
         0 => Event::ContendedEnter(ContendedEnter {
             lock,
             sequence,
             time_ns,
-            chain: 1,
+            chain: ChainId(1),
             after_wait: false,
         }),
         1 => Event::ContendedEntered(ContendedEntered {
@@ -108,7 +108,7 @@ fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
             lock,
             sequence,
             time_ns,
-            chain: ChainRef::Chain(1),
+            chain: ChainRef::Chain(ChainId(1)),
         }),
     };
     (thread, event)
@@ -116,9 +116,9 @@ fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
 
 #[test]
 fn events_behind_one_that_never_comes_are_not_all_held_back() {
-    let events = [description(1)]
+    let events = [description(LockId(1))]
         .into_iter()
-        .chain((2..2_000_000).map(|number| event(1, number)));
+        .chain((2..2_000_000).map(|number| event(LockId(1), number)));
     let (bytes, counters) = peak_bytes(MAX_PENDING, events);
     assert!(bytes < MAX_PENDING_BYTES, "{bytes} bytes");
     assert_eq!(counters.value(Counter::NumbersSkipped), 1);
@@ -135,16 +135,16 @@ fn a_chunk_that_comes_last_does_not_hold_back_all_others() {
             .clone()
             .flat_map(|lock| (1..20_000).map(move |number| (lock, number)))
     };
-    let events = locks.clone().map(description);
+    let events = locks.clone().map(|lock| description(LockId(lock)));
     let events = events.chain(
         numbers()
             .filter(|&(_, number)| !late(number))
-            .map(|(lock, number)| event(lock, number)),
+            .map(|(lock, number)| event(LockId(lock), number)),
     );
     let events = events.chain(
         numbers()
             .filter(|&(_, number)| late(number))
-            .map(|(lock, number)| event(lock, number)),
+            .map(|(lock, number)| event(LockId(lock), number)),
     );
     let (bytes, counters) = peak_bytes(MAX_PENDING, events);
     assert!(bytes < MAX_PENDING_BYTES, "{bytes} bytes");
@@ -158,7 +158,7 @@ fn a_chunk_that_comes_last_does_not_hold_back_all_others() {
 #[test]
 fn a_lock_that_is_quiet_again_needs_little() {
     const LOCKS: u64 = 2_000;
-    let events = (1..=LOCKS).flat_map(|lock| {
+    let events = (1..=LOCKS).map(LockId).flat_map(|lock| {
         let late = [description(lock)];
         (1..=1_500)
             .map(move |number| event(lock, number))
@@ -171,13 +171,13 @@ fn a_lock_that_is_quiet_again_needs_little() {
 
 #[test]
 fn a_retired_lock_needs_nothing() {
-    let events = (1..=200_000).flat_map(|lock| {
-        let retired = (1, Event::LockRetired(LockRetired { lock, sequence: 9 }));
+    let events = (1..=200_000).map(LockId).flat_map(|lock| {
+        let retired = Event::LockRetired(LockRetired { lock, sequence: 9 });
         let numbers = (1..9).map(move |number| event(lock, number));
         [description(lock)]
             .into_iter()
             .chain(numbers)
-            .chain([retired])
+            .chain([(ThreadId(1), retired)])
     });
     let (bytes, counters) = peak_bytes(MAX_PENDING, events);
     assert!(bytes < 100_000, "{bytes} bytes");
@@ -188,16 +188,17 @@ fn a_retired_lock_needs_nothing() {
 #[test]
 fn a_thread_that_starves_does_not_remember_all_owners() {
     let wait = Event::ContendedEnter(ContendedEnter {
-        lock: 1,
+        lock: LockId(1),
         sequence: 1,
         time_ns: 0,
-        chain: 1,
+        chain: ChainId(1),
         after_wait: false,
     });
     let others = (2..1_000_000).map(|sequence| {
-        let (lock, time_ns, chain) = (1, sequence, ChainRef::Chain(1));
+        let (lock, time_ns) = (LockId(1), sequence);
+        let chain = ChainRef::Chain(ChainId(1));
         (
-            sequence as ThreadId % 2,
+            ThreadId(sequence as u32 % 2),
             Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
@@ -206,7 +207,9 @@ fn a_thread_that_starves_does_not_remember_all_owners() {
             }),
         )
     });
-    let events = [description(1), (7, wait)].into_iter().chain(others);
+    let events = [description(LockId(1)), (ThreadId(7), wait)]
+        .into_iter()
+        .chain(others);
     let (bytes, counters) = peak_bytes(MAX_PENDING, events);
     assert!(bytes < 50_000_000, "{bytes} bytes");
     assert!(counters.value(Counter::IntervalsCollapsed) > 0);
@@ -220,16 +223,16 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
     let (domain, chain) = (1, 1);
     let begin = |sequence| {
         Event::ParkBegin(ParkBegin {
-            domain,
+            domain: LockId(domain),
             sequence,
             time_ns: sequence,
-            chain,
+            chain: ChainId(chain),
             ..ParkBegin::default()
         })
     };
     let end = |sequence, permit| {
         Event::ParkEnd(ParkEnd {
-            domain,
+            domain: LockId(domain),
             sequence,
             time_ns: sequence,
             reason: ParkEndReason::Unparked,
@@ -239,30 +242,30 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
     };
     let unpark = |sequence, permit| {
         Event::Unpark(Unpark {
-            domain,
+            domain: LockId(domain),
             sequence,
             time_ns: sequence,
-            target: 2,
+            target: JavaThreadId(2),
             permit,
-            chain,
+            chain: ChainId(chain),
             ..Unpark::default()
         })
     };
     let threads = [2, 5].map(|thread| {
         let event = Event::ThreadStart(ThreadStart {
-            java_id: thread.into(),
+            java_id: JavaThreadId(thread.into()),
             name: "",
             time_ns: 0,
         });
         (thread, event)
     });
     let lost = Event::LostNumber(LostNumber {
-        lock: domain + 1,
+        lock: LockId(domain + 1),
         sequence: 1,
     });
-    let events = [(1, lost), (5, begin(1)), (5, end(2, 7))];
+    let events = [(1, lost), (5, begin(1)), (5, end(2, Permit(7)))];
     let others = (1..=PARKS).flat_map(|park| {
-        let (sequence, permit) = (park * 3, park as Permit);
+        let (sequence, permit) = (park * 3, Permit(park as u32));
         let woken = (2, end(sequence + 2, permit));
         [
             (2, begin(sequence)),
@@ -272,7 +275,7 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
     });
     let mut metadata = Metadata::default();
     for (thread, event) in &threads {
-        metadata.collect(*thread, event);
+        metadata.collect(ThreadId(*thread), event);
     }
     let mut waits = 0;
     let max_pending_events = MAX_PENDING / 10;
@@ -280,7 +283,7 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
         let mut analysis = Analysis::new(Limits { max_pending_events });
         let mut trace = analysis.begin_trace(metadata);
         for (thread, event) in events.into_iter().chain(others) {
-            trace.event(thread, &event, &mut |_, _| waits += 1);
+            trace.event(ThreadId(thread), &event, &mut |_, _| waits += 1);
         }
         trace.finish(&mut |_, _| waits += 1)
     });
@@ -298,14 +301,14 @@ const DEPTH: u32 = 60;
 
 /// The life of the loader `number`, all at one address.
 fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
-    let class = 2 + number;
+    let (class, chain) = (ClassId(2 + number), ChainId(2 + number));
     let first_method = DEPTH + number * DEPTH;
-    let lock = PARK_DOMAINS + LockId::from(number) + 1;
-    let (chain, loader, time_ns) = (class, 0x7f00_0000_1000, 0);
+    let lock = LockId(PARK_DOMAINS + u64::from(number) + 1);
+    let (loader, time_ns) = (LoaderId(0x7f00_0000_1000), 0);
     let own = first_method..first_method + DEPTH / 2;
     let description = Event::Class(ClassDescription {
         class,
-        super_class: 0,
+        super_class: ClassId::NONE,
         loader,
         name: "com.example.Plugin",
         source_file: "Plugin.java",
@@ -313,14 +316,14 @@ fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
     });
     let methods = own.clone().map(|method| {
         Event::Method(MethodDescription {
-            method,
+            method: MethodId(method),
             class,
             name: "work",
             signature: "()V",
         })
     });
     let frame = |method| Frame {
-        method,
+        method: MethodId(method),
         bci: 1,
         line: 1,
     };
@@ -333,7 +336,7 @@ fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
         Event::LockDescription(LockDescription {
             lock,
             class,
-            mirrored_class: 0,
+            mirrored_class: ClassId::NONE,
             identity_hash: 1,
             monitor_address: 0,
         }),
@@ -358,10 +361,15 @@ fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
         .chain([described_chain]);
     let ends = [Event::ChainRetired(ChainRetired { chain })]
         .into_iter()
-        .chain(own.map(|method| Event::MethodRetired(MethodRetired { method })));
-    let life = life.chain(wait).map(|event| (2, event));
-    let ends = ends.map(|event| (NONE, event));
-    let unload = (1, Event::LoaderUnload(LoaderUnload { loader, time_ns }));
+        .chain(own.map(|method| {
+            Event::MethodRetired(MethodRetired {
+                method: MethodId(method),
+            })
+        }));
+    let life = life.chain(wait).map(|event| (ThreadId(2), event));
+    let ends = ends.map(|event| (ThreadId::NONE, event));
+    let unload = Event::LoaderUnload(LoaderUnload { loader, time_ns });
+    let unload = (ThreadId(1), unload);
     life.chain(ends).chain([unload]).collect()
 }
 
@@ -369,22 +377,23 @@ fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
 fn churn() -> NamedTempFile {
     let method = |method| {
         Event::Method(MethodDescription {
-            method,
-            class: 1,
+            method: MethodId(method),
+            class: ClassId(1),
             name: "run",
             signature: "()V",
         })
     };
     let program = Event::Class(ClassDescription {
-        class: 1,
-        super_class: 0,
-        loader: 0,
+        class: ClassId(1),
+        super_class: ClassId::NONE,
+        loader: LoaderId::NONE,
         name: "com.example.Program",
         source_file: "Program.java",
         loader_class: "",
     });
     let methods = (1..DEPTH / 2).map(method);
-    let program = [program].into_iter().chain(methods).map(|event| (2, event));
+    let program = [program].into_iter().chain(methods);
+    let program = program.map(|event| (ThreadId(2), event));
     let mut file = NamedTempFile::new().expect("a temporary file");
     let header = FileHeader {
         compressed: true,
@@ -444,27 +453,27 @@ fn notification(number: u64) -> [Event<'static>; 4] {
     let (lock, sequence, time_ns) = (PARK_DOMAINS + 1, number * 3, number * 100);
     [
         Event::ContendedEnter(ContendedEnter {
-            lock,
+            lock: LockId(lock),
             sequence,
             time_ns,
-            chain: 1,
+            chain: ChainId(1),
             after_wait: false,
         }),
         Event::ContendedExit(ContendedExit {
-            lock,
+            lock: LockId(lock),
             sequence: sequence + 1,
             time_ns,
-            chain: ChainRef::Forward(number),
+            chain: ChainRef::Forward(ForwardRef(number)),
         }),
         Event::ContendedEntered(ContendedEntered {
-            lock,
+            lock: LockId(lock),
             sequence: sequence + 2,
             time_ns,
             safepoint_ns: 0,
         }),
         Event::ForwardResolved(ForwardResolved {
-            forward_ref: number,
-            chain: 1,
+            forward_ref: ForwardRef(number),
+            chain: ChainId(1),
         }),
     ]
 }
@@ -488,7 +497,7 @@ fn chains_behind_forward_references_are_forgotten() {
             encoder.encode(&mut bytes, &event).expect("room for it");
         }
         let segment = &bytes[..encoder.len()];
-        let pushed = writer.push_segment(1, chunk, segment, false);
+        let pushed = writer.push_segment(ThreadId(1), chunk, segment, false);
         pushed.expect("room for it");
         file.write_all(writer.events()).expect("room for it");
     }

@@ -3,8 +3,8 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use trace_format::{
-    ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader,
-    SegmentDecoder, SegmentEncoder, TraceReader,
+    ChainId, ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event,
+    FileHeader, LockId, SegmentDecoder, SegmentEncoder, ThreadId, TraceReader,
 };
 
 /// Waits of one thread for four locks.
@@ -16,23 +16,23 @@ fn events() -> Vec<Event<'static>> {
         let chain = 500 + (wait / 7 % 5) as u32;
         [
             Event::ContendedEnter(ContendedEnter {
-                lock,
+                lock: LockId(lock),
                 sequence,
                 time_ns,
-                chain,
+                chain: ChainId(chain),
                 after_wait: false,
             }),
             Event::ContendedEntered(ContendedEntered {
-                lock,
+                lock: LockId(lock),
                 sequence: sequence + 20,
                 time_ns: time_ns + 30_000,
                 safepoint_ns: 0,
             }),
             Event::ContendedExit(ContendedExit {
-                lock,
+                lock: LockId(lock),
                 sequence: sequence + 21,
                 time_ns: time_ns + 31_000,
-                chain: ChainRef::Chain(chain + 1),
+                chain: ChainRef::Chain(ChainId(chain + 1)),
             }),
         ]
     });
@@ -67,7 +67,7 @@ fn codec(criterion: &mut Criterion) {
     for chunk in 0..16 {
         for index in 0..4 {
             writer
-                .push_segment(1, chunk * 4 + index, &segment, false)
+                .push_segment(ThreadId(1), chunk * 4 + index, &segment, false)
                 .expect("the chunk is short");
         }
         file.extend(writer.events());

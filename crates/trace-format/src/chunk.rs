@@ -30,7 +30,7 @@
 use std::mem;
 
 use crate::counter::{self, Counter, Counters};
-use crate::event::ThreadId;
+use crate::id::ThreadId;
 use crate::segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder};
 use crate::varint;
 use crate::wire::ByteReader;
@@ -357,7 +357,7 @@ pub struct Segments<'a> {
 
 impl<'a> Segments<'a> {
     fn segment(&mut self) -> Result<Segment<'a>, Malformed> {
-        let thread = self.input.varint_u32()?;
+        let thread = self.input.number()?;
         let buffer_index = self.input.varint()?;
         let len = self.input.varint()?;
         Ok(Segment {

@@ -35,6 +35,7 @@ pub mod chunk;
 pub mod counter;
 pub mod event;
 pub mod file;
+pub mod id;
 pub mod reader;
 pub mod segment;
 pub mod varint;
@@ -44,12 +45,14 @@ mod wire;
 pub use chunk::{Chunk, ChunkWriter, EventsChunk, Segment};
 pub use counter::Counter;
 pub use event::{
-    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ClassDescription, ClassId,
-    ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame,
-    JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId, LockRetired, LostEvents,
-    LostNumber, MethodDescription, MethodId, MethodRetired, NONE, PARK_DOMAINS, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, Permit, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription,
+    LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired, PARK_DOMAINS, ParkBegin,
+    ParkEnd, ParkEndReason, ParkTimeout, ThreadEnd, ThreadRename, ThreadStart, Unpark,
 };
 pub use file::{FileHeader, HeaderError};
+pub use id::{
+    ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit, ThreadId,
+};
 pub use reader::{Damage, SkipReason, Skipped, TraceReader};
 pub use segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder, SegmentEncoder};

@@ -29,7 +29,8 @@ impl<'a> ByteWriter<'a> {
     }
 
     #[inline]
-    pub(crate) fn varint(&mut self, mut value: u64) -> Result<(), DoesNotFit> {
+    pub(crate) fn varint(&mut self, value: impl Into<u64>) -> Result<(), DoesNotFit> {
+        let mut value = value.into();
         while value >= 0x80 {
             self.byte((value & 0x7f) as u8 | 0x80)?;
             value >>= 7;
@@ -83,9 +84,10 @@ impl<'a> ByteReader<'a> {
         Ok(value)
     }
 
+    /// A varint that must not exceed what `T` holds.
     #[inline]
-    pub(crate) fn varint_u32(&mut self) -> Result<u32, Malformed> {
-        u32::try_from(self.varint()?).map_err(|_| Malformed::TooLarge)
+    pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, Malformed> {
+        T::try_from(self.varint()?).map_err(|_| Malformed::TooLarge)
     }
 
     /// The next `len` bytes.

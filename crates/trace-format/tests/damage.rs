@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
-    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, LostNumber, Malformed,
-    SegmentDecoder, SkipReason, ThreadRename, TraceReader, varint,
+    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, JavaThreadId, LockId,
+    LostNumber, Malformed, SegmentDecoder, SkipReason, ThreadId, ThreadRename, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -31,16 +31,16 @@ fn trace(compressed: bool) -> Vec<u8> {
     let mut file = header(compressed);
     let mut writer = ChunkWriter::new(compressed);
     for number in 0..CHUNKS {
-        let thread = number as u32;
+        let thread = ThreadId(number as u32);
         // Every other chunk has metadata.
         let events: Vec<_> = (0..40)
             .map(|sequence| match number % 2 {
                 0 => Event::LostNumber(LostNumber {
-                    lock: number,
+                    lock: LockId(number),
                     sequence,
                 }),
                 _ => Event::ThreadRename(ThreadRename {
-                    java_id: number,
+                    java_id: JavaThreadId(number),
                     name: "worker",
                 }),
             })
@@ -58,7 +58,7 @@ fn trace(compressed: bool) -> Vec<u8> {
 
 /// Reads everything that can be read: the threads seen, the number of events,
 /// and the damage. `None` if the header cannot be read.
-fn read(file: &[u8]) -> Option<(Vec<u32>, usize, Damage)> {
+fn read(file: &[u8]) -> Option<(Vec<ThreadId>, usize, Damage)> {
     let mut reader = TraceReader::new(file).ok()?;
     let mut threads = Vec::new();
     let mut events = 0;
@@ -89,7 +89,7 @@ fn read(file: &[u8]) -> Option<(Vec<u32>, usize, Damage)> {
 fn a_whole_trace_has_no_damage() {
     for compressed in [false, true] {
         let (threads, events, damage) = read(&trace(compressed)).unwrap();
-        assert_eq!(threads, [0, 1, 2, 3, 4]);
+        assert_eq!(threads, [0, 1, 2, 3, 4].map(ThreadId));
         assert_eq!(events, 200);
         assert!(damage.is_none(), "{damage:?}");
         assert_eq!(damage.chunks_read, CHUNKS + 2);
@@ -108,7 +108,7 @@ fn every_truncation_loses_only_the_torn_chunk() {
                 assert!(len < header_len);
                 continue;
             };
-            let expected: Vec<u32> = (0..threads.len() as u32).collect();
+            let expected: Vec<_> = (0..threads.len() as u32).map(ThreadId).collect();
             assert_eq!(threads, expected);
             assert!(damage.chunks_read >= whole_chunks, "at {len}");
             whole_chunks = damage.chunks_read;
@@ -168,7 +168,7 @@ fn only_metadata_passes_over_the_other_chunks() {
             threads.extend(chunk.segments().map(|segment| segment.unwrap().thread));
         }
     }
-    assert_eq!(threads, [1, 3]);
+    assert_eq!(threads, [1, 3].map(ThreadId));
     assert!(reader.damage().is_none());
 }
 

@@ -6,11 +6,11 @@ mod support;
 use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::{
-    Blocker, ChainDescription, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
-    ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload,
-    LockDescription, LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired,
-    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, SegmentDecoder, ThreadEnd, ThreadRename,
-    ThreadStart, Unpark, chunk,
+    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
+    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved,
+    Frame, JavaThreadId, LoaderUnload, LockDescription, LockId, LockRetired, LostEvents,
+    LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    Permit, SegmentDecoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark, chunk,
 };
 
 /// What is remembered of a lock, or of a domain in its place.
@@ -19,24 +19,24 @@ struct Slot {
     lock: u64,
     sequence: u64,
     /// Of an enter or a begin, and of an exit or an unpark.
-    enter_chain: u32,
-    exit_chain: u32,
+    enter_chain: ChainId,
+    exit_chain: ChainId,
     /// Class and identity hash.
-    blocker: (u32, u32),
+    blocker: (ClassId, u32),
     /// Of an unpark.
-    target: u64,
-    permit: u32,
+    target: JavaThreadId,
+    permit: Permit,
 }
 
 /// Reads a segment as its layout is described in `src/segment/mod.rs`.
 struct Reader<'a> {
     rest: &'a [u8],
     time_ns: u64,
-    forward_ref: u64,
+    forward_ref: ForwardRef,
     /// The thread's last event of this kind was a begin.
     parked: bool,
     /// Of the last end that had one.
-    permit: u32,
+    permit: Permit,
     slots: Vec<Slot>,
     /// How many locks were announced.
     announced: usize,
@@ -47,9 +47,9 @@ impl<'a> Reader<'a> {
         Self {
             rest: bytes,
             time_ns: 0,
-            forward_ref: 0,
+            forward_ref: ForwardRef::NONE,
             parked: false,
-            permit: 0,
+            permit: Permit::NONE,
             slots: Vec::new(),
             announced: 0,
         }
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
     fn lock_event(&mut self, kind: u8, slot: usize) -> Option<Event<'a>> {
         let mut state = match slot {
             15 => Slot {
-                lock: self.number()?,
+                lock: self.value()?,
                 ..Slot::default()
             },
             _ => *self.slots.get(slot)?,
@@ -94,14 +94,14 @@ impl<'a> Reader<'a> {
                 let chain = if kind == 2 {
                     state.enter_chain
                 } else {
-                    self.number_u32()?
+                    self.value()?
                 };
                 let after_wait = kind == 3;
                 if !after_wait {
                     state.enter_chain = chain;
                 }
                 Event::ContendedEnter(ContendedEnter {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
                     chain,
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
             4 | 5 => {
                 let safepoint_ns = if kind == 4 { 0 } else { self.number()? };
                 Event::ContendedEntered(ContendedEntered {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
                     safepoint_ns,
@@ -119,11 +119,11 @@ impl<'a> Reader<'a> {
             }
             6 | 7 => {
                 if kind == 6 {
-                    state.exit_chain = self.number_u32()?;
+                    state.exit_chain = self.value()?;
                 }
                 let chain = ChainRef::Chain(state.exit_chain);
                 Event::ContendedExit(ContendedExit {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
                     chain,
@@ -132,23 +132,30 @@ impl<'a> Reader<'a> {
             8 => {
                 let chain = ChainRef::Forward(self.forward()?);
                 Event::ContendedExit(ContendedExit {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
                     chain,
                 })
             }
-            9 => Event::LostNumber(LostNumber { lock, sequence }),
+            9 => Event::LostNumber(LostNumber {
+                lock: LockId(lock),
+                sequence,
+            }),
             10 | 13 if kind == 10 || !self.parked => {
                 let flags = if kind == 10 { self.byte()? } else { 1 | 2 };
                 self.parked = true;
                 if flags & 1 == 0 {
-                    state.blocker = (self.number_u32()?, self.number_u32()?);
+                    state.blocker = (self.value()?, self.value()?);
                 }
                 if flags & 2 == 0 {
-                    state.enter_chain = self.number_u32()?;
+                    state.enter_chain = self.value()?;
                 }
-                let owner = if flags & 4 != 0 { self.number()? } else { 0 };
+                let owner = if flags & 4 != 0 {
+                    self.value()?
+                } else {
+                    JavaThreadId::NONE
+                };
                 let timeout = match flags & 48 {
                     0 => ParkTimeout::None,
                     16 => ParkTimeout::After(self.number()?),
@@ -156,7 +163,7 @@ impl<'a> Reader<'a> {
                     _ => return None,
                 };
                 Event::ParkBegin(ParkBegin {
-                    domain: lock,
+                    domain: LockId(lock),
                     sequence,
                     time_ns,
                     blocker: state.blocker(),
@@ -170,46 +177,54 @@ impl<'a> Reader<'a> {
                 let flags = if kind == 11 { self.byte()? } else { 1 };
                 let reason = ParkEndReason::from_number(flags >> 5)?;
                 let permit = match (flags & 1, kind) {
-                    (0, _) => 0,
-                    (_, 11) => self.number_u32()?,
-                    _ => self.permit.wrapping_add(8),
+                    (0, _) => Permit::NONE,
+                    (_, 11) => self.value()?,
+                    _ => Permit(self.permit.0.wrapping_add(8)),
                 };
                 self.parked = false;
-                if permit != 0 {
+                if !permit.is_none() {
                     self.permit = permit;
                 }
                 Event::ParkEnd(ParkEnd {
-                    domain: lock,
+                    domain: LockId(lock),
                     sequence,
                     time_ns,
                     reason,
                     permit,
                     safepoint_ns: if flags & 2 != 0 { self.number()? } else { 0 },
-                    owner: if flags & 4 != 0 { self.number()? } else { 0 },
+                    owner: if flags & 4 != 0 {
+                        self.value()?
+                    } else {
+                        JavaThreadId::NONE
+                    },
                     unpark_elsewhere: flags & 8 != 0,
                 })
             }
             _ => {
                 let flags = if kind == 12 { self.byte()? } else { 1 | 2 };
                 if kind == 12 {
-                    (state.target, state.permit) = (self.number()?, self.number_u32()?);
+                    (state.target, state.permit) = (self.value()?, self.value()?);
                 } else {
-                    state.permit = state.permit.wrapping_add(8);
+                    state.permit = Permit(state.permit.0.wrapping_add(8));
                 }
                 if flags & 1 == 0 {
-                    state.blocker = (self.number_u32()?, self.number_u32()?);
+                    state.blocker = (self.value()?, self.value()?);
                 }
                 if flags & 2 == 0 {
-                    state.exit_chain = self.number_u32()?;
+                    state.exit_chain = self.value()?;
                 }
                 Event::Unpark(Unpark {
-                    domain: lock,
+                    domain: LockId(lock),
                     sequence,
                     time_ns,
                     target: state.target,
                     permit: state.permit,
                     blocker: state.blocker(),
-                    owner: if flags & 4 != 0 { self.number()? } else { 0 },
+                    owner: if flags & 4 != 0 {
+                        self.value()?
+                    } else {
+                        JavaThreadId::NONE
+                    },
                     interrupt: flags & 8 != 0,
                     chain: state.exit_chain,
                 })
@@ -231,27 +246,27 @@ impl<'a> Reader<'a> {
     fn other_event(&mut self, argument: u8) -> Option<Event<'a>> {
         Some(match argument {
             0 => Event::LockDescription(LockDescription {
-                lock: self.number()?,
-                class: self.number_u32()?,
-                mirrored_class: self.number_u32()?,
-                identity_hash: self.number_u32()?,
+                lock: self.value()?,
+                class: self.value()?,
+                mirrored_class: self.value()?,
+                identity_hash: self.value()?,
                 monitor_address: self.number()?,
             }),
             1 => Event::LockRetired(LockRetired {
-                lock: self.number()?,
+                lock: self.value()?,
                 sequence: self.number()?,
             }),
             2 => Event::ForwardResolved(ForwardResolved {
                 forward_ref: self.forward()?,
-                chain: self.number_u32()?,
+                chain: self.value()?,
             }),
             3 => Event::ThreadStart(ThreadStart {
                 time_ns: self.time()?,
-                java_id: self.number()?,
+                java_id: self.value()?,
                 name: self.text()?,
             }),
             4 => Event::ThreadRename(ThreadRename {
-                java_id: self.number()?,
+                java_id: self.value()?,
                 name: self.text()?,
             }),
             5 => Event::ThreadEnd(ThreadEnd {
@@ -259,31 +274,31 @@ impl<'a> Reader<'a> {
             }),
             6 | 11 => Event::Class(ClassDescription {
                 super_class: if argument == 11 {
-                    self.number_u32()?
+                    self.value()?
                 } else {
-                    0
+                    ClassId::NONE
                 },
-                class: self.number_u32()?,
-                loader: self.number()?,
+                class: self.value()?,
+                loader: self.value()?,
                 name: self.text()?,
                 source_file: self.text()?,
                 loader_class: self.text()?,
             }),
             7 => Event::Method(MethodDescription {
-                method: self.number_u32()?,
-                class: self.number_u32()?,
+                method: self.value()?,
+                class: self.value()?,
                 name: self.text()?,
                 signature: self.text()?,
             }),
             8 => {
-                let chain = self.number_u32()?;
+                let chain = self.value()?;
                 let count = self.number()?;
                 let mut frames = Vec::new();
                 for _ in 0..count / 2 {
                     frames.push(Frame {
-                        method: self.number_u32()?,
-                        bci: self.number_u32()?.wrapping_sub(1) as i32,
-                        line: self.number_u32()?.wrapping_sub(1) as i32,
+                        method: self.value()?,
+                        bci: self.value::<u32>()?.wrapping_sub(1) as i32,
+                        line: self.value::<u32>()?.wrapping_sub(1) as i32,
                     });
                 }
                 Event::Chain(ChainDescription {
@@ -293,17 +308,17 @@ impl<'a> Reader<'a> {
                 })
             }
             9 => Event::LoaderUnload(LoaderUnload {
-                loader: self.number()?,
+                loader: self.value()?,
                 time_ns: self.time()?,
             }),
             10 => Event::LostEvents(LostEvents {
                 events: self.number()?,
             }),
             12 => Event::ChainRetired(ChainRetired {
-                chain: self.number_u32()?,
+                chain: self.value()?,
             }),
             13 => Event::MethodRetired(MethodRetired {
-                method: self.number_u32()?,
+                method: self.value()?,
             }),
             _ => return None,
         })
@@ -319,7 +334,8 @@ impl<'a> Reader<'a> {
         leb128::read::unsigned(&mut self.rest).ok()
     }
 
-    fn number_u32(&mut self) -> Option<u32> {
+    /// A number that must not exceed what `T` holds.
+    fn value<T: TryFrom<u64>>(&mut self) -> Option<T> {
         self.number()?.try_into().ok()
     }
 
@@ -328,8 +344,8 @@ impl<'a> Reader<'a> {
         Some(self.time_ns)
     }
 
-    fn forward(&mut self) -> Option<u64> {
-        self.forward_ref = self.forward_ref.wrapping_add(self.number()?);
+    fn forward(&mut self) -> Option<ForwardRef> {
+        self.forward_ref = ForwardRef(self.forward_ref.0.wrapping_add(self.number()?));
         Some(self.forward_ref)
     }
 
@@ -410,7 +426,7 @@ proptest! {
     ) {
         let bytes = segment(&events);
         let mut writer = ChunkWriter::new(compress);
-        writer.push_segment(thread, buffer_index, &bytes, metadata).unwrap();
+        writer.push_segment(ThreadId(thread), buffer_index, &bytes, metadata).unwrap();
         let written = writer.events();
         let (header, stored) = written.split_at(chunk::HEADER_LEN);
         prop_assert_eq!(&header[..4], b"\xfeLc\xfd");

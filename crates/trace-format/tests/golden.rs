@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 
 use support::segment;
 use trace_format::{
-    Blocker, ChainDescription, ChainRef, ChainRetired, Chunk, ChunkWriter, ClassDescription,
-    ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader, ForwardResolved,
-    Frame, LoaderUnload, LockDescription, LockRetired, LostEvents, LostNumber, MethodDescription,
-    MethodRetired, NONE, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, ThreadEnd, ThreadRename,
-    ThreadStart, TraceReader, Unpark, file,
+    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ChunkWriter,
+    ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
+    FileHeader, ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload,
+    LockDescription, LockId, LockRetired, LostEvents, LostNumber, MethodDescription, MethodId,
+    MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadEnd, ThreadId,
+    ThreadRename, ThreadStart, TraceReader, Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
-    class: 1,
+    class: ClassId(1),
     identity_hash: 0x1234_5678,
 };
 
@@ -28,33 +29,33 @@ fn trace(compressed: bool) -> Vec<u8> {
     let worker = [
         Event::ThreadStart(ThreadStart {
             time_ns: 1_000,
-            java_id: 12,
+            java_id: JavaThreadId(12),
             name: "worker-0",
         }),
         Event::Class(ClassDescription {
-            class: 1,
-            super_class: 9,
-            loader: 0x7f00_1234_5678,
+            class: ClassId(1),
+            super_class: ClassId(9),
+            loader: LoaderId(0x7f00_1234_5678),
             name: "com.example.Queue",
             source_file: "Queue.java",
             loader_class: "sun.misc.Launcher$AppClassLoader",
         }),
         Event::Method(MethodDescription {
-            method: 2,
-            class: 1,
+            method: MethodId(2),
+            class: ClassId(1),
             name: "take",
             signature: "()Ljava/lang/Object;",
         }),
         Event::Chain(ChainDescription {
-            chain: 1,
+            chain: ChainId(1),
             frames: vec![
                 Frame {
-                    method: 2,
+                    method: MethodId(2),
                     bci: 17,
                     line: 40,
                 },
                 Frame {
-                    method: 3,
+                    method: MethodId(3),
                     bci: -1,
                     line: -1,
                 },
@@ -62,218 +63,220 @@ fn trace(compressed: bool) -> Vec<u8> {
             truncated: true,
         }),
         Event::LockDescription(LockDescription {
-            lock: 257,
-            class: 1,
-            mirrored_class: 0,
+            lock: LockId(257),
+            class: ClassId(1),
+            mirrored_class: ClassId::NONE,
             identity_hash: 0x49ab_f544,
             monitor_address: 0x7f00_0000_1000,
         }),
         Event::ContendedEnter(ContendedEnter {
-            lock: 257,
+            lock: LockId(257),
             sequence: 1,
             time_ns: 2_000,
-            chain: 1,
+            chain: ChainId(1),
             after_wait: false,
         }),
         Event::ContendedEntered(ContendedEntered {
-            lock: 257,
+            lock: LockId(257),
             sequence: 3,
             time_ns: 9_000,
             safepoint_ns: 0,
         }),
         Event::ContendedExit(ContendedExit {
-            lock: 257,
+            lock: LockId(257),
             sequence: 4,
             time_ns: 9_500,
-            chain: ChainRef::Chain(1),
+            chain: ChainRef::Chain(ChainId(1)),
         }),
         Event::ContendedEnter(ContendedEnter {
-            lock: 257,
+            lock: LockId(257),
             sequence: 5,
             time_ns: 9_600,
-            chain: 1,
+            chain: ChainId(1),
             after_wait: false,
         }),
         Event::ContendedEntered(ContendedEntered {
-            lock: 257,
+            lock: LockId(257),
             sequence: 7,
             time_ns: 80_000,
             safepoint_ns: 512,
         }),
         Event::ContendedExit(ContendedExit {
-            lock: 257,
+            lock: LockId(257),
             sequence: 8,
             time_ns: 80_100,
-            chain: ChainRef::Chain(1),
+            chain: ChainRef::Chain(ChainId(1)),
         }),
         Event::ContendedExit(ContendedExit {
-            lock: 257,
+            lock: LockId(257),
             sequence: 9,
             time_ns: 80_200,
-            chain: ChainRef::Forward(3),
+            chain: ChainRef::Forward(ForwardRef(3)),
         }),
         Event::ContendedEnter(ContendedEnter {
-            lock: 257,
+            lock: LockId(257),
             sequence: 10,
             time_ns: 90_000,
-            chain: 1,
+            chain: ChainId(1),
             after_wait: true,
         }),
         Event::ForwardResolved(ForwardResolved {
-            forward_ref: 3,
-            chain: 1,
+            forward_ref: ForwardRef(3),
+            chain: ChainId(1),
         }),
         Event::ThreadRename(ThreadRename {
-            java_id: 12,
+            java_id: JavaThreadId(12),
             name: "Arbeiter-ü",
         }),
         Event::Class(ClassDescription {
-            class: 9,
-            super_class: 0,
-            loader: 0,
+            class: ClassId(9),
+            super_class: ClassId::NONE,
+            loader: LoaderId::NONE,
             name: "java.util.concurrent.locks.AbstractQueuedSynchronizer",
             source_file: "AbstractQueuedSynchronizer.java",
             loader_class: "",
         }),
         Event::ParkBegin(ParkBegin {
-            domain: 42,
+            domain: LockId(42),
             sequence: 1,
             time_ns: 90_100,
             blocker: BLOCKER,
             timeout: ParkTimeout::None,
-            owner: 13,
+            owner: JavaThreadId(13),
             continued: false,
-            chain: 1,
+            chain: ChainId(1),
         }),
         Event::ParkEnd(ParkEnd {
-            domain: 42,
+            domain: LockId(42),
             sequence: 3,
             time_ns: 90_900,
             reason: ParkEndReason::Unparked,
-            permit: 4,
+            permit: Permit(4),
             unpark_elsewhere: false,
-            owner: 14,
+            owner: JavaThreadId(14),
             safepoint_ns: 300,
         }),
         Event::ParkBegin(ParkBegin {
-            domain: 42,
+            domain: LockId(42),
             sequence: 4,
             time_ns: 91_000,
             blocker: BLOCKER,
             timeout: ParkTimeout::After(1_000_000),
-            owner: 14,
+            owner: JavaThreadId(14),
             continued: true,
-            chain: 1,
+            chain: ChainId(1),
         }),
         Event::ParkEnd(ParkEnd {
-            domain: 42,
+            domain: LockId(42),
             sequence: 5,
             time_ns: 99_000,
             reason: ParkEndReason::PermitAvailable,
-            permit: 8,
+            permit: Permit(8),
             unpark_elsewhere: true,
-            owner: 0,
+            owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
         Event::ParkBegin(ParkBegin {
-            domain: 7,
+            domain: LockId(7),
             sequence: 1,
             time_ns: 99_100,
             blocker: Blocker::NONE,
             timeout: ParkTimeout::At(1_456_000_000_100),
-            owner: 0,
+            owner: JavaThreadId::NONE,
             continued: false,
-            chain: 0,
+            chain: ChainId::NONE,
         }),
         Event::ParkEnd(ParkEnd {
-            domain: 7,
+            domain: LockId(7),
             sequence: 2,
             time_ns: 99_900,
             reason: ParkEndReason::TimedOut,
-            permit: 0,
+            permit: Permit::NONE,
             unpark_elsewhere: false,
-            owner: 0,
+            owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
         Event::Unpark(Unpark {
-            domain: 42,
+            domain: LockId(42),
             sequence: 6,
             time_ns: 99_950,
-            target: 13,
-            permit: 12,
+            target: JavaThreadId(13),
+            permit: Permit(12),
             blocker: BLOCKER,
-            owner: 14,
+            owner: JavaThreadId(14),
             interrupt: false,
-            chain: 1,
+            chain: ChainId(1),
         }),
         Event::Unpark(Unpark {
-            domain: 7,
+            domain: LockId(7),
             sequence: 3,
             time_ns: 99_960,
-            target: 12,
-            permit: 15,
+            target: JavaThreadId(12),
+            permit: Permit(15),
             blocker: Blocker::NONE,
-            owner: 0,
+            owner: JavaThreadId::NONE,
             interrupt: true,
-            chain: 1,
+            chain: ChainId(1),
         }),
         Event::Unpark(Unpark {
-            domain: 7,
+            domain: LockId(7),
             sequence: 4,
             time_ns: 99_970,
-            target: 12,
-            permit: 23,
+            target: JavaThreadId(12),
+            permit: Permit(23),
             blocker: Blocker::NONE,
-            owner: 0,
+            owner: JavaThreadId::NONE,
             interrupt: false,
-            chain: 1,
+            chain: ChainId(1),
         }),
         Event::ParkBegin(ParkBegin {
-            domain: 42,
+            domain: LockId(42),
             sequence: 7,
             time_ns: 99_980,
             blocker: BLOCKER,
             timeout: ParkTimeout::None,
-            owner: 0,
+            owner: JavaThreadId::NONE,
             continued: false,
-            chain: 1,
+            chain: ChainId(1),
         }),
         Event::ParkEnd(ParkEnd {
-            domain: 42,
+            domain: LockId(42),
             sequence: 8,
             time_ns: 99_990,
             reason: ParkEndReason::Unparked,
-            permit: 16,
+            permit: Permit(16),
             unpark_elsewhere: false,
-            owner: 0,
+            owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
         Event::ThreadEnd(ThreadEnd { time_ns: 100_000 }),
     ];
     let vm_thread = [
         Event::LockRetired(LockRetired {
-            lock: 257,
+            lock: LockId(257),
             sequence: 11,
         }),
         Event::LoaderUnload(LoaderUnload {
-            loader: 0x7f00_1234_5678,
+            loader: LoaderId(0x7f00_1234_5678),
             time_ns: 120_000,
         }),
         Event::LostNumber(LostNumber {
-            lock: 258,
+            lock: LockId(258),
             sequence: 1,
         }),
         Event::LostEvents(LostEvents { events: 70 }),
     ];
     let drainer = [
-        Event::ChainRetired(ChainRetired { chain: 1 }),
-        Event::MethodRetired(MethodRetired { method: 2 }),
+        Event::ChainRetired(ChainRetired { chain: ChainId(1) }),
+        Event::MethodRetired(MethodRetired {
+            method: MethodId(2),
+        }),
     ];
 
     // Enough of the same that compression pays.
     let renames = vec![
         Event::ThreadRename(ThreadRename {
-            java_id: 12,
+            java_id: JavaThreadId(12),
             name: "pool-1-thread-1"
         });
         20
@@ -288,17 +291,21 @@ fn trace(compressed: bool) -> Vec<u8> {
     };
     let mut file = header.encode();
     let mut writer = ChunkWriter::new(compressed);
-    writer.push_segment(2, 0, &segment(&worker), true).unwrap();
+    writer
+        .push_segment(ThreadId(2), 0, &segment(&worker), true)
+        .unwrap();
     file.extend(writer.events());
     writer
-        .push_segment(1, 0, &segment(&vm_thread[..2]), true)
+        .push_segment(ThreadId(1), 0, &segment(&vm_thread[..2]), true)
         .unwrap();
     writer
-        .push_segment(1, 1, &segment(&vm_thread[2..]), false)
+        .push_segment(ThreadId(1), 1, &segment(&vm_thread[2..]), false)
         .unwrap();
-    writer.push_segment(2, 1, &segment(&renames), true).unwrap();
     writer
-        .push_segment(NONE, 0, &segment(&drainer), true)
+        .push_segment(ThreadId(2), 1, &segment(&renames), true)
+        .unwrap();
+    writer
+        .push_segment(ThreadId::NONE, 0, &segment(&drainer), true)
         .unwrap();
     file.extend(writer.events());
     file.extend(writer.counters(Counter::ALL.map(|counter| (counter, 100 + counter.id()))));

@@ -5,8 +5,9 @@ mod support;
 use proptest::prelude::*;
 use support::{events, number, segment};
 use trace_format::{
-    Blocker, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event, ParkBegin,
-    ParkEnd, ParkEndReason, SegmentDecoder, SegmentEncoder, Unpark, varint,
+    Blocker, ChainId, ClassId, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event,
+    JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentDecoder,
+    SegmentEncoder, Unpark, varint,
 };
 
 proptest! {
@@ -68,23 +69,23 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
         let time_ns = 60_000_000_000 + 45_000 * round;
         let chain = 1000 + (round / 7 % 3) as u32;
         let enter = Event::ContendedEnter(ContendedEnter {
-            lock,
+            lock: LockId(lock),
             sequence,
             time_ns,
-            chain,
+            chain: ChainId(chain),
             after_wait: false,
         });
         let entered = Event::ContendedEntered(ContendedEntered {
-            lock,
+            lock: LockId(lock),
             sequence: sequence + 40,
             time_ns: time_ns + 30_000,
             safepoint_ns: 0,
         });
         let exit = Event::ContendedExit(ContendedExit {
-            lock,
+            lock: LockId(lock),
             sequence: sequence + 41,
             time_ns: time_ns + 31_000,
-            chain: trace_format::ChainRef::Chain(chain + 1),
+            chain: trace_format::ChainRef::Chain(ChainId(chain + 1)),
         });
         for event in [enter, entered, exit] {
             encoder.encode(&mut buffer, &event).unwrap();
@@ -105,35 +106,35 @@ fn a_park_as_usual_needs_four_bytes_an_event() {
         let permit = 8 * (round + 1) as u32;
         let (blocker, chain) = (
             Blocker {
-                class: 1000,
+                class: ClassId(1000),
                 identity_hash: 0x1234_5678,
             },
             1000,
         );
         let unpark = Event::Unpark(Unpark {
-            domain,
+            domain: LockId(domain),
             sequence,
             time_ns,
-            target: 12,
-            permit,
+            target: JavaThreadId(12),
+            permit: Permit(permit),
             blocker,
-            chain,
+            chain: ChainId(chain),
             ..Unpark::default()
         });
         let begin = Event::ParkBegin(ParkBegin {
-            domain,
+            domain: LockId(domain),
             sequence: sequence + 1,
             time_ns: time_ns + 2_000,
             blocker,
-            chain,
+            chain: ChainId(chain),
             ..ParkBegin::default()
         });
         let end = Event::ParkEnd(ParkEnd {
-            domain,
+            domain: LockId(domain),
             sequence: sequence + 5,
             time_ns: time_ns + 15_000,
             reason: ParkEndReason::Unparked,
-            permit,
+            permit: Permit(permit),
             ..ParkEnd::default()
         });
         for event in [unpark, begin, end] {

@@ -8,8 +8,9 @@ use trace_analysis::TraceFile;
 use trace_format::chunk::MAX_STORED_LEN;
 use trace_format::{
     ChainRef, Chunk, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
-    FileHeader, ForwardResolved, LockDescription, LockId, LockRetired, NONE, PARK_DOMAINS,
-    ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    FileHeader, ForwardRef, ForwardResolved, JavaThreadId, LockDescription, LockId, LockRetired,
+    PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd, ThreadId, ThreadRename,
+    ThreadStart, Unpark,
 };
 
 use crate::survey::{Survey, malformed};
@@ -60,7 +61,7 @@ impl<'a> Copies<'a> {
             ThreadId::try_from(last_thread).is_ok(),
             "{}: the copies have more threads than a trace can have, {}",
             self.trace.path().display(),
-            ThreadId::MAX
+            u32::MAX
         );
         let mut reader = self.trace.read()?;
         while let Some(chunk) = self.trace.next_chunk(&mut reader)? {
@@ -122,17 +123,20 @@ impl Renumbering<'_> {
     }
 
     fn buffer(&self, thread: ThreadId, index: u64) -> (ThreadId, u64) {
-        if thread == NONE {
+        if thread.is_none() {
             // Goes on through all copies; the last buffer closes the copy.
-            let of_copy = self.survey.buffers.get(&NONE).copied().unwrap_or(0) + 1;
-            return (NONE, index + self.copy * of_copy);
+            let filled = self.survey.buffers.get(&thread).copied().unwrap_or(0);
+            let of_copy = filled + 1;
+            return (thread, index + self.copy * of_copy);
         }
         let last = u64::from(self.survey.last_thread);
-        (self.shifted(thread.into(), last) as ThreadId, index)
+        let thread = self.shifted(thread.into(), last);
+        (ThreadId(thread as u32), index)
     }
 
     fn lock(&self, lock: LockId) -> LockId {
-        lock + self.copy * self.survey.last_lock.saturating_sub(PARK_DOMAINS)
+        let of_copy = self.survey.last_lock.0.saturating_sub(PARK_DOMAINS);
+        LockId(lock.0 + self.copy * of_copy)
     }
 
     fn domain_sequence(&self, domain: LockId, sequence: u64) -> u64 {
@@ -143,12 +147,12 @@ impl Renumbering<'_> {
         time_ns + self.copy * self.survey.duration_ns
     }
 
-    fn java_id(&self, java_id: u64) -> u64 {
-        self.shifted(java_id, self.survey.last_java_id)
+    fn java_id(&self, java_id: JavaThreadId) -> JavaThreadId {
+        JavaThreadId(self.shifted(java_id.0, self.survey.last_java_id.0))
     }
 
-    fn forward_ref(&self, forward_ref: u64) -> u64 {
-        self.shifted(forward_ref, self.survey.last_forward_ref)
+    fn forward_ref(&self, forward_ref: ForwardRef) -> ForwardRef {
+        ForwardRef(self.shifted(forward_ref.0, self.survey.last_forward_ref.0))
     }
 
     /// The event in this copy; `None` if it describes what the first copy has
@@ -259,7 +263,7 @@ impl Output {
             chunk: ChunkWriter::new(header.compressed),
             segment: SegmentEncoder::new(),
             bytes_of_segment: vec![0; Self::SEGMENT_LEN],
-            thread: NONE,
+            thread: ThreadId::NONE,
             buffer_index: 0,
             bytes: header_bytes.len() as u64,
             events: 0,

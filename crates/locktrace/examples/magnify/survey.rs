@@ -6,9 +6,9 @@ use anyhow::bail;
 use trace_analysis::TraceFile;
 use trace_format::file::VERSION;
 use trace_format::{
-    Chunk, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardResolved, LockId,
-    LockRetired, NONE, PARK_DOMAINS, ParkEnd, ParkEndReason, ThreadEnd, ThreadId, ThreadRename,
-    ThreadStart, Unpark,
+    Chunk, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved,
+    JavaThreadId, LockId, LockRetired, PARK_DOMAINS, ParkEnd, ParkEndReason, ThreadEnd, ThreadId,
+    ThreadRename, ThreadStart, Unpark,
 };
 
 /// The numbers that a trace uses, and what it leaves open.
@@ -17,8 +17,8 @@ pub(crate) struct Survey {
     pub(crate) duration_ns: u64,
     pub(crate) last_thread: ThreadId,
     pub(crate) last_lock: LockId,
-    pub(crate) last_java_id: u64,
-    pub(crate) last_forward_ref: u64,
+    pub(crate) last_java_id: JavaThreadId,
+    pub(crate) last_forward_ref: ForwardRef,
     /// The last sequence numbers of domains of park events, what is in `closing`
     /// included.
     pub(crate) domains: HashMap<LockId, u64>,
@@ -86,7 +86,7 @@ impl Survey {
     }
 
     fn note_numbers(&mut self, writer: ThreadId, event: &Event<'_>) {
-        let mut note_java_id = |id: u64| self.last_java_id = self.last_java_id.max(id);
+        let mut note_java_id = |id: JavaThreadId| self.last_java_id = self.last_java_id.max(id);
         match *event {
             Event::ThreadStart(ThreadStart { java_id, .. })
             | Event::ThreadRename(ThreadRename { java_id, .. }) => {
@@ -134,9 +134,9 @@ impl Survey {
             closing.push(Event::ThreadEnd(ThreadEnd { time_ns }));
         }
         // The JVM deflates monitors while no thread runs.
-        let deflated = self.closing.entry(NONE).or_default();
+        let deflated = self.closing.entry(ThreadId::NONE).or_default();
         for (lock, last) in open.sequences {
-            if lock <= PARK_DOMAINS {
+            if lock <= LockId(PARK_DOMAINS) {
                 self.domains.insert(lock, last);
             } else if !open.retired.contains(&lock) {
                 let sequence = last + 1;

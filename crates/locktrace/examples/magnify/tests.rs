@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 use tempfile::TempDir;
 use trace_analysis::{Analysis, Counter, TraceFile, TraceSummary};
 use trace_format::{
-    Blocker, ChainDescription, ChainRef, ChunkWriter, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, FileHeader, ForwardResolved, Frame, LockDescription,
-    LostEvents, MethodDescription, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, SegmentEncoder,
-    ThreadId, ThreadStart, Unpark,
+    Blocker, ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
+    ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId, LostEvents,
+    MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit,
+    SegmentEncoder, ThreadId, ThreadStart, Unpark,
 };
 
 use crate::magnify;
@@ -15,7 +16,7 @@ use crate::magnify;
 const LOCK: u64 = PARK_DOMAINS + 1;
 const DOMAIN: u64 = 7;
 const BLOCKER: Blocker = Blocker {
-    class: 1,
+    class: ClassId(1),
     identity_hash: 6,
 };
 
@@ -30,98 +31,107 @@ fn events() -> Vec<(ThreadId, Vec<Event<'static>>)> {
         })
     };
     let class = Event::Class(ClassDescription {
-        class: 1,
-        super_class: 0,
-        loader: 0,
+        class: ClassId(1),
+        super_class: ClassId::NONE,
+        loader: LoaderId::NONE,
         name: "Program",
         source_file: "Program.java",
         loader_class: "",
     });
     let method = Event::Method(MethodDescription {
-        method: 1,
-        class: 1,
+        method: MethodId(1),
+        class: ClassId(1),
         name: "run",
         signature: "()V",
     });
     let frames = vec![Frame {
-        method: 1,
+        method: MethodId(1),
         bci: 0,
         line: 1,
     }];
     let chain = Event::Chain(ChainDescription {
-        chain: 1,
+        chain: ChainId(1),
         frames,
         truncated: false,
     });
     let description = Event::LockDescription(LockDescription {
-        lock: LOCK,
-        class: 1,
-        mirrored_class: 0,
+        lock: LockId(LOCK),
+        class: ClassId(1),
+        mirrored_class: ClassId::NONE,
         identity_hash: 5,
         monitor_address: 0,
     });
     let enter = |sequence, time_ns| {
         Event::ContendedEnter(ContendedEnter {
-            lock: LOCK,
+            lock: LockId(LOCK),
             sequence,
             time_ns,
-            chain: 1,
+            chain: ChainId(1),
             after_wait: false,
         })
     };
     let exit = Event::ContendedExit(ContendedExit {
-        lock: LOCK,
+        lock: LockId(LOCK),
         sequence: 2,
         time_ns: 20,
-        chain: ChainRef::Forward(1),
+        chain: ChainRef::Forward(ForwardRef(1)),
     });
     let resolved = Event::ForwardResolved(ForwardResolved {
-        forward_ref: 1,
-        chain: 1,
+        forward_ref: ForwardRef(1),
+        chain: ChainId(1),
     });
     let entered = Event::ContendedEntered(ContendedEntered {
-        lock: LOCK,
+        lock: LockId(LOCK),
         sequence: 3,
         time_ns: 25,
         safepoint_ns: 0,
     });
     let park = |sequence, time_ns| {
         Event::ParkBegin(ParkBegin {
-            domain: DOMAIN,
+            domain: LockId(DOMAIN),
             sequence,
             time_ns,
             blocker: BLOCKER,
-            chain: 1,
+            chain: ChainId(1),
             ..ParkBegin::default()
         })
     };
     let unpark = Event::Unpark(Unpark {
-        domain: DOMAIN,
+        domain: LockId(DOMAIN),
         sequence: 2,
         time_ns: 40,
-        target: 12,
-        permit: 1,
+        target: JavaThreadId(12),
+        permit: Permit(1),
         blocker: BLOCKER,
-        chain: 1,
+        chain: ChainId(1),
         ..Unpark::default()
     });
     let park_end = Event::ParkEnd(ParkEnd {
-        domain: DOMAIN,
+        domain: LockId(DOMAIN),
         sequence: 3,
         time_ns: 45,
         reason: ParkEndReason::Unparked,
-        permit: 1,
+        permit: Permit(1),
         ..ParkEnd::default()
     });
-    let first = [start(11, "first"), class, method, chain, description];
+    let first = [
+        start(JavaThreadId(11), "first"),
+        class,
+        method,
+        chain,
+        description,
+    ];
     let first = first
         .into_iter()
         .chain([exit, resolved, unpark, enter(4, 50)]);
-    let second = [start(12, "second"), enter(1, 10), entered];
+    let second = [start(JavaThreadId(12), "second"), enter(1, 10), entered];
     let second = second
         .into_iter()
         .chain([park(1, 30), park_end, park(4, 60)]);
-    vec![(1, first.collect()), (2, second.collect())]
+    vec![
+        (ThreadId(1), first.collect()),
+        (ThreadId(2), second.collect()),
+    ]
 }
 
 fn trace(events: &[(ThreadId, Vec<Event<'static>>)]) -> Vec<u8> {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
     ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader,
-    ForwardResolved, Frame, LockDescription, LockId, LostNumber, MethodDescription, PARK_DOMAINS,
-    ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, ThreadStart, Unpark,
+    ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId,
+    LostNumber, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason,
+    Permit, SegmentEncoder, ThreadId, ThreadStart, Unpark,
 };
 
 /// A trace under construction.
@@ -103,11 +104,11 @@ const CHAINS: &[&[JavaFrame]] = &[
 ];
 
 /// Call chains of the samples.
-pub(crate) const HASHTABLE_GET: ChainId = 1;
-pub(crate) const HASHTABLE_PUT: ChainId = 2;
-pub(crate) const PRINT: ChainId = 3;
-pub(crate) const DEQUEUE: ChainId = 4;
-pub(crate) const INSIDE_WAIT: ChainId = 5;
+pub(crate) const HASHTABLE_GET: ChainId = ChainId(1);
+pub(crate) const HASHTABLE_PUT: ChainId = ChainId(2);
+pub(crate) const PRINT: ChainId = ChainId(3);
+pub(crate) const DEQUEUE: ChainId = ChainId(4);
+pub(crate) const INSIDE_WAIT: ChainId = ChainId(5);
 
 const MICROSECOND: u64 = 1_000;
 
@@ -122,7 +123,7 @@ impl Sample {
             conditions: 0,
         };
         for (at, name) in names.iter().enumerate() {
-            let java_id = at as u64 + 10;
+            let java_id = JavaThreadId(at as u64 + 10);
             sample.threads[at].push(Event::ThreadStart(ThreadStart {
                 time_ns: 0,
                 java_id,
@@ -142,8 +143,8 @@ impl Sample {
                 }
                 if !methods.contains(&(class_name, name, signature)) {
                     methods.push((class_name, name, signature));
-                    let method = methods.len() as u32;
-                    let class = id(&classes, &class_name);
+                    let method = MethodId(methods.len() as u32);
+                    let class = ClassId(id(&classes, &class_name));
                     sample.write(
                         1,
                         Event::Method(MethodDescription {
@@ -154,14 +155,14 @@ impl Sample {
                         }),
                     );
                 }
-                let method = id(&methods, &(class_name, name, signature));
+                let method = MethodId(id(&methods, &(class_name, name, signature)));
                 frames.push(Frame {
                     method,
                     bci: 1,
                     line,
                 });
             }
-            let chain = at as u32 + 1;
+            let chain = ChainId(at as u32 + 1);
             sample.write(
                 1,
                 Event::Chain(ChainDescription {
@@ -180,9 +181,9 @@ impl Sample {
             sample.write(
                 1,
                 Event::LockDescription(LockDescription {
-                    lock: PARK_DOMAINS + lock,
-                    class,
-                    mirrored_class,
+                    lock: LockId(PARK_DOMAINS + lock),
+                    class: ClassId(class),
+                    mirrored_class: ClassId(mirrored_class),
                     identity_hash,
                     monitor_address,
                 }),
@@ -226,7 +227,7 @@ impl Sample {
                 sample.write(
                     3,
                     Event::ForwardResolved(ForwardResolved {
-                        forward_ref: round + 1,
+                        forward_ref: ForwardRef(round + 1),
                         chain: DEQUEUE,
                     }),
                 );
@@ -244,13 +245,8 @@ impl Sample {
     }
 
     /// `thread` waits until `waker` counts down a latch.
-    pub(crate) fn wait_for_condition(
-        &mut self,
-        thread: ThreadId,
-        waker: ThreadId,
-        duration_us: u64,
-    ) {
-        const LATCH: ClassId = 90;
+    pub(crate) fn wait_for_condition(&mut self, thread: u32, waker: u32, duration_us: u64) {
+        const LATCH: u32 = 90;
         let latch = "java.util.concurrent.CountDownLatch";
         let queue = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
         for (id, name) in [
@@ -273,8 +269,8 @@ impl Sample {
             self.write(
                 waker,
                 Event::Method(MethodDescription {
-                    method,
-                    class,
+                    method: MethodId(method),
+                    class: ClassId(class),
                     name,
                     signature,
                 }),
@@ -282,56 +278,56 @@ impl Sample {
         }
         for (chain, methods) in [(90, [90, 91, 92]), (91, [93, 94, 95])] {
             let frames = methods.map(|method| Frame {
-                method,
+                method: MethodId(method),
                 bci: 1,
                 line: -1,
             });
             self.write(
                 waker,
                 Event::Chain(ChainDescription {
-                    chain,
+                    chain: ChainId(chain),
                     frames: frames.into(),
                     truncated: false,
                 }),
             );
         }
         let blocker = Blocker {
-            class: LATCH,
+            class: ClassId(LATCH),
             identity_hash: 1,
         };
         let domain = 1;
         let sequence = 1 + 3 * self.conditions;
-        let permit = 8 * (1 + self.conditions as Permit);
+        let permit = Permit(8 * (1 + self.conditions as u32));
         self.conditions += 1;
         let end_ns = duration_us * MICROSECOND;
         self.write(
             thread,
             Event::ParkBegin(ParkBegin {
-                domain,
+                domain: LockId(domain),
                 sequence,
                 time_ns: 0,
                 blocker,
-                chain: 90,
+                chain: ChainId(90),
                 ..ParkBegin::default()
             }),
         );
         self.write(
             waker,
             Event::Unpark(Unpark {
-                domain,
+                domain: LockId(domain),
                 sequence: sequence + 1,
                 time_ns: end_ns - 1_000,
-                target: u64::from(thread) + 9,
+                target: JavaThreadId(u64::from(thread) + 9),
                 permit,
                 blocker,
-                chain: 91,
+                chain: ChainId(91),
                 ..Unpark::default()
             }),
         );
         self.write(
             thread,
             Event::ParkEnd(ParkEnd {
-                domain,
+                domain: LockId(domain),
                 sequence: sequence + 2,
                 time_ns: end_ns,
                 reason: ParkEndReason::Unparked,
@@ -365,25 +361,25 @@ impl Sample {
         ]);
     }
 
-    fn write(&mut self, thread: ThreadId, event: Event<'static>) {
+    fn write(&mut self, thread: u32, event: Event<'static>) {
         self.threads[thread as usize - 1].push(event);
     }
 
     /// The lock's number in the trace, and that of its next event.
-    fn next_number(&mut self, lock: LockId) -> (LockId, u64) {
+    fn next_number(&mut self, lock: u64) -> (LockId, u64) {
         let sequence = &mut self.sequences[lock as usize - 1];
         *sequence += 1;
-        (PARK_DOMAINS + lock, *sequence)
+        (LockId(PARK_DOMAINS + lock), *sequence)
     }
 
-    pub(crate) fn enter(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainId) {
+    pub(crate) fn enter(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainId) {
         self.write_enter(thread, lock, time_us, chain, false);
     }
 
     pub(crate) fn enter_after_wait(
         &mut self,
-        thread: ThreadId,
-        lock: LockId,
+        thread: u32,
+        lock: u64,
         time_us: u64,
         chain: ChainId,
     ) {
@@ -392,8 +388,8 @@ impl Sample {
 
     fn write_enter(
         &mut self,
-        thread: ThreadId,
-        lock: LockId,
+        thread: u32,
+        lock: u64,
         time_us: u64,
         chain: ChainId,
         after_wait: bool,
@@ -412,13 +408,7 @@ impl Sample {
         );
     }
 
-    pub(crate) fn entered(
-        &mut self,
-        thread: ThreadId,
-        lock: LockId,
-        time_us: u64,
-        safepoint_us: u64,
-    ) {
+    pub(crate) fn entered(&mut self, thread: u32, lock: u64, time_us: u64, safepoint_us: u64) {
         let (lock, sequence) = self.next_number(lock);
         let time_ns = time_us * MICROSECOND;
         let safepoint_ns = safepoint_us * MICROSECOND;
@@ -433,28 +423,27 @@ impl Sample {
         );
     }
 
-    pub(crate) fn exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainId) {
+    pub(crate) fn exit(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainId) {
         self.write_exit(thread, lock, time_us, ChainRef::Chain(chain));
     }
 
-    pub(crate) fn exit_forward(
-        &mut self,
-        thread: ThreadId,
-        lock: LockId,
-        time_us: u64,
-        forward_ref: u64,
-    ) {
-        self.write_exit(thread, lock, time_us, ChainRef::Forward(forward_ref));
+    pub(crate) fn exit_forward(&mut self, thread: u32, lock: u64, time_us: u64, forward_ref: u64) {
+        self.write_exit(
+            thread,
+            lock,
+            time_us,
+            ChainRef::Forward(ForwardRef(forward_ref)),
+        );
     }
 
     /// Loses an event of a lock; `thread` lists it.
-    pub(crate) fn lose(&mut self, thread: ThreadId, lock: LockId) {
+    pub(crate) fn lose(&mut self, thread: u32, lock: u64) {
         let (lock, sequence) = self.next_number(lock);
         self.write(thread, Event::LostNumber(LostNumber { lock, sequence }));
     }
 
     /// Loses an event of a lock without a trace.
-    pub(crate) fn skip(&mut self, lock: LockId) {
+    pub(crate) fn skip(&mut self, lock: u64) {
         self.next_number(lock);
     }
 
@@ -464,11 +453,11 @@ impl Sample {
     }
 
     /// A call chain ends; `thread` says so.
-    pub(crate) fn retire(&mut self, thread: ThreadId, chain: ChainId) {
+    pub(crate) fn retire(&mut self, thread: u32, chain: ChainId) {
         self.write(thread, Event::ChainRetired(ChainRetired { chain }));
     }
 
-    fn write_exit(&mut self, thread: ThreadId, lock: LockId, time_us: u64, chain: ChainRef) {
+    fn write_exit(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainRef) {
         let (lock, sequence) = self.next_number(lock);
         let time_ns = time_us * MICROSECOND;
         self.write(
@@ -500,7 +489,12 @@ impl Sample {
             }
             let events = &buffer[..encoder.len()];
             writer
-                .push_segment(thread as u32 + 1, 0, events, encoder.contains_metadata())
+                .push_segment(
+                    ThreadId(thread as u32 + 1),
+                    0,
+                    events,
+                    encoder.contains_metadata(),
+                )
                 .expect("a small trace");
             bytes.extend_from_slice(writer.events());
         }
@@ -520,9 +514,9 @@ impl Sample {
 
 fn class(class: u32, name: &'static str, source_file: &'static str) -> Event<'static> {
     Event::Class(ClassDescription {
-        class,
-        super_class: 0,
-        loader: 0,
+        class: ClassId(class),
+        super_class: ClassId::NONE,
+        loader: LoaderId::NONE,
         name,
         source_file,
         loader_class: "",

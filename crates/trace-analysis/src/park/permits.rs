@@ -74,7 +74,7 @@ impl<E> Permits<E> {
 
     /// An unpark gives a permit. Returns the park end that waited for it.
     pub(crate) fn give(&mut self, target: JavaThreadId, permit: Permit, waker: Waker) -> Option<E> {
-        if permit == 0 {
+        if permit.is_none() {
             return None;
         }
         if self.given.len() >= self.max_pending {
@@ -93,7 +93,7 @@ impl<E> Permits<E> {
     /// is not held back.
     pub(crate) fn hold(&mut self, thread: JavaThreadId, permit: Permit, end: E) -> Option<E> {
         let key = (thread, permit);
-        if permit == 0 || self.given.contains_key(&key) {
+        if permit.is_none() || self.given.contains_key(&key) {
             return Some(end);
         }
         self.held += 1;

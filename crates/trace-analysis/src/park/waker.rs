@@ -103,7 +103,7 @@ impl WaitForWaker {
                 let reason = match woken.end.reason {
                     ParkEndReason::TimedOut | ParkEndReason::Spurious => UnknownOwner::NotWoken,
                     // Not every unpark has an event.
-                    _ if woken.end.permit == 0 => UnknownOwner::NoExit,
+                    _ if woken.end.permit.is_none() => UnknownOwner::NoExit,
                     _ => UnknownOwner::Lost,
                 };
                 add(self.start_ns, end_ns, Owner::Unknown(reason));

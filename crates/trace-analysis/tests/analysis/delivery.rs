@@ -110,7 +110,7 @@ impl Delivery {
         let mut sizes = self.buffer_sizes.iter().copied().cycle();
         let mut buffers = Vec::new();
         for (thread, events) in (0..).zip(events) {
-            buffers.extend(fill_buffers(thread, events, &mut sizes));
+            buffers.extend(fill_buffers(ThreadId(thread), events, &mut sizes));
         }
         for (buffer, loss) in buffers.iter_mut().zip(self.losses.iter().cycle()) {
             lose_events(buffer, *loss);

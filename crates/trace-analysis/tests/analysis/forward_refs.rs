@@ -5,14 +5,15 @@ use std::io::Write;
 use tempfile::NamedTempFile;
 use trace_analysis::{Counter, Limits};
 use trace_format::{
-    ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader,
-    ForwardResolved, LockDescription, LockId, PARK_DOMAINS, SegmentEncoder, ThreadId,
+    ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event,
+    FileHeader, ForwardRef, ForwardResolved, LockDescription, LockId, PARK_DOMAINS, SegmentEncoder,
+    ThreadId,
 };
 
 use crate::found;
 use crate::script::{chain_id, metadata_events};
 
-const LOCK: LockId = PARK_DOMAINS + 1;
+const LOCK: LockId = LockId(PARK_DOMAINS + 1);
 /// Chunks of events; in each, a thread waits once for an owner that releases the lock
 /// in `Object.wait`.
 const CHUNKS: u64 = 1_000;
@@ -26,7 +27,7 @@ fn delay(wait: u64) -> (u64, &'static str) {
 
 /// The events of the chunk in which the wait of this number is.
 fn chunk(wait: u64) -> Vec<(ThreadId, Event<'static>)> {
-    let (owner, waiter) = (1, 2);
+    let (owner, waiter) = (ThreadId(1), ThreadId(2));
     let (sequence, time_ns) = (wait * 3 + 1, wait * 100);
     let mut events = vec![
         (
@@ -45,7 +46,7 @@ fn chunk(wait: u64) -> Vec<(ThreadId, Event<'static>)> {
                 lock: LOCK,
                 sequence: sequence + 1,
                 time_ns: time_ns + 50,
-                chain: ChainRef::Forward(wait),
+                chain: ChainRef::Forward(ForwardRef(wait)),
             }),
         ),
         (
@@ -64,7 +65,10 @@ fn chunk(wait: u64) -> Vec<(ThreadId, Event<'static>)> {
             let chain = chain_id(method);
             events.push((
                 owner,
-                Event::ForwardResolved(ForwardResolved { forward_ref, chain }),
+                Event::ForwardResolved(ForwardResolved {
+                    forward_ref: ForwardRef(forward_ref),
+                    chain,
+                }),
             ));
         }
     }
@@ -95,13 +99,13 @@ fn owners_are_known_however_late_their_methods_come() {
     let mut writer = ChunkWriter::new(true);
     let description = Event::LockDescription(LockDescription {
         lock: LOCK,
-        class: 1,
-        mirrored_class: 0,
+        class: ClassId(1),
+        mirrored_class: ClassId::NONE,
         identity_hash: 1,
         monitor_address: 0,
     });
     push(&mut writer, &metadata_events());
-    push(&mut writer, &[(1, description)]);
+    push(&mut writer, &[(ThreadId(1), description)]);
     for wait in 0..CHUNKS {
         push(&mut writer, &chunk(wait));
         file.write_all(writer.events()).expect("room for it");

@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, Selection, TraceFile};
 use trace_format::{
-    ChainDescription, ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit,
-    Event, FileHeader, ForwardResolved, Frame, LockDescription, LockRetired, LostEvents,
-    LostNumber, MethodDescription, SegmentEncoder, ThreadRename, ThreadStart,
+    ChainDescription, ChainId, ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered,
+    ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, JavaThreadId,
+    LockDescription, LockId, LockRetired, LostEvents, LostNumber, MethodDescription, MethodId,
+    SegmentEncoder, ThreadId, ThreadRename, ThreadStart,
 };
 
 /// Numbers near the bounds of their type.
@@ -27,8 +28,8 @@ fn event() -> impl Strategy<Value = Event<'static>> {
     let lock = 0..3u64;
     let sequence = prop_oneof![8 => 0..20u64, 1 => number()];
     let chain = prop_oneof![
-        small().prop_map(ChainRef::Chain),
-        number().prop_map(ChainRef::Forward)
+        small().prop_map(ChainId).prop_map(ChainRef::Chain),
+        number().prop_map(ForwardRef).prop_map(ChainRef::Forward)
     ];
     prop_oneof![
         (
@@ -40,17 +41,17 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         )
             .prop_map(|(lock, sequence, time_ns, chain, after_wait)| {
                 Event::ContendedEnter(ContendedEnter {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
-                    chain,
+                    chain: ChainId(chain),
                     after_wait,
                 })
             }),
         (lock.clone(), sequence.clone(), number(), number()).prop_map(
             |(lock, sequence, time_ns, safepoint_ns)| {
                 Event::ContendedEntered(ContendedEntered {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
                     safepoint_ns,
@@ -60,7 +61,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (lock.clone(), sequence.clone(), number(), chain).prop_map(
             |(lock, sequence, time_ns, chain)| {
                 Event::ContendedExit(ContendedExit {
-                    lock,
+                    lock: LockId(lock),
                     sequence,
                     time_ns,
                     chain,
@@ -70,47 +71,56 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (lock.clone(), small(), small(), small()).prop_map(
             |(lock, class, mirrored_class, identity_hash)| Event::LockDescription(
                 LockDescription {
-                    lock,
-                    class,
-                    mirrored_class,
+                    lock: LockId(lock),
+                    class: ClassId(class),
+                    mirrored_class: ClassId(mirrored_class),
                     identity_hash,
                     monitor_address: 0,
                 }
             )
         ),
-        (lock.clone(), sequence.clone())
-            .prop_map(|(lock, sequence)| Event::LockRetired(LockRetired { lock, sequence })),
-        (lock, sequence)
-            .prop_map(|(lock, sequence)| Event::LostNumber(LostNumber { lock, sequence })),
+        (lock.clone(), sequence.clone()).prop_map(|(lock, sequence)| Event::LockRetired(
+            LockRetired {
+                lock: LockId(lock),
+                sequence
+            }
+        )),
+        (lock, sequence).prop_map(|(lock, sequence)| Event::LostNumber(LostNumber {
+            lock: LockId(lock),
+            sequence
+        })),
         number().prop_map(|events| Event::LostEvents(LostEvents { events })),
         (number(), small()).prop_map(|(forward_ref, chain)| Event::ForwardResolved(
-            ForwardResolved { forward_ref, chain }
+            ForwardResolved {
+                forward_ref: ForwardRef(forward_ref),
+                chain: ChainId(chain)
+            }
         )),
         (small(), vec(small(), 0..3), any::<bool>()).prop_map(|(chain, methods, truncated)| {
             let frames = methods.into_iter().map(|method| Frame {
-                method,
+                method: MethodId(method),
                 bci: -1,
                 line: i32::MIN,
             });
             Event::Chain(ChainDescription {
-                chain,
+                chain: ChainId(chain),
                 frames: frames.collect(),
                 truncated,
             })
         }),
         (small(), small()).prop_map(|(method, class)| Event::Method(MethodDescription {
-            method,
-            class,
+            method: MethodId(method),
+            class: ClassId(class),
             name: "",
             signature: "\n"
         })),
         (number(), number()).prop_map(|(time_ns, java_id)| Event::ThreadStart(ThreadStart {
             time_ns,
-            java_id,
+            java_id: JavaThreadId(java_id),
             name: "T"
         })),
         number().prop_map(|java_id| Event::ThreadRename(ThreadRename {
-            java_id,
+            java_id: JavaThreadId(java_id),
             name: "\u{1b}[31m"
         })),
     ]
@@ -141,7 +151,7 @@ fn file(segments: &[(u32, u64, Vec<u8>)], end_ns: u64) -> NamedTempFile {
     let mut writer = ChunkWriter::new(compressed);
     for (thread, buffer_index, events) in segments {
         writer
-            .push_segment(*thread, *buffer_index, events, true)
+            .push_segment(ThreadId(*thread), *buffer_index, events, true)
             .expect("room for all");
     }
     let mut file = NamedTempFile::new().expect("a temporary file");

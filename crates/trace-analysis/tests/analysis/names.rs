@@ -4,15 +4,16 @@ use trace_analysis::{
     Aggregation, Analysis, Aspect, Entities, Limits, Metadata, PLACEHOLDERS, Rows, Selection, Wait,
 };
 use trace_format::{
-    ChainDescription, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit,
-    Event, Frame, LockDescription, LockId, MethodDescription, PARK_DOMAINS, ThreadId, ThreadStart,
+    ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, Frame, JavaThreadId, LoaderId, LockDescription, LockId,
+    MethodDescription, MethodId, PARK_DOMAINS, ThreadId, ThreadStart,
 };
 
 use crate::{park_script, script};
 
 type Events = Vec<(ThreadId, Event<'static>)>;
 
-const LOCK: LockId = PARK_DOMAINS + 1;
+const LOCK: LockId = LockId(PARK_DOMAINS + 1);
 
 /// Two waits of thread 2, for 40 ns and for 10 ns, both because of thread 1.
 fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
@@ -25,14 +26,14 @@ fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
             lock: LOCK,
             sequence,
             time_ns,
-            chain,
+            chain: ChainId(chain),
             after_wait: false,
         });
         let exit = Event::ContendedExit(ContendedExit {
             lock: LOCK,
             sequence: sequence + 1,
             time_ns: time_ns + duration_ns,
-            chain: ChainRef::Chain(owner),
+            chain: ChainRef::Chain(ChainId(owner)),
         });
         let entered = Event::ContendedEntered(ContendedEntered {
             lock: LOCK,
@@ -40,7 +41,11 @@ fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
             time_ns: time_ns + duration_ns,
             safepoint_ns: 0,
         });
-        events.extend([(2, enter), (1, exit), (2, entered)]);
+        events.extend([
+            (ThreadId(2), enter),
+            (ThreadId(1), exit),
+            (ThreadId(2), entered),
+        ]);
     }
     events
 }
@@ -48,21 +53,21 @@ fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
 fn lock(class: u32, mirrored_class: u32) -> (ThreadId, Event<'static>) {
     let description = Event::LockDescription(LockDescription {
         lock: LOCK,
-        class,
-        mirrored_class,
+        class: ClassId(class),
+        mirrored_class: ClassId(mirrored_class),
         identity_hash: 0xcafe,
         monitor_address: 0,
     });
-    (2, description)
+    (ThreadId(2), description)
 }
 
 /// A class of the application's loader, or of the JVM's own if its name says so.
 fn class(class: u32, name: &'static str) -> (ThreadId, Event<'static>) {
     let is_jdk = name.starts_with("java.") || name.starts_with('[');
     let event = Event::Class(ClassDescription {
-        class,
-        super_class: 0,
-        loader: if is_jdk { 0 } else { 1 },
+        class: ClassId(class),
+        super_class: ClassId::NONE,
+        loader: if is_jdk { LoaderId::NONE } else { LoaderId(1) },
         name,
         source_file: "",
         loader_class: if is_jdk {
@@ -71,7 +76,7 @@ fn class(class: u32, name: &'static str) -> (ThreadId, Event<'static>) {
             "sun.misc.Launcher$AppClassLoader"
         },
     });
-    (0, event)
+    (ThreadId(0), event)
 }
 
 fn method(
@@ -81,27 +86,27 @@ fn method(
     signature: &'static str,
 ) -> (ThreadId, Event<'static>) {
     let event = Event::Method(MethodDescription {
-        method,
-        class,
+        method: MethodId(method),
+        class: ClassId(class),
         name,
         signature,
     });
-    (0, event)
+    (ThreadId(0), event)
 }
 
 /// A chain of these methods, the innermost first.
 fn chain(chain: u32, methods: &[u32]) -> (ThreadId, Event<'static>) {
     let frames = methods.iter().map(|&method| Frame {
-        method,
+        method: MethodId(method),
         bci: 0,
         line: -1,
     });
     let event = Event::Chain(ChainDescription {
-        chain,
+        chain: ChainId(chain),
         frames: frames.collect(),
         truncated: false,
     });
-    (0, event)
+    (ThreadId(0), event)
 }
 
 fn collect(events: &Events) -> Metadata {
@@ -162,8 +167,8 @@ fn class_initialization_is_named_after_its_class_and_blamed_on_the_thread() {
         class(3, "com.example.Main"),
         method(1, 3, "run", "()V"),
         chain(1, &[1]),
-        (1, start(1, "initializer")),
-        (2, start(2, "waiter")),
+        (ThreadId(1), start(1, "initializer")),
+        (ThreadId(2), start(2, "waiter")),
     ];
     let mut events = vec![lock(1, 2)];
     events.extend(waits([1, 1], [1, 1]));
@@ -180,7 +185,7 @@ fn class_initialization_is_named_after_its_class_and_blamed_on_the_thread() {
 fn start(java_id: u64, name: &'static str) -> Event<'static> {
     Event::ThreadStart(ThreadStart {
         time_ns: 0,
-        java_id,
+        java_id: JavaThreadId(java_id),
         name,
     })
 }

@@ -210,7 +210,7 @@ impl fmt::Display for ParkHistory {
 
 /// The method of a chain of scripts, and its role's number.
 fn letter(chain: ChainId) -> String {
-    let role = (chain / 200).checked_sub(1);
-    let method = char::from((chain % 200) as u8);
+    let role = (chain.0 / 200).checked_sub(1);
+    let method = char::from((chain.0 % 200) as u8);
     role.map_or(method.to_string(), |role| format!("{role}/{method}"))
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use trace_format::{
-    Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, Frame, LockId,
-    LostNumber, MethodDescription, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
-    ThreadId, Unpark,
+    Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, Frame, JavaThreadId,
+    LoaderId, LockId, LostNumber, MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason,
+    ParkTimeout, Permit, ThreadId, Unpark,
 };
 
 use crate::script::{self, MISSING};
@@ -85,7 +85,7 @@ const ROLES: [(&str, &[(&str, &str)]); 9] = [
 /// Most frames of a role.
 const MAX_FRAMES: usize = 2;
 
-const FIRST_CLASS: ClassId = 100;
+const FIRST_CLASS: u32 = 100;
 const FIRST_ROLE: u32 = 200;
 
 /// Parses a trace, one event a line, in the order in which things happened:
@@ -144,25 +144,25 @@ impl Trace {
             ["elsewhere", ..] | [_, _, "elsewhere"] => 100 + thread_number(arguments[0]),
             _ => 1,
         };
-        let sequence = self.sequences.entry(domain).or_default();
+        let sequence = self.sequences.entry(LockId(domain)).or_default();
         *sequence += 1;
         let sequence = *sequence;
         let end = |reason, (permit, unpark_elsewhere): (Permit, bool)| {
             Event::ParkEnd(ParkEnd {
-                domain,
+                domain: LockId(domain),
                 sequence,
                 time_ns,
                 reason,
                 permit,
                 unpark_elsewhere,
-                owner,
+                owner: JavaThreadId(owner),
                 safepoint_ns: 0,
             })
         };
-        let no_permit = (0, false);
+        let no_permit = (Permit::NONE, false);
         let event = match (verb, arguments) {
             ("park", [method, options @ ..]) => Event::ParkBegin(ParkBegin {
-                domain,
+                domain: LockId(domain),
                 sequence,
                 time_ns,
                 blocker: self.blocker,
@@ -171,7 +171,7 @@ impl Trace {
                 } else {
                     ParkTimeout::None
                 },
-                owner,
+                owner: JavaThreadId(owner),
                 continued: options.contains(&"again"),
                 chain: chain_id(method),
             }),
@@ -179,19 +179,19 @@ impl Trace {
                 let target = thread_number(target);
                 let elsewhere = options.contains(&"elsewhere");
                 let permit = self.permits.entry(target).or_default();
-                *permit = (permit.0 + 1, elsewhere);
+                *permit = (Permit(permit.0.0 + 1), elsewhere);
                 Event::Unpark(Unpark {
-                    domain,
+                    domain: LockId(domain),
                     sequence,
                     time_ns,
-                    target,
+                    target: JavaThreadId(target),
                     permit: permit.0,
                     blocker: if elsewhere {
                         Blocker::NONE
                     } else {
                         self.blocker
                     },
-                    owner,
+                    owner: JavaThreadId(owner),
                     interrupt: false,
                     chain: chain_id(method),
                 })
@@ -201,13 +201,13 @@ impl Trace {
             ("interrupted", []) => end(ParkEndReason::Interrupted, no_permit),
             ("spurious", []) => end(ParkEndReason::Spurious, no_permit),
             ("lost", []) => Event::LostNumber(LostNumber {
-                lock: domain,
+                lock: LockId(domain),
                 sequence,
             }),
             (MISSING, []) => return None,
             _ => panic!("unknown event {line}"),
         };
-        Some((writer, event))
+        Some((ThreadId(writer), event))
     }
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn blocker(class: &str) -> Blocker {
         return Blocker::NONE;
     };
     Blocker {
-        class: FIRST_CLASS + 10 * at as ClassId,
+        class: ClassId(FIRST_CLASS + 10 * at as u32),
         identity_hash: 1,
     }
 }
@@ -237,16 +237,16 @@ pub(crate) fn chain_id(method: &str) -> ChainId {
 }
 
 fn role_chain(role: u32, method: ChainId) -> ChainId {
-    FIRST_ROLE * (role + 1) + method
+    ChainId(FIRST_ROLE * (role + 1) + method.0)
 }
 
 /// Describes the classes, and each method with each role.
 pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
     let class = |class, super_class, name| {
         Event::Class(ClassDescription {
-            class,
-            super_class,
-            loader: 0,
+            class: ClassId(class),
+            super_class: ClassId(super_class),
+            loader: LoaderId::NONE,
             name,
             source_file: "",
             loader_class: "",
@@ -264,8 +264,8 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
         for (id, (class_name, name)) in (first..).zip(role_frames) {
             events.push(class(id, 0, class_name));
             events.push(Event::Method(MethodDescription {
-                method: id,
-                class: id,
+                method: MethodId(id),
+                class: ClassId(id),
                 name,
                 signature: "()V",
             }));
@@ -273,17 +273,20 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
         for method in b'a'..=b'z' {
             let method = u32::from(method);
             let frame = |method| Frame {
-                method,
+                method: MethodId(method),
                 bci: 0,
                 line: 1,
             };
             let role_methods = first..first + role_frames.len() as u32;
             events.push(Event::Chain(ChainDescription {
-                chain: role_chain(role, method),
+                chain: role_chain(role, ChainId(method)),
                 frames: role_methods.chain([method]).map(frame).collect(),
                 truncated: false,
             }));
         }
     }
-    events.into_iter().map(|event| (0, event)).collect()
+    events
+        .into_iter()
+        .map(|event| (ThreadId::NONE, event))
+        .collect()
 }

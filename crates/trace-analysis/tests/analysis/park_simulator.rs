@@ -251,7 +251,7 @@ impl Simulator {
         Synchronizer {
             object: Object { kind, hash },
             // The first two share a domain.
-            domain: 1 + at as LockId / 2,
+            domain: LockId(1 + at as u64 / 2),
             state: match kind {
                 Kind::Semaphore { permits } => permits,
                 Kind::Latch { count } => count,
@@ -277,7 +277,7 @@ impl Simulator {
     /// The place in the order of the events of `object`, or of those of `parked`.
     fn next_number(&mut self, object: Option<usize>, parked: usize) -> (LockId, u64) {
         let domain = object.map_or(own_domain(parked), |at| self.objects[at].domain);
-        let sequence = &mut self.sequences[domain as usize];
+        let sequence = &mut self.sequences[domain.0 as usize];
         *sequence += 1;
         (domain, *sequence)
     }
@@ -314,9 +314,9 @@ impl Simulator {
 /// That of the first thread is one that objects have, too.
 fn own_domain(thread: usize) -> LockId {
     if thread == 1 {
-        1
+        LockId(1)
     } else {
-        10 + thread as LockId
+        LockId(10 + thread as u64)
     }
 }
 
@@ -328,5 +328,5 @@ fn blocker(object: Object) -> Blocker {
 }
 
 fn thread_id(thread: usize) -> ThreadId {
-    thread as ThreadId
+    ThreadId(thread as u32)
 }

@@ -164,5 +164,7 @@ fn method(chain: ChainRef, resolved: &BTreeMap<ForwardRef, ChainId>) -> String {
         ChainRef::Chain(chain) => Some(chain),
         ChainRef::Forward(forward_ref) => resolved.get(&forward_ref).copied(),
     };
-    chain.map_or("?".to_owned(), |chain| char::from(chain as u8).to_string())
+    chain.map_or("?".to_owned(), |chain| {
+        char::from(chain.0 as u8).to_string()
+    })
 }

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_analysis::{Counter, Counters, Limits};
 use trace_format::{
-    ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
-    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardResolved, Frame,
-    LoaderId, LoaderUnload, LockDescription, LockId, MethodDescription, MethodRetired,
-    PARK_DOMAINS, ThreadId,
+    ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
+    ForwardResolved, Frame, LoaderId, LoaderUnload, LockDescription, LockId, MethodDescription,
+    MethodId, MethodRetired, PARK_DOMAINS, ThreadId,
 };
 
 use crate::delivery::{delivery, encode, park_delivery};
@@ -46,12 +46,17 @@ fn waits(analyzed: &Analyzed) -> Vec<String> {
 
 /// The end of the chain and of the method `a`, `b`...
 fn retire(method: &str) -> Events {
-    let id = chain_id(method);
-    let (chain, method) = (id, id);
-    vec![
-        (0, Event::ChainRetired(ChainRetired { chain })),
-        (0, Event::MethodRetired(MethodRetired { method })),
-    ]
+    let (chain, method) = (chain_id(method), method_id(method));
+    let ends = [
+        Event::ChainRetired(ChainRetired { chain }),
+        Event::MethodRetired(MethodRetired { method }),
+    ];
+    ends.map(|event| (ThreadId::NONE, event)).into()
+}
+
+/// The method with the same number as its chain.
+fn method_id(method: &str) -> MethodId {
+    MethodId(chain_id(method).0)
 }
 
 /// Writes `events` in this order, each run of one thread into a buffer.
@@ -112,9 +117,12 @@ fn what_ends_right_after_its_use_keeps_its_name() {
         let chain = direct_chain(&event.1, &BTreeMap::new());
         events.push(event);
         if let Some(chain) = chain {
-            let method = chain;
-            events.push((0, Event::ChainRetired(ChainRetired { chain })));
-            events.push((0, Event::MethodRetired(MethodRetired { method })));
+            let method = MethodId(chain.0);
+            events.push((ThreadId::NONE, Event::ChainRetired(ChainRetired { chain })));
+            events.push((
+                ThreadId::NONE,
+                Event::MethodRetired(MethodRetired { method }),
+            ));
         }
     }
     check_the_wait(&events);
@@ -167,8 +175,11 @@ fn each_use_after_the_end_is_counted() {
 #[test]
 fn chain_of_a_method_that_has_ended_does_not_name_it() {
     let mut events = metadata_events();
-    let method = chain_id("b");
-    events.push((0, Event::MethodRetired(MethodRetired { method })));
+    let method = method_id("b");
+    events.push((
+        ThreadId::NONE,
+        Event::MethodRetired(MethodRetired { method }),
+    ));
     events.extend(script::parse("10 T2 enter b\n 15 T2 entered"));
     for analyzed in [
         analyze(&events, Limits::default()),
@@ -183,7 +194,8 @@ fn chain_of_a_method_that_has_ended_does_not_name_it() {
 }
 
 /// A wait of thread 2 for an object of `class`.
-fn wait_for(lock: LockId, class: u32) -> Events {
+fn wait_for(lock: u64, class: u32) -> Events {
+    let (lock, class) = (LockId(PARK_DOMAINS + lock), ClassId(class));
     let mut events = script::parse("10 T2 enter b\n 15 T2 entered");
     for (_, event) in &mut events {
         match event {
@@ -191,10 +203,10 @@ fn wait_for(lock: LockId, class: u32) -> Events {
                 lock: described,
                 class: of_class,
                 ..
-            }) => (*described, *of_class) = (PARK_DOMAINS + lock, class),
+            }) => (*described, *of_class) = (lock, class),
             Event::ContendedEnter(ContendedEnter { lock: of, .. })
             | Event::ContendedEntered(ContendedEntered { lock: of, .. }) => {
-                *of = PARK_DOMAINS + lock;
+                *of = lock;
             }
             _ => unreachable!("a wait"),
         }
@@ -204,21 +216,22 @@ fn wait_for(lock: LockId, class: u32) -> Events {
 
 #[test]
 fn second_loader_at_an_address_is_not_the_first() {
-    const LOADER: LoaderId = 0x7f00_0000_1000;
+    const LOADER: LoaderId = LoaderId(0x7f00_0000_1000);
     let class = |class, name| {
         let event = Event::Class(ClassDescription {
-            class,
-            super_class: 0,
+            class: ClassId(class),
+            super_class: ClassId::NONE,
             loader: LOADER,
             name,
             source_file: "",
             loader_class: "Plugins",
         });
-        vec![(1, event)]
+        vec![(ThreadId(1), event)]
     };
     let unload = |time_ns| {
         let loader = LOADER;
-        vec![(3, Event::LoaderUnload(LoaderUnload { loader, time_ns }))]
+        let unload = Event::LoaderUnload(LoaderUnload { loader, time_ns });
+        vec![(ThreadId(3), unload)]
     };
     let of_loader = "T2 enter b on";
     let events = [
@@ -261,32 +274,32 @@ fn description_that_comes_once_more_after_a_loss_is_not_missed() {
         });
     let chain = 1000;
     let frames = vec![Frame {
-        method: chain_id("b"),
+        method: method_id("b"),
         bci: 7,
         line: 7,
     }];
     let again = Event::Chain(ChainDescription {
-        chain,
+        chain: ChainId(chain),
         frames,
         truncated: false,
     });
     let mut later = script::parse("20 T2 enter b on L2\n 25 T2 entered on L2");
     for (_, event) in &mut later {
         if let Event::ContendedEnter(ContendedEnter { chain: of, .. }) = event {
-            *of = chain;
+            *of = ChainId(chain);
         }
     }
     let events = [
         others,
         script::parse("10 T2 enter b on L1\n 15 T2 entered on L1"),
         vec![(
-            0,
+            ThreadId::NONE,
             Event::ChainRetired(ChainRetired {
                 chain: chain_id("b"),
             }),
         )],
         method_b,
-        vec![(1, again)],
+        vec![(ThreadId(1), again)],
         later,
     ]
     .concat();
@@ -304,13 +317,16 @@ fn description_that_comes_once_more_after_a_loss_is_not_missed() {
 /// What an event can refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Id {
-    Class(u32),
-    Method(u32),
+    Class(ClassId),
+    Method(MethodId),
     Chain(ChainId),
 }
 
 /// The chain that the event names.
-fn direct_chain(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Option<ChainId> {
+fn direct_chain(
+    event: &Event<'_>,
+    forward_refs: &BTreeMap<ForwardRef, ChainId>,
+) -> Option<ChainId> {
     match *event {
         Event::ContendedEnter(ContendedEnter { chain, .. })
         | Event::ContendedExit(ContendedExit {
@@ -326,10 +342,10 @@ fn direct_chain(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Opt
         Event::Unpark(unpark) => Some(unpark.chain),
         _ => None,
     }
-    .filter(|&chain| chain != 0)
+    .filter(|chain| !chain.is_none())
 }
 
-fn forward_refs(events: &[(ThreadId, Event<'_>)]) -> BTreeMap<u64, ChainId> {
+fn forward_refs(events: &[(ThreadId, Event<'_>)]) -> BTreeMap<ForwardRef, ChainId> {
     let resolved = events.iter().filter_map(|(_, event)| match *event {
         Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
             Some((forward_ref, chain))
@@ -410,13 +426,13 @@ impl<'a> Tight<'a> {
         let mut written: Vec<(ThreadId, Event<'a>)> = threads
             .filter(|(_, event)| matches!(event, Event::ThreadStart(_)))
             .collect();
-        let mut loaders: BTreeMap<LoaderId, u32> = BTreeMap::new();
+        let mut loaders: BTreeMap<LoaderId, ClassId> = BTreeMap::new();
         for (position, event) in events.iter().enumerate() {
             for id in self.first.get(&position).into_iter().flatten() {
                 let mut description = self.descriptions[id].clone();
                 if let Event::Class(ClassDescription { class, loader, .. }) = &mut description {
-                    let mut addresses = 1..;
-                    *loader = addresses
+                    *loader = (1..)
+                        .map(LoaderId)
                         .find(|address| !loaders.contains_key(address))
                         .expect("endless");
                     loaders.insert(*loader, *class);
@@ -426,15 +442,23 @@ impl<'a> Tight<'a> {
             written.push(event.clone());
             for id in self.last.get(&position).into_iter().flatten().rev() {
                 written.push(match *id {
-                    Id::Chain(chain) => (0, Event::ChainRetired(ChainRetired { chain })),
-                    Id::Method(method) => (0, Event::MethodRetired(MethodRetired { method })),
+                    Id::Chain(chain) => {
+                        (ThreadId::NONE, Event::ChainRetired(ChainRetired { chain }))
+                    }
+                    Id::Method(method) => (
+                        ThreadId::NONE,
+                        Event::MethodRetired(MethodRetired { method }),
+                    ),
                     Id::Class(class) => {
                         let (&loader, _) = loaders
                             .iter()
                             .find(|&(_, &of)| of == class)
                             .expect("described");
                         loaders.remove(&loader);
-                        (9, Event::LoaderUnload(LoaderUnload { loader, time_ns: 0 }))
+                        (
+                            ThreadId(9),
+                            Event::LoaderUnload(LoaderUnload { loader, time_ns: 0 }),
+                        )
                     }
                 });
             }
@@ -444,7 +468,7 @@ impl<'a> Tight<'a> {
 }
 
 /// What the event names.
-fn direct(event: &Event<'_>, forward_refs: &BTreeMap<u64, ChainId>) -> Vec<Id> {
+fn direct(event: &Event<'_>, forward_refs: &BTreeMap<ForwardRef, ChainId>) -> Vec<Id> {
     let class = match *event {
         Event::LockDescription(LockDescription { class, .. }) => Some(class),
         Event::ParkBegin(park) => Some(park.blocker.class),
@@ -488,7 +512,7 @@ fn assert_late_uses_are_counted(
 
     let mut with_end: Vec<(ThreadId, Event<'_>)> = metadata();
     with_end.extend_from_slice(&events[..end]);
-    with_end.push((0, Event::ChainRetired(ChainRetired { chain })));
+    with_end.push((ThreadId::NONE, Event::ChainRetired(ChainRetired { chain })));
     with_end.extend_from_slice(&events[end..]);
     for analyzed in [
         analyze(&with_end, Limits::default()),

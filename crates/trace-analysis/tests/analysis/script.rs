@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use trace_format::{
-    ChainDescription, ChainRef, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit,
-    Event, ForwardResolved, Frame, LockDescription, LockId, LockRetired, LostNumber,
-    MethodDescription, PARK_DOMAINS, ThreadId, ThreadStart,
+    ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame, JavaThreadId,
+    LoaderId, LockDescription, LockId, LockRetired, LostNumber, MethodDescription, MethodId,
+    PARK_DOMAINS, ThreadId, ThreadStart,
 };
 
 /// A number that was taken but whose event is not in the trace.
@@ -37,13 +38,14 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
         .filter(|line| !line.is_empty())
     {
         let (line, lock) = line.split_once(" on L").unwrap_or((line, "1"));
-        let lock = PARK_DOMAINS + lock.trim().parse::<LockId>().expect("a lock");
+        let lock: u64 = lock.trim().parse().expect("a lock");
+        let lock = LockId(PARK_DOMAINS + lock);
         let words: Vec<&str> = line.split_whitespace().collect();
         let (&[time, thread, verb], arguments) = words.split_first_chunk().expect("three words");
         let time_ns = time.parse().expect("a time");
-        let thread = thread.trim_start_matches('T').parse().unwrap_or(0);
+        let thread = ThreadId(thread.trim_start_matches('T').parse().unwrap_or(0));
         if verb == "resolve" {
-            let forward_ref = arguments[0].parse().expect("a reference");
+            let forward_ref = forward_ref(arguments[0]);
             let chain = chain_id(arguments[1]);
             events.push((
                 thread,
@@ -80,9 +82,7 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
                     sequence,
                     time_ns,
                     chain: match arguments[0].strip_prefix("->") {
-                        Some(forward_ref) => {
-                            ChainRef::Forward(forward_ref.parse().expect("a reference"))
-                        }
+                        Some(number) => ChainRef::Forward(forward_ref(number)),
                         None => ChainRef::Chain(chain_id(arguments[0])),
                     },
                 }),
@@ -100,16 +100,20 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
 fn description(lock: LockId) -> Event<'static> {
     Event::LockDescription(LockDescription {
         lock,
-        class: 1,
-        mirrored_class: 0,
-        identity_hash: (lock - PARK_DOMAINS) as u32,
+        class: ClassId(1),
+        mirrored_class: ClassId::NONE,
+        identity_hash: (lock.0 - PARK_DOMAINS) as u32,
         monitor_address: 0,
     })
 }
 
 /// The chain of the single method `a`, `b`...
-pub(crate) fn chain_id(method: &str) -> u32 {
-    u32::from(method.as_bytes()[0])
+pub(crate) fn chain_id(method: &str) -> ChainId {
+    ChainId(method.as_bytes()[0].into())
+}
+
+fn forward_ref(number: &str) -> ForwardRef {
+    ForwardRef(number.parse().expect("a reference"))
 }
 
 /// Describes threads `T0` to `T9`, class `Lock`, and the methods and chains `a`
@@ -118,9 +122,9 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
     const NAMES: [&str; 10] = ["T0", "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9"];
     const METHODS: &str = "abcdefghijklmnopqrstuvwxyz";
     let threads = (0..).zip(NAMES).map(|(thread, name)| {
-        let (time_ns, java_id) = (0, thread.into());
+        let (time_ns, java_id) = (0, JavaThreadId(thread.into()));
         (
-            thread,
+            ThreadId(thread),
             Event::ThreadStart(ThreadStart {
                 time_ns,
                 java_id,
@@ -129,9 +133,9 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
         )
     });
     let class = Event::Class(ClassDescription {
-        class: 1,
-        super_class: 0,
-        loader: 0,
+        class: ClassId(1),
+        super_class: ClassId::NONE,
+        loader: LoaderId::NONE,
         name: "Lock",
         source_file: "Lock.java",
         loader_class: "",
@@ -139,22 +143,25 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
     let methods = METHODS.bytes().enumerate().flat_map(|(at, method)| {
         let id = u32::from(method);
         let method = Event::Method(MethodDescription {
-            method: id,
-            class: 1,
+            method: MethodId(id),
+            class: ClassId(1),
             name: &METHODS[at..=at],
             signature: "()V",
         });
         let frames = vec![Frame {
-            method: id,
+            method: MethodId(id),
             bci: 0,
             line: 1,
         }];
         let chain = Event::Chain(ChainDescription {
-            chain: id,
+            chain: ChainId(id),
             frames,
             truncated: false,
         });
-        [(0, method), (0, chain)]
+        [method, chain]
     });
-    threads.chain([(0, class)]).chain(methods).collect()
+    let code = [class].into_iter().chain(methods);
+    threads
+        .chain(code.map(|event| (ThreadId::NONE, event)))
+        .collect()
 }

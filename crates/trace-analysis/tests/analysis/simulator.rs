@@ -34,7 +34,7 @@ pub(crate) struct Rules {
 }
 
 /// The chain of code that re-acquires a monitor in `Object.wait`.
-const INSIDE_WAIT: ChainId = b'w' as ChainId;
+const INSIDE_WAIT: ChainId = ChainId(b'w' as u32);
 
 /// The monitor of an object.
 #[derive(Clone, Debug, Default)]
@@ -138,8 +138,8 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
         monitors: vec![Monitor::default(); rules.objects.into()],
         activities: vec![Activity::Running; threads],
         regions: vec![Vec::new(); threads],
-        next_lock: PARK_DOMAINS + 1,
-        next_forward_ref: 1,
+        next_lock: LockId(PARK_DOMAINS + 1),
+        next_forward_ref: ForwardRef(1),
         history: History {
             events: vec![Vec::new(); threads + 1],
             ..History::default()
@@ -189,7 +189,7 @@ impl Simulator {
         let innermost = self.regions[thread].last().copied();
         match (choice % 32, innermost) {
             (0..=13, _) if self.may_enter(thread, object) => {
-                let chain = ChainId::from(b'a' + choice / 32 + choice % 2 * 8);
+                let chain = ChainId((b'a' + choice / 32 + choice % 2 * 8).into());
                 if self.holds(thread, object) {
                     self.regions[thread].push((object, chain));
                 } else {
@@ -267,7 +267,7 @@ impl Simulator {
         if monitor.owner.is_some() || self.activities.iter().any(used) {
             return;
         }
-        if monitor.lock != 0 {
+        if monitor.lock != LockId::NONE {
             let (lock, sequence) = self.next_sequence(object);
             let jvm = self.activities.len();
             self.write(jvm, Event::LockRetired(LockRetired { lock, sequence }));

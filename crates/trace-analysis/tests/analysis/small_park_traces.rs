@@ -2,7 +2,7 @@
 //! them.
 
 use trace_analysis::{Counter, Counters, Limits};
-use trace_format::{Event, ThreadId};
+use trace_format::{Event, JavaThreadId, ThreadId};
 
 use crate::{found, park_script};
 
@@ -805,7 +805,7 @@ fn loss_does_not_hide_later_wakers() {
         35 T5 woken
         ",
     );
-    let is_lost = |event: &Event<'_>| matches!(event, Event::Unpark(unpark) if unpark.target == 5);
+    let is_lost = |event: &Event<'_>| matches!(event, Event::Unpark(unpark) if unpark.target == JavaThreadId(5));
     let (unparks, mut others): (Vec<_>, Vec<_>) = events
         .into_iter()
         .filter(|(_, event)| !is_lost(event))

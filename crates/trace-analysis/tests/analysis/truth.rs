@@ -377,7 +377,7 @@ fn name(thread: ThreadId) -> String {
 }
 
 fn method(chain: ChainId) -> String {
-    char::from(chain as u8).to_string()
+    char::from(chain.0 as u8).to_string()
 }
 
 /// Of an owner that is still inside its method nothing more than the thread is

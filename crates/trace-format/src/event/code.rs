@@ -1,13 +1,13 @@
 //! The events that describe classes, methods and call chains, and end them.
 
-use crate::event::{ChainId, ClassId, LoaderId, MethodId};
+use crate::id::{ChainId, ClassId, LoaderId, MethodId};
 
 /// Describes a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClassDescription<'a> {
     /// The class described.
     pub class: ClassId,
-    /// Its superclass; [`NONE`](crate::NONE) if that is `java.lang.Object` or
+    /// Its superclass; none if that is `java.lang.Object` or
     /// there is none.
     pub super_class: ClassId,
     /// Its class loader; 0 for the boot loader.

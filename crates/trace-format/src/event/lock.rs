@@ -1,11 +1,11 @@
 //! The events of contended monitors.
 
-use crate::event::{ChainId, ClassId, ForwardRef, LockId};
+use crate::id::{ChainId, ClassId, ForwardRef, LockId};
 
 /// How an exit event names the call chain of the code that held the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChainRef {
-    /// The chain itself; [`NONE`](crate::NONE) where it could not be recorded.
+    /// The chain itself; none where it could not be recorded.
     Chain(ChainId),
     /// The chain that a later [`ForwardResolved`] names: the lock was released
     /// by `Object.wait`, not by the method that acquired it.
@@ -22,7 +22,7 @@ pub struct LockDescription {
     pub class: ClassId,
     /// Where the object is a `java.lang.Class` (a static synchronized method, a
     /// class literal): the class that it stands for, else
-    /// [`NONE`](crate::NONE).
+    /// none.
     pub mirrored_class: ClassId,
     /// Identity hash code of the object locked.
     pub identity_hash: u32,

@@ -1,6 +1,6 @@
 //! The events that stand for lost ones.
 
-use crate::event::LockId;
+use crate::id::LockId;
 
 /// The writer took a sequence number, but its event was lost: the drainer could
 /// not keep up.

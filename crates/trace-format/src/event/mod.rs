@@ -1,10 +1,5 @@
 //! The vocabulary of a trace: every event that the tracer can write and the
 //! analysis can read, in decoded form.
-//!
-//! Identifiers are never reused within one trace (they are serial numbers, not
-//! addresses), so an event may be read before the metadata that it refers to
-//! without ever meaning something else. The value 0 of an identifier stands
-//! for "none" or "not known".
 
 mod code;
 mod lock;
@@ -21,32 +16,10 @@ pub use lock::{
     LockRetired,
 };
 pub use loss::{LostEvents, LostNumber};
-pub use park::{
-    Blocker, JavaThreadId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
-    Unpark,
-};
+pub use park::{Blocker, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark};
 pub use thread::{ThreadEnd, ThreadRename, ThreadStart};
 
-/// Serial number of a thread's tracer, unique within one trace.
-pub type ThreadId = u32;
-/// One incarnation of a lock: the time from the first contention on an
-/// inflated monitor to its deflation.
-pub type LockId = u64;
-/// Serial number of a class.
-pub type ClassId = u32;
-/// Serial number of a method.
-pub type MethodId = u32;
-/// Serial number of a call chain.
-pub type ChainId = u32;
-/// Identity of a class loader: the address of its `ClassLoaderData`, unique
-/// between two [`LoaderUnload`] of the same value in file order.
-pub type LoaderId = u64;
-/// A reference to a call chain that will be known only later (paper, section
-/// 3.2, "Conditional waiting").
-pub type ForwardRef = u64;
-
-/// The identifier that stands for "none" or "not known".
-pub const NONE: u32 = 0;
+use crate::id::LockId;
 
 /// One decoded event. Text borrows from the decoded chunk.
 ///

@@ -7,23 +7,16 @@
 //! Domains are numbered like locks, from 1 to [`PARK_DOMAINS`]; no lock has such
 //! a number.
 
-use crate::event::{ChainId, ClassId, LockId, NONE};
+use crate::id::{ChainId, ClassId, JavaThreadId, LockId, Permit};
 
 /// How many domains there are.
-pub const PARK_DOMAINS: LockId = 256;
-
-/// `Thread.getId()`: it names threads that have not written anything yet.
-pub type JavaThreadId = u64;
-
-/// One of the permits that a thread was given, numbered for each thread by
-/// itself; 0 is none.
-pub type Permit = u32;
+pub const PARK_DOMAINS: u64 = 256;
 
 /// The object that a parked thread waits for, as
 /// `LockSupport.getBlocker(Thread)` returns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Blocker {
-    /// Its class; [`NONE`] if there is no object.
+    /// Its class; [`ClassId::NONE`] if there is no object.
     pub class: ClassId,
     /// Its identity hash code.
     pub identity_hash: u32,
@@ -32,7 +25,7 @@ pub struct Blocker {
 impl Blocker {
     /// No object.
     pub const NONE: Self = Self {
-        class: NONE,
+        class: ClassId::NONE,
         identity_hash: 0,
     };
 }
@@ -63,8 +56,8 @@ pub struct ParkBegin {
     /// For how long at most.
     pub timeout: ParkTimeout,
     /// The thread that owned the blocker after the number was taken, as the
-    /// blocker's `getExclusiveOwnerThread()` says; 0 for none, and for
-    /// blockers that know no owner.
+    /// blocker's `getExclusiveOwnerThread()` says; none also for blockers that
+    /// know no owner.
     pub owner: JavaThreadId,
     /// The writer still stands in the queue where it stood when its previous
     /// park ended: it has not got what it wants in between. `false` also where
@@ -140,7 +133,7 @@ pub struct Unpark {
     pub time_ns: u64,
     /// The thread unparked.
     pub target: JavaThreadId,
-    /// The permit given; 0 if the target had one already.
+    /// The permit given; none if the target had one already.
     pub permit: Permit,
     /// What the target waited for when the writer looked; often nothing yet,
     /// and never anything in an interrupt.

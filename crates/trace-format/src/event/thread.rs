@@ -1,6 +1,6 @@
 //! The events that tell which threads there are.
 
-use crate::event::JavaThreadId;
+use crate::id::JavaThreadId;
 
 /// The writer thread started, attached, or was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

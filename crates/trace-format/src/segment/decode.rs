@@ -6,9 +6,9 @@ use super::{kind, other};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
     ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockRetired,
-    LostEvents, LostNumber, MethodDescription, MethodRetired, NONE, ThreadEnd, ThreadRename,
-    ThreadStart,
+    LostEvents, LostNumber, MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
 };
+use crate::id::{ClassId, ForwardRef};
 use crate::wire::ByteReader;
 
 /// A segment or a payload is not as its layout demands.
@@ -52,7 +52,7 @@ pub struct SegmentDecoder<'a> {
     input: ByteReader<'a>,
     len: usize,
     previous_time_ns: u64,
-    previous_forward_ref: u64,
+    previous_forward_ref: ForwardRef,
     parks: ParkState,
     locks: LockTable,
 }
@@ -64,7 +64,7 @@ impl<'a> SegmentDecoder<'a> {
             input: ByteReader::new(bytes),
             len: bytes.len(),
             previous_time_ns: 0,
-            previous_forward_ref: 0,
+            previous_forward_ref: ForwardRef::NONE,
             parks: ParkState::NEW,
             locks: LockTable::new(),
         }
@@ -92,7 +92,7 @@ impl<'a> SegmentDecoder<'a> {
         let slot = (argument != NEW_LOCK).then_some(argument);
         let (lock, mut state) = match slot {
             Some(slot) => self.locks.entry(slot).ok_or(Malformed::UnusedSlot(slot))?,
-            None => (self.input.varint()?, LockState::default()),
+            None => (self.input.number()?, LockState::default()),
         };
         let sequence = state.sequence.wrapping_add(self.input.varint()?);
         state.sequence = sequence;
@@ -103,7 +103,7 @@ impl<'a> SegmentDecoder<'a> {
             match kind {
                 kind::ENTER | kind::ENTER_SAME_CHAIN => {
                     if kind == kind::ENTER {
-                        state.enter_chain = self.input.varint_u32()?;
+                        state.enter_chain = self.input.number()?;
                     }
                     let chain = state.enter_chain;
                     Event::ContendedEnter(ContendedEnter {
@@ -115,7 +115,7 @@ impl<'a> SegmentDecoder<'a> {
                     })
                 }
                 kind::ENTER_AFTER_WAIT => {
-                    let chain = self.input.varint_u32()?;
+                    let chain = self.input.number()?;
                     Event::ContendedEnter(ContendedEnter {
                         lock,
                         sequence,
@@ -154,7 +154,7 @@ impl<'a> SegmentDecoder<'a> {
                 }
                 _ => {
                     if kind == kind::EXIT {
-                        state.exit_chain = self.input.varint_u32()?;
+                        state.exit_chain = self.input.number()?;
                     }
                     let chain = ChainRef::Chain(state.exit_chain);
                     Event::ContendedExit(ContendedExit {
@@ -173,27 +173,27 @@ impl<'a> SegmentDecoder<'a> {
     fn other_event(&mut self, type_byte: u8, argument: u8) -> Result<Event<'a>, Malformed> {
         Ok(match argument {
             other::LOCK_DESCRIPTION => Event::LockDescription(LockDescription {
-                lock: self.input.varint()?,
-                class: self.input.varint_u32()?,
-                mirrored_class: self.input.varint_u32()?,
-                identity_hash: self.input.varint_u32()?,
-                monitor_address: self.input.varint()?,
+                lock: self.input.number()?,
+                class: self.input.number()?,
+                mirrored_class: self.input.number()?,
+                identity_hash: self.input.number()?,
+                monitor_address: self.input.number()?,
             }),
             other::LOCK_RETIRED => Event::LockRetired(LockRetired {
-                lock: self.input.varint()?,
+                lock: self.input.number()?,
                 sequence: self.input.varint()?,
             }),
             other::FORWARD_RESOLVED => Event::ForwardResolved(ForwardResolved {
                 forward_ref: self.forward_ref()?,
-                chain: self.input.varint_u32()?,
+                chain: self.input.number()?,
             }),
             other::THREAD_START => Event::ThreadStart(ThreadStart {
                 time_ns: self.time_ns()?,
-                java_id: self.input.varint()?,
+                java_id: self.input.number()?,
                 name: self.input.text()?,
             }),
             other::THREAD_RENAME => Event::ThreadRename(ThreadRename {
-                java_id: self.input.varint()?,
+                java_id: self.input.number()?,
                 name: self.input.text()?,
             }),
             other::THREAD_END => Event::ThreadEnd(ThreadEnd {
@@ -201,35 +201,35 @@ impl<'a> SegmentDecoder<'a> {
             }),
             other::CLASS | other::SUBCLASS => Event::Class(ClassDescription {
                 super_class: if argument == other::CLASS {
-                    NONE
+                    ClassId::NONE
                 } else {
-                    self.input.varint_u32()?
+                    self.input.number()?
                 },
-                class: self.input.varint_u32()?,
-                loader: self.input.varint()?,
+                class: self.input.number()?,
+                loader: self.input.number()?,
                 name: self.input.text()?,
                 source_file: self.input.text()?,
                 loader_class: self.input.text()?,
             }),
             other::METHOD => Event::Method(MethodDescription {
-                method: self.input.varint_u32()?,
-                class: self.input.varint_u32()?,
+                method: self.input.number()?,
+                class: self.input.number()?,
                 name: self.input.text()?,
                 signature: self.input.text()?,
             }),
             other::CHAIN => self.chain()?,
             other::LOADER_UNLOAD => Event::LoaderUnload(LoaderUnload {
-                loader: self.input.varint()?,
+                loader: self.input.number()?,
                 time_ns: self.time_ns()?,
             }),
             other::CHAIN_RETIRED => Event::ChainRetired(ChainRetired {
-                chain: self.input.varint_u32()?,
+                chain: self.input.number()?,
             }),
             other::METHOD_RETIRED => Event::MethodRetired(MethodRetired {
-                method: self.input.varint_u32()?,
+                method: self.input.number()?,
             }),
             other::LOST_EVENTS => Event::LostEvents(LostEvents {
-                events: self.input.varint()?,
+                events: self.input.number()?,
             }),
             _ => return Err(Malformed::UnknownEvent(type_byte)),
         })
@@ -239,7 +239,7 @@ impl<'a> SegmentDecoder<'a> {
         /// Three numbers of at least one byte.
         const SHORTEST_FRAME: u64 = 3;
 
-        let chain = self.input.varint_u32()?;
+        let chain = self.input.number()?;
         let count = self.input.varint()?;
         let truncated = count % 2 == 1;
         let count = count / 2;
@@ -250,9 +250,9 @@ impl<'a> SegmentDecoder<'a> {
         let mut frames = Vec::with_capacity(count as usize);
         for _ in 0..count {
             frames.push(Frame {
-                method: self.input.varint_u32()?,
-                bci: minus_one(self.input.varint_u32()?),
-                line: minus_one(self.input.varint_u32()?),
+                method: self.input.number()?,
+                bci: minus_one(self.input.number()?),
+                line: minus_one(self.input.number()?),
             });
         }
         Ok(Event::Chain(ChainDescription {
@@ -268,8 +268,10 @@ impl<'a> SegmentDecoder<'a> {
         Ok(self.previous_time_ns)
     }
 
-    fn forward_ref(&mut self) -> Result<u64, Malformed> {
-        self.previous_forward_ref = self.previous_forward_ref.wrapping_add(self.input.varint()?);
+    fn forward_ref(&mut self) -> Result<ForwardRef, Malformed> {
+        let difference: u64 = self.input.varint()?;
+        self.previous_forward_ref =
+            ForwardRef(self.previous_forward_ref.0.wrapping_add(difference));
         Ok(self.previous_forward_ref)
     }
 }

@@ -6,10 +6,11 @@ use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::ParkState;
 use super::{kind, other};
 use crate::event::{
-    ChainDescription, ChainId, ChainRef, ChainRetired, ClassDescription, Event, ForwardResolved,
-    Frame, LoaderUnload, LockDescription, LockId, LockRetired, LostEvents, MethodDescription,
-    MethodRetired, NONE, ThreadEnd, ThreadRename, ThreadStart,
+    ChainDescription, ChainRef, ChainRetired, ClassDescription, Event, ForwardResolved, Frame,
+    LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, MethodRetired,
+    ThreadEnd, ThreadRename, ThreadStart,
 };
+use crate::id::{ChainId, ForwardRef, LockId};
 use crate::wire::ByteWriter;
 
 /// The event needs more bytes than are left; nothing has changed.
@@ -27,7 +28,7 @@ pub struct SegmentEncoder {
     events: u32,
     contains_metadata: bool,
     previous_time_ns: u64,
-    previous_forward_ref: u64,
+    previous_forward_ref: ForwardRef,
     parks: ParkState,
     locks: LockTable,
 }
@@ -46,7 +47,7 @@ impl SegmentEncoder {
             events: 0,
             contains_metadata: false,
             previous_time_ns: 0,
-            previous_forward_ref: 0,
+            previous_forward_ref: ForwardRef::NONE,
             parks: ParkState::NEW,
             locks: LockTable::new(),
         }
@@ -109,7 +110,7 @@ impl SegmentEncoder {
                         }
                     })?,
                     ChainRef::Forward(target) => {
-                        let difference = target.wrapping_sub(self.previous_forward_ref);
+                        let difference = target.0.wrapping_sub(self.previous_forward_ref.0);
                         self.lock_event(bytes, numbers, |_| {
                             (kind::EXIT_FORWARD, Some(difference))
                         })?;
@@ -161,9 +162,9 @@ impl SegmentEncoder {
             }) => {
                 self.other_event(bytes, other::LOCK_DESCRIPTION, |out| {
                     out.varint(lock)?;
-                    out.varint(class.into())?;
-                    out.varint(mirrored_class.into())?;
-                    out.varint(identity_hash.into())?;
+                    out.varint(class)?;
+                    out.varint(mirrored_class)?;
+                    out.varint(identity_hash)?;
                     out.varint(monitor_address)
                 })?;
             }
@@ -174,10 +175,10 @@ impl SegmentEncoder {
                 })?;
             }
             Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
-                let difference = forward_ref.wrapping_sub(self.previous_forward_ref);
+                let difference = forward_ref.0.wrapping_sub(self.previous_forward_ref.0);
                 self.other_event(bytes, other::FORWARD_RESOLVED, |out| {
                     out.varint(difference)?;
-                    out.varint(chain.into())
+                    out.varint(chain)
                 })?;
                 self.previous_forward_ref = forward_ref;
             }
@@ -213,16 +214,16 @@ impl SegmentEncoder {
                 source_file,
                 loader_class,
             }) => {
-                let argument = if super_class == NONE {
+                let argument = if super_class.is_none() {
                     other::CLASS
                 } else {
                     other::SUBCLASS
                 };
                 self.other_event(bytes, argument, |out| {
-                    if super_class != NONE {
-                        out.varint(super_class.into())?;
+                    if !super_class.is_none() {
+                        out.varint(super_class)?;
                     }
-                    out.varint(class.into())?;
+                    out.varint(class)?;
                     out.varint(loader)?;
                     out.text(name)?;
                     out.text(source_file)?;
@@ -236,8 +237,8 @@ impl SegmentEncoder {
                 signature,
             }) => {
                 self.other_event(bytes, other::METHOD, |out| {
-                    out.varint(method.into())?;
-                    out.varint(class.into())?;
+                    out.varint(method)?;
+                    out.varint(class)?;
                     out.text(name)?;
                     out.text(signature)
                 })?;
@@ -258,12 +259,10 @@ impl SegmentEncoder {
                 self.previous_time_ns = time_ns;
             }
             Event::ChainRetired(ChainRetired { chain }) => {
-                self.other_event(bytes, other::CHAIN_RETIRED, |out| out.varint(chain.into()))?;
+                self.other_event(bytes, other::CHAIN_RETIRED, |out| out.varint(chain))?;
             }
             Event::MethodRetired(MethodRetired { method }) => {
-                self.other_event(bytes, other::METHOD_RETIRED, |out| {
-                    out.varint(method.into())
-                })?;
+                self.other_event(bytes, other::METHOD_RETIRED, |out| out.varint(method))?;
             }
             Event::LostEvents(LostEvents { events }) => {
                 self.other_event(bytes, other::LOST_EVENTS, |out| out.varint(events))?;
@@ -282,10 +281,10 @@ impl SegmentEncoder {
         truncated: bool,
     ) -> Result<(), DoesNotFit> {
         self.other_event(bytes, other::CHAIN, |out| {
-            out.varint(chain.into())?;
+            out.varint(chain)?;
             out.varint(frames.len() as u64 * 2 + u64::from(truncated))?;
             for frame in frames {
-                out.varint(frame.method.into())?;
+                out.varint(frame.method)?;
                 out.varint(plus_one(frame.bci))?;
                 out.varint(plus_one(frame.line))?;
             }

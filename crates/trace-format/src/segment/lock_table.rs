@@ -1,7 +1,7 @@
 //! The recent locks of a segment. Encoder and decoder keep the same table.
 
-use crate::event::{Blocker, JavaThreadId, Permit};
-use crate::event::{ChainId, LockId};
+use crate::event::Blocker;
+use crate::id::{ChainId, JavaThreadId, LockId, Permit};
 
 /// Number of locks kept: one less than fits four bits.
 const SLOTS: usize = 15;
@@ -43,14 +43,14 @@ impl LockTable {
     pub(super) const fn new() -> Self {
         const FRESH: LockState = LockState {
             sequence: 0,
-            enter_chain: 0,
-            exit_chain: 0,
+            enter_chain: ChainId::NONE,
+            exit_chain: ChainId::NONE,
             blocker: Blocker::NONE,
-            target: 0,
-            permit: 0,
+            target: JavaThreadId::NONE,
+            permit: Permit::NONE,
         };
         Self {
-            locks: [0; SLOTS],
+            locks: [LockId::NONE; SLOTS],
             states: [FRESH; SLOTS],
             len: 0,
             next: 0,

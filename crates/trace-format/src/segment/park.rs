@@ -4,8 +4,8 @@ use super::decode::Malformed;
 use super::encode::DoesNotFit;
 use super::kind;
 use super::lock_table::LockState;
-use crate::event::Event;
-use crate::event::{Blocker, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark};
+use crate::event::{Blocker, Event, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark};
+use crate::id::{LockId, Permit};
 use crate::wire::{ByteReader, ByteWriter};
 
 /// The flags of each event.
@@ -34,7 +34,12 @@ mod flag {
 
 /// The JVM numbers the permits of a thread in steps; what is between tells how they
 /// were given.
-const PERMIT_STEP: Permit = 8;
+const PERMIT_STEP: u32 = 8;
+
+/// The permit that is mostly the next one.
+fn next_permit(permit: Permit) -> Permit {
+    Permit(permit.0.wrapping_add(PERMIT_STEP))
+}
 
 /// What a segment remembers of its thread's parks.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +53,7 @@ pub(super) struct ParkState {
 impl ParkState {
     pub(super) const NEW: Self = Self {
         is_parked: false,
-        permit: 0,
+        permit: Permit::NONE,
     };
 
     /// The state after a begin.
@@ -63,7 +68,7 @@ impl ParkState {
     pub(super) fn ended(self, park: &ParkEnd) -> Self {
         Self {
             is_parked: false,
-            permit: if park.permit == 0 {
+            permit: if park.permit.is_none() {
                 self.permit
             } else {
                 park.permit
@@ -74,7 +79,7 @@ impl ParkState {
 
 impl ParkBegin {
     /// The one that is mostly next.
-    fn usual((domain, sequence, time_ns): (u64, u64, u64), state: &LockState) -> Self {
+    fn usual((domain, sequence, time_ns): (LockId, u64, u64), state: &LockState) -> Self {
         Self {
             domain,
             sequence,
@@ -108,7 +113,7 @@ impl ParkBegin {
         out.byte(
             flag_if(same_blocker, flag::SAME_BLOCKER)
                 | flag_if(same_chain, flag::SAME_CHAIN)
-                | flag_if(self.owner != 0, flag::OWNER)
+                | flag_if(!self.owner.is_none(), flag::OWNER)
                 | flag_if(self.continued, flag::CONTINUED)
                 | timeout_flag,
         )?;
@@ -116,9 +121,9 @@ impl ParkBegin {
             encode_blocker(out, self.blocker)?;
         }
         if !same_chain {
-            out.varint(self.chain.into())?;
+            out.varint(self.chain)?;
         }
-        if self.owner != 0 {
+        if !self.owner.is_none() {
             out.varint(self.owner)?;
         }
         if let Some(timeout) = timeout {
@@ -138,9 +143,9 @@ impl ParkBegin {
             self.blocker = decode_blocker(input)?;
         }
         if flags & flag::SAME_CHAIN == 0 {
-            self.chain = input.varint_u32()?;
+            self.chain = input.number()?;
         }
-        self.owner = varint_if(flags & flag::OWNER, input)?;
+        self.owner = number_if(flags & flag::OWNER, input)?;
         self.continued = flags & flag::CONTINUED != 0;
         self.timeout = match flags & (flag::TIMEOUT_AFTER | flag::TIMEOUT_AT) {
             0 => ParkTimeout::None,
@@ -154,13 +159,13 @@ impl ParkBegin {
 
 impl ParkEnd {
     /// The one that is mostly next.
-    fn usual((domain, sequence, time_ns): (u64, u64, u64), parks: ParkState) -> Self {
+    fn usual((domain, sequence, time_ns): (LockId, u64, u64), parks: ParkState) -> Self {
         Self {
             domain,
             sequence,
             time_ns,
             reason: ParkEndReason::Unparked,
-            permit: parks.permit.wrapping_add(PERMIT_STEP),
+            permit: next_permit(parks.permit),
             ..Self::default()
         }
     }
@@ -175,13 +180,13 @@ impl ParkEnd {
 
     pub(super) fn encode(&self, out: &mut ByteWriter<'_>) -> Result<(), DoesNotFit> {
         out.byte(
-            flag_if(self.permit != 0, flag::PERMIT)
+            flag_if(!self.permit.is_none(), flag::PERMIT)
                 | flag_if(self.safepoint_ns != 0, flag::SAFEPOINT)
-                | flag_if(self.owner != 0, flag::OWNER)
+                | flag_if(!self.owner.is_none(), flag::OWNER)
                 | flag_if(self.unpark_elsewhere, flag::ELSEWHERE)
                 | (self.reason as u8) << flag::REASON_SHIFT,
         )?;
-        let values = [self.permit.into(), self.safepoint_ns, self.owner];
+        let values = [self.permit.into(), self.safepoint_ns, self.owner.into()];
         for value in values.into_iter().filter(|&value| value != 0) {
             out.varint(value)?;
         }
@@ -193,24 +198,24 @@ impl ParkEnd {
         self.reason = ParkEndReason::from_number(flags >> flag::REASON_SHIFT)
             .ok_or(Malformed::Flags(flags))?;
         if flags & flag::PERMIT != 0 {
-            self.permit = input.varint_u32()?;
+            self.permit = input.number()?;
         }
         self.unpark_elsewhere = flags & flag::ELSEWHERE != 0;
-        self.safepoint_ns = varint_if(flags & flag::SAFEPOINT, input)?;
-        self.owner = varint_if(flags & flag::OWNER, input)?;
+        self.safepoint_ns = number_if(flags & flag::SAFEPOINT, input)?;
+        self.owner = number_if(flags & flag::OWNER, input)?;
         Ok(())
     }
 }
 
 impl Unpark {
     /// The one that is mostly next.
-    fn usual((domain, sequence, time_ns): (u64, u64, u64), state: &LockState) -> Self {
+    fn usual((domain, sequence, time_ns): (LockId, u64, u64), state: &LockState) -> Self {
         Self {
             domain,
             sequence,
             time_ns,
             target: state.target,
-            permit: state.permit.wrapping_add(PERMIT_STEP),
+            permit: next_permit(state.permit),
             blocker: state.blocker,
             chain: state.exit_chain,
             ..Self::default()
@@ -235,18 +240,18 @@ impl Unpark {
         out.byte(
             flag_if(same_blocker, flag::SAME_BLOCKER)
                 | flag_if(same_chain, flag::SAME_CHAIN)
-                | flag_if(self.owner != 0, flag::OWNER)
+                | flag_if(!self.owner.is_none(), flag::OWNER)
                 | flag_if(self.interrupt, flag::INTERRUPT),
         )?;
         out.varint(self.target)?;
-        out.varint(self.permit.into())?;
+        out.varint(self.permit)?;
         if !same_blocker {
             encode_blocker(out, self.blocker)?;
         }
         if !same_chain {
-            out.varint(self.chain.into())?;
+            out.varint(self.chain)?;
         }
-        if self.owner != 0 {
+        if !self.owner.is_none() {
             out.varint(self.owner)?;
         }
         Ok(())
@@ -261,15 +266,15 @@ impl Unpark {
 
     fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         let flags = input.byte()?;
-        self.target = input.varint()?;
-        self.permit = input.varint_u32()?;
+        self.target = input.number()?;
+        self.permit = input.number()?;
         if flags & flag::SAME_BLOCKER == 0 {
             self.blocker = decode_blocker(input)?;
         }
         if flags & flag::SAME_CHAIN == 0 {
-            self.chain = input.varint_u32()?;
+            self.chain = input.number()?;
         }
-        self.owner = varint_if(flags & flag::OWNER, input)?;
+        self.owner = number_if(flags & flag::OWNER, input)?;
         self.interrupt = flags & flag::INTERRUPT != 0;
         Ok(())
     }
@@ -278,7 +283,7 @@ impl Unpark {
 /// Decodes what follows an event's domain, sequence and time, and remembers it.
 pub(super) fn decode<'a>(
     kind: u8,
-    numbers: (u64, u64, u64),
+    numbers: (LockId, u64, u64),
     input: &mut ByteReader<'_>,
     parks: &mut ParkState,
     state: &mut LockState,
@@ -303,7 +308,7 @@ pub(super) fn decode<'a>(
         _ => {
             let mut event = ParkEnd::usual(numbers, *parks);
             if kind == kind::PARK_END {
-                event.permit = 0;
+                event.permit = Permit::NONE;
                 event.decode(input)?;
             }
             *parks = parks.ended(&event);
@@ -322,18 +327,25 @@ fn flag_if(condition: bool, flag: u8) -> u8 {
     if condition { flag } else { 0 }
 }
 
-fn varint_if(flag: u8, input: &mut ByteReader<'_>) -> Result<u64, Malformed> {
-    if flag == 0 { Ok(0) } else { input.varint() }
+/// A number that is 0 where the flag is not set.
+fn number_if<T: Default + TryFrom<u64>>(
+    flag: u8,
+    input: &mut ByteReader<'_>,
+) -> Result<T, Malformed> {
+    match flag {
+        0 => Ok(T::default()),
+        _ => input.number(),
+    }
 }
 
 fn encode_blocker(out: &mut ByteWriter<'_>, blocker: Blocker) -> Result<(), DoesNotFit> {
-    out.varint(blocker.class.into())?;
-    out.varint(blocker.identity_hash.into())
+    out.varint(blocker.class)?;
+    out.varint(blocker.identity_hash)
 }
 
 fn decode_blocker(input: &mut ByteReader<'_>) -> Result<Blocker, Malformed> {
     Ok(Blocker {
-        class: input.varint_u32()?,
-        identity_hash: input.varint_u32()?,
+        class: input.number()?,
+        identity_hash: input.number()?,
     })
 }

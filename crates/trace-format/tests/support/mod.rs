@@ -3,21 +3,27 @@
 // Each test file compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
 
+use std::fmt::Debug;
+
 use proptest::prelude::*;
 use trace_format::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription,
-    LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, SegmentEncoder, ThreadEnd, ThreadRename, ThreadStart, Unpark,
+    ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, JavaThreadId, LoaderUnload,
+    LockDescription, LockId, LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired,
+    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentEncoder, ThreadEnd,
+    ThreadRename, ThreadStart, Unpark,
 };
 
 /// Numbers of every length, near ones often repeated.
-pub(crate) fn number() -> impl Strategy<Value = u64> {
-    prop_oneof![4 => 0..20u64, 2 => 0..100_000u64, 1 => any::<u64>()]
+pub(crate) fn number<T: TryFrom<u64> + Debug>() -> impl Strategy<Value = T> {
+    let numbers = prop_oneof![4 => 0..20u64, 2 => 0..100_000u64, 1 => any::<u64>()];
+    numbers.prop_filter_map("not of the type", |number| T::try_from(number).ok())
 }
 
-fn id() -> impl Strategy<Value = u32> {
-    prop_oneof![3 => 0..20u32, 1 => any::<u32>()]
+/// The same for types of 32 bits.
+fn id<T: TryFrom<u64> + Debug>() -> impl Strategy<Value = T> {
+    let numbers = prop_oneof![3 => 0..20u32, 1 => any::<u32>()];
+    numbers.prop_filter_map("not of the type", |number| T::try_from(number.into()).ok())
 }
 
 /// Text whose length takes two bytes.
@@ -93,7 +99,7 @@ fn blocker() -> impl Strategy<Value = Blocker> {
 }
 
 fn park_event() -> impl Strategy<Value = Event<'static>> {
-    let numbers = || (1..4u64, number(), number());
+    let numbers = || ((1..4u64).prop_map(LockId), number(), number());
     let timeout = prop_oneof![
         Just(ParkTimeout::None),
         number().prop_map(ParkTimeout::After),
@@ -242,7 +248,8 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
     let rarely = |value: u64| prop_oneof![9 => Just(0), 1 => Just(value)];
     (0..3u8, 1..3u64, 1..4u32, rarely(1), rarely(2)).prop_map(
         |(what, domain, permit, owner, other)| {
-            let (sequence, time_ns, permit) = (1, 1, 8 * permit);
+            let (domain, owner, permit) = (LockId(domain), JavaThreadId(owner), Permit(8 * permit));
+            let (sequence, time_ns) = (1, 1);
             match what {
                 0 => Event::ParkBegin(ParkBegin {
                     domain,

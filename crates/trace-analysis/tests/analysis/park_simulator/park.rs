@@ -1,6 +1,8 @@
 //! How threads park: `LockSupport.park`, and below it `Parker::park`.
 
-use trace_format::{ChainId, Event, LockId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout};
+use trace_format::{
+    ChainId, Event, JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
+};
 
 use super::{Frame, Given, Simulator, blocker, thread_id};
 use crate::park_history::{Kind, Object, Park, ParkEnded, Told, What};
@@ -237,7 +239,7 @@ impl Simulator {
             } else {
                 ParkTimeout::None
             },
-            owner: self.owner_id(shows),
+            owner: JavaThreadId(self.owner_id(shows)),
             continued,
             chain: parking.chain(),
         };
@@ -288,9 +290,9 @@ impl Simulator {
             sequence: number.sequence,
             time_ns: number.time_ns,
             reason,
-            permit: woken.permit.map_or(0, |given| given.permit),
+            permit: woken.permit.map_or(Permit::NONE, |given| given.permit),
             unpark_elsewhere: unseen && object.kind != Kind::Nothing,
-            owner: self.owner_id(shows),
+            owner: JavaThreadId(self.owner_id(shows)),
             safepoint_ns,
         };
         self.write(thread, Event::ParkEnd(event));

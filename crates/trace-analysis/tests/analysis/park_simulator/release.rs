@@ -1,6 +1,6 @@
 //! How threads release, and how they unpark and interrupt each other.
 
-use trace_format::{ChainId, Event, LockId, Unpark};
+use trace_format::{ChainId, Event, JavaThreadId, LockId, Permit, Unpark};
 
 use super::{Frame, Given, Role, Simulator, Status, blocker, thread_id};
 use crate::park_history::{Kind, Told, What};
@@ -262,11 +262,11 @@ impl Simulator {
     /// `Parker::unpark`. A permit is of no use to a thread that has one.
     fn give_permit(&mut self, thread: usize, unparking: &Unparking, told: usize) {
         let target = &mut self.threads[unparking.target];
-        let mut permit = 0;
+        let mut permit = Permit::NONE;
         let interrupt = unparking.role == Role::Interrupt;
         let told_event = self.history.tells[told];
         if target.permit.is_none() {
-            target.last_permit += 1;
+            target.last_permit.0 += 1;
             permit = target.last_permit;
             target.permit = Some(Given {
                 permit,
@@ -279,10 +279,10 @@ impl Simulator {
             domain: told_event.domain,
             sequence: told_event.sequence,
             time_ns: told_event.time_ns,
-            target: unparking.target as u64,
+            target: JavaThreadId(unparking.target as u64),
             permit,
             blocker: blocker(told_event.object),
-            owner: self.owner_id(told_event.shows),
+            owner: JavaThreadId(self.owner_id(told_event.shows)),
             interrupt,
             chain: unparking.chain(),
         };

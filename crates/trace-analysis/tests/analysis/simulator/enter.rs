@@ -1,6 +1,8 @@
 //! How threads acquire monitors.
 
-use trace_format::{ContendedEnter, ContendedEntered, Event, LockDescription, ThreadId};
+use trace_format::{
+    ClassId, ContendedEnter, ContendedEntered, Event, LockDescription, LockId, ThreadId,
+};
 
 use super::{Activity, Enter, Owner, Simulator, Wish};
 use crate::history::TrueWait;
@@ -20,13 +22,13 @@ impl Simulator {
 
     fn write_enter(&mut self, thread: usize, wish: Wish) {
         let object = wish.object;
-        if self.monitors[object].lock == 0 {
+        if self.monitors[object].lock == LockId::NONE {
             self.monitors[object].lock = self.next_lock;
-            self.next_lock += 1;
+            self.next_lock.0 += 1;
             let description = Event::LockDescription(LockDescription {
                 lock: self.monitors[object].lock,
-                class: 1,
-                mirrored_class: 0,
+                class: ClassId(1),
+                mirrored_class: ClassId::NONE,
                 identity_hash: object as u32 + 1,
                 monitor_address: 0,
             });
@@ -113,7 +115,7 @@ impl Simulator {
         self.history.waits.push(TrueWait {
             object,
             lock,
-            thread: thread as ThreadId,
+            thread: ThreadId(thread as u32),
             chain: wish.chain,
             after_wait: wish.after_wait.is_some(),
             start_ns: enter.time_ns,

@@ -1,6 +1,8 @@
 //! How threads release monitors, and wait in `Object.wait`.
 
-use trace_format::{ChainId, ChainRef, ContendedExit, Event, ForwardResolved, ThreadId};
+use trace_format::{
+    ChainId, ChainRef, ContendedExit, Event, ForwardRef, ForwardResolved, LockId, ThreadId,
+};
 
 use super::{Activity, INSIDE_WAIT, Owner, Release, Simulator, Wish};
 use crate::history::{Exit, Hold};
@@ -22,7 +24,7 @@ impl Simulator {
             object,
             chain,
             to_wait: to_wait.then_some(pending),
-            resolves: if to_wait { 0 } else { pending },
+            resolves: if to_wait { ForwardRef::NONE } else { pending },
             exit: None,
             released: false,
         };
@@ -39,12 +41,12 @@ impl Simulator {
     /// needs it if the lock has no identity: they are notified, not blocked.
     fn take_exit_number(&mut self, release: &mut Release) {
         let object = release.object;
-        if self.monitors[object].queue.is_empty() || self.monitors[object].lock == 0 {
+        if self.monitors[object].queue.is_empty() || self.monitors[object].lock == LockId::NONE {
             return;
         }
-        if release.to_wait == Some(0) {
+        if release.to_wait == Some(ForwardRef::NONE) {
             release.to_wait = Some(self.next_forward_ref);
-            self.next_forward_ref += 1;
+            self.next_forward_ref.0 += 1;
         }
         let (lock, sequence) = self.next_sequence(object);
         let (time_ns, forward_ref) = (self.now_ns, release.to_wait);
@@ -92,7 +94,7 @@ impl Simulator {
             .expect("the thread");
         self.history.holds.push(Hold {
             object: release.object,
-            thread: thread as ThreadId,
+            thread: ThreadId(thread as u32),
             chain: release.chain,
             start_ns: owner.since_ns,
             end_ns: self.now_ns,
@@ -121,7 +123,7 @@ impl Simulator {
                 }),
             );
         }
-        if release.resolves != 0 {
+        if release.resolves != ForwardRef::NONE {
             let forward_ref = release.resolves;
             self.write(
                 thread,
