@@ -53,11 +53,14 @@ void LockTraceLastWalk::keep(int length, int visited_frames) {
 // ---------------------------------------------------------------------------
 // The walk
 
+// The interpreter and most stubs set no pc in the anchor: it is the return address of
+// their call into the VM. make_walkable() would read it, but only since JDK-8161598.
 LockTraceStackTop::LockTraceStackTop(JavaThread* thread) : sp(NULL), pc(NULL) {
   if (thread->has_last_Java_frame()) {
-    thread->frame_anchor()->make_walkable(thread);
     sp = thread->last_Java_sp();
     pc = thread->last_Java_pc();
+    if (pc == NULL) pc = (address) sp[-1];
+    assert(pc != NULL, "the call into the VM has left its return address");
   } else if (thread->locktrace()->leaf_frame() != NULL) {
     LockTraceCallerOfLeaf caller(thread->locktrace()->leaf_frame());
     sp = caller.sp;

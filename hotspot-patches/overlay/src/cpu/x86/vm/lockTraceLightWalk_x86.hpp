@@ -14,16 +14,16 @@
 #ifdef AMD64
 
 // A return address in compiled code, and the size of the frame that it leads to; or
-// nothing, which is at no address.
+// nothing, which is at no address, not at NULL either.
 class LockTraceCode VALUE_OBJ_CLASS_SPEC {
  private:
   enum { frame_bits = 16 };
-  uint64_t _pc_and_frame_words;   // addresses have 47 bits
+  uint64_t _pc_and_frame_words;   // addresses have 47 bits, so that none has all of 48 set
 
  public:
   enum { max_frame_words = (1 << frame_bits) - 1 };
 
-  LockTraceCode() : _pc_and_frame_words(0) {}
+  LockTraceCode() : _pc_and_frame_words(~UCONST64(0)) {}
   LockTraceCode(address pc, int frame_words)
     : _pc_and_frame_words((uint64_t) (uintptr_t) pc << frame_bits | (uint16_t) frame_words) {}
 

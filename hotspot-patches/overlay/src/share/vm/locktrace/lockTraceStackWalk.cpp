@@ -29,6 +29,8 @@ LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames
                                            _uses(0), _frames_outside(0) {
 #ifdef AMD64
   _pcs.clear(LockTrace::code_epoch());
+  guarantee(!LockContentionVerifyReturnBarriers || (_pcs.find(NULL) == NULL && _pcs.find_stub(NULL) == NULL),
+            "locktrace: an empty place is taken for code at NULL");
 #endif
 }
 
