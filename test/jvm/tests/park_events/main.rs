@@ -369,6 +369,28 @@ fn at_random() {
     });
 }
 
+/// A permit that was given to another thread, which has ended, wakes a thread for no
+/// reason of its own: no unpark of it is missing.
+#[test]
+fn with_permits_of_ended_threads() {
+    check_program(&["scenarios.StrayPermits"], &[], |_, run| {
+        let log = ParkLog::read(&run.trace());
+        permits::check(&log);
+        let mut early = 0;
+        for words in run.lines_of("early") {
+            let thread = log.thread(words[0]);
+            let [_, end] = thread.parks()[0];
+            let is_spurious = matches!(
+                &end.action,
+                ParkAction::End { reason, permit: 0, .. } if reason == "spurious"
+            );
+            assert!(is_spurious, "{end} of {}", thread.name);
+            early += 1;
+        }
+        assert!(early > 0, "no thread found a permit");
+    });
+}
+
 /// The tracer changes nothing in who gets which lock, or whether at all: the program
 /// ends, and none of what it counted is lost.
 #[test]

@@ -173,6 +173,10 @@ void LockTrace::thread_start(JavaThread* thread) {
 void LockTrace::thread_end(JavaThread* thread) {
   LockTraceThread* state = thread->locktrace();
   state->_ended = true;
+  oop java_thread = thread->threadObj();
+  if (enabled() && java_thread != NULL) {
+    LockTraceParker::thread_ends(thread->parker(), (uint64_t) java_lang_Thread::thread_id(java_thread));
+  }
   LockTraceStackWalk::release(thread);
   if (state->_tracer == NULL) return;
   lct_thread_end(state->_tracer, os::javaTimeNanos());

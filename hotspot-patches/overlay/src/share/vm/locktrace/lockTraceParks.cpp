@@ -183,8 +183,9 @@ void LockTracePark::woken(int permit, int status) {
 }
 
 uint8_t LockTracePark::reason() const {
-  if (LockTraceParker::is_interrupt(_permit)) return LCT_PARK_INTERRUPTED;
-  if (_permit != 0) return _waited ? LCT_PARK_UNPARKED : LCT_PARK_PERMIT_AVAILABLE;
+  bool woken = _permit != 0 && !LockTraceParker::is_stray(_permit);
+  if (woken && LockTraceParker::is_interrupt(_permit)) return LCT_PARK_INTERRUPTED;
+  if (woken) return _waited ? LCT_PARK_UNPARKED : LCT_PARK_PERMIT_AVAILABLE;
   if (_timed_out || _no_time) return LCT_PARK_TIMED_OUT;
   return _thread->osthread()->interrupted() ? LCT_PARK_INTERRUPTED : LCT_PARK_SPURIOUS;
 }
@@ -203,8 +204,8 @@ void LockTracePark::end() {
   event.time_ns = now_ns;
   event.safepoint_ns = LockTrace::safepoint_clock(now_ns) - _safepoint_ns;
   event.owner = blocker.owner();
-  event.permit = LockTraceParker::is_untold(_permit) ? 0 : _permit;
-  event.unpark_elsewhere = LockTraceParker::is_unseen(_permit) && !blocker.is_null();
+  event.permit = LockTraceParker::told(_permit);
+  event.unpark_elsewhere = event.permit != 0 && LockTraceParker::is_unseen(_permit) && !blocker.is_null();
   event.reason = reason();
   lct_park_end(_tracer, &event);
 
@@ -235,6 +236,7 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _cycles = LockTraceCycles(_thread->locktrace());
   _cycles.begin_part();
   _event.target = (uint64_t) java_lang_Thread::thread_id(target());
+  _too_late = !java_lang_Thread::is_alive(target());
   // An interrupt holds the Threads_lock, so nothing may reach a safepoint. It
   // releases no lock, so what the target waits for does not matter.
   LockTraceBlocker blocker(_thread, interrupt ? (oop) NULL : java_lang_Thread::park_blocker(target()));
@@ -272,6 +274,18 @@ int LockTraceParker::new_permit() {
   }
   if (unpark->_event.interrupt) permit |= interrupt_bit;
   if (unpark->_event.blocker_class == 0) permit |= unseen_bit;
+  if (unpark->_too_late || unpark->_event.target == _ended_thread) return (int) (permit | stray_bits);
   unpark->_event.permit = permit;
   return (int) permit;
+}
+
+// A permit that the thread leaves behind stays, as it does without tracing, and
+// wakes the next thread that gets the parker.
+void LockTraceParker::thread_ends(Parker* parker, uint64_t thread) {
+  int status = pthread_mutex_lock(parker->_mutex);
+  assert(status == 0, "invariant");
+  if (parker->_counter > 0) parker->_counter |= stray_bits;
+  parker->_locktrace._ended_thread = thread;
+  status = pthread_mutex_unlock(parker->_mutex);
+  assert(status == 0, "invariant");
 }

@@ -114,6 +114,7 @@ class LockTraceUnpark : public StackObj {
   JavaThread* _thread;   // the writer, NULL: nothing to trace
   LctThread*  _tracer;
   LctUnpark   _event;
+  bool        _too_late;   // the target had ended before
   LockTraceCycles _cycles;   // before the unpark
 
   void begin(Handle target, bool interrupt);

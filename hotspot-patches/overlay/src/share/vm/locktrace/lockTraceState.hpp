@@ -21,6 +21,7 @@ class LockTraceCallChain;
 class LockTracePark;
 class LockTraceUnpark;
 class LockTraceWait;
+class Parker;
 
 // In ObjectMonitor: the lock's incarnation, its sequence numbers, and what makes
 // its next release worth an event. All zero while nobody has contended for the
@@ -117,21 +118,31 @@ inline uint32_t LockTraceThread::next_hook_weight() {
 // In Parker. Numbers the permits: while tracing, the parker's counter holds the
 // permit's number where it is 1 otherwise. The lower bits tell how it was given.
 // Guarded by the parker's mutex. Parkers outlive their threads, so the numbers
-// of a thread need not begin at 1.
+// of a thread need not start at 1, and a permit for one thread may wake the next.
 class LockTraceParker {
  private:
-  enum { interrupt_bit = 1, unseen_bit = 2, untold_bit = 4, number_shift = 3, max_permits = (1 << 28) - 1 };
+  enum {
+    interrupt_bit = 1, unseen_bit = 2, untold_bit = 4, number_shift = 3, max_permits = (1 << 28) - 1,
+    stray_bits = unseen_bit | untold_bit   // only ever together
+  };
   uint32_t _permits;
+  uint64_t _ended_thread;   // Thread.getId() of the last one that ended; 0: none
 
  public:
-  LockTraceParker() : _permits(0) {}
+  LockTraceParker() : _permits(0), _ended_thread(0) {}
 
   int new_permit();
+  // The thread that the parker belongs to ends.
+  static void thread_ends(Parker* parker, uint64_t thread);
+
   static bool is_interrupt(uint32_t permit) { return (permit & interrupt_bit) != 0; }
   // The unpark did not see what the target waited for.
   static bool is_unseen(uint32_t permit) { return (permit & unseen_bit) != 0; }
-  // No event tells about the unpark.
-  static bool is_untold(uint32_t permit) { return (permit & untold_bit) != 0; }
+  // The permit was meant for a thread that used the parker before.
+  static bool is_stray(uint32_t permit) { return (permit & stray_bits) == stray_bits; }
+  // The number by which the event of the unpark knows the permit; 0 if no event
+  // tells about it.
+  static uint32_t told(uint32_t permit) { return (permit & untold_bit) == 0 ? permit : 0; }
 };
 
 // In Klass and Method: the identifier that the trace knows the entity by and
