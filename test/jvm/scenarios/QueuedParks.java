@@ -17,7 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class QueuedParks {
     private static final int ROUNDS = 8;
-    private static final long BRIEF_NANOS = 50_000_000;
+    /** On a busy machine, too, it is not over before the thread parks. */
+    private static final long BRIEF_NANOS = 1_000_000_000;
 
     private final Mutex mutex = new Mutex();
     private final Condition condition = mutex.newCondition();
@@ -212,7 +213,12 @@ public final class QueuedParks {
         @Override
         protected boolean tryAcquire(int ignored) {
             Thread thread = Thread.currentThread();
-            boolean acquired = compareAndSetState(0, 1);
+            boolean acquired;
+            do {
+                acquired = compareAndSetState(0, 1);
+                // Whoever acquired the mutex may lose the processor before it says that it
+                // is the owner. Who gave up then would park without an owner to be seen.
+            } while (!acquired && getExclusiveOwnerThread() == null);
             if (acquired) {
                 setExclusiveOwnerThread(thread);
             }
