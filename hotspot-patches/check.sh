@@ -35,6 +35,12 @@ for hook in $(in_series | uniq --repeated); do
   problem "the series names $hook twice"
 done
 
+# What stands behind a hook decides whether it is applied, so a slip must not pass
+# for a comment.
+while read -r hook note; do
+  [[ -z $note || $note =~ ^'# needs: '[^[:space:]] ]] || problem "the series says of $hook what nobody reads: $note"
+done < <(grep '^[^#]' series)
+
 printf '%5s %7s  %s\n' added removed hook
 total_added=0 total_removed=0
 for hook in $(in_folder); do

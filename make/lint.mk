@@ -7,6 +7,7 @@ lint: test-packages ## rustfmt, clippy, shellcheck, hooks, licences
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	hotspot-patches/check.sh
+	hotspot-patches/test-needs.sh
 	scripts/check-licences.sh
 	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh bench/hook-costs bench/report-speed bench/run .ci/run
 

@@ -13,10 +13,12 @@ readonly RUNTIME_MAKE=$ROOT/make/hotspot
 apply_hooks() {
   local hotspot=$1 hook output failed=0
   while read -r hook; do
-    if output=$(patch --directory="$hotspot" -p1 --batch --fuzz=0 --no-backup-if-mismatch <"$PATCHES/hooks/$hook"); then
-      echo "applies  $hook"
+    if ! is_needed "$hook" "$hotspot"; then
+      echo "not needed  $hook: this update has no \"$(need_of "$hook")\""
+    elif output=$(patch --directory="$hotspot" -p1 --batch --fuzz=0 --no-backup-if-mismatch <"$PATCHES/hooks/$hook"); then
+      echo "applies     $hook"
     else
-      echo "FAILED   $hook"
+      echo "FAILED      $hook"
       printf '%s\n' "$output"
       failed=1
     fi
@@ -29,13 +31,39 @@ series() {
   sed -E 's/[[:space:]]*(#.*)?$//; /^$/d' "$PATCHES/series"
 }
 
+# need_of HOOK: the text that says, where upstream has it, that the hook is needed;
+# nothing for a hook that always is.
+need_of() {
+  awk -v hook="$1" '$1 == hook && sub(/^[^#]*# needs: /, "")' "$PATCHES/series"
+}
+
+# is_needed HOOK HOTSPOT: decided by the source, not by whether the patch applies. A
+# file that is not there decides nothing: then the hook has to apply, and fails.
+is_needed() {
+  local hook=$1 hotspot=$2 need file
+  need=$(need_of "$hook")
+  [[ -n $need ]] || return 0
+  while read -r file; do
+    if [[ ! -f $hotspot/$file ]] || grep --quiet --fixed-strings -e "$need" "$hotspot/$file"; then
+      return 0
+    fi
+  done < <(files_of "$hook")
+  return 1
+}
+
+# files_of HOOK...: upstream's files that the hooks patch.
+files_of() {
+  sed -n 's|^--- a/||p' "${@/#/$PATCHES/hooks/}" | sort -u
+}
+
 # verify_hooks: applies the series to a copy of the files that it touches.
 verify_hooks() {
   local copy status=0
   copy=$(mktemp -d)
   (
     cd "$FOREST/hotspot"
-    series | sed "s|^|$PATCHES/hooks/|" | xargs sed -n 's|^--- a/||p' | sort -u | xargs cp --parents --target-directory="$copy"
+    mapfile -t hooks < <(series)
+    files_of "${hooks[@]}" | xargs cp --parents --target-directory="$copy"
   ) || true
   apply_hooks "$copy" || status=$?
   rm -rf "$copy"
