@@ -24,13 +24,14 @@ uint64_t LockTraceFrameKey::interpreted(LctThread* tracer, Method* method, int b
 }
 
 LockTraceFrames::LockTraceFrames(JavaThread* thread, oop entering)
-    : _map(thread, false), _entering(entering), _at_end(false) {
+    : _map(thread, false), _entering(entering), _at_leaf_call(false), _at_end(false) {
   void* leaf_frame = thread->locktrace()->leaf_frame();
   if (thread->has_last_Java_frame()) {
     _frame = thread->last_frame();
   } else if (leaf_frame != NULL) {
     LockTraceCallerOfLeaf caller(leaf_frame);
     _frame = frame(caller.sp, caller.fp, caller.pc);
+    _at_leaf_call = true;
   } else {
     _at_end = true;
     return;
@@ -40,6 +41,7 @@ LockTraceFrames::LockTraceFrames(JavaThread* thread, oop entering)
 
 void LockTraceFrames::next() {
   _entering = NULL;
+  _at_leaf_call = false;
   if (_frame.is_first_frame()) { _at_end = true; return; }
   _frame = _frame.sender(&_map);
   skip_other_frames();

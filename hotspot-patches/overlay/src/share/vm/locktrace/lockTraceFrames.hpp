@@ -31,6 +31,10 @@ class LockTraceFrameKey : AllStatic {
 // its C++ frame, see LockTraceLeafCaller. By the C calling convention that begins
 // with the saved frame pointer and the return address.
 struct LockTraceCallerOfLeaf : public StackObj {
+  // The position of the call is described this many bytes before its end, and not at
+  // the return address: that of a safepoint poll which follows is described there.
+  enum { description_distance = 1 };
+
   intptr_t* const sp;
   intptr_t* const fp;
   const address   pc;
@@ -46,6 +50,7 @@ class LockTraceFrames : public StackObj {
   frame       _frame;
   RegisterMap _map;
   oop         _entering;  // until the innermost frame is passed
+  bool        _at_leaf_call;
   bool        _at_end;
 
   void skip_other_frames();
@@ -57,6 +62,11 @@ class LockTraceFrames : public StackObj {
 
   bool at_end() const { return _at_end; }
   void next();
+
+  // Where a compiled frame's position is described.
+  address described_pc() const {
+    return _at_leaf_call ? _frame.pc() - LockTraceCallerOfLeaf::description_distance : _frame.pc();
+  }
 
   const frame& current() const { return _frame; }
 

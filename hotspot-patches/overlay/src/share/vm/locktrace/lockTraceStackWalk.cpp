@@ -223,11 +223,12 @@ static void append(GrowableArray<LctFrame>* frames, LctThread* tracer, Method* m
 }
 
 // Appends the methods inlined at pc, innermost first, and the compiled method
-// itself. While tracing, the compilers describe the position of every call,
-// leaf calls included (DebugNonSafepoints). Positions of leaf calls that follow
-// each other in the same scope share the last one's description: hence "near".
+// itself. While tracing, the compilers describe the position of every call, those
+// of the leaf calls that release monitors included. The description of another
+// position, however near, proves nothing: without one for pc itself nothing is
+// known but the compiled method.
 static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, nmethod* code, address pc) {
-  PcDesc* desc = code->is_native_method() ? (PcDesc*) NULL : code->pc_desc_near(pc);
+  PcDesc* desc = code->is_native_method() ? (PcDesc*) NULL : code->pc_desc_at(pc);
   int offset = desc == NULL ? (int) DebugInformationRecorder::serialized_null : desc->scope_decode_offset();
   if (offset == DebugInformationRecorder::serialized_null) {
     append(frames, tracer, code->method(), -1);
@@ -251,7 +252,7 @@ uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop ente
   for (LockTraceFrames walk(thread, entering); count < _length && !walk.at_end(); walk.next(), count++) {
     nmethod* code = walk.code();
     if (code != NULL) {
-      append_compiled(&frames, tracer, code, walk.current().pc());
+      append_compiled(&frames, tracer, code, walk.described_pc());
     } else {
       append(&frames, tracer, walk.interpreted_method(), walk.interpreted_bci());
     }
