@@ -2,8 +2,8 @@
 # assertions on. Too long for `make test`.
 
 # What compares with the stock JDK or measures speed is left out.
-FASTDEBUG_TESTS := call_chains clock_oracle code_life conservation crowds embedded \
-  endings fastdebug monitor_life release_paths storms thread_mx_bean threads \
+FASTDEBUG_TESTS := byte_code call_chains clock_oracle code_life conservation crowds \
+  embedded endings fastdebug monitor_life release_paths storms thread_mx_bean threads \
   trace_file wait_notify
 
 .PHONY: test-hotspot test-fastdebug

@@ -16,7 +16,9 @@
 //! Everything here panics when the machinery itself fails: these are helpers of
 //! tests.
 
+mod byte_code;
 mod cases;
+mod class_path;
 mod compile_mode;
 mod contend;
 mod contention;
@@ -36,7 +38,9 @@ mod summary;
 mod trace_clock;
 mod turn;
 
+pub use byte_code::Positions;
 pub use cases::check_each;
+pub use class_path::ClassPath;
 pub use compile_mode::CompileMode;
 pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};

@@ -8,10 +8,11 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::byte_code::Positions;
+use crate::class_path::ClassPath;
 use crate::contention::{Contention, Wait};
 use crate::paths::{repository, target_directory};
-use crate::programs::run_to_success;
-use crate::summary::{analyze, check_sound};
+use crate::programs::{Programs, run_to_success};
 
 /// What a call of `locktrace` gave.
 #[derive(Debug)]
@@ -47,9 +48,17 @@ pub fn contentions(trace: &Path) -> Vec<Contention> {
 }
 
 fn contentions_of(kinds: &str, trace: &Path) -> Vec<Contention> {
-    check_sound(&analyze(trace, |_, _| {}).unwrap_or_else(|error| panic!("{error}")));
+    check_positions(trace);
     let command = ["contentions", "--format", "jsonl", "--kind", kinds];
     parse_contentions(&succeed(command, trace))
+}
+
+/// Each trace of a scenario that a test looks at is checked by the byte code, too.
+fn check_positions(trace: &Path) {
+    thread_local! {
+        static SCENARIOS: ClassPath = ClassPath::new(Programs::compiled().classes().as_os_str());
+    }
+    SCENARIOS.with(|class_path| Positions::of(trace, class_path).check());
 }
 
 /// The records in the output of `contentions --format jsonl`.

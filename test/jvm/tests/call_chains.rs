@@ -66,6 +66,11 @@ fn inlined_callee() {
 }
 
 #[test]
+fn late_inlining() {
+    check_in_all_modes("LateInlining");
+}
+
+#[test]
 fn reentrant() {
     check_in_all_modes("Reentrant");
 }

@@ -1,0 +1,227 @@
+//! The classes that a JVM finds, read from their files.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use cafebabe::attributes::AttributeData;
+use cafebabe::bytecode::Opcode;
+use cafebabe::{ClassFile, MethodAccessFlags, MethodInfo, parse_class};
+use zip::ZipArchive;
+
+use crate::jdk::Jdk;
+
+/// Where a JVM looks for classes.
+#[derive(Debug)]
+pub struct ClassPath {
+    places: RefCell<Vec<Place>>,
+    /// What was looked for; `None` where there is no such class.
+    classes: RefCell<HashMap<String, Option<Rc<Class>>>>,
+}
+
+#[derive(Debug)]
+enum Place {
+    Directory(PathBuf),
+    Jar(Box<ZipArchive<BufReader<File>>>),
+}
+
+/// What the oracle wants to know of a class.
+#[derive(Debug)]
+pub struct Class {
+    super_class: Option<String>,
+    interfaces: Vec<String>,
+    /// By name and descriptor.
+    methods: HashMap<(String, String), Method>,
+}
+
+/// A method, as its class file has it.
+#[derive(Debug)]
+pub struct Method {
+    /// It locks its object, or its class.
+    pub is_synchronized: bool,
+    /// What it locks is its class.
+    pub is_static: bool,
+    /// It has no byte code.
+    pub is_native: bool,
+    /// Byte codes that have to do with locks, by index.
+    code: HashMap<i32, Action>,
+}
+
+/// What a byte code does, as far as it may take or release a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `monitorenter`.
+    Enter,
+    /// `monitorexit`.
+    Exit,
+    /// It initializes a class, if nobody has yet.
+    Initialize,
+    /// It loads a class, if that is not loaded yet.
+    Resolve,
+    /// No lock that anybody could want.
+    Nothing,
+}
+
+impl ClassPath {
+    /// That of a JVM of the patched JDK with some `-cp`.
+    pub fn new(class_path: &OsStr) -> Self {
+        let libraries = Jdk::traced().home().join("jre/lib");
+        let libraries = [libraries.clone(), libraries.join("ext")];
+        let libraries = libraries.iter().flat_map(|directory| jars_in(directory));
+        let places = libraries.chain(std::env::split_paths(class_path));
+        Self {
+            places: RefCell::new(places.filter_map(|path| Place::open(&path)).collect()),
+            classes: RefCell::default(),
+        }
+    }
+
+    /// A class by its name in Java; `None` if it has no file, because the JVM has made
+    /// it up.
+    pub fn class(&self, name: &str) -> Option<Rc<Class>> {
+        if let Some(class) = self.classes.borrow().get(name) {
+            return class.clone();
+        }
+        let file = format!("{}.class", name.replace('.', "/"));
+        let mut places = self.places.borrow_mut();
+        let bytes = places.iter_mut().find_map(|place| place.read(&file));
+        let class = bytes.map(|bytes| {
+            let class = parse_class(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));
+            Rc::new(Class::of(&class))
+        });
+        let name = name.to_owned();
+        self.classes.borrow_mut().insert(name, class.clone());
+        class
+    }
+
+    /// Is the one class the other or below it? `None` where the files do not tell.
+    pub fn is_a(&self, name: &str, ancestor: &str) -> Option<bool> {
+        if name == ancestor {
+            return Some(true);
+        }
+        let class = self.class(name)?;
+        let above = class.super_class.iter().chain(&class.interfaces);
+        let mut answer = Some(false);
+        for above in above {
+            match self.is_a(above, ancestor) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => answer = None,
+            }
+        }
+        answer
+    }
+}
+
+impl Class {
+    fn of(class: &ClassFile<'_>) -> Self {
+        let dotted = |name: &str| name.replace('/', ".");
+        let methods = class.methods.iter();
+        Self {
+            super_class: class.super_class.as_deref().map(dotted),
+            interfaces: class.interfaces.iter().map(|name| dotted(name)).collect(),
+            methods: methods
+                .map(|method| {
+                    let key = (method.name.to_string(), method.descriptor.to_string());
+                    (key, Method::of(method))
+                })
+                .collect(),
+        }
+    }
+
+    /// A method by its name and descriptor.
+    pub fn method(&self, name: &str, descriptor: &str) -> Option<&Method> {
+        self.methods.get(&(name.to_owned(), descriptor.to_owned()))
+    }
+}
+
+impl Method {
+    fn of(method: &MethodInfo<'_>) -> Self {
+        let is = |flag| method.access_flags.contains(flag);
+        let code = method.attributes.iter().find_map(|attribute| {
+            let AttributeData::Code(code) = &attribute.data else {
+                return None;
+            };
+            code.bytecode.as_ref()
+        });
+        let opcodes = code.iter().flat_map(|code| &code.opcodes);
+        let actions = opcodes.map(|(bci, opcode)| (*bci as i32, Action::of(opcode)));
+        Self {
+            is_synchronized: is(MethodAccessFlags::SYNCHRONIZED),
+            is_static: is(MethodAccessFlags::STATIC),
+            is_native: is(MethodAccessFlags::NATIVE),
+            code: actions
+                .filter(|(_, action)| *action != Action::Nothing)
+                .collect(),
+        }
+    }
+
+    /// What the byte code at an index does.
+    pub fn action(&self, bci: i32) -> Action {
+        self.code.get(&bci).copied().unwrap_or(Action::Nothing)
+    }
+}
+
+impl Action {
+    fn of(opcode: &Opcode<'_>) -> Self {
+        match opcode {
+            Opcode::Monitorenter => Action::Enter,
+            Opcode::Monitorexit => Action::Exit,
+            Opcode::New(_)
+            | Opcode::Getstatic(_)
+            | Opcode::Putstatic(_)
+            | Opcode::Invokestatic(_) => Action::Initialize,
+            Opcode::Anewarray(_)
+            | Opcode::Checkcast(_)
+            | Opcode::Getfield(_)
+            | Opcode::Instanceof(_)
+            | Opcode::Invokedynamic(_)
+            | Opcode::Invokeinterface(..)
+            | Opcode::Invokespecial(_)
+            | Opcode::Invokevirtual(_)
+            | Opcode::Ldc(_)
+            | Opcode::LdcW(_)
+            | Opcode::Multianewarray(..)
+            | Opcode::Putfield(_) => Action::Resolve,
+            _ => Action::Nothing,
+        }
+    }
+}
+
+impl Place {
+    /// A directory or a jar; `None` if nothing is there, as the JVM has it.
+    fn open(path: &Path) -> Option<Self> {
+        if path.is_dir() {
+            return Some(Place::Directory(path.to_owned()));
+        }
+        let file = BufReader::new(File::open(path).ok()?);
+        let jar = ZipArchive::new(file);
+        let jar = jar.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Some(Place::Jar(Box::new(jar)))
+    }
+
+    fn read(&mut self, file: &str) -> Option<Vec<u8>> {
+        match self {
+            Place::Directory(directory) => fs::read(directory.join(file)).ok(),
+            Place::Jar(jar) => {
+                let mut bytes = Vec::new();
+                let read = jar.by_name(file).ok()?.read_to_end(&mut bytes);
+                read.unwrap_or_else(|error| panic!("{file}: {error}"));
+                Some(bytes)
+            }
+        }
+    }
+}
+
+fn jars_in(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory).expect("a JDK has libraries");
+    let files = files.map(|file| file.expect("a directory is readable").path());
+    let mut jars: Vec<_> = files
+        .filter(|path| path.extension() == Some(OsStr::new("jar")))
+        .collect();
+    jars.sort();
+    jars
+}

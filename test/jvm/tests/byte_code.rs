@@ -1,0 +1,129 @@
+//! Applications whose methods C2 compiles with much that they call, checked by their
+//! own byte code: nobody waits for a monitor but where it is acquired, and nobody held
+//! one but where it is released.
+//!
+//! The scenarios' traces are checked so in all tests that read them.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use jvm_tests::{
+    ClassPath, CompileMode, Jar, Jdk, Jvm, Positions, Run, alone, check_each, dependencies,
+    is_nightly, java_compiler, repository, run_to_success, source_directory,
+};
+
+/// The modes in which C2 compiles. What is hot is compiled before it goes on, so that
+/// a busy machine compiles no less.
+const MODES: [CompileMode; 2] = [CompileMode::Tiered, CompileMode::C2];
+
+const DATABASE: Jar = Jar {
+    name: "h2-1.2.121.jar",
+    sha256: "3233d38ee11e15243f66c98ad388da9f12cf038a203cf507415081e3329ac4f4",
+};
+
+/// The bundled applications whose threads wait for monitors, and others in which C2 has
+/// much to compile; how often they run.
+const APPLICATIONS: [(&str, &str); 11] = [
+    ("h2", "4"),
+    ("xalan", "6"),
+    ("tomcat", "4"),
+    ("lusearch", "3"),
+    ("log4j", "4"),
+    ("netty", "4"),
+    ("actors", "4"),
+    ("pmd", "4"),
+    ("batik", "4"),
+    ("hammer-monitor", "4"),
+    ("producer-consumer", "4"),
+];
+
+/// Of these, what there is time for, each in another mode.
+const SHORT: usize = 4;
+
+/// What is compiled before it goes on goes on late on a busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+/// Methods so large that C2 numbers their nodes anew, with several releases of one lock
+/// that were inlined into them.
+#[test]
+fn database_with_prepared_statements() {
+    let _processor = alone();
+    check_each(MODES, |mode| {
+        let rounds = if is_nightly() { "100000" } else { "20000" };
+        let run = Jvm::traced(&["h2.KeyedStatements", rounds])
+            .flags(mode.flags())
+            .class_path(database_class_path())
+            .time_limit(TIME_LIMIT)
+            .run();
+        assert_eq!(run.stdout, "no update lost\n", "{}", run.describe());
+        check(&run, &database_class_path());
+    });
+}
+
+#[test]
+fn applications() {
+    let _processor = alone();
+    let all = || APPLICATIONS.into_iter().zip(MODES.into_iter().cycle());
+    let cases: Vec<_> = if is_nightly() {
+        let other_modes = MODES.into_iter().rev().cycle();
+        all()
+            .chain(APPLICATIONS.into_iter().zip(other_modes))
+            .collect()
+    } else {
+        all().take(SHORT).collect()
+    };
+    check_each(cases, |((name, iterations), mode)| {
+        let run = Jvm::traced(&["bench.Driver", name, "--iterations", iterations])
+            .flags(mode.flags())
+            .class_path(applications_class_path())
+            .time_limit(TIME_LIMIT)
+            .run();
+        check(&run, &applications_class_path());
+    });
+}
+
+fn check(run: &Run, class_path: &OsStr) {
+    let positions = Positions::of(&run.trace(), &ClassPath::new(class_path));
+    println!("{positions}");
+    positions.check();
+    let (waiting, owning) = positions.judged();
+    assert!(
+        waiting > 0 && owning > 0,
+        "no contention: {}",
+        run.describe()
+    );
+}
+
+/// The database and what uses it.
+fn database_class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let class_path = CLASS_PATH.get_or_init(|| {
+        let jars = dependencies("h2", &[DATABASE]);
+        let classes = jars[0].with_file_name("keyed-statements");
+        fs::create_dir_all(&classes).expect("the target directory is writable");
+        let source = source_directory().join("h2/KeyedStatements.java");
+        run_to_success(java_compiler(&classes).arg(source));
+        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
+    });
+    class_path.clone()
+}
+
+/// The applications of `bench/apps` and all that they depend on.
+fn applications_class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let class_path = CLASS_PATH.get_or_init(|| {
+        let folder = repository().join("bench/apps");
+        let mut maven = Command::new("mvn");
+        maven.args(["--batch-mode", "--quiet", "--file"]);
+        maven.arg(folder.join("pom.xml")).arg("package");
+        run_to_success(maven.env("JAVA_HOME", Jdk::stock().home()));
+        let jars = fs::read_dir(folder.join("target/dependency")).expect("Maven has made it");
+        let jars = jars.map(|jar| jar.expect("a directory is readable").path());
+        let classes = [folder.join("target/classes")];
+        std::env::join_paths(classes.into_iter().chain(jars)).expect("no path has a colon")
+    });
+    class_path.clone()
+}
