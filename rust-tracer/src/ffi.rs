@@ -17,13 +17,12 @@ use std::time::Duration;
 
 use trace_format::{
     Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, FileHeader, ForwardRef, Frame, JavaThreadId, LoaderId, LockId,
+    ContendedExit, FileHeader, ForwardRef, Frame, Hook, JavaThreadId, LoaderId, LockId,
     MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark,
 };
 
 use crate::chain_key::{self, ChainKey, CodeUnit};
 use crate::cycles;
-use crate::hook_costs::HookKind;
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime};
 use crate::text;
@@ -63,12 +62,12 @@ const _: () = {
     assert!(align_of::<LctFrame>() == align_of::<Frame>());
     assert!(offset_of!(LctFrame, bci) == 4 && offset_of!(Frame, bci) == 4);
     assert!(offset_of!(LctFrame, line) == 8 && offset_of!(Frame, line) == 8);
-    assert!(HookKind::Enter as u8 == LCT_HOOK_ENTER);
-    assert!(HookKind::Entered as u8 == LCT_HOOK_ENTERED);
-    assert!(HookKind::Exit as u8 == LCT_HOOK_EXIT);
-    assert!(HookKind::ParkBegin as u8 == LCT_HOOK_PARK_BEGIN);
-    assert!(HookKind::ParkEnd as u8 == LCT_HOOK_PARK_END);
-    assert!(HookKind::Unpark as u8 == LCT_HOOK_UNPARK);
+    assert!(Hook::Enter as u8 == LCT_HOOK_ENTER);
+    assert!(Hook::Entered as u8 == LCT_HOOK_ENTERED);
+    assert!(Hook::Exit as u8 == LCT_HOOK_EXIT);
+    assert!(Hook::ParkBegin as u8 == LCT_HOOK_PARK_BEGIN);
+    assert!(Hook::ParkEnd as u8 == LCT_HOOK_PARK_END);
+    assert!(Hook::Unpark as u8 == LCT_HOOK_UNPARK);
     assert!(size_of::<LctChainKey>() == 24);
     assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
     assert!(ParkEndReason::Unparked as u8 == LCT_PARK_UNPARKED);
@@ -899,7 +898,7 @@ pub unsafe extern "C" fn lct_hook_end(
     begin_cycles: u64,
     weight: u32,
 ) {
-    let (Some(thread), Some(&kind)) = (thread, HookKind::ALL.get(usize::from(kind))) else {
+    let (Some(thread), Some(&kind)) = (thread, Hook::ALL.get(usize::from(kind))) else {
         return;
     };
     thread.end_hook(kind, begin_cycles, weight);

@@ -3,45 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use trace_format::Counter;
+use trace_format::{Counter, Hook};
 
 /// Hooks that take more cycles than this are counted apart: the thread was
 /// descheduled meanwhile, or it met much that it had to describe.
 const INTERRUPTED_CYCLES: u64 = 100_000;
-
-/// Kinds of hooks, by the event that they write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HookKind {
-    Enter,
-    Entered,
-    Exit,
-    ParkBegin,
-    ParkEnd,
-    Unpark,
-}
-
-impl HookKind {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Enter,
-        Self::Entered,
-        Self::Exit,
-        Self::ParkBegin,
-        Self::ParkEnd,
-        Self::Unpark,
-    ];
-
-    /// The counters of its runs and of its cycles in the trace.
-    fn counters(self) -> (Counter, Counter) {
-        match self {
-            Self::Enter => (Counter::EnterHooks, Counter::EnterCycles),
-            Self::Entered => (Counter::EnteredHooks, Counter::EnteredCycles),
-            Self::Exit => (Counter::ExitHooks, Counter::ExitCycles),
-            Self::ParkBegin => (Counter::ParkBeginHooks, Counter::ParkBeginCycles),
-            Self::ParkEnd => (Counter::ParkEndHooks, Counter::ParkEndCycles),
-            Self::Unpark => (Counter::UnparkHooks, Counter::UnparkCycles),
-        }
-    }
-}
 
 /// A number that one thread counts up and any other may read.
 #[derive(Debug, Default)]
@@ -84,7 +50,7 @@ pub(crate) struct HookCosts {
     pub(crate) frames_visited: Count,
     /// Those of which a return barrier told that they are still the same.
     pub(crate) frames_saved: Count,
-    by_kind: [HookCost; HookKind::ALL.len()],
+    by_kind: [HookCost; Hook::ALL.len()],
     /// Hooks of any kind that took very long.
     pub(crate) interrupted: HookCost,
 }
@@ -98,7 +64,7 @@ impl HookCosts {
             sum.chains_found.add(costs.chains_found.get());
             sum.frames_visited.add(costs.frames_visited.get());
             sum.frames_saved.add(costs.frames_saved.get());
-            for kind in HookKind::ALL {
+            for kind in Hook::ALL {
                 sum.of_kind(kind).add_all(costs.of_kind(kind));
             }
             sum.interrupted.add_all(&costs.interrupted);
@@ -116,7 +82,7 @@ impl HookCosts {
             (Counter::InterruptedHooks, self.interrupted.hooks.get()),
             (Counter::InterruptedCycles, self.interrupted.cycles.get()),
         ];
-        let kinds = HookKind::ALL.into_iter().flat_map(|kind| {
+        let kinds = Hook::ALL.into_iter().flat_map(|kind| {
             let (hooks, cycles) = kind.counters();
             let cost = self.of_kind(kind);
             [(hooks, cost.hooks.get()), (cycles, cost.cycles.get())]
@@ -134,7 +100,7 @@ impl HookCosts {
     }
 
     /// Counts a hook whose cycles were not counted.
-    pub(crate) fn add_hook(&self, kind: HookKind) {
+    pub(crate) fn add_hook(&self, kind: Hook) {
         self.of_kind(kind).hooks.add(1);
     }
 
@@ -142,7 +108,7 @@ impl HookCosts {
     /// cycles it stands for as many hooks as `weight`.
     pub(crate) fn add_measured_hook(
         &self,
-        kind: HookKind,
+        kind: Hook,
         begin_cycles: u64,
         end_cycles: u64,
         weight: u32,
@@ -158,16 +124,9 @@ impl HookCosts {
         cost.cycles.add(cycles.saturating_mul(weight.into()));
     }
 
-    pub(crate) fn of_kind(&self, kind: HookKind) -> &HookCost {
-        let [enter, entered, exit, park_begin, park_end, unpark] = &self.by_kind;
-        match kind {
-            HookKind::Enter => enter,
-            HookKind::Entered => entered,
-            HookKind::Exit => exit,
-            HookKind::ParkBegin => park_begin,
-            HookKind::ParkEnd => park_end,
-            HookKind::Unpark => unpark,
-        }
+    pub(crate) fn of_kind(&self, kind: Hook) -> &HookCost {
+        // Never out of bounds: there is one for each kind.
+        self.by_kind.get(kind as usize).unwrap_or(&self.interrupted)
     }
 }
 
@@ -178,12 +137,12 @@ mod tests {
     #[test]
     fn hooks_are_counted_by_kind() {
         let costs = HookCosts::default();
-        for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
+        for (kind, cycles) in Hook::ALL.into_iter().zip(1..) {
             costs.add_measured_hook(kind, 1000, 1000 + cycles, 1);
             costs.add_hook(kind);
             costs.add_measured_hook(kind, 1000, 1000 + 10 * cycles, 2);
         }
-        for (kind, cycles) in HookKind::ALL.into_iter().zip(1..) {
+        for (kind, cycles) in Hook::ALL.into_iter().zip(1..) {
             let cost = costs.of_kind(kind);
             assert_eq!((cost.hooks.get(), cost.cycles.get()), (3, 21 * cycles));
         }
@@ -196,8 +155,8 @@ mod tests {
         for (costs, cycles) in threads.iter().zip([100, 200_000]) {
             costs.add_chain(false, 4, 0);
             costs.add_chain(true, 5, 3);
-            costs.add_measured_hook(HookKind::Exit, 0, 50, 1);
-            costs.add_measured_hook(HookKind::ParkEnd, 0, cycles, 1);
+            costs.add_measured_hook(Hook::Exit, 0, 50, 1);
+            costs.add_measured_hook(Hook::ParkEnd, 0, cycles, 1);
         }
         let counters: Vec<_> = HookCosts::sum(threads.iter())
             .counters()
@@ -221,14 +180,14 @@ mod tests {
     #[test]
     fn long_hooks_are_counted_apart() {
         let costs = HookCosts::default();
-        costs.add_measured_hook(HookKind::Enter, 7, 200_007, 3);
-        costs.add_measured_hook(HookKind::Enter, 7, 3, 3);
+        costs.add_measured_hook(Hook::Enter, 7, 200_007, 3);
+        costs.add_measured_hook(Hook::Enter, 7, 3, 3);
         let interrupted = &costs.interrupted;
         assert_eq!(
             (interrupted.hooks.get(), interrupted.cycles.get()),
             (3, 600_000)
         );
-        let enter = costs.of_kind(HookKind::Enter);
+        let enter = costs.of_kind(Hook::Enter);
         assert_eq!((enter.hooks.get(), enter.cycles.get()), (1, 0));
     }
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use trace_format::{
     ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
-    DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload,
-    LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin, ParkEnd,
+    DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId, LoaderId,
+    LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin, ParkEnd,
     SegmentEncoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
@@ -15,7 +15,6 @@ use crate::chain_key::ChainKey;
 use crate::chain_table::Added;
 use crate::cycles;
 use crate::fallible::{try_box, try_to_string};
-use crate::hook_costs::HookKind;
 use crate::lock::Lock;
 use crate::runtime::Runtime;
 use crate::thread_slots::OwnedThreadSlot;
@@ -219,7 +218,7 @@ impl ThreadTracer {
 
     /// Counts a hook that began at `begin_cycles` and ends now. Its cycles stand
     /// for those of `weight` hooks.
-    pub(crate) fn end_hook(&mut self, kind: HookKind, begin_cycles: u64, weight: u32) {
+    pub(crate) fn end_hook(&mut self, kind: Hook, begin_cycles: u64, weight: u32) {
         let costs = self.slot.costs();
         if weight == 0 {
             costs.add_hook(kind);

@@ -2,23 +2,9 @@
 
 use serde::Serialize;
 use trace_analysis::TraceSummary;
-use trace_format::Counter;
+use trace_format::{Counter, Hook};
 
 use crate::human::share;
-
-/// The hooks of each kind, and the cycles spent in them.
-const HOOKS: [(&str, Counter, Counter); 6] = [
-    ("enter", Counter::EnterHooks, Counter::EnterCycles),
-    ("entered", Counter::EnteredHooks, Counter::EnteredCycles),
-    ("exit", Counter::ExitHooks, Counter::ExitCycles),
-    (
-        "park begin",
-        Counter::ParkBeginHooks,
-        Counter::ParkBeginCycles,
-    ),
-    ("park end", Counter::ParkEndHooks, Counter::ParkEndCycles),
-    ("unpark", Counter::UnparkHooks, Counter::UnparkCycles),
-];
 
 /// The call chains that hooks recorded.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -72,7 +58,10 @@ impl HookCost {
     /// Those that were not interrupted, by kind; kinds that never ran are left
     /// out.
     pub(crate) fn by_hook(summary: &TraceSummary) -> Vec<Self> {
-        let by_hook = HOOKS.map(|(hook, hooks, cycles)| Self::of(summary, hook, hooks, cycles));
+        let by_hook = Hook::ALL.map(|hook| {
+            let (hooks, cycles) = hook.counters();
+            Self::of(summary, hook.name(), hooks, cycles)
+        });
         by_hook.into_iter().filter(|cost| cost.hooks > 0).collect()
     }
 
@@ -122,9 +111,10 @@ pub(crate) fn is_told(counter: Counter) -> bool {
             | Counter::ElapsedCycles
             | Counter::InterruptedHooks
             | Counter::InterruptedCycles
-    ) || HOOKS
-        .iter()
-        .any(|&(_, hooks, cycles)| counter == hooks || counter == cycles)
+    ) || Hook::ALL.into_iter().any(|hook| {
+        let (hooks, cycles) = hook.counters();
+        counter == hooks || counter == cycles
+    })
 }
 
 /// What the tracer counted; 0 if it did not.

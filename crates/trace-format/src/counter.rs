@@ -7,184 +7,207 @@ use crate::segment::DecodeError;
 use crate::varint;
 use crate::wire::ByteReader;
 
-/// A counter of the tracer. The discriminant is its id in the file and is never
-/// given to another counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Counter {
+/// Declares the counters: each with its name in the code, its id in the file and
+/// its name for machines.
+macro_rules! counters {
+    ($($(#[$meta:meta])* $counter:ident = $id:literal, $name:literal;)+) => {
+        /// A counter of the tracer. The discriminant is its id in the file and is
+        /// never given to another counter.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Counter {
+            $($(#[$meta])* $counter = $id,)+
+        }
+
+        impl Counter {
+            /// All counters in the order of their ids.
+            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$counter),+];
+
+            /// Returns the counter's name in `snake_case`, with its unit.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$counter => $name,)+
+                }
+            }
+        }
+    };
+}
+
+counters! {
     /// Events lost because the drainer could not keep up or memory ran out.
-    LostEvents = 1,
+    LostEvents = 1, "lost_events";
+
     /// Buffers lost for the same reasons.
-    LostBuffers = 2,
+    LostBuffers = 2, "lost_buffers";
+
     /// Those among [`LostBuffers`](Self::LostBuffers) that held metadata, which
     /// was then written again.
-    LostMetadataBuffers = 3,
+    LostMetadataBuffers = 3, "lost_metadata_buffers";
+
     /// Events in the file.
-    Events = 4,
+    Events = 4, "events";
+
     /// Buffers in the file.
-    Buffers = 5,
+    Buffers = 5, "buffers";
+
     /// Chunks of events in the file.
-    Chunks = 6,
+    Chunks = 6, "chunks";
+
     /// Bytes of the chunks of events, before compression.
-    RawBytes = 7,
+    RawBytes = 7, "raw_bytes";
+
     /// Bytes of the file.
-    FileBytes = 8,
+    FileBytes = 8, "file_bytes";
+
     /// Most buffers in existence at once.
-    PeakBuffers = 9,
+    PeakBuffers = 9, "peak_buffers";
+
     /// Most bytes in buffers at once.
-    PeakBufferBytes = 10,
+    PeakBufferBytes = 10, "peak_buffer_bytes";
+
     /// Processor time of the drainer in nanoseconds.
-    DrainerCpuNs = 11,
+    DrainerCpuNs = 11, "drainer_cpu_ns";
+
     /// Threads that had a tracer.
-    Threads = 12,
+    Threads = 12, "threads";
+
     /// Locks that got an identifier.
-    Locks = 13,
+    Locks = 13, "locks";
+
     /// Call chains that got an identifier.
-    Chains = 14,
+    Chains = 14, "chains";
+
     /// Times that the set of call chains was full and emptied.
-    ChainSetResets = 15,
+    ChainSetResets = 15, "chain_set_resets";
+
     /// Times that all metadata was described again after a loss.
-    MetadataRepeats = 16,
+    MetadataRepeats = 16, "metadata_repeats";
+
     /// Call chains that hooks recorded for their events.
-    ChainsRecorded = 17,
+    ChainsRecorded = 17, "chains_recorded";
+
     /// Those among [`ChainsRecorded`](Self::ChainsRecorded) that the set of call
     /// chains knew.
-    ChainsFound = 18,
+    ChainsFound = 18, "chains_found";
+
     /// Call chains forgotten because the code of one of their frames is gone.
-    ChainsPurged = 19,
+    ChainsPurged = 19, "chains_purged";
+
     /// Physical frames that stack walks visited.
-    FramesVisited = 20,
+    FramesVisited = 20, "frames_visited";
+
     /// Physical frames that a return barrier on the stack made it unnecessary to visit.
-    FramesSaved = 21,
+    FramesSaved = 21, "frames_saved";
+
     /// Cycles of the processor's time stamp counter since the trace's start: what
     /// the other numbers of cycles are converted to time with.
-    ElapsedCycles = 22,
+    ElapsedCycles = 22, "elapsed_cycles";
+
     /// Runs of the hook of contended enter, interrupted ones excluded. The cycles
     /// here and below are estimates: they are counted in each of a thread's first
     /// runs and then in a sample.
-    EnterHooks = 23,
+    EnterHooks = 23, "enter_hooks";
+
     /// Cycles spent in [`EnterHooks`](Self::EnterHooks).
-    EnterCycles = 24,
+    EnterCycles = 24, "enter_cycles";
+
     /// Runs of the hook of contended entered, interrupted ones excluded.
-    EnteredHooks = 25,
+    EnteredHooks = 25, "entered_hooks";
+
     /// Cycles spent in [`EnteredHooks`](Self::EnteredHooks).
-    EnteredCycles = 26,
+    EnteredCycles = 26, "entered_cycles";
+
     /// Runs of the hook of contended exit, interrupted ones excluded.
-    ExitHooks = 27,
+    ExitHooks = 27, "exit_hooks";
+
     /// Cycles spent in [`ExitHooks`](Self::ExitHooks).
-    ExitCycles = 28,
+    ExitCycles = 28, "exit_cycles";
+
     /// Runs of the hook of park begin, interrupted ones excluded.
-    ParkBeginHooks = 29,
+    ParkBeginHooks = 29, "park_begin_hooks";
+
     /// Cycles spent in [`ParkBeginHooks`](Self::ParkBeginHooks).
-    ParkBeginCycles = 30,
+    ParkBeginCycles = 30, "park_begin_cycles";
+
     /// Runs of the hook of park end, interrupted ones excluded.
-    ParkEndHooks = 31,
+    ParkEndHooks = 31, "park_end_hooks";
+
     /// Cycles spent in [`ParkEndHooks`](Self::ParkEndHooks).
-    ParkEndCycles = 32,
+    ParkEndCycles = 32, "park_end_cycles";
+
     /// Runs of the hook of unpark, interrupted ones excluded.
-    UnparkHooks = 33,
+    UnparkHooks = 33, "unpark_hooks";
+
     /// Cycles spent in [`UnparkHooks`](Self::UnparkHooks).
-    UnparkCycles = 34,
+    UnparkCycles = 34, "unpark_cycles";
+
     /// Runs of hooks of any kind that took more than 100,000 cycles: the thread
     /// was descheduled or had much to describe. Counted here only.
-    InterruptedHooks = 35,
+    InterruptedHooks = 35, "interrupted_hooks";
+
     /// Cycles spent in [`InterruptedHooks`](Self::InterruptedHooks).
-    InterruptedCycles = 36,
+    InterruptedCycles = 36, "interrupted_cycles";
 }
 
 impl Counter {
-    /// All counters in the order of their ids.
-    pub const ALL: [Self; 36] = [
-        Self::LostEvents,
-        Self::LostBuffers,
-        Self::LostMetadataBuffers,
-        Self::Events,
-        Self::Buffers,
-        Self::Chunks,
-        Self::RawBytes,
-        Self::FileBytes,
-        Self::PeakBuffers,
-        Self::PeakBufferBytes,
-        Self::DrainerCpuNs,
-        Self::Threads,
-        Self::Locks,
-        Self::Chains,
-        Self::ChainSetResets,
-        Self::MetadataRepeats,
-        Self::ChainsRecorded,
-        Self::ChainsFound,
-        Self::ChainsPurged,
-        Self::FramesVisited,
-        Self::FramesSaved,
-        Self::ElapsedCycles,
-        Self::EnterHooks,
-        Self::EnterCycles,
-        Self::EnteredHooks,
-        Self::EnteredCycles,
-        Self::ExitHooks,
-        Self::ExitCycles,
-        Self::ParkBeginHooks,
-        Self::ParkBeginCycles,
-        Self::ParkEndHooks,
-        Self::ParkEndCycles,
-        Self::UnparkHooks,
-        Self::UnparkCycles,
-        Self::InterruptedHooks,
-        Self::InterruptedCycles,
-    ];
-
-    /// The counter with the given id in the file.
+    /// Returns the counter with the given id in the file.
     pub fn from_id(id: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|counter| counter.id() == id)
     }
 
-    /// The counter's id in the file.
+    /// Returns the counter's id in the file.
     pub const fn id(self) -> u64 {
         self as u64
     }
+}
 
-    /// The counter's name in `snake_case`, with its unit.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LostEvents => "lost_events",
-            Self::LostBuffers => "lost_buffers",
-            Self::LostMetadataBuffers => "lost_metadata_buffers",
-            Self::Events => "events",
-            Self::Buffers => "buffers",
-            Self::Chunks => "chunks",
-            Self::RawBytes => "raw_bytes",
-            Self::FileBytes => "file_bytes",
-            Self::PeakBuffers => "peak_buffers",
-            Self::PeakBufferBytes => "peak_buffer_bytes",
-            Self::DrainerCpuNs => "drainer_cpu_ns",
-            Self::Threads => "threads",
-            Self::Locks => "locks",
-            Self::Chains => "chains",
-            Self::ChainSetResets => "chain_set_resets",
-            Self::MetadataRepeats => "metadata_repeats",
-            Self::ChainsRecorded => "chains_recorded",
-            Self::ChainsFound => "chains_found",
-            Self::ChainsPurged => "chains_purged",
-            Self::FramesVisited => "frames_visited",
-            Self::FramesSaved => "frames_saved",
-            Self::ElapsedCycles => "elapsed_cycles",
-            Self::EnterHooks => "enter_hooks",
-            Self::EnterCycles => "enter_cycles",
-            Self::EnteredHooks => "entered_hooks",
-            Self::EnteredCycles => "entered_cycles",
-            Self::ExitHooks => "exit_hooks",
-            Self::ExitCycles => "exit_cycles",
-            Self::ParkBeginHooks => "park_begin_hooks",
-            Self::ParkBeginCycles => "park_begin_cycles",
-            Self::ParkEndHooks => "park_end_hooks",
-            Self::ParkEndCycles => "park_end_cycles",
-            Self::UnparkHooks => "unpark_hooks",
-            Self::UnparkCycles => "unpark_cycles",
-            Self::InterruptedHooks => "interrupted_hooks",
-            Self::InterruptedCycles => "interrupted_cycles",
+/// Declares the kinds of hooks: each with its number in the C interface, its name
+/// for people, and the counters of its runs and of its cycles.
+macro_rules! hooks {
+    ($($(#[$meta:meta])* $hook:ident = $number:literal, $name:literal, $runs:ident, $cycles:ident;)+) => {
+        /// A kind of hook, by the event that it writes. The discriminant is its
+        /// number in the tracer's C interface.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Hook {
+            $($(#[$meta])* $hook = $number,)+
         }
-    }
+
+        impl Hook {
+            /// All kinds in the order of their numbers.
+            pub const ALL: [Self; [$($number),+].len()] = [$(Self::$hook),+];
+
+            /// Returns the name of what the hook writes.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$hook => $name,)+
+                }
+            }
+
+            /// Returns the counter of its runs and that of the cycles spent in them.
+            pub const fn counters(self) -> (Counter, Counter) {
+                match self {
+                    $(Self::$hook => (Counter::$runs, Counter::$cycles),)+
+                }
+            }
+        }
+    };
+}
+
+hooks! {
+    /// Writes a contended enter.
+    Enter = 0, "enter", EnterHooks, EnterCycles;
+    /// Writes a contended entered.
+    Entered = 1, "entered", EnteredHooks, EnteredCycles;
+    /// Writes a contended exit.
+    Exit = 2, "exit", ExitHooks, ExitCycles;
+    /// Writes a park begin.
+    ParkBegin = 3, "park begin", ParkBeginHooks, ParkBeginCycles;
+    /// Writes a park end.
+    ParkEnd = 4, "park end", ParkEndHooks, ParkEndCycles;
+    /// Writes an unpark.
+    Unpark = 5, "unpark", UnparkHooks, UnparkCycles;
 }
 
 /// Appends one pair to a payload.

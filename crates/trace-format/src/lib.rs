@@ -43,7 +43,7 @@ pub mod varint;
 mod wire;
 
 pub use chunk::{Chunk, ChunkWriter, EventsChunk, Segment};
-pub use counter::Counter;
+pub use counter::{Counter, Hook};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription,
