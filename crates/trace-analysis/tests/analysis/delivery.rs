@@ -14,7 +14,7 @@ use trace_format::{
 };
 
 use crate::history::Written;
-use crate::{park_script, script};
+use crate::{park::script as park_script, script};
 
 /// Decides what becomes of the events. Each list is used in turn.
 #[derive(Clone, Debug)]

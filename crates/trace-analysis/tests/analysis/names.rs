@@ -9,7 +9,7 @@ use trace_format::{
     MethodDescription, MethodId, PARK_DOMAINS, ThreadId, ThreadStart,
 };
 
-use crate::{park_script, script};
+use crate::{park::script as park_script, script};
 
 type Events = Vec<(ThreadId, Event<'static>)>;
 

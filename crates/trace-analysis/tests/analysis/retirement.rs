@@ -16,10 +16,10 @@ use trace_format::{
 
 use crate::delivery::{delivery, encode, park_delivery};
 use crate::found::{Analyzed, analyze, analyze_file};
-use crate::random_parks;
+use crate::park::random as random_parks;
 use crate::random_programs::{actions, config, rules, sorted};
 use crate::script::{self, chain_id, metadata_events};
-use crate::{park_script, park_simulator, simulator};
+use crate::{park::script as park_script, park::simulator as park_simulator, simulator};
 
 const SEEDS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

@@ -2,22 +2,22 @@
 //! whatever gets lost, the blame for each wait adds up and is never wrong.
 //!
 //! `PROPTEST_CASES` sets the number of programs for each property. Those that
-//! failed once are kept in `random_parks.seeds` and run first.
+//! failed once are kept in `random.seeds` and run first.
 
 use proptest::prelude::*;
 use trace_analysis::{Counter, Limits};
 
 use crate::delivery::{listed_park_delivery, park_delivery};
 use crate::found::{FoundWait, analyze};
-use crate::park_history::{Kind, ParkHistory};
-use crate::park_script;
-use crate::park_simulator::{Rules, simulate};
-use crate::park_truth::Truth;
+use crate::park::history::{Kind, ParkHistory};
+use crate::park::script as park_script;
+use crate::park::simulator::{Rules, simulate};
+use crate::park::truth::Truth;
 use crate::random_programs::{actions, analyze_arrived, assert_conserved, config, sorted};
 
 const SEEDS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/analysis/random_parks.seeds"
+    "/tests/analysis/park/random.seeds"
 );
 
 /// Programs do not write more events.

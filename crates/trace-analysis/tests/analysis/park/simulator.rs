@@ -18,8 +18,8 @@ mod release;
 use trace_format::{Blocker, Event, LockId, Permit, ThreadId};
 
 use crate::history::Written;
-use crate::park_history::{Hold, Kind, Object, ParkHistory, Role, Told};
-use crate::park_script;
+use crate::park::history::{Hold, Kind, Object, ParkHistory, Role, Told};
+use crate::park::script as park_script;
 use crate::simulator::Action;
 
 use acquire::{Acquire, Cancel};

@@ -4,7 +4,7 @@
 use trace_analysis::{Counter, Counters, Limits};
 use trace_format::{Event, JavaThreadId, ThreadId};
 
-use crate::{found, park_script};
+use crate::{found, park::script as park_script};
 
 /// Analyzes `script` and compares the waits, one a line, in the order of their
 /// begins. The order in which events are found must not matter.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use trace_format::{Event, LockId, ParkEndReason, ThreadId};
 
 use crate::found::{FoundWait, Part};
-use crate::park_history::{Kind, Object, Park, ParkEnded, ParkHistory, Role, Told, What};
+use crate::park::history::{Kind, Object, Park, ParkEnded, ParkHistory, Role, Told, What};
 
 /// What happened, and which events of it arrived.
 pub(crate) struct Truth<'a> {

@@ -3,7 +3,7 @@
 use super::park::Parking;
 use super::release::ShareRelease;
 use super::{Frame, Hold, Node, Role, Simulator, Status, Unparking, thread_id};
-use crate::park_history::Kind;
+use crate::park::history::Kind;
 
 /// An acquisition on its way.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@ use trace_format::{
 };
 
 use super::{Frame, Given, Simulator, blocker, thread_id};
-use crate::park_history::{Kind, Object, Park, ParkEnded, Told, What};
-use crate::park_script;
+use crate::park::history::{Kind, Object, Park, ParkEnded, Told, What};
+use crate::park::script as park_script;
 
 /// A park on its way.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use trace_format::{ChainId, Event, JavaThreadId, LockId, Permit, Unpark};
 
 use super::{Frame, Given, Role, Simulator, Status, blocker, thread_id};
-use crate::park_history::{Kind, Told, What};
-use crate::park_script;
+use crate::park::history::{Kind, Told, What};
+use crate::park::script as park_script;
 use crate::simulator::Action;
 
 /// A release of an exclusive lock on its way.
