@@ -1,15 +1,21 @@
 # Checks that need no JDK.
 
-.PHONY: lint test-packages
+.PHONY: lint check test-packages
 
-lint: test-packages ## rustfmt, clippy, shellcheck, hooks, licences
+lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, licences
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items --locked
+	scripts/check-minimum-rust.sh
 	hotspot-patches/check.sh
 	hotspot-patches/test-needs.sh
 	scripts/check-licences.sh
 	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh bench/hook-costs bench/report-speed bench/run .ci/run
+
+# The inner loop: what a change of Rust code can break without a JDK.
+check: lint ## lint, and the tests that need no JDK
+	cargo test --quiet --locked -p trace-format -p trace-analysis -p locktrace -p rust-tracer -p magnify
 
 test-packages:
 	scripts/install-test-packages.sh
