@@ -11,6 +11,29 @@
 //! and call chains, but not with the number of events. Whoever collects the
 //! [`Metadata`] of a trace by itself needs a few bytes for each forward reference,
 //! too (one per contended `Object.wait`).
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::path::Path;
+//!
+//! use trace_analysis::{Aggregation, Analysis, Aspect, Selection, TraceFile};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-format/tests/golden/v3.lct");
+//! let mut blame = Aggregation::new([Aspect::LockClass, Aspect::Method]);
+//! let mut analysis = Analysis::default();
+//! let summary = TraceFile::open(Path::new(path))?.analyze(
+//!     &mut analysis,
+//!     |wait, entities| blame.add(wait, entities),
+//!     |_progress| ControlFlow::Continue(()),
+//! )?;
+//! let totals = blame.totals();
+//! println!("{} waits in {} ns", totals.waits, summary.duration_ns);
+//! for row in blame.rows(Selection::default(), analysis.entities()).rows {
+//!     println!("{} ns for {}", row.sums.duration_ns, row.label);
+//! }
+//! # assert!(totals.waits > 0);
+//! # Ok::<(), trace_analysis::TraceError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
