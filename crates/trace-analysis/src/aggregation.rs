@@ -44,7 +44,8 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// How much of the total duration has a known owner, in nanoseconds.
+    /// Returns how much of the total duration has a known owner, in
+    /// nanoseconds.
     pub fn known_owner_ns(&self) -> u64 {
         let unknown_ns = self
             .unknown_owner_ns
@@ -159,14 +160,14 @@ impl Selection {
 }
 
 impl Aggregation {
-    /// An aggregation by `aspects`, outermost first.
+    /// Creates an aggregation by `aspects`, outermost first.
     pub fn new(aspects: impl Into<Vec<Aspect>>) -> Self {
         Self::with_libraries(aspects, Vec::new())
     }
 
-    /// An aggregation by `aspects`, outermost first. Classes and packages called as one of
-    /// `libraries`, with all in them, are no callers ([`Aspect::Caller`],
-    /// [`Aspect::OwnerCaller`]); the JDK never is.
+    /// Creates an aggregation by `aspects`, outermost first. Classes and
+    /// packages called as one of `libraries`, with all in them, are no callers
+    /// ([`Aspect::Caller`], [`Aspect::OwnerCaller`]); the JDK never is.
     pub fn with_libraries(aspects: impl Into<Vec<Aspect>>, libraries: Vec<String>) -> Self {
         let aspects = aspects.into();
         Self {
@@ -255,7 +256,7 @@ impl Aggregation {
         }
     }
 
-    /// Sums over all contentions added.
+    /// Returns the sums over all contentions added.
     pub fn totals(&self) -> Totals {
         Totals {
             all: self.nodes[0].sums,
@@ -265,7 +266,7 @@ impl Aggregation {
         }
     }
 
-    /// The result, without the rows that `selection` leaves out.
+    /// Returns the result, without the rows that `selection` leaves out.
     pub fn rows(&self, selection: Selection, entities: &Entities) -> Rows {
         let mut children: FxHashMap<u32, Vec<(Value, u32)>> = FxHashMap::default();
         for (&(parent, value), &child) in &self.children {

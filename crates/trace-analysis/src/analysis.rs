@@ -44,7 +44,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// An analysis within `limits`.
+    /// Creates an analysis within `limits`.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -52,12 +52,12 @@ impl Analysis {
         }
     }
 
-    /// What the waits found so far refer to.
+    /// Returns what the waits found so far refer to.
     pub fn entities(&self) -> &Entities {
         &self.entities
     }
 
-    /// What the waits found refer to, when the analysis is over.
+    /// Returns what the waits found refer to, when the analysis is over.
     pub fn into_entities(self) -> Entities {
         self.entities
     }

@@ -59,7 +59,7 @@ impl Aspect {
         Aspect::OwnerChain,
     ];
 
-    /// Name on the command line and in machine-readable output.
+    /// Returns the name on the command line and in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Aspect::Mechanism => "mechanism",
@@ -243,8 +243,8 @@ impl Value {
         })
     }
 
-    /// Text that stands for the same thing in every analysis, and for another
-    /// thing never.
+    /// Returns text that stands for the same thing in every analysis, and
+    /// for another thing never.
     pub fn key(self, entities: &Entities) -> String {
         match self {
             Value::Mechanism(mechanism) => mechanism.name().to_owned(),

@@ -15,7 +15,7 @@ impl Mechanism {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::Monitor, Self::Park];
 
-    /// Name in machine-readable output.
+    /// Returns the name in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Mechanism::Monitor => "monitor",
@@ -41,7 +41,7 @@ impl WaitKind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Contention, Self::Conditional, Self::Idle, Self::Sleep];
 
-    /// Name on the command line and in machine-readable output.
+    /// Returns the name on the command line and in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Contention => "contention",
@@ -157,7 +157,7 @@ impl UnknownOwner {
         UnknownOwner::NotWoken,
     ];
 
-    /// Name in machine-readable output.
+    /// Returns the name in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             UnknownOwner::HandOff => "handoff",

@@ -109,7 +109,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// The value of `counter`.
+    /// Returns the value of `counter`.
     pub fn value(&self, counter: Counter) -> u64 {
         self.0[counter as usize]
     }
@@ -127,7 +127,7 @@ impl Counters {
         }
     }
 
-    /// All counters and their values.
+    /// Returns all counters and their values.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, u64)> {
         Counter::ALL
             .iter()

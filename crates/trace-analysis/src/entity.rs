@@ -82,7 +82,7 @@ pub enum Chain {
 }
 
 impl Chain {
-    /// The frames, innermost first; none where the chain is not known.
+    /// Returns the frames, innermost first; none where the chain is not known.
     pub fn frames(&self) -> &[Frame] {
         match self {
             Chain::Known { frames, .. } => frames,
@@ -90,8 +90,8 @@ impl Chain {
         }
     }
 
-    /// Frames are missing at the outer end: the stack was deeper than the
-    /// tracer's limit.
+    /// Returns whether frames are missing at the outer end: the stack was
+    /// deeper than the tracer's limit.
     pub fn is_truncated(&self) -> bool {
         matches!(
             self,
@@ -184,7 +184,7 @@ impl Default for Entities {
 }
 
 impl Entities {
-    /// No entities but the two chains that every trace can refer to.
+    /// Creates a collection of no entities but the two chains that every trace can refer to.
     pub fn new() -> Self {
         let chains = [Chain::NotRecorded, Chain::Unresolved];
         Self {
@@ -196,13 +196,13 @@ impl Entities {
         }
     }
 
-    /// Binary name with dots of the class at `index`; `<class #17 not described>`
-    /// where the trace lacks it.
+    /// Returns the binary name with dots of the class at `index`; `<class #17
+    /// not described>` where the trace lacks it.
     pub fn class_name(&self, index: ClassIndex) -> &str {
         self.class(index).0
     }
 
-    /// Source file of the class at `index`; empty where not known.
+    /// Returns the source file of the class at `index`; empty where not known.
     pub fn source_file(&self, index: ClassIndex) -> &str {
         &self.class(index).1.source_file
     }
@@ -213,11 +213,12 @@ impl Entities {
         (name, class)
     }
 
-    /// Where the program stands in `chain` when it waits for a lock of the class
-    /// `lock_class`, or releases it: the position of the innermost frame that is not the
-    /// lock's own. That is the caller of `Object.wait`, if a thread comes back from it, else
-    /// the innermost frame of all for intrinsic locks, and if there is no other. `None`
-    /// if the chain is not known.
+    /// Returns where the program stands in `chain` when it waits for a lock of
+    /// the class `lock_class`, or releases it: the position of the innermost
+    /// frame that is not the lock's own. That is the caller of `Object.wait`,
+    /// if a thread comes back from it, else the innermost frame of all for
+    /// intrinsic locks, and if there is no other. `None` if the chain is not
+    /// known.
     pub fn code(&self, chain: ChainIndex, lock_class: Option<ClassIndex>) -> Option<usize> {
         let frames = self.chain(chain).frames();
         let innermost = frames.first()?;
@@ -285,22 +286,22 @@ impl Entities {
         class.is_some_and(|class| self.class(class).1.parks)
     }
 
-    /// The method at `index`.
+    /// Returns the method at `index`.
     pub fn method(&self, index: MethodIndex) -> &Method {
         &self.methods[index.0 as usize]
     }
 
-    /// The call chain at `index`.
+    /// Returns the call chain at `index`.
     pub fn chain(&self, index: ChainIndex) -> &Chain {
         &self.chains[index.0 as usize]
     }
 
-    /// The thread at `index`.
+    /// Returns the thread at `index`.
     pub fn thread(&self, index: ThreadIndex) -> &Thread {
         &self.threads[index.0 as usize]
     }
 
-    /// The lock object at `index`.
+    /// Returns the lock object at `index`.
     pub fn lock(&self, index: LockIndex) -> Lock {
         self.locks[index.0 as usize]
     }
@@ -310,9 +311,9 @@ impl Entities {
         self.methods.iter()
     }
 
-    /// The class whose initialization the lock at `index` guards, if it is such a lock.
-    /// The JVM's own: an `int[]` that no program sees, but of which the trace says what
-    /// it stands for.
+    /// Returns the class whose initialization the lock at `index` guards, if it
+    /// is such a lock. The JVM's own: an `int[]` that no program sees, but of
+    /// which the trace says what it stands for.
     pub fn initialized_class(&self, index: LockIndex) -> Option<ClassIndex> {
         match self.lock(index) {
             Lock::Object {
@@ -324,8 +325,8 @@ impl Entities {
         }
     }
 
-    /// The class of the lock object at `index`, unless the trace lacks its
-    /// description.
+    /// Returns the class of the lock object at `index`, unless the trace lacks
+    /// its description.
     pub fn lock_class(&self, index: LockIndex) -> Option<ClassIndex> {
         match self.lock(index) {
             Lock::Object { class, .. } => Some(class),
@@ -333,12 +334,12 @@ impl Entities {
         }
     }
 
-    /// How many distinct lock objects there are.
+    /// Returns how many distinct lock objects there are.
     pub fn lock_count(&self) -> usize {
         self.locks.len()
     }
 
-    /// How many distinct threads there are.
+    /// Returns how many distinct threads there are.
     pub fn thread_count(&self) -> usize {
         self.threads.len()
     }

@@ -11,9 +11,9 @@ use crate::entity::{
 use crate::placeholder::{NO_BLOCKER, NOT_RECORDED, UNRESOLVED};
 
 impl Entities {
-    /// The lock object as `Object.toString` would print it. A `java.lang.Class` is named
-    /// after the class that it stands for, a lock of the JVM's own after the class that it
-    /// guards the initialization of.
+    /// Returns the lock object as `Object.toString` would print it. A
+    /// `java.lang.Class` is named after the class that it stands for, a lock of
+    /// the JVM's own after the class that it guards the initialization of.
     pub fn lock_label(&self, lock: LockIndex) -> String {
         match self.lock(lock) {
             Lock::Object {
@@ -43,7 +43,8 @@ impl Entities {
         format!("initialization of class {}", self.class_name(class))
     }
 
-    /// Identity of a lock object: its identity hash code and its class.
+    /// Returns the identity of a lock object: its identity hash code and its
+    /// class.
     pub fn lock_id(&self, lock: LockIndex) -> String {
         match self.lock(lock) {
             Lock::Object {
@@ -76,7 +77,7 @@ impl Entities {
         }
     }
 
-    /// Class and name of a method.
+    /// Returns class and name of a method.
     pub fn method_label(&self, method: MethodIndex) -> String {
         let method = self.method(method);
         match method.class {
@@ -90,7 +91,8 @@ impl Entities {
         self.method_label(method) + &self.method(method).signature
     }
 
-    /// A frame as in a Java stack trace: `class.method(File.java:line)`.
+    /// Returns a frame as in a Java stack trace:
+    /// `class.method(File.java:line)`.
     pub fn frame_label(&self, frame: &Frame) -> String {
         let method = self.method(frame.method);
         let source_file = method.class.map_or("", |class| self.source_file(class));
@@ -120,8 +122,8 @@ impl Entities {
         }
     }
 
-    /// A label for each frame, innermost first, and `...` in the place of those
-    /// that the tracer cut off. None where the chain is not known.
+    /// Returns a label for each frame, innermost first, and `...` in the place
+    /// of those that the tracer cut off. None where the chain is not known.
     pub fn frame_labels(&self, chain: ChainIndex) -> Vec<String> {
         let chain = self.chain(chain);
         let labels = chain.frames().iter().map(|frame| self.frame_label(frame));
@@ -147,7 +149,7 @@ impl Entities {
 }
 
 impl UnknownOwner {
-    /// Text for people.
+    /// Returns text for people.
     pub fn label(self) -> &'static str {
         match self {
             UnknownOwner::HandOff => "hand-off",

@@ -45,7 +45,8 @@ impl Default for Metadata {
 }
 
 impl Metadata {
-    /// Nothing yet, of a trace in this version of the format.
+    /// Creates metadata that know nothing yet, of a trace in this version of the
+    /// format.
     pub fn of_version(version: u16) -> Self {
         Self {
             park_domains: if version < 2 { 0 } else { PARK_DOMAINS },

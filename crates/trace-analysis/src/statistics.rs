@@ -15,7 +15,7 @@ pub struct EventType {
 }
 
 impl EventType {
-    /// The type of `event`.
+    /// Returns the type of `event`.
     pub fn of(event: &Event<'_>) -> &'static Self {
         &EVENT_TYPES[position(event)]
     }
@@ -172,12 +172,12 @@ impl Statistics {
         self.chain_references += u64::from(!referred.is_none());
     }
 
-    /// Call chains described.
+    /// Returns how many call chains are described.
     pub fn distinct_chains(&self) -> u64 {
         self.chains.len()
     }
 
-    /// Buffers that are missing between those of the same thread.
+    /// Returns how many buffers are missing between those of the same thread.
     pub fn missing_buffers(&self) -> u64 {
         self.buffers_of_thread
             .values()

@@ -39,7 +39,7 @@ impl WaitTally {
         }
     }
 
-    /// All sums.
+    /// Returns all sums.
     pub fn iter(&self) -> impl Iterator<Item = (Mechanism, WaitKind, WaitSums)> {
         Mechanism::ALL.into_iter().flat_map(|mechanism| {
             let of_mechanism = &self.0[mechanism as usize];
@@ -50,7 +50,7 @@ impl WaitTally {
         })
     }
 
-    /// Sums over the waits that `wanted` selects.
+    /// Returns the sums over the waits that `wanted` selects.
     pub fn sum(&self, wanted: impl Fn(Mechanism, WaitKind) -> bool) -> WaitSums {
         let mut sum = WaitSums::default();
         for (mechanism, kind, sums) in self.iter() {

@@ -69,8 +69,9 @@ pub struct TraceSummary {
 }
 
 impl TraceSummary {
-    /// Nothing is missing: the [whole](Self::is_whole) file could be read, the tracer
-    /// dropped no event, and the analysis found no gap and no defect.
+    /// Returns whether nothing is missing: the [whole](Self::is_whole) file
+    /// could be read, the tracer dropped no event, and the analysis found no
+    /// gap and no defect.
     pub fn is_complete(&self) -> bool {
         let mut counters = self.counters.iter();
         self.is_whole()
@@ -78,12 +79,13 @@ impl TraceSummary {
             && counters.all(|(counter, value)| value == 0 || counter.severity() == Severity::Normal)
     }
 
-    /// The whole file could be read, up to the tracer's end marker.
+    /// Returns whether the whole file could be read, up to the tracer's end
+    /// marker.
     pub fn is_whole(&self) -> bool {
         self.damage.is_none() && self.counters.value(Counter::MalformedSegments) == 0
     }
 
-    /// Events that the tracer had to drop.
+    /// Returns how many events the tracer had to drop.
     pub fn lost_events(&self) -> u64 {
         let counted = self.tracer_value(TracerCounter::LostEvents);
         let listed = self.counters.value(Counter::LostNumbers);
@@ -91,7 +93,7 @@ impl TraceSummary {
         counted.unwrap_or(0).max(seen)
     }
 
-    /// What the tracer counted; `None` if it did not count that.
+    /// Returns what the tracer counted; `None` if it did not count that.
     pub fn tracer_value(&self, wanted: TracerCounter) -> Option<u64> {
         let mut counted = self.tracer.iter();
         let found = counted.find(|&&(counter, _)| counter == wanted);
@@ -122,6 +124,11 @@ pub type FileReader = TraceReader<Take<File>>;
 
 impl TraceFile {
     /// Finds out whether the file at `path` is a trace.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no trace of a version that can be
+    /// read.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let path = path.to_owned();
         let metadata = match std::fs::metadata(&path) {
@@ -145,27 +152,35 @@ impl TraceFile {
         })
     }
 
-    /// Where the file is.
+    /// Returns where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Length of the file in bytes.
+    /// Returns the length of the file in bytes.
     pub fn byte_len(&self) -> u64 {
         self.byte_len
     }
 
-    /// What the trace says about itself.
+    /// Returns what the trace says about itself.
     pub fn header(&self) -> &FileHeader {
         &self.header
     }
 
     /// Reads the file from its start.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
     pub fn read(&self) -> Result<FileReader, TraceError> {
         read(&self.path, self.byte_len)
     }
 
-    /// The next chunk that `reader`, which reads this file, can read.
+    /// Returns the next chunk that `reader`, which reads this file, can read.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
     pub fn next_chunk<'r>(
         &self,
         reader: &'r mut FileReader,
@@ -181,6 +196,10 @@ impl TraceFile {
     /// Passes each wait to `on_wait`, and calls `on_progress` now and then; the
     /// analysis ends early if that breaks. A damaged file is analyzed as far as
     /// it can be read, and the summary says what is missing.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
     pub fn analyze(
         &self,
         analysis: &mut Analysis,

@@ -7,9 +7,10 @@ use crate::entity::{ChainIndex, Entities, Frame};
 const MAX_INNER_METHODS: usize = 1;
 
 impl Entities {
-    /// The thread takes from a queue, and does nothing else: the queue's method is called
-    /// by the thread's `run`, or by a method that this calls. Of no pool that the analysis
-    /// knows, but idle like a pool's worker if the queue is empty.
+    /// Returns whether the thread takes from a queue, and does nothing else:
+    /// the queue's method is called by the thread's `run`, or by a method that
+    /// this calls. Of no pool that the analysis knows, but idle like a pool's
+    /// worker if the queue is empty.
     pub fn is_worker_loop(&self, chain: ChainIndex) -> bool {
         let frames = self.chain(chain).frames();
         let Some(innermost_queue) = frames.iter().position(|frame| self.is_of_queue(frame)) else {

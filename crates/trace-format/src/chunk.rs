@@ -93,7 +93,7 @@ pub struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// The header's bytes.
+    /// Returns the header's bytes.
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let flags = if self.compressed { FLAG_COMPRESSED } else { 0 }
             | if self.contains_metadata {
@@ -113,8 +113,8 @@ impl ChunkHeader {
         bytes
     }
 
-    /// The header in `bytes`; `None` if they are not the header of a chunk that
-    /// this version can read.
+    /// Returns the header in `bytes`; `None` if they are not the header of a
+    /// chunk that this version can read.
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> Option<Self> {
         let u32_at = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -150,7 +150,7 @@ pub struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// A writer whose chunks are compressed if `compress` is set.
+    /// Creates a writer whose chunks are compressed if `compress` is set.
     pub fn new(compress: bool) -> Self {
         Self {
             snappy: compress.then(snap::raw::Encoder::new),
@@ -160,13 +160,17 @@ impl ChunkWriter {
         }
     }
 
-    /// Length of the segments collected, before compression.
+    /// Returns the length of the segments collected, before compression.
     pub fn raw_len(&self) -> usize {
         self.segments.len()
     }
 
     /// Adds a segment to the events chunk that is being collected. It fits if
     /// the chunk stays within [`MAX_STORED_LEN`].
+    ///
+    /// # Errors
+    ///
+    /// [`DoesNotFit`] if the chunk has no room for the segment.
     pub fn push_segment(
         &mut self,
         thread: ThreadId,
@@ -186,7 +190,7 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// The events chunk with the segments added since the last call.
+    /// Returns the events chunk with the segments added since the last call.
     pub fn events(&mut self) -> &[u8] {
         let mut segments = mem::take(&mut self.segments);
         let contains_metadata = mem::take(&mut self.contains_metadata);
@@ -196,7 +200,7 @@ impl ChunkWriter {
         &self.chunk
     }
 
-    /// A counters chunk.
+    /// Returns a counters chunk.
     pub fn counters(&mut self, values: impl IntoIterator<Item = (Counter, u64)>) -> &[u8] {
         let mut payload = Vec::new();
         for (counter, value) in values {
@@ -206,7 +210,8 @@ impl ChunkWriter {
         &self.chunk
     }
 
-    /// The end chunk of a trace that ends at `time_ns` after `chunks` chunks.
+    /// Returns the end chunk of a trace that ends at `time_ns` after `chunks`
+    /// chunks.
     pub fn end(&mut self, time_ns: u64, chunks: u64) -> &[u8] {
         let mut payload = Vec::new();
         varint::push(&mut payload, time_ns);
@@ -311,12 +316,12 @@ pub struct EventsChunk<'a> {
 }
 
 impl<'a> EventsChunk<'a> {
-    /// Length of the payload before compression.
+    /// Returns the length of the payload before compression.
     pub fn raw_len(&self) -> usize {
         self.payload.len()
     }
 
-    /// The segments; ends after the first error.
+    /// Returns the segments; ends after the first error.
     pub fn segments(&self) -> Segments<'a> {
         Segments {
             input: ByteReader::new(self.payload),
@@ -337,12 +342,12 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Length of the events in bytes.
+    /// Returns the length of the events in bytes.
     pub fn raw_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The events.
+    /// Returns the events.
     pub fn events(&self) -> SegmentDecoder<'a> {
         SegmentDecoder::new(self.bytes)
     }

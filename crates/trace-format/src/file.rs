@@ -87,7 +87,7 @@ pub enum HeaderError {
 }
 
 impl FileHeader {
-    /// The header's bytes.
+    /// Returns the header's bytes.
     pub fn encode(&self) -> Vec<u8> {
         let jvm = text_prefix(&self.jvm, usize::from(u16::MAX));
         let flags = if self.compressed { FLAG_COMPRESSED } else { 0 };

@@ -74,7 +74,7 @@ pub enum SkipReason {
 }
 
 impl Damage {
-    /// Everything that was written could be read.
+    /// Returns whether everything that was written could be read.
     pub fn is_none(&self) -> bool {
         self.end_seen && self.chunks_missing == 0 && self.skipped_bytes == 0
     }
@@ -94,6 +94,11 @@ impl Damage {
 
 impl<R: Read> TraceReader<R> {
     /// Reads the header of a trace.
+    ///
+    /// # Errors
+    ///
+    /// If the source fails, or does not begin with the header of a trace that
+    /// this version can read.
     pub fn new(mut source: R) -> Result<Self, HeaderError> {
         let (header, version, len) = FileHeader::read(&mut source)?;
         Ok(Self {
@@ -115,29 +120,33 @@ impl<R: Read> TraceReader<R> {
         self
     }
 
-    /// What the trace says about itself.
+    /// Returns what the trace says about itself.
     pub fn header(&self) -> &FileHeader {
         &self.header
     }
 
-    /// [Version](crate::file::VERSION) of the trace's format.
+    /// Returns the [version](crate::file::VERSION) of the trace's format.
     pub fn version(&self) -> u16 {
         self.version
     }
 
-    /// What is missing from the part read so far.
+    /// Returns what is missing from the part read so far.
     pub fn damage(&self) -> &Damage {
         &self.damage
     }
 
-    /// How far into the file the reader has come, in bytes.
+    /// Returns how far into the file the reader has come, in bytes.
     pub fn offset(&self) -> u64 {
         self.window.offset
     }
 
-    /// The next chunk that can be read, or `None` at the end of the file.
+    /// Returns the next chunk that can be read, or `None` at the end of the
+    /// file.
     ///
-    /// Fails only if the source fails.
+    /// # Errors
+    ///
+    /// If the source fails. What is damaged in the trace is no error: see
+    /// [`damage`](Self::damage).
     pub fn next_chunk(&mut self) -> io::Result<Option<Chunk<'_>>> {
         // Found first, borrowed afterwards: the chunk borrows from the reader,
         // which the search changes.

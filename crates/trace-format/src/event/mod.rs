@@ -70,9 +70,9 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// Describes an entity that other events refer to, or ends it. The tracer
-    /// can write a description again after a loss, and a reader that only wants
-    /// to know names needs no other events.
+    /// Returns whether the event describes an entity that other events refer
+    /// to, or ends it. The tracer can write a description again after a loss,
+    /// and a reader that only wants to know names needs no other events.
     pub fn is_metadata(&self) -> bool {
         matches!(
             self,
@@ -87,8 +87,8 @@ impl Event<'_> {
         )
     }
 
-    /// The lock, or the domain of parks, and the sequence number that this event
-    /// stands for.
+    /// Returns the lock, or the domain of parks, and the sequence number that
+    /// this event stands for.
     pub fn lock_and_sequence(&self) -> Option<(LockId, u64)> {
         match self {
             Self::LockDescription(description) => Some((description.lock, 0)),
@@ -104,8 +104,8 @@ impl Event<'_> {
         }
     }
 
-    /// When the event happened, in nanoseconds since the trace's start, if it
-    /// says so.
+    /// Returns when the event happened, in nanoseconds since the trace's start,
+    /// if it says so.
     pub fn time_ns(&self) -> Option<u64> {
         match self {
             Self::ContendedEnter(enter) => Some(enter.time_ns),

@@ -85,7 +85,7 @@ pub enum ParkEndReason {
 }
 
 impl ParkEndReason {
-    /// The reason with the given number.
+    /// Returns the reason with the given number.
     pub fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             0 => Self::Unparked,

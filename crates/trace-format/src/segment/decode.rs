@@ -58,7 +58,7 @@ pub struct SegmentDecoder<'a> {
 }
 
 impl<'a> SegmentDecoder<'a> {
-    /// A decoder of the whole segment `bytes`.
+    /// Creates a decoder of the whole segment `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self {
             input: ByteReader::new(bytes),
@@ -70,7 +70,7 @@ impl<'a> SegmentDecoder<'a> {
         }
     }
 
-    /// Where the next event begins.
+    /// Returns where the next event begins.
     pub fn offset(&self) -> usize {
         self.len - self.input.remaining()
     }

@@ -40,7 +40,7 @@ impl Default for SegmentEncoder {
 }
 
 impl SegmentEncoder {
-    /// An encoder for an empty segment.
+    /// Creates an encoder for an empty segment.
     pub const fn new() -> Self {
         Self {
             len: 0,
@@ -53,22 +53,23 @@ impl SegmentEncoder {
         }
     }
 
-    /// Length of the segment in bytes.
+    /// Returns the length of the segment in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// No event is written yet.
+    /// Returns whether no event is written yet.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Number of events in the segment.
+    /// Returns the number of events in the segment.
     pub fn events(&self) -> u32 {
         self.events
     }
 
-    /// An event of the segment [is metadata](Event::is_metadata).
+    /// Returns whether an event of the segment [is
+    /// metadata](Event::is_metadata).
     pub fn contains_metadata(&self) -> bool {
         self.contains_metadata
     }
@@ -273,6 +274,10 @@ impl SegmentEncoder {
     }
 
     /// Appends an [`Event::Chain`] whose frames stand elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// [`DoesNotFit`] if `bytes` has no room for the event.
     pub fn encode_chain(
         &mut self,
         bytes: &mut [u8],
