@@ -3,188 +3,45 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use trace_format::{
-    ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockRetired,
-    LostEvents, LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEndReason,
-    ParkTimeout, ThreadEnd, ThreadRename, ThreadStart,
-};
+use trace_format::{ChainRef, Event, FieldValue, Frame, ParkEndReason, ParkTimeout};
 
 /// Names and values of the fields of `event`; the time comes first if there is
 /// one.
 pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)> {
     use Field::{Flag, Frames, Hexadecimal, Number, Text};
 
-    match *event {
-        Event::LockDescription(LockDescription {
-            lock,
-            class,
-            mirrored_class,
-            identity_hash,
-            monitor_address,
-        }) => vec![
-            ("lock", Number(lock.into())),
-            ("class", Number(class.into())),
-            ("mirrored_class", Number(mirrored_class.into())),
-            ("identity_hash", Number(identity_hash.into())),
-            ("monitor_address", Hexadecimal(monitor_address)),
-        ],
-        Event::ContendedEnter(ContendedEnter {
-            lock,
-            sequence,
-            time_ns,
-            chain,
-            after_wait,
-        }) => vec![
-            ("time_ns", Number(time_ns)),
-            ("lock", Number(lock.into())),
-            ("sequence", Number(sequence)),
-            ("chain", Number(chain.into())),
-            ("after_wait", Flag(after_wait)),
-        ],
-        Event::ContendedEntered(ContendedEntered {
-            lock,
-            sequence,
-            time_ns,
-            safepoint_ns,
-        }) => vec![
-            ("time_ns", Number(time_ns)),
-            ("lock", Number(lock.into())),
-            ("sequence", Number(sequence)),
-            ("safepoint_ns", Number(safepoint_ns)),
-        ],
-        Event::ContendedExit(ContendedExit {
-            lock,
-            sequence,
-            time_ns,
-            chain,
-        }) => vec![
-            ("time_ns", Number(time_ns)),
-            ("lock", Number(lock.into())),
-            ("sequence", Number(sequence)),
-            match chain {
-                ChainRef::Chain(chain) => ("chain", Number(chain.into())),
-                ChainRef::Forward(forward_ref) => ("forward_ref", Number(forward_ref.into())),
-            },
-        ],
-        Event::LockRetired(LockRetired { lock, sequence }) => {
-            vec![
-                ("lock", Number(lock.into())),
-                ("sequence", Number(sequence)),
-            ]
+    let mut fields = Vec::new();
+    for (name, value) in event.fields() {
+        match value {
+            FieldValue::Number(time_ns) if name == "time_ns" => {
+                fields.insert(0, (name, Number(time_ns)));
+            }
+            FieldValue::Number(address) if name == "monitor_address" => {
+                fields.push((name, Hexadecimal(address)));
+            }
+            FieldValue::Number(number) => fields.push((name, Number(number))),
+            FieldValue::Flag(flag) => fields.push((name, Flag(flag))),
+            FieldValue::Text(text) => fields.push((name, Text(text))),
+            FieldValue::Frames(frames) => fields.push((name, Frames(frames))),
+            FieldValue::Chain(ChainRef::Chain(chain)) => {
+                fields.push((name, Number(chain.into())));
+            }
+            FieldValue::Chain(ChainRef::Forward(forward_ref)) => {
+                fields.push(("forward_ref", Number(forward_ref.into())));
+            }
+            FieldValue::Blocker(blocker) => fields.extend([
+                ("blocker_class", Number(blocker.class.into())),
+                ("blocker_hash", Number(blocker.identity_hash.into())),
+            ]),
+            FieldValue::Timeout(ParkTimeout::None) => {}
+            FieldValue::Timeout(ParkTimeout::After(ns)) => {
+                fields.push(("timeout_ns", Number(ns)));
+            }
+            FieldValue::Timeout(ParkTimeout::At(unix_ms)) => {
+                fields.push(("deadline_unix_ms", Number(unix_ms)));
+            }
+            FieldValue::Reason(reason) => fields.push((name, Text(park_end_reason(reason)))),
         }
-        Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => vec![
-            ("forward_ref", Number(forward_ref.into())),
-            ("chain", Number(chain.into())),
-        ],
-        Event::ThreadStart(ThreadStart {
-            time_ns,
-            java_id,
-            name,
-        }) => vec![
-            ("time_ns", Number(time_ns)),
-            ("java_id", Number(java_id.into())),
-            ("name", Text(name)),
-        ],
-        Event::ThreadRename(ThreadRename { java_id, name }) => {
-            vec![("java_id", Number(java_id.into())), ("name", Text(name))]
-        }
-        Event::ThreadEnd(ThreadEnd { time_ns }) => {
-            vec![("time_ns", Number(time_ns))]
-        }
-        Event::Class(ClassDescription {
-            class,
-            super_class,
-            loader,
-            name,
-            source_file,
-            loader_class,
-        }) => vec![
-            ("class", Number(class.into())),
-            ("super_class", Number(super_class.into())),
-            ("loader", Number(loader.into())),
-            ("name", Text(name)),
-            ("source_file", Text(source_file)),
-            ("loader_class", Text(loader_class)),
-        ],
-        Event::Method(MethodDescription {
-            method,
-            class,
-            name,
-            signature,
-        }) => vec![
-            ("method", Number(method.into())),
-            ("class", Number(class.into())),
-            ("name", Text(name)),
-            ("signature", Text(signature)),
-        ],
-        Event::Chain(ChainDescription {
-            chain,
-            ref frames,
-            truncated,
-        }) => vec![
-            ("chain", Number(chain.into())),
-            ("frames", Frames(frames)),
-            ("truncated", Flag(truncated)),
-        ],
-        Event::LoaderUnload(LoaderUnload { loader, time_ns }) => {
-            vec![
-                ("time_ns", Number(time_ns)),
-                ("loader", Number(loader.into())),
-            ]
-        }
-        Event::ChainRetired(ChainRetired { chain }) => vec![("chain", Number(chain.into()))],
-        Event::MethodRetired(MethodRetired { method }) => vec![("method", Number(method.into()))],
-        Event::ParkBegin(park) => park_begin_fields(park),
-        Event::ParkEnd(park) => vec![
-            ("time_ns", Number(park.time_ns)),
-            ("domain", Number(park.domain.into())),
-            ("sequence", Number(park.sequence)),
-            ("reason", Text(park_end_reason(park.reason))),
-            ("permit", Number(park.permit.into())),
-            ("unpark_elsewhere", Flag(park.unpark_elsewhere)),
-            ("owner", Number(park.owner.into())),
-            ("safepoint_ns", Number(park.safepoint_ns)),
-        ],
-        Event::Unpark(unpark) => vec![
-            ("time_ns", Number(unpark.time_ns)),
-            ("domain", Number(unpark.domain.into())),
-            ("sequence", Number(unpark.sequence)),
-            ("target", Number(unpark.target.into())),
-            ("permit", Number(unpark.permit.into())),
-            ("blocker_class", Number(unpark.blocker.class.into())),
-            ("blocker_hash", Number(unpark.blocker.identity_hash.into())),
-            ("owner", Number(unpark.owner.into())),
-            ("interrupt", Flag(unpark.interrupt)),
-            ("chain", Number(unpark.chain.into())),
-        ],
-        Event::LostNumber(LostNumber { lock, sequence }) => {
-            vec![
-                ("lock", Number(lock.into())),
-                ("sequence", Number(sequence)),
-            ]
-        }
-        Event::LostEvents(LostEvents { events }) => vec![("events", Number(events))],
-    }
-}
-
-fn park_begin_fields(park: ParkBegin) -> Vec<(&'static str, Field<'static>)> {
-    use Field::{Flag, Number};
-
-    let mut fields = vec![
-        ("time_ns", Number(park.time_ns)),
-        ("domain", Number(park.domain.into())),
-        ("sequence", Number(park.sequence)),
-        ("blocker_class", Number(park.blocker.class.into())),
-        ("blocker_hash", Number(park.blocker.identity_hash.into())),
-        ("owner", Number(park.owner.into())),
-        ("continued", Flag(park.continued)),
-        ("chain", Number(park.chain.into())),
-    ];
-    match park.timeout {
-        ParkTimeout::None => {}
-        ParkTimeout::After(ns) => fields.push(("timeout_ns", Number(ns))),
-        ParkTimeout::At(unix_ms) => fields.push(("deadline_unix_ms", Number(unix_ms))),
     }
     fields
 }

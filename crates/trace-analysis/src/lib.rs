@@ -74,6 +74,7 @@ pub use entity::{
 };
 pub use metadata::Metadata;
 pub use placeholder::PLACEHOLDERS;
-pub use statistics::{EVENT_TYPES, EventCount, EventType, Statistics};
+pub use statistics::{EventCount, Statistics};
 pub use tally::{WaitSums, WaitTally};
 pub use trace_file::{FileReader, Progress, TraceError, TraceFile, TraceSummary};
+pub use trace_format::{EVENT_TYPES, EventType};

@@ -1,89 +1,9 @@
 //! What a trace consists of.
 
 use rustc_hash::FxHashMap;
-use trace_format::{ChainId, ChainRef, Event, EventsChunk, Segment, ThreadId};
+use trace_format::{ChainId, ChainRef, EVENT_TYPES, Event, EventsChunk, Segment, ThreadId};
 
 use crate::id_set::IdSet;
-
-/// A type of event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventType {
-    /// Name of the type.
-    pub name: &'static str,
-    /// Events of the type [are metadata](Event::is_metadata).
-    pub metadata: bool,
-}
-
-impl EventType {
-    /// Returns the type of `event`.
-    pub fn of(event: &Event<'_>) -> &'static Self {
-        &EVENT_TYPES[position(event)]
-    }
-}
-
-/// All types of events.
-pub const EVENT_TYPES: [EventType; 20] = [
-    data("LockDescription"),
-    data("ContendedEnter"),
-    data("ContendedEntered"),
-    data("ContendedExit"),
-    data("LockRetired"),
-    data("ForwardResolved"),
-    data("ThreadEnd"),
-    data("LostNumber"),
-    data("LostEvents"),
-    data("ParkBegin"),
-    data("ParkEnd"),
-    data("Unpark"),
-    metadata("ThreadStart"),
-    metadata("ThreadRename"),
-    metadata("Class"),
-    metadata("Method"),
-    metadata("Chain"),
-    metadata("LoaderUnload"),
-    metadata("ChainRetired"),
-    metadata("MethodRetired"),
-];
-
-const fn data(name: &'static str) -> EventType {
-    EventType {
-        name,
-        metadata: false,
-    }
-}
-
-const fn metadata(name: &'static str) -> EventType {
-    EventType {
-        name,
-        metadata: true,
-    }
-}
-
-/// Position of the event's type in [`EVENT_TYPES`].
-fn position(event: &Event<'_>) -> usize {
-    match event {
-        Event::LockDescription(_) => 0,
-        Event::ContendedEnter(_) => 1,
-        Event::ContendedEntered(_) => 2,
-        Event::ContendedExit(_) => 3,
-        Event::LockRetired(_) => 4,
-        Event::ForwardResolved(_) => 5,
-        Event::ThreadEnd(_) => 6,
-        Event::LostNumber(_) => 7,
-        Event::LostEvents(_) => 8,
-        Event::ParkBegin(_) => 9,
-        Event::ParkEnd(_) => 10,
-        Event::Unpark(_) => 11,
-        Event::ThreadStart(_) => 12,
-        Event::ThreadRename(_) => 13,
-        Event::Class(_) => 14,
-        Event::Method(_) => 15,
-        Event::Chain(_) => 16,
-        Event::LoaderUnload(_) => 17,
-        Event::ChainRetired(_) => 18,
-        Event::MethodRetired(_) => 19,
-    }
-}
 
 /// How many events of a type, and their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +64,7 @@ impl Statistics {
     /// Counts an event of `bytes` bytes.
     #[inline]
     pub(crate) fn add_event(&mut self, event: &Event<'_>, bytes: usize) {
-        let count = &mut self.events[position(event)];
+        let count = &mut self.events[event.type_index()];
         count.events += 1;
         count.bytes += bytes as u64;
         if let Some(time_ns) = event.time_ns() {
@@ -183,113 +103,5 @@ impl Statistics {
             .values()
             .map(|buffers| buffers.end.saturating_sub(buffers.seen))
             .fold(0, u64::saturating_add)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use trace_format::{
-        ChainDescription, ChainRetired, ClassDescription, ClassId, ContendedEnter,
-        ContendedEntered, ContendedExit, ForwardRef, ForwardResolved, JavaThreadId, LoaderId,
-        LoaderUnload, LockDescription, LockId, LockRetired, LostEvents, LostNumber,
-        MethodDescription, MethodId, MethodRetired, ParkBegin, ParkEnd, ThreadEnd, ThreadRename,
-        ThreadStart, Unpark,
-    };
-
-    use super::*;
-
-    #[test]
-    fn types_are_those_of_the_format() {
-        let (lock, sequence, time_ns) = (1, 1, 1);
-        let (name, source_file, loader_class, signature) = ("", "", "", "");
-        let events = [
-            Event::LockDescription(LockDescription {
-                lock: LockId(lock),
-                class: ClassId(1),
-                mirrored_class: ClassId::NONE,
-                identity_hash: 1,
-                monitor_address: 1,
-            }),
-            Event::ContendedEnter(ContendedEnter {
-                lock: LockId(lock),
-                sequence,
-                time_ns,
-                chain: ChainId(1),
-                after_wait: true,
-            }),
-            Event::ContendedEntered(ContendedEntered {
-                lock: LockId(lock),
-                sequence,
-                time_ns,
-                safepoint_ns: 0,
-            }),
-            Event::ContendedExit(ContendedExit {
-                lock: LockId(lock),
-                sequence,
-                time_ns,
-                chain: ChainRef::Chain(ChainId(1)),
-            }),
-            Event::LockRetired(LockRetired {
-                lock: LockId(lock),
-                sequence,
-            }),
-            Event::ForwardResolved(ForwardResolved {
-                forward_ref: ForwardRef(1),
-                chain: ChainId(1),
-            }),
-            Event::ThreadEnd(ThreadEnd { time_ns }),
-            Event::LostNumber(LostNumber {
-                lock: LockId(lock),
-                sequence,
-            }),
-            Event::LostEvents(LostEvents { events: 1 }),
-            Event::ParkBegin(ParkBegin::default()),
-            Event::ParkEnd(ParkEnd::default()),
-            Event::Unpark(Unpark::default()),
-            Event::ThreadStart(ThreadStart {
-                time_ns,
-                java_id: JavaThreadId(1),
-                name,
-            }),
-            Event::ThreadRename(ThreadRename {
-                java_id: JavaThreadId(1),
-                name,
-            }),
-            Event::Class(ClassDescription {
-                class: ClassId(1),
-                super_class: ClassId::NONE,
-                loader: LoaderId::NONE,
-                name,
-                source_file,
-                loader_class,
-            }),
-            Event::Method(MethodDescription {
-                method: MethodId(1),
-                class: ClassId(1),
-                name,
-                signature,
-            }),
-            Event::Chain(ChainDescription {
-                chain: ChainId(1),
-                frames: Vec::new(),
-                truncated: false,
-            }),
-            Event::LoaderUnload(LoaderUnload {
-                loader: LoaderId(1),
-                time_ns,
-            }),
-            Event::ChainRetired(ChainRetired { chain: ChainId(1) }),
-            Event::MethodRetired(MethodRetired {
-                method: MethodId(1),
-            }),
-        ];
-        for (event, event_type) in events.iter().zip(&EVENT_TYPES) {
-            assert_eq!(EventType::of(event), event_type);
-            assert!(
-                format!("{event:?}").starts_with(event_type.name),
-                "{event:?}"
-            );
-            assert_eq!(event.is_metadata(), event_type.metadata, "{event:?}");
-        }
     }
 }

@@ -46,9 +46,10 @@ pub use chunk::{Chunk, ChunkWriter, EventsChunk, Segment};
 pub use counter::{Counter, Hook};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription,
-    LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired, PARK_DOMAINS, ParkBegin,
-    ParkEnd, ParkEndReason, ParkTimeout, ThreadEnd, ThreadRename, ThreadStart, Unpark,
+    ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, FieldValue, ForwardResolved,
+    Frame, LoaderUnload, LockDescription, LockRetired, LostEvents, LostNumber, MethodDescription,
+    MethodRetired, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, ThreadEnd,
+    ThreadRename, ThreadStart, Unpark,
 };
 pub use file::{FileHeader, HeaderError};
 pub use id::{

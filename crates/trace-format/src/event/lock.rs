@@ -1,5 +1,6 @@
 //! The events of contended monitors.
 
+use super::field::payload;
 use crate::id::{ChainId, ClassId, ForwardRef, LockId};
 
 /// How an exit event names the call chain of the code that held the lock.
@@ -12,80 +13,92 @@ pub enum ChainRef {
     Forward(ForwardRef),
 }
 
-/// A lock is seen contended for the first time since its inflation. Counts as
-/// sequence number 0 of the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LockDescription {
-    /// The lock described.
-    pub lock: LockId,
-    /// Class of the object locked.
-    pub class: ClassId,
-    /// Where the object is a `java.lang.Class` (a static synchronized method, a
-    /// class literal): the class that it stands for, else
-    /// none.
-    pub mirrored_class: ClassId,
-    /// Identity hash code of the object locked.
-    pub identity_hash: u32,
-    /// Address of the `ObjectMonitor`, for comparison with other tools.
-    pub monitor_address: u64,
+payload! {
+    /// A lock is seen contended for the first time since its inflation. Counts as
+    /// sequence number 0 of the lock.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct LockDescription {
+        /// The lock described.
+        pub lock: LockId,
+        /// Class of the object locked.
+        pub class: ClassId,
+        /// Where the object is a `java.lang.Class` (a static synchronized method, a
+        /// class literal): the class that it stands for, else
+        /// none.
+        pub mirrored_class: ClassId,
+        /// Identity hash code of the object locked.
+        pub identity_hash: u32,
+        /// Address of the `ObjectMonitor`, for comparison with other tools.
+        pub monitor_address: u64,
+    }
 }
 
-/// The writer failed to acquire the lock and is about to block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ContendedEnter {
-    /// The lock wanted.
-    pub lock: LockId,
-    /// Per-lock sequence number.
-    pub sequence: u64,
-    /// When the wait began.
-    pub time_ns: u64,
-    /// Where the writer stands.
-    pub chain: ChainId,
-    /// The lock is being re-acquired after `Object.wait`.
-    pub after_wait: bool,
+payload! {
+    /// The writer failed to acquire the lock and is about to block.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct ContendedEnter {
+        /// The lock wanted.
+        pub lock: LockId,
+        /// Per-lock sequence number.
+        pub sequence: u64,
+        /// When the wait began.
+        pub time_ns: u64,
+        /// Where the writer stands.
+        pub chain: ChainId,
+        /// The lock is being re-acquired after `Object.wait`.
+        pub after_wait: bool,
+    }
 }
 
-/// The writer acquired the lock it was blocked on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ContendedEntered {
-    /// The lock acquired.
-    pub lock: LockId,
-    /// Per-lock sequence number.
-    pub sequence: u64,
-    /// When the wait ended.
-    pub time_ns: u64,
-    /// How much of the wait the JVM spent in safepoints.
-    pub safepoint_ns: u64,
+payload! {
+    /// The writer acquired the lock it was blocked on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct ContendedEntered {
+        /// The lock acquired.
+        pub lock: LockId,
+        /// Per-lock sequence number.
+        pub sequence: u64,
+        /// When the wait ended.
+        pub time_ns: u64,
+        /// How much of the wait the JVM spent in safepoints.
+        pub safepoint_ns: u64,
+    }
 }
 
-/// The writer released the lock while another thread contended for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ContendedExit {
-    /// The lock released.
-    pub lock: LockId,
-    /// Per-lock sequence number, taken before the release.
-    pub sequence: u64,
-    /// When the lock was released.
-    pub time_ns: u64,
-    /// The code that held the lock.
-    pub chain: ChainRef,
+payload! {
+    /// The writer released the lock while another thread contended for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct ContendedExit {
+        /// The lock released.
+        pub lock: LockId,
+        /// Per-lock sequence number, taken before the release.
+        pub sequence: u64,
+        /// When the lock was released.
+        pub time_ns: u64,
+        /// The code that held the lock.
+        pub chain: ChainRef,
+    }
 }
 
-/// The monitor was deflated: the lock's last sequence number; its identifier is
-/// never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LockRetired {
-    /// The lock that ended.
-    pub lock: LockId,
-    /// Per-lock sequence number of this event.
-    pub sequence: u64,
+payload! {
+    /// The monitor was deflated: the lock's last sequence number; its identifier is
+    /// never used again.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct LockRetired {
+        /// The lock that ended.
+        pub lock: LockId,
+        /// Per-lock sequence number of this event.
+        pub sequence: u64,
+    }
 }
 
-/// Names the call chain behind a forward reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ForwardResolved {
-    /// The reference.
-    pub forward_ref: ForwardRef,
-    /// The chain of the code that held the lock.
-    pub chain: ChainId,
+payload! {
+    /// Names the call chain behind a forward reference.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct ForwardResolved {
+        /// The reference.
+        pub forward_ref: ForwardRef,
+        /// The chain of the code that held the lock.
+        pub chain: ChainId,
+    }
 }

@@ -2,6 +2,7 @@
 //! analysis can read, in decoded form.
 
 mod code;
+mod field;
 mod lock;
 mod loss;
 mod park;
@@ -11,6 +12,7 @@ pub use code::{
     ChainDescription, ChainRetired, ClassDescription, Frame, LoaderUnload, MethodDescription,
     MethodRetired,
 };
+pub use field::FieldValue;
 pub use lock::{
     ChainRef, ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, LockDescription,
     LockRetired,
@@ -21,72 +23,115 @@ pub use thread::{ThreadEnd, ThreadRename, ThreadStart};
 
 use crate::id::LockId;
 
-/// One decoded event. Text borrows from the decoded chunk.
-///
-/// Times are nanoseconds of the JVM's monotonic clock since the trace's start.
-/// The writer of an event is the thread of the buffer that holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+/// A type of event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventType {
+    /// Name of the type.
+    pub name: &'static str,
+    /// Events of the type [are metadata](Event::is_metadata).
+    pub metadata: bool,
+}
+
+impl EventType {
+    /// Returns the type of `event`.
+    pub fn of(event: &Event<'_>) -> &'static Self {
+        &EVENT_TYPES[event.type_index()]
+    }
+}
+
+/// Declares the types of events: each with its name, what it carries, and whether
+/// it is metadata.
+macro_rules! events {
+    ($($(#[$meta:meta])* $event:ident($payload:ident $(<$life:lifetime>)?), metadata: $metadata:literal;)+) => {
+        /// One decoded event. Text borrows from the decoded chunk.
+        ///
+        /// Times are nanoseconds of the JVM's monotonic clock since the trace's
+        /// start. The writer of an event is the thread of the buffer that holds it.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Event<'a> {
+            $($(#[$meta])* $event($payload $(<$life>)?),)+
+        }
+
+        /// All types of events.
+        pub const EVENT_TYPES: [EventType; [$($metadata),+].len()] = [
+            $(EventType { name: stringify!($event), metadata: $metadata }),+
+        ];
+
+        impl Event<'_> {
+            /// Returns the position of the event's type in [`EVENT_TYPES`].
+            #[inline]
+            pub fn type_index(&self) -> usize {
+                enum Index { $($event),+ }
+                match self {
+                    $(Self::$event(_) => Index::$event as usize,)+
+                }
+            }
+
+            /// Returns whether the event describes an entity that other events
+            /// refer to, or ends it. The tracer can write a description again
+            /// after a loss, and a reader that only wants to know names needs no
+            /// other events.
+            #[inline]
+            pub fn is_metadata(&self) -> bool {
+                match self {
+                    $(Self::$event(_) => $metadata,)+
+                }
+            }
+
+            /// Returns the names and values of the event's fields.
+            pub fn fields(&self) -> Vec<(&'static str, FieldValue<'_>)> {
+                match self {
+                    $(Self::$event(payload) => payload.fields(),)+
+                }
+            }
+        }
+    };
+}
+
+events! {
     /// A lock is seen contended for the first time since its inflation.
-    LockDescription(LockDescription),
+    LockDescription(LockDescription), metadata: false;
     /// The writer failed to acquire the lock and is about to block.
-    ContendedEnter(ContendedEnter),
+    ContendedEnter(ContendedEnter), metadata: false;
     /// The writer acquired the lock it was blocked on.
-    ContendedEntered(ContendedEntered),
+    ContendedEntered(ContendedEntered), metadata: false;
     /// The writer released the lock while another thread contended for it.
-    ContendedExit(ContendedExit),
+    ContendedExit(ContendedExit), metadata: false;
     /// The monitor was deflated.
-    LockRetired(LockRetired),
-    /// The writer parks.
-    ParkBegin(ParkBegin),
-    /// The writer parks no longer.
-    ParkEnd(ParkEnd),
-    /// The writer unparks another thread.
-    Unpark(Unpark),
+    LockRetired(LockRetired), metadata: false;
     /// Names the call chain behind a forward reference.
-    ForwardResolved(ForwardResolved),
-    /// The writer thread started, attached, or was first seen.
-    ThreadStart(ThreadStart<'a>),
-    /// A thread was renamed.
-    ThreadRename(ThreadRename<'a>),
+    ForwardResolved(ForwardResolved), metadata: false;
     /// The writer thread ended or detached.
-    ThreadEnd(ThreadEnd),
-    /// Describes a class.
-    Class(ClassDescription<'a>),
-    /// Describes a method.
-    Method(MethodDescription<'a>),
-    /// Describes a call chain.
-    Chain(ChainDescription),
-    /// All classes of a loader were unloaded.
-    LoaderUnload(LoaderUnload),
-    /// The code of a frame of a call chain is gone.
-    ChainRetired(ChainRetired),
-    /// A method was unloaded, or replaced and run to its end.
-    MethodRetired(MethodRetired),
+    ThreadEnd(ThreadEnd), metadata: false;
     /// The event with a sequence number was lost.
-    LostNumber(LostNumber),
+    LostNumber(LostNumber), metadata: false;
     /// Events were lost whose sequence numbers are not listed.
-    LostEvents(LostEvents),
+    LostEvents(LostEvents), metadata: false;
+    /// The writer parks.
+    ParkBegin(ParkBegin), metadata: false;
+    /// The writer parks no longer.
+    ParkEnd(ParkEnd), metadata: false;
+    /// The writer unparks another thread.
+    Unpark(Unpark), metadata: false;
+    /// The writer thread started, attached, or was first seen.
+    ThreadStart(ThreadStart<'a>), metadata: true;
+    /// A thread was renamed.
+    ThreadRename(ThreadRename<'a>), metadata: true;
+    /// Describes a class.
+    Class(ClassDescription<'a>), metadata: true;
+    /// Describes a method.
+    Method(MethodDescription<'a>), metadata: true;
+    /// Describes a call chain.
+    Chain(ChainDescription), metadata: true;
+    /// All classes of a loader were unloaded.
+    LoaderUnload(LoaderUnload), metadata: true;
+    /// The code of a frame of a call chain is gone.
+    ChainRetired(ChainRetired), metadata: true;
+    /// A method was unloaded, or replaced and run to its end.
+    MethodRetired(MethodRetired), metadata: true;
 }
 
 impl Event<'_> {
-    /// Returns whether the event describes an entity that other events refer
-    /// to, or ends it. The tracer can write a description again after a loss,
-    /// and a reader that only wants to know names needs no other events.
-    pub fn is_metadata(&self) -> bool {
-        matches!(
-            self,
-            Self::ThreadStart(_)
-                | Self::ThreadRename(_)
-                | Self::Class(_)
-                | Self::Method(_)
-                | Self::Chain(_)
-                | Self::LoaderUnload(_)
-                | Self::ChainRetired(_)
-                | Self::MethodRetired(_)
-        )
-    }
-
     /// Returns the lock, or the domain of parks, and the sequence number that
     /// this event stands for.
     pub fn lock_and_sequence(&self) -> Option<(LockId, u64)> {

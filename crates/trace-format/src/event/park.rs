@@ -7,6 +7,7 @@
 //! Domains are numbered like locks, from 1 to [`PARK_DOMAINS`]; no lock has such
 //! a number.
 
+use super::field::payload;
 use crate::id::{ChainId, ClassId, JavaThreadId, LockId, Permit};
 
 /// How many domains there are.
@@ -42,29 +43,31 @@ pub enum ParkTimeout {
     At(u64),
 }
 
-/// The writer parks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ParkBegin {
-    /// The domain of the blocker; without one, that of the writer.
-    pub domain: LockId,
-    /// Sequence number in the domain.
-    pub sequence: u64,
-    /// When.
-    pub time_ns: u64,
-    /// What the writer waits for.
-    pub blocker: Blocker,
-    /// For how long at most.
-    pub timeout: ParkTimeout,
-    /// The thread that owned the blocker after the number was taken, as the
-    /// blocker's `getExclusiveOwnerThread()` says; none also for blockers that
-    /// know no owner.
-    pub owner: JavaThreadId,
-    /// The writer still stands in the queue where it stood when its previous
-    /// park ended: it has not got what it wants in between. `false` also where
-    /// that cannot be known.
-    pub continued: bool,
-    /// Where the writer stands.
-    pub chain: ChainId,
+payload! {
+    /// The writer parks.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ParkBegin {
+        /// The domain of the blocker; without one, that of the writer.
+        pub domain: LockId,
+        /// Sequence number in the domain.
+        pub sequence: u64,
+        /// When.
+        pub time_ns: u64,
+        /// What the writer waits for.
+        pub blocker: Blocker,
+        /// The thread that owned the blocker after the number was taken, as the
+        /// blocker's `getExclusiveOwnerThread()` says; none also for blockers that
+        /// know no owner.
+        pub owner: JavaThreadId,
+        /// The writer still stands in the queue where it stood when its previous
+        /// park ended: it has not got what it wants in between. `false` also where
+        /// that cannot be known.
+        pub continued: bool,
+        /// Where the writer stands.
+        pub chain: ChainId,
+        /// For how long at most.
+        pub timeout: ParkTimeout,
+    }
 }
 
 /// Why a thread parks no longer.
@@ -98,52 +101,56 @@ impl ParkEndReason {
     }
 }
 
-/// The writer parks no longer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ParkEnd {
-    /// The domain of the begin.
-    pub domain: LockId,
-    /// Sequence number in the domain.
-    pub sequence: u64,
-    /// When.
-    pub time_ns: u64,
-    /// Why.
-    pub reason: ParkEndReason,
-    /// The permit consumed: that of the [`Unpark`] with the same number and the
-    /// writer as target.
-    pub permit: Permit,
-    /// That [`Unpark`] is numbered in the writer's own domain and not in the
-    /// blocker's: whoever wrote it did not see what the writer waited for.
-    pub unpark_elsewhere: bool,
-    /// The thread that owned the blocker after the number was taken, as in
-    /// [`ParkBegin::owner`].
-    pub owner: JavaThreadId,
-    /// How much of the time the JVM spent in safepoints.
-    pub safepoint_ns: u64,
+payload! {
+    /// The writer parks no longer.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ParkEnd {
+        /// The domain of the begin.
+        pub domain: LockId,
+        /// Sequence number in the domain.
+        pub sequence: u64,
+        /// When.
+        pub time_ns: u64,
+        /// Why.
+        pub reason: ParkEndReason,
+        /// The permit consumed: that of the [`Unpark`] with the same number and the
+        /// writer as target.
+        pub permit: Permit,
+        /// That [`Unpark`] is numbered in the writer's own domain and not in the
+        /// blocker's: whoever wrote it did not see what the writer waited for.
+        pub unpark_elsewhere: bool,
+        /// The thread that owned the blocker after the number was taken, as in
+        /// [`ParkBegin::owner`].
+        pub owner: JavaThreadId,
+        /// How much of the time the JVM spent in safepoints.
+        pub safepoint_ns: u64,
+    }
 }
 
-/// The writer unparks another thread, or interrupts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Unpark {
-    /// The domain of the blocker; without one, that of the target.
-    pub domain: LockId,
-    /// Sequence number in the domain, taken before the target could notice.
-    pub sequence: u64,
-    /// When.
-    pub time_ns: u64,
-    /// The thread unparked.
-    pub target: JavaThreadId,
-    /// The permit given; none if the target had one already.
-    pub permit: Permit,
-    /// What the target waited for when the writer looked; often nothing yet,
-    /// and never anything in an interrupt.
-    pub blocker: Blocker,
-    /// The thread that owned the blocker after the number was taken, as in
-    /// [`ParkBegin::owner`]. Another thread can have acquired what the writer
-    /// released.
-    pub owner: JavaThreadId,
-    /// It is an interrupt, which unparks too.
-    pub interrupt: bool,
-    /// Where the writer stands.
-    pub chain: ChainId,
+payload! {
+    /// The writer unparks another thread, or interrupts it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Unpark {
+        /// The domain of the blocker; without one, that of the target.
+        pub domain: LockId,
+        /// Sequence number in the domain, taken before the target could notice.
+        pub sequence: u64,
+        /// When.
+        pub time_ns: u64,
+        /// The thread unparked.
+        pub target: JavaThreadId,
+        /// The permit given; none if the target had one already.
+        pub permit: Permit,
+        /// What the target waited for when the writer looked; often nothing yet,
+        /// and never anything in an interrupt.
+        pub blocker: Blocker,
+        /// The thread that owned the blocker after the number was taken, as in
+        /// [`ParkBegin::owner`]. Another thread can have acquired what the writer
+        /// released.
+        pub owner: JavaThreadId,
+        /// It is an interrupt, which unparks too.
+        pub interrupt: bool,
+        /// Where the writer stands.
+        pub chain: ChainId,
+    }
 }

@@ -1,0 +1,73 @@
+//! The fields of events by name, for whoever shows or compares events of any type.
+
+use crate::event::{Blocker, ChainRef, Frame, ParkEndReason, ParkTimeout};
+use crate::id::{ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit};
+
+/// The value of a field of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldValue<'a> {
+    /// A number or an identifier.
+    Number(u64),
+    /// Whether something is so.
+    Flag(bool),
+    /// Text.
+    Text(&'a str),
+    /// The frames of a call chain.
+    Frames(&'a [Frame]),
+    /// A call chain, or a reference to one.
+    Chain(ChainRef),
+    /// What a thread parks on.
+    Blocker(Blocker),
+    /// How long a thread parks at most.
+    Timeout(ParkTimeout),
+    /// Why a thread parks no longer.
+    Reason(ParkEndReason),
+}
+
+/// Declares what values of fields are made of.
+macro_rules! values {
+    ($($value:ident: $($type:ty),+ => $make:expr;)+) => {$($(
+        impl<'a> From<&'a $type> for FieldValue<'a> {
+            fn from(value: &'a $type) -> Self {
+                Self::$value($make(value))
+            }
+        }
+    )+)+};
+}
+
+values! {
+    Number: u64 => |&number| number;
+    Number: u32, JavaThreadId, LockId, ClassId, MethodId, ChainId, LoaderId, ForwardRef,
+        Permit => |&value| u64::from(value);
+    Flag: bool => |&flag| flag;
+    Text: &'a str => |&text| text;
+    Frames: Vec<Frame> => Vec::as_slice;
+    Chain: ChainRef => |&chain| chain;
+    Blocker: Blocker => |&blocker| blocker;
+    Timeout: ParkTimeout => |&timeout| timeout;
+    Reason: ParkEndReason => |&reason| reason;
+}
+
+/// Declares what an event carries. The names of its fields are those in the code.
+macro_rules! payload {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident $(<$life:lifetime>)? {
+            $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)+
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $name $(<$life>)? {
+            $($(#[$field_meta])* pub $field: $type,)+
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            /// Returns the names and values of the fields.
+            pub fn fields(&self) -> Vec<(&'static str, $crate::event::FieldValue<'_>)> {
+                vec![$((stringify!($field), (&self.$field).into())),+]
+            }
+        }
+    };
+}
+
+pub(super) use payload;
