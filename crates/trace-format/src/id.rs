@@ -5,6 +5,7 @@
 //! without ever meaning something else.
 
 use std::fmt;
+use std::num::TryFromIntError;
 
 /// Declares types of identifiers: numbers that stand for something, and that
 /// nobody calculates with. All are alike, so they are declared alike.
@@ -34,11 +35,11 @@ macro_rules! ids {
         }
 
         impl TryFrom<u64> for $name {
-            type Error = <$number as TryFrom<u64>>::Error;
+            type Error = TryFromIntError;
 
             #[inline]
             fn try_from(number: u64) -> Result<Self, Self::Error> {
-                number.try_into().map(Self)
+                Ok(Self(number.try_into()?))
             }
         }
 
