@@ -12,7 +12,7 @@
 //! * [`ParkDispatcher`] makes of each thread's begin, unpark and end a bundle,
 //!   and passes it on by what the blocker's class means ([`Synchronizer`]) and
 //!   by where the thread stands ([`Code`]).
-//! * [`LockAnalyzer`] replays the events of one lock, keeps track of the owner,
+//! * [`LockAnalyzer`](lock_analyzer::LockAnalyzer) replays the events of one lock, keeps track of the owner,
 //!   and splits the waits of all threads over the owners.
 //! * Whoever waits for something else than a lock is woken by a thread that takes
 //!   the owner's place ([`waker`]).
