@@ -27,11 +27,11 @@
 //!     |_progress| ControlFlow::Continue(()),
 //! )?;
 //! let totals = blame.totals();
-//! println!("{} waits in {} ns", totals.waits, summary.duration_ns);
+//! println!("{} waits in {} ns", totals.all.waits, summary.duration_ns);
 //! for row in blame.rows(Selection::default(), analysis.entities()).rows {
 //!     println!("{} ns for {}", row.sums.duration_ns, row.label);
 //! }
-//! # assert!(totals.waits > 0);
+//! # assert!(totals.all.waits > 0);
 //! # Ok::<(), trace_analysis::TraceError>(())
 //! ```
 
