@@ -25,8 +25,8 @@ pub(crate) fn fit(name: &str, max_width: Option<usize>) -> String {
 }
 
 /// Shortens qualified names to at most `max_width` columns in all: first packages to
-/// their initials from the left, as in `o.a.xml.dtm.DTMManager.getDTM`, then the
-/// beginning.
+/// their initials from the left, as in `o.a.xml.dtm.DTMManager.getDTM`, then the types of
+/// parameters, then the beginning.
 fn shorten(name: &str, max_width: usize) -> String {
     let mut shortened = name.to_owned();
     let mut start = 0;
@@ -44,6 +44,9 @@ fn shorten(name: &str, max_width: usize) -> String {
         shortened.replace_range(start + initial..start + dot, "");
         start += initial + 1;
     }
+    if width(&shortened) > max_width {
+        shortened = without_parameters(shortened);
+    }
     if width(&shortened) <= max_width {
         return shortened;
     }
@@ -56,6 +59,16 @@ fn shorten(name: &str, max_width: usize) -> String {
         }
     }
     format!("…{kept}")
+}
+
+/// An overloaded method without what tells it apart.
+fn without_parameters(mut name: String) -> String {
+    if let Some(open) = name.find('(')
+        && name.ends_with(')')
+    {
+        name.replace_range(open + 1..name.len() - 1, "…");
+    }
+    name
 }
 
 /// Length of the package's first segment, if `name` begins with one: segments
@@ -138,6 +151,11 @@ mod tests {
             shorten(name, 54),
             "Object.wait ← o.h.t.RegularTable.doLock(Session, int)"
         );
+        assert_eq!(
+            shorten(name, 45),
+            "Object.wait ← o.h.t.RegularTable.doLock(…)"
+        );
+        assert_eq!(shorten(name, 20), "…ularTable.doLock(…)");
     }
 
     #[test]
