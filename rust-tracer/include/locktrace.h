@@ -438,7 +438,8 @@ bool lct_lock_claim(const struct LctRuntime *runtime, struct LctLock *lock);
 
 /*
  Describes a lock that the caller has claimed; this is its sequence number 0.
- `mirrored_class` is 0 unless the object locked is a `java.lang.Class`.
+ `mirrored_class` is 0 unless the object locked is a `java.lang.Class`, or what the JVM
+ locks to initialize a class.
 
  # Safety
 

@@ -455,7 +455,8 @@ pub unsafe extern "C" fn lct_lock_claim(runtime: &'static Runtime, lock: *mut Lc
 }
 
 /// Describes a lock that the caller has claimed; this is its sequence number 0.
-/// `mirrored_class` is 0 unless the object locked is a `java.lang.Class`.
+/// `mirrored_class` is 0 unless the object locked is a `java.lang.Class`, or what the JVM
+/// locks to initialize a class.
 ///
 /// # Safety
 ///

@@ -23,8 +23,8 @@ payload! {
         /// Class of the object locked.
         pub class: ClassId,
         /// Where the object is a `java.lang.Class` (a static synchronized method, a
-        /// class literal): the class that it stands for, else
-        /// none.
+        /// class literal): the class that it stands for. Where it is the `int[]` that
+        /// the JVM locks to initialize a class: that class. Else none.
         pub mirrored_class: ClassId,
         /// Identity hash code of the object locked.
         pub identity_hash: u32,

@@ -8,9 +8,11 @@
  */
 
 #include "precompiled.hpp"
+#include "locktrace/lockTraceClassInit.hpp"
 #include "locktrace/lockTraceEvents.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
+#include "oops/instanceKlass.hpp"
 #include "oops/oop.inline.hpp"
 #include "runtime/atomic.inline.hpp"
 #include "runtime/os.hpp"
@@ -45,7 +47,7 @@ uint64_t LockTraceMonitor::take_forward_ref() {
 // The first thread to contend for an inflated monitor describes it. The
 // description counts as sequence number 0, so the analysis knows the object
 // before it sees the lock's first event.
-static void describe_if_new(LctThread* tracer, Thread* self, ObjectMonitor* monitor) {
+static void describe_if_new(LctThread* tracer, JavaThread* self, ObjectMonitor* monitor, LockTraceClassInit* init) {
   LockTraceMonitor* lock = monitor->locktrace();
   if (!lct_lock_claim(LockTrace::runtime(), lock)) return;
   // The monitor is inflated and pinned by its contention count, so neither a
@@ -53,15 +55,18 @@ static void describe_if_new(LctThread* tracer, Thread* self, ObjectMonitor* moni
   oop object = (oop) monitor->object();
   intptr_t hash = ObjectSynchronizer::FastHashCode(self, object);
   uint32_t klass = LockTraceMetadata::class_id(tracer, object->klass());
-  uint32_t mirrored = LockTraceMetadata::mirrored_class_id(tracer, object);
+  uint32_t mirrored = init == NULL ? LockTraceMetadata::mirrored_class_id(tracer, object)
+                                   : LockTraceMetadata::class_id(tracer, init->klass());
   lct_lock_describe(tracer, lock, klass, mirrored, (uint32_t) hash, (uint64_t) (uintptr_t) monitor);
 }
 
 void LockTraceEnter::write_enter() {
+  LockTraceClassInit* init = LockTraceClassInit::of(_thread, _monitor);
+  if (init != NULL && !init->is_new_wait()) return;
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_ENTER, LockTraceCycles(_thread->locktrace()));
-  describe_if_new(tracer, _thread, _monitor);
+  describe_if_new(tracer, _thread, _monitor, init);
   LockTraceMonitor* lock = _monitor->locktrace();
   lock->contender_comes();
   // Number and time come first: what the owner does while this thread walks
@@ -69,7 +74,7 @@ void LockTraceEnter::write_enter() {
   uint64_t sequence = lct_lock_next_sequence(lock);
   jlong now_ns = os::javaTimeNanos();
   uint32_t chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
-  bool after_wait = _thread->current_waiting_monitor() == _monitor;
+  bool after_wait = init == NULL && _thread->current_waiting_monitor() == _monitor;
   lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait);
   _safepoint_ns = LockTrace::safepoint_clock(now_ns);
   _tracer = tracer;
@@ -80,11 +85,18 @@ void LockTraceEnter::acquired() {
   _cycles = LockTraceCycles(_thread->locktrace());
   _cycles.begin_part();
   _acquired_ns = os::javaTimeNanos();
-  _safepoint_ns = LockTrace::safepoint_clock(_acquired_ns) - _safepoint_ns;
+  _stopped_ns = LockTrace::safepoint_clock(_acquired_ns) - _safepoint_ns;
   _cycles.end_part();
 }
 
 void LockTraceEnter::write_entered() {
+  LockTraceClassInit* init = LockTraceClassInit::of(_thread, _monitor);
+  if (init != NULL && init->goes_on()) {
+    _acquired_ns = 0;
+    init->keep(*this);
+    _tracer = NULL;
+    return;
+  }
   LockTraceMonitor* lock = _monitor->locktrace();
   lock->contender_leaves();
   // The wait outlasts the trace.
@@ -92,7 +104,8 @@ void LockTraceEnter::write_entered() {
   if (_acquired_ns == 0) acquired();
   LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _cycles);
   uint64_t sequence = lct_lock_next_sequence(lock);
-  lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _safepoint_ns);
+  lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _stopped_ns);
+  _tracer = NULL;
 }
 
 // ---------------------------------------------------------------------------
@@ -105,6 +118,8 @@ void LockTraceExit::begin(Thread* self) {
   if (state->_wait != NULL && state->_wait->_monitor == _monitor) {
     _wait = state->_wait;
     state->_wait = NULL;
+    // It has the lock only to wait for the initializer.
+    if (_wait->_class_init != NULL) return;
   }
   _thread = thread;
   LockTraceMonitor* lock = _monitor->locktrace();
@@ -155,12 +170,15 @@ void LockTraceExit::write() {
 // Conditional waiting
 
 void LockTraceWait::begin(JavaThread* thread) {
+  _class_init = LockTraceClassInit::of(thread, _monitor);
+  if (_class_init != NULL) _class_init->release(_monitor);
   _forward_ref = _monitor->locktrace()->take_forward_ref();
   thread->locktrace()->_wait = this;
 }
 
 void LockTraceWait::restore() {
-  _monitor->locktrace()->put_forward_ref(_forward_ref);
+  if (_class_init != NULL) _class_init->reacquired();
+  if (_forward_ref != 0) _monitor->locktrace()->put_forward_ref(_forward_ref);
 }
 
 // ---------------------------------------------------------------------------

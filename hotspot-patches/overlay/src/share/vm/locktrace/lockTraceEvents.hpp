@@ -26,19 +26,23 @@
 // Contended enter and contended entered, of enter() and of ReenterI().
 class LockTraceEnter : public StackObj {
  private:
-  ObjectMonitor* const _monitor;
-  JavaThread*    const _thread;
+  ObjectMonitor* _monitor;
+  JavaThread*    _thread;
   LctThread* _tracer;         // NULL while no contended enter has been written
   jlong      _safepoint_ns;   // safepoint clock at the contended enter
   jlong      _acquired_ns;    // 0: not acquired yet
+  jlong      _stopped_ns;     // in safepoints, until acquired
   LockTraceCycles _cycles;    // of the contended entered
 
   void write_enter();
   void write_entered();
 
  public:
-  LockTraceEnter(ObjectMonitor* monitor, JavaThread* thread)
-    : _monitor(monitor), _thread(thread), _tracer(NULL), _safepoint_ns(0), _acquired_ns(0) {}
+  LockTraceEnter(ObjectMonitor* monitor = NULL, JavaThread* thread = NULL)
+    : _monitor(monitor), _thread(thread), _tracer(NULL), _safepoint_ns(0), _acquired_ns(0), _stopped_ns(0) {}
+
+  // Between contended enter and contended entered.
+  bool is_open() const { return _tracer != NULL; }
 
   // The thread is about to block. In VM state: the stack and the object can be
   // read. The monitor cannot be deflated.
@@ -49,7 +53,7 @@ class LockTraceEnter : public StackObj {
 
   // The thread owns the monitor and is back in VM state, past any safepoint:
   // no number is taken on one side of a safepoint and written on the other.
-  void entered()  { if (_tracer != NULL) write_entered(); }
+  void entered()  { if (is_open()) write_entered(); }
 };
 
 // Contended exit, on every path that releases a monitor through exit().
@@ -94,6 +98,7 @@ class LockTraceWait : public StackObj {
   friend class LockTraceExit;
   ObjectMonitor* const _monitor;
   uint64_t _forward_ref;   // 0: no contended exit refers to the chain yet
+  LockTraceClassInit* _class_init;   // NULL: the wait is not for another thread to initialize a class
 
   void begin(JavaThread* thread);
   void restore();
@@ -101,13 +106,13 @@ class LockTraceWait : public StackObj {
  public:
   // Owning the monitor, just before exit().
   LockTraceWait(ObjectMonitor* monitor, JavaThread* thread)
-    : _monitor(monitor), _forward_ref(0) {
+    : _monitor(monitor), _forward_ref(0), _class_init(NULL) {
     if (LockTrace::enabled()) begin(thread);
   }
 
   // Owning the monitor again: what its owners did meanwhile must not have
   // consumed the reference.
-  void reacquired() { if (_forward_ref != 0) restore(); }
+  void reacquired() { if (_forward_ref != 0 || _class_init != NULL) restore(); }
 };
 
 // Tells stack walks the compiled caller of a leaf routine that is called without a frame

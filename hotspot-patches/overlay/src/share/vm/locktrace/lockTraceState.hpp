@@ -18,6 +18,7 @@
 #include "utilities/globalDefinitions.hpp"
 
 class LockTraceCallChain;
+class LockTraceClassInit;
 class LockTracePark;
 class LockTraceUnpark;
 class LockTraceWait;
@@ -74,6 +75,7 @@ class LockTraceReturnBarrier {
 class LockTraceThread {
  private:
   friend class LockTrace;
+  friend class LockTraceClassInit;
   friend class LockTraceExit;
   friend class LockTraceLeafCaller;
   friend class LockTracePark;
@@ -84,6 +86,7 @@ class LockTraceThread {
 
   LctThread*       _tracer;        // created on first use
   LockTraceWait*   _wait;          // set while Object.wait releases its monitor
+  LockTraceClassInit* _class_init; // the innermost class that the thread links or initializes
   LockTracePark*   _park;          // set while the thread parks
   LockTraceUnpark* _unpark;        // set while the thread unparks another one
   void*            _leaf_frame;    // C++ frame of a leaf called without an anchor
@@ -96,7 +99,7 @@ class LockTraceThread {
 
  public:
   LockTraceThread()
-    : _tracer(0), _wait(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
+    : _tracer(0), _wait(0), _class_init(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
       _queue_place(0), _ended(false), _hooks(0), _chain(0) {}
 
   LockTraceReturnBarrier* return_barrier()    { return &_return_barrier; }
