@@ -662,15 +662,34 @@ void lct_method(struct LctThread *thread,
                 struct LctStr signature);
 
 /*
- Notes that a loader's classes are unloaded, and submits the buffer at once.
- The caller has called `lct_reclaim_all` before, at a safepoint, so that
- everything that was written about the classes comes first.
+ Notes that a loader's classes are unloaded. The caller has called
+ `lct_reclaim_all` before, in the same safepoint, so that everything that was
+ written about the classes comes first, and calls `lct_submit` before its end.
 
  # Safety
 
  `thread` is null or comes from `lct_thread_start`.
  */
 void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_ns);
+
+/*
+ Hands what the thread has written to the drainer.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_submit(struct LctThread *thread);
+
+/*
+ Counts what the caller keeps for its threads: more by `change_bytes`, or less if
+ that is negative.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_thread_memory(const struct LctRuntime *runtime, int64_t change_bytes);
 
 /*
  Notes that a compiled method was flushed: no thread has a frame of it, and

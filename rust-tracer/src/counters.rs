@@ -39,6 +39,27 @@ impl Serial {
     }
 }
 
+/// How much memory is in use, and how much it was at most, in bytes.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryCount {
+    // Relaxed throughout: guards no other memory.
+    bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+}
+
+impl MemoryCount {
+    /// More by `change` bytes, or less if it is negative.
+    pub(crate) fn add(&self, change: i64) {
+        let before = self.bytes.fetch_add(change.cast_unsigned(), Relaxed);
+        let bytes = before.wrapping_add_signed(change);
+        self.peak_bytes.fetch_max(bytes, Relaxed);
+    }
+
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.peak_bytes.load(Relaxed)
+    }
+}
+
 /// Counts what was lost in the threads.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
@@ -85,5 +106,19 @@ impl Losses {
 
     pub(crate) fn metadata_buffers(&self) -> u64 {
         self.metadata_buffers.load(Relaxed)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_memory_at_once_is_known() {
+        let memory = MemoryCount::default();
+        for change in [100, -40, 50, -110, 20] {
+            memory.add(change);
+        }
+        assert_eq!(memory.peak_bytes(), 110);
     }
 }

@@ -215,8 +215,8 @@ impl Drainer {
         let counters = self.counters();
         // These grow by the counters alone, or with time.
         let is_news = |&&(counter, _): &&(Counter, u64)| {
-            use Counter::{DrainerCpuNs, ElapsedCycles, FileBytes};
-            !matches!(counter, FileBytes | DrainerCpuNs | ElapsedCycles)
+            use Counter::{DrainerCpuNs, ElapsedCycles, FileBytes, Reclaims};
+            !matches!(counter, FileBytes | DrainerCpuNs | ElapsedCycles | Reclaims)
         };
         let last_counters = self.last_counters.iter();
         if !counters
@@ -266,6 +266,8 @@ impl Drainer {
             ),
             (Counter::ChainsPurged, runtime.chains.purged()),
             (Counter::ElapsedCycles, runtime.elapsed_cycles()),
+            (Counter::PeakThreadBytes, runtime.thread_memory.peak_bytes()),
+            (Counter::Reclaims, runtime.reclaims.count()),
         ];
         own.into_iter().chain(costs.counters()).collect()
     }

@@ -835,9 +835,9 @@ pub unsafe extern "C" fn lct_method(
     });
 }
 
-/// Notes that a loader's classes are unloaded, and submits the buffer at once.
-/// The caller has called `lct_reclaim_all` before, at a safepoint, so that
-/// everything that was written about the classes comes first.
+/// Notes that a loader's classes are unloaded. The caller has called
+/// `lct_reclaim_all` before, in the same safepoint, so that everything that was
+/// written about the classes comes first, and calls `lct_submit` before its end.
 ///
 /// # Safety
 ///
@@ -850,6 +850,28 @@ pub unsafe extern "C" fn lct_loader_unload(
 ) {
     let Some(thread) = thread else { return };
     thread.loader_unloaded(LoaderId(loader), time_ns);
+}
+
+/// Hands what the thread has written to the drainer.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_submit(thread: Option<&mut ThreadTracer>) {
+    let Some(thread) = thread else { return };
+    thread.submit_buffer();
+}
+
+/// Counts what the caller keeps for its threads: more by `change_bytes`, or less if
+/// that is negative.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_count_thread_memory(runtime: &'static Runtime, change_bytes: i64) {
+    runtime.thread_memory.add(change_bytes);
 }
 
 /// Notes that a compiled method was flushed: no thread has a frame of it, and

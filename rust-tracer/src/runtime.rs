@@ -13,7 +13,7 @@ use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
-use crate::counters::{Losses, Serial};
+use crate::counters::{Losses, MemoryCount, Serial};
 use crate::cycles;
 use crate::drainer::{self, StopSignal};
 use crate::park_domains::ParkDomains;
@@ -61,6 +61,10 @@ pub struct Runtime {
     pub(crate) pool: BufferPool,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
+    /// What is kept for threads, besides buffers.
+    pub(crate) thread_memory: MemoryCount,
+    /// How often the buffers of all threads were taken.
+    pub(crate) reclaims: Serial,
     pub(crate) chains: ChainSet,
     pub(crate) unload_queue: UnloadQueue,
     pub(crate) thread_ids: Serial,
@@ -111,6 +115,8 @@ impl Runtime {
             pool: BufferPool::default(),
             budget: BufferBudget::default(),
             losses: Losses::default(),
+            thread_memory: MemoryCount::default(),
+            reclaims: Serial::default(),
             chains: ChainSet::new(thread_slots, max_chain_bytes),
             unload_queue: UnloadQueue::default(),
             thread_ids: Serial::default(),
@@ -131,6 +137,7 @@ impl Runtime {
     /// Hands the buffers of all threads to the drainer, but for those that are
     /// being written to at this moment. Returns whether there were none.
     pub(crate) fn reclaim_all(&self) -> bool {
+        self.reclaims.next();
         // Relaxed: whoever finds a slot emptied by this sees it all the same.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
         let mut is_complete = true;

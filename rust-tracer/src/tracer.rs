@@ -17,7 +17,7 @@ use crate::cycles;
 use crate::fallible::{try_box, try_to_string};
 use crate::lock::Lock;
 use crate::runtime::Runtime;
-use crate::thread_slots::OwnedThreadSlot;
+use crate::thread_slots::{OwnedThreadSlot, ThreadSlot};
 
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
 /// do the same do not submit their buffers at the same time (paper, section 3.1).
@@ -64,6 +64,9 @@ enum Record<'a> {
 }
 
 impl ThreadTracer {
+    /// What a tracer and its slot take.
+    const MEMORY_BYTES: i64 = (size_of::<Self>() + size_of::<ThreadSlot>()).cast_signed() as i64;
+
     /// A tracer for a thread that starts at `time_ns`, or `None` when memory is
     /// short.
     pub(crate) fn start(
@@ -86,6 +89,7 @@ impl ThreadTracer {
             name,
             described_in: 0,
         })?;
+        runtime.thread_memory.add(Self::MEMORY_BYTES);
         tracer.describe_thread();
         Some(tracer)
     }
@@ -95,6 +99,7 @@ impl ThreadTracer {
         let time_ns = self.runtime.since_start_ns(time_ns);
         self.write_event(Event::ThreadEnd(ThreadEnd { time_ns }));
         self.submit_buffer();
+        self.runtime.thread_memory.add(-Self::MEMORY_BYTES);
     }
 
     /// Notes the new name of a thread, not necessarily this one. In file order
@@ -366,7 +371,8 @@ impl ThreadTracer {
         }
     }
 
-    fn submit_buffer(&mut self) {
+    /// Hands what was written so far to the drainer.
+    pub(crate) fn submit_buffer(&mut self) {
         if let Some(buffer) = self.slot.check_out() {
             self.runtime.submit(buffer);
         }

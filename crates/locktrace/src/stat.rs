@@ -186,6 +186,9 @@ fn add_tracer(text: &mut String, summary: &TraceSummary) {
         let bytes = human::bytes(bytes);
         parts.push(format!("at most {bytes} in {}", plural(buffers, "buffer")));
     }
+    if let Some(bytes) = summary.tracer_value(TracerCounter::PeakThreadBytes) {
+        parts.push(format!("at most {} for threads", human::bytes(bytes)));
+    }
     if !parts.is_empty() {
         facts::add(text, "Tracer", &parts.join("; "));
     }

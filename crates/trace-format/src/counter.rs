@@ -148,6 +148,13 @@ counters! {
 
     /// Cycles spent in [`InterruptedHooks`](Self::InterruptedHooks).
     InterruptedCycles = 36, "interrupted_cycles";
+
+    /// Most bytes at once that were kept for threads besides their buffers: slots,
+    /// tracers, and what stack walks keep.
+    PeakThreadBytes = 37, "peak_thread_bytes";
+
+    /// Times that the buffers of all threads were taken at once.
+    Reclaims = 38, "reclaims";
 }
 
 impl Counter {

@@ -219,6 +219,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < SHARED_LOCKS; i++) lct_lock_retire(vm_thread, &shared_locks[i]);
   lct_reclaim_all(runtime);
   lct_loader_unload(vm_thread, 0x1000, now_ns());
+  lct_submit(vm_thread);
   lct_thread_end(vm_thread, now_ns());
   lct_stop(runtime, 20000);
   return __atomic_load_n(&enabled, __ATOMIC_ACQUIRE) ? 0 : 1;

@@ -239,6 +239,7 @@ impl Sample {
             (Counter::LostEvents, 0),
             (Counter::PeakBuffers, 5),
             (Counter::PeakBufferBytes, 81_920),
+            (Counter::PeakThreadBytes, 14_336),
             (Counter::DrainerCpuNs, 412_000),
         ];
         sample
