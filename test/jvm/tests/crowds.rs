@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jvm_tests::{Jvm, among_others, analyze, check_program, check_sound, is_nightly, report};
 use trace_analysis::TraceSummary;
+use trace_format::Counter;
 
 /// Each was blocked by all that came before it: too many owners to remember
 /// them all, so the analysis may collapse some.
@@ -13,6 +14,22 @@ fn two_thousand_at_once() {
     let program = ["scenarios.ThreadCrowd", "2000", "2000"];
     check_program(&program, &["-Xss256k"], |_, run| {
         check_crowd(&run.trace(), 2_000);
+    });
+}
+
+/// What is kept for a thread that has recorded little, on a stack of two hundred frames,
+/// is bounded and counted. What busy threads borrow is not for threads like these.
+#[test]
+fn idle_threads_take_little_memory() {
+    const THREADS: usize = 2_000;
+    const MAX_BYTES: u64 = 8 << 10;
+    let program = ["scenarios.ThreadCrowd", "2000", "2000", "200"];
+    check_program(&program, &["-Xss512k"], |_, run| {
+        let summary = check_crowd(&run.trace(), THREADS);
+        let peak_bytes = summary.tracer_value(Counter::PeakThreadBytes);
+        let bytes = peak_bytes.expect("counted") / THREADS as u64;
+        // A key and a return address for each frame, at least.
+        assert!((2 * 8 * 200..=MAX_BYTES).contains(&bytes), "{bytes}");
     });
 }
 

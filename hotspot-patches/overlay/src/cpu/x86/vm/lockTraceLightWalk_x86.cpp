@@ -21,12 +21,22 @@
 // ---------------------------------------------------------------------------
 // Known code
 
-void LockTracePcCache::clear(jint code_epoch) {
-  for (int i = 0; i < sets; i++) {
-    for (int j = 0; j < places; j++) _entries[i][j].clear();
-  }
+LockTracePcCache::LockTracePcCache()
+    : _table(NULL), _walks_left(walks_without_table), _code_epoch(LockTrace::code_epoch()) {
   _stub.clear();
-  _code_epoch = code_epoch;
+}
+
+void LockTracePcCache::take_table() {
+  _table = LockTracePcTable::take(this, _code_epoch);
+  _walks_left = _table == NULL ? (int) walks_until_next_try : 0;
+  guarantee(!LockContentionVerifyReturnBarriers || (find(NULL) == NULL && find_stub(NULL) == NULL),
+            "locktrace: an empty place is taken for code at NULL");
+}
+
+void LockTracePcCache::give_back_table() {
+  if (_table == NULL) return;
+  _table->give_back(_code_epoch);
+  _table = NULL;
 }
 
 // What the thread runs was installed after the code that was in its place had
@@ -35,18 +45,26 @@ void LockTracePcCache::clear(jint code_epoch) {
 bool LockTracePcCache::clear_if_code_was_flushed() {
   jint epoch = LockTrace::code_epoch();
   if (_code_epoch == epoch) return false;
-  clear(epoch);
+  _code_epoch = epoch;
+  _stub.clear();
+  if (_table != NULL) _table->clear();
   return true;
 }
 
-void LockTraceLastWalk::keep(int length, int visited_frames) {
+void LockTraceLastWalk::move_to(LockTraceCode* codes, int capacity) {
+  for (int i = 0; i < _length; i++) codes[i] = _codes[i];
+  _codes = codes;
+  _capacity = capacity;
+}
+
+void LockTraceLastWalk::keep(int length, int visited_frames, const LockTraceVisitedCode& visited) {
   int outer_frames = length - visited_frames;
-  if (length > max_codes) {
+  if (length > _capacity) {
     _length = 0;
     return;
   }
   for (int i = _length; i < outer_frames; i++) _codes[i] = LockTraceCode();
-  for (int i = 0; i < visited_frames; i++) _codes[length - 1 - i] = _visited[i];
+  for (int i = 0; i < visited_frames; i++) _codes[length - 1 - i] = visited.at(i);
   _length = length;
 }
 
@@ -69,8 +87,9 @@ LockTraceStackTop::LockTraceStackTop(JavaThread* thread) : sp(NULL), pc(NULL) {
 }
 
 LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top, LctThread* tracer, oop entering,
-                                       LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower)
-    : _thread(thread), _pcs(pcs), _last(last), _follower(follower), _interpreted(false), _at_end(top.sp == NULL),
+                                       LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower,
+                                       LockTraceVisitedCode* visited)
+    : _thread(thread), _pcs(pcs), _follower(follower), _visited(visited), _interpreted(false), _at_end(top.sp == NULL),
       _at_barrier(false), _fp(NULL), _sp(NULL), _frame_words(0), _key(0), _return_slot(NULL) {
   if (pcs->clear_if_code_was_flushed()) last->forget();
   if (!_at_end) start(top, tracer, entering);
@@ -79,12 +98,12 @@ LockTraceLightWalk::LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top
 // Starts at the innermost Java frame.
 void LockTraceLightWalk::start(LockTraceStackTop top, LctThread* tracer, oop entering) {
   LockTraceStackTop java = top;
-  const LockTracePcCache::Entry* stub = _pcs->find_stub(top.pc);
+  const LockTracePcTable::Entry* stub = _pcs->find_stub(top.pc);
   if (stub != NULL) {
     java.sp += stub->code().frame_words();
     java.pc = (address) java.sp[-1];
   }
-  const LockTracePcCache::Entry* known = _pcs->find(java.pc);
+  const LockTracePcTable::Entry* known = _pcs->find(java.pc);
   if (known != NULL) {
     set_known(java.sp, known->code(), known->key());
     return;
@@ -149,7 +168,7 @@ int LockTraceLightWalk::visit(LctThread* tracer, uint64_t* keys, int max_frames,
   while (!_at_end && !_at_barrier && visited < max_frames) {
     if (!_interpreted) visited = visit_known_code(keys, visited, max_frames, slot_index, slot);
     if (visited == max_frames) break;
-    _last->visit(visited, _code);
+    _visited->set(visited, _code);
     keys[visited++] = key(tracer);
     next();
     if (!_at_end && !_at_barrier) _follower.follow(key(tracer), _code);
@@ -173,13 +192,13 @@ int LockTraceLightWalk::visit_known_code(uint64_t* keys, int visited, int max_fr
     LockTraceCode caller_code;
     uint64_t caller_key;
     if (!follower.expects(pc, &caller_code, &caller_key)) {
-      const LockTracePcCache::Entry* caller = _pcs->find(pc);
+      const LockTracePcTable::Entry* caller = _pcs->find(pc);
       if (caller == NULL) break;
       caller_code = caller->code();
       caller_key = caller->key();
       follower.follow(caller_key, caller_code);
     }
-    _last->visit(visited, code);
+    _visited->set(visited, code);
     keys[visited++] = key;
     if (visited == slot_index + 1) *slot = sender_sp - 1;
     sp = sender_sp;
@@ -208,7 +227,7 @@ void LockTraceLightWalk::next() {
 void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, intptr_t* fp) {
   address pc = (address) *slot;
   _return_slot = slot;
-  const LockTracePcCache::Entry* known = _pcs->find(pc);
+  const LockTracePcTable::Entry* known = _pcs->find(pc);
   if (known != NULL) {
     set_known(unextended_sp, known->code(), known->key());
   } else if (Interpreter::contains(pc)) {

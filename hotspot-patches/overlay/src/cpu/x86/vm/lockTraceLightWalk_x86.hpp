@@ -9,83 +9,54 @@
 #ifndef CPU_X86_VM_LOCKTRACELIGHTWALK_X86_HPP
 #define CPU_X86_VM_LOCKTRACELIGHTWALK_X86_HPP
 
+#include "lockTracePcTable_x86.hpp"
 #include "locktrace/lockTraceFrames.hpp"
 
 #ifdef AMD64
 
-// A return address in compiled code, and the size of the frame that it leads to; or
-// nothing, which is at no address, not at NULL either.
-class LockTraceCode VALUE_OBJ_CLASS_SPEC {
- private:
-  enum { frame_bits = 16 };
-  uint64_t _pc_and_frame_words;   // addresses have 47 bits, so that none has all of 48 set
-
- public:
-  enum { max_frame_words = (1 << frame_bits) - 1 };
-
-  LockTraceCode() : _pc_and_frame_words(~UCONST64(0)) {}
-  LockTraceCode(address pc, int frame_words)
-    : _pc_and_frame_words((uint64_t) (uintptr_t) pc << frame_bits | (uint16_t) frame_words) {}
-
-  bool is_at(address pc) const { return _pc_and_frame_words >> frame_bits == (uint64_t) (uintptr_t) pc; }
-  intptr_t frame_words() const { return (uint16_t) _pc_and_frame_words; }
-};
-
-// What a walk has to know of a return address in compiled code, so that it need
-// not look for the method in the code cache again. One for each thread: some places
-// for each of some hundred hash values of addresses, so that a stack of some hundred
-// frames finds a place for nearly all of them. Two places were not enough: where three
-// frames share them, none is found again.
+// What a thread's walks have to know of return addresses in compiled code, so that they
+// need not look for the method in the code cache again: a table that the thread borrows
+// while it walks its stack often.
 class LockTracePcCache VALUE_OBJ_CLASS_SPEC {
- public:
-  class Entry VALUE_OBJ_CLASS_SPEC {
-   private:
-    LockTraceCode _code;
-    uint64_t      _key;
-
-   public:
-    void clear() { _code = LockTraceCode(); }
-    void set(address pc, uint64_t key, int frame_words) {
-      _code = LockTraceCode(pc, frame_words);
-      _key = key;
-    }
-    bool is_of(address pc) const  { return _code.is_at(pc); }
-    LockTraceCode code() const    { return _code; }
-    uint64_t key() const          { return _key; }
-  };
-
  private:
-  enum { set_bits = 8, sets = 1 << set_bits, places = 4 };
-  Entry _entries[sets][places];
-  Entry _stub;         // the runtime stub that was left for the VM last
-  jint  _code_epoch;   // code that was flushed since may have left its place to other code
+  // A thread that records little gets no table. One that finds none left asks again
+  // after some walks.
+  enum { walks_without_table = 4, walks_until_next_try = 64 };
+  LockTracePcTable*       _table;        // NULL: none
+  int                     _walks_left;   // before the thread asks for one
+  LockTracePcTable::Entry _stub;         // the runtime stub that was left for the VM last
+  jint _code_epoch;   // code that was flushed since may have left its place to other code
 
-  Entry* set_of(address pc) {
-    return _entries[((uint64_t) (uintptr_t) pc * UCONST64(0x9e3779b97f4a7c15)) >> (64 - set_bits)];
-  }
+  void take_table();
 
  public:
-  void clear(jint code_epoch);
+  LockTracePcCache();
+  ~LockTracePcCache() { give_back_table(); }
+
+  // Also at a safepoint, by the VM thread.
+  void give_back_table();
+
+  void prepare_walk() {
+    if (_table != NULL) {
+      _table->note_use();
+    } else if (--_walks_left < 0) {
+      take_table();
+    }
+  }
   bool clear_if_code_was_flushed();
 
-  const Entry* find(address pc) {
-    const Entry* set = set_of(pc);
-    for (int i = 0; i < places; i++) {
-      if (set[i].is_of(pc)) return &set[i];
-    }
-    return NULL;
+  const LockTracePcTable::Entry* find(address pc) const {
+    return _table == NULL ? (const LockTracePcTable::Entry*) NULL : _table->find(pc);
   }
-
-  // Takes the place of what was added first.
   void add(address pc, uint64_t key, int frame_words) {
-    Entry* set = set_of(pc);
-    for (int i = places - 1; i > 0; i--) set[i] = set[i - 1];
-    set[0].set(pc, key, frame_words);
+    if (_table != NULL) _table->add(pc, key, frame_words);
   }
 
   // Runtime stubs live as long as the VM.
-  const Entry* find_stub(address pc) const      { return _stub.is_of(pc) ? &_stub : (const Entry*) NULL; }
-  void add_stub(address pc, int frame_words)    { _stub.set(pc, 0, frame_words); }
+  const LockTracePcTable::Entry* find_stub(address pc) const {
+    return _stub.is_of(pc) ? &_stub : (const LockTracePcTable::Entry*) NULL;
+  }
+  void add_stub(address pc, int frame_words) { _stub.set(pc, 0, frame_words); }
 };
 
 // Where the current thread's stack of Java frames, or of a runtime stub and these, begins.
@@ -96,28 +67,42 @@ struct LockTraceStackTop : public StackObj {
   LockTraceStackTop(JavaThread* thread);
 };
 
+// The compiled code that a walk has visited, innermost first. On the stack, so nothing
+// is written to it that was not visited.
+class LockTraceVisitedCode : public StackObj {
+ public:
+  enum { max_codes = 256 };
+
+ private:
+  uint64_t _codes[max_codes];
+
+ public:
+  void set(int index, LockTraceCode code)  { if (index < max_codes) _codes[index] = code.bits(); }
+  LockTraceCode at(int index) const        { return index < max_codes ? LockTraceCode(_codes[index]) : LockTraceCode(); }
+};
+
 // The compiled code of the thread's last chain, whose outer frames the next chain
 // mostly shares. To expect a return address and see it confirmed is much faster
 // than to look it up: the place of the next one need not wait for that.
 class LockTraceLastWalk VALUE_OBJ_CLASS_SPEC {
  private:
-  enum { max_codes = 256 };
-  LockTraceCode _codes[max_codes];     // outermost first, as the chain's frames
-  LockTraceCode _visited[max_codes];   // innermost first
-  int           _length;               // 0: too many frames
+  LockTraceCode* _codes;      // outermost first, as the chain's frames
+  int            _capacity;
+  int            _length;     // 0: too many frames
 
  public:
-  LockTraceLastWalk() : _length(0) {}
+  LockTraceLastWalk() : _codes(NULL), _capacity(0), _length(0) {}
+
+  // Copies to memory with more room, which stays the caller's.
+  void move_to(LockTraceCode* codes, int capacity);
 
   void forget()                                  { _length = 0; }
   LockTraceCode code(int index) const            { return index < _length ? _codes[index] : LockTraceCode(); }
   void learn(int index, LockTraceCode code)      { if (index < _length) _codes[index] = code; }
-  void visit(int visited, LockTraceCode code)    { if (visited < max_codes) _visited[visited] = code; }
-  LockTraceCode visited(int index) const         { return index < max_codes ? _visited[index] : LockTraceCode(); }
 
   // Keeps a chain of length frames, the inner ones of which were visited; the others
   // are those of the chain before.
-  void keep(int length, int visited_frames);
+  void keep(int length, int visited_frames, const LockTraceVisitedCode& visited);
 };
 
 // The frames of the chain recorded last, followed during a walk: is the chain's
@@ -171,8 +156,8 @@ class LockTraceLightWalk : public StackObj {
  private:
   JavaThread*        _thread;
   LockTracePcCache*  _pcs;
-  LockTraceLastWalk* _last;
   LockTraceFollower  _follower;
+  LockTraceVisitedCode* _visited;
   bool      _interpreted;
   bool      _at_end;
   bool      _at_barrier;
@@ -197,7 +182,8 @@ class LockTraceLightWalk : public StackObj {
 
  public:
   LockTraceLightWalk(JavaThread* thread, LockTraceStackTop top, LctThread* tracer, oop entering,
-                     LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower);
+                     LockTracePcCache* pcs, LockTraceLastWalk* last, LockTraceFollower follower,
+                     LockTraceVisitedCode* visited);
 
   bool at_end() const  { return _at_end; }
   bool at_barrier() const { return _at_barrier; }

@@ -12,13 +12,13 @@
 
 #ifdef AMD64
 
-void LockTracePath::follow(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
+void LockTracePath::follow(LockTraceStackTop top, const LockTracePcTable::Entry* stub, const LockTraceVisitedCode& visited,
                            int frames, intptr_t* barrier_slot) {
   int stubs = stub == NULL ? 0 : 1;
   _length = 0;
   if (stubs + frames > max_codes) return;
   if (stub != NULL) _codes[0] = stub->code();
-  for (int i = 0; i < frames; i++) _codes[stubs + i] = walk.visited(i);
+  for (int i = 0; i < frames; i++) _codes[stubs + i] = visited.at(i);
   _length = stubs + frames;
   _top = top.sp;
   _barrier_slot = barrier_slot;

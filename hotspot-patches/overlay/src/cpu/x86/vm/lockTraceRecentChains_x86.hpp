@@ -33,7 +33,7 @@ class LockTracePath VALUE_OBJ_CLASS_SPEC {
   // Makes this the path of the last walk, of as many frames; none if it did not visit
   // all of them as known code. stub: that of a runtime stub's frame on top of them, if
   // there is one.
-  void follow(LockTraceStackTop top, const LockTracePcCache::Entry* stub, const LockTraceLastWalk& walk,
+  void follow(LockTraceStackTop top, const LockTracePcTable::Entry* stub, const LockTraceVisitedCode& visited,
               int frames, intptr_t* barrier_slot);
   void forget() { _length = 0; }
 

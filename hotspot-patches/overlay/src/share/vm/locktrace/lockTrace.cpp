@@ -41,6 +41,7 @@ LctThread*       LockTrace::_vm_thread_tracer = NULL;
 volatile uint8_t LockTrace::_enabled = 0;
 volatile jlong   LockTrace::_safepoint_total_ns = 0;
 volatile jlong   LockTrace::_safepoint_begin_ns = 0;
+jlong            LockTrace::_trimmed_ns = 0;
 volatile jint    LockTrace::_code_epoch = 0;
 
 // How long the end of the VM waits for the rest of the trace to be written.
@@ -199,8 +200,13 @@ void LockTrace::safepoint_begin() {
   if (enabled()) _safepoint_begin_ns = os::javaTimeNanos();
 }
 
+// Threads are still stopped.
 void LockTrace::safepoint_end() {
   if (_safepoint_begin_ns == 0) return;
+  if (_safepoint_begin_ns - _trimmed_ns >= NANOSECS_PER_SEC) {
+    _trimmed_ns = _safepoint_begin_ns;
+    LockTraceStackWalk::trim_idle_threads();
+  }
   // A reader between the two stores misses this safepoint. The other order
   // would count it twice, for more than the reader's own wait.
   jlong duration_ns = os::javaTimeNanos() - _safepoint_begin_ns;

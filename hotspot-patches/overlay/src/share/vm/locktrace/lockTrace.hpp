@@ -41,6 +41,9 @@ class LockTrace : AllStatic {
   static volatile jlong _safepoint_total_ns;
   static volatile jlong _safepoint_begin_ns;
 
+  // When idle threads were trimmed.
+  static jlong _trimmed_ns;
+
   // How often compiled code was flushed.
   static volatile jint _code_epoch;
 

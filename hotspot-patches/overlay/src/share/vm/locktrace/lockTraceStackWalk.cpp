@@ -24,26 +24,54 @@
 // ---------------------------------------------------------------------------
 // Physical frames
 
-LockTraceCallChain::LockTraceCallChain() : _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
-                                           _truncated(false), _barrier_index(min_barrier_index), _barrier_uses(min_uses),
-                                           _uses(0), _frames_outside(0) {
+LockTraceCallChain::LockTraceCallChain()
+    : _frames(NULL), _capacity(0), _length(0), _hash(0), _visited_frames(0), _outer_frames(0), _slot(NULL),
+      _truncated(false), _barrier_index(min_barrier_index), _barrier_uses(min_uses), _uses(0), _frames_outside(0) {
+  lct_count_thread_memory(LockTrace::runtime(), sizeof(LockTraceCallChain));
+}
+
+LockTraceCallChain::~LockTraceCallChain() {
+  lct_count_thread_memory(LockTrace::runtime(), -(jlong) (sizeof(LockTraceCallChain) + bytes_of(_capacity)));
+  os::free(_frames, mtInternal);
+}
+
+// What the frames take, and the code of as many of them as a walk expects.
+size_t LockTraceCallChain::bytes_of(int capacity) {
+  return capacity * sizeof(uint64_t)
+         AMD64_ONLY(+ MIN2(capacity, (int) LockTraceVisitedCode::max_codes) * sizeof(LockTraceCode));
+}
+
+// Makes room for a chain. False when memory is short.
+bool LockTraceCallChain::reserve(int frames) {
+  if (frames <= _capacity) return true;
+  int capacity = min_capacity;
+  while (capacity < frames) capacity *= 2;
+  uint64_t* larger = (uint64_t*) os::malloc(bytes_of(capacity), mtInternal);
+  if (larger == NULL) return false;
+  for (int i = 0; i < _length; i++) larger[i] = _frames[i];
 #ifdef AMD64
-  _pcs.clear(LockTrace::code_epoch());
-  guarantee(!LockContentionVerifyReturnBarriers || (_pcs.find(NULL) == NULL && _pcs.find_stub(NULL) == NULL),
-            "locktrace: an empty place is taken for code at NULL");
+  _last_walk.move_to((LockTraceCode*) (larger + capacity), MIN2(capacity, (int) LockTraceVisitedCode::max_codes));
 #endif
+  lct_count_thread_memory(LockTrace::runtime(), bytes_of(capacity) - bytes_of(_capacity));
+  os::free(_frames, mtInternal);
+  _frames = larger;
+  _capacity = capacity;
+  return true;
 }
 
 #ifdef AMD64
 
 // Visits the frames up to the return barrier. True if the walk met it.
-bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
+bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering, Visited* visited) {
+  _pcs.prepare_walk();
   LockTraceFollower follower(_frames, _length, &_last_walk);
-  LockTraceLightWalk walk(thread, LockTraceStackTop(thread), tracer, entering, &_pcs, &_last_walk, follower);
-  int visited = walk.visit(tracer, _visited, max_frames, _barrier_index, &_slot);
+  LockTraceLightWalk walk(thread, LockTraceStackTop(thread), tracer, entering, &_pcs, &_last_walk, follower,
+                          &visited->codes);
+  int frames = walk.visit(tracer, visited->keys, max_frames, _barrier_index, &_slot);
   _outer_frames = walk.at_barrier() ? _frames_outside : walk.common_frames();
-  _visited_frames = visited - walk.common_frames();
-  _last_walk.keep(_outer_frames + _visited_frames, _visited_frames);
+  _visited_frames = frames - walk.common_frames();
+  reserve(MIN2(_outer_frames + _visited_frames, (int) max_frames));
+  _last_walk.keep(_outer_frames + _visited_frames, _visited_frames, visited->codes);
   _truncated = !walk.at_end() && !walk.at_barrier();
   return walk.at_barrier();
 }
@@ -62,12 +90,12 @@ uint32_t LockTraceCallChain::find_recent(JavaThread* thread, LctThread* tracer, 
 }
 
 // Remembers the identifier of the chain that was walked last.
-void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch) {
+void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch, const Visited& visited) {
   LockTraceReturnBarrier* barrier = thread->locktrace()->return_barrier();
   if (!barrier->is_set()) return;
   LockTraceStackTop top(thread);
   LockTracePath* path = _recent.add(chain, epoch, key());
-  path->follow(top, _pcs.find_stub(top.pc), _last_walk, _length - _frames_outside, barrier->slot());
+  path->follow(top, _pcs.find_stub(top.pc), visited.codes, _length - _frames_outside, barrier->slot());
 }
 
 // Compares the frames to those that HotSpot itself finds.
@@ -86,14 +114,15 @@ void LockTraceCallChain::verify_recent(JavaThread* thread, LctThread* tracer, oo
 
 uint32_t LockTraceCallChain::find_recent(JavaThread* thread, LctThread* tracer, oop entering) { return 0; }
 
-void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch) {}
+void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t epoch, const Visited& visited) {}
 
-bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering) {
-  int visited = 0;
+bool LockTraceCallChain::walk(JavaThread* thread, LctThread* tracer, oop entering, Visited* visited) {
+  int frames = 0;
   LockTraceFrames walk(thread, entering);
-  for (; !walk.at_end() && visited < max_frames; walk.next()) _visited[visited++] = walk.key(tracer);
-  _visited_frames = visited;
+  for (; !walk.at_end() && frames < max_frames; walk.next()) visited->keys[frames++] = walk.key(tracer);
+  _visited_frames = frames;
   _outer_frames = 0;
+  reserve(frames);
   _truncated = !walk.at_end();
   return false;
 }
@@ -107,13 +136,15 @@ uint32_t LockTraceCallChain::record(JavaThread* thread, LctThread* tracer, oop e
 
 uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer, oop entering) {
   int further_frames = choose_barrier_frame(thread);
-  bool at_barrier = walk(thread, tracer, entering);
+  Visited visited;
+  bool at_barrier = walk(thread, tracer, entering, &visited);
   if (at_barrier && _outer_frames + _visited_frames > max_frames) {
     // To be cut at the outer end, so the barrier does not help.
     LockTraceReturnBarriers::remove(thread);
-    at_barrier = walk(thread, tracer, entering);
+    at_barrier = walk(thread, tracer, entering, &visited);
   }
-  if (_outer_frames + _visited_frames == 0) return 0;
+  int length = _outer_frames + _visited_frames;
+  if (length == 0 || length > _capacity) return 0;
   if (!at_barrier) {
     guarantee(!LockContentionVerifyReturnBarriers || _truncated || !thread->locktrace()->return_barrier()->is_set(),
               "locktrace: a return barrier was left behind");
@@ -122,7 +153,7 @@ uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer
     count_use_of_barrier();
   }
   int saved_frames = at_barrier ? _outer_frames : 0;
-  replace_inner_frames();
+  replace_inner_frames(visited);
 
   bool is_far = !at_barrier || _visited_frames > _barrier_index + 1 + further_frames;
   bool is_useful = is_far && _length - (_barrier_index + 1) >= min_frames_outside;
@@ -135,7 +166,7 @@ uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer
   uint32_t epoch = lct_metadata_epoch(LockTrace::runtime());
   uint32_t chain = lct_chain_find(tracer, key(), saved_frames);
   if (chain == 0) chain = add(thread, tracer, entering);
-  if (chain != 0) remember(thread, chain, epoch);
+  if (chain != 0) remember(thread, chain, epoch, visited);
   return chain;
 }
 
@@ -174,10 +205,10 @@ void LockTraceCallChain::count_use_of_barrier() {
 }
 
 // Makes the chain before, whose outer frames are still the same, this one.
-void LockTraceCallChain::replace_inner_frames() {
+void LockTraceCallChain::replace_inner_frames(const Visited& visited) {
   uint64_t* inner = _frames + _outer_frames;
   _hash -= lct_chain_hash(_outer_frames, inner, _length - _outer_frames);
-  for (int i = 0; i < _visited_frames; i++) inner[i] = _visited[_visited_frames - 1 - i];
+  for (int i = 0; i < _visited_frames; i++) inner[i] = visited.keys[_visited_frames - 1 - i];
   _hash += lct_chain_hash(_outer_frames, inner, _visited_frames);
   _length = _outer_frames + _visited_frames;
 }
@@ -276,4 +307,8 @@ void LockTraceStackWalk::release(JavaThread* thread) {
   guarantee(!LockContentionVerifyReturnBarriers || !state->_return_barrier.is_set(), "locktrace: a thread ends with a return barrier");
   delete state->_chain;
   state->_chain = NULL;
+}
+
+void LockTraceStackWalk::trim_idle_threads() {
+  AMD64_ONLY(LockTracePcTable::take_from_idle_threads();)
 }

@@ -40,12 +40,14 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   // After this many uses of barriers a nearer frame is tried again: the fewer frames are
   // inside of the barrier, and the fewer of them interpreted, the less a walk costs.
   enum { uses_until_nearer = 256 };
+  // Room for frames at first.
+  enum { min_capacity = 32 };
 
-  uint64_t _frames[max_frames];    // keys, outermost first
+  uint64_t* _frames;               // keys, outermost first
+  int      _capacity;
   int      _length;
   uint64_t _hash;                  // of these frames
   int      _visited_frames;        // in the last walk, that are not as they were
-  uint64_t _visited[max_frames];   // their keys, innermost first
   int      _outer_frames;          // that are as they were
   intptr_t* _slot;                 // where the next return barrier goes, if there can be one
   bool     _truncated;
@@ -61,13 +63,24 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   void verify_recent(JavaThread* thread, LctThread* tracer, oop entering, uint64_t hash, int length) const;
 #endif
 
+  // The frames that a walk visits. On the stack: a thread walks seldom, but keeps the
+  // chain all the time.
+  struct Visited : public StackObj {
+    uint64_t keys[max_frames];   // innermost first
+#ifdef AMD64
+    LockTraceVisitedCode codes;
+#endif
+  };
+
   uint32_t find_recent(JavaThread* thread, LctThread* tracer, oop entering);
-  void remember(JavaThread* thread, uint32_t chain, uint32_t epoch);
+  void remember(JavaThread* thread, uint32_t chain, uint32_t epoch, const Visited& visited);
   uint32_t walk_and_find(JavaThread* thread, LctThread* tracer, oop entering);
-  bool walk(JavaThread* thread, LctThread* tracer, oop entering);
+  bool walk(JavaThread* thread, LctThread* tracer, oop entering, Visited* visited);
+  static size_t bytes_of(int capacity);
+  bool reserve(int frames);
   int choose_barrier_frame(JavaThread* thread);
   void count_use_of_barrier();
-  void replace_inner_frames();
+  void replace_inner_frames(const Visited& visited);
   void set_barrier(JavaThread* thread);
   void verify(JavaThread* thread, LctThread* tracer, oop entering) const;
   LctChainKey key() const;
@@ -75,6 +88,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
 
  public:
   LockTraceCallChain();
+  ~LockTraceCallChain();
 
   uint32_t record(JavaThread* thread, LctThread* tracer, oop entering);
 };
@@ -88,6 +102,9 @@ class LockTraceStackWalk : AllStatic {
 
   // The thread ends.
   static void release(JavaThread* thread);
+
+  // Takes back what idle threads do not need. At a safepoint, about once a second.
+  static void trim_idle_threads();
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACESTACKWALK_HPP
