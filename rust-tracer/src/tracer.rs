@@ -267,12 +267,10 @@ impl ThreadTracer {
         self.write_event(Event::Method(description));
     }
 
-    /// Notes that the classes of a loader are unloaded, and lets the drainer
-    /// know at once.
+    /// Notes that the classes of a loader are unloaded.
     pub(crate) fn loader_unloaded(&mut self, loader: LoaderId, time_ns: u64) {
         let time_ns = self.runtime.since_start_ns(time_ns);
         self.write_event(Event::LoaderUnload(LoaderUnload { loader, time_ns }));
-        self.submit_buffer();
     }
 
     fn describe_thread(&mut self) {

@@ -32,7 +32,7 @@ public final class Unloading {
     }
 
     /** Loads a class, blocks a thread on an instance of it, and returns its loader. */
-    private static ClassLoader blockOnce() throws Exception {
+    static ClassLoader blockOnce() throws Exception {
         URL classes = Unloading.class.getProtectionDomain().getCodeSource().getLocation();
         ClassLoader loader = new URLClassLoader(new URL[] {classes}, null);
         @SuppressWarnings("unchecked")

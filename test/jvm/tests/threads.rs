@@ -1,8 +1,11 @@
 //! Threads that attach, change their names, and run code that is unloaded.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use jvm_tests::{check_chain, check_program, report, waits_on};
+use jvm_tests::{analyze, check_chain, check_program, report, waits_on};
+use trace_analysis::TraceFile;
+use trace_format::{Chunk, Counter, Event};
 
 #[test]
 fn native_threads_attach_and_detach() {
@@ -68,4 +71,70 @@ fn unloaded_classes() {
             );
         }
     });
+}
+
+/// One collection unloads thousands of loaders: the buffers of all threads are taken
+/// once, only loaders that the trace has named end in it, and they do so in one buffer.
+#[test]
+fn thousands_of_loaders_unloaded_at_once() {
+    const ANONYMOUS: usize = 3_000;
+    const PLUGINS: usize = 10;
+    let program = [
+        "scenarios.AnonymousClasses",
+        &ANONYMOUS.to_string(),
+        &PLUGINS.to_string(),
+    ];
+    check_program(&program, &[], |_, run| {
+        let count_of = |word| {
+            let words = run.lines_of(word).next().expect("the program counts");
+            words[0].parse::<usize>().expect("a count")
+        };
+        assert!(count_of("unloaded") >= ANONYMOUS + PLUGINS);
+
+        let mut loaders = BTreeSet::new();
+        let mut buffers_with_ends = 0;
+        let mut ended = BTreeSet::new();
+        for_each_segment(&run.trace(), |events| {
+            let ended_before = ended.len();
+            for event in events {
+                match event {
+                    Event::Class(class) if class.name == "scenarios.Plugin" => {
+                        loaders.insert(class.loader);
+                    }
+                    Event::LoaderUnload(end) => {
+                        assert!(ended.insert(end.loader), "{:?} ends twice", end.loader);
+                    }
+                    _ => {}
+                }
+            }
+            buffers_with_ends += usize::from(ended.len() > ended_before);
+        });
+        assert_eq!((ended.len(), ended), (PLUGINS, loaders));
+        assert_eq!(buffers_with_ends, 1);
+
+        let summary = analyze(&run.trace(), |_, _| {}).unwrap_or_else(|error| panic!("{error}"));
+        let reclaims = summary.tracer_value(Counter::Reclaims).expect("counted");
+        // The drainer's, at collections, and at the end.
+        let expected = summary.duration_ns / 1_000_000_000 + count_of("collections") as u64 + 10;
+        assert!(reclaims <= expected, "{reclaims} reclaims, not {expected}");
+    });
+}
+
+/// Reads the events of each buffer of a trace.
+fn for_each_segment(trace: &Path, mut on_segment: impl FnMut(&[Event<'_>])) {
+    let trace = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
+    let mut reader = trace.read().unwrap_or_else(|error| panic!("{error}"));
+    while let Some(chunk) = trace
+        .next_chunk(&mut reader)
+        .expect("the trace is readable")
+    {
+        let Chunk::Events(events) = chunk else {
+            continue;
+        };
+        for segment in events.segments() {
+            let events = segment.expect("the trace is sound").events();
+            let events: Result<Vec<_>, _> = events.collect();
+            on_segment(&events.expect("the trace is sound"));
+        }
+    }
 }

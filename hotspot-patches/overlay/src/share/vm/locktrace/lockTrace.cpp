@@ -29,6 +29,7 @@
 #include "runtime/objectMonitor.hpp"
 #include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
+#include "runtime/safepoint.hpp"
 #include "runtime/thread.inline.hpp"
 #include "runtime/vmThread.hpp"
 #include "runtime/vm_operations.hpp"
@@ -41,6 +42,8 @@ LctThread*       LockTrace::_vm_thread_tracer = NULL;
 volatile uint8_t LockTrace::_enabled = 0;
 volatile jlong   LockTrace::_safepoint_total_ns = 0;
 volatile jlong   LockTrace::_safepoint_begin_ns = 0;
+bool             LockTrace::_buffers_reclaimed = false;
+bool             LockTrace::_loaders_ended = false;
 jlong            LockTrace::_trimmed_ns = 0;
 volatile jint    LockTrace::_code_epoch = 0;
 
@@ -203,6 +206,10 @@ void LockTrace::safepoint_begin() {
 // Threads are still stopped.
 void LockTrace::safepoint_end() {
   if (_safepoint_begin_ns == 0) return;
+  // Before anything is written about another loader at the same address.
+  if (_loaders_ended) lct_submit(_vm_thread_tracer);
+  _loaders_ended = false;
+  _buffers_reclaimed = false;
   if (_safepoint_begin_ns - _trimmed_ns >= NANOSECS_PER_SEC) {
     _trimmed_ns = _safepoint_begin_ns;
     LockTraceStackWalk::trim_idle_threads();
@@ -225,8 +232,25 @@ jlong LockTrace::safepoint_clock(jlong now_ns) {
 // Buffers that lie with idle threads would delay the analysis of the events
 // that other threads have written since.
 void LockTrace::gc_begin() {
-  if (enabled()) lct_reclaim_all(_runtime);
+  if (enabled()) reclaim_buffers();
 }
+
+// Once in a safepoint: no other thread writes meanwhile.
+void LockTrace::reclaim_buffers() {
+  if (_buffers_reclaimed) return;
+  lct_reclaim_all(_runtime);
+  _buffers_reclaimed = SafepointSynchronize::is_at_safepoint();
+}
+
+class LockTraceNamedClasses : public KlassClosure {
+ private:
+  bool _any;
+
+ public:
+  LockTraceNamedClasses() : _any(false) {}
+  void do_klass(Klass* klass) { _any = _any || LockTraceMetadata::known_id(klass) != 0; }
+  bool any() const            { return _any; }
+};
 
 class LockTraceUnloadedMethods : public KlassClosure {
  public:
@@ -236,12 +260,20 @@ class LockTraceUnloadedMethods : public KlassClosure {
   }
 };
 
-// What was written about the loader's classes goes to the file before the
-// event that ends them.
+// What was written about the loader's classes goes to the file before the event that
+// ends them. Most of thousands of loaders that are unloaded at once, as those of
+// VM-anonymous classes, the trace has never named.
 void LockTrace::loader_unloading(ClassLoaderData* loader) {
   if (!enabled() || _vm_thread_tracer == NULL) return;
-  lct_reclaim_all(_runtime);
-  lct_loader_unload(_vm_thread_tracer, (uint64_t) (uintptr_t) loader, os::javaTimeNanos());
+  LockTraceNamedClasses named;
+  loader->classes_do(&named);
+  if (!named.any()) return;
+  // The boot loader's VM-anonymous classes have none.
+  if (loader->class_loader() != NULL) {
+    reclaim_buffers();
+    lct_loader_unload(_vm_thread_tracer, (uint64_t) (uintptr_t) loader, os::javaTimeNanos());
+    _loaders_ended = true;
+  }
   LockTraceUnloadedMethods unloaded_methods;
   loader->classes_do(&unloaded_methods);
 }

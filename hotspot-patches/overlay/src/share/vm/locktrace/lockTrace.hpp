@@ -41,13 +41,16 @@ class LockTrace : AllStatic {
   static volatile jlong _safepoint_total_ns;
   static volatile jlong _safepoint_begin_ns;
 
-  // When idle threads were trimmed.
+  // What was done in the current safepoint, and when idle threads were trimmed.
+  static bool  _buffers_reclaimed;
+  static bool  _loaders_ended;
   static jlong _trimmed_ns;
 
   // How often compiled code was flushed.
   static volatile jint _code_epoch;
 
   static LctThread* create_tracer(JavaThread* thread);
+  static void reclaim_buffers();
 
  public:
   static bool enabled() { return _enabled != 0; }

@@ -59,6 +59,10 @@ uint32_t LockTraceMetadata::method_id(LctThread* tracer, Method* method) {
   return id;
 }
 
+uint32_t LockTraceMetadata::known_id(Klass* klass) {
+  return (uint32_t) klass->locktrace_id()->_epoch_and_id;
+}
+
 uint32_t LockTraceMetadata::known_id(Method* method) {
   return (uint32_t) method->locktrace_id()->_epoch_and_id;
 }

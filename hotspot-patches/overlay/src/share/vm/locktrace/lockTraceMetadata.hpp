@@ -34,7 +34,9 @@ class LockTraceMetadata : AllStatic {
   static uint32_t class_id(LctThread* tracer, Klass* klass);
   static uint32_t method_id(LctThread* tracer, Method* method);
 
-  // The identifier if the method has one, else 0.
+  // The identifier if the entity has one, else 0. A method that has one is in a class
+  // that has one.
+  static uint32_t known_id(Klass* klass);
   static uint32_t known_id(Method* method);
 
   // The class that a java.lang.Class object stands for, 0 for other objects
