@@ -72,7 +72,8 @@ void LockTrace::adjust_flags() {
 
 // %p and %t as in other file name flags (-Xloggc).
 static void expand_file_name(char* buffer, size_t size) {
-  const char* in = LockContentionTraceFile;
+  // An empty value is NULL.
+  const char* in = LockContentionTraceFile != NULL ? LockContentionTraceFile : LOCKTRACE_DEFAULT_FILE;
   char* out = buffer;
   char* const end = buffer + size - 1;
   while (*in != '\0' && out < end) {

@@ -10,6 +10,10 @@
 #ifndef SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP
 #define SHARE_VM_LOCKTRACE_LOCKTRACEGLOBALS_HPP
 
+// Where the trace goes if the flag names no file, also as an empty name: an unset
+// variable of a shell.
+#define LOCKTRACE_DEFAULT_FILE "locktrace-%p.lct"
+
 // The flags of lock contention tracing. RUNTIME_FLAGS (globals.hpp) expands
 // this list once for each of its purposes.
 #define LOCKTRACE_FLAGS(product, diagnostic)                                \
@@ -17,7 +21,7 @@
           "Record which threads blocked which other threads on monitors, "  \
           "with the call chains of both, in a trace file")                  \
                                                                             \
-  product(ccstr, LockContentionTraceFile, "locktrace-%p.lct",               \
+  product(ccstr, LockContentionTraceFile, LOCKTRACE_DEFAULT_FILE,           \
           "File to write the lock contention trace to; %p stands for the "  \
           "process id, %t for the start time")                              \
                                                                             \
