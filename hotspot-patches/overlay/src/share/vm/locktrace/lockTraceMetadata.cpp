@@ -19,6 +19,10 @@
 #include "oops/method.hpp"
 #include "oops/oop.inline.hpp"
 #include "runtime/atomic.inline.hpp"
+#include "runtime/thread.inline.hpp"
+#include "utilities/ostream.hpp"
+// Needs Thread, which it does not include.
+#include "runtime/objectMonitor.inline.hpp"
 
 // True if the caller has to describe the entity: nobody has in this epoch, and
 // it won the race for it.
@@ -73,6 +77,28 @@ uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
   return mirrored == NULL ? 0 : class_id(tracer, mirrored);
 }
 
+// The identity hash of an object if it has one that can be read at once, else 0.
+static intptr_t known_hash(oop object) {
+  markOop mark = object->mark();
+  // Not deflated meanwhile: that takes a safepoint.
+  if (mark->has_monitor()) mark = mark->monitor()->header();
+  return mark->is_neutral() ? mark->hash() : 0;
+}
+
+// As external_name(). That appends the identity hash of the mirror to the name of a
+// VM-anonymous class, and to compute a hash may revoke a bias at a safepoint or inflate a
+// monitor. The JVM has computed it when it defined the class, so it is missing here only
+// while somebody locks the mirror without a monitor.
+static const char* name_of(Klass* klass) {
+  if (!klass->oop_is_instance() || !InstanceKlass::cast(klass)->is_anonymous()) return klass->external_name();
+  const char* name = klass->name()->as_klass_external_name();
+  intptr_t hash = known_hash(klass->java_mirror());
+  if (hash == 0) return name;
+  stringStream numbered;
+  numbered.print("%s/" UINTX_FORMAT, name, (uintx) hash);
+  return numbered.as_string();
+}
+
 void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t id, uint32_t super_id) {
   ResourceMark rm;
   Symbol* source_file = klass->oop_is_instance() ? InstanceKlass::cast(klass)->source_file_name() : NULL;
@@ -80,9 +106,9 @@ void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t
   oop loader = data == NULL ? (oop) NULL : data->class_loader();
   lct_class(tracer, id, super_id,
             loader == NULL ? 0 : (uint64_t) (uintptr_t) data,
-            LockTraceText::of(klass->external_name()),
+            LockTraceText::of(name_of(klass)),
             LockTraceText::of(source_file),
-            LockTraceText::of(loader == NULL ? "" : loader->klass()->external_name()));
+            LockTraceText::of(loader == NULL ? "" : name_of(loader->klass())));
 }
 
 void LockTraceMetadata::describe_method(LctThread* tracer, Method* method, uint32_t id) {
