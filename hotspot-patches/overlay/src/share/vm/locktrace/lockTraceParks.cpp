@@ -16,6 +16,7 @@
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "oops/instanceKlass.hpp"
 #include "oops/oop.inline.hpp"
+#include "runtime/atomic.inline.hpp"
 #include "runtime/fieldDescriptor.hpp"
 #include "runtime/jniHandles.hpp"
 #include "runtime/os.hpp"
@@ -165,16 +166,13 @@ void LockTracePark::begin(bool is_absolute, jlong time) {
   state->_park = this;
 }
 
-int LockTracePark::consumed(int permit) {
-  if (permit > 0 && LockTrace::enabled()) {
-    LockTracePark* park = JavaThread::current()->locktrace()->_park;
-    if (park != NULL) park->_permit = (uint32_t) permit;
-  }
-  return permit;
+void LockTracePark::note_consumed(int permit) {
+  if (permit <= 0) return;
+  LockTracePark* park = JavaThread::current()->locktrace()->_park;
+  if (park != NULL) park->_permit = (uint32_t) permit;
 }
 
-void LockTracePark::woken(int permit, int status) {
-  if (!LockTrace::enabled()) return;
+void LockTracePark::note_woken(int permit, int status) {
   LockTracePark* park = JavaThread::current()->locktrace()->_park;
   if (park == NULL) return;
   park->_waited = true;
@@ -216,14 +214,13 @@ void LockTracePark::end() {
 // ---------------------------------------------------------------------------
 // Unpark
 
-LockTraceUnpark::LockTraceUnpark(JavaThread* thread, jobject target) : _thread(thread), _tracer(NULL) {
-  if (!LockTrace::enabled() || target == NULL) return;
-  begin(Handle(thread, JNIHandles::resolve_non_null(target)), false);
+void LockTraceUnpark::begin_unpark(jobject target) {
+  if (target != NULL) begin(Handle(_thread, JNIHandles::resolve_non_null(target)), false);
 }
 
-LockTraceUnpark::LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) {
+void LockTraceUnpark::begin_interrupt(Thread* target) {
   Thread* current = ThreadLocalStorage::thread();
-  if (!LockTrace::enabled() || !current->is_Java_thread() || !target->is_Java_thread()) return;
+  if (!current->is_Java_thread() || !target->is_Java_thread()) return;
   oop java_thread = ((JavaThread*) target)->threadObj();
   if (java_thread == NULL) return;
   _thread = (JavaThread*) current;
@@ -259,10 +256,17 @@ void LockTraceUnpark::write() {
   lct_unpark(_tracer, &_event);
 }
 
-// Under the parker's mutex. The permit is what the parker's counter is set to,
-// so that whoever takes it also knows which one it is.
+// Under the parker's mutex. A permit that is there stays what it is. But a thread
+// takes it without the mutex, and what this unpark tells it must not be lost: the
+// exchange shows that the permit is still there, and comes behind all that was
+// written before.
+void LockTraceParker::give_permit(volatile int* counter, int held) {
+  if (held < 1 || Atomic::cmpxchg(held, counter, held) != held) *counter = new_permit();
+}
+
+// The permit is what the parker's counter is set to, so that whoever takes it also
+// knows which one it is.
 int LockTraceParker::new_permit() {
-  if (!LockTrace::enabled()) return 1;
   Thread* writer = ThreadLocalStorage::thread();
   LockTraceUnpark* unpark = writer->is_Java_thread() ? ((JavaThread*) writer)->locktrace()->_unpark : NULL;
   _permits = _permits < max_permits ? _permits + 1 : 1;

@@ -89,6 +89,8 @@ class LockTracePark : public StackObj {
   bool        _no_time;        // the deadline was over before
   jlong       _safepoint_ns;   // safepoint clock when the park began
 
+  static void note_consumed(int permit);
+  static void note_woken(int permit, int status);
   void begin(bool is_absolute, jlong time);
   void end();
   uint8_t reason() const;
@@ -102,9 +104,14 @@ class LockTracePark : public StackObj {
   ~LockTracePark() { if (_tracer != NULL) end(); }
 
   // In Parker::park, where it takes the permit: passes on the parker's counter.
-  static int consumed(int permit);
+  static int consumed(int permit) {
+    if (LockTrace::enabled()) note_consumed(permit);
+    return permit;
+  }
   // The same, after waiting with the given outcome.
-  static void woken(int permit, int status);
+  static void woken(int permit, int status) {
+    if (LockTrace::enabled()) note_woken(permit, status);
+  }
 };
 
 // Unpark, around Parker::unpark.
@@ -117,15 +124,21 @@ class LockTraceUnpark : public StackObj {
   bool        _too_late;   // the target had ended before
   LockTraceCycles _cycles;   // before the unpark
 
+  void begin_unpark(jobject target);
+  void begin_interrupt(Thread* target);
   void begin(Handle target, bool interrupt);
   void write();
 
  public:
   // By LockSupport.unpark.
-  LockTraceUnpark(JavaThread* thread, jobject target);
+  LockTraceUnpark(JavaThread* thread, jobject target) : _thread(thread), _tracer(NULL) {
+    if (LockTrace::enabled()) begin_unpark(target);
+  }
   // By Thread.interrupt, or by a VM thread that stops the target. The caller
   // holds the Threads_lock, or is the target.
-  explicit LockTraceUnpark(Thread* target);
+  explicit LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) {
+    if (LockTrace::enabled()) begin_interrupt(target);
+  }
   ~LockTraceUnpark() { if (_tracer != NULL) write(); }
 };
 

@@ -131,10 +131,13 @@ class LockTraceParker {
   uint32_t _permits;
   uint64_t _ended_thread;   // Thread.getId() of the last one that ended; 0: none
 
+  int new_permit();
+
  public:
   LockTraceParker() : _permits(0), _ended_thread(0) {}
 
-  int new_permit();
+  // Makes the counter, which was held, that of a thread with a permit.
+  void give_permit(volatile int* counter, int held);
   // The thread that the parker belongs to ends.
   static void thread_ends(Parker* parker, uint64_t thread);
 
