@@ -283,9 +283,9 @@ void LockTrace::loader_unloading(ClassLoaderData* loader) {
 // The end of code
 
 void LockTrace::code_flushed(nmethod* code) {
-  if (!enabled()) return;
+  if (!was_started()) return;
   Atomic::inc(&_code_epoch);
-  lct_code_flushed(_runtime, (uint32_t) code->compile_id());
+  if (enabled()) lct_code_flushed(_runtime, (uint32_t) code->compile_id());
 }
 
 void LockTrace::method_freed(Method* method) {
@@ -298,6 +298,7 @@ void LockTrace::method_freed(Method* method) {
 // monitor describes a new lock.
 void LockTrace::monitor_deflated(ObjectMonitor* monitor) {
   LockTraceMonitor* lock = monitor->locktrace();
+  assert(lock->is_quiet(), "nobody owns the monitor or wants it");
   if (lock->id == 0) return;
   if (enabled() && _vm_thread_tracer != NULL) {
     lct_lock_retire(_vm_thread_tracer, lock);

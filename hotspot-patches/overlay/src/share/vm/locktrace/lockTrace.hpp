@@ -46,7 +46,8 @@ class LockTrace : AllStatic {
   static bool  _loaders_ended;
   static jlong _trimmed_ns;
 
-  // How often compiled code was flushed.
+  // How often compiled code was flushed since the trace began. Hooks that were
+  // under way when it ended still rely on it.
   static volatile jint _code_epoch;
 
   static LctThread* create_tracer(JavaThread* thread);
@@ -54,6 +55,9 @@ class LockTrace : AllStatic {
 
  public:
   static bool enabled() { return _enabled != 0; }
+  // Also after the trace has ended by itself, when releases still find what it has
+  // left in monitors.
+  static bool was_started() { return _runtime != NULL; }
   static LctRuntime* runtime() { return _runtime; }
 
   // The tracer of the current thread; NULL where none can be had.

@@ -121,8 +121,13 @@ void LockTraceExit::begin(Thread* self) {
     // It has the lock only to wait for the initializer.
     if (_wait->_class_init != NULL) return;
   }
-  _thread = thread;
   LockTraceMonitor* lock = _monitor->locktrace();
+  if (!LockTrace::enabled()) {
+    // Nobody will resolve the reference, and it must not send each release here.
+    lock->take_forward_ref();
+    return;
+  }
+  _thread = thread;
   if (_wait == NULL) _resolved = lock->take_forward_ref();
   _cycles = LockTraceCycles(state);
   take_sequence();
@@ -178,7 +183,8 @@ void LockTraceWait::begin(JavaThread* thread) {
 
 void LockTraceWait::restore() {
   if (_class_init != NULL) _class_init->reacquired();
-  if (_forward_ref != 0) _monitor->locktrace()->put_forward_ref(_forward_ref);
+  // The trace may have ended meanwhile.
+  if (_forward_ref != 0 && LockTrace::enabled()) _monitor->locktrace()->put_forward_ref(_forward_ref);
 }
 
 // ---------------------------------------------------------------------------

@@ -79,7 +79,7 @@ class LockTraceExit : public StackObj {
   LockTraceExit(ObjectMonitor* monitor, Thread* self, bool not_suspended)
     : _monitor(monitor), _thread(NULL), _wait(NULL), _lock(0), _sequence(0),
       _exit_forward(0), _resolved(0), _released_ns(0) {
-    if (LockTrace::enabled() && not_suspended) begin(self);
+    if (LockTrace::was_started() && not_suspended) begin(self);
   }
 
   // The monitor was released, and taken again to wake a thread that may have

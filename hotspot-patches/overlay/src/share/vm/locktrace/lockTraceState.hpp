@@ -46,6 +46,9 @@ class LockTraceMonitor : public LctLock {
   // While the contender owns the monitor.
   void contender_leaves() { remove_release_interest(); }
 
+  // The next release is of no interest.
+  bool is_quiet() const { return _release_interest == 0 && _forward_ref == 0; }
+
   // By the owner.
   bool has_contenders() const { return _release_interest > (_forward_ref != 0 ? 1 : 0); }
   void put_forward_ref(uint64_t forward_ref);
