@@ -108,7 +108,7 @@ typedef struct LctStr {
  */
 typedef struct LctConfig {
   /*
-   The trace file, created or overwritten.
+   The trace file to be created. Where its name is taken, the file gets a number.
    */
   struct LctStr path;
   /*
@@ -333,9 +333,9 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Opens the trace file and starts the drainer thread. Returns null and a
+ Creates the trace file and starts the drainer thread. Returns null and a
  NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
- cannot be opened.
+ cannot be created. A named pipe is opened later, when somebody reads it.
 
  # Safety
 
@@ -346,8 +346,9 @@ struct LctRuntime *lct_start(const struct LctConfig *config, uint8_t *error, siz
 
 /*
  Ends the trace: writes what all threads have written so far and the end
- marker. Waits for that at most `timeout_ms` milliseconds. The runtime stays
- valid; threads may go on writing, to no effect.
+ marker. Waits for that at most `timeout_ms` milliseconds, and at most two seconds
+ while nobody reads a pipe. The runtime stays valid; threads may go on writing, to no
+ effect.
 
  # Safety
 

@@ -84,15 +84,15 @@ impl Keeper<'_> {
 
     /// Removes the chains of unloaded code and returns how many there were.
     pub fn purge(&mut self, unloaded: &UnloadedCode) -> usize {
-        self.0.purge(&unloaded.0).len()
+        self.0.purge(&unloaded.0).map_or(0, |ids| ids.len())
     }
 }
 
 impl UnloadedCode {
-    /// Compiled methods.
+    /// Compiled methods; none when memory is short.
     pub fn new(compile_ids: impl Iterator<Item = u32>) -> Self {
         let units = compile_ids.filter_map(CodeUnit::compiled);
-        Self(unloaded_code::UnloadedCode::new(units.collect()))
+        Self(unloaded_code::UnloadedCode::new(units.collect()).unwrap_or_default())
     }
 
     /// The frame is of one of them.

@@ -13,6 +13,7 @@
 //! nothing else before, so that a thread that is stopped while it reads costs one
 //! table, not one after the other.
 
+use std::collections::TryReserveError;
 use std::mem;
 
 use trace_format::ChainId;
@@ -21,7 +22,7 @@ use crate::chain_entry::Entry;
 use crate::chain_key::ChainKey;
 use crate::chain_table::{Added, Table, Unlinked};
 use crate::counters::Serial;
-use crate::fallible::try_box;
+use crate::fallible::{try_box, try_collect};
 use crate::grace_period::GracePeriod;
 use crate::primitive::{AtomicPtr, AtomicU64, Ordering};
 use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
@@ -200,17 +201,26 @@ impl<'a> ChainKeeper<'a> {
     }
 
     /// Forgets the chains with frames of unloaded code and returns their identifiers.
-    pub(crate) fn purge(&mut self, unloaded: &UnloadedCode) -> Vec<ChainId> {
+    ///
+    /// # Errors
+    ///
+    /// Memory is short. Some of the chains are forgotten.
+    pub(crate) fn purge(
+        &mut self,
+        unloaded: &UnloadedCode,
+    ) -> Result<Vec<ChainId>, TryReserveError> {
         let is_unloaded =
             |entry: &Entry| entry.frames().iter().any(|&frame| unloaded.contains(frame));
         // SAFETY: there is one keeper, and it keeps the entries until all readings of
         // now are over.
-        let unlinked = unsafe { self.table().unlink(is_unloaded) };
-        let ids: Vec<_> = unlinked.entries().map(Entry::id).collect();
+        let (unlinked, outcome) = unsafe { self.table().unlink(is_unloaded) };
+        let ids = try_collect(unlinked.entries().map(Entry::id));
+        self.keep(Content::Entries(unlinked));
+        outcome?;
+        let ids = ids?;
         let purged = &self.set.purged;
         purged.fetch_add(ids.len() as u64, Ordering::Relaxed);
-        self.keep(Content::Entries(unlinked));
-        ids
+        Ok(ids)
     }
 
     fn exchange(&mut self, table: Box<Table>) {
@@ -408,7 +418,7 @@ mod tests {
     }
 
     fn unloaded(compile_ids: impl Iterator<Item = u32>) -> UnloadedCode {
-        UnloadedCode::new(compile_ids.filter_map(CodeUnit::compiled).collect())
+        UnloadedCode::new(compile_ids.filter_map(CodeUnit::compiled).collect()).unwrap()
     }
 
     #[test]
@@ -424,7 +434,7 @@ mod tests {
 
         let mut reader = set.access();
         let reading = reader.slot.read();
-        assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())), [ChainId(2)]);
+        assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())).unwrap(), [ChainId(2)]);
         assert_eq!((set.purged(), set.bytes()), (1, bytes));
         assert_eq!(access.find(&gone), None);
         assert_eq!(access.find(&alive), Some(ChainId(1)));
@@ -484,7 +494,7 @@ mod tests {
         while !keeper.is_ready() || set.is_crowded() {
             keeper.step();
         }
-        keeper.purge(&unloaded(1..=ROOM as u32));
+        keeper.purge(&unloaded(1..=ROOM as u32)).unwrap();
         (0..ALIVE).for_each(|number| _ = access.add(&alive_key(number)));
         let alive_bytes = set.bytes();
 
@@ -525,7 +535,7 @@ mod tests {
                 while !keeper.is_ready() {
                     keeper.step();
                 }
-                forgotten.extend(keeper.purge(&unloaded(units.into_iter())));
+                forgotten.extend(keeper.purge(&unloaded(units.into_iter())).unwrap());
             }
             workers
                 .into_iter()

@@ -9,6 +9,8 @@
 //! compare-and-set. An unlinked entry keeps its link, so that a lookup that
 //! stands there goes on to all entries that were behind it.
 
+use std::collections::TryReserveError;
+
 use trace_format::ChainId;
 
 use crate::chain_entry::{Entry, Header, Link};
@@ -149,14 +151,32 @@ impl Table {
         }
     }
 
-    /// Removes all entries that `is_unloaded`.
+    /// Removes all entries that `is_unloaded`. When memory is short it stops, and
+    /// returns why besides those that are removed.
     ///
     /// # Safety
     ///
     /// Only one thread does this, and drops the result after the end of all other
     /// uses of the table that have begun before the end of this one.
-    pub(crate) unsafe fn unlink(&self, mut is_unloaded: impl FnMut(&Entry) -> bool) -> Unlinked {
+    pub(crate) unsafe fn unlink(
+        &self,
+        is_unloaded: impl FnMut(&Entry) -> bool,
+    ) -> (Unlinked, Result<(), TryReserveError>) {
         let mut unlinked = Unlinked::default();
+        // SAFETY: as the caller promises.
+        let outcome = unsafe { self.unlink_into(&mut unlinked, is_unloaded) };
+        unlinked.entries().for_each(|entry| self.discount(entry));
+        (unlinked, outcome)
+    }
+
+    /// # Safety
+    ///
+    /// As for [`unlink`](Self::unlink).
+    unsafe fn unlink_into(
+        &self,
+        unlinked: &mut Unlinked,
+        mut is_unloaded: impl FnMut(&Entry) -> bool,
+    ) -> Result<(), TryReserveError> {
         for bucket in &self.buckets {
             let mut place = bucket;
             loop {
@@ -170,6 +190,7 @@ impl Table {
                     place = entry.next();
                     continue;
                 }
+                unlinked.links.try_reserve(1)?;
                 let next = entry.next().load(Ordering::Acquire);
                 // Release: who comes to `next` from here sees it whole. Fails if
                 // `place` is a head and no longer that: then the link to the entry
@@ -182,8 +203,7 @@ impl Table {
                 }
             }
         }
-        unlinked.entries().for_each(|entry| self.discount(entry));
-        unlinked
+        Ok(())
     }
 
     fn count(&self, entry: &Entry) {
@@ -331,7 +351,7 @@ mod tests {
         }
         let bytes = table.bytes();
         // SAFETY: only this thread uses the table.
-        let unlinked = unsafe { table.unlink(|entry| entry.id().0 % 3 == 0) };
+        let (unlinked, _) = unsafe { table.unlink(|entry| entry.id().0 % 3 == 0) };
         assert_eq!(unlinked.entries().count(), 16_667);
         assert!(unlinked.entries().all(|entry| entry.id().0 % 3 == 0));
         let entry_bytes = bytes / 50_000;

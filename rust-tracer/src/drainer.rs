@@ -8,8 +8,10 @@
 //! more often when many threads with little to say hold much of the memory for
 //! buffers.
 
+use std::collections::TryReserveError;
 use std::io;
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,15 +21,18 @@ use trace_format::{
 };
 
 use crate::buffer::Buffer;
+use crate::fallible::try_collect;
 use crate::hook_costs::HookCosts;
 use crate::os;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::thread_slots::ThreadSlot;
-use crate::trace_file::TraceFile;
+use crate::trace_file::{Failure, TraceFile};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the end of the JVM may wait for somebody to open a named pipe.
+const LAST_CHANCE: Duration = Duration::from_secs(1);
 
 /// Length of a segment that the drainer writes itself, in bytes, at most.
 const OWN_SEGMENT_LEN: usize = 16 << 10;
@@ -96,45 +101,87 @@ impl Drainer {
     }
 
     fn run(mut self, header: &FileHeader) {
-        self.file.append(&header.encode());
+        if let Err(failure) = self.record(header) {
+            self.runtime.close();
+            self.file.give_up(&failure);
+            self.discard_all();
+        }
+        self.runtime.stop_signal.set(Phase::Finished);
+    }
+
+    /// Writes the trace, until it is to be stopped.
+    fn record(&mut self, header: &FileHeader) -> Result<(), Failure> {
+        self.await_reader()?;
+        self.file.append(&header.encode())?;
         let mut last_check = Instant::now();
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
             if check || self.runtime.buffers_are_scarce() {
                 self.runtime.reclaim_all();
             }
-            self.write_queue();
-            self.retirement.step();
+            self.write_queue()?;
+            self.retirement.step()?;
             self.runtime.repeat_lost_metadata();
             if check {
                 last_check = Instant::now();
-                self.file.check();
-                self.write_news();
-            }
-            if !self.file.is_open() {
-                self.runtime.close();
+                self.file.check()?;
+                self.write_news()?;
             }
         }
-        self.finish();
+        self.finish()
     }
 
-    fn write_queue(&mut self) {
+    /// Waits until a named pipe has a reader. Meanwhile events stay in their buffers,
+    /// as far as there is room.
+    fn await_reader(&mut self) -> Result<(), Failure> {
+        while !self.file.connect()? {
+            if self.runtime.stop_signal.wait(POLL_INTERVAL) {
+                return self.await_last_reader();
+            }
+        }
+        Ok(())
+    }
+
+    /// The same while the end of the JVM waits.
+    fn await_last_reader(&mut self) -> Result<(), Failure> {
+        let begin = Instant::now();
+        while !self.file.connect()? {
+            if begin.elapsed() > LAST_CHANCE {
+                return Err(Failure::NoReader);
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Throws away what threads hand in that do not know yet that the trace has ended.
+    fn discard_all(&self) {
+        loop {
+            self.runtime.reclaim_all();
+            self.runtime.queue.discard_all();
+            if self.runtime.stop_signal.wait(SWEEP_INTERVAL) {
+                return;
+            }
+        }
+    }
+
+    fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
-        for buffer in in_order_of_threads(self.runtime.queue.take_all()) {
-            self.collect(&buffer);
+        for buffer in in_order_of_threads(self.runtime.queue.take_all()?)? {
+            self.collect(&buffer)?;
             self.runtime.pool.keep(buffer);
         }
-        self.write_events();
-        self.write_own(ended.events());
+        self.write_events()?;
+        self.write_own(ended.events())
     }
 
-    fn collect(&mut self, buffer: &Buffer) {
+    fn collect(&mut self, buffer: &Buffer) -> Result<(), Failure> {
         let amount = Amount {
             buffers: 1,
             events: buffer.events().into(),
         };
         let contains_metadata = buffer.contains_metadata();
-        self.make_room(buffer.segment());
+        self.make_room(buffer.segment())?;
         let collected = self.chunks.push_segment(
             buffer.thread(),
             buffer.index(),
@@ -149,55 +196,57 @@ impl Drainer {
                 self.runtime.losses.add_buffer(contains_metadata);
             }
         }
+        Ok(())
     }
 
     /// Writes the chunk that is being collected if it would become too long.
-    fn make_room(&mut self, segment: &[u8]) {
+    fn make_room(&mut self, segment: &[u8]) -> Result<(), Failure> {
         if self.chunks.raw_len().saturating_add(segment.len()) > CHUNK_LEN {
-            self.write_events();
+            self.write_events()?;
         }
+        Ok(self.chunks.try_reserve(segment.len())?)
     }
 
-    fn write_events(&mut self) {
+    fn write_events(&mut self) -> Result<(), Failure> {
         let raw_len = self.chunks.raw_len();
         if raw_len == 0 {
-            return;
+            return Ok(());
         }
         let collected = mem::take(&mut self.collected);
-        if self.file.append(self.chunks.events()) {
-            self.written.add(collected);
-            self.events_chunks = self.events_chunks.saturating_add(1);
-            self.raw_bytes = self.raw_bytes.saturating_add(raw_len as u64);
-        }
+        self.file.append(self.chunks.events())?;
+        self.runtime.stop_signal.note_progress();
+        self.written.add(collected);
+        self.events_chunks = self.events_chunks.saturating_add(1);
+        self.raw_bytes = self.raw_bytes.saturating_add(raw_len as u64);
+        Ok(())
     }
 
     /// Writes how many sequence numbers were lost since a thread got a buffer
     /// last.
-    fn write_unrecorded_losses(&mut self) {
+    fn write_unrecorded_losses(&mut self) -> Result<(), Failure> {
         let events = self.runtime.losses.take_unrecorded_numbers();
         let lost = (events > 0).then_some(Event::LostEvents(LostEvents { events }));
-        self.write_own(lost.into_iter());
+        self.write_own(lost.into_iter())
     }
 
     /// Writes events in the name of no thread.
-    fn write_own(&mut self, events: impl Iterator<Item = Event<'static>>) {
+    fn write_own(&mut self, events: impl Iterator<Item = Event<'static>>) -> Result<(), Failure> {
         let mut events = events.peekable();
-        let mut segment = Vec::new();
         while events.peek().is_some() {
-            segment.resize(OWN_SEGMENT_LEN, 0);
+            let mut segment = [0; OWN_SEGMENT_LEN];
             let mut encoder = SegmentEncoder::new();
             // The first one fits: it is short.
             while events
                 .next_if(|event| encoder.encode(&mut segment, event).is_ok())
                 .is_some()
             {}
-            self.collect_own(&encoder, segment.get(..encoder.len()).unwrap_or_default());
+            self.collect_own(&encoder, segment.get(..encoder.len()).unwrap_or_default())?;
         }
-        self.write_events();
+        self.write_events()
     }
 
-    fn collect_own(&mut self, encoder: &SegmentEncoder, segment: &[u8]) {
-        self.make_room(segment);
+    fn collect_own(&mut self, encoder: &SegmentEncoder, segment: &[u8]) -> Result<(), Failure> {
+        self.make_room(segment)?;
         let contains_metadata = encoder.contains_metadata();
         let collected = self
             .chunks
@@ -208,11 +257,12 @@ impl Drainer {
                 events: encoder.events().into(),
             });
         }
+        Ok(())
     }
 
     /// Writes the counters if an event was written or lost since the last time.
-    fn write_news(&mut self) {
-        let counters = self.counters();
+    fn write_news(&mut self) -> Result<(), Failure> {
+        let counters = self.counters()?;
         // These grow by the counters alone, or with time.
         let is_news = |&&(counter, _): &&(Counter, u64)| {
             use Counter::{DrainerCpuNs, ElapsedCycles, FileBytes, Reclaims};
@@ -224,21 +274,21 @@ impl Drainer {
             .filter(is_news)
             .eq(last_counters.filter(is_news))
         {
-            self.write_counters(counters);
+            self.write_counters(counters)?;
         }
+        Ok(())
     }
 
-    fn write_counters(&mut self, counters: Vec<(Counter, u64)>) {
-        if self
-            .file
-            .append(self.chunks.counters(counters.iter().copied()))
-        {
-            self.counters_chunks = self.counters_chunks.saturating_add(1);
-        }
+    fn write_counters(&mut self, counters: Vec<(Counter, u64)>) -> Result<(), Failure> {
+        self.file
+            .append(self.chunks.counters(counters.iter().copied()))?;
+        self.runtime.stop_signal.note_progress();
+        self.counters_chunks = self.counters_chunks.saturating_add(1);
         self.last_counters = counters;
+        Ok(())
     }
 
-    fn counters(&self) -> Vec<(Counter, u64)> {
+    fn counters(&self) -> Result<Vec<(Counter, u64)>, TryReserveError> {
         let runtime = self.runtime;
         let costs = HookCosts::sum(runtime.thread_slots.iter().map(ThreadSlot::costs));
         let own = [
@@ -269,41 +319,45 @@ impl Drainer {
             (Counter::PeakThreadBytes, runtime.thread_memory.peak_bytes()),
             (Counter::Reclaims, runtime.reclaims.count()),
         ];
-        own.into_iter().chain(costs.counters()).collect()
+        try_collect(own.into_iter().chain(costs.counters()))
     }
 
-    fn finish(mut self) {
-        self.retirement.purge();
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.retirement.purge()?;
         self.runtime.reclaim_all();
-        self.write_queue();
+        self.write_queue()?;
         // Once more, for buffers that were being written to.
         self.runtime.reclaim_all();
         self.runtime.close();
-        self.write_queue();
-        self.write_unrecorded_losses();
-        self.write_counters(self.counters());
+        self.write_queue()?;
+        self.write_unrecorded_losses()?;
+        self.write_counters(self.counters()?)?;
         let chunks = self.events_chunks.saturating_add(self.counters_chunks);
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
-        self.file.append(end);
-        self.file.check();
-        self.runtime.stop_signal.set(Phase::Finished);
+        self.file.append(end)?;
+        self.file.check()
     }
 }
 
 /// Puts the buffers of each thread in order. They are nearly always: only a
 /// buffer that was taken from its thread can be overtaken by the next one. The
 /// places of a thread's buffers among those of the others stay.
+///
+/// # Errors
+///
+/// Memory is short. The buffers are given back.
 #[expect(clippy::vec_box, reason = "as the queue has them")]
-fn in_order_of_threads(buffers: Vec<Box<Buffer>>) -> Vec<Box<Buffer>> {
-    let mut places: Vec<usize> = (0..buffers.len()).collect();
-    let thread_at = |&place: &usize| buffers.get(place).map(|buffer| buffer.thread());
-    places.sort_by_key(thread_at);
-
-    let mut by_thread: Vec<_> = buffers.into_iter().collect();
-    by_thread.sort_by_key(|buffer| (buffer.thread(), buffer.index()));
-    let mut in_order: Vec<_> = places.into_iter().zip(by_thread).collect();
-    in_order.sort_by_key(|(place, _)| *place);
-    in_order.into_iter().map(|(_, buffer)| buffer).collect()
+fn in_order_of_threads(
+    mut buffers: Vec<Box<Buffer>>,
+) -> Result<impl Iterator<Item = Box<Buffer>>, TryReserveError> {
+    let threads = try_collect(buffers.iter().map(|buffer| buffer.thread()))?;
+    let mut places = try_collect(0..buffers.len())?;
+    // Sorts that keep the order of equals take memory.
+    places.sort_unstable_by_key(|&place| (threads.get(place).copied(), place));
+    buffers.sort_unstable_by_key(|buffer| (buffer.thread(), buffer.index()));
+    let mut in_order = try_collect(places.into_iter().zip(buffers))?;
+    in_order.sort_unstable_by_key(|(place, _)| *place);
+    Ok(in_order.into_iter().map(|(_, buffer)| buffer))
 }
 
 /// How the drainer is told to stop, and tells that it has.
@@ -311,6 +365,8 @@ fn in_order_of_threads(buffers: Vec<Box<Buffer>>) -> Vec<Box<Buffer>> {
 pub(crate) struct StopSignal {
     phase: Mutex<Phase>,
     changed: Condvar,
+    /// How often something was written.
+    progress: AtomicU64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -322,15 +378,37 @@ enum Phase {
 }
 
 impl StopSignal {
-    /// Asks the drainer to stop and waits until it has, or until `timeout`.
-    pub(crate) fn stop(&self, timeout: Duration) {
+    /// Asks the drainer to stop and waits until it has, and returns whether it has.
+    /// Gives up after `timeout`, or when nothing was written for as long as `max_stall`.
+    pub(crate) fn stop(&self, timeout: Duration, max_stall: Duration) -> bool {
+        let begin = Instant::now();
         let mut phase = self.lock();
         if *phase == Phase::Running {
             *phase = Phase::Stopping;
             self.changed.notify_all();
         }
-        let unfinished = |phase: &mut Phase| *phase != Phase::Finished;
-        drop(self.changed.wait_timeout_while(phase, timeout, unfinished));
+        loop {
+            let left = timeout.saturating_sub(begin.elapsed());
+            // Relaxed: only says that the drainer is not stuck.
+            let progress = self.progress.load(Ordering::Relaxed);
+            let unfinished = |phase: &mut Phase| *phase != Phase::Finished;
+            let waited = self
+                .changed
+                .wait_timeout_while(phase, left.min(max_stall), unfinished);
+            let result;
+            (phase, result) = waited.unwrap_or_else(PoisonError::into_inner);
+            if !result.timed_out() {
+                return true;
+            }
+            if left <= max_stall || self.progress.load(Ordering::Relaxed) == progress {
+                return false;
+            }
+        }
+    }
+
+    /// Something was written.
+    fn note_progress(&self) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits for `timeout` or until the drainer has to stop, and returns whether
@@ -370,7 +448,7 @@ mod tests {
         let overtaken = [(2, 6), (1, 1), (2, 5), (3, 9), (1, 0), (2, 4)];
         let in_order = in_order_of_threads(overtaken.into_iter().map(buffer).collect());
         let in_order: Vec<_> = in_order
-            .iter()
+            .unwrap()
             .map(|buffer| (buffer.thread().0, buffer.index()))
             .collect();
         assert_eq!(in_order, [(2, 4), (1, 0), (2, 5), (3, 9), (1, 1), (2, 6)]);

@@ -193,7 +193,7 @@ pub struct LctStr {
 #[derive(Debug)]
 #[repr(C)]
 pub struct LctConfig {
-    /// The trace file, created or overwritten.
+    /// The trace file to be created. Where its name is taken, the file gets a number.
     pub path: LctStr,
     /// Compress the file.
     pub compress: bool,
@@ -280,9 +280,9 @@ unsafe fn slice_or_empty<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
     unsafe { slice::from_raw_parts(ptr, len) }
 }
 
-/// Opens the trace file and starts the drainer thread. Returns null and a
+/// Creates the trace file and starts the drainer thread. Returns null and a
 /// NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
-/// cannot be opened.
+/// cannot be created. A named pipe is opened later, when somebody reads it.
 ///
 /// # Safety
 ///
@@ -335,8 +335,9 @@ fn copy_message(message: &str, to: &mut [u8]) {
 }
 
 /// Ends the trace: writes what all threads have written so far and the end
-/// marker. Waits for that at most `timeout_ms` milliseconds. The runtime stays
-/// valid; threads may go on writing, to no effect.
+/// marker. Waits for that at most `timeout_ms` milliseconds, and at most two seconds
+/// while nobody reads a pipe. The runtime stays valid; threads may go on writing, to no
+/// effect.
 ///
 /// # Safety
 ///

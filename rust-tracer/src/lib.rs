@@ -45,6 +45,7 @@ mod chain_set;
 mod chain_table;
 mod counters;
 mod cycles;
+mod destination;
 mod drainer;
 mod fallible;
 mod grace_period;

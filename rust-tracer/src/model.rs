@@ -130,10 +130,10 @@ fn submitted_buffers_arrive_in_order() {
             let queue = queue.clone();
             move || queue.push(new_buffer(10))
         });
-        let mut buffers = queue.take_all();
+        let mut buffers = queue.take_all().unwrap();
         submitter.join().unwrap();
         other_submitter.join().unwrap();
-        buffers.extend(queue.take_all());
+        buffers.extend(queue.take_all().unwrap());
 
         let mut indexes: Vec<u64> = buffers.iter().map(|buffer| buffer.index()).collect();
         assert_eq!(indexes.len(), 3);
@@ -227,7 +227,7 @@ fn chains_are_found_and_added_while_others_are_unlinked() {
             }
         });
         // SAFETY: the entries are dropped after the other thread has ended.
-        let unlinked = unsafe { table.unlink(|entry| matches!(entry.id(), 2 | 3)) };
+        let (unlinked, _) = unsafe { table.unlink(|entry| matches!(entry.id(), 2 | 3)) };
         other.join().unwrap();
         assert_eq!(unlinked.entries().count(), 2);
         for key in 1..=4 {
@@ -254,7 +254,7 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
             move || add(&shared)
         });
         // SAFETY: the entries are dropped after the other thread has ended.
-        let unlinked = unsafe { shared.0.unlink(|entry| entry.id() == 1) };
+        let (unlinked, _) = unsafe { shared.0.unlink(|entry| entry.id() == 1) };
         let expected = match other.join().unwrap() {
             Added::Known(1) => None,
             Added::Describe(2) => Some(2),
@@ -339,9 +339,9 @@ fn notices_arrive_once() {
             let entries = entries.clone();
             move || [2, 3].map(|method| post(&entries, method))
         });
-        let mut units = entries.take_all();
+        let mut units = entries.take_all().unwrap();
         poster.join().unwrap();
-        units.extend(entries.take_all());
+        units.extend(entries.take_all().unwrap());
         units.sort_unstable();
         units.dedup();
         assert_eq!(units.len() as u64 + entries.lost(), 3);
@@ -391,9 +391,9 @@ fn write_and_post_unload(runtime: &'static Runtime) -> OwnedThreadSlot {
 /// What the drainer does. If the identifier has ended, its event is in the queue.
 fn assert_ends_after_event(runtime: &'static Runtime) {
     let mut retirement = Retirement::new(runtime);
-    retirement.purge();
+    retirement.purge().unwrap();
     let ended = retirement.take_settled();
-    let mut buffers = runtime.queue.take_all();
+    let mut buffers = runtime.queue.take_all().unwrap();
     if ended.events().count() > 0 {
         assert_eq!(sequences(&mut buffers[0]), [1]);
     }

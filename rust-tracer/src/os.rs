@@ -1,6 +1,11 @@
 //! What the standard library does not offer of the operating system.
 
+use std::ffi::CStr;
+use std::fmt;
+use std::fs::File;
+use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 
 /// Signals that a thread raises itself by what it does; blocking them would
@@ -70,4 +75,66 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     seconds
         .saturating_mul(1_000_000_000)
         .saturating_add(nanoseconds)
+}
+
+/// The user whose rights the process has.
+pub(crate) fn user_id() -> u32 {
+    // SAFETY: has no preconditions and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Whether the process may write to a descriptor, which need not be open.
+pub(crate) fn is_writable(descriptor: RawFd) -> bool {
+    // SAFETY: asks about a number; a closed descriptor is an error.
+    let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_ACCMODE != libc::O_RDONLY
+}
+
+/// Lets writes to a file that was opened with `O_NONBLOCK` wait as usual.
+///
+/// # Errors
+///
+/// The system refuses.
+pub(crate) fn let_writes_wait(file: &File) -> io::Result<()> {
+    let descriptor = file.as_raw_fd();
+    // SAFETY: the descriptor is open, and the two commands change nothing but its flags.
+    let result = unsafe {
+        let flags = libc::fcntl(descriptor, libc::F_GETFL);
+        libc::fcntl(descriptor, libc::F_SETFL, flags & !libc::O_NONBLOCK)
+    };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Waits until something can be written to the file, or it can be told why not.
+pub(crate) fn await_writable(file: &File) {
+    let mut request = libc::pollfd {
+        fd: file.as_raw_fd(),
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: `request` is one valid request. Whatever comes of it, the next write tells.
+    unsafe { libc::poll(&raw mut request, 1, -1) };
+}
+
+/// An error in words, without its number. Takes no memory to be written.
+#[derive(Debug)]
+pub(crate) struct InWords<'a>(pub(crate) &'a io::Error);
+
+impl fmt::Display for InWords<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(number) = self.0.raw_os_error() else {
+            return self.0.fmt(formatter);
+        };
+        let mut text = [0_u8; 128];
+        // SAFETY: `text` is as long as it says.
+        let result = unsafe { libc::strerror_r(number, text.as_mut_ptr().cast(), text.len()) };
+        let words = CStr::from_bytes_until_nul(&text).ok();
+        match words.and_then(|words| words.to_str().ok()) {
+            Some(words) if result == 0 => formatter.write_str(words),
+            _ => write!(formatter, "error {number}"),
+        }
+    }
 }

@@ -6,12 +6,14 @@
 //! buffer of each thread once, and when all these are in the file it writes which
 //! identifiers have ended. Behind that, nothing refers to them.
 
+use std::collections::TryReserveError;
 use std::mem;
 use std::time::{Duration, Instant};
 
 use trace_format::{ChainId, ChainRetired, Event, MethodId, MethodRetired};
 
 use crate::chain_set::ChainKeeper;
+use crate::fallible::{try_collect, try_extend};
 use crate::os;
 use crate::runtime::Runtime;
 use crate::thread_slots::ThreadSlot;
@@ -71,36 +73,46 @@ impl Retirement {
 
     /// To be called again and again: keeps the set of chains within its bounds,
     /// and forgets chains of unloaded code now and then.
-    pub(crate) fn step(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// Memory is short.
+    pub(crate) fn step(&mut self) -> Result<(), TryReserveError> {
         self.chains.step();
         let is_finished = self.chains.is_ready() && self.ended.is_empty();
         if is_finished && Instant::now() >= self.next_purge {
-            self.purge();
+            self.purge()?;
         }
+        Ok(())
     }
 
     /// Forgets chains of unloaded code.
-    pub(crate) fn purge(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// Memory is short.
+    pub(crate) fn purge(&mut self) -> Result<(), TryReserveError> {
         let begin_ns = os::thread_cpu_ns();
         let lost_entries = self.runtime.unload_queue.lost();
-        let unloaded = UnloadedCode::new(self.runtime.unload_queue.take_all());
+        let unloaded = UnloadedCode::new(self.runtime.unload_queue.take_all()?)?;
         if unloaded.is_empty() {
-            return;
+            return Ok(());
         }
         if lost_entries == self.lost_entries {
-            self.ended.chains.extend(self.chains.purge(&unloaded));
+            try_extend(&mut self.ended.chains, self.chains.purge(&unloaded)?)?;
         } else if self.chains.empty() {
             // Nobody knew what else was unloaded, and must not stay for ever.
             self.lost_entries = lost_entries;
         }
-        self.ended.methods.extend(unloaded.methods());
-        self.unsettled = self.runtime.thread_slots.iter().collect();
+        try_extend(&mut self.ended.methods, unloaded.methods())?;
+        self.unsettled = try_collect(self.runtime.thread_slots.iter())?;
 
         let duration = Duration::from_nanos(os::thread_cpu_ns().saturating_sub(begin_ns));
         let interval = duration.saturating_mul(INTERVAL_PER_DURATION);
         self.next_purge = Instant::now()
             .checked_add(interval.max(MIN_INTERVAL))
             .unwrap_or(self.next_purge);
+        Ok(())
     }
 
     /// What may be written once all buffers are that the queue holds now. Takes
@@ -151,7 +163,7 @@ mod tests {
             after_wait: false,
         });
         runtime.unload_queue.post(method(7));
-        retirement.step();
+        retirement.step().unwrap();
         assert_eq!(
             events(&mut retirement),
             [
@@ -161,7 +173,7 @@ mod tests {
                 })
             ]
         );
-        let buffers = runtime.queue.take_all();
+        let buffers = runtime.queue.take_all().unwrap();
         let last = SegmentDecoder::new(buffers[0].segment()).last();
         assert!(matches!(last, Some(Ok(Event::ContendedEnter(_)))));
         assert_eq!(events(&mut retirement), []);
@@ -175,17 +187,17 @@ mod tests {
         let mut slot = runtime.thread_slots.take().unwrap();
         slot.check_out();
         runtime.unload_queue.post(method(7));
-        retirement.step();
+        retirement.step().unwrap();
         assert_eq!(events(&mut retirement), []);
         // Unloads that come meanwhile are next.
         runtime.unload_queue.post(method(8));
         retirement.next_purge = Instant::now();
-        (0..10).for_each(|_| retirement.step());
+        (0..10).for_each(|_| retirement.step().unwrap());
         slot.check_in(None);
         let ended = |method| [Event::MethodRetired(MethodRetired { method })];
         assert_eq!(events(&mut retirement), ended(MethodId(7)));
         // Those of a thread that came afterwards do not matter.
-        retirement.step();
+        retirement.step().unwrap();
         let mut late = runtime.thread_slots.take().unwrap();
         late.check_out();
         assert_eq!(events(&mut retirement), ended(MethodId(8)));
@@ -204,7 +216,7 @@ mod tests {
             entries += 1;
             runtime.unload_queue.post(method(1000 + entries));
         }
-        retirement.purge();
+        retirement.purge().unwrap();
         assert_eq!(tracer.find_chain(key, 0), ChainId::NONE);
         assert_eq!((runtime.chains.resets(), runtime.chains.purged()), (1, 0));
         assert_eq!(events(&mut retirement).len(), entries as usize - 1);
@@ -212,7 +224,7 @@ mod tests {
         // Once.
         tracer.add_chain(key, &[], false);
         runtime.unload_queue.post(method(1));
-        retirement.purge();
+        retirement.purge().unwrap();
         assert_eq!(tracer.find_chain(key, 0), ChainId(2));
     }
 }

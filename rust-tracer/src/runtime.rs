@@ -1,6 +1,6 @@
 //! The state of a trace that all threads share.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
 use std::thread;
@@ -15,11 +15,12 @@ use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
 use crate::counters::{Losses, MemoryCount, Serial};
 use crate::cycles;
+use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::thread_slots::{ThreadSlot, ThreadSlots};
-use crate::trace_file::{OpenError, TraceFile};
+use crate::trace_file::TraceFile;
 use crate::unload_queue::UnloadQueue;
 
 /// Default of [`Config::max_buffer_bytes`].
@@ -27,10 +28,13 @@ const DEFAULT_MAX_BUFFER_BYTES: u64 = 64 << 20;
 /// Memory that the set of call chains may take.
 const MAX_CHAIN_BYTES: u64 = 64 << 20;
 
+/// How long the end of the trace waits for a reader that does not read.
+const MAX_STALL: Duration = Duration::from_secs(2);
+
 /// How to trace.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The trace file, created or overwritten.
+    /// The trace file to be created.
     pub(crate) path: PathBuf,
     /// What the file says about the trace.
     pub(crate) header: FileHeader,
@@ -45,6 +49,10 @@ pub(crate) struct Config {
 /// One trace. Lives as long as the process: threads may use it at any time.
 #[derive(Debug)]
 pub struct Runtime {
+    /// The trace file.
+    path: PathBuf,
+    /// How long the end of the trace waits while nothing can be written.
+    max_stall: Duration,
     /// Clock of the JVM when the trace began.
     start_ns: u64,
     started: Instant,
@@ -94,7 +102,15 @@ impl Runtime {
         };
         let file = TraceFile::create(config.path, config.enabled)?;
         let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
-        let runtime = Box::leak(Box::new(runtime));
+        let runtime = Box::leak(Box::new(Self {
+            path: file.path().to_owned(),
+            max_stall: if file.has_reader() {
+                MAX_STALL
+            } else {
+                Duration::MAX
+            },
+            ..runtime
+        }));
         drainer::spawn(runtime, file, config.header).map_err(StartError::Thread)?;
         Ok(runtime)
     }
@@ -102,6 +118,8 @@ impl Runtime {
     pub(crate) fn new(start_ns: u64, max_buffer_bytes: u64, max_chain_bytes: u64) -> Self {
         let thread_slots: &ThreadSlots = Box::leak(Box::default());
         Self {
+            path: PathBuf::new(),
+            max_stall: Duration::MAX,
             start_ns,
             started: Instant::now(),
             start_cycles: cycles::now(),
@@ -129,9 +147,17 @@ impl Runtime {
     }
 
     /// Ends the trace: everything written so far goes to the file. Gives up
-    /// waiting for that after `timeout`. Further calls do nothing.
+    /// waiting for that after `timeout`, or earlier if nobody reads a pipe. Further
+    /// calls do nothing.
     pub(crate) fn stop(&self, timeout: Duration) {
-        self.stop_signal.stop(timeout);
+        if !self.stop_signal.stop(timeout, self.max_stall) {
+            let path = self.path.display();
+            // There is nobody to tell that standard error cannot be written.
+            let _ = writeln!(
+                io::stderr(),
+                "locktrace: the end of '{path}' is missing: writing takes too long"
+            );
+        }
     }
 
     /// Hands the buffers of all threads to the drainer, but for those that are

@@ -1,59 +1,79 @@
 //! The file that the drainer writes.
 
+use std::collections::TryReserveError;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// A trace file, until writing to it fails. Then tracing goes off, the user
-/// reads one line, and the application goes on.
+use crate::destination::{self, Destination, OpenError};
+use crate::os::{self, InWords};
+
+/// A trace file, until writing to it fails.
 #[derive(Debug)]
 pub(crate) struct TraceFile {
-    /// `None` after a failure.
-    file: Option<File>,
     path: PathBuf,
-    /// Regular files can be removed and cut off; pipes and devices cannot.
-    is_regular: bool,
+    /// `None` after a failure.
+    destination: Option<Destination>,
     /// Length of the file, which always ends with the header or a whole chunk.
     len: u64,
     /// Set to 0 after a failure.
     enabled: Option<&'static AtomicU8>,
 }
 
-/// The trace file could not be opened.
+/// Why a trace ends before the JVM does.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open '{}': {}", path.display(), cause(error))]
-pub(crate) struct OpenError {
-    path: PathBuf,
-    error: io::Error,
+pub(crate) enum Failure {
+    /// The file cannot be written.
+    #[error("{}", InWords(.0))]
+    Write(#[from] io::Error),
+    /// Somebody has removed the file.
+    #[error("the file was removed")]
+    Removed,
+    /// Nobody has opened the named pipe until the end.
+    #[error("nobody reads it")]
+    NoReader,
+    /// The drainer cannot go on.
+    #[error("memory is short")]
+    Memory(#[from] TryReserveError),
 }
 
 impl TraceFile {
-    /// Creates or overwrites the file.
+    /// Creates the file, with a number where its name is taken, and says so then.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created.
     pub(crate) fn create(
         path: PathBuf,
         enabled: Option<&'static AtomicU8>,
     ) -> Result<Self, OpenError> {
-        // The standard library opens files with O_CLOEXEC.
-        match File::create(&path) {
-            Ok(file) => {
-                let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-                Ok(Self {
-                    file: Some(file),
-                    path,
-                    is_regular,
-                    len: 0,
-                    enabled,
-                })
-            }
-            Err(error) => Err(OpenError { path, error }),
+        let (opened, destination) = Destination::open(path.clone())?;
+        if opened != path {
+            let (path, opened) = (path.display(), opened.display());
+            // There is nobody to tell that standard error cannot be written.
+            let _ = writeln!(
+                io::stderr(),
+                "locktrace: '{path}' exists; the trace goes to '{opened}'"
+            );
         }
+        Ok(Self {
+            path: opened,
+            destination: Some(destination),
+            len: 0,
+            enabled,
+        })
     }
 
-    /// Writing has not failed yet.
-    pub(crate) fn is_open(&self) -> bool {
-        self.file.is_some()
+    /// The file's name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writing may wait for somebody who reads.
+    pub(crate) fn has_reader(&self) -> bool {
+        !matches!(self.destination, Some(Destination::Created(_)))
     }
 
     /// Length in bytes.
@@ -61,35 +81,57 @@ impl TraceFile {
         self.len
     }
 
-    /// Appends the header or a chunk; returns whether it is in the file.
+    /// Opens a named pipe if it has a reader, and returns whether the file can be
+    /// written. To be called until then.
+    ///
+    /// # Errors
+    ///
+    /// The pipe cannot be opened any more.
+    pub(crate) fn connect(&mut self) -> Result<bool, Failure> {
+        if matches!(self.destination, Some(Destination::Pipe)) {
+            let Some(pipe) = destination::open_pipe(&self.path)? else {
+                return Ok(false);
+            };
+            self.destination = Some(Destination::Given(pipe));
+        }
+        Ok(true)
+    }
+
+    /// Appends the header or a chunk.
     ///
     /// Only the drainer may write: it has blocked the signal that writing to a
     /// closed pipe raises.
-    pub(crate) fn append(&mut self, chunk: &[u8]) -> bool {
-        let Some(file) = &mut self.file else {
-            return false;
+    ///
+    /// # Errors
+    ///
+    /// The chunk is not, or not as a whole, in the file.
+    pub(crate) fn append(&mut self, chunk: &[u8]) -> Result<(), Failure> {
+        let Some(Destination::Created(file) | Destination::Given(file)) = &mut self.destination
+        else {
+            return Err(Failure::NoReader);
         };
-        match file.write_all(chunk) {
-            Ok(()) => {
-                self.len = self.len.saturating_add(chunk.len() as u64);
-                true
+        write_all(file, chunk)?;
+        self.len = self.len.saturating_add(chunk.len() as u64);
+        Ok(())
+    }
+
+    /// Notices if somebody has removed the file.
+    ///
+    /// # Errors
+    ///
+    /// Somebody has.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match &self.destination {
+            Some(Destination::Created(file)) if file.metadata()?.nlink() == 0 => {
+                Err(Failure::Removed)
             }
-            Err(error) => {
-                self.fail(&cause(&error));
-                false
-            }
+            _ => Ok(()),
         }
     }
 
-    /// Entries if somebody has removed the file.
-    pub(crate) fn check(&mut self) {
-        let Some(file) = &self.file else { return };
-        if self.is_regular && file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) {
-            self.fail("the file was removed");
-        }
-    }
-
-    fn fail(&mut self, cause: &str) {
+    /// Ends tracing: it goes off, the user reads one line, and the application goes on.
+    /// Takes no memory.
+    pub(crate) fn give_up(&mut self, failure: &Failure) {
         if let Some(enabled) = self.enabled {
             // Release, as the JVM's own stores to this flag.
             enabled.store(0, Ordering::Release);
@@ -98,63 +140,74 @@ impl TraceFile {
         // There is nobody to tell that standard error cannot be written.
         let _ = writeln!(
             io::stderr(),
-            "locktrace: cannot write '{path}': {cause}; tracing is off, the application goes on"
+            "locktrace: cannot write '{path}': {failure}; tracing is off, the application goes on"
         );
-        if let Some(file) = self.file.take()
-            && self.is_regular
-        {
+        if let Some(Destination::Created(file)) = self.destination.take() {
             // Else the reader finds a torn chunk at the end, which it can stand.
             let _ = file.set_len(self.len);
         }
     }
 }
 
-/// The error in words, without its number.
-fn cause(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_owned(),
-        None => text,
+/// Writes all bytes, also to a descriptor that does not wait for its reader by itself.
+fn write_all(file: &mut File, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => os::await_writable(file),
+            Err(error) => return Err(error),
+        }
     }
+    Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::fs;
+    use std::io::Read;
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::os::unix::net::UnixStream;
+    use std::thread;
 
     use super::*;
 
     static ENABLED: AtomicU8 = AtomicU8::new(1);
 
-    fn create(path: &str) -> Result<TraceFile, OpenError> {
-        TraceFile::create(PathBuf::from(path), Some(&ENABLED))
-    }
-
-    #[test]
-    fn errors_name_the_file_and_the_cause() {
-        let message = |path| create(path).unwrap_err().to_string();
-        assert_eq!(
-            message("/no/such/x.lct"),
-            "cannot open '/no/such/x.lct': No such file or directory"
-        );
-        assert_eq!(message("/"), "cannot open '/': Is a directory");
-    }
-
     #[test]
     fn a_removed_file_ends_tracing() {
-        let path = format!(
-            "{}/locktrace-removed-{}.lct",
-            std::env::temp_dir().display(),
-            std::process::id()
-        );
-        let mut file = create(&path).unwrap();
-        assert!(file.append(b"chunk"));
-        file.check();
-        assert!(file.append(b"chunk"));
+        let path = std::env::temp_dir().join(format!("removed-{}.lct", std::process::id()));
+        let mut file = TraceFile::create(path.clone(), Some(&ENABLED)).unwrap();
+        assert!(file.append(b"chunk").is_ok());
+        assert!(file.check().is_ok());
+        assert!(file.append(b"chunk").is_ok());
         fs::remove_file(path).unwrap();
         assert_eq!(ENABLED.load(Ordering::Acquire), 1);
-        file.check();
+        let failure = file.check().unwrap_err();
+        assert!(matches!(failure, Failure::Removed));
+        file.give_up(&failure);
         assert_eq!(ENABLED.load(Ordering::Acquire), 0);
-        assert!(!file.append(b"chunk"));
+        assert!(file.append(b"chunk").is_err());
+    }
+
+    /// As when the JVM's standard output is another program's non-blocking socket.
+    #[test]
+    fn a_descriptor_that_does_not_wait_is_waited_for() {
+        const LEN: usize = 4 << 20;
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let ours = OwnedFd::from(ours);
+        let name = format!("/proc/self/fd/{}", ours.as_raw_fd());
+        let mut file = TraceFile::create(name.into(), None).unwrap();
+        drop(ours);
+        let reader = thread::spawn(move || {
+            let mut read = Vec::new();
+            theirs.read_to_end(&mut read).unwrap();
+            read.len()
+        });
+        assert!(file.append(&vec![7; LEN]).is_ok());
+        drop(file);
+        assert_eq!(reader.join().unwrap(), LEN);
     }
 }

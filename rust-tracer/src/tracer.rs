@@ -470,7 +470,7 @@ mod tests {
     /// The sequence numbers, the events that are no lock's in words.
     fn written(runtime: &Runtime) -> Vec<String> {
         runtime.reclaim_all();
-        let buffers = runtime.queue.take_all();
+        let buffers = runtime.queue.take_all().unwrap();
         let events = buffers
             .iter()
             .flat_map(|buffer| SegmentDecoder::new(buffer.segment()));
@@ -555,7 +555,7 @@ mod tests {
             ChainId(2)
         );
         runtime.reclaim_all();
-        let buffers = runtime.queue.take_all();
+        let buffers = runtime.queue.take_all().unwrap();
         let Some(Ok(Event::Chain(ChainDescription {
             chain: ChainId(2),
             frames,

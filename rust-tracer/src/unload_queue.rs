@@ -5,7 +5,10 @@
 //! either takes a free place or finds the queue full; it never waits for another
 //! thread, not even for one that was stopped in the middle of the same.
 
+use std::collections::TryReserveError;
+
 use crate::chain_key::CodeUnit;
+use crate::fallible::try_collect;
 use crate::primitive::{AtomicU64, Ordering};
 
 /// Most entries between two looks of the drainer; a power of two. When classes
@@ -55,21 +58,25 @@ impl UnloadQueue {
     }
 
     /// Takes all entries. Only in the drainer.
-    pub(crate) fn take_all(&self) -> Vec<CodeUnit> {
+    ///
+    /// # Errors
+    ///
+    /// Memory is short. Some entries are lost.
+    pub(crate) fn take_all(&self) -> Result<Vec<CodeUnit>, TryReserveError> {
         // Relaxed: an entry that is seen late is taken the next time.
         let posted = self.posted.load(Ordering::Relaxed);
         let lost = self.lost.load(Ordering::Relaxed);
         let taken = self.taken.load(Ordering::Relaxed);
         if posted == taken.wrapping_add(lost) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let full = |place: &&AtomicU64| place.load(Ordering::Relaxed) != 0;
         // Acquire: sees all that was recorded about the unit.
         let take = |place: &AtomicU64| CodeUnit::from_number(place.swap(0, Ordering::Acquire));
-        let units: Vec<_> = self.places.iter().filter(full).filter_map(take).collect();
+        let units = try_collect(self.places.iter().filter(full).filter_map(take))?;
         let taken = taken.wrapping_add(units.len() as u64);
         self.taken.store(taken, Ordering::Relaxed);
-        units
+        Ok(units)
     }
 
     /// How many entries found the queue full.
@@ -104,13 +111,13 @@ mod tests {
                 })
                 .collect();
             while !posters.iter().all(thread::ScopedJoinHandle::is_finished) {
-                taken.extend(entries.take_all());
+                taken.extend(entries.take_all().unwrap());
             }
         });
-        taken.extend(entries.take_all());
+        taken.extend(entries.take_all().unwrap());
         assert_eq!((taken.len(), entries.lost()), (40_000, 0));
         assert_eq!(taken.into_iter().collect::<HashSet<_>>().len(), 40_000);
-        assert_eq!(entries.take_all(), []);
+        assert_eq!(entries.take_all().unwrap(), []);
     }
 
     #[test]
@@ -119,8 +126,8 @@ mod tests {
         let posted = CAPACITY as u32 + 10;
         (1..=posted).for_each(|number| entries.post(unit(number)));
         assert_eq!(entries.lost(), 10);
-        assert_eq!(entries.take_all().len(), CAPACITY);
+        assert_eq!(entries.take_all().unwrap().len(), CAPACITY);
         entries.post(unit(1));
-        assert_eq!(entries.take_all(), [unit(1)]);
+        assert_eq!(entries.take_all().unwrap(), [unit(1)]);
     }
 }

@@ -1,12 +1,16 @@
 //! Which frames are of code that is gone.
 
+use std::collections::TryReserveError;
+use std::iter;
+
 use trace_format::MethodId;
 
 use crate::chain_key::CodeUnit;
+use crate::fallible::try_collect;
 
 /// Unloaded units, to look up millions of frames in. Most frames are of living
 /// code, which nearly always shows in a few bits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct UnloadedCode {
     units: Vec<CodeUnit>,
     /// A set of bits; that of an unloaded unit is 1. As many words as a power of two.
@@ -14,19 +18,22 @@ pub(crate) struct UnloadedCode {
 }
 
 impl UnloadedCode {
-    pub(crate) fn new(mut units: Vec<CodeUnit>) -> Self {
+    /// # Errors
+    ///
+    /// Memory is short.
+    pub(crate) fn new(mut units: Vec<CodeUnit>) -> Result<Self, TryReserveError> {
         /// At most one frame of living code in sixteen passes the filter then.
         const UNITS_PER_WORD: usize = 4;
         units.sort_unstable();
         let words = units.len() / UNITS_PER_WORD;
-        let mut filter = vec![0; words.next_power_of_two()];
+        let mut filter = try_collect(iter::repeat_n(0, words.next_power_of_two()))?;
         for unit in &units {
             let (word, bit) = Self::place(&filter, unit.number());
             if let Some(word) = filter.get_mut(word) {
                 *word |= bit;
             }
         }
-        Self { units, filter }
+        Ok(Self { units, filter })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -68,7 +75,7 @@ mod tests {
             let compiled = (0..unloaded).filter_map(|number| CodeUnit::compiled(number * 3));
             let methods =
                 (1..=unloaded).filter_map(|number| CodeUnit::interpreted(MethodId(number * 3)));
-            let code = UnloadedCode::new(compiled.chain(methods).collect());
+            let code = UnloadedCode::new(compiled.chain(methods).collect()).unwrap();
             assert_eq!(code.methods().count(), unloaded as usize);
             for number in 1..=3 * unloaded + 5 {
                 let compiled = 1 << 63 | u64::from(number) << 32 | 0xabc;
@@ -88,7 +95,7 @@ mod tests {
     /// The filter lets few frames of living code pass.
     #[test]
     fn the_filter_is_selective() {
-        let code = UnloadedCode::new((0..1000).filter_map(CodeUnit::compiled).collect());
+        let code = UnloadedCode::new((0..1000).filter_map(CodeUnit::compiled).collect()).unwrap();
         let passes = |number: &u32| {
             let unit = CodeUnit::compiled(*number).unwrap();
             let (word, bit) = UnloadedCode::place(&code.filter, unit.number());

@@ -27,6 +27,7 @@
 //! the end in nanoseconds since the trace's start, and the number of chunks
 //! before this one.
 
+use std::collections::TryReserveError;
 use std::mem;
 
 use crate::counter::{self, Counter, Counters};
@@ -44,6 +45,13 @@ pub const HEADER_LEN: usize = 24;
 pub const MAX_STORED_LEN: usize = 1 << 20;
 /// Greatest length of a payload before compression.
 pub const MAX_RAW_LEN: usize = 4 << 20;
+
+/// Greatest length of what stands before the events of a segment.
+const MAX_SEGMENT_HEADER_LEN: usize = 3 * varint::MAX_LEN;
+/// More than the counters of a chunk take.
+const USUAL_PAYLOAD_LEN: usize = 2 << 10;
+/// What snappy looks at as a whole.
+const SNAPPY_BLOCK_LEN: usize = 64 << 10;
 
 const FLAG_COMPRESSED: u8 = 1;
 const FLAG_METADATA: u8 = 2;
@@ -147,17 +155,38 @@ pub struct ChunkWriter {
     contains_metadata: bool,
     /// The chunk built last.
     chunk: Vec<u8>,
+    /// Payload of a chunk of another kind.
+    payload: Vec<u8>,
 }
 
 impl ChunkWriter {
-    /// Creates a writer whose chunks are compressed if `compress` is set.
+    /// Creates a writer whose chunks are compressed if `compress` is set. Chunks of counters
+    /// and the end take no more memory than is there from the start.
     pub fn new(compress: bool) -> Self {
-        Self {
+        let mut writer = Self {
             snappy: compress.then(snap::raw::Encoder::new),
             segments: Vec::new(),
             contains_metadata: false,
             chunk: Vec::new(),
-        }
+            payload: Vec::with_capacity(USUAL_PAYLOAD_LEN),
+        };
+        // The encoder allocates its table when it first meets a block of full length.
+        writer.build(ChunkKind::Events, false, &[0; SNAPPY_BLOCK_LEN]);
+        writer
+    }
+
+    /// Makes sure that to push a segment with `len` bytes of events and to build the
+    /// chunk takes no more memory.
+    ///
+    /// # Errors
+    ///
+    /// Memory is short.
+    pub fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
+        let added_len = MAX_SEGMENT_HEADER_LEN + len;
+        self.segments.try_reserve(added_len)?;
+        let chunk_len = max_chunk_len(self.segments.len() + added_len);
+        self.chunk
+            .try_reserve(chunk_len.saturating_sub(self.chunk.len()))
     }
 
     /// Returns the length of the segments collected, before compression.
@@ -178,7 +207,6 @@ impl ChunkWriter {
         events: &[u8],
         contains_metadata: bool,
     ) -> Result<(), DoesNotFit> {
-        const MAX_SEGMENT_HEADER_LEN: usize = 3 * varint::MAX_LEN;
         if self.segments.len() + MAX_SEGMENT_HEADER_LEN + events.len() > MAX_STORED_LEN {
             return Err(DoesNotFit);
         }
@@ -202,21 +230,26 @@ impl ChunkWriter {
 
     /// Returns a counters chunk.
     pub fn counters(&mut self, values: impl IntoIterator<Item = (Counter, u64)>) -> &[u8] {
-        let mut payload = Vec::new();
+        let mut payload = mem::take(&mut self.payload);
         for (counter, value) in values {
             counter::push(&mut payload, counter, value);
         }
-        self.build(ChunkKind::Counters, false, &payload);
-        &self.chunk
+        self.build_of_payload(ChunkKind::Counters, payload)
     }
 
     /// Returns the end chunk of a trace that ends at `time_ns` after `chunks`
     /// chunks.
     pub fn end(&mut self, time_ns: u64, chunks: u64) -> &[u8] {
-        let mut payload = Vec::new();
+        let mut payload = mem::take(&mut self.payload);
         varint::push(&mut payload, time_ns);
         varint::push(&mut payload, chunks);
-        self.build(ChunkKind::End, false, &payload);
+        self.build_of_payload(ChunkKind::End, payload)
+    }
+
+    fn build_of_payload(&mut self, kind: ChunkKind, mut payload: Vec<u8>) -> &[u8] {
+        self.build(kind, false, &payload);
+        payload.clear();
+        self.payload = payload;
         &self.chunk
     }
 
@@ -247,8 +280,7 @@ impl ChunkWriter {
         let Some(snappy) = &mut self.snappy else {
             return false;
         };
-        self.chunk
-            .resize(HEADER_LEN + snap::raw::max_compress_len(payload.len()), 0);
+        self.chunk.resize(max_chunk_len(payload.len()), 0);
         match snappy.compress(payload, &mut self.chunk[HEADER_LEN..]) {
             Ok(len) if len < payload.len() => {
                 self.chunk.truncate(HEADER_LEN + len);
@@ -257,6 +289,11 @@ impl ChunkWriter {
             _ => false,
         }
     }
+}
+
+/// Length of a chunk with a payload that does not become shorter.
+fn max_chunk_len(raw_len: usize) -> usize {
+    HEADER_LEN + snap::raw::max_compress_len(raw_len)
 }
 
 /// A chunk as it was read, its checksums verified.

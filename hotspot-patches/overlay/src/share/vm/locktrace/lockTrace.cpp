@@ -25,6 +25,7 @@
 #include "runtime/atomic.inline.hpp"
 #include "runtime/globals_extension.hpp"
 #include "runtime/java.hpp"
+#include "runtime/interfaceSupport.hpp"
 #include "runtime/jniHandles.hpp"
 #include "runtime/objectMonitor.hpp"
 #include "runtime/orderAccess.hpp"
@@ -114,7 +115,11 @@ void LockTrace::start(JavaThread* main_thread) {
   config.enabled = (uint8_t*) &_enabled;
   config.max_buffer_bytes = 0;
 
-  _runtime = lct_start(&config, (uint8_t*) error, sizeof(error));
+  {
+    // To create a file may take long, on a file system of another machine.
+    ThreadBlockInVM blocked(main_thread);
+    _runtime = lct_start(&config, (uint8_t*) error, sizeof(error));
+  }
   if (_runtime == NULL) {
     jio_fprintf(defaultStream::error_stream(),
                 "locktrace: %s; tracing is off, the application goes on\n", error);
@@ -140,6 +145,8 @@ void LockTrace::stop() {
   _enabled = 0;
   LockTraceEnd end_of_hooks;
   VMThread::execute(&end_of_hooks);
+  // Safepoints go on meanwhile.
+  ThreadBlockInVM blocked(JavaThread::current());
   lct_stop(_runtime, StopTimeoutMillis);
 }
 
