@@ -434,7 +434,10 @@ mod tests {
 
         let mut reader = set.access();
         let reading = reader.slot.read();
-        assert_eq!(keeper.purge(&unloaded([3, 4].into_iter())).unwrap(), [ChainId(2)]);
+        assert_eq!(
+            keeper.purge(&unloaded([3, 4].into_iter())).unwrap(),
+            [ChainId(2)]
+        );
         assert_eq!((set.purged(), set.bytes()), (1, bytes));
         assert_eq!(access.find(&gone), None);
         assert_eq!(access.find(&alive), Some(ChainId(1)));

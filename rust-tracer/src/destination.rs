@@ -120,7 +120,8 @@ pub(crate) fn open_pipe(path: &Path) -> io::Result<Option<File>> {
 /// Creates the file for this user alone. The standard library adds `O_CLOEXEC`.
 fn create(path: &Path) -> io::Result<File> {
     File::options()
-        .write(true)
+        // Where it ends may change.
+        .append(true)
         .create_new(true)
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW)

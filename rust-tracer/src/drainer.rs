@@ -104,6 +104,8 @@ impl Drainer {
         if let Err(failure) = self.record(header) {
             self.runtime.close();
             self.file.give_up(&failure);
+            self.write_early_end(&failure);
+            self.file.close();
             self.discard_all();
         }
         self.runtime.stop_signal.set(Phase::Finished);
@@ -152,6 +154,28 @@ impl Drainer {
             thread::sleep(POLL_INTERVAL);
         }
         Ok(())
+    }
+
+    /// Says in the trace, too, why it ends. If that has no room, what was written last
+    /// makes some.
+    fn write_early_end(&mut self, failure: &Failure) {
+        let Some(reason) = failure.reason() else {
+            return;
+        };
+        if self.file.len() == 0 {
+            // Without a header it is no trace.
+            return;
+        }
+        let time_ns = self.runtime.elapsed_ns();
+        let mut chunks = self.events_chunks.saturating_add(self.counters_chunks);
+        while self
+            .file
+            .append(self.chunks.early_end(time_ns, chunks, reason))
+            .is_err()
+            && self.file.cut_off_last()
+        {
+            chunks = chunks.saturating_sub(1);
+        }
     }
 
     /// Throws away what threads hand in that do not know yet that the trace has ended.

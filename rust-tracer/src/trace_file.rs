@@ -7,6 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use trace_format::EndReason;
+
 use crate::destination::{self, Destination, OpenError};
 use crate::os::{self, InWords};
 
@@ -18,6 +20,8 @@ pub(crate) struct TraceFile {
     destination: Option<Destination>,
     /// Length of the file, which always ends with the header or a whole chunk.
     len: u64,
+    /// Length of the file without its last chunk. Not less than that of the header.
+    len_before: u64,
     /// Set to 0 after a failure.
     enabled: Option<&'static AtomicU8>,
 }
@@ -37,6 +41,19 @@ pub(crate) enum Failure {
     /// The drainer cannot go on.
     #[error("memory is short")]
     Memory(#[from] TryReserveError),
+}
+
+impl Failure {
+    /// What the trace says about it, if it can.
+    pub(crate) fn reason(&self) -> Option<EndReason> {
+        match self {
+            Self::Write(error) => Some(EndReason::WriteError {
+                error: error.raw_os_error().unwrap_or_default().cast_unsigned(),
+            }),
+            Self::Memory(_) => Some(EndReason::MemoryShort),
+            Self::Removed | Self::NoReader => None,
+        }
+    }
 }
 
 impl TraceFile {
@@ -62,6 +79,7 @@ impl TraceFile {
             path: opened,
             destination: Some(destination),
             len: 0,
+            len_before: 0,
             enabled,
         })
     }
@@ -97,7 +115,7 @@ impl TraceFile {
         Ok(true)
     }
 
-    /// Appends the header or a chunk.
+    /// Appends the header or a chunk. What was written of one that does not fit is cut off.
     ///
     /// Only the drainer may write: it has blocked the signal that writing to a
     /// closed pipe raises.
@@ -110,8 +128,13 @@ impl TraceFile {
         else {
             return Err(Failure::NoReader);
         };
-        write_all(file, chunk)?;
-        self.len = self.len.saturating_add(chunk.len() as u64);
+        if let Err(error) = write_all(file, chunk) {
+            self.cut_off(self.len);
+            return Err(error.into());
+        }
+        let len = self.len.saturating_add(chunk.len() as u64);
+        self.len_before = if self.len == 0 { len } else { self.len };
+        self.len = len;
         Ok(())
     }
 
@@ -129,9 +152,28 @@ impl TraceFile {
         }
     }
 
+    /// Makes room where there is none left: cuts off the last chunk. Returns whether
+    /// there was one.
+    pub(crate) fn cut_off_last(&mut self) -> bool {
+        let is_possible = self.len_before < self.len && self.cut_off(self.len_before);
+        if is_possible {
+            self.len = self.len_before;
+        }
+        is_possible
+    }
+
+    /// Cuts the file off, if it is one.
+    fn cut_off(&self, len: u64) -> bool {
+        match &self.destination {
+            Some(Destination::Created(file)) => file.set_len(len).is_ok(),
+            // The reader finds a torn chunk at the end, which it can stand.
+            _ => false,
+        }
+    }
+
     /// Ends tracing: it goes off, the user reads one line, and the application goes on.
     /// Takes no memory.
-    pub(crate) fn give_up(&mut self, failure: &Failure) {
+    pub(crate) fn give_up(&self, failure: &Failure) {
         if let Some(enabled) = self.enabled {
             // Release, as the JVM's own stores to this flag.
             enabled.store(0, Ordering::Release);
@@ -142,10 +184,11 @@ impl TraceFile {
             io::stderr(),
             "locktrace: cannot write '{path}': {failure}; tracing is off, the application goes on"
         );
-        if let Some(Destination::Created(file)) = self.destination.take() {
-            // Else the reader finds a torn chunk at the end, which it can stand.
-            let _ = file.set_len(self.len);
-        }
+    }
+
+    /// Nothing is written any more.
+    pub(crate) fn close(&mut self) {
+        self.destination = None;
     }
 }
 
@@ -187,8 +230,25 @@ mod tests {
         let failure = file.check().unwrap_err();
         assert!(matches!(failure, Failure::Removed));
         file.give_up(&failure);
+        file.close();
         assert_eq!(ENABLED.load(Ordering::Acquire), 0);
         assert!(file.append(b"chunk").is_err());
+    }
+
+    /// A chunk that does not fit leaves no trace, and the last one can make room.
+    #[test]
+    fn room_is_made_by_the_last_chunk() {
+        let path = std::env::temp_dir().join(format!("room-{}.lct", std::process::id()));
+        let mut file = TraceFile::create(path.clone(), None).unwrap();
+        for bytes in ["header", "first", "second"] {
+            assert!(file.append(bytes.as_bytes()).is_ok());
+        }
+        assert!(file.cut_off_last());
+        assert!(!file.cut_off_last());
+        assert!(file.append(b"end").is_ok());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "headerfirstend");
+        assert_eq!(file.len(), 14);
+        fs::remove_file(path).unwrap();
     }
 
     /// As when the JVM's standard output is another program's non-blocking socket.

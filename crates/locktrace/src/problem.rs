@@ -1,6 +1,9 @@
 //! What is missing from a trace, in words.
 
+use std::io;
+
 use trace_analysis::{Counter, Severity, TraceSummary};
+use trace_format::EndReason;
 
 use crate::Outcome;
 use crate::human::{count, plural};
@@ -31,7 +34,10 @@ pub(crate) fn complain(summaries: &[TraceSummary]) -> Outcome {
 fn unread(summary: &TraceSummary) -> Vec<String> {
     let damage = &summary.damage;
     let mut lines = Vec::new();
-    if !damage.end_seen {
+    if let Some(reason) = damage.ended_early {
+        let why = early_end(reason);
+        lines.push(format!("tracing ended before the JVM did: {why}"));
+    } else if !damage.end_seen {
         let why = "the JVM was killed, is still running, or the file was cut off";
         lines.push(format!("the end is missing: {why}"));
     }
@@ -78,4 +84,17 @@ fn losses(summary: &TraceSummary) -> Vec<String> {
         }
     }
     losses
+}
+
+/// Why tracing ended, in words.
+fn early_end(reason: EndReason) -> String {
+    match reason {
+        EndReason::WriteError { error } => {
+            let text = io::Error::from_raw_os_error(error.cast_signed()).to_string();
+            let words = text.split_once(" (os error").map(|(words, _)| words);
+            format!("the trace could not be written: {}", words.unwrap_or(&text))
+        }
+        EndReason::MemoryShort => "memory was short".to_owned(),
+        EndReason::Orderly | EndReason::Other { .. } => "for another reason".to_owned(),
+    }
 }

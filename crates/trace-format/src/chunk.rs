@@ -23,9 +23,10 @@
 //! of the buffer among the thread's buffers, length in bytes (three varints),
 //! then the events ([`segment`](crate::segment)). That of a **counters** chunk is
 //! described in [`counter`]. That of the **end** chunk, the last
-//! one of a trace that was ended in an orderly way, is two varints: the time of
-//! the end in nanoseconds since the trace's start, and the number of chunks
-//! before this one.
+//! one of a trace, is two varints: the time of the end in nanoseconds since the trace's
+//! start, and the number of chunks before this one. If tracing had to end before the
+//! JVM did, the reason follows ([`EndReason`]): its number, and for a write error that of
+//! the error, both varints.
 
 use std::collections::TryReserveError;
 use std::mem;
@@ -63,7 +64,7 @@ pub enum ChunkKind {
     Events,
     /// Values of [`Counter`]s.
     Counters,
-    /// Nothing follows: the trace is complete.
+    /// Nothing follows.
     End,
 }
 
@@ -80,6 +81,57 @@ impl ChunkKind {
         [Self::Events, Self::Counters, Self::End]
             .into_iter()
             .find(|kind| kind.id() == id)
+    }
+}
+
+/// Why a trace has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndReason {
+    /// The JVM has ended in an orderly way.
+    #[default]
+    Orderly,
+    /// The file could not be written any more.
+    WriteError {
+        /// Number of the system's error (`errno`), 0 if it is none of the system's.
+        error: u32,
+    },
+    /// The tracer could get no memory.
+    MemoryShort,
+    /// A reason of a later version.
+    Other {
+        /// Its number.
+        number: u64,
+    },
+}
+
+impl EndReason {
+    const WRITE_ERROR: u64 = 1;
+    const MEMORY_SHORT: u64 = 2;
+
+    fn push(self, payload: &mut Vec<u8>) {
+        match self {
+            Self::Orderly => {}
+            Self::WriteError { error } => {
+                varint::push(payload, Self::WRITE_ERROR);
+                varint::push(payload, error.into());
+            }
+            Self::MemoryShort => varint::push(payload, Self::MEMORY_SHORT),
+            Self::Other { number } => varint::push(payload, number),
+        }
+    }
+
+    fn read(input: &mut ByteReader<'_>) -> Result<Self, Malformed> {
+        if input.is_empty() {
+            return Ok(Self::Orderly);
+        }
+        Ok(match input.varint()? {
+            0 => Self::Orderly,
+            Self::WRITE_ERROR => Self::WriteError {
+                error: input.number()?,
+            },
+            Self::MEMORY_SHORT => Self::MemoryShort,
+            number => Self::Other { number },
+        })
     }
 }
 
@@ -237,12 +289,18 @@ impl ChunkWriter {
         self.build_of_payload(ChunkKind::Counters, payload)
     }
 
-    /// Returns the end chunk of a trace that ends at `time_ns` after `chunks`
+    /// Returns the end chunk of a trace that ends with the JVM, at `time_ns` after `chunks`
     /// chunks.
     pub fn end(&mut self, time_ns: u64, chunks: u64) -> &[u8] {
+        self.early_end(time_ns, chunks, EndReason::Orderly)
+    }
+
+    /// Returns the end chunk of a trace that ends before the JVM does.
+    pub fn early_end(&mut self, time_ns: u64, chunks: u64, reason: EndReason) -> &[u8] {
         let mut payload = mem::take(&mut self.payload);
         varint::push(&mut payload, time_ns);
         varint::push(&mut payload, chunks);
+        reason.push(&mut payload);
         self.build_of_payload(ChunkKind::End, payload)
     }
 
@@ -303,12 +361,14 @@ pub enum Chunk<'a> {
     Events(EventsChunk<'a>),
     /// What the tracer counted.
     Counters(Counters<'a>),
-    /// The trace was ended in an orderly way.
+    /// Nothing follows.
     End {
         /// When, in nanoseconds since the trace's start.
         time_ns: u64,
         /// Number of chunks written before this one.
         chunks: u64,
+        /// Why.
+        reason: EndReason,
     },
 }
 
@@ -330,12 +390,16 @@ impl<'a> Chunk<'a> {
             ChunkKind::Counters => Self::Counters(Counters::new(payload)),
             ChunkKind::End => {
                 let mut input = ByteReader::new(payload);
-                let end = input
-                    .varint()
-                    .and_then(|time_ns| Ok((time_ns, input.varint()?)));
-                let (time_ns, chunks) = end.map_err(|cause| DecodeError { offset: 0, cause })?;
-                Self::End { time_ns, chunks }
+                Self::end(&mut input).map_err(|cause| DecodeError { offset: 0, cause })?
             }
+        })
+    }
+
+    fn end(input: &mut ByteReader<'_>) -> Result<Self, Malformed> {
+        Ok(Self::End {
+            time_ns: input.varint()?,
+            chunks: input.varint()?,
+            reason: EndReason::read(input)?,
         })
     }
 }

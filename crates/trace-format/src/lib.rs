@@ -42,7 +42,7 @@ pub mod varint;
 
 mod wire;
 
-pub use chunk::{Chunk, ChunkWriter, EventsChunk, Segment};
+pub use chunk::{Chunk, ChunkWriter, EndReason, EventsChunk, Segment};
 pub use counter::{Counter, Hook};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,

@@ -8,7 +8,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use crate::chunk::{self, Chunk, ChunkHeader, ChunkKind, HEADER_LEN};
+use crate::chunk::{self, Chunk, ChunkHeader, ChunkKind, EndReason, HEADER_LEN};
 use crate::file::{FileHeader, HeaderError};
 use crate::segment::DecodeError;
 
@@ -32,6 +32,8 @@ pub struct TraceReader<R> {
 pub struct Damage {
     /// The trace was ended in an orderly way, and nothing is cut off.
     pub end_seen: bool,
+    /// Why the trace was ended before the JVM, if it was.
+    pub ended_early: Option<EndReason>,
     /// Chunks that could be read, the end included.
     pub chunks_read: u64,
     /// Chunks that the end chunk counts and that were not there. Only known
@@ -220,8 +222,9 @@ impl<R: Read> TraceReader<R> {
             result.map_err(|_| SkipReason::Compression)?;
             payload = &self.raw;
         }
-        if let Chunk::End { chunks, .. } = Chunk::new(header, found.offset, payload)? {
-            self.damage.end_seen = true;
+        if let Chunk::End { chunks, reason, .. } = Chunk::new(header, found.offset, payload)? {
+            self.damage.end_seen = reason == EndReason::Orderly;
+            self.damage.ended_early = (!self.damage.end_seen).then_some(reason);
             self.damage.chunks_missing = chunks.saturating_sub(self.damage.chunks_read);
         }
         Ok(())

@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
-    Chunk, ChunkWriter, Counter, Damage, Event, FileHeader, HeaderError, JavaThreadId, LockId,
-    LostNumber, Malformed, SegmentDecoder, SkipReason, ThreadId, ThreadRename, TraceReader, varint,
+    Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, HeaderError, JavaThreadId,
+    LockId, LostNumber, Malformed, SegmentDecoder, SkipReason, ThreadId, ThreadRename, TraceReader,
+    varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -156,6 +157,29 @@ fn missing_chunks_are_counted() {
     assert!(damage.end_seen);
     assert_eq!(damage.chunks_missing, 3);
     assert!(!damage.is_none());
+}
+
+#[test]
+fn the_reason_of_an_early_end_is_read() {
+    let reasons = [
+        EndReason::WriteError { error: 28 },
+        EndReason::MemoryShort,
+        EndReason::Other { number: 1 << 40 },
+    ];
+    for reason in reasons {
+        let mut file = header(false);
+        let mut writer = ChunkWriter::new(true);
+        file.extend(writer.early_end(1, 0, reason));
+        let (_, _, damage) = read(&file).unwrap();
+        assert_eq!((damage.end_seen, damage.ended_early), (false, Some(reason)));
+        assert!(!damage.is_none());
+    }
+    // As it was before there were reasons.
+    let mut writer = ChunkWriter::new(false);
+    assert_eq!(
+        writer.early_end(1, 0, EndReason::Orderly).to_vec(),
+        ChunkWriter::new(false).end(1, 0)
+    );
 }
 
 #[test]

@@ -344,7 +344,9 @@ fn describe(file: &[u8]) -> String {
                     writeln!(text, "{} {value}", counter.name()).unwrap();
                 }
             }
-            Chunk::End { time_ns, chunks } => writeln!(text, "end {time_ns} {chunks}").unwrap(),
+            Chunk::End {
+                time_ns, chunks, ..
+            } => writeln!(text, "end {time_ns} {chunks}").unwrap(),
         }
     }
     assert!(reader.damage().is_none());

@@ -1,0 +1,256 @@
+//! When memory is short the drainer ends tracing, and nothing else.
+//!
+//! An allocator refuses what the drainer's thread asks for, from some request on. Each
+//! case is a process of its own: one that aborts fails.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{env, process, ptr};
+
+use rust_tracer::ffi::{
+    LctChainKey, LctConfig, LctFrame, LctLock, LctStr, lct_chain_add, lct_chain_hash,
+    lct_code_flushed, lct_contended_enter, lct_lock_claim, lct_lock_describe,
+    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
+};
+use trace_format::{Chunk, Damage, EndReason, TraceReader};
+
+/// Names the trace in the environment of a process under test.
+const TRACE: &str = "LOCKTRACE_TEST_TRACE";
+/// Says there how many requests of the drainer are granted.
+const GRANTED: &str = "LOCKTRACE_TEST_GRANTED";
+
+/// How long a process traces if it may.
+const TIME: Duration = Duration::from_millis(2_500);
+
+struct Allocator;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+/// The drainer's thread, 0 as long as all requests are granted.
+static DRAINER: AtomicI32 = AtomicI32::new(0);
+/// How many more of its requests are granted; less than 0 afterwards.
+static LEFT: AtomicI64 = AtomicI64::new(0);
+
+/// Set by the tracer when tracing goes off.
+static ENABLED: AtomicU8 = AtomicU8::new(1);
+
+impl Allocator {
+    fn refuses() -> bool {
+        let drainer = DRAINER.load(Ordering::Relaxed);
+        if drainer == 0 {
+            return false;
+        }
+        // SAFETY: has no preconditions.
+        let thread = unsafe { libc::gettid() };
+        thread == drainer && LEFT.fetch_sub(1, Ordering::Relaxed) <= 0
+    }
+}
+
+// SAFETY: the system's allocator, which may refuse.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if Self::refuses() {
+            return ptr::null_mut();
+        }
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, len: usize) -> *mut u8 {
+        if Self::refuses() {
+            return ptr::null_mut();
+        }
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(memory, layout, len) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[test]
+fn the_drainer_survives_whatever_is_refused() {
+    let whole = Case::run(i64::MAX);
+    assert_eq!(whole.stderr(), "");
+    assert!(whole.damage().is_none());
+    let requests: i64 = whole.stdout_number();
+
+    // Each of the first ones, and then some of many that are alike.
+    let spread = (1..=16).map(|part| requests * part / 17);
+    let mut cases: Vec<i64> = (0..24.min(requests)).chain(spread).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    thread::scope(|scope| {
+        for worker in 0..4 {
+            let cases = cases.iter().skip(worker).step_by(4);
+            scope.spawn(move || cases.for_each(|&granted| check(granted)));
+        }
+    });
+}
+
+fn check(granted: i64) {
+    let case = Case::run(granted);
+    let expected = format!(
+        "locktrace: cannot write '{}': memory is short; tracing is off, the application goes on\n",
+        case.trace.display()
+    );
+    assert_eq!(case.stderr(), expected, "after {granted} requests");
+    let damage = case.damage();
+    assert_eq!(damage.skipped_bytes, 0, "after {granted} requests");
+    let ended_early = damage.ended_early;
+    assert_eq!(
+        ended_early,
+        Some(EndReason::MemoryShort),
+        "after {granted} requests"
+    );
+}
+
+/// A process that has traced.
+struct Case {
+    trace: PathBuf,
+    output: Output,
+}
+
+impl Case {
+    fn run(granted: i64) -> Self {
+        let name = format!("locktrace-memory-{}-{granted}.lct", process::id());
+        let trace = env::temp_dir().join(name);
+        let output = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "traces", "--ignored", "--nocapture", "--quiet"])
+            .env(TRACE, &trace)
+            .env(GRANTED, granted.to_string())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "after {granted} requests: {output:?}"
+        );
+        Self { trace, output }
+    }
+
+    fn stderr(&self) -> String {
+        String::from_utf8(self.output.stderr.clone()).unwrap()
+    }
+
+    /// How many requests the drainer has made.
+    fn stdout_number(&self) -> i64 {
+        let stdout = String::from_utf8(self.output.stdout.clone()).unwrap();
+        let number = stdout
+            .lines()
+            .find_map(|line| line.strip_prefix("requests "));
+        number.unwrap().parse().unwrap()
+    }
+
+    /// Reads the trace.
+    fn damage(&self) -> Damage {
+        let file = BufReader::new(File::open(&self.trace).unwrap());
+        let mut reader = TraceReader::new(file).unwrap();
+        while let Some(chunk) = reader.next_chunk().unwrap() {
+            if let Chunk::Events(events) = chunk {
+                assert!(events.segments().all(|segment| segment.is_ok()));
+            }
+        }
+        reader.damage().clone()
+    }
+}
+
+impl Drop for Case {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.trace);
+    }
+}
+
+/// The process under test.
+#[test]
+#[ignore = "run by the other one"]
+fn traces() {
+    let trace = env::var(TRACE).unwrap();
+    let granted = env::var(GRANTED).unwrap().parse().unwrap();
+    trace_for_a_while(Path::new(&trace), granted);
+    if granted == i64::MAX {
+        println!("\nrequests {}", granted - LEFT.load(Ordering::Relaxed));
+    } else {
+        assert_eq!(ENABLED.load(Ordering::Acquire), 0);
+    }
+}
+
+/// Call chains that are known come and go, so that everything that the drainer does
+/// happens.
+fn trace_for_a_while(trace: &Path, granted: i64) {
+    let config = LctConfig {
+        path: text(trace.to_str().unwrap()),
+        compress: true,
+        start_unix_ns: 0,
+        start_ns: 0,
+        pid: process::id(),
+        jvm: text("JVM"),
+        enabled: ENABLED.as_ptr(),
+        max_buffer_bytes: 0,
+    };
+    // SAFETY: what the functions get is valid, and each tracer is used here only.
+    unsafe {
+        let runtime = &*lct_start(&config, ptr::null_mut(), 0);
+        LEFT.store(granted, Ordering::Relaxed);
+        DRAINER.store(drainer(), Ordering::Relaxed);
+
+        let begin = Instant::now();
+        let mut lock = LctLock::default();
+        let mut compile_id = 1;
+        let mut time_ns = 0;
+        while begin.elapsed() < TIME && ENABLED.load(Ordering::Acquire) != 0 {
+            let mut tracer = lct_thread_start(runtime, 1, text("thread"), time_ns).unwrap();
+            if lct_lock_claim(runtime, &raw mut lock) {
+                lct_lock_describe(Some(&mut tracer), &raw mut lock, 0, 0, 0, 0);
+            }
+            for _ in 0..2_000 {
+                let key = [1 << 63 | u64::from(compile_id) << 32 | 5, 1 << 63 | 5];
+                let key = LctChainKey {
+                    frames: key.as_ptr(),
+                    len: key.len(),
+                    hash: lct_chain_hash(0, key.as_ptr(), key.len()),
+                };
+                let frames: [LctFrame; 0] = [];
+                let chain = lct_chain_add(Some(&mut tracer), key, frames.as_ptr(), 0, false);
+                time_ns += 1000;
+                let sequence = lct_lock_next_sequence(&raw mut lock);
+                lct_contended_enter(Some(&mut tracer), lock.id, sequence, time_ns, chain, false);
+                if compile_id % 2 == 0 {
+                    lct_code_flushed(runtime, compile_id);
+                }
+                compile_id += 1;
+            }
+            lct_thread_end(Some(tracer), time_ns);
+            thread::sleep(Duration::from_millis(50));
+        }
+        lct_stop(runtime, 10_000);
+    }
+}
+
+fn text(text: &str) -> LctStr {
+    LctStr {
+        ptr: text.as_ptr(),
+        len: text.len(),
+    }
+}
+
+/// The identifier of the drainer's thread, once it has its name.
+fn drainer() -> i32 {
+    loop {
+        for task in fs::read_dir("/proc/self/task").unwrap().flatten() {
+            let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+            if name.trim() == "locktrace-drain" {
+                return task.file_name().to_str().unwrap().parse().unwrap();
+            }
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
