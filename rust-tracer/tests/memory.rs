@@ -25,8 +25,10 @@ const TRACE: &str = "LOCKTRACE_TEST_TRACE";
 /// Says there how many requests of the drainer are granted.
 const GRANTED: &str = "LOCKTRACE_TEST_GRANTED";
 
-/// How long a process traces if it may.
+/// How long a process traces if nothing is refused.
 const TIME: Duration = Duration::from_millis(2_500);
+/// How long it waits at most for a refusal to end tracing.
+const MAX_TIME: Duration = Duration::from_secs(60);
 
 struct Allocator;
 
@@ -202,11 +204,12 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         LEFT.store(granted, Ordering::Relaxed);
         DRAINER.store(drainer(), Ordering::Relaxed);
 
+        let time = if granted == i64::MAX { TIME } else { MAX_TIME };
         let begin = Instant::now();
         let mut lock = LctLock::default();
         let mut compile_id = 1;
         let mut time_ns = 0;
-        while begin.elapsed() < TIME && ENABLED.load(Ordering::Acquire) != 0 {
+        while begin.elapsed() < time && ENABLED.load(Ordering::Acquire) != 0 {
             let mut tracer = lct_thread_start(runtime, 1, text("thread"), time_ns).unwrap();
             if lct_lock_claim(runtime, &raw mut lock) {
                 lct_lock_describe(Some(&mut tracer), &raw mut lock, 0, 0, 0, 0);

@@ -37,12 +37,28 @@ public final class Endings {
                 contend();
                 System.out.println("contended again");
                 break;
+            case "collect":
+                collectForEver();
+                System.out.println("main returns");
+                break;
             case "list-files":
                 listOpenFiles();
                 break;
             default:
                 throw new IllegalArgumentException(args[0]);
         }
+    }
+
+    /** Another thread does, until the JVM is gone. */
+    private static void collectForEver() {
+        Thread collector = new Thread(() -> {
+            while (true) {
+                System.gc();
+                System.out.println("collected");
+            }
+        });
+        collector.setDaemon(true);
+        collector.start();
     }
 
     private static void contend() throws InterruptedException {

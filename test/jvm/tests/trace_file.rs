@@ -1,12 +1,11 @@
 //! Whatever happens to the trace file, the application goes on, and the user is
 //! told in one line.
 
-use std::fs::{self, File};
-use std::os::unix::fs::OpenOptionsExt;
-use std::process::Command;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 
 use jvm_tests::{
-    Jvm, Run, among_others, analyze, check_sound, locktrace, run_to_success, scratch_directory,
+    CompileMode, Jvm, Run, among_others, analyze, check_sound, locktrace, scratch_directory,
 };
 
 #[test]
@@ -55,6 +54,8 @@ fn limit_reached_while_running() {
 
     let read = locktrace(["stat".into(), run.trace().into_os_string()]);
     assert_eq!(read.code, 1, "{}", read.stderr);
+    let why = "tracing ended before the JVM did: the trace could not be written: File too large";
+    assert!(read.stderr.contains(why), "{}", read.stderr);
 }
 
 #[test]
@@ -73,29 +74,101 @@ fn file_removed_while_running() {
     );
 }
 
+/// As a name from a shell's variable that is not set.
 #[test]
-fn reader_of_a_pipe_goes_away() {
+fn empty_name() {
     let _processor = among_others();
-    let directory = scratch_directory("pipe");
-    let pipe = directory.path().join("pipe");
-    run_to_success(Command::new("mkfifo").arg(&pipe));
-    // Not blocking, so that it can be opened before there is a writer.
-    let reader = File::options()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(&pipe)
-        .expect("just created");
-
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"])
-        .trace_file(&pipe)
+        .trace_file("")
         .start();
-    jvm.await_line("contended");
-    drop(reader);
+    let name = format!("locktrace-{}.lct", jvm.id());
     jvm.send_line();
     let run = jvm.finish();
-    assert!(run.status.success(), "{}", run.describe());
-    let name = pipe.to_str().expect("a scratch directory's name is text");
-    assert_complains_once(&run, "contended\ncontended again\n", &[name, "Broken pipe"]);
+    assert_eq!(run.stderr, "", "{}", run.describe());
+    check_sound(&analyze(&run.directory().join(name), |_, _| {}).expect("a trace"));
+}
+
+/// As that of an earlier JVM with the same process id, in a container, or what somebody
+/// has put into a directory that all may write to.
+#[test]
+fn files_that_are_there() {
+    let _processor = among_others();
+    let directory = scratch_directory("taken");
+    let [file, link, victim] =
+        ["file.lct", "link.lct", "victim"].map(|name| directory.path().join(name));
+    fs::write(&file, "precious").expect("a scratch directory is writable");
+    fs::write(&victim, "precious").expect("a scratch directory is writable");
+    symlink(&victim, &link).expect("a scratch directory is writable");
+    for (name, numbered) in [(&file, "file.1.lct"), (&link, "link.1.lct")] {
+        let run = Jvm::traced(&["scenarios.Endings", "return"])
+            .trace_file(name)
+            .run();
+        assert_complains_once(
+            &run,
+            "contended\n",
+            &[name.to_str().expect("text"), "exists", numbered],
+        );
+        let trace = directory.path().join(numbered);
+        check_sound(&analyze(&trace, |_, _| {}).expect("a trace"));
+        let mode = fs::metadata(&trace).expect("a file").mode();
+        assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+    }
+    for untouched in [file, victim] {
+        assert_eq!(fs::read(untouched).expect("still there"), b"precious");
+    }
+}
+
+/// As two that inherit their options from the environment.
+#[test]
+fn two_jvms_with_one_name() {
+    let _processor = among_others();
+    let directory = scratch_directory("shared");
+    let start = || {
+        Jvm::traced(&["scenarios.Endings", "await-input"])
+            .trace_file(directory.path().join("trace.lct"))
+            .start()
+    };
+    let mut jvms = [start(), start()];
+    for jvm in &mut jvms {
+        jvm.await_line("contended");
+    }
+    for mut jvm in jvms {
+        jvm.send_line();
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+    }
+    for name in ["trace.lct", "trace.1.lct"] {
+        check_sound(&analyze(&directory.path().join(name), |_, _| {}).expect("a trace"));
+    }
+}
+
+#[test]
+fn device() {
+    let _processor = among_others();
+    let run = Jvm::traced(&["scenarios.Endings", "return"])
+        .trace_file("/dev/null")
+        .run();
+    assert_eq!((&*run.stdout, &*run.stderr), ("contended\n", ""));
+}
+
+/// What tracing leaves in monitors does not slow down their releases for ever.
+#[test]
+fn monitors_when_tracing_has_ended() {
+    let _processor = among_others();
+    for mode in CompileMode::ALL {
+        let run = Jvm::traced(&["scenarios.EndedTrace", "trace.lct"])
+            .flags(mode.flags())
+            .run();
+        let words: Vec<_> = run.stdout.lines().collect();
+        let expected = [
+            // Was put there while tracing was on.
+            "early owned 1",
+            "late owned 0",
+            "early released 0",
+            "late released 0",
+        ];
+        assert_eq!(words, expected, "{}", run.describe());
+    }
 }
 
 #[test]

@@ -92,6 +92,29 @@ fn no_undefined_symbols() {
     assert!(!relocations.contains("not found"), "{relocations}");
 }
 
+/// An unpark of a thread that has its permit is one store there. What the tracer needs
+/// more stands in a function of its own.
+#[test]
+fn no_locked_instruction_in_unpark() {
+    assert_eq!(
+        locked_instructions(Jdk::traced(), "_ZN6Parker6unparkEv"),
+        locked_instructions(Jdk::stock(), "_ZN6Parker6unparkEv")
+    );
+}
+
+/// The instructions of a function of the JVM that lock the bus or a cache line.
+fn locked_instructions(jdk: &Jdk, function: &str) -> usize {
+    let disassemble = format!("--disassemble={function}");
+    let code = tool(
+        "objdump",
+        &["--no-show-raw-insn", &disassemble],
+        &jdk.libjvm(),
+    );
+    assert!(code.contains(&format!("<{function}>:")), "{code}");
+    let is_locked = |line: &&str| line.contains("lock ") || line.contains("xchg");
+    code.lines().filter(is_locked).count()
+}
+
 /// The drainer runs while tracing, and only then.
 #[test]
 fn no_thread_of_the_tracer() {

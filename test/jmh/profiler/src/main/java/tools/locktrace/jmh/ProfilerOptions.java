@@ -87,12 +87,17 @@ final class ProfilerOptions {
         String name = params.id().replaceAll("[^A-Za-z0-9._=-]+", "-");
         name = name.substring(Math.max(0, name.length() - 120));
         try {
-            File trace = directory == null
-                    ? File.createTempFile("locktrace-", ".lct")
-                    : File.createTempFile(name + "-", ".lct", directory);
             if (directory == null) {
+                File folder = Files.createTempDirectory("locktrace-").toFile();
+                File trace = new File(folder, "trace.lct");
+                // In reverse order.
+                folder.deleteOnExit();
                 trace.deleteOnExit();
+                return trace;
             }
+            File trace = File.createTempFile(name + "-", ".lct", directory);
+            // The JVM writes to no file that is there.
+            Files.delete(trace.toPath());
             return trace;
         } catch (IOException e) {
             throw new IllegalStateException("no file for the trace: " + e.getMessage(), e);
