@@ -261,7 +261,7 @@ void LockTraceUnpark::write() {
 // exchange shows that the permit is still there, and comes behind all that was
 // written before.
 void LockTraceParker::give_permit(volatile int* counter, int held) {
-  if (held < 1 || Atomic::cmpxchg(held, counter, held) != held) *counter = new_permit();
+  if (held < 1 || is_stray(held) || Atomic::cmpxchg(held, counter, held) != held) *counter = new_permit();
 }
 
 // The permit is what the parker's counter is set to, so that whoever takes it also
