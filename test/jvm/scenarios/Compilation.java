@@ -103,7 +103,7 @@ enum Compilation {
         int found = 0;
         // Fails where a class that the code depends on is loaded or redefined meanwhile.
         for (int attempt = 0; attempt < ATTEMPTS && found == 0; attempt++) {
-            WHITE_BOX.enqueueMethodForCompilation0(method, level, FROM_THE_START);
+            WHITE_BOX.compile(method, level, FROM_THE_START);
             found = WHITE_BOX.getMethodCompilationLevel(method, false);
         }
         // C1 may profile less than it was told to.

@@ -24,7 +24,18 @@ public final class WhiteBox {
     public native void makeMethodNotCompilable(Executable method, int level, boolean onStack);
 
     /** Compiles a method, at once under -Xbatch. */
-    public native boolean enqueueMethodForCompilation0(Executable method, int level, int bci);
+    public boolean compile(Executable method, int level, int bci) {
+        try {
+            return enqueueMethodForCompilation0(method, level, bci);
+        } catch (UnsatisfiedLinkError e) {
+            return enqueueMethodForCompilation(method, level, bci);
+        }
+    }
+
+    private native boolean enqueueMethodForCompilation0(Executable method, int level, int bci);
+
+    /** The same in older updates, 8u45 for example. */
+    private native boolean enqueueMethodForCompilation(Executable method, int level, int bci);
 
     /** The level of a method's current code, 0 if it is interpreted. */
     public native int getMethodCompilationLevel(Executable method, boolean onStack);
