@@ -8,6 +8,7 @@
 include make/jdk.mk
 include make/rust.mk
 include make/hotspot-tests.mk
+include make/old-update.mk
 include make/lint.mk
 include make/fuzz.mk
 include make/jmh.mk
@@ -18,7 +19,7 @@ include make/stress.mk
 .PHONY: help demo test test-nightly clean clean-cache
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
@@ -30,6 +31,7 @@ test-nightly: test ## the same, with many times the cases
 	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
 	LOCKTRACE_NIGHTLY=1 cargo test --locked -p jvm-tests
 	$(MAKE) fuzz-smoke FUZZ_TIME=300
+	$(if $(FOREST),$(MAKE) test-8u45,@echo "note: no FOREST=DIR|TARBALL was given, so 8u45 is left out")
 
 clean: ## remove what this clone has built
 	rm -rf build test/jmh/target

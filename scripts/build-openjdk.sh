@@ -36,6 +36,7 @@ readonly PACKAGES=(
 SOURCE=
 BOOT_JDK=
 DEBUG_LEVEL=release
+IMAGE=
 JOBS=$(nproc)
 VARIANT=patched
 VERIFY=no
@@ -55,6 +56,9 @@ before is used again; a run with nothing to do takes seconds.
   --debug-level LEVEL    release, fastdebug or slowdebug: HotSpot's assertions;
                          the image is build/jdk-fastdebug or build/jdk-slowdebug
   --stock                the same JDK without the hooks, into build/jdk-stock
+  --image DIR            where the image goes instead, for example
+                         build/jdk-8u45 beside build/jdk; an older image that is
+                         there is replaced
   --verify               only check that every hook applies to the source
   --jobs N               parallel jobs (default: the processors, $(nproc))
   --help                 this text
@@ -85,6 +89,11 @@ parse_options() {
       DEBUG_LEVEL=$(value_of "$@")
       shift
       ;;
+    --image)
+      IMAGE=$(value_of "$@")
+      IMAGE=$(realpath --canonicalize-missing "$IMAGE")
+      shift
+      ;;
     --jobs)
       JOBS=$(value_of "$@")
       shift
@@ -105,6 +114,9 @@ parse_options() {
     die "$EXIT_USAGE" "--jobs: expected a number above zero, found: $JOBS"
   [[ -z $BOOT_JDK || -x $BOOT_JDK/bin/javac ]] ||
     die "$EXIT_USAGE" "--boot-jdk: no JDK there, bin/javac is missing: $BOOT_JDK"
+  # What is there is replaced, so it must be an image.
+  [[ -z $IMAGE || ! -e $IMAGE || -e $IMAGE/.inputs ]] ||
+    die "$EXIT_USAGE" "--image: not an image that this script has built: $IMAGE"
 }
 
 absolute_path() {
@@ -139,6 +151,10 @@ installed_boot_jdk() {
 
 image_folder() {
   local name=$ROOT/build/jdk
+  if [[ -n $IMAGE ]]; then
+    printf '%s' "$IMAGE"
+    return
+  fi
   [[ $VARIANT == patched ]] || name+=-stock
   [[ $DEBUG_LEVEL == release ]] || name+=-$DEBUG_LEVEL
   printf '%s' "$name"

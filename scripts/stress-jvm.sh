@@ -26,8 +26,10 @@ readonly RUN_LIMIT_SECONDS=900
 
 readonly STRESSES=(
   frames handles watched deoptimized collected overflows loops invalid-code stops popped
-  churn redefined profiler flight-recorder dumps
+  churn redefined profiler dumps
 )
+# Needs a JVM with the Flight Recorder, which came with 8u262.
+readonly RECORDER_STRESSES=(flight-recorder)
 # Those that need a JVM with HotSpot's assertions: flags that make the rare common.
 readonly ASSERTED_STRESSES=(
   deoptimize-a-lot walk-stack-a-lot zombie-a-lot safepoint-a-lot collect-a-lot
@@ -57,7 +59,7 @@ themselves; besides, no JVM may crash or hang, and each trace must be whole.
   --jdk DIR       a traced JDK; may be given again (default: build/jdk and
                   build/jdk-fastdebug)
   --only NAME     one program; may be given again:
-                  ${STRESSES[*]}
+                  ${STRESSES[*]} ${RECORDER_STRESSES[*]}
                   and with HotSpot's assertions
                   ${ASSERTED_STRESSES[*]}
   --seed N        where random numbers begin (default: at random)
@@ -88,7 +90,7 @@ parse_options() {
       ;;
     --only)
       ONLY+=("$(value_of "$@")")
-      [[ " ${STRESSES[*]} ${ASSERTED_STRESSES[*]} " == *" $2 "* ]] || die "$EXIT_USAGE" "--only: no such program: $2 (see --help)"
+      [[ " ${STRESSES[*]} ${RECORDER_STRESSES[*]} ${ASSERTED_STRESSES[*]} " == *" $2 "* ]] || die "$EXIT_USAGE" "--only: no such program: $2 (see --help)"
       shift
       ;;
     --seed)
@@ -276,6 +278,9 @@ fault_of() {
 # stresses_of JDK: prints the names of those to run on a JDK.
 stresses_of() {
   local stresses=("${STRESSES[@]}") stress
+  if "$1/bin/java" -XX:+FlightRecorder -version >/dev/null 2>&1; then
+    stresses+=("${RECORDER_STRESSES[@]}")
+  fi
   if "$1/bin/java" -XX:+DeoptimizeALot -version >/dev/null 2>&1; then
     stresses+=("${ASSERTED_STRESSES[@]}")
   fi
@@ -303,7 +308,7 @@ main() {
       run_stress "$jdk" "$stress"
     done
   done
-  ((RUNS > 0)) || die "$EXIT_USAGE" "nothing to run: these programs need a JVM with assertions: ${ONLY[*]}"
+  ((RUNS > 0)) || die "$EXIT_USAGE" "nothing to run: these programs need another JVM: ${ONLY[*]}"
   printf '%d runs, %d failed, %s\n' "$RUNS" "$FAILED" "$(elapsed_since "$started")"
   ((FAILED == 0)) || exit "$EXIT_FAILED"
 }
