@@ -15,22 +15,24 @@ prepare() {
   [[ -z $2 ]] || printf '%b\n' "$2" >hotspot/file
 }
 
-# expect WORD STATUS SERIES TEXT: what apply_hooks says and returns for a series and
+# expect WORD CODE SERIES TEXT: what apply_hooks says and returns for a series and
 # an update whose file has that text; none without it.
 expect() {
-  local word=$1 status=$2 found=0 output directory
+  local word=$1 code=$2 found=0 output directory
   directory=$(mktemp -d)
   output=$(
     cd "$directory"
     prepare "$3" "$4"
+    # The library reads it.
+    # shellcheck disable=SC2034
     ROOT=$directory
-    # shellcheck source=../scripts/lib/patched-hotspot.sh
+    # shellcheck source=scripts/lib/patched-hotspot.sh
     . "$LIBRARY/patched-hotspot.sh"
     apply_hooks hotspot
   ) || found=$?
   rm -rf "$directory"
-  if [[ $found != "$status" || $output != "$word"* ]]; then
-    printf 'error: %q and %q: expected %s and %d, found %d:\n%s\n' "$3" "$4" "$word" "$status" "$found" "$output" >&2
+  if [[ $found != "$code" || $output != "$word"* ]]; then
+    printf 'error: %q and %q: expected %s and %d, found %d:\n%s\n' "$3" "$4" "$word" "$code" "$found" "$output" >&2
     problems=$((problems + 1))
   fi
 }
