@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
-use trace_format::{Event, LostNumber, SegmentDecoder};
+use trace_format::{ChainId, Event, LockId, LostNumber, MethodId, SegmentDecoder, ThreadId};
 
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
@@ -28,7 +28,7 @@ use crate::unload_queue::UnloadQueue;
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());
     let charge = budget.charge(64, u64::MAX).unwrap();
-    Buffer::try_new(charge, 64, 1, index).unwrap()
+    Buffer::try_new(charge, 64, ThreadId(1), index).unwrap()
 }
 
 /// Made in a thread with a larger stack, on which it stands at first.
@@ -39,7 +39,10 @@ fn new_runtime() -> &'static Runtime {
 }
 
 fn write(buffer: &mut Buffer, sequence: u64) {
-    let event = Event::LostNumber(LostNumber { lock: 1, sequence });
+    let event = Event::LostNumber(LostNumber {
+        lock: LockId(1),
+        sequence,
+    });
     buffer
         .write(|encoder, bytes| encoder.encode(bytes, &event))
         .unwrap();
@@ -91,7 +94,7 @@ fn a_kept_buffer_has_one_user() {
         let pool = Arc::new(BufferPool::default());
         let budget: &BufferBudget = Box::leak(Box::default());
         let take = move |pool: &BufferPool, index| {
-            let mut buffer = pool.take(budget, u64::MAX, 64, 1, index).unwrap();
+            let mut buffer = pool.take(budget, u64::MAX, 64, ThreadId(1), index).unwrap();
             touch(&mut buffer);
             buffer
         };
@@ -149,7 +152,9 @@ fn one_thread_describes_a_chain() {
         let shared = Arc::new((Table::new(), Serial::default()));
         let add = |(table, ids): &(Table, Serial), key| {
             table
-                .add(ChainKey::of(&[key]), 1, u64::MAX, || ids.next_u32())
+                .add(ChainKey::of(&[key]), 1, u64::MAX, || {
+                    ChainId(ids.next_u32())
+                })
                 .unwrap()
         };
         let adder = thread::spawn({
@@ -179,9 +184,16 @@ fn a_chain_is_found_whole() {
         let table = Arc::new(Table::new());
         let adder = thread::spawn({
             let table = table.clone();
-            move || table.add(ChainKey::of(&[1]), 1, u64::MAX, || 7).unwrap()
+            move || {
+                table
+                    .add(ChainKey::of(&[1]), 1, u64::MAX, || ChainId(7))
+                    .unwrap()
+            }
         });
-        assert!(matches!(table.find(ChainKey::of(&[1]), 1), None | Some(7)));
+        assert!(matches!(
+            table.find(ChainKey::of(&[1]), 1),
+            None | Some(ChainId(7))
+        ));
         adder.join().unwrap();
     });
 }
@@ -193,7 +205,7 @@ fn one_thread_describes_a_chain_again() {
         let table = Arc::new(Table::new());
         let add = |table: &Table, epoch| {
             table
-                .add(ChainKey::of(&[1]), epoch, u64::MAX, || 1)
+                .add(ChainKey::of(&[1]), epoch, u64::MAX, || ChainId(1))
                 .unwrap()
         };
         add(&table, 1);
@@ -202,7 +214,9 @@ fn one_thread_describes_a_chain_again() {
             move || add(&table, 2)
         });
         let both = [add(&table, 2), adder.join().unwrap()];
-        assert!(both.contains(&Added::Describe(1)) && both.contains(&Added::Known(1)));
+        assert!(
+            both.contains(&Added::Describe(ChainId(1))) && both.contains(&Added::Known(ChainId(1)))
+        );
     });
 }
 
@@ -214,7 +228,7 @@ fn chains_are_found_and_added_while_others_are_unlinked() {
         let table = Arc::new(Table::new());
         let add = |table: &Table, key| {
             table
-                .add(ChainKey::of(&[key]), 1, u64::MAX, || key as u32)
+                .add(ChainKey::of(&[key]), 1, u64::MAX, || ChainId(key as u32))
                 .unwrap()
         };
         // The list is 3, 2, 1.
@@ -222,16 +236,16 @@ fn chains_are_found_and_added_while_others_are_unlinked() {
         let other = thread::spawn({
             let table = table.clone();
             move || {
-                assert_eq!(add(&table, 4), Added::Describe(4));
-                assert_eq!(table.find(ChainKey::of(&[1]), 1), Some(1));
+                assert_eq!(add(&table, 4), Added::Describe(ChainId(4)));
+                assert_eq!(table.find(ChainKey::of(&[1]), 1), Some(ChainId(1)));
             }
         });
         // SAFETY: the entries are dropped after the other thread has ended.
-        let (unlinked, _) = unsafe { table.unlink(|entry| matches!(entry.id(), 2 | 3)) };
+        let (unlinked, _) = unsafe { table.unlink(|entry| matches!(entry.id(), ChainId(2 | 3))) };
         other.join().unwrap();
         assert_eq!(unlinked.entries().count(), 2);
         for key in 1..=4 {
-            let expected = matches!(key, 1 | 4).then_some(key as u32);
+            let expected = matches!(key, 1 | 4).then_some(ChainId(key as u32));
             assert_eq!(table.find(ChainKey::of(&[key]), 1), expected);
         }
     });
@@ -245,19 +259,19 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
         let shared = Arc::new((Table::new(), Serial::default()));
         let add = |(table, ids): &(Table, Serial)| {
             table
-                .add(ChainKey::of(&[7]), 1, u64::MAX, || ids.next_u32())
+                .add(ChainKey::of(&[7]), 1, u64::MAX, || ChainId(ids.next_u32()))
                 .unwrap()
         };
-        assert_eq!(add(&shared), Added::Describe(1));
+        assert_eq!(add(&shared), Added::Describe(ChainId(1)));
         let other = thread::spawn({
             let shared = shared.clone();
             move || add(&shared)
         });
         // SAFETY: the entries are dropped after the other thread has ended.
-        let (unlinked, _) = unsafe { shared.0.unlink(|entry| entry.id() == 1) };
+        let (unlinked, _) = unsafe { shared.0.unlink(|entry| entry.id() == ChainId(1)) };
         let expected = match other.join().unwrap() {
-            Added::Known(1) => None,
-            Added::Describe(2) => Some(2),
+            Added::Known(ChainId(1)) => None,
+            Added::Describe(ChainId(2)) => Some(ChainId(2)),
             added => panic!("{added:?}"),
         };
         assert_eq!(unlinked.entries().count(), 1);
@@ -326,18 +340,18 @@ fn a_table_is_exchanged_under_its_readers() {
     });
 }
 
-/// A entry arrives once or is counted as lost.
+/// An entry arrives once or is counted as lost.
 #[test]
-fn notices_arrive_once() {
+fn entries_arrive_once() {
     loom::model(|| {
         let entries = Arc::new(UnloadQueue::default());
         let post = |entries: &UnloadQueue, method| {
             entries.post(CodeUnit::interpreted(method).unwrap());
         };
-        post(&entries, 1);
+        post(&entries, MethodId(1));
         let poster = thread::spawn({
             let entries = entries.clone();
-            move || [2, 3].map(|method| post(&entries, method))
+            move || [2, 3].map(|method| post(&entries, MethodId(method)))
         });
         let mut units = entries.take_all().unwrap();
         poster.join().unwrap();
@@ -383,7 +397,7 @@ fn write_and_post_unload(runtime: &'static Runtime) -> OwnedThreadSlot {
     let mut buffer = slot.check_out().unwrap_or_else(|| new_buffer(1));
     write(&mut buffer, 1);
     slot.check_in(Some(buffer));
-    let unit = CodeUnit::interpreted(7).unwrap();
+    let unit = CodeUnit::interpreted(MethodId(7)).unwrap();
     runtime.unload_queue.post(unit);
     slot
 }
