@@ -119,6 +119,8 @@ public class LockTraceProfiler implements ExternalProfiler {
     }
 
     private static Result<?> perOperation(String name, double value, String unit) {
-        return new ScalarResult(LABEL + "." + name, value, unit, AggregationPolicy.AVG);
+        // JMH begins a new line behind each comma of its JSON, those in strings included.
+        String label = LABEL + "." + name.replace(", ", ";");
+        return new ScalarResult(label, value, unit, AggregationPolicy.AVG);
     }
 }
