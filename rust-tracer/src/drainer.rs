@@ -45,12 +45,15 @@ const CHUNK_LEN: usize = 64 << 10;
 pub(crate) fn spawn(
     runtime: &'static Runtime,
     file: TraceFile,
-    header: FileHeader,
+    header: &FileHeader,
 ) -> io::Result<()> {
+    // These take memory as if it were never short, so they do not belong in the drainer.
+    let chunks = ChunkWriter::new(header.compressed);
+    let header = header.encode();
     // At most fifteen characters of the name are shown.
     let builder = thread::Builder::new().name("locktrace-drain".to_owned());
     os::with_signals_blocked(|| {
-        builder.spawn(move || Drainer::new(runtime, file, header.compressed).run(&header))
+        builder.spawn(move || Drainer::new(runtime, file, chunks).run(&header))
     })?;
     Ok(())
 }
@@ -85,11 +88,11 @@ impl Amount {
 }
 
 impl Drainer {
-    fn new(runtime: &'static Runtime, file: TraceFile, compress: bool) -> Self {
+    fn new(runtime: &'static Runtime, file: TraceFile, chunks: ChunkWriter) -> Self {
         Self {
             runtime,
-            chunks: ChunkWriter::new(compress),
             file,
+            chunks,
             collected: Amount::default(),
             written: Amount::default(),
             events_chunks: 0,
@@ -100,7 +103,7 @@ impl Drainer {
         }
     }
 
-    fn run(mut self, header: &FileHeader) {
+    fn run(mut self, header: &[u8]) {
         if let Err(failure) = self.record(header) {
             self.runtime.close();
             self.file.give_up(&failure);
@@ -112,9 +115,9 @@ impl Drainer {
     }
 
     /// Writes the trace, until it is to be stopped.
-    fn record(&mut self, header: &FileHeader) -> Result<(), Failure> {
+    fn record(&mut self, header: &[u8]) -> Result<(), Failure> {
         self.await_reader()?;
-        self.file.append(&header.encode())?;
+        self.file.append(header)?;
         let mut last_check = Instant::now();
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
             let check = last_check.elapsed() >= SWEEP_INTERVAL;

@@ -111,7 +111,7 @@ impl Runtime {
             },
             ..runtime
         }));
-        drainer::spawn(runtime, file, config.header).map_err(StartError::Thread)?;
+        drainer::spawn(runtime, file, &config.header).map_err(StartError::Thread)?;
         Ok(runtime)
     }
 
