@@ -789,6 +789,32 @@ fn thread_that_gives_up_leaves_waking_to_the_next() {
     );
 }
 
+/// T2 is at work again, with another park. That says nothing about T4.
+#[test]
+fn thread_that_gave_up_does_not_wake_the_next_by_going_on() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        12 T4 park d owner T1
+        20 T2 timeout owner T1
+        22 T1 unpark T2 a
+        23 T2 unpark T4 cancel/b
+        30 T2 park b owner T3
+        40 T2 spurious owner T3
+        50 T4 woken owner T3
+        51 T2 park b again owner T3
+        60 T3 unpark T2 c
+        65 T2 woken
+        ",
+        "
+        T2 enter b: 10-20 T1 a
+        T4 enter d: 12-22 T1 a, 22-50 <handoff>
+        T2 enter b: 30-50 <handoff>, 50-60 T3 c, 60-65 <handoff>
+        ",
+    );
+}
+
 /// The unpark comes last, and is numbered among the events of its target: a loss long
 /// before says nothing about it. T5's is the one that is lost.
 #[test]

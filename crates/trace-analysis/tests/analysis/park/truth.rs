@@ -382,16 +382,11 @@ impl<'a> Truth<'a> {
         let mut at_ns = wait.start_ns;
         let mut released = false;
         let mut waking = BTreeSet::new();
+        let mut told = self.told_of(truth.object).into_iter().peekable();
         for (at, pair) in boundaries.windows(2).enumerate() {
             let (from, to) = (&pair[0], &pair[1]);
-            match self.history.tells[from.told].what {
-                What::Unpark {
-                    target,
-                    role: Role::Release(_),
-                    ..
-                } if from.place.1 => _ = waking.insert(target),
-                What::End { .. } => _ = waking.remove(&from.thread),
-                _ => {}
+            while let Some(told) = told.next_if(|told| (told.sequence, true) < to.place) {
+                told.follow_waking(&mut waking);
             }
             released = match from.evidence {
                 Evidence::Release(..) => true,
@@ -435,6 +430,14 @@ impl<'a> Truth<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The events that see the object, in their order.
+    fn told_of(&self, object: Object) -> Vec<&Told> {
+        let tells = self.history.tells.iter();
+        let mut told: Vec<_> = tells.filter(|told| told.object == object).collect();
+        told.sort_by_key(|told| told.sequence);
+        told
     }
 
     /// Who has the lock from one event to the next, if they show it.
@@ -525,6 +528,25 @@ impl<'a> Truth<'a> {
 }
 
 impl Told {
+    /// Follows which threads a release has unparked that have not run since.
+    fn follow_waking(&self, waking: &mut BTreeSet<ThreadId>) {
+        match self.what {
+            What::Unpark {
+                target,
+                role: Role::Release(_),
+                ..
+            } => _ = waking.insert(target),
+            // The next one in the queue has to run in its place.
+            What::Unpark {
+                target,
+                role: Role::Cancel,
+                ..
+            } if waking.remove(&self.thread) => _ = waking.insert(target),
+            What::End { .. } => _ = waking.remove(&self.thread),
+            What::Unpark { .. } | What::Begin => {}
+        }
+    }
+
     /// The method that unparks.
     fn method(&self) -> String {
         match self.what {
