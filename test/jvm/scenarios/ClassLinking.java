@@ -5,30 +5,36 @@ package scenarios;
  * initialization lock, an {@code int[0]} that no program sees. The owner links
  * {@link Linked}, and its class loader takes the time in which the JVM wants to
  * know from it whether {@code Linked.Derived} is a {@code Linked.Base}. The
- * waiter wants the class initialized, too.
+ * waiter needs the class linked, too.
+ *
+ * <p>Both ask for the fields of the class: that links it and does not initialize
+ * it, which would take the same lock again.
  *
  * <pre>
  * lock   [I
- * owner  java.lang.Class.forName0 -
- * owner  java.lang.Class.forName -
+ * owner  java.lang.Class.getDeclaredFields0 -
+ * owner  java.lang.Class.privateGetDeclaredFields -
+ * owner  java.lang.Class.getDeclaredFields -
  * owner  scenarios.ClassLinking.own own
- * waiter java.lang.Class.forName0 -
- * waiter java.lang.Class.forName -
+ * waiter java.lang.Class.getDeclaredFields0 -
+ * waiter java.lang.Class.privateGetDeclaredFields -
+ * waiter java.lang.Class.getDeclaredFields -
  * waiter scenarios.ClassLinking.want want
  * </pre>
  */
 final class ClassLinking implements Scenario {
-    private PausingLoader loader;
+    private Class<?> linked;
 
     @Override
     public void own(Held held) throws ClassNotFoundException {
-        loader = new PausingLoader("scenarios.Linked$Base", held);
-        Class.forName("scenarios.Linked", true, loader); // @own
+        ClassLoader loader = new PausingLoader("scenarios.Linked$Base", held);
+        linked = Class.forName("scenarios.Linked", false, loader);
+        linked.getDeclaredFields(); // @own
     }
 
     @Override
-    public void want() throws ClassNotFoundException {
-        Class.forName("scenarios.Linked", true, loader); // @want
+    public void want() {
+        linked.getDeclaredFields(); // @want
     }
 
     /** A class is linked once. */
