@@ -10,9 +10,9 @@ use libfuzzer_sys::fuzz_target;
 use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
 use trace_format::{
     Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, ForwardRef, JavaThreadId, LoaderId, LockDescription, LockId, LockRetired,
-    LostNumber, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadId,
-    Unpark,
+    ContendedExit, Event, ForwardRef, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner,
+    LockRetired, LostNumber, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
+    ThreadId, Unpark,
 };
 
 /// Of blockers, one for each way in which they are analyzed.
@@ -190,6 +190,7 @@ impl Arrival {
                 time_ns,
                 chain: ChainId(chain.into()),
                 after_wait,
+                owner: LockOwner::NotKnown,
             }),
             What::Entered { safepoint_ns } => Event::ContendedEntered(ContendedEntered {
                 lock,

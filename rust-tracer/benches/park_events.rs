@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use rust_tracer::ffi::{
-    LCT_PARK_UNPARKED, LCT_TIMEOUT_NONE, LctConfig, LctNumber, LctParkBegin, LctParkEnd, LctStr,
-    LctUnpark, lct_park_begin, lct_park_end, lct_park_number, lct_start, lct_stop, lct_thread_end,
-    lct_thread_start, lct_unpark,
+    LCT_PARK_UNPARKED, LCT_TIMEOUT_NONE, LctConfig, LctNumber, LctParkBegin, LctParkEnd, LctStack,
+    LctStr, LctUnpark, lct_park_begin, lct_park_end, lct_park_number, lct_start, lct_stop,
+    lct_thread_end, lct_thread_start, lct_unpark,
 };
 
 const ROUNDS: u32 = 2;
@@ -53,8 +53,9 @@ fn park_events(criterion: &mut Criterion) {
         }
     };
     let events = |numbering: Numbering, blocker: u64, times: u64| {
+        let stack = LctStack { lowest: 0, size: 0 };
         // SAFETY: the runtime comes from `lct_start`, the name is valid.
-        let mut tracer = unsafe { lct_thread_start(runtime, 1, text("bench"), 0) };
+        let mut tracer = unsafe { lct_thread_start(runtime, 1, text("bench"), 0, stack, 0) };
         let blocker_hash = hash_of(blocker) as u32;
         for turn in 0..times {
             let time_ns = turn * 10_000;

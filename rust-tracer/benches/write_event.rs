@@ -4,9 +4,9 @@ use std::ptr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rust_tracer::ffi::{
-    LctChainKey, LctConfig, LctFrame, LctLock, LctStr, lct_chain_add, lct_chain_find,
-    lct_chain_hash, lct_contended_enter, lct_contended_entered, lct_contended_exit, lct_lock_claim,
-    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
+    LctChainKey, LctConfig, LctFrame, LctLock, LctOwner, LctStack, LctStr, lct_chain_add,
+    lct_chain_find, lct_chain_hash, lct_contended_enter, lct_contended_entered, lct_contended_exit,
+    lct_lock_claim, lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
 };
 
 fn text(text: &'static str) -> LctStr {
@@ -44,8 +44,13 @@ fn write_event(criterion: &mut Criterion) {
     unsafe { lct_lock_claim(runtime, &raw mut lock) };
     let id = lock.id;
 
+    let stack = LctStack { lowest: 0, size: 0 };
+    let owner = LctOwner {
+        thread: 2,
+        stack_address: 0,
+    };
     // SAFETY: the name is valid.
-    let mut thread = unsafe { lct_thread_start(runtime, 1, text("bench"), 0) }.unwrap();
+    let mut thread = unsafe { lct_thread_start(runtime, 1, text("bench"), 64, stack, 0) }.unwrap();
     let frames = [LctFrame {
         method: 1,
         bci: 1,
@@ -75,7 +80,7 @@ fn write_event(criterion: &mut Criterion) {
             // SAFETY: lock and thread are valid and used by this thread only.
             unsafe {
                 let sequence = lct_lock_next_sequence(&raw mut lock);
-                lct_contended_enter(Some(&mut thread), id, sequence, time_ns, 7, false);
+                lct_contended_enter(Some(&mut thread), id, sequence, time_ns, 7, false, owner);
                 let sequence = lct_lock_next_sequence(&raw mut lock);
                 lct_contended_entered(Some(&mut thread), id, sequence, time_ns + 5_000, 0);
                 let sequence = lct_lock_next_sequence(&raw mut lock);

@@ -143,6 +143,20 @@ typedef struct LctConfig {
 } LctConfig;
 
 /*
+ The memory of a thread's stack.
+ */
+typedef struct LctStack {
+  /*
+   Its lowest address.
+   */
+  uint64_t lowest;
+  /*
+   Its size in bytes; 0 if it is not known.
+   */
+  uint64_t size;
+} LctStack;
+
+/*
  What the tracer keeps in each monitor. All zero in a fresh monitor. Accessed
  atomically by everybody.
  */
@@ -157,6 +171,21 @@ typedef struct LctLock {
    */
   uint64_t last_sequence;
 } LctLock;
+
+/*
+ The thread that owns a monitor. Both fields are 0 if there is none, or it is not
+ known.
+ */
+typedef struct LctOwner {
+  /*
+   Its number, that of `lct_thread_number`; 0 if only the address is known.
+   */
+  uint32_t thread;
+  /*
+   An address on its stack.
+   */
+  uint64_t stack_address;
+} LctOwner;
 
 /*
  A place in an order.
@@ -396,8 +425,9 @@ uint64_t lct_new_forward_ref(const struct LctRuntime *runtime);
 
 /*
  A tracer for a thread that started at `time_ns`; null when memory is short.
- `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. To be
- ended with `lct_thread_end`.
+ `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. `vm_thread` is
+ what monitors name the thread by when it owns them, its address, or 0 if it owns
+ none; `stack` is where it may keep locks. To be ended with `lct_thread_end`.
 
  # Safety
 
@@ -406,7 +436,20 @@ uint64_t lct_new_forward_ref(const struct LctRuntime *runtime);
 struct LctThread *lct_thread_start(const struct LctRuntime *runtime,
                                    uint64_t java_id,
                                    struct LctStr name,
+                                   uint64_t vm_thread,
+                                   struct LctStack stack,
                                    uint64_t time_ns);
+
+/*
+ The number in the trace of the thread that `vm_thread` names; 0 if there is none
+ now, or its number is not known. The caller has to make sure by other means that
+ the thread did not end meanwhile, and another one take its place.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+uint32_t lct_thread_number(const struct LctRuntime *runtime, uint64_t vm_thread);
 
 /*
  Notes a thread's new name. `writer` is the tracer of the calling thread,
@@ -476,7 +519,8 @@ uint64_t lct_lock_next_sequence(struct LctLock *lock);
 
 /*
  Notes that the thread failed to acquire a lock and is about to block.
- `after_wait`: to acquire it again after `Object.wait`.
+ `after_wait`: to acquire it again after `Object.wait`. `owner` had it at some
+ moment since the sequence number was taken.
 
  # Safety
 
@@ -487,7 +531,8 @@ void lct_contended_enter(struct LctThread *thread,
                          uint64_t sequence,
                          uint64_t time_ns,
                          uint32_t chain,
-                         bool after_wait);
+                         bool after_wait,
+                         struct LctOwner owner);
 
 /*
  Notes that the thread acquired the lock it was blocked on. `safepoint_ns` is
@@ -739,6 +784,8 @@ typedef char lct_assert_lock_last_sequence[offsetof(LctLock, last_sequence) == 8
 typedef char lct_assert_frame_size[sizeof(LctFrame) == 12 ? 1 : -1];
 typedef char lct_assert_frame_line[offsetof(LctFrame, line) == 8 ? 1 : -1];
 typedef char lct_assert_str_size[sizeof(LctStr) == 16 ? 1 : -1];
+typedef char lct_assert_stack_size[sizeof(LctStack) == 16 ? 1 : -1];
+typedef char lct_assert_owner_size[sizeof(LctOwner) == 16 ? 1 : -1];
 typedef char lct_assert_park_begin_size[sizeof(LctParkBegin) == 56 ? 1 : -1];
 typedef char lct_assert_park_end_size[sizeof(LctParkEnd) == 48 ? 1 : -1];
 typedef char lct_assert_unpark_size[sizeof(LctUnpark) == 64 ? 1 : -1];

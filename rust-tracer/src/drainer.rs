@@ -31,6 +31,9 @@ use crate::trace_file::{Failure, TraceFile};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// Of the checks at these intervals without news, the most that may pass before the
+/// counters are written again.
+const MAX_QUIET_CHECKS: u32 = 64;
 /// How long the end of the JVM may wait for somebody to open a named pipe.
 const LAST_CHANCE: Duration = Duration::from_secs(1);
 
@@ -71,6 +74,10 @@ struct Drainer {
     counters_chunks: u64,
     /// What the last counters chunk said.
     last_counters: Vec<(Counter, u64)>,
+    /// Checks since the last one that had news.
+    quiet_checks: u32,
+    /// The file has all events from before.
+    complete_until_ns: u64,
     retirement: Retirement,
 }
 
@@ -99,6 +106,8 @@ impl Drainer {
             raw_bytes: 0,
             counters_chunks: 0,
             last_counters: Vec::new(),
+            quiet_checks: 0,
+            complete_until_ns: 0,
             retirement: Retirement::new(runtime),
         }
     }
@@ -122,7 +131,9 @@ impl Drainer {
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
             if check || self.runtime.buffers_are_scarce() {
+                let now_ns = self.runtime.elapsed_ns();
                 self.runtime.reclaim_all();
+                self.complete_until_ns = now_ns;
             }
             self.write_queue()?;
             self.retirement.step()?;
@@ -287,20 +298,28 @@ impl Drainer {
         Ok(())
     }
 
-    /// Writes the counters if an event was written or lost since the last time.
+    /// Writes the counters if an event was written or lost since the last time, and less
+    /// and less often if not: of a JVM that is killed while its threads are blocked, the
+    /// trace tells about how long they were.
     fn write_news(&mut self) -> Result<(), Failure> {
         let counters = self.counters()?;
         // These grow by the counters alone, or with time.
         let is_news = |&&(counter, _): &&(Counter, u64)| {
-            use Counter::{DrainerCpuNs, ElapsedCycles, FileBytes, Reclaims};
-            !matches!(counter, FileBytes | DrainerCpuNs | ElapsedCycles | Reclaims)
+            use Counter::{CompleteUntilNs, DrainerCpuNs, ElapsedCycles, FileBytes, Reclaims};
+            let grows_alone = matches!(
+                counter,
+                FileBytes | DrainerCpuNs | ElapsedCycles | Reclaims | CompleteUntilNs
+            );
+            !grows_alone
         };
         let last_counters = self.last_counters.iter();
-        if !counters
-            .iter()
-            .filter(is_news)
-            .eq(last_counters.filter(is_news))
-        {
+        let news = counters.iter().filter(is_news);
+        self.quiet_checks = if news.eq(last_counters.filter(is_news)) {
+            self.quiet_checks.saturating_add(1)
+        } else {
+            0
+        };
+        if is_due(self.quiet_checks) {
             self.write_counters(counters)?;
         }
         Ok(())
@@ -345,12 +364,14 @@ impl Drainer {
             (Counter::ElapsedCycles, runtime.elapsed_cycles()),
             (Counter::PeakThreadBytes, runtime.thread_memory.peak_bytes()),
             (Counter::Reclaims, runtime.reclaims.count()),
+            (Counter::CompleteUntilNs, self.complete_until_ns),
         ];
         try_collect(own.into_iter().chain(costs.counters()))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
         self.retirement.purge()?;
+        self.complete_until_ns = self.runtime.elapsed_ns();
         self.runtime.reclaim_all();
         self.write_queue()?;
         // Once more, for buffers that were being written to.
@@ -364,6 +385,13 @@ impl Drainer {
         self.file.append(end)?;
         self.file.check()
     }
+}
+
+/// Whether the counters are to be written after so many checks without news.
+fn is_due(quiet_checks: u32) -> bool {
+    quiet_checks == 0
+        || quiet_checks.is_power_of_two()
+        || quiet_checks.is_multiple_of(MAX_QUIET_CHECKS)
 }
 
 /// Puts the buffers of each thread in order. They are nearly always: only a

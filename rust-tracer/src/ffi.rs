@@ -17,8 +17,9 @@ use std::time::Duration;
 
 use trace_format::{
     Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, FileHeader, ForwardRef, Frame, Hook, JavaThreadId, LoaderId, LockId,
-    MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, Unpark,
+    ContendedExit, FileHeader, ForwardRef, Frame, Hook, JavaThreadId, LoaderId, LockId, LockOwner,
+    MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
+    StackRange, ThreadId, Unpark,
 };
 
 use crate::chain_key::{self, ChainKey, CodeUnit};
@@ -69,6 +70,7 @@ const _: () = {
     assert!(Hook::ParkEnd as u8 == LCT_HOOK_PARK_END);
     assert!(Hook::Unpark as u8 == LCT_HOOK_UNPARK);
     assert!(size_of::<LctChainKey>() == 24);
+    assert!(size_of::<LctStack>() == 16 && size_of::<LctOwner>() == 16);
     assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
     assert!(ParkEndReason::Unparked as u8 == LCT_PARK_UNPARKED);
     assert!(ParkEndReason::PermitAvailable as u8 == LCT_PARK_PERMIT_AVAILABLE);
@@ -79,6 +81,49 @@ const _: () = {
     assert!(size_of::<LctParkEnd>() == 48 && offset_of!(LctParkEnd, reason) == 44);
     assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, interrupt) == 56);
 };
+
+/// The memory of a thread's stack.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctStack {
+    /// Its lowest address.
+    pub lowest: u64,
+    /// Its size in bytes; 0 if it is not known.
+    pub size: u64,
+}
+
+impl From<LctStack> for StackRange {
+    fn from(LctStack { lowest, size }: LctStack) -> Self {
+        Self { lowest, size }
+    }
+}
+
+/// The thread that owns a monitor. Both fields are 0 if there is none, or it is not
+/// known.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctOwner {
+    /// Its number, that of `lct_thread_number`; 0 if only the address is known.
+    pub thread: u32,
+    /// An address on its stack.
+    pub stack_address: u64,
+}
+
+impl From<LctOwner> for LockOwner {
+    fn from(owner: LctOwner) -> Self {
+        match owner {
+            LctOwner {
+                thread: 0,
+                stack_address: 0,
+            } => Self::NotKnown,
+            LctOwner {
+                thread: 0,
+                stack_address,
+            } => Self::OnStack(stack_address),
+            LctOwner { thread, .. } => Self::Thread(ThreadId(thread)),
+        }
+    }
+}
 
 /// A place in an order.
 #[derive(Clone, Copy, Debug)]
@@ -390,8 +435,9 @@ pub unsafe extern "C" fn lct_new_forward_ref(runtime: &'static Runtime) -> u64 {
 }
 
 /// A tracer for a thread that started at `time_ns`; null when memory is short.
-/// `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. To be
-/// ended with `lct_thread_end`.
+/// `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. `vm_thread` is
+/// what monitors name the thread by when it owns them, its address, or 0 if it owns
+/// none; `stack` is where it may keep locks. To be ended with `lct_thread_end`.
 ///
 /// # Safety
 ///
@@ -401,6 +447,8 @@ pub unsafe extern "C" fn lct_thread_start(
     runtime: &'static Runtime,
     java_id: u64,
     name: LctStr,
+    vm_thread: u64,
+    stack: LctStack,
     time_ns: u64,
 ) -> Option<Box<ThreadTracer>> {
     // SAFETY: the caller promises a valid text.
@@ -409,8 +457,22 @@ pub unsafe extern "C" fn lct_thread_start(
         runtime,
         JavaThreadId(java_id),
         &text::from_jvm(name),
+        vm_thread,
+        stack.into(),
         time_ns,
     )
+}
+
+/// The number in the trace of the thread that `vm_thread` names; 0 if there is none
+/// now, or its number is not known. The caller has to make sure by other means that
+/// the thread did not end meanwhile, and another one take its place.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_thread_number(runtime: &'static Runtime, vm_thread: u64) -> u32 {
+    runtime.thread_numbers.find(vm_thread).0
 }
 
 /// Notes a thread's new name. `writer` is the tracer of the calling thread,
@@ -510,7 +572,8 @@ pub unsafe extern "C" fn lct_lock_next_sequence(lock: *mut LctLock) -> u64 {
 }
 
 /// Notes that the thread failed to acquire a lock and is about to block.
-/// `after_wait`: to acquire it again after `Object.wait`.
+/// `after_wait`: to acquire it again after `Object.wait`. `owner` had it at some
+/// moment since the sequence number was taken.
 ///
 /// # Safety
 ///
@@ -523,6 +586,7 @@ pub unsafe extern "C" fn lct_contended_enter(
     time_ns: u64,
     chain: u32,
     after_wait: bool,
+    owner: LctOwner,
 ) {
     let Some(thread) = thread else { return };
     thread.contended_enter(ContendedEnter {
@@ -531,6 +595,7 @@ pub unsafe extern "C" fn lct_contended_enter(
         time_ns,
         chain: ChainId(chain),
         after_wait,
+        owner: owner.into(),
     });
 }
 

@@ -59,6 +59,7 @@ mod primitive;
 mod retirement;
 mod runtime;
 mod text;
+mod thread_numbers;
 mod thread_slots;
 mod trace_file;
 mod tracer;

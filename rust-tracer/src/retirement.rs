@@ -131,7 +131,9 @@ impl Retirement {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::{ContendedEnter, JavaThreadId, LockId, SegmentDecoder};
+    use trace_format::{
+        ContendedEnter, JavaThreadId, LockId, LockOwner, SegmentDecoder, StackRange,
+    };
 
     use super::*;
     use crate::chain_key::{ChainKey, CodeUnit};
@@ -153,7 +155,8 @@ mod tests {
     fn identifiers_end_after_their_events_are_in_the_queue() {
         let runtime = runtime();
         let mut retirement = Retirement::new(runtime);
-        let mut tracer = ThreadTracer::start(runtime, JavaThreadId(1), "", 0).unwrap();
+        let mut tracer =
+            ThreadTracer::start(runtime, JavaThreadId(1), "", 0, StackRange::default(), 0).unwrap();
         let chain = tracer.add_chain(ChainKey::of(&[5 << 16, 7 << 16 | 3]), &[], false);
         tracer.contended_enter(ContendedEnter {
             lock: LockId(1),
@@ -161,6 +164,7 @@ mod tests {
             time_ns: 0,
             chain,
             after_wait: false,
+            owner: LockOwner::NotKnown,
         });
         runtime.unload_queue.post(method(7));
         retirement.step().unwrap();
@@ -208,7 +212,8 @@ mod tests {
     fn lost_notices_empty_the_set() {
         let runtime = runtime();
         let mut retirement = Retirement::new(runtime);
-        let mut tracer = ThreadTracer::start(runtime, JavaThreadId(1), "", 0).unwrap();
+        let mut tracer =
+            ThreadTracer::start(runtime, JavaThreadId(1), "", 0, StackRange::default(), 0).unwrap();
         let key = ChainKey::of(&[7 << 16]);
         tracer.add_chain(key, &[], false);
         let mut entries = 0;

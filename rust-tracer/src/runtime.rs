@@ -19,6 +19,7 @@ use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
+use crate::thread_numbers::ThreadNumbers;
 use crate::thread_slots::{ThreadSlot, ThreadSlots};
 use crate::trace_file::TraceFile;
 use crate::unload_queue::UnloadQueue;
@@ -65,6 +66,7 @@ pub struct Runtime {
     /// How many threads are in `reclaim_all`.
     reclaiming: AtomicU32,
     pub(crate) thread_slots: &'static ThreadSlots,
+    pub(crate) thread_numbers: ThreadNumbers,
     pub(crate) queue: BufferQueue,
     pub(crate) pool: BufferPool,
     pub(crate) budget: BufferBudget,
@@ -129,6 +131,7 @@ impl Runtime {
             closed: AtomicBool::new(false),
             reclaiming: AtomicU32::new(0),
             thread_slots,
+            thread_numbers: ThreadNumbers::new(),
             queue: BufferQueue::default(),
             pool: BufferPool::default(),
             budget: BufferBudget::default(),

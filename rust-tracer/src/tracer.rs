@@ -7,7 +7,7 @@ use trace_format::{
     ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
     DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId, LoaderId,
     LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin, ParkEnd,
-    SegmentEncoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
@@ -48,6 +48,8 @@ pub struct ThreadTracer {
     start_ns: u64,
     java_id: JavaThreadId,
     name: String,
+    vm_thread: u64,
+    stack: StackRange,
     /// The epoch in which the thread was described last.
     described_in: u32,
 }
@@ -73,6 +75,8 @@ impl ThreadTracer {
         runtime: &'static Runtime,
         java_id: JavaThreadId,
         name: &str,
+        vm_thread: u64,
+        stack: StackRange,
         time_ns: u64,
     ) -> Option<Box<Self>> {
         let name = try_to_string(name)?;
@@ -87,15 +91,20 @@ impl ThreadTracer {
             start_ns: runtime.since_start_ns(time_ns),
             java_id,
             name,
+            vm_thread,
+            stack,
             described_in: 0,
         })?;
         runtime.thread_memory.add(Self::MEMORY_BYTES);
+        runtime.thread_numbers.add(vm_thread, thread);
         tracer.describe_thread();
         Some(tracer)
     }
 
     /// Ends the tracer with the thread.
     pub(crate) fn end(mut self, time_ns: u64) {
+        let numbers = &self.runtime.thread_numbers;
+        numbers.remove(self.vm_thread, self.thread);
         let time_ns = self.runtime.since_start_ns(time_ns);
         self.write_event(Event::ThreadEnd(ThreadEnd { time_ns }));
         self.submit_buffer();
@@ -281,6 +290,7 @@ impl ThreadTracer {
             time_ns: self.start_ns,
             java_id: self.java_id,
             name: &name,
+            stack: self.stack,
         });
         self.write(&Record::Event(start));
         self.name = name;
@@ -445,7 +455,7 @@ impl Record<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use trace_format::{ChainDescription, LockId, MethodId, SegmentDecoder};
+    use trace_format::{ChainDescription, LockId, LockOwner, MethodId, SegmentDecoder};
 
     use super::*;
 
@@ -454,7 +464,15 @@ mod tests {
     }
 
     fn tracer(runtime: &'static Runtime) -> Box<ThreadTracer> {
-        ThreadTracer::start(runtime, JavaThreadId(7), "worker", 100).unwrap()
+        ThreadTracer::start(
+            runtime,
+            JavaThreadId(7),
+            "worker",
+            0,
+            StackRange::default(),
+            100,
+        )
+        .unwrap()
     }
 
     fn enter(tracer: &mut ThreadTracer, sequence: u64) {
@@ -464,6 +482,7 @@ mod tests {
             time_ns: 200,
             chain: ChainId::NONE,
             after_wait: false,
+            owner: LockOwner::NotKnown,
         });
     }
 
@@ -481,15 +500,19 @@ mod tests {
         events.map(|event| in_words(event.unwrap())).collect()
     }
 
-    const START: &str =
-        "ThreadStart(ThreadStart { time_ns: 100, java_id: JavaThreadId(7), name: \"worker\" })";
+    fn start_of(name: &str) -> String {
+        let stack = StackRange::default();
+        format!(
+            "ThreadStart(ThreadStart {{ time_ns: 100, java_id: JavaThreadId(7), name: {name:?}, stack: {stack:?} }})"
+        )
+    }
 
     #[test]
     fn events_go_to_the_buffer_that_others_take() {
         let runtime = runtime(1 << 20);
         let mut tracer = tracer(runtime);
         enter(&mut tracer, 1);
-        assert_eq!(written(runtime), [START, "1"]);
+        assert_eq!(written(runtime), [start_of("worker").as_str(), "1"]);
         enter(&mut tracer, 2);
         tracer.end(300);
         assert_eq!(
@@ -507,8 +530,8 @@ mod tests {
         runtime.note_metadata_loss();
         runtime.repeat_lost_metadata();
         enter(&mut tracer, 1);
-        let start = "ThreadStart(ThreadStart { time_ns: 100, java_id: JavaThreadId(7), name: \"renamed\" })";
-        assert_eq!(written(runtime), [start, "1"]);
+        let start = start_of("renamed");
+        assert_eq!(written(runtime), [start.as_str(), "1"]);
     }
 
     /// The last name in file order holds.
@@ -516,7 +539,15 @@ mod tests {
     fn names_stand_in_the_order_in_which_they_were_given() {
         let runtime = runtime(1 << 20);
         let mut renamed = tracer(runtime);
-        let mut other = ThreadTracer::start(runtime, JavaThreadId(8), "other", 100).unwrap();
+        let mut other = ThreadTracer::start(
+            runtime,
+            JavaThreadId(8),
+            "other",
+            0,
+            StackRange::default(),
+            100,
+        )
+        .unwrap();
         renamed.thread_renamed(JavaThreadId(7), "first");
         other.thread_renamed(JavaThreadId(7), "second");
         other.end(200);
@@ -585,7 +616,11 @@ mod tests {
         enter(&mut tracer, 3);
         assert_eq!(
             written(runtime),
-            ["LostEvents(LostEvents { events: 2 })", START, "3"]
+            [
+                "LostEvents(LostEvents { events: 2 })",
+                start_of("worker").as_str(),
+                "3"
+            ]
         );
     }
 

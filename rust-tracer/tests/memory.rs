@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 use std::{env, process, ptr};
 
 use rust_tracer::ffi::{
-    LctChainKey, LctConfig, LctFrame, LctLock, LctStr, lct_chain_add, lct_chain_hash,
-    lct_code_flushed, lct_contended_enter, lct_lock_claim, lct_lock_describe,
-    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
+    LctChainKey, LctConfig, LctFrame, LctLock, LctOwner, LctStack, LctStr, lct_chain_add,
+    lct_chain_hash, lct_code_flushed, lct_contended_enter, lct_lock_claim, lct_lock_describe,
+    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_number,
+    lct_thread_start,
 };
 use trace_format::{Chunk, Damage, EndReason, TraceReader};
 
@@ -29,6 +30,13 @@ const GRANTED: &str = "LOCKTRACE_TEST_GRANTED";
 const TIME: Duration = Duration::from_millis(2_500);
 /// How long it waits at most for a refusal to end tracing.
 const MAX_TIME: Duration = Duration::from_secs(60);
+
+/// Where the JVM has the thread, and the thread its stack.
+const VM_THREAD: u64 = 0x7f00_0000_1000;
+const STACK: LctStack = LctStack {
+    lowest: 0x7f00_1000_0000,
+    size: 1 << 20,
+};
 
 struct Allocator;
 
@@ -208,7 +216,8 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         let mut compile_id = 1;
         let mut time_ns = 0;
         while begin.elapsed() < time && ENABLED.load(Ordering::Acquire) != 0 {
-            let mut tracer = lct_thread_start(runtime, 1, text("thread"), time_ns).unwrap();
+            let mut tracer =
+                lct_thread_start(runtime, 1, text("thread"), VM_THREAD, STACK, time_ns).unwrap();
             if lct_lock_claim(runtime, &raw mut lock) {
                 lct_lock_describe(Some(&mut tracer), &raw mut lock, 0, 0, 0, 0);
             }
@@ -223,7 +232,19 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
                 let chain = lct_chain_add(Some(&mut tracer), key, frames.as_ptr(), 0, false);
                 time_ns += 1000;
                 let sequence = lct_lock_next_sequence(&raw mut lock);
-                lct_contended_enter(Some(&mut tracer), lock.id, sequence, time_ns, chain, false);
+                let owner = LctOwner {
+                    thread: lct_thread_number(runtime, VM_THREAD),
+                    stack_address: 0,
+                };
+                lct_contended_enter(
+                    Some(&mut tracer),
+                    lock.id,
+                    sequence,
+                    time_ns,
+                    chain,
+                    false,
+                    owner,
+                );
                 if compile_id % 2 == 0 {
                     lct_code_flushed(runtime, compile_id);
                 }

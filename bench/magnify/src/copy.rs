@@ -8,9 +8,9 @@ use trace_analysis::TraceFile;
 use trace_format::chunk::MAX_STORED_LEN;
 use trace_format::{
     ChainRef, Chunk, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
-    FileHeader, ForwardRef, ForwardResolved, JavaThreadId, LockDescription, LockId, LockRetired,
-    PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd, ThreadId, ThreadRename,
-    ThreadStart, Unpark,
+    FileHeader, ForwardRef, ForwardResolved, JavaThreadId, LockDescription, LockId, LockOwner,
+    LockRetired, PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd, ThreadId,
+    ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::survey::{Survey, malformed};
@@ -122,6 +122,11 @@ impl Renumbering<'_> {
         number + self.copy * last
     }
 
+    fn thread(&self, thread: ThreadId) -> ThreadId {
+        let last = u64::from(self.survey.last_thread);
+        ThreadId(self.shifted(thread.into(), last) as u32)
+    }
+
     fn buffer(&self, thread: ThreadId, index: u64) -> (ThreadId, u64) {
         if thread.is_none() {
             // Goes on through all copies; the last buffer closes the copy.
@@ -129,9 +134,7 @@ impl Renumbering<'_> {
             let of_copy = filled + 1;
             return (thread, index + self.copy * of_copy);
         }
-        let last = u64::from(self.survey.last_thread);
-        let thread = self.shifted(thread.into(), last);
-        (ThreadId(thread as u32), index)
+        (self.thread(thread), index)
     }
 
     fn lock(&self, lock: LockId) -> LockId {
@@ -174,6 +177,11 @@ impl Renumbering<'_> {
             Event::ContendedEnter(enter) => Event::ContendedEnter(ContendedEnter {
                 lock: self.lock(enter.lock),
                 time_ns: self.time_ns(enter.time_ns),
+                owner: match enter.owner {
+                    LockOwner::Thread(thread) => LockOwner::Thread(self.thread(thread)),
+                    // Each copy is of another time.
+                    owner => owner,
+                },
                 ..enter
             }),
             Event::ContendedEntered(entered) => Event::ContendedEntered(ContendedEntered {

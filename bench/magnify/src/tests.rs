@@ -6,9 +6,9 @@ use trace_analysis::{Analysis, Counter, TraceFile, TraceSummary};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId,
     ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
-    ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId, LostEvents,
+    ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner, LostEvents,
     MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit,
-    SegmentEncoder, ThreadId, ThreadStart, Unpark,
+    SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
 };
 
 use crate::magnify;
@@ -28,6 +28,7 @@ fn events() -> Vec<(ThreadId, Vec<Event<'static>>)> {
             time_ns: 0,
             java_id,
             name,
+            stack: StackRange::default(),
         })
     };
     let class = Event::Class(ClassDescription {
@@ -68,6 +69,7 @@ fn events() -> Vec<(ThreadId, Vec<Event<'static>>)> {
             time_ns,
             chain: ChainId(1),
             after_wait: false,
+            owner: LockOwner::NotKnown,
         })
     };
     let exit = Event::ContendedExit(ContendedExit {

@@ -5,11 +5,11 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use trace_analysis::{ChainIndex, Contention, Entities, Lock, Owner, Wait};
+use trace_analysis::{ChainIndex, Contention, Entities, Owner, Wait};
 
 use crate::Outcome;
 use crate::cli::{ContentionsArguments, ContentionsFormat, KindArguments};
-use crate::record::{ThreadRecord, chain_text, frames};
+use crate::record::{LockRecord, ThreadRecord, chain_text, frames};
 use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
@@ -78,15 +78,13 @@ fn wanted<'a>(wait: &'a Wait, kinds: &KindArguments) -> &'a [Contention] {
 #[derive(Serialize)]
 struct Record<'a> {
     mechanism: &'static str,
-    lock_class: String,
-    lock_id: String,
-    /// The class that the lock object stands for, if it is a `java.lang.Class`; the class
-    /// that is initialized, if it is the JVM's own lock for that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mirrored_class: Option<&'a str>,
+    #[serde(flatten)]
+    lock: LockRecord<'a>,
     kind: &'static str,
     /// The lock was re-acquired after `Object.wait` or `Condition.await`.
     after_wait: bool,
+    /// The wait was over when the trace ended.
+    ended: bool,
     thread: ThreadRecord<'a>,
     owner: Option<ThreadRecord<'a>>,
     /// Why there is no owner.
@@ -116,13 +114,14 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-const CSV_COLUMNS: [&str; 16] = [
+const CSV_COLUMNS: [&str; 17] = [
     "mechanism",
     "lock_class",
     "lock_id",
     "mirrored_class",
     "kind",
     "after_wait",
+    "ended",
     "thread_id",
     "thread_name",
     "owner_id",
@@ -137,28 +136,16 @@ const CSV_COLUMNS: [&str; 16] = [
 
 impl<'a> Record<'a> {
     fn new(wait: &Wait, contention: &Contention, entities: &'a Entities) -> Self {
-        let (lock_class, mirrored_class) = match entities.lock(wait.lock) {
-            Lock::Object {
-                class,
-                mirrored_class,
-                ..
-            } => {
-                let mirrored_class = mirrored_class.map(|class| entities.class_name(class));
-                (entities.class_name(class).to_owned(), mirrored_class)
-            }
-            Lock::NotDescribed { .. } | Lock::NoBlocker => (entities.lock_label(wait.lock), None),
-        };
         let (owner, unknown_reason) = match contention.owner {
             Owner::Thread { thread, .. } => (Some(ThreadRecord::new(thread, entities)), None),
             Owner::Unknown(reason) => (None, Some(reason.name())),
         };
         Self {
             mechanism: wait.mechanism.name(),
-            lock_class,
-            lock_id: entities.lock_id(wait.lock),
-            mirrored_class,
+            lock: LockRecord::new(wait.lock, entities),
             kind: wait.kind.name(),
             after_wait: wait.after_wait,
+            ended: wait.ended,
             thread: ThreadRecord::new(wait.thread, entities),
             owner,
             unknown_reason,
@@ -169,14 +156,15 @@ impl<'a> Record<'a> {
     }
 
     /// The values of [`CSV_COLUMNS`]; empty where there is none.
-    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 16] {
+    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 17] {
         [
             self.mechanism.to_owned(),
-            self.lock_class.clone(),
-            self.lock_id.clone(),
-            self.mirrored_class.unwrap_or_default().to_owned(),
+            self.lock.lock_class.clone(),
+            self.lock.lock_id.clone(),
+            self.lock.mirrored_class.unwrap_or_default().to_owned(),
             self.kind.to_owned(),
             self.after_wait.to_string(),
+            self.ended.to_string(),
             self.thread.id.to_string(),
             self.thread.name.to_owned(),
             self.owner

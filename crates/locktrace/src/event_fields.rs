@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use trace_format::{ChainRef, Event, FieldValue, Frame, ParkEndReason, ParkTimeout};
+use trace_format::{ChainRef, Event, FieldValue, Frame, LockOwner, ParkEndReason, ParkTimeout};
 
 /// Names and values of the fields of `event`; the time comes first if there is
 /// one.
@@ -40,6 +40,18 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             FieldValue::Timeout(ParkTimeout::At(unix_ms)) => {
                 fields.push(("deadline_unix_ms", Number(unix_ms)));
             }
+            FieldValue::Owner(LockOwner::NotKnown) => {}
+            FieldValue::Owner(LockOwner::Thread(thread)) => {
+                fields.push((name, Number(thread.into())));
+            }
+            FieldValue::Owner(LockOwner::OnStack(address)) => {
+                fields.push(("owner_on_stack", Hexadecimal(address)));
+            }
+            FieldValue::Stack(stack) if stack.size == 0 => {}
+            FieldValue::Stack(stack) => fields.extend([
+                (name, Hexadecimal(stack.lowest)),
+                ("stack_size", Hexadecimal(stack.size)),
+            ]),
             FieldValue::Reason(reason) => fields.push((name, Text(park_end_reason(reason)))),
         }
     }

@@ -1,7 +1,7 @@
 //! Parts of machine-readable output that several commands share.
 
 use serde::{Serialize, Serializer};
-use trace_analysis::{ChainIndex, Entities, Frame, ThreadIndex, WaitTally};
+use trace_analysis::{ChainIndex, Entities, Frame, Lock, LockIndex, ThreadIndex, WaitTally};
 
 /// Numbers with names, in the order given.
 pub(crate) struct NamedNumbers(pub(crate) Vec<(&'static str, u64)>);
@@ -47,6 +47,38 @@ impl<'a> ThreadRecord<'a> {
         Self {
             id: thread.java_id.0,
             name: &thread.name,
+        }
+    }
+}
+
+/// A lock.
+#[derive(Debug, Serialize)]
+pub(crate) struct LockRecord<'a> {
+    pub(crate) lock_class: String,
+    pub(crate) lock_id: String,
+    /// The class that the lock object stands for, if it is a `java.lang.Class`; the class
+    /// that is initialized, if it is the JVM's own lock for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mirrored_class: Option<&'a str>,
+}
+
+impl<'a> LockRecord<'a> {
+    pub(crate) fn new(lock: LockIndex, entities: &'a Entities) -> Self {
+        let (lock_class, mirrored_class) = match entities.lock(lock) {
+            Lock::Object {
+                class,
+                mirrored_class,
+                ..
+            } => {
+                let mirrored_class = mirrored_class.map(|class| entities.class_name(class));
+                (entities.class_name(class).to_owned(), mirrored_class)
+            }
+            Lock::NotDescribed { .. } | Lock::NoBlocker => (entities.lock_label(lock), None),
+        };
+        Self {
+            lock_class,
+            lock_id: entities.lock_id(lock),
+            mirrored_class,
         }
     }
 }

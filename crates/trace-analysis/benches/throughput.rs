@@ -11,7 +11,7 @@ use trace_analysis::{Aggregation, Analysis, Aspect, Limits, TraceFile};
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, Event, FileHeader, Frame, LoaderId, LockDescription, LockId,
-    MethodDescription, MethodId, SegmentEncoder, ThreadId,
+    LockOwner, MethodDescription, MethodId, SegmentEncoder, ThreadId,
 };
 
 const THREADS: usize = 16;
@@ -143,6 +143,7 @@ impl Workload {
                 time_ns,
                 chain,
                 after_wait,
+                owner: LockOwner::NotKnown,
             });
             self.write(thread, &enter);
         }

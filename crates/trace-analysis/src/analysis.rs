@@ -6,6 +6,7 @@ use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
 use crate::forward_refs::{ForwardSource, Lookahead};
+use crate::last_events::LastEvents;
 use crate::lock_dispatcher::{LockDispatcher, LockEvent};
 use crate::metadata::{Metadata, Resolver};
 use crate::park::{Numbered, ParkEvent, Parks, Sink};
@@ -96,6 +97,7 @@ impl Analysis {
             dispatcher: LockDispatcher::new(trace),
             parks: Parks::new(self.limits.max_pending_events / PARK_EVENT_SIZE),
             counters: Counters::default(),
+            last_events: LastEvents::default(),
             wait: Wait::blank(),
             analysis: self,
         }
@@ -112,6 +114,7 @@ pub struct TraceAnalysis<'a> {
     parks: Parks,
     park_domains: u64,
     counters: Counters,
+    last_events: LastEvents,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
 }
@@ -136,6 +139,9 @@ impl TraceAnalysis<'_> {
         event: &Event<'_>,
         on_wait: &mut impl FnMut(&Wait, &Entities),
     ) {
+        if let Some(time_ns) = event.time_ns() {
+            self.last_events.add(thread, time_ns);
+        }
         let (entities, resolver) = (&mut self.analysis.entities, &mut self.resolver);
         let (lock, sequence, event) = match *event {
             Event::LockDescription(description) => {
@@ -153,6 +159,7 @@ impl TraceAnalysis<'_> {
                     time_ns: enter.time_ns,
                     chain: resolver.chain(enter.chain, entities),
                     after_wait: enter.after_wait,
+                    owner: resolver.owner(enter.owner, enter.time_ns, entities).into(),
                 };
                 (enter.lock, enter.sequence, event)
             }
@@ -226,8 +233,14 @@ impl TraceAnalysis<'_> {
         self.parks.event(event, &mut sink);
     }
 
+    /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
+    /// the time of its last event.
+    pub fn goes_on_until(&mut self, time_ns: u64) {
+        self.last_events.end(time_ns);
+    }
+
     /// Ends the trace: what is still held back is released without what never
-    /// came. Returns what there was to count.
+    /// came, and waits that have not ended go to `on_wait` as such. Returns what there was to count.
     pub fn finish(mut self, on_wait: &mut impl FnMut(&Wait, &Entities)) -> Counters {
         let mut replay = Replay {
             dispatcher: &mut self.dispatcher,
@@ -238,15 +251,20 @@ impl TraceAnalysis<'_> {
             .finish(&mut self.counters, |lock, step, counters| {
                 replay.step(lock, step, counters, on_wait);
             });
-        self.dispatcher.finish(&mut self.counters);
-
+        let end = self.last_events.finish(self.resolver.threads());
         let (entities, next_wait_id) = self.analysis.parts();
-        self.parks.finish(&mut Sink {
+        let mut on_wait = |wait: &mut Wait, counters: &mut Counters| {
+            pass_on(wait, next_wait_id, entities, counters, on_wait);
+        };
+        self.dispatcher
+            .finish(&end, &mut self.wait, &mut self.counters, &mut on_wait);
+        let mut sink = Sink {
             entities,
             counters: &mut self.counters,
             wait: &mut self.wait,
-            on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
-        });
+            on_wait: &mut on_wait,
+        };
+        self.parks.finish(&end, &mut sink);
         self.resolver.count_unresolved(&mut self.counters);
         self.counters
     }

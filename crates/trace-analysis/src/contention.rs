@@ -53,7 +53,8 @@ impl WaitKind {
 }
 
 /// The whole time from a contended enter to the contended entered, or from the
-/// first park of one logical acquisition to the end of the last.
+/// first park of one logical acquisition to the end of the last; of a wait that had
+/// not [`ended`](Self::ended), to the end of the trace.
 ///
 /// The durations of its contentions add up to its duration, to the nanosecond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +78,15 @@ pub struct Wait {
     pub start_ns: u64,
     /// Duration in nanoseconds; 0 if the clock went backwards.
     pub duration_ns: u64,
-    /// How much of the duration the JVM spent in safepoints.
+    /// How much of the duration the JVM spent in safepoints. Of a wait that had not
+    /// ended only what was known before its last park.
     pub safepoint_ns: u64,
+    /// The wait was over when the trace ended.
+    pub ended: bool,
+    /// Of a wait that had not ended: the thread that had the lock when the trace ended,
+    /// and where it acquired it ([`ChainIndex::NOT_RELEASED`] if that is not known);
+    /// `None` if the events do not tell.
+    pub holder: Option<(ThreadIndex, ChainIndex)>,
     /// Who made the thread wait, in order and without gaps; at least one.
     pub contentions: Vec<Contention>,
 }
@@ -97,6 +105,8 @@ impl Wait {
             start_ns: 0,
             duration_ns: 0,
             safepoint_ns: 0,
+            ended: true,
+            holder: None,
             contentions: Vec::new(),
         }
     }
@@ -127,6 +137,16 @@ pub enum Owner {
     Unknown(UnknownOwner),
 }
 
+impl Owner {
+    /// The thread and its code, if they are known.
+    pub fn thread(self) -> Option<(ThreadIndex, ChainIndex)> {
+        match self {
+            Owner::Thread { thread, chain } => Some((thread, chain)),
+            Owner::Unknown(_) => None,
+        }
+    }
+}
+
 /// Why the owner of a lock is not known for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)] // as wide as what else an `Owner` is made of, so that it is copied at once
@@ -144,17 +164,20 @@ pub enum UnknownOwner {
     Readers,
     /// No thread ended the wait: the time was over, or it ended for no reason.
     NotWoken,
+    /// The trace ended before an event could tell.
+    TraceEnded,
 }
 
 impl UnknownOwner {
     /// All reasons.
-    pub const ALL: [UnknownOwner; 6] = [
+    pub const ALL: [UnknownOwner; 7] = [
         UnknownOwner::HandOff,
         UnknownOwner::NoExit,
         UnknownOwner::Lost,
         UnknownOwner::Collapsed,
         UnknownOwner::Readers,
         UnknownOwner::NotWoken,
+        UnknownOwner::TraceEnded,
     ];
 
     /// Returns the name in machine-readable output.
@@ -166,6 +189,7 @@ impl UnknownOwner {
             UnknownOwner::Collapsed => "collapsed",
             UnknownOwner::Readers => "readers",
             UnknownOwner::NotWoken => "not-woken",
+            UnknownOwner::TraceEnded => "trace-ended",
         }
     }
 }

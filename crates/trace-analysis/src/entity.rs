@@ -36,6 +36,8 @@ impl ChainIndex {
     pub const NOT_RECORDED: Self = Self(0);
     /// [`Chain::Unresolved`].
     pub const UNRESOLVED: Self = Self(1);
+    /// [`Chain::NotReleased`].
+    pub const NOT_RELEASED: Self = Self(2);
 }
 
 /// A method.
@@ -70,6 +72,9 @@ pub enum Chain {
     /// was still inside the method that acquired the lock when tracing ended,
     /// or the event was lost.
     Unresolved,
+    /// A lock was still held when the trace ended, and the code that holds it is
+    /// known from its release.
+    NotReleased,
     /// The trace does not describe the chain of this number.
     NotDescribed(trace_format::ChainId),
     /// The chain is known.
@@ -184,9 +189,9 @@ impl Default for Entities {
 }
 
 impl Entities {
-    /// Creates a collection of no entities but the two chains that every trace can refer to.
+    /// Creates a collection of no entities but the three chains that every trace can refer to.
     pub fn new() -> Self {
-        let chains = [Chain::NotRecorded, Chain::Unresolved];
+        let chains = [Chain::NotRecorded, Chain::Unresolved, Chain::NotReleased];
         Self {
             classes: IndexMap::default(),
             methods: Interned::default(),

@@ -111,6 +111,7 @@ impl Entities {
         match self.chain(chain) {
             Chain::NotRecorded => NOT_RECORDED.to_owned(),
             Chain::Unresolved => UNRESOLVED.to_owned(),
+            Chain::NotReleased => "<code unknown: lock not released>".to_owned(),
             Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
             Chain::Known { frames, .. } => match frames.get(position..) {
                 Some([frame]) => self.frame_label(frame),
@@ -158,6 +159,7 @@ impl UnknownOwner {
             UnknownOwner::Collapsed => "too many owners",
             UnknownOwner::Readers => "readers",
             UnknownOwner::NotWoken => "not woken",
+            UnknownOwner::TraceEnded => "trace ended",
         }
     }
 }

@@ -27,6 +27,7 @@
 use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::last_events::TraceEnd;
 use crate::timeline::{self, Start, Timeline};
 
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,8 @@ impl timeline::Interval for Interval {
 pub(crate) struct LockAnalyzer {
     lock: LockIndex,
     owner_state: OwnerState,
+    /// The thread that has the lock, if one was seen to have it and not to release it.
+    holder: Option<ThreadIndex>,
     /// The threads that wait, in the order of their enter events.
     waiters: Vec<Waiter>,
     /// Empty while no thread waits.
@@ -83,8 +86,8 @@ pub(crate) struct LockAnalyzer {
 enum OwnerState {
     /// Nothing.
     Unseen,
-    /// The thread acquired the lock.
-    Entered(ThreadIndex),
+    /// The thread acquired the lock, in the code of the chain.
+    Entered(ThreadIndex, Option<ChainIndex>),
     /// A thread released the lock.
     Released,
     /// Events are lost.
@@ -104,6 +107,7 @@ impl LockAnalyzer {
         Self {
             lock,
             owner_state: OwnerState::Unseen,
+            holder: None,
             waiters: Vec::new(),
             timeline: Timeline::default(),
         }
@@ -125,6 +129,15 @@ impl LockAnalyzer {
             start: self.timeline.start_wait(time_ns),
             after_wait,
         });
+    }
+
+    /// A thread that begins to wait saw the owner, if it could.
+    pub(crate) fn see_owner(&mut self, waiter: ThreadIndex, owner: Option<ThreadIndex>) {
+        if self.holder == Some(waiter) {
+            self.holder = None;
+        }
+        // Whoever is seen later has got the lock without an event.
+        self.holder = owner.filter(|&owner| owner != waiter).or(self.holder);
     }
 
     /// A thread acquires the lock that it waited for. Fills in `wait`, all but
@@ -151,7 +164,8 @@ impl LockAnalyzer {
             is_gap: false,
         };
         self.end_interval(interval, counters);
-        self.owner_state = OwnerState::Entered(thread);
+        self.owner_state = OwnerState::Entered(thread, waiter.map(|waiter| waiter.chain));
+        self.holder = Some(thread);
         waiter.is_some()
     }
 
@@ -166,7 +180,7 @@ impl LockAnalyzer {
         self.abandon_wait(thread, counters);
         let owner = Owner::Thread { thread, chain };
         let owner_for_earlier = match self.owner_state {
-            OwnerState::Entered(other) if other != thread => {
+            OwnerState::Entered(other, _) if other != thread => {
                 if self
                     .waiters
                     .first()
@@ -189,6 +203,7 @@ impl LockAnalyzer {
             counters,
         );
         self.owner_state = OwnerState::Released;
+        self.holder = self.holder.filter(|&holder| holder != thread);
     }
 
     /// An event of `thread` is lost.
@@ -210,20 +225,51 @@ impl LockAnalyzer {
         let interval = Interval::unknown(0, UnknownOwner::Lost, is_gap);
         self.end_interval(interval, counters);
         self.owner_state = OwnerState::Lost;
+        self.holder = None;
     }
 
-    /// Durations of the waits that have not ended, up to the last boundary.
-    pub(crate) fn open_waits_ns(&self) -> impl Iterator<Item = u64> {
-        self.waiters.iter().map(|waiter| {
-            let seen = self.timeline.seen_from(waiter.start.position);
-            let last_ns = seen.map(|(_, interval)| interval.end_ns).max();
-            last_ns.unwrap_or(0).saturating_sub(waiter.start.time_ns)
+    /// The waits that have not ended.
+    pub(crate) fn open_waits(&self) -> impl Iterator<Item = OpenWait<'_>> {
+        let waiters = self.waiters.iter();
+        waiters.map(|waiter| OpenWait {
+            analyzer: self,
+            waiter,
         })
     }
 
+    /// Who has the lock, for a thread that still waits for it, as far as it was seen.
+    fn holder(&self, waiter: ThreadIndex) -> Owner {
+        match (self.holder, self.owner_state) {
+            (_, OwnerState::Lost) if self.holder.is_none() => Owner::Unknown(UnknownOwner::Lost),
+            (None, _) => Owner::Unknown(UnknownOwner::TraceEnded),
+            (Some(thread), _) if thread == waiter => Owner::Unknown(UnknownOwner::TraceEnded),
+            (Some(thread), OwnerState::Entered(entered, Some(chain))) if entered == thread => {
+                Owner::Thread { thread, chain }
+            }
+            (Some(thread), _) => Owner::Thread {
+                thread,
+                chain: ChainIndex::NOT_RELEASED,
+            },
+        }
+    }
+
+    /// Describes a wait that ended, as far as known, when the thread acquired the lock.
     fn describe_wait(&self, waiter: &Waiter, entered_ns: u64, wait: &mut Wait) {
+        let saw_boundary = waiter.start.position < self.timeline.end();
+        let rest = if saw_boundary {
+            self.why_unknown()
+        } else {
+            UnknownOwner::NoExit
+        };
+        wait.ended = true;
+        wait.holder = None;
+        self.describe_until(waiter, entered_ns, Owner::Unknown(rest), wait);
+    }
+
+    /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
+    fn describe_until(&self, waiter: &Waiter, end_ns: u64, rest: Owner, wait: &mut Wait) {
         let start_ns = waiter.start.time_ns;
-        let end_ns = entered_ns.max(start_ns);
+        let end_ns = end_ns.max(start_ns);
         wait.mechanism = Mechanism::Monitor;
         wait.kind = WaitKind::Contention;
         wait.after_wait = waiter.after_wait;
@@ -241,13 +287,6 @@ impl LockAnalyzer {
                 interval.owner_for_earlier
             }
         };
-        let saw_boundary = began < self.timeline.end();
-        let rest = if saw_boundary {
-            self.why_unknown()
-        } else {
-            UnknownOwner::NoExit
-        };
-        let rest = Owner::Unknown(rest);
         self.timeline
             .split(waiter.start, end_ns, owner_of, rest, &mut wait.contentions);
     }
@@ -255,7 +294,7 @@ impl LockAnalyzer {
     /// Why the owner between the last boundary and an entered event is unknown.
     fn why_unknown(&self) -> UnknownOwner {
         match self.owner_state {
-            OwnerState::Unseen | OwnerState::Entered(_) => UnknownOwner::NoExit,
+            OwnerState::Unseen | OwnerState::Entered(..) => UnknownOwner::NoExit,
             OwnerState::Released => UnknownOwner::HandOff,
             OwnerState::Lost => UnknownOwner::Lost,
         }
@@ -288,5 +327,48 @@ impl LockAnalyzer {
         let oldest = self.waiters.first().map(|waiter| waiter.start.position);
         self.timeline
             .forget_before(oldest.unwrap_or(self.timeline.end()));
+    }
+}
+
+/// A wait that has not ended.
+pub(crate) struct OpenWait<'a> {
+    analyzer: &'a LockAnalyzer,
+    waiter: &'a Waiter,
+}
+
+impl OpenWait<'_> {
+    /// Begin and thread.
+    pub(crate) fn order(&self) -> (u64, u32) {
+        (self.waiter.start.time_ns, self.waiter.thread.0)
+    }
+
+    /// Fills in `wait`, all but its number; `false` if the wait may be over.
+    pub(crate) fn describe(
+        &self,
+        end: &TraceEnd,
+        wait: &mut Wait,
+        counters: &mut Counters,
+    ) -> bool {
+        let Self { analyzer, waiter } = self;
+        if end.went_on(waiter.thread, waiter.start.time_ns) {
+            counters.add(Counter::WaitsWithoutEntered, 1);
+            return false;
+        }
+        counters.add(Counter::OpenWaits, 1);
+        if analyzer.timeline.loses_since(waiter.start) {
+            let known_ns = analyzer.timeline.known_until_ns(waiter.start);
+            counters.add(
+                Counter::OpenWaitsNs,
+                known_ns.saturating_sub(waiter.start.time_ns),
+            );
+            return false;
+        }
+        wait.safepoint_ns = 0;
+        let rest = analyzer.holder(waiter.thread);
+        wait.ended = false;
+        wait.holder = rest.thread();
+        analyzer.describe_until(waiter, end.time_ns, rest, wait);
+        counters.add(Counter::OpenWaitsNs, wait.duration_ns);
+        true
     }
 }

@@ -6,7 +6,8 @@ use trace_format::LockId;
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, ThreadIndex};
-use crate::lock_analyzer::LockAnalyzer;
+use crate::last_events::TraceEnd;
+use crate::lock_analyzer::{LockAnalyzer, OpenWait};
 use crate::rearranger::{Ordered, Step};
 
 /// An event of an intrinsic lock, its references resolved.
@@ -20,6 +21,8 @@ pub(crate) enum LockEvent {
         time_ns: u64,
         chain: ChainIndex,
         after_wait: bool,
+        /// Who the thread saw having the lock.
+        owner: MaybeThread,
     },
     Entered {
         thread: ThreadIndex,
@@ -36,6 +39,24 @@ pub(crate) enum LockEvent {
     Lost {
         thread: ThreadIndex,
     },
+}
+
+/// An optional thread in four bytes: many events are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MaybeThread(u32);
+
+impl MaybeThread {
+    const NONE: u32 = u32::MAX;
+
+    pub(crate) fn get(self) -> Option<ThreadIndex> {
+        (self.0 != Self::NONE).then_some(ThreadIndex(self.0))
+    }
+}
+
+impl From<Option<ThreadIndex>> for MaybeThread {
+    fn from(thread: Option<ThreadIndex>) -> Self {
+        Self(thread.map_or(Self::NONE, |thread| thread.0))
+    }
 }
 
 impl Ordered for LockEvent {
@@ -87,9 +108,12 @@ impl LockDispatcher {
                 time_ns,
                 chain,
                 after_wait,
-            } => self
-                .analyzer(lock, entities, counters)
-                .enter(thread, time_ns, chain, after_wait, counters),
+                owner,
+            } => {
+                let analyzer = self.analyzer(lock, entities, counters);
+                analyzer.enter(thread, time_ns, chain, after_wait, counters);
+                analyzer.see_owner(thread, owner.get());
+            }
             LockEvent::Entered {
                 thread,
                 time_ns,
@@ -113,7 +137,7 @@ impl LockDispatcher {
             }
             LockEvent::Retired => {
                 if let Some(analyzer) = self.analyzers.remove(&lock) {
-                    let abandoned = analyzer.open_waits_ns().count() as u64;
+                    let abandoned = analyzer.open_waits().count() as u64;
                     counters.add(Counter::WaitsWithoutEntered, abandoned);
                 }
             }
@@ -121,15 +145,22 @@ impl LockDispatcher {
         false
     }
 
-    /// Counts the waits that have not ended.
-    pub(crate) fn finish(self, counters: &mut Counters) {
-        for open_ns in self
-            .analyzers
-            .values()
-            .flat_map(LockAnalyzer::open_waits_ns)
-        {
-            counters.add(Counter::OpenWaits, 1);
-            counters.add(Counter::OpenWaitsNs, open_ns);
+    /// Passes the waits that have not ended to `on_wait`, all but their numbers, in
+    /// the order in which they began.
+    pub(crate) fn finish(
+        self,
+        end: &TraceEnd,
+        wait: &mut Wait,
+        counters: &mut Counters,
+        mut on_wait: impl FnMut(&mut Wait, &mut Counters),
+    ) {
+        let analyzers = self.analyzers.values();
+        let mut open: Vec<_> = analyzers.flat_map(LockAnalyzer::open_waits).collect();
+        open.sort_unstable_by_key(OpenWait::order);
+        for open_wait in open {
+            if open_wait.describe(end, wait, counters) {
+                on_wait(wait, counters);
+            }
         }
     }
 

@@ -10,8 +10,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId, PARK_DOMAINS,
-    ThreadId, ThreadRename, ThreadStart, file::VERSION,
+    Blocker, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId, LockOwner,
+    PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
 };
 
 use crate::code_metadata::CodeMetadata;
@@ -19,6 +19,7 @@ use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
 use crate::forward_refs::{ForwardRefs, ForwardSource};
 use crate::park::Synchronizer;
+use crate::stacks::Stacks;
 
 /// The metadata of one trace, in the trace's own identifiers.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ pub struct Metadata {
     /// Last names of renamed threads by `Thread.getId()`.
     renamed: FxHashMap<JavaThreadId, Box<str>>,
     forward_refs: ForwardRefs,
+    stacks: Stacks,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,7 @@ impl Metadata {
             threads: FxHashMap::default(),
             renamed: FxHashMap::default(),
             forward_refs: ForwardRefs::default(),
+            stacks: Stacks::default(),
         }
     }
 
@@ -61,7 +64,13 @@ impl Metadata {
     /// nothing are ignored.
     pub fn collect(&mut self, thread: ThreadId, event: &Event<'_>) {
         match *event {
-            Event::ThreadStart(ThreadStart { java_id, name, .. }) => {
+            Event::ThreadStart(ThreadStart {
+                time_ns,
+                java_id,
+                name,
+                stack,
+            }) => {
+                self.stacks.add(thread, time_ns, stack);
                 self.threads.insert(
                     thread,
                     ThreadRecord {
@@ -192,6 +201,27 @@ impl Resolver {
         })
     }
 
+    /// The owner that a thread saw then.
+    #[inline]
+    pub(crate) fn owner(
+        &mut self,
+        owner: LockOwner,
+        time_ns: u64,
+        entities: &mut Entities,
+    ) -> Option<ThreadIndex> {
+        let thread = match owner {
+            LockOwner::NotKnown => return None,
+            LockOwner::Thread(thread) => thread,
+            LockOwner::OnStack(address) => self.metadata.stacks.thread_at(address, time_ns)?,
+        };
+        Some(self.thread(thread, entities))
+    }
+
+    /// The thread of each number that has been resolved.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = (ThreadId, ThreadIndex)> {
+        self.threads.iter().map(|(&thread, &index)| (thread, index))
+    }
+
     /// What a parked thread waits for.
     pub(crate) fn blocker(&mut self, blocker: Blocker, entities: &mut Entities) -> LockIndex {
         if let Some(known) = self.blockers.find(blocker) {
@@ -318,6 +348,7 @@ mod tests {
             time_ns: 0,
             java_id: JavaThreadId(java_id),
             name,
+            stack: trace_format::StackRange::default(),
         })
     }
 

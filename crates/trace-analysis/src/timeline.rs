@@ -94,6 +94,18 @@ impl<I: Interval> Timeline<I> {
         self.numbers_lost.saturating_sub(wait.numbers_lost) >= 2
     }
 
+    /// Events are lost since, it is not known whose: the wait may have ended.
+    pub(crate) fn loses_since(&self, wait: Start) -> bool {
+        self.numbers_lost > wait.numbers_lost
+    }
+
+    /// The last boundary of a wait that has not ended; 0 if there is none.
+    pub(crate) fn known_until_ns(&self, wait: Start) -> u64 {
+        let seen = self.seen_from(wait.position);
+        let last_ns = seen.map(|(_, interval)| interval.end_ns()).max();
+        last_ns.unwrap_or(0)
+    }
+
     /// Appends an interval. Returns how many of the oldest lost their owner to
     /// keep within the bound.
     pub(crate) fn push(&mut self, interval: I) -> u64 {

@@ -16,6 +16,7 @@ use crate::counter::{Counter, Counters, Severity};
 use crate::entity::Entities;
 use crate::metadata::Metadata;
 use crate::statistics::Statistics;
+use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
 
 /// Why a file cannot be analyzed.
@@ -62,6 +63,8 @@ pub struct TraceSummary {
     pub statistics: Statistics,
     /// The waits found, of all kinds.
     pub waits: WaitTally,
+    /// The threads that still waited for a lock when the trace ended.
+    pub still_blocked: StillBlocked,
     /// What the analysis counted.
     pub counters: Counters,
     /// What could not be read.
@@ -220,8 +223,10 @@ impl TraceFile {
         }
 
         let mut waits = WaitTally::default();
+        let mut still_blocked = StillBlocked::default();
         let mut on_wait = |wait: &Wait, entities: &Entities| {
             waits.add(wait);
+            still_blocked.add(wait);
             on_wait(wait, entities);
         };
         let mut pass = EventPass::new(analysis.begin_trace_of_file(metadata, self));
@@ -233,15 +238,18 @@ impl TraceFile {
                 break;
             }
         }
+        let end_ns = pass.end_ns();
+        pass.trace.goes_on_until(end_ns);
         let mut counters = pass.trace.finish(&mut on_wait);
         counters.add(Counter::MalformedSegments, pass.malformed_segments);
         counters.add(Counter::MissingBuffers, pass.statistics.missing_buffers());
         Ok(TraceSummary {
             file: self.clone(),
-            duration_ns: pass.end_ns.unwrap_or(pass.statistics.last_event_ns),
+            duration_ns: end_ns,
             tracer: pass.tracer,
             statistics: pass.statistics,
             waits,
+            still_blocked,
             counters,
             damage: reader.damage().clone(),
         })
@@ -309,6 +317,15 @@ impl<'a> EventPass<'a> {
             Chunk::End { time_ns, .. } => self.end_ns = Some(time_ns),
         }
         Ok(())
+    }
+
+    /// When the trace ended; without an end chunk, when it went on for certain.
+    fn end_ns(&self) -> u64 {
+        let complete = |&&(counter, _): &&(_, u64)| counter == TracerCounter::CompleteUntilNs;
+        let complete_until_ns = self.tracer.iter().find(complete);
+        let last_ns = self.statistics.last_event_ns;
+        let known_ns = complete_until_ns.map_or(last_ns, |&(_, time_ns)| last_ns.max(time_ns));
+        self.end_ns.unwrap_or(known_ns)
     }
 
     fn events(&mut self, events: &EventsChunk<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {

@@ -13,8 +13,9 @@ use trace_format::{
     ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ClassId,
     ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
     ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId,
-    LockRetired, LostNumber, MethodDescription, MethodId, MethodRetired, PARK_DOMAINS, ParkBegin,
-    ParkEnd, ParkEndReason, Permit, SegmentEncoder, ThreadId, ThreadStart, Unpark,
+    LockOwner, LockRetired, LostNumber, MethodDescription, MethodId, MethodRetired, PARK_DOMAINS,
+    ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart,
+    Unpark,
 };
 
 /// Counts the bytes allocated.
@@ -97,6 +98,7 @@ fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
             time_ns,
             chain: ChainId(1),
             after_wait: false,
+            owner: LockOwner::NotKnown,
         }),
         1 => Event::ContendedEntered(ContendedEntered {
             lock,
@@ -193,6 +195,7 @@ fn a_thread_that_starves_does_not_remember_all_owners() {
         time_ns: 0,
         chain: ChainId(1),
         after_wait: false,
+        owner: LockOwner::NotKnown,
     });
     let others = (2..1_000_000).map(|sequence| {
         let (lock, time_ns) = (LockId(1), sequence);
@@ -256,6 +259,7 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
             java_id: JavaThreadId(thread.into()),
             name: "",
             time_ns: 0,
+            stack: StackRange::default(),
         });
         (thread, event)
     });
@@ -346,6 +350,7 @@ fn plugin(number: u32) -> Vec<(ThreadId, Event<'static>)> {
             time_ns,
             chain,
             after_wait: false,
+            owner: LockOwner::NotKnown,
         }),
         Event::ContendedEntered(ContendedEntered {
             lock,
@@ -458,6 +463,7 @@ fn notification(number: u64) -> [Event<'static>; 4] {
             time_ns,
             chain: ChainId(1),
             after_wait: false,
+            owner: LockOwner::NotKnown,
         }),
         Event::ContendedExit(ContendedExit {
             lock: LockId(lock),

@@ -4,7 +4,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use trace_format::{
     ChainId, ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event,
-    FileHeader, LockId, SegmentDecoder, SegmentEncoder, ThreadId, TraceReader,
+    FileHeader, LockId, LockOwner, SegmentDecoder, SegmentEncoder, ThreadId, TraceReader,
 };
 
 /// Waits of one thread for four locks.
@@ -21,6 +21,7 @@ fn events() -> Vec<Event<'static>> {
                 time_ns,
                 chain: ChainId(chain),
                 after_wait: false,
+                owner: LockOwner::NotKnown,
             }),
             Event::ContendedEntered(ContendedEntered {
                 lock: LockId(lock),

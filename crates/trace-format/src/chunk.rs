@@ -374,14 +374,16 @@ pub enum Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     /// The chunk with the given header and uncompressed payload, which begins
-    /// at byte `offset` of the file.
+    /// at byte `offset` of a file in this version of the format.
     pub(crate) fn new(
+        version: u16,
         header: &ChunkHeader,
         offset: u64,
         payload: &'a [u8],
     ) -> Result<Self, DecodeError> {
         Ok(match header.kind {
             ChunkKind::Events => Self::Events(EventsChunk {
+                version,
                 payload,
                 offset,
                 contains_metadata: header.contains_metadata,
@@ -407,6 +409,7 @@ impl<'a> Chunk<'a> {
 /// A chunk of events.
 #[derive(Clone, Debug)]
 pub struct EventsChunk<'a> {
+    version: u16,
     payload: &'a [u8],
     /// Where the chunk begins in the file.
     pub offset: u64,
@@ -425,6 +428,7 @@ impl<'a> EventsChunk<'a> {
     /// Returns the segments; ends after the first error.
     pub fn segments(&self) -> Segments<'a> {
         Segments {
+            version: self.version,
             input: ByteReader::new(self.payload),
             len: self.payload.len(),
         }
@@ -439,6 +443,7 @@ pub struct Segment<'a> {
     /// Number of buffers that the writer filled before this one. Ascends without
     /// gaps in a thread; a gap is a lost buffer.
     pub buffer_index: u64,
+    version: u16,
     bytes: &'a [u8],
 }
 
@@ -450,13 +455,14 @@ impl<'a> Segment<'a> {
 
     /// Returns the events.
     pub fn events(&self) -> SegmentDecoder<'a> {
-        SegmentDecoder::new(self.bytes)
+        SegmentDecoder::of_version(self.version, self.bytes)
     }
 }
 
 /// Iterates over the segments of a chunk.
 #[derive(Clone, Debug)]
 pub struct Segments<'a> {
+    version: u16,
     input: ByteReader<'a>,
     len: usize,
 }
@@ -469,6 +475,7 @@ impl<'a> Segments<'a> {
         Ok(Segment {
             thread,
             buffer_index,
+            version: self.version,
             bytes: self.input.slice(len)?,
         })
     }

@@ -155,6 +155,10 @@ counters! {
 
     /// Times that the buffers of all threads were taken at once.
     Reclaims = 38, "reclaims";
+
+    /// Nanoseconds since the trace's start: the file has all events from before, but
+    /// for one that a thread was just writing.
+    CompleteUntilNs = 39, "complete_until_ns";
 }
 
 impl Counter {

@@ -24,7 +24,8 @@ pub const MAGIC: [u8; 8] = *b"\x89LCT\r\n\x1a\n";
 /// | 1 | |
 /// | 2 | events of parked threads; locks have numbers above their domains |
 /// | 3 | short forms of these events |
-pub const VERSION: u16 = 3;
+/// | 4 | the owner in each contended enter, the stacks of threads, and why a trace ended |
+pub const VERSION: u16 = 4;
 /// The oldest version that can be read.
 pub const OLDEST_VERSION: u16 = 1;
 

@@ -47,9 +47,9 @@ pub use counter::{Counter, Hook};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, FieldValue, ForwardResolved,
-    Frame, LoaderUnload, LockDescription, LockRetired, LostEvents, LostNumber, MethodDescription,
-    MethodRetired, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, ThreadEnd,
-    ThreadRename, ThreadStart, Unpark,
+    Frame, LoaderUnload, LockDescription, LockOwner, LockRetired, LostEvents, LostNumber,
+    MethodDescription, MethodRetired, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    StackRange, ThreadEnd, ThreadRename, ThreadStart, Unpark,
 };
 pub use file::{FileHeader, HeaderError};
 pub use id::{

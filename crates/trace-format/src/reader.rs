@@ -155,7 +155,8 @@ impl<R: Read> TraceReader<R> {
         let Some(found) = self.find_chunk()? else {
             return Ok(None);
         };
-        Ok(Chunk::new(&found.header, found.offset, self.payload(&found)).ok())
+        let payload = self.payload(&found);
+        Ok(Chunk::new(self.version, &found.header, found.offset, payload).ok())
     }
 
     fn find_chunk(&mut self) -> io::Result<Option<Found>> {
@@ -222,7 +223,9 @@ impl<R: Read> TraceReader<R> {
             result.map_err(|_| SkipReason::Compression)?;
             payload = &self.raw;
         }
-        if let Chunk::End { chunks, reason, .. } = Chunk::new(header, found.offset, payload)? {
+        if let Chunk::End { chunks, reason, .. } =
+            Chunk::new(self.version, header, found.offset, payload)?
+        {
             self.damage.end_seen = reason == EndReason::Orderly;
             self.damage.ended_early = (!self.damage.end_seen).then_some(reason);
             self.damage.chunks_missing = chunks.saturating_sub(self.damage.chunks_read);

@@ -8,9 +8,10 @@ use support::{events, segment};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
     ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved,
-    Frame, JavaThreadId, LoaderUnload, LockDescription, LockId, LockRetired, LostEvents,
+    Frame, JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents,
     LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    Permit, SegmentDecoder, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark, chunk,
+    Permit, SegmentDecoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    chunk,
 };
 
 /// What is remembered of a lock, or of a domain in its place.
@@ -100,12 +101,18 @@ impl<'a> Reader<'a> {
                 if !after_wait {
                     state.enter_chain = chain;
                 }
+                let owner = match self.number()? {
+                    0 => LockOwner::NotKnown,
+                    1 => LockOwner::OnStack(self.number()?),
+                    number => LockOwner::Thread(ThreadId(u32::try_from(number - 1).ok()?)),
+                };
                 Event::ContendedEnter(ContendedEnter {
                     lock: LockId(lock),
                     sequence,
                     time_ns,
                     chain,
                     after_wait,
+                    owner,
                 })
             }
             4 | 5 => {
@@ -264,6 +271,10 @@ impl<'a> Reader<'a> {
                 time_ns: self.time()?,
                 java_id: self.value()?,
                 name: self.text()?,
+                stack: StackRange {
+                    lowest: self.number()?,
+                    size: self.number()?,
+                },
             }),
             4 => Event::ThreadRename(ThreadRename {
                 java_id: self.value()?,

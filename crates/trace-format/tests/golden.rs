@@ -14,9 +14,9 @@ use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ChunkWriter,
     ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
     FileHeader, ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload,
-    LockDescription, LockId, LockRetired, LostEvents, LostNumber, MethodDescription, MethodId,
-    MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadEnd, ThreadId,
-    ThreadRename, ThreadStart, TraceReader, Unpark, file,
+    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumber, MethodDescription,
+    MethodId, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, StackRange,
+    ThreadEnd, ThreadId, ThreadRename, ThreadStart, TraceReader, Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
@@ -31,6 +31,10 @@ fn trace(compressed: bool) -> Vec<u8> {
             time_ns: 1_000,
             java_id: JavaThreadId(12),
             name: "worker-0",
+            stack: StackRange {
+                lowest: 0x7f00_0012_0000,
+                size: 1 << 20,
+            },
         }),
         Event::Class(ClassDescription {
             class: ClassId(1),
@@ -75,6 +79,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             time_ns: 2_000,
             chain: ChainId(1),
             after_wait: false,
+            owner: LockOwner::Thread(ThreadId(3)),
         }),
         Event::ContendedEntered(ContendedEntered {
             lock: LockId(257),
@@ -94,6 +99,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             time_ns: 9_600,
             chain: ChainId(1),
             after_wait: false,
+            owner: LockOwner::OnStack(0x7f00_0012_3456),
         }),
         Event::ContendedEntered(ContendedEntered {
             lock: LockId(257),
@@ -119,6 +125,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             time_ns: 90_000,
             chain: ChainId(1),
             after_wait: true,
+            owner: LockOwner::NotKnown,
         }),
         Event::ForwardResolved(ForwardResolved {
             forward_ref: ForwardRef(3),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use support::{events, number, segment};
 use trace_format::{
     Blocker, ChainId, ClassId, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event,
-    JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentDecoder,
+    JavaThreadId, LockId, LockOwner, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentDecoder,
     SegmentEncoder, Unpark, varint,
 };
 
@@ -74,6 +74,7 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
             time_ns,
             chain: ChainId(chain),
             after_wait: false,
+            owner: LockOwner::NotKnown,
         });
         let entered = Event::ContendedEntered(ContendedEntered {
             lock: LockId(lock),

@@ -89,6 +89,16 @@ static uint32_t record_lasting_chain_again(LctThread *thread, uint32_t number, u
   return again != 0 ? again : record_lasting_chain(thread, number);
 }
 
+/* What monitors name a thread by. */
+static uint64_t vm_thread_of(uint64_t number) { return number * 64; }
+
+static LctOwner owner_of(uint32_t random) {
+  LctOwner owner = {0, 0};
+  owner.thread = lct_thread_number(runtime, vm_thread_of(random % 8));
+  if (owner.thread == 0) owner.stack_address = random;
+  return owner;
+}
+
 static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t chain) {
   describe_metadata(thread);
   if (lct_lock_claim(runtime, lock)) {
@@ -98,7 +108,7 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t 
   uint64_t begin_cycles = lct_cycles();
   uint64_t sequence = lct_lock_next_sequence(lock);
   uint64_t time_ns = now_ns();
-  lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0);
+  lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0, owner_of(random));
   lct_hook_end(thread, LCT_HOOK_ENTER, begin_cycles, 1);
   sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(thread, id, sequence, now_ns(), random % 8 == 0 ? 100 : 0);
@@ -129,7 +139,8 @@ static void contend_in_dying_code(LctThread *thread, LctLock *lock, uint32_t ran
 
 static void *contending_thread(void *argument) {
   uint64_t number = (uint64_t)(uintptr_t)argument;
-  LctThread *thread = lct_thread_start(runtime, number, text("contender"), now_ns());
+  LctStack stack = {number << 20, 1 << 20};
+  LctThread *thread = lct_thread_start(runtime, number, text("contender"), vm_thread_of(number), stack, now_ns());
   LctLock own_lock = {0, 0};
   uint32_t random = (uint32_t)number * 2654435761u + 1;
   for (long round = 0; round < rounds; round++) {
@@ -213,7 +224,8 @@ int main(int argc, char **argv) {
 
   /* What was lost is described again, and unloaded code forgotten, once the drainer comes after. */
   sleep_ms(900);
-  LctThread *vm_thread = lct_thread_start(runtime, 0, text("VM Thread"), now_ns());
+  LctStack no_stack = {0, 0};
+  LctThread *vm_thread = lct_thread_start(runtime, 0, text("VM Thread"), 0, no_stack, now_ns());
   describe_metadata(vm_thread);
   for (uint32_t chain = 0; chain < CHAINS; chain++) record_lasting_chain(vm_thread, chain);
   for (int i = 0; i < SHARED_LOCKS; i++) lct_lock_retire(vm_thread, &shared_locks[i]);

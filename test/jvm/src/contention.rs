@@ -20,6 +20,8 @@ pub struct Contention {
     pub kind: String,
     /// The lock was re-acquired after `Object.wait` or `Condition.await`.
     pub after_wait: bool,
+    /// The wait was over when the trace ended.
+    pub ended: bool,
     /// The blocked thread.
     pub thread: ThreadRef,
     /// The thread that held the lock, if known.
@@ -212,6 +214,7 @@ mod tests {
             lock_id: "1@Lock".to_owned(),
             kind: "contention".to_owned(),
             after_wait: false,
+            ended: true,
             thread: ThreadRef {
                 id: 1,
                 name: "waiter".to_owned(),

@@ -6,11 +6,13 @@ use serde::Serialize;
 use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Value};
 
 use super::Report;
+use super::deadlocks::{self, DeadlockRecord, StillBlockedRecord};
 use crate::human;
 use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records};
 
 #[derive(Serialize)]
 struct ReportRecord<'a> {
+    deadlocks: Vec<DeadlockRecord<'a>>,
     trace: TraceRecord<'a>,
     totals: TotalsRecord,
     tree: Vec<RowRecord<'a>>,
@@ -42,6 +44,8 @@ struct TotalsRecord {
     unknown_owner_ns_by_reason: NamedNumbers,
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
+    /// Threads that still waited for a lock when the traces ended.
+    still_blocked: StillBlockedRecord,
     /// All waits, whether they are in the tree or not.
     waits_of_all_kinds: Vec<KindRecord>,
 }
@@ -74,6 +78,7 @@ struct OmittedRecord {
 pub(super) fn write(report: &Report<'_>, mut out: impl Write) -> anyhow::Result<()> {
     let total_ns = report.main.totals.all.duration_ns;
     let record = ReportRecord {
+        deadlocks: deadlocks::records(report.summaries, report.entities),
         trace: trace_record(report),
         totals: totals_record(report),
         tree: row_records(&report.main.rows, total_ns, report.entities),
@@ -119,6 +124,7 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),
         safepoint_ns: totals.safepoint_ns,
         reenter_after_wait_ns: totals.reenter_after_wait_ns,
+        still_blocked: StillBlockedRecord::new(report.summaries),
         waits_of_all_kinds: kind_records(&report.waits),
     }
 }

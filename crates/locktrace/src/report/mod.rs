@@ -1,6 +1,7 @@
 //! `locktrace report`: the aggregation tree.
 
 mod csv;
+mod deadlocks;
 mod json;
 mod table;
 mod tree;

@@ -5,18 +5,20 @@ use std::fmt::Write;
 use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 
 use super::tree::Tree;
-use super::{Part, Report};
+use super::{Part, Report, deadlocks};
 use crate::facts;
 use crate::human::{self, plural};
 
 pub(super) fn render(report: &Report<'_>, width: Option<usize>, full_chains: bool) -> String {
     let mut text = String::new();
+    deadlocks::write(&mut text, report);
     for summary in report.summaries {
         facts::add_trace(&mut text, summary);
     }
     if report.main.totals.all.waits > 0 {
         write_totals(&mut text, report);
     }
+    deadlocks::write_still_blocked(&mut text, report);
     write_others(&mut text, report);
     if report.main.totals.all.waits == 0 {
         text.push_str("\nNo thread had to wait for a lock.\n");

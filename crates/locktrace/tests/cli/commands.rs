@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use trace_analysis::{Aspect, PLACEHOLDERS, UnknownOwner, WaitKind};
 
-use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
+use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, PRINT, Sample};
 use crate::{directory_with, locktrace, succeed};
 
 fn demo(arguments: &str) -> String {
@@ -304,6 +304,63 @@ fn trace_without_contention_says_so() {
     let directory = directory_with(&Sample::new(&["main"]), "idle.lct");
     assert_snapshot!(succeed(directory.path(), "report idle.lct"));
     assert_eq!(succeed(directory.path(), "contentions idle.lct"), "");
+}
+
+/// Threads 2 and 3 have what the other one wants, thread 4 waits for one of them. Thread
+/// 3 had to wait for what it has.
+fn deadlocked() -> Sample {
+    let mut sample = Sample::new(&["main", "worker-1", "worker-2", "worker-3"]);
+    sample.enter_after_owner(3, 1, 100, HASHTABLE_PUT, 1);
+    sample.exit(1, 1, 200, HASHTABLE_GET);
+    sample.entered(3, 1, 210, 0);
+    sample.enter_after_owner(3, 2, 1_000, PRINT, 2);
+    sample.enter_after_owner(2, 1, 2_000, HASHTABLE_GET, 3);
+    sample.enter_after_owner(4, 1, 50_000, HASHTABLE_GET, 3);
+    sample
+}
+
+#[test]
+fn deadlocks_come_first() {
+    let directory = directory_with(&deadlocked(), "deadlock.lct");
+    assert_snapshot!(succeed(directory.path(), "report deadlock.lct"));
+    let report = json(&succeed(
+        directory.path(),
+        "report deadlock.lct --format json",
+    ));
+    assert_snapshot!(serde_json::to_string_pretty(&report["deadlocks"]).expect("JSON"));
+    let contentions = succeed(directory.path(), "contentions deadlock.lct --format jsonl");
+    let open = json_lines(&contentions)
+        .iter()
+        .filter(|part| part["ended"] == false)
+        .map(|part| {
+            (
+                part["thread"]["name"].clone(),
+                part["owner"]["name"].clone(),
+            )
+        })
+        .collect::<Vec<_>>();
+    let expected = [
+        ("worker-2", "worker-1"),
+        ("worker-1", "worker-2"),
+        ("worker-3", "worker-2"),
+    ];
+    assert_eq!(
+        open,
+        expected.map(|(thread, owner)| (thread.into(), owner.into()))
+    );
+}
+
+#[test]
+fn deadlocks_of_each_trace() {
+    let directory = directory_with(&deadlocked(), "one.lct");
+    deadlocked().save(directory.path(), "two.lct");
+    Sample::demo().save(directory.path(), "sound.lct");
+    let text = succeed(directory.path(), "report one.lct sound.lct two.lct");
+    let headings = text.lines().filter(|line| line.starts_with("DEADLOCK "));
+    let headings: Vec<_> = headings.collect();
+    assert_eq!(headings.len(), 2, "{text}");
+    assert!(headings[0].contains("in one.lct"), "{text}");
+    assert!(headings[1].contains("in two.lct"), "{text}");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
     ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader,
-    ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId,
+    ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner,
     LostNumber, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason,
-    Permit, SegmentEncoder, ThreadId, ThreadStart, Unpark,
+    Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
 };
 
 /// A trace under construction.
@@ -128,6 +128,7 @@ impl Sample {
                 time_ns: 0,
                 java_id,
                 name,
+                stack: StackRange::default(),
             }));
         }
         let mut classes: Vec<&str> = vec!["java.lang.Class", "avrora.util.Terminal"];
@@ -374,7 +375,20 @@ impl Sample {
     }
 
     pub(crate) fn enter(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainId) {
-        self.write_enter(thread, lock, time_us, chain, false);
+        self.write_enter(thread, lock, time_us, chain, false, LockOwner::NotKnown);
+    }
+
+    /// `thread` sees who owns the lock.
+    pub(crate) fn enter_after_owner(
+        &mut self,
+        thread: u32,
+        lock: u64,
+        time_us: u64,
+        chain: ChainId,
+        owner: u32,
+    ) {
+        let owner = LockOwner::Thread(ThreadId(owner));
+        self.write_enter(thread, lock, time_us, chain, false, owner);
     }
 
     pub(crate) fn enter_after_wait(
@@ -384,7 +398,7 @@ impl Sample {
         time_us: u64,
         chain: ChainId,
     ) {
-        self.write_enter(thread, lock, time_us, chain, true);
+        self.write_enter(thread, lock, time_us, chain, true, LockOwner::NotKnown);
     }
 
     fn write_enter(
@@ -394,6 +408,7 @@ impl Sample {
         time_us: u64,
         chain: ChainId,
         after_wait: bool,
+        owner: LockOwner,
     ) {
         let (lock, sequence) = self.next_number(lock);
         let time_ns = time_us * MICROSECOND;
@@ -405,6 +420,7 @@ impl Sample {
                 time_ns,
                 chain,
                 after_wait,
+                owner,
             }),
         );
     }

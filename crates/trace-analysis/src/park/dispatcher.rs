@@ -11,6 +11,7 @@ use super::waker::{WaitForWaker, Woken};
 use super::{Code, CodeTable, Sink, Synchronizer};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
+use crate::last_events::TraceEnd;
 use crate::rearranger::Step;
 
 /// Passes the ordered events of parked threads to the analyzers of what they are
@@ -82,8 +83,17 @@ impl ParkDispatcher {
     }
 
     /// Ends the waits that have ended, and counts those that have not.
-    pub(crate) fn finish(self, sink: &mut Sink<'_>) {
-        self.analyzers.finish(sink);
+    pub(crate) fn finish(mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
+        for domain in self.domains.values() {
+            for thread in domain.threads.values() {
+                if let Some(Parked::OnLock(lock)) = thread.parked
+                    && let Some(analyzer) = self.analyzers.get_mut(lock)
+                {
+                    analyzer.lost(domain.losses, sink.counters);
+                }
+            }
+        }
+        self.analyzers.finish(end, sink);
         let domains = self.domains.values();
         let threads = domains.flat_map(|domain| domain.threads.values());
         let for_waker =
@@ -258,19 +268,16 @@ impl Analyzers {
             .collect();
         unused.sort_unstable_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in unused {
-            analyzer.finish(sink);
+            analyzer.pass_on_all_ended(sink);
         }
         self.max = self.analyzers.len() * 2;
     }
 
-    fn finish(self, sink: &mut Sink<'_>) {
+    fn finish(self, end: &TraceEnd, sink: &mut Sink<'_>) {
         let mut analyzers: Vec<_> = self.analyzers.into_iter().collect();
         analyzers.sort_unstable_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in analyzers {
-            for open_ns in analyzer.finish(sink) {
-                sink.counters.add(Counter::OpenWaits, 1);
-                sink.counters.add(Counter::OpenWaitsNs, open_ns);
-            }
+            analyzer.finish(end, sink);
         }
     }
 }

@@ -13,9 +13,10 @@ use super::event::{Begin, End, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::{Code, Sink, Synchronizer};
-use crate::contention::{Mechanism, Wait, WaitKind};
+use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
+use crate::last_events::TraceEnd;
 use crate::timeline::Start;
 
 /// A thread that waits for the lock, or did until a short time ago.
@@ -27,6 +28,8 @@ struct Waiter {
     /// It would share the lock with others.
     reader: bool,
     start: Start,
+    /// When it parked last.
+    parked_ns: u64,
     safepoint_ns: u64,
     state: State,
 }
@@ -141,6 +144,7 @@ impl LockAnalyzer {
         self.are_awake([Some(begin.thread), begin.owner], sink.entities);
         if let Some(index) = before {
             self.waiters[index].state = State::Parked;
+            self.waiters[index].parked_ns = begin.time_ns;
         } else {
             self.waiters.push(Waiter {
                 thread: begin.thread,
@@ -148,6 +152,7 @@ impl LockAnalyzer {
                 after_wait: code.after_await,
                 reader: code.shares && self.synchronizer != Synchronizer::Semaphore,
                 start: self.ownership.start_wait(begin.time_ns),
+                parked_ns: begin.time_ns,
                 safepoint_ns: 0,
                 state: State::Parked,
             });
@@ -213,21 +218,62 @@ impl LockAnalyzer {
         }
     }
 
-    /// No more events: waits that may have gone on have ended. Returns the
-    /// durations of those that have not, up to the last boundary.
-    pub(super) fn finish(&mut self, sink: &mut Sink<'_>) -> Vec<u64> {
-        let (open, ended): (Vec<_>, Vec<_>) = self
-            .waiters
-            .drain(..)
-            .partition(|waiter| waiter.state == State::Parked);
+    /// Waits that may have gone on have ended.
+    pub(super) fn pass_on_all_ended(&mut self, sink: &mut Sink<'_>) {
+        let is_over = |waiter: &mut Waiter| waiter.state != State::Parked;
+        let ended: Vec<_> = self.waiters.extract_if(.., is_over).collect();
         for waiter in ended {
             self.pass_on(&waiter, sink);
         }
-        let open = open.iter().map(|waiter| {
-            let last_ns = self.ownership.last_boundary_ns(waiter.start);
-            last_ns.saturating_sub(waiter.start.time_ns)
+    }
+
+    /// No more events: passes on all waits, also those that have not ended.
+    pub(super) fn finish(&mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
+        let holder = self.ownership.holder().map(|thread| Owner::Thread {
+            thread,
+            chain: self.acquired_by(thread).unwrap_or(ChainIndex::NOT_RELEASED),
         });
-        open.collect()
+        if let Some(holder) = holder {
+            self.ownership.never_released(holder);
+        }
+        self.pass_on_all_ended(sink);
+        let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
+        for waiter in &self.waiters {
+            self.pass_on_open(waiter, end, rest, sink);
+        }
+    }
+
+    /// Where the thread acquired the lock, if it had to wait for it.
+    fn acquired_by(&self, thread: ThreadIndex) -> Option<ChainIndex> {
+        let mut waits = self.waiters.iter().rev();
+        let acquired = |waiter: &&Waiter| waiter.thread == thread && waiter.state != State::Parked;
+        waits.find(acquired).map(|waiter| waiter.chain)
+    }
+
+    /// Passes on a wait that has not ended, with `rest` as the owner since the last
+    /// boundary.
+    fn pass_on_open(&self, waiter: &Waiter, end: &TraceEnd, rest: Owner, sink: &mut Sink<'_>) {
+        let counters = &mut *sink.counters;
+        if end.went_on(waiter.thread, waiter.parked_ns) {
+            return counters.add(Counter::WaitsWithoutEntered, 1);
+        }
+        counters.add(Counter::OpenWaits, 1);
+        if self.ownership.loses_since(waiter.start) {
+            let known_ns = self.ownership.known_until_ns(waiter.start);
+            let known_ns = known_ns.saturating_sub(waiter.start.time_ns);
+            return counters.add(Counter::OpenWaitsNs, known_ns);
+        }
+        let rest = match rest {
+            Owner::Thread { thread, .. } if thread == waiter.thread => {
+                Owner::Unknown(UnknownOwner::TraceEnded)
+            }
+            rest => rest,
+        };
+        self.describe_until(waiter, end.time_ns, rest, sink.wait);
+        sink.wait.ended = false;
+        sink.wait.holder = rest.thread();
+        counters.add(Counter::OpenWaitsNs, sink.wait.duration_ns);
+        sink.pass_on();
     }
 
     /// The wait ended when the thread woke up last. A thread that is still parked
@@ -276,11 +322,15 @@ impl LockAnalyzer {
         else {
             return;
         };
-        self.describe_wait(waiter, since_ns, sink.wait);
+        let rest = Owner::Unknown(self.ownership.why_unknown());
+        self.describe_until(waiter, since_ns, rest, sink.wait);
+        sink.wait.ended = true;
+        sink.wait.holder = None;
         sink.pass_on();
     }
 
-    fn describe_wait(&self, waiter: &Waiter, end_ns: u64, wait: &mut Wait) {
+    /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
+    fn describe_until(&self, waiter: &Waiter, end_ns: u64, rest: Owner, wait: &mut Wait) {
         let start_ns = waiter.start.time_ns;
         let end_ns = end_ns.max(start_ns);
         wait.mechanism = Mechanism::Park;
@@ -297,6 +347,7 @@ impl LockAnalyzer {
             end_ns,
             waiter.thread,
             waiter.reader,
+            rest,
             &mut wait.contentions,
         );
     }

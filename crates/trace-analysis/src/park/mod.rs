@@ -32,6 +32,7 @@ pub(crate) use synchronizer::Synchronizer;
 use crate::contention::Wait;
 use crate::counter::Counters;
 use crate::entity::Entities;
+use crate::last_events::TraceEnd;
 use crate::rearranger::Rearranger;
 use code::{Code, CodeTable};
 use dispatcher::ParkDispatcher;
@@ -103,8 +104,8 @@ impl Parks {
         }
     }
 
-    /// No more events.
-    pub(crate) fn finish(mut self, sink: &mut Sink<'_>) {
+    /// No more events: waits that have not ended go to `sink` as such.
+    pub(crate) fn finish(mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
         for end in self.permits.give_up_all() {
             self.arrive(end, sink);
         }
@@ -124,7 +125,7 @@ impl Parks {
             };
             dispatcher.dispatch(domain, step, permits, &mut sink);
         });
-        self.dispatcher.finish(sink);
+        self.dispatcher.finish(end, sink);
     }
 
     fn arrive(&mut self, (domain, sequence, event): Numbered, sink: &mut Sink<'_>) {

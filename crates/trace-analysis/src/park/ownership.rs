@@ -422,6 +422,7 @@ impl Ownership {
         end_ns: u64,
         thread: ThreadIndex,
         reader: bool,
+        rest: Owner,
         contentions: &mut Vec<Contention>,
     ) {
         let owner_of = |_, interval: &Interval| {
@@ -438,16 +439,57 @@ impl Ownership {
                 owner => owner,
             }
         };
-        let rest = Owner::Unknown(self.why_unknown());
         self.timeline
             .split(wait, end_ns, owner_of, rest, contentions);
     }
 
     /// Up to when the owners are known, for a wait that has not ended.
-    pub(super) fn last_boundary_ns(&self, wait: Start) -> u64 {
-        let seen = self.timeline.seen_from(wait.position);
-        let last_ns = seen.map(|(_, interval)| interval.end_ns).max();
-        last_ns.unwrap_or(0)
+    pub(super) fn known_until_ns(&self, wait: Start) -> u64 {
+        self.timeline.known_until_ns(wait)
+    }
+
+    /// Events are lost since, it is not known whose: the wait may have ended.
+    pub(super) fn loses_since(&self, wait: Start) -> bool {
+        self.timeline.loses_since(wait)
+    }
+
+    /// The thread that has the lock when there are no more events, if they tell.
+    pub(super) fn holder(&self) -> Option<ThreadIndex> {
+        if !self.waking.is_empty() {
+            return None;
+        }
+        match self.owner_state {
+            OwnerState::Held {
+                by: Some(by),
+                woken,
+            } => Some(by).filter(|&by| woken.is_none_or(|woken| woken.thread == by)),
+            // It does not wait any more, and nobody else was seen to have it.
+            OwnerState::Held {
+                by: None,
+                woken: Some(woken),
+            } => Some(woken.thread).filter(|_| self.knows_owner && !woken.reader),
+            OwnerState::Free { next } => next,
+            _ => None,
+        }
+    }
+
+    /// Why the owner since the last boundary is not known, for a wait that has not
+    /// ended.
+    pub(super) fn why_holder_unknown(&self) -> UnknownOwner {
+        match self.why_unknown() {
+            reason @ (UnknownOwner::Lost | UnknownOwner::Readers) => reason,
+            _ => UnknownOwner::TraceEnded,
+        }
+    }
+
+    /// The thread that has the lock will not release it any more.
+    pub(super) fn never_released(&mut self, holder: Owner) {
+        if let Some(unreleased) = self.unreleased
+            && unreleased.until.is_none()
+            && is_by(holder, unreleased.thread)
+        {
+            self.correct(unreleased.first, self.timeline.end(), Some(holder));
+        }
     }
 
     /// Ends an interval, and begins the next one.
@@ -524,7 +566,7 @@ impl Ownership {
     }
 
     /// Why the owner since the last boundary is not known.
-    fn why_unknown(&self) -> UnknownOwner {
+    pub(super) fn why_unknown(&self) -> UnknownOwner {
         match self.owner_state {
             OwnerState::Lost => UnknownOwner::Lost,
             OwnerState::Free { .. } => UnknownOwner::HandOff,

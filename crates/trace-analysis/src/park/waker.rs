@@ -70,6 +70,8 @@ impl WaitForWaker {
         wait.start_ns = self.start_ns;
         wait.duration_ns = end_ns - self.start_ns;
         wait.safepoint_ns = woken.end.safepoint_ns;
+        wait.ended = true;
+        wait.holder = None;
         wait.contentions.clear();
 
         let mut add = |start_ns: u64, until_ns: u64, owner| {

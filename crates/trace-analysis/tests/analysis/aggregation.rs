@@ -78,7 +78,7 @@ Lock@2: 14 ns, 2 contentions, 1 waits, at most 14 ns
     );
     assert_eq!(totals.all.duration_ns, 115 + 14);
     assert_eq!(totals.all.waits, 3);
-    assert_eq!(totals.unknown_owner_ns, [24, 0, 0, 0, 0, 0]);
+    assert_eq!(totals.unknown_owner_ns, [24, 0, 0, 0, 0, 0, 0]);
     assert_eq!(totals.safepoint_ns, 2);
 }
 

@@ -6,8 +6,8 @@ use tempfile::NamedTempFile;
 use trace_analysis::{Counter, Limits};
 use trace_format::{
     ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event,
-    FileHeader, ForwardRef, ForwardResolved, LockDescription, LockId, PARK_DOMAINS, SegmentEncoder,
-    ThreadId,
+    FileHeader, ForwardRef, ForwardResolved, LockDescription, LockId, LockOwner, PARK_DOMAINS,
+    SegmentEncoder, ThreadId,
 };
 
 use crate::found;
@@ -38,6 +38,7 @@ fn chunk(wait: u64) -> Vec<(ThreadId, Event<'static>)> {
                 time_ns,
                 chain: chain_id("b"),
                 after_wait: false,
+                owner: LockOwner::NotKnown,
             }),
         ),
         (

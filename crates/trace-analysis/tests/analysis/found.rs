@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{
-    Analysis, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata, Owner, TraceFile,
-    TraceSummary, Wait, WaitKind,
+    Analysis, BlockedThread, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata, Owner,
+    StillBlocked, TraceFile, TraceSummary, Wait, WaitKind,
 };
 use trace_format::{Event, ThreadId};
 
@@ -14,15 +14,15 @@ use crate::script;
 
 /// Analyzes `events` in the given order.
 pub(crate) fn analyze(events: &[(ThreadId, Event<'_>)], limits: Limits) -> Analyzed {
-    let mut waits = Vec::new();
-    let mut on_wait = |wait: &Wait, entities: &Entities| waits.push(FoundWait::new(wait, entities));
+    let mut found = Found::default();
+    let mut on_wait = |wait: &Wait, entities: &Entities| found.add(wait, entities);
     let mut analysis = Analysis::new(limits);
     let mut trace = analysis.begin_trace(metadata(events));
     for (thread, event) in events {
         trace.event(*thread, event, &mut on_wait);
     }
     let counters = trace.finish(&mut on_wait);
-    Analyzed { waits, counters }
+    found.into_analyzed(counters, analysis.entities())
 }
 
 /// The names that scripts use, and what `events` describe.
@@ -36,21 +36,60 @@ pub(crate) fn metadata(events: &[(ThreadId, Event<'_>)]) -> Metadata {
 
 /// Analyzes a trace file.
 pub(crate) fn analyze_file(path: &Path, limits: Limits) -> (Analyzed, TraceSummary) {
-    let mut waits = Vec::new();
-    let on_wait = |wait: &Wait, entities: &Entities| waits.push(FoundWait::new(wait, entities));
+    let mut found = Found::default();
+    let on_wait = |wait: &Wait, entities: &Entities| found.add(wait, entities);
     let mut analysis = Analysis::new(limits);
     let summary = TraceFile::open(path)
         .expect("a trace")
         .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
         .expect("readable");
     let counters = summary.counters.clone();
-    (Analyzed { waits, counters }, summary)
+    let deadlocks = summary.still_blocked.deadlocks();
+    assert_eq!(deadlocks, found.still_blocked.deadlocks());
+    (found.into_analyzed(counters, analysis.entities()), summary)
 }
 
 /// What the analysis found.
 pub(crate) struct Analyzed {
+    /// Waits that ended.
     pub(crate) waits: Vec<FoundWait>,
+    /// Waits that had not ended.
+    pub(crate) open: Vec<FoundWait>,
+    /// Names of the threads in each cycle.
+    pub(crate) deadlocks: Vec<Vec<String>>,
     pub(crate) counters: Counters,
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Found {
+    waits: Vec<FoundWait>,
+    open: Vec<FoundWait>,
+    still_blocked: StillBlocked,
+}
+
+impl Found {
+    fn add(&mut self, wait: &Wait, entities: &Entities) {
+        self.still_blocked.add(wait);
+        let waits = if wait.ended {
+            &mut self.waits
+        } else {
+            &mut self.open
+        };
+        waits.push(FoundWait::new(wait, entities));
+    }
+
+    fn into_analyzed(self, counters: Counters, entities: &Entities) -> Analyzed {
+        let name = |blocked: &BlockedThread| entities.thread(blocked.thread).name.to_string();
+        let deadlocks = self.still_blocked.deadlocks().into_iter();
+        let deadlocks = deadlocks.map(|deadlock| deadlock.threads.iter().map(name).collect());
+        Analyzed {
+            waits: self.waits,
+            open: self.open,
+            deadlocks: deadlocks.collect(),
+            counters,
+        }
+    }
 }
 
 /// A wait with names in place of entities.
@@ -65,6 +104,8 @@ pub(crate) struct FoundWait {
     pub(crate) end_ns: u64,
     pub(crate) safepoint_ns: u64,
     pub(crate) parts: Vec<Part>,
+    /// Of a wait that had not ended.
+    pub(crate) holder: Option<String>,
 }
 
 /// A contention with names in place of entities.
@@ -103,6 +144,7 @@ impl FoundWait {
             end_ns: wait.start_ns + wait.duration_ns,
             safepoint_ns: wait.safepoint_ns,
             parts: parts.collect(),
+            holder: wait.holder.map(|(holder, _)| thread(holder)),
         }
     }
 }
@@ -134,6 +176,9 @@ impl fmt::Display for FoundWait {
                 Err(reason) => write!(f, "<{reason}>")?,
             }
         }
-        Ok(())
+        match &self.holder {
+            Some(holder) => write!(f, "; held by {holder}"),
+            None => Ok(()),
+        }
     }
 }

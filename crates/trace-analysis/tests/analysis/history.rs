@@ -12,6 +12,10 @@ pub(crate) struct History {
     pub(crate) holds: Vec<Hold>,
     /// Waits that ended.
     pub(crate) waits: Vec<TrueWait>,
+    /// Waits that had not ended.
+    pub(crate) open: Vec<OpenWait>,
+    /// Threads could act while another one released a monitor.
+    pub(crate) races: bool,
 }
 
 /// An event and when it was written.
@@ -63,6 +67,18 @@ pub(crate) struct TrueWait {
     pub(crate) enter: u64,
     /// Number of the entered event.
     pub(crate) entered: u64,
+}
+
+/// A thread still waited when the program ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenWait {
+    pub(crate) object: usize,
+    pub(crate) thread: ThreadId,
+    pub(crate) start_ns: u64,
+    /// The thread that held the lock.
+    pub(crate) holder: Option<ThreadId>,
+    /// An event shows that.
+    pub(crate) holder_seen: bool,
 }
 
 impl Hold {

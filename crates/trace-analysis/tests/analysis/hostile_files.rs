@@ -10,8 +10,8 @@ use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, Selection, 
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered,
     ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, JavaThreadId,
-    LockDescription, LockId, LockRetired, LostEvents, LostNumber, MethodDescription, MethodId,
-    SegmentEncoder, ThreadId, ThreadRename, ThreadStart,
+    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumber, MethodDescription,
+    MethodId, SegmentEncoder, StackRange, ThreadId, ThreadRename, ThreadStart,
 };
 
 /// Numbers near the bounds of their type.
@@ -46,6 +46,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                     time_ns,
                     chain: ChainId(chain),
                     after_wait,
+                    owner: LockOwner::NotKnown,
                 })
             }),
         (lock.clone(), sequence.clone(), number(), number()).prop_map(
@@ -117,7 +118,8 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (number(), number()).prop_map(|(time_ns, java_id)| Event::ThreadStart(ThreadStart {
             time_ns,
             java_id: JavaThreadId(java_id),
-            name: "T"
+            name: "T",
+            stack: StackRange::default(),
         })),
         number().prop_map(|java_id| Event::ThreadRename(ThreadRename {
             java_id: JavaThreadId(java_id),

@@ -14,4 +14,5 @@ mod retirement;
 mod script;
 mod simulator;
 mod small_traces;
+mod still_blocked;
 mod truth;

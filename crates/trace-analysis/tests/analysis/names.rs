@@ -6,7 +6,7 @@ use trace_analysis::{
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, Event, Frame, JavaThreadId, LoaderId, LockDescription, LockId,
-    MethodDescription, MethodId, PARK_DOMAINS, ThreadId, ThreadStart,
+    LockOwner, MethodDescription, MethodId, PARK_DOMAINS, StackRange, ThreadId, ThreadStart,
 };
 
 use crate::{park::script as park_script, script};
@@ -28,6 +28,7 @@ fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
             time_ns,
             chain: ChainId(chain),
             after_wait: false,
+            owner: LockOwner::NotKnown,
         });
         let exit = Event::ContendedExit(ContendedExit {
             lock: LOCK,
@@ -187,6 +188,7 @@ fn start(java_id: u64, name: &'static str) -> Event<'static> {
         time_ns: 0,
         java_id: JavaThreadId(java_id),
         name,
+        stack: StackRange::default(),
     })
 }
 

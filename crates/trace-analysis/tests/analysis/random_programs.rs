@@ -44,6 +44,7 @@ pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value =
         threads,
         objects,
         races,
+        deadlocks: false,
     })
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
 /// What holds for every analysis.
 pub(crate) fn assert_conserved(analyzed: &Analyzed) -> Result<(), TestCaseError> {
     prop_assert_eq!(analyzed.counters.value(Counter::UnbalancedWaits), 0);
-    for wait in &analyzed.waits {
+    for wait in analyzed.waits.iter().chain(&analyzed.open) {
         let mut at_ns = wait.start_ns;
         for part in &wait.parts {
             prop_assert_eq!(part.start_ns, at_ns, "gap in {}", wait);
@@ -77,6 +78,21 @@ pub(crate) fn assert_conserved(analyzed: &Analyzed) -> Result<(), TestCaseError>
 pub(crate) fn sorted(mut waits: Vec<FoundWait>) -> Vec<FoundWait> {
     waits.sort();
     waits
+}
+
+/// Each blocked thread, its lock, and who holds that, if known.
+fn sorted_blocked(analyzed: &Analyzed) -> Vec<truth::Blocked> {
+    let blocked = analyzed.open.iter().map(truth::Blocked::found);
+    let mut blocked: Vec<_> = blocked.collect();
+    blocked.sort();
+    blocked
+}
+
+fn sorted_cycles(cycles: &[Vec<String>]) -> Vec<Vec<String>> {
+    let mut cycles = cycles.to_vec();
+    cycles.iter_mut().for_each(|threads| threads.sort());
+    cycles.sort();
+    cycles
 }
 
 /// Analyzes what arrived as a file.
@@ -143,6 +159,41 @@ proptest! {
         let mut known = Known::new(&arrived.events());
         known.all_considered = analyzed.counters.value(Counter::GapsSkippedEarly) == 0;
         truth::assert_true(&analyzed, &history, &known)?;
+    }
+
+    /// Where nothing is lost, every thread that is still blocked is found, and who
+    /// blocks it if anybody saw that; so is every deadlock.
+    #[test]
+    fn open_waits_are_the_truth(
+        (rules, actions, delivery) in (rules(Just(false)), actions(), delivery(0)),
+    ) {
+        let history = simulate(Rules { deadlocks: true, ..rules }, &actions);
+        let arrived = delivery.deliver(&history.events);
+        let analyzed = analyze_arrived(&arrived, Limits::default())?;
+        assert_conserved(&analyzed)?;
+        prop_assert_eq!(sorted_blocked(&analyzed), truth::blocked(&history));
+        prop_assert_eq!(sorted_cycles(&analyzed.deadlocks), truth::deadlocks(&history));
+    }
+
+    /// Whatever races of the JVM hide, and wherever the trace of each thread is cut
+    /// off: who is said to hold a lock does, and a deadlock is one.
+    #[test]
+    fn no_deadlock_is_invented(
+        (rules, actions, delivery, cuts) in
+            (rules(any::<bool>()), actions(), delivery(0), vec(0..=100usize, 7)),
+    ) {
+        let mut history = simulate(Rules { deadlocks: true, ..rules }, &actions);
+        let whole = analyze_arrived(&delivery.deliver(&history.events), Limits::default())?;
+        assert_conserved(&whole)?;
+        truth::assert_holders(&whole, &history)?;
+        truth::assert_deadlocked(&whole, &history)?;
+
+        for (events, cut) in history.events.iter_mut().zip(cuts) {
+            events.truncate(events.len() * cut / 100);
+        }
+        let torn = analyze_arrived(&delivery.deliver(&history.events), Limits::default())?;
+        assert_conserved(&torn)?;
+        truth::assert_deadlocked(&torn, &history)?;
     }
 
     /// With clocks that disagree, the analysis follows the rules of blame.

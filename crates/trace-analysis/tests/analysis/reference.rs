@@ -151,6 +151,7 @@ fn wait_at(
         end_ns,
         safepoint_ns,
         parts,
+        holder: None,
     })
 }
 

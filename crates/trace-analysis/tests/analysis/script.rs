@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame, JavaThreadId,
-    LoaderId, LockDescription, LockId, LockRetired, LostNumber, MethodDescription, MethodId,
-    PARK_DOMAINS, ThreadId, ThreadStart,
+    LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumber, MethodDescription,
+    MethodId, PARK_DOMAINS, StackRange, ThreadId, ThreadStart,
 };
 
 /// A number that was taken but whose event is not in the trace.
@@ -18,6 +18,8 @@ pub(crate) const MISSING: &str = "missing";
 /// 10 T2 enter b          thread 2 begins to wait, in method b
 /// 10 T2 reenter b        the same, after Object.wait
 /// 50 T1 exit a           thread 1, holding the lock in method a, releases it
+/// 10 T2 enter b by:T1    the same; it sees that thread 1 has the lock
+/// 10 T2 enter b by:s1    the same; it sees an address on the stack of thread 1
 /// 50 T1 exit ->7         the same with a forward reference
 /// 90 T1 resolve 7 a      which was to method a
 /// 60 T2 entered          thread 2 acquires the lock
@@ -68,6 +70,7 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
                     time_ns,
                     chain: chain_id(arguments[0]),
                     after_wait: verb == "reenter",
+                    owner: owner_named(arguments.get(1)),
                 }),
                 "entered" => Event::ContendedEntered(ContendedEntered {
                     lock,
@@ -96,6 +99,19 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
     events
 }
 
+/// `by:T3` is thread 3, `by:s3` an address on its stack.
+fn owner_named(word: Option<&&str>) -> LockOwner {
+    let Some(word) = word else {
+        return LockOwner::NotKnown;
+    };
+    let owner = word.strip_prefix("by:").expect("an owner");
+    let thread = ThreadId(owner[1..].parse().expect("a thread"));
+    match &owner[..1] {
+        "s" => LockOwner::OnStack(stack_of(thread).lowest),
+        _ => LockOwner::Thread(thread),
+    }
+}
+
 /// Lock *n* is the object with identity hash code *n* of class `Lock`.
 fn description(lock: LockId) -> Event<'static> {
     Event::LockDescription(LockDescription {
@@ -116,6 +132,14 @@ fn forward_ref(number: &str) -> ForwardRef {
     ForwardRef(number.parse().expect("a reference"))
 }
 
+/// The stack of a thread.
+pub(crate) fn stack_of(thread: ThreadId) -> StackRange {
+    StackRange {
+        lowest: (u64::from(thread.0) + 1) << 16,
+        size: 1 << 12,
+    }
+}
+
 /// Describes threads `T0` to `T9`, class `Lock`, and the methods and chains `a`
 /// to `z`.
 pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
@@ -129,6 +153,7 @@ pub(crate) fn metadata_events() -> Vec<(ThreadId, Event<'static>)> {
                 time_ns,
                 java_id,
                 name,
+                stack: stack_of(ThreadId(thread)),
             }),
         )
     });

@@ -9,9 +9,9 @@
 mod enter;
 mod release;
 
-use trace_format::{ChainId, Event, ForwardRef, LockId, LockRetired, PARK_DOMAINS};
+use trace_format::{ChainId, Event, ForwardRef, LockId, LockRetired, PARK_DOMAINS, ThreadId};
 
-use crate::history::{Exit, History, Written};
+use crate::history::{Exit, History, OpenWait, Written};
 
 /// One step of a program: a thread is scheduled, and does what it can.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct Rules {
     /// number and the release, after a release that saw nobody queued, and
     /// between an acquisition and its number.
     pub(crate) races: bool,
+    /// Threads enter monitors in any order.
+    pub(crate) deadlocks: bool,
 }
 
 /// The chain of code that re-acquires a monitor in `Object.wait`.
@@ -53,6 +55,9 @@ struct Monitor {
 
 #[derive(Clone, Copy, Debug)]
 struct Owner {
+    thread: usize,
+    /// Some thread that failed to enter has written who owns the monitor.
+    seen: bool,
     since_ns: u64,
     /// Number of the entered event.
     entered: Option<u64>,
@@ -142,6 +147,7 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
         next_forward_ref: ForwardRef(1),
         history: History {
             events: vec![Vec::new(); threads + 1],
+            races: rules.races,
             ..History::default()
         },
     };
@@ -151,6 +157,7 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
         simulator.act(action);
     }
     simulator.write_what_has_a_number();
+    simulator.note_open_waits();
     simulator.history
 }
 
@@ -225,11 +232,13 @@ impl Simulator {
         self.regions[thread].iter().any(|region| region.0 == object)
     }
 
-    /// Monitors are entered in order, so that nobody deadlocks, or recursively.
+    /// Monitors are entered in order, so that nobody deadlocks if that is not wanted,
+    /// or recursively.
     fn may_enter(&self, thread: usize, object: usize) -> bool {
         let regions = &self.regions[thread];
         let recursions = regions.iter().filter(|region| region.0 == object).count();
-        regions.iter().all(|region| region.0 <= object) && recursions < 3
+        let in_order = regions.iter().all(|region| region.0 <= object);
+        (in_order || self.rules.deadlocks) && recursions < 3
     }
 
     /// Moves the threads that wait longest from the wait set to the queue.
@@ -273,6 +282,30 @@ impl Simulator {
             self.write(jvm, Event::LockRetired(LockRetired { lock, sequence }));
         }
         self.monitors[object] = Monitor::default();
+    }
+
+    fn note_open_waits(&mut self) {
+        for (thread, activity) in (0..).map(ThreadId).zip(&self.activities) {
+            let Activity::Blocked { wish, enter } = *activity else {
+                continue;
+            };
+            let monitor = &self.monitors[wish.object];
+            self.history.open.push(OpenWait {
+                object: wish.object,
+                thread,
+                start_ns: enter.time_ns,
+                holder: monitor.owner.map(|owner| ThreadId(owner.thread as u32)),
+                holder_seen: monitor
+                    .owner
+                    .is_some_and(|owner| owner.seen || owner.entered.is_some()),
+            });
+        }
+    }
+
+    /// A thread has written that it waits for the monitor.
+    fn has_contenders(&self, object: usize) -> bool {
+        let contends = |activity: &Activity| matches!(activity, Activity::Blocked { wish, .. } if wish.object == object);
+        self.activities.iter().any(contends)
     }
 
     fn next_sequence(&mut self, object: usize) -> (LockId, u64) {

@@ -311,21 +311,6 @@ fn second_enter_replaces_a_wait_that_never_ended() {
 }
 
 #[test]
-fn open_waits_are_counted_up_to_the_last_boundary() {
-    let counters = check(
-        "
-        10 T2 enter b
-        15 T3 enter c
-        20 T1 exit a
-        30 T4 enter d
-        ",
-        "",
-    );
-    assert_eq!(counters.value(Counter::OpenWaits), 3);
-    assert_eq!(counters.value(Counter::OpenWaitsNs), 10 + 5);
-}
-
-#[test]
 fn retired_lock_is_forgotten_and_its_object_recognized() {
     let mut events = script::parse(
         "

@@ -9,7 +9,7 @@ use trace_format::{
 };
 
 use crate::found::{Analyzed, FoundWait, Part};
-use crate::history::{History, Hold, TrueWait};
+use crate::history::{History, Hold, OpenWait, TrueWait};
 
 /// Numbers and references of the events that arrived.
 pub(crate) struct Known {
@@ -108,6 +108,7 @@ pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
             end_ns: wait.end_ns,
             safepoint_ns: wait.safepoint_ns,
             parts,
+            holder: None,
         }
     });
     found.collect()
@@ -403,4 +404,103 @@ fn lock(wait: &TrueWait, known: &Known) -> String {
     } else {
         format!("<lock #{} not described>", wait.lock)
     }
+}
+
+/// A thread that is still blocked: name, lock, begin, and who holds the lock, if known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Blocked(String, String, u64, Option<String>);
+
+impl Blocked {
+    pub(crate) fn found(wait: &FoundWait) -> Self {
+        Self(
+            wait.thread.clone(),
+            wait.lock.clone(),
+            wait.start_ns,
+            wait.holder.clone(),
+        )
+    }
+
+    fn of(wait: &OpenWait, holder: Option<ThreadId>) -> Self {
+        Self(
+            name(wait.thread),
+            format!("Lock@{:x}", wait.object + 1),
+            wait.start_ns,
+            holder.map(name),
+        )
+    }
+}
+
+/// The threads that are still blocked, where nothing is lost.
+pub(crate) fn blocked(history: &History) -> Vec<Blocked> {
+    let seen = |wait: &OpenWait| wait.holder.filter(|_| wait.holder_seen);
+    let open = history.open.iter();
+    let mut blocked: Vec<_> = open.map(|wait| Blocked::of(wait, seen(wait))).collect();
+    blocked.sort();
+    blocked
+}
+
+/// The threads of each cycle whose holders were seen.
+pub(crate) fn deadlocks(history: &History) -> Vec<Vec<String>> {
+    let next = |thread: ThreadId| {
+        let wait = history.open.iter().find(|wait| wait.thread == thread)?;
+        wait.holder.filter(|_| wait.holder_seen)
+    };
+    let mut cycles = BTreeSet::new();
+    for wait in &history.open {
+        let path = std::iter::successors(next(wait.thread), |&thread| next(thread));
+        let mut path: Vec<_> = path.take(history.open.len()).collect();
+        if let Some(end) = path.iter().position(|&thread| thread == wait.thread) {
+            path.truncate(end + 1);
+            let mut names: Vec<_> = path.into_iter().map(name).collect();
+            names.sort();
+            cycles.insert(names);
+        }
+    }
+    cycles.into_iter().collect()
+}
+
+/// The thread holds what another one waits for, or was releasing it when that looked:
+/// the event of that release has an earlier number, or there is none.
+fn holds(history: &History, wait: &OpenWait, thread: &str) -> bool {
+    let was_releasing = history.holds.iter().any(|hold| {
+        hold.object == wait.object
+            && name(hold.thread) == thread
+            && hold.end_ns >= wait.start_ns
+            && history.races
+    });
+    wait.holder.is_some_and(|holder| name(holder) == thread) || was_releasing
+}
+
+/// Every cycle that was found is one.
+pub(crate) fn assert_deadlocked(
+    analyzed: &Analyzed,
+    history: &History,
+) -> Result<(), TestCaseError> {
+    for cycle in &analyzed.deadlocks {
+        for (thread, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+            let mut open = history.open.iter();
+            let truth = open.find(|wait| name(wait.thread) == *thread);
+            prop_assert!(
+                truth.is_some_and(|wait| holds(history, wait, next)),
+                "{} in {:?}",
+                thread,
+                cycle
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Nothing is lost: whoever is said to be blocked is, by the thread that is said to
+/// hold the lock.
+pub(crate) fn assert_holders(analyzed: &Analyzed, history: &History) -> Result<(), TestCaseError> {
+    for wait in &analyzed.open {
+        let Blocked(thread, _, start_ns, claimed) = Blocked::found(wait);
+        let mut open = history.open.iter();
+        let truth = open.find(|open| name(open.thread) == thread && open.start_ns == start_ns);
+        let truth = truth.ok_or_else(|| TestCaseError::fail(format!("not blocked: {wait}")))?;
+        let is_true = claimed.is_none_or(|claimed| holds(history, truth, &claimed));
+        prop_assert!(is_true, "wrong holder: {}", wait);
+    }
+    Ok(())
 }

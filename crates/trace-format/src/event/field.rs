@@ -1,6 +1,6 @@
 //! The fields of events by name, for whoever shows or compares events of any type.
 
-use crate::event::{Blocker, ChainRef, Frame, ParkEndReason, ParkTimeout};
+use crate::event::{Blocker, ChainRef, Frame, LockOwner, ParkEndReason, ParkTimeout, StackRange};
 use crate::id::{ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit};
 
 /// The value of a field of an event.
@@ -22,6 +22,10 @@ pub enum FieldValue<'a> {
     Timeout(ParkTimeout),
     /// Why a thread parks no longer.
     Reason(ParkEndReason),
+    /// Who owned a lock.
+    Owner(LockOwner),
+    /// The memory of a stack.
+    Stack(StackRange),
 }
 
 /// Declares what values of fields are made of.
@@ -46,6 +50,8 @@ values! {
     Blocker: Blocker => |&blocker| blocker;
     Timeout: ParkTimeout => |&timeout| timeout;
     Reason: ParkEndReason => |&reason| reason;
+    Owner: LockOwner => |&owner| owner;
+    Stack: StackRange => |&stack| stack;
 }
 
 /// Declares what an event carries. The names of its fields are those in the code.

@@ -1,7 +1,7 @@
 //! The events of contended monitors.
 
 use super::field::payload;
-use crate::id::{ChainId, ClassId, ForwardRef, LockId};
+use crate::id::{ChainId, ClassId, ForwardRef, LockId, ThreadId};
 
 /// How an exit event names the call chain of the code that held the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,19 @@ payload! {
     }
 }
 
+/// Who owned a lock at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LockOwner {
+    /// Nobody, or it could not be told.
+    #[default]
+    NotKnown,
+    /// This thread.
+    Thread(ThreadId),
+    /// The thread whose [stack](crate::ThreadStart::stack) has this address: it
+    /// locked the object on its stack, before anybody contended for it.
+    OnStack(u64),
+}
+
 payload! {
     /// The writer failed to acquire the lock and is about to block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +60,11 @@ payload! {
         pub chain: ChainId,
         /// The lock is being re-acquired after `Object.wait`.
         pub after_wait: bool,
+        /// The thread that owned the lock at some moment after the number was taken.
+        /// If it releases the lock later, that has an event, unless it had decided
+        /// before the number was taken that nobody needs one. Not known before
+        /// version 4.
+        pub owner: LockOwner,
     }
 }
 

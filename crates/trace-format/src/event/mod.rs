@@ -15,11 +15,11 @@ pub use code::{
 pub use field::FieldValue;
 pub use lock::{
     ChainRef, ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, LockDescription,
-    LockRetired,
+    LockOwner, LockRetired,
 };
 pub use loss::{LostEvents, LostNumber};
 pub use park::{Blocker, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark};
-pub use thread::{ThreadEnd, ThreadRename, ThreadStart};
+pub use thread::{StackRange, ThreadEnd, ThreadRename, ThreadStart};
 
 use crate::id::LockId;
 

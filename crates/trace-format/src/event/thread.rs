@@ -3,6 +3,23 @@
 use super::field::payload;
 use crate::id::JavaThreadId;
 
+/// The memory of a thread's stack. No two threads have the same memory at the same
+/// time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StackRange {
+    /// The lowest address.
+    pub lowest: u64,
+    /// How many bytes; 0 if the stack is not known.
+    pub size: u64,
+}
+
+impl StackRange {
+    /// Returns whether the address is on the stack.
+    pub fn contains(&self, address: u64) -> bool {
+        address.wrapping_sub(self.lowest) < self.size
+    }
+}
+
 payload! {
     /// The writer thread started, attached, or was first seen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +30,8 @@ payload! {
         pub java_id: JavaThreadId,
         /// The thread's name.
         pub name: &'a str,
+        /// Its stack. Not known before version 4.
+        pub stack: StackRange,
     }
 }
 

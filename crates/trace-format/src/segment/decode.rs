@@ -2,13 +2,15 @@
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::{self, ParkState};
-use super::{kind, other};
+use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockRetired,
-    LostEvents, LostNumber, MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
+    ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockOwner,
+    LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired, StackRange, ThreadEnd,
+    ThreadRename, ThreadStart,
 };
-use crate::id::{ClassId, ForwardRef};
+use crate::file::VERSION;
+use crate::id::{ClassId, ForwardRef, ThreadId};
 use crate::wire::ByteReader;
 
 /// A segment or a payload is not as its layout demands.
@@ -51,6 +53,7 @@ pub enum Malformed {
 pub struct SegmentDecoder<'a> {
     input: ByteReader<'a>,
     len: usize,
+    version: u16,
     previous_time_ns: u64,
     previous_forward_ref: ForwardRef,
     parks: ParkState,
@@ -58,11 +61,18 @@ pub struct SegmentDecoder<'a> {
 }
 
 impl<'a> SegmentDecoder<'a> {
-    /// Creates a decoder of the whole segment `bytes`.
+    /// Creates a decoder of the whole segment `bytes`, written in the present version.
     pub fn new(bytes: &'a [u8]) -> Self {
+        Self::of_version(VERSION, bytes)
+    }
+
+    /// A decoder of the whole segment `bytes`, written in this version of the
+    /// format.
+    pub fn of_version(version: u16, bytes: &'a [u8]) -> Self {
         Self {
             input: ByteReader::new(bytes),
             len: bytes.len(),
+            version,
             previous_time_ns: 0,
             previous_forward_ref: ForwardRef::NONE,
             parks: ParkState::NEW,
@@ -112,6 +122,7 @@ impl<'a> SegmentDecoder<'a> {
                         time_ns,
                         chain,
                         after_wait: false,
+                        owner: self.owner()?,
                     })
                 }
                 kind::ENTER_AFTER_WAIT => {
@@ -122,6 +133,7 @@ impl<'a> SegmentDecoder<'a> {
                         time_ns,
                         chain,
                         after_wait: true,
+                        owner: self.owner()?,
                     })
                 }
                 kind::ENTERED => Event::ContendedEntered(ContendedEntered {
@@ -191,6 +203,7 @@ impl<'a> SegmentDecoder<'a> {
                 time_ns: self.time_ns()?,
                 java_id: self.input.number()?,
                 name: self.input.text()?,
+                stack: self.stack()?,
             }),
             other::THREAD_RENAME => Event::ThreadRename(ThreadRename {
                 java_id: self.input.number()?,
@@ -260,6 +273,36 @@ impl<'a> SegmentDecoder<'a> {
             frames,
             truncated,
         }))
+    }
+
+    /// Enters name the owner, and threads their stacks.
+    fn has_owners(&self) -> bool {
+        self.version >= 4
+    }
+
+    #[inline]
+    fn owner(&mut self) -> Result<LockOwner, Malformed> {
+        if !self.has_owners() {
+            return Ok(LockOwner::NotKnown);
+        }
+        Ok(match self.input.varint()? {
+            owner::NOT_KNOWN => LockOwner::NotKnown,
+            owner::ON_STACK => LockOwner::OnStack(self.input.varint()?),
+            thread => {
+                let thread = u32::try_from(thread - owner::BEFORE_THREADS);
+                LockOwner::Thread(ThreadId(thread.map_err(|_| Malformed::TooLarge)?))
+            }
+        })
+    }
+
+    fn stack(&mut self) -> Result<StackRange, Malformed> {
+        if !self.has_owners() {
+            return Ok(StackRange::default());
+        }
+        Ok(StackRange {
+            lowest: self.input.varint()?,
+            size: self.input.varint()?,
+        })
     }
 
     #[inline]

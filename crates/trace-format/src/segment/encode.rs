@@ -4,13 +4,13 @@ use std::mem;
 
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::ParkState;
-use super::{kind, other};
+use super::{kind, other, owner};
 use crate::event::{
-    ChainDescription, ChainRef, ChainRetired, ClassDescription, Event, ForwardResolved, Frame,
-    LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, MethodRetired,
-    ThreadEnd, ThreadRename, ThreadStart,
+    ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, Event,
+    ForwardResolved, Frame, LoaderUnload, LockDescription, LockOwner, LockRetired, LostEvents,
+    MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
 };
-use crate::id::{ChainId, ForwardRef, LockId};
+use crate::id::{ChainId, ForwardRef, LockId, ThreadId};
 use crate::wire::ByteWriter;
 
 /// The event needs more bytes than are left; nothing has changed.
@@ -81,19 +81,7 @@ impl SegmentEncoder {
     /// [`DoesNotFit`] if `bytes` has no room for the event.
     pub fn encode(&mut self, bytes: &mut [u8], event: &Event<'_>) -> Result<(), DoesNotFit> {
         match *event {
-            Event::ContendedEnter(enter) => {
-                let numbers = (enter.lock, enter.sequence, Some(enter.time_ns));
-                let chain = Some(enter.chain.into());
-                self.lock_event(bytes, numbers, |state| {
-                    if enter.after_wait {
-                        return (kind::ENTER_AFTER_WAIT, chain);
-                    }
-                    match mem::replace(&mut state.enter_chain, enter.chain) == enter.chain {
-                        true => (kind::ENTER_SAME_CHAIN, None),
-                        false => (kind::ENTER, chain),
-                    }
-                })?;
-            }
+            Event::ContendedEnter(ref enter) => self.encode_enter(bytes, enter)?,
             Event::ContendedEntered(entered) => {
                 let numbers = (entered.lock, entered.sequence, Some(entered.time_ns));
                 self.lock_event(bytes, numbers, |_| match entered.safepoint_ns {
@@ -187,12 +175,15 @@ impl SegmentEncoder {
                 time_ns,
                 java_id,
                 name,
+                stack,
             }) => {
                 let difference = time_ns.wrapping_sub(self.previous_time_ns);
                 self.other_event(bytes, other::THREAD_START, |out| {
                     out.varint(difference)?;
                     out.varint(java_id)?;
-                    out.text(name)
+                    out.text(name)?;
+                    out.varint(stack.lowest)?;
+                    out.varint(stack.size)
                 })?;
                 self.previous_time_ns = time_ns;
             }
@@ -296,6 +287,36 @@ impl SegmentEncoder {
             Ok(())
         })?;
         self.contains_metadata = true;
+        Ok(())
+    }
+
+    #[inline]
+    fn encode_enter(&mut self, bytes: &mut [u8], enter: &ContendedEnter) -> Result<(), DoesNotFit> {
+        let (slot, mut state) = self.locks.slot_and_state(enter.lock);
+        let kind = if enter.after_wait {
+            kind::ENTER_AFTER_WAIT
+        } else if mem::replace(&mut state.enter_chain, enter.chain) == enter.chain {
+            kind::ENTER_SAME_CHAIN
+        } else {
+            kind::ENTER
+        };
+        let mut out = ByteWriter::append(bytes, self.len);
+        self.numbers(&mut out, kind, slot, enter.lock, enter.sequence, &mut state)?;
+        out.varint(enter.time_ns.wrapping_sub(self.previous_time_ns))?;
+        if kind != kind::ENTER_SAME_CHAIN {
+            out.varint(enter.chain)?;
+        }
+        match enter.owner {
+            LockOwner::NotKnown | LockOwner::Thread(ThreadId::NONE) => {
+                out.varint(owner::NOT_KNOWN)?
+            }
+            LockOwner::Thread(thread) => out.varint(u64::from(thread.0) + owner::BEFORE_THREADS)?,
+            LockOwner::OnStack(address) => {
+                out.varint(owner::ON_STACK)?;
+                out.varint(address)?;
+            }
+        }
+        self.commit(out.len(), Some(enter.time_ns), slot, enter.lock, state);
         Ok(())
     }
 

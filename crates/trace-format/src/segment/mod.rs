@@ -13,9 +13,9 @@
 //!
 //! | kind | event | then |
 //! |---|---|---|
-//! | 1 | `ContendedEnter` | lock, sequence, time, chain |
-//! | 2 | `ContendedEnter`, chain as in the slot's last 1 or 2 | lock, sequence, time |
-//! | 3 | `ContendedEnter` after wait | lock, sequence, time, chain |
+//! | 1 | `ContendedEnter` | lock, sequence, time, chain, owner |
+//! | 2 | `ContendedEnter`, chain as in the slot's last 1 or 2 | lock, sequence, time, owner |
+//! | 3 | `ContendedEnter` after wait | lock, sequence, time, chain, owner |
 //! | 4 | `ContendedEntered` without safepoint | lock, sequence, time |
 //! | 5 | `ContendedEntered` | lock, sequence, time, safepoint ns |
 //! | 6 | `ContendedExit` | lock, sequence, time, chain |
@@ -28,6 +28,9 @@
 //!
 //! | 13 | `ParkBegin` or `ParkEnd` as usual | domain, sequence, time |
 //! | 14 | `Unpark` as usual | domain, sequence, time |
+//!
+//! An owner is 0 if it is not known, the thread + 1, or 1 and then an address on
+//! the owner's stack. In versions 1 to 3 there is none.
 //!
 //! A domain stands in the place of a lock. What is behind the semicolon is there
 //! only if the flags say so. A blocker is its class and its identity hash.
@@ -60,7 +63,7 @@
 //! | 0 | `LockDescription` | lock, class, mirrored class, identity hash, monitor address |
 //! | 1 | `LockRetired` | lock, sequence |
 //! | 2 | `ForwardResolved` | reference, chain |
-//! | 3 | `ThreadStart` | time, Java id, name |
+//! | 3 | `ThreadStart` | time, Java id, name; from version 4 on, lowest address and size of the stack |
 //! | 4 | `ThreadRename` | Java id, name |
 //! | 5 | `ThreadEnd` | time |
 //! | 6 | `Class` without superclass | class, loader, name, source file, loader class |
@@ -111,6 +114,15 @@ mod kind {
     pub(super) const PARK_USUAL: u8 = 13;
     pub(super) const UNPARK_USUAL: u8 = 14;
     pub(super) const OTHER: u8 = 15;
+}
+
+/// How an enter names the owner.
+mod owner {
+    pub(super) const NOT_KNOWN: u64 = 0;
+    /// The address on its stack follows.
+    pub(super) const ON_STACK: u64 = 1;
+    /// To be added to the number of a thread, which is 1 at least.
+    pub(super) const BEFORE_THREADS: u64 = 1;
 }
 
 /// Arguments of [`kind::OTHER`]: the upper four bits of the type byte.

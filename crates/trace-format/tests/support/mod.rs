@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use trace_format::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, JavaThreadId, LoaderUnload,
-    LockDescription, LockId, LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired,
-    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentEncoder, ThreadEnd,
-    ThreadRename, ThreadStart, Unpark,
+    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumber, MethodDescription,
+    MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentEncoder,
+    StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 /// Numbers of every length, near ones often repeated.
@@ -58,17 +58,28 @@ fn chain_ref() -> impl Strategy<Value = ChainRef> {
     ]
 }
 
+fn owner() -> impl Strategy<Value = LockOwner> {
+    prop_oneof![
+        Just(LockOwner::NotKnown),
+        id().prop_map(|ThreadId(thread)| LockOwner::Thread(ThreadId(thread.max(1)))),
+        number().prop_map(LockOwner::OnStack),
+    ]
+}
+
 fn lock_event() -> impl Strategy<Value = Event<'static>> {
     let safepoint_ns = || prop_oneof![Just(0), number()];
     prop_oneof![
-        (number(), number(), number(), id(), any::<bool>()).prop_map(
-            |(lock, sequence, time_ns, chain, after_wait)| Event::ContendedEnter(ContendedEnter {
-                lock,
-                sequence,
-                time_ns,
-                chain,
-                after_wait
-            })
+        (number(), number(), number(), id(), any::<bool>(), owner()).prop_map(
+            |(lock, sequence, time_ns, chain, after_wait, owner)| {
+                Event::ContendedEnter(ContendedEnter {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                    after_wait,
+                    owner,
+                })
+            }
         ),
         (number(), number(), number(), safepoint_ns()).prop_map(
             |(lock, sequence, time_ns, safepoint_ns)| Event::ContendedEntered(ContendedEntered {
@@ -195,13 +206,14 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
         (number(), id()).prop_map(
             |(forward_ref, chain)| Event::ForwardResolved(ForwardResolved { forward_ref, chain })
         ),
-        (number(), number(), text()).prop_map(|(time_ns, java_id, name)| Event::ThreadStart(
-            ThreadStart {
+        (number(), number(), text(), number(), number()).prop_map(
+            |(time_ns, java_id, name, lowest, size)| Event::ThreadStart(ThreadStart {
                 time_ns,
                 java_id,
-                name
-            }
-        )),
+                name,
+                stack: StackRange { lowest, size },
+            })
+        ),
         (number(), text())
             .prop_map(|(java_id, name)| Event::ThreadRename(ThreadRename { java_id, name })),
         number().prop_map(|time_ns| Event::ThreadEnd(ThreadEnd { time_ns })),

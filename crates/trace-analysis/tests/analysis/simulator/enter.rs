@@ -1,11 +1,12 @@
 //! How threads acquire monitors.
 
 use trace_format::{
-    ClassId, ContendedEnter, ContendedEntered, Event, LockDescription, LockId, ThreadId,
+    ClassId, ContendedEnter, ContendedEntered, Event, LockDescription, LockId, LockOwner, ThreadId,
 };
 
 use super::{Activity, Enter, Owner, Simulator, Wish};
 use crate::history::TrueWait;
+use crate::script;
 
 impl Simulator {
     pub(super) fn spin(&mut self, thread: usize, wish: Wish, tries_left: u8) {
@@ -42,6 +43,7 @@ impl Simulator {
             time_ns,
             chain: wish.chain,
             after_wait: wish.after_wait.is_some(),
+            owner: self.see_owner(object),
         });
         self.write(thread, event);
         let safepoint_ns = self.safepoint_ns;
@@ -53,6 +55,18 @@ impl Simulator {
         self.activities[thread] = Activity::Blocked { wish, enter };
         if !self.rules.races {
             self.queue(thread, object);
+        }
+    }
+
+    fn see_owner(&mut self, object: usize) -> LockOwner {
+        let Some(owner) = &mut self.monitors[object].owner else {
+            return LockOwner::NotKnown;
+        };
+        owner.seen = true;
+        match ThreadId(owner.thread as u32) {
+            // Not a number that a tracer gives to a thread: it is on its stack.
+            ThreadId::NONE => LockOwner::OnStack(script::stack_of(ThreadId::NONE).lowest + 1),
+            thread => LockOwner::Thread(thread),
         }
     }
 
@@ -84,6 +98,8 @@ impl Simulator {
         let monitor = &mut self.monitors[wish.object];
         monitor.queue.retain(|&queued| queued != thread);
         monitor.owner = Some(Owner {
+            thread,
+            seen: false,
             since_ns: self.now_ns,
             entered: None,
         });

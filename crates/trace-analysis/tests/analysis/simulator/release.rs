@@ -1,7 +1,7 @@
 //! How threads release monitors, and wait in `Object.wait`.
 
 use trace_format::{
-    ChainId, ChainRef, ContendedExit, Event, ForwardRef, ForwardResolved, LockId, ThreadId,
+    ChainId, ChainRef, ContendedExit, Event, ForwardRef, ForwardResolved, ThreadId,
 };
 
 use super::{Activity, INSIDE_WAIT, Owner, Release, Simulator, Wish};
@@ -37,11 +37,11 @@ impl Simulator {
         }
     }
 
-    /// Takes the number of an exit event if threads are queued. None of them
-    /// needs it if the lock has no identity: they are notified, not blocked.
+    /// Takes the number of an exit event if a thread contends. Those that are
+    /// notified do not need it.
     fn take_exit_number(&mut self, release: &mut Release) {
         let object = release.object;
-        if self.monitors[object].queue.is_empty() || self.monitors[object].lock == LockId::NONE {
+        if !self.has_contenders(object) {
             return;
         }
         if release.to_wait == Some(ForwardRef::NONE) {
@@ -70,6 +70,8 @@ impl Simulator {
         let monitor = &mut self.monitors[release.object];
         if release.exit.is_none() && !monitor.queue.is_empty() && monitor.owner.is_none() {
             monitor.owner = Some(Owner {
+                thread,
+                seen: false,
                 since_ns: self.now_ns,
                 entered: None,
             });

@@ -125,7 +125,9 @@ void LockTrace::start(JavaThread* main_thread) {
                 "locktrace: %s; tracing is off, the application goes on\n", error);
     return;
   }
-  _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), os::javaTimeNanos());
+  LctStack no_stack = { 0, 0 };   // the VM thread locks no objects
+  _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), 0, no_stack,
+                                       os::javaTimeNanos());
   LockTraceBlocker::initialize(main_thread);
   LockTraceReturnBarriers::initialize();
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
@@ -158,6 +160,13 @@ LctThread* LockTrace::tracer(JavaThread* thread) {
   return tracer != NULL ? tracer : create_tracer(thread);
 }
 
+static LctStack stack_of(JavaThread* thread) {
+  LctStack stack;
+  stack.size = thread->stack_size();
+  stack.lowest = (uint64_t) (uintptr_t) thread->stack_base() - stack.size;
+  return stack;
+}
+
 LctThread* LockTrace::create_tracer(JavaThread* thread) {
   LockTraceThread* state = thread->locktrace();
   if (state->_ended) return NULL;
@@ -168,6 +177,7 @@ LctThread* LockTrace::create_tracer(JavaThread* thread) {
   state->_tracer = lct_thread_start(_runtime,
                                     known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
                                     LockTraceText::of(known ? thread->get_thread_name() : "<attaching>"),
+                                    (uint64_t) (uintptr_t) thread, stack_of(thread),
                                     os::javaTimeNanos());
   return state->_tracer;
 }

@@ -41,7 +41,15 @@ LockTraceClassInit* LockTraceClassInit::of(JavaThread* thread, ObjectMonitor* mo
 
 // Only the initializing thread itself can find this to be true, so it needs no lock.
 bool LockTraceClassInit::is_initializer() const {
-  return _purpose == initializing && _klass->is_being_initialized() && _klass->is_reentrant_initialization(_thread);
+  return awaits_initializer() && initializer() == _thread;
+}
+
+bool LockTraceClassInit::awaits_initializer() const {
+  return _purpose == initializing && _klass->is_being_initialized();
+}
+
+void* LockTraceClassInit::initializer() const {
+  return *(Thread* volatile*) ((address) _klass + in_bytes(InstanceKlass::init_thread_offset()));
 }
 
 bool LockTraceClassInit::is_new_wait() const {
@@ -51,8 +59,7 @@ bool LockTraceClassInit::is_new_wait() const {
 // The same condition as that of the loop in initialize_impl. The state changes only
 // under the lock, which the thread owns.
 bool LockTraceClassInit::goes_on() const {
-  return _purpose == initializing && _klass->is_being_initialized() && !is_initializer() &&
-         !_thread->has_pending_exception();
+  return awaits_initializer() && !is_initializer() && !_thread->has_pending_exception();
 }
 
 void LockTraceClassInit::keep(const LockTraceEnter& wait) {

@@ -28,7 +28,8 @@ class InstanceKlass;
 // an initialized class; what it does to the lock in between is no event. The
 // initializing thread's exits are, and so it is blamed. When it has to wait for the
 // lock itself, for a thread that is just about to wait, that is no event either: an
-// acquisition in the midst of the initialization would seem to be a change of owner.
+// acquisition in the midst of the initialization would seem to be a change of owner. Nor
+// is its release of the lock when the initialization has begun.
 class LockTraceClassInit : public StackObj {
  public:
   enum Purpose { linking, initializing };
@@ -43,7 +44,6 @@ class LockTraceClassInit : public StackObj {
 
   void begin(InstanceKlass* klass, Thread* thread);
   void end();
-  bool is_initializer() const;
 
  public:
   LockTraceClassInit(InstanceKlass* klass, Purpose purpose, Thread* thread)
@@ -57,6 +57,15 @@ class LockTraceClassInit : public StackObj {
   static LockTraceClassInit* of(JavaThread* thread, ObjectMonitor* monitor);
 
   InstanceKlass* klass() const { return _klass; }
+
+  // Whether the thread itself runs the static initializer.
+  bool is_initializer() const;
+
+  // Whether it is not only for the lock that the thread waits, but for the thread that
+  // runs the static initializer, and which one that is: an address that may be stale.
+  // In any state, owning the lock or not; exact for who owns it.
+  bool awaits_initializer() const;
+  void* initializer() const;
 
   // Whether a contended enter is to be written when the thread blocks on the lock.
   bool is_new_wait() const;

@@ -15,6 +15,7 @@
 #include "oops/instanceKlass.hpp"
 #include "oops/oop.inline.hpp"
 #include "runtime/atomic.inline.hpp"
+#include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
 #include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
@@ -60,6 +61,35 @@ static void describe_if_new(LctThread* tracer, JavaThread* self, ObjectMonitor* 
   lct_lock_describe(tracer, lock, klass, mirrored, (uint32_t) hash, (uint64_t) (uintptr_t) monitor);
 }
 
+// A thread or a lock on a thread's stack. Whoever has the lock of a class's initialization
+// for a moment is not who initializes the class.
+static void* owner_seen(ObjectMonitor* monitor, LockTraceClassInit* init) {
+  return init != NULL && init->awaits_initializer() ? init->initializer() : monitor->owner();
+}
+
+// Who owns the monitor, told without a lock and without stopping anybody: the owner may
+// release the monitor and end at any moment, so its memory is not looked at. Nobody if
+// there is none, or owners come and go too fast.
+static LctOwner owner_of(ObjectMonitor* monitor, LockTraceClassInit* init) {
+  const int max_tries = 3;
+  LctOwner owner = { 0, 0 };
+  for (int tries = 0; tries < max_tries; tries++) {
+    void* seen = owner_seen(monitor, init);
+    if (seen == NULL) break;
+    uint32_t number = lct_thread_number(LockTrace::runtime(), (uint64_t) (uintptr_t) seen);
+    OrderAccess::loadload();
+    // Still the owner, so the number is its own and not that of a thread that got the
+    // memory of an owner that ended.
+    if (owner_seen(monitor, init) != seen) continue;
+    owner.thread = number;
+    // A lock on the owner's stack: it had the object before somebody inflated the
+    // monitor. OwnerIsThread would tell, but is set too late and not always.
+    if (number == 0) owner.stack_address = (uint64_t) (uintptr_t) seen;
+    break;
+  }
+  return owner;
+}
+
 void LockTraceEnter::write_enter() {
   LockTraceClassInit* init = LockTraceClassInit::of(_thread, _monitor);
   if (init != NULL && !init->is_new_wait()) return;
@@ -75,7 +105,11 @@ void LockTraceEnter::write_enter() {
   jlong now_ns = os::javaTimeNanos();
   uint32_t chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
   bool after_wait = init == NULL && _thread->current_waiting_monitor() == _monitor;
-  lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait);
+  // As late as possible: who is seen now, after the number was taken, will write an
+  // event when it releases the monitor, unless it has looked for contenders already
+  // and not released the monitor yet.
+  LctOwner owner = owner_of(_monitor, init);
+  lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait, owner);
   _safepoint_ns = LockTrace::safepoint_clock(now_ns);
   _tracer = tracer;
 }
@@ -121,6 +155,9 @@ void LockTraceExit::begin(Thread* self) {
     // It has the lock only to wait for the initializer.
     if (_wait->_class_init != NULL) return;
   }
+  LockTraceClassInit* init = LockTraceClassInit::of(thread, _monitor);
+  // It goes on to be who the others wait for.
+  if (init != NULL && init->is_initializer()) return;
   LockTraceMonitor* lock = _monitor->locktrace();
   if (!LockTrace::enabled()) {
     // Nobody will resolve the reference, and it must not send each release here.

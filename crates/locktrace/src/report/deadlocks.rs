@@ -1,0 +1,208 @@
+//! Deadlocks, and the threads that were still blocked when a trace ended.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use trace_analysis::{
+    BlockedThread, Chain, ChainIndex, Deadlock, Entities, Mechanism, TraceSummary,
+};
+
+use super::Report;
+use crate::facts;
+use crate::human::{self, plural};
+use crate::name::printable;
+use crate::output::{ALARM, BOLD};
+use crate::record::{FrameRecord, LockRecord, ThreadRecord, frames};
+
+/// Adds the deadlocks of all traces, for people.
+pub(super) fn write(text: &mut String, report: &Report<'_>) {
+    for summary in report.summaries {
+        for deadlock in summary.still_blocked.deadlocks() {
+            write_deadlock(text, summary, &deadlock, report);
+        }
+    }
+}
+
+fn write_deadlock(
+    text: &mut String,
+    summary: &TraceSummary,
+    deadlock: &Deadlock,
+    report: &Report<'_>,
+) {
+    let of_trace = if report.summaries.len() > 1 {
+        format!(" in {}", summary.file.path().display())
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
+        text,
+        "{ALARM}DEADLOCK    {} block each other{of_trace}, for {} until the trace ended{ALARM:#}",
+        plural(deadlock.threads.len() as u64, "thread"),
+        human::duration(deadlock.duration_ns()),
+    );
+    for place in 0..deadlock.threads.len() {
+        write_thread(text, deadlock, place, report.entities);
+    }
+    text.push('\n');
+}
+
+fn write_thread(text: &mut String, deadlock: &Deadlock, place: usize, entities: &Entities) {
+    let blocked = &deadlock.threads[place];
+    let next = &deadlock.threads[(place + 1) % deadlock.threads.len()];
+    let is_initialization = |lock| entities.initialized_class(lock).is_some();
+    let _ = writeln!(
+        text,
+        "{BOLD}{}{BOLD:#}\n  waits for {}, {} by {}",
+        thread(blocked, entities),
+        printable(&entities.lock_label(blocked.lock)),
+        if is_initialization(blocked.lock) {
+            "run"
+        } else {
+            "held"
+        },
+        thread(next, entities),
+    );
+    write_chain(text, blocked.chain, entities);
+    let Some((lock, acquired)) = deadlock.held_by(place) else {
+        return;
+    };
+    let label = printable(&entities.lock_label(lock));
+    if is_initialization(lock) {
+        let _ = writeln!(text, "  runs {label}");
+        return;
+    }
+    let mechanism = deadlock.threads.iter().find(|other| other.lock == lock);
+    let place = place_of(acquired, mechanism.map(|other| other.mechanism), entities);
+    let _ = writeln!(text, "  holds {label}, {place}");
+    write_chain(text, acquired, entities);
+}
+
+/// What is known of where a lock was acquired.
+fn place_of(
+    acquired: ChainIndex,
+    mechanism: Option<Mechanism>,
+    entities: &Entities,
+) -> &'static str {
+    match (entities.chain(acquired), mechanism) {
+        (Chain::Known { .. }, _) => "for which it had to wait",
+        (_, Some(Mechanism::Monitor)) => {
+            "which it acquired without waiting, in one of these methods"
+        }
+        _ => "which it acquired without waiting",
+    }
+}
+
+fn write_chain(text: &mut String, chain: ChainIndex, entities: &Entities) {
+    for frame in entities.frame_labels(chain) {
+        let _ = writeln!(text, "    at {}", printable(&frame));
+    }
+}
+
+fn thread(blocked: &BlockedThread, entities: &Entities) -> String {
+    let thread = entities.thread(blocked.thread);
+    format!("\"{}\" #{}", printable(&thread.name), thread.java_id)
+}
+
+/// Adds how many threads were still blocked when the traces ended, for people.
+pub(super) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
+    let record = StillBlockedRecord::new(report.summaries);
+    if record.threads == 0 {
+        return;
+    }
+    let verb = if record.threads == 1 { "was" } else { "were" };
+    let fact = format!(
+        "{} {verb} still blocked when the trace ended, for up to {}, {} in all",
+        plural(record.threads, "thread"),
+        human::duration(record.max_wait_ns),
+        human::duration(record.duration_ns),
+    );
+    facts::add(text, "At the end", &fact);
+}
+
+/// How many threads were still blocked when the traces ended.
+#[derive(Serialize)]
+pub(super) struct StillBlockedRecord {
+    threads: u64,
+    duration_ns: u64,
+    max_wait_ns: u64,
+}
+
+impl StillBlockedRecord {
+    pub(super) fn new(summaries: &[TraceSummary]) -> Self {
+        let blocked = summaries
+            .iter()
+            .flat_map(|summary| summary.still_blocked.threads());
+        let mut record = Self {
+            threads: 0,
+            duration_ns: 0,
+            max_wait_ns: 0,
+        };
+        for blocked in blocked {
+            record.threads += 1;
+            record.duration_ns = record.duration_ns.saturating_add(blocked.duration_ns);
+            record.max_wait_ns = record.max_wait_ns.max(blocked.duration_ns);
+        }
+        record
+    }
+}
+
+/// A deadlock, for machines.
+#[derive(Serialize)]
+pub(super) struct DeadlockRecord<'a> {
+    file: String,
+    /// How long it lasted until the trace ended.
+    duration_ns: u64,
+    /// Each waits for a lock that the next one holds.
+    threads: Vec<DeadlockedRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct DeadlockedRecord<'a> {
+    thread: ThreadRecord<'a>,
+    mechanism: &'static str,
+    waits_for: LockRecord<'a>,
+    start_ns: u64,
+    duration_ns: u64,
+    chain: Vec<FrameRecord<'a>>,
+    holds: Option<LockRecord<'a>>,
+    /// Where it acquired that, if it had to wait for it.
+    acquired_chain: Option<Vec<FrameRecord<'a>>>,
+}
+
+/// The deadlocks of all traces, for machines.
+pub(super) fn records<'a>(
+    summaries: &[TraceSummary],
+    entities: &'a Entities,
+) -> Vec<DeadlockRecord<'a>> {
+    let of_trace = |summary: &TraceSummary| {
+        let file = summary.file.path().display().to_string();
+        let deadlocks = summary.still_blocked.deadlocks().into_iter();
+        let records = deadlocks.map(move |deadlock| DeadlockRecord {
+            file: file.clone(),
+            duration_ns: deadlock.duration_ns(),
+            threads: (0..deadlock.threads.len())
+                .map(|place| DeadlockedRecord::new(&deadlock, place, entities))
+                .collect(),
+        });
+        records.collect::<Vec<_>>()
+    };
+    summaries.iter().flat_map(of_trace).collect()
+}
+
+impl<'a> DeadlockedRecord<'a> {
+    fn new(deadlock: &Deadlock, place: usize, entities: &'a Entities) -> Self {
+        let blocked = &deadlock.threads[place];
+        let held = deadlock.held_by(place);
+        let acquired = held.map(|(_, acquired)| frames(acquired, entities));
+        Self {
+            thread: ThreadRecord::new(blocked.thread, entities),
+            mechanism: blocked.mechanism.name(),
+            waits_for: LockRecord::new(blocked.lock, entities),
+            start_ns: blocked.start_ns,
+            duration_ns: blocked.duration_ns,
+            chain: frames(blocked.chain, entities),
+            holds: held.map(|(lock, _)| LockRecord::new(lock, entities)),
+            acquired_chain: acquired.filter(|frames| !frames.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Which thread of the trace a thread of the JVM is, told by its address.
+//!
+//! Who contends for a monitor finds the address of the owner in it, but the owner can
+//! release the monitor and end at any time, so nothing may be read there. This table
+//! can be read and changed by all threads at the same time, without a lock.
+
+use trace_format::ThreadId;
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+
+/// Room for the threads that live at the same time; half a megabyte.
+const ENTRIES: usize = 1 << INDEX_BITS;
+const INDEX_BITS: u32 = 15;
+/// The lower bits of a hash, which do not choose the entry.
+const UNUSED_BITS: u32 = u64::BITS - INDEX_BITS;
+
+/// A thread stands in one of so many entries from where its address leads: in four
+/// cache lines. Of one that finds no room the number is not known.
+const PROBES: usize = 16;
+
+/// No thread.
+const FREE: u64 = 0;
+/// An entry that is being filled. No thread has this address.
+const BUSY: u64 = 1;
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// Whoever reads it twice with the same result has read the number of a thread
+    /// with this address in between.
+    address: AtomicU64,
+    number: AtomicU32,
+}
+
+/// The numbers of the threads that are alive.
+#[derive(Debug)]
+pub(crate) struct ThreadNumbers {
+    entries: Vec<Entry>,
+}
+
+impl ThreadNumbers {
+    /// An empty table; one without room if memory is short.
+    pub(crate) fn new() -> Self {
+        let mut entries = Vec::new();
+        if entries.try_reserve_exact(ENTRIES).is_ok() {
+            entries.resize_with(ENTRIES, Entry::default);
+        }
+        Self { entries }
+    }
+
+    /// The thread at `address` has this number from now on.
+    pub(crate) fn add(&self, address: u64, number: ThreadId) {
+        if address <= BUSY {
+            return;
+        }
+        // Acquire: does not write the number before the entry is its own.
+        let claimed = self.probe(address).find(|entry| {
+            let claim = |from, to| {
+                entry
+                    .address
+                    .compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed)
+            };
+            entry.address.load(Ordering::Relaxed) == FREE && claim(FREE, BUSY).is_ok()
+        });
+        if let Some(entry) = claimed {
+            // Release: who reads it sees that the entry is no longer another thread's.
+            entry.number.store(number.0, Ordering::Release);
+            // Release: who finds the address sees the number.
+            entry.address.store(address, Ordering::Release);
+        }
+    }
+
+    /// The thread at `address`, which has this number, is no more.
+    pub(crate) fn remove(&self, address: u64, number: ThreadId) {
+        let of_thread = |entry: &&Entry| {
+            entry.address.load(Ordering::Relaxed) == address
+                && entry.number.load(Ordering::Relaxed) == number.0
+        };
+        if let Some(entry) = self.probe(address).find(of_thread) {
+            entry.address.store(FREE, Ordering::Release);
+        }
+    }
+
+    /// The number of the thread at `address`; [`ThreadId::NONE`] if there is none, or it is not
+    /// known.
+    pub(crate) fn find(&self, address: u64) -> ThreadId {
+        if address <= BUSY {
+            return ThreadId::NONE;
+        }
+        // Acquire: sees the number that came with the address.
+        let at_address = |entry: &&Entry| entry.address.load(Ordering::Acquire) == address;
+        let Some(entry) = self.probe(address).find(at_address) else {
+            return ThreadId::NONE;
+        };
+        // Acquire: a number that came later comes with a later address.
+        let number = entry.number.load(Ordering::Acquire);
+        if entry.address.load(Ordering::Relaxed) == address {
+            ThreadId(number)
+        } else {
+            ThreadId::NONE
+        }
+    }
+
+    fn probe(&self, address: u64) -> impl Iterator<Item = &Entry> {
+        let hash = (address >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let first = (hash >> UNUSED_BITS) as usize;
+        let (before, from) = self.entries.split_at_checked(first).unwrap_or_default();
+        from.iter().chain(before).take(PROBES)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_threads_that_live() {
+        let numbers = ThreadNumbers::new();
+        let address = |thread: u32| 0x7f00_1234_0000 + u64::from(thread) * 0x800;
+        for thread in 1..=10_000 {
+            numbers.add(address(thread), ThreadId(thread));
+        }
+        let known =
+            (1..=10_000).filter(|&thread| numbers.find(address(thread)) == ThreadId(thread));
+        assert_eq!(known.count(), 10_000);
+        assert_eq!(numbers.find(address(3) + 8), ThreadId::NONE);
+
+        numbers.remove(address(3), ThreadId(3));
+        assert_eq!(numbers.find(address(3)), ThreadId::NONE);
+        numbers.add(address(3), ThreadId(10_001));
+        // The end of an older thread at that address comes late.
+        numbers.remove(address(3), ThreadId(3));
+        assert_eq!(numbers.find(address(3)), ThreadId(10_001));
+    }
+
+    #[test]
+    fn no_thread_has_no_number() {
+        let numbers = ThreadNumbers::new();
+        numbers.add(0, ThreadId(1));
+        numbers.add(1, ThreadId(1));
+        assert_eq!(numbers.find(0), ThreadId::NONE);
+        assert_eq!(numbers.find(1), ThreadId::NONE);
+    }
+
+    /// Each thread's numbers have its name in their lower bits: nobody finds the number of
+    /// another thread.
+    #[test]
+    fn numbers_are_never_those_of_other_addresses() {
+        let numbers = ThreadNumbers::new();
+        // They all begin in a few neighbouring entries, and displace each other.
+        let addresses: Vec<u64> = (1..=24).map(|name| name << 36).collect();
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for (name, &address) in (0u32..).zip(&addresses) {
+                let numbers = &numbers;
+                scope.spawn(move || {
+                    for round in 1..3_000 {
+                        numbers.add(address, ThreadId(round << 8 | name));
+                        numbers.remove(address, ThreadId(round << 8 | name));
+                    }
+                });
+            }
+            let (numbers, addresses, done) = (&numbers, &addresses, &done);
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    for (name, &address) in (0u32..).zip(addresses) {
+                        let found = numbers.find(address).0;
+                        assert!(found == 0 || found & 0xff == name, "{found:x}, not {name}");
+                    }
+                }
+            });
+            scope.spawn(move || {
+                thread::sleep(std::time::Duration::from_millis(50));
+                done.store(true, Ordering::Relaxed);
+            });
+        });
+    }
+}
