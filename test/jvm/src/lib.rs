@@ -59,6 +59,6 @@ pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
 pub use return_barriers::ReturnBarriers;
 pub use setting::{Setting, is_nightly};
-pub use summary::{analyze, check_sound, for_each_event};
+pub use summary::{analyze, check_sound, for_each_event, for_each_segment};
 pub use trace_clock::TraceClock;
 pub use turn::{Turn, blame};

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{Analysis, Entities, Severity, TraceError, TraceFile, TraceSummary, Wait};
-use trace_format::{Chunk, Event, ThreadId};
+use trace_format::{Chunk, Event, Segment, ThreadId};
 
 /// Runs a trace through the analysis.
 pub fn analyze(
@@ -19,19 +19,26 @@ pub fn analyze(
 ///
 /// Panics if one cannot be read.
 pub fn for_each_event(trace: &Path, mut on_event: impl FnMut(ThreadId, &Event<'_>)) {
+    for_each_segment(trace, |segment| {
+        for event in segment.events() {
+            on_event(segment.thread, &event.expect("the trace is sound"));
+        }
+    });
+}
+
+/// Reads what was in each buffer, in the order of the file.
+///
+/// Panics if something cannot be read.
+pub fn for_each_segment(trace: &Path, mut on_segment: impl FnMut(&Segment<'_>)) {
     let trace = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
     let mut reader = trace.read().unwrap_or_else(|error| panic!("{error}"));
     while let Some(chunk) = trace
         .next_chunk(&mut reader)
         .expect("the trace is readable")
     {
-        let Chunk::Events(events) = chunk else {
-            continue;
-        };
-        for segment in events.segments() {
-            let segment = segment.expect("the trace is sound");
-            for event in segment.events() {
-                on_event(segment.thread, &event.expect("the trace is sound"));
+        if let Chunk::Events(events) = chunk {
+            for segment in events.segments() {
+                on_segment(&segment.expect("the trace is sound"));
             }
         }
     }

@@ -33,18 +33,11 @@ fn reader_goes_away() {
     assert_complains_once(&run, &pipe, "Broken pipe");
 }
 
-/// The JVM runs, answers and ends.
 #[test]
 fn nobody_reads() {
     let _processor = among_others();
     let (_directory, pipe) = new_pipe();
-    let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"])
-        .trace_file(&pipe)
-        .start();
-    jvm.await_line("contended");
-    let threads = threads_of(&jvm);
-    assert!(threads.contains("\"main\""), "{threads}");
-    let run = terminate(jvm);
+    let run = hang_and_terminate(&pipe);
     assert_complains_once(&run, &pipe, "nobody reads it");
 }
 
@@ -97,13 +90,7 @@ fn reader_stalls() {
     let _processor = among_others();
     let (_directory, pipe) = new_pipe();
     let _reader = stalling_reader(&pipe);
-    let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"])
-        .trace_file(&pipe)
-        .start();
-    jvm.await_line("contended");
-    let threads = threads_of(&jvm);
-    assert!(threads.contains("\"main\""), "{threads}");
-    let run = terminate(jvm);
+    let run = hang_and_terminate(&pipe);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.describe());
     assert!(run.stderr.contains("is missing"), "{}", run.describe());
 }
@@ -137,6 +124,20 @@ fn stalling_reader(pipe: &Path) -> File {
     both_ends
 }
 
+/// The JVM runs, answers and ends.
+fn hang_and_terminate(pipe: &Path) -> Run {
+    let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"])
+        .trace_file(pipe)
+        .start();
+    jvm.await_line("contended");
+    let threads = threads_of(&jvm);
+    assert!(threads.contains("\"main\""), "{threads}");
+    run_to_success(Command::new("kill").arg(jvm.id().to_string()));
+    let run = jvm.finish();
+    assert_eq!(run.status.code(), Some(TERMINATED), "{}", run.describe());
+    run
+}
+
 /// What `jstack` says, which needs a safepoint.
 fn threads_of(jvm: &RunningJvm) -> String {
     let output = Command::new(Jdk::traced().tool("jstack"))
@@ -145,13 +146,6 @@ fn threads_of(jvm: &RunningJvm) -> String {
         .expect("jstack can be started");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn terminate(jvm: RunningJvm) -> Run {
-    run_to_success(Command::new("kill").arg(jvm.id().to_string()));
-    let run = jvm.finish();
-    assert_eq!(run.status.code(), Some(TERMINATED), "{}", run.describe());
-    run
 }
 
 fn assert_complains_once(run: &Run, pipe: &Path, cause: &str) {

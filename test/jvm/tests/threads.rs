@@ -1,11 +1,9 @@
 //! Threads that attach, change their names, and run code that is unloaded.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use jvm_tests::{analyze, check_chain, check_program, report, waits_on};
-use trace_analysis::TraceFile;
-use trace_format::{Chunk, Counter, Event};
+use jvm_tests::{analyze, check_chain, check_program, for_each_segment, report, waits_on};
+use trace_format::{Counter, Event};
 
 #[test]
 fn native_threads_attach_and_detach() {
@@ -94,10 +92,10 @@ fn thousands_of_loaders_unloaded_at_once() {
         let mut loaders = BTreeSet::new();
         let mut buffers_with_ends = 0;
         let mut ended = BTreeSet::new();
-        for_each_segment(&run.trace(), |events| {
+        for_each_segment(&run.trace(), |segment| {
             let ended_before = ended.len();
-            for event in events {
-                match event {
+            for event in segment.events() {
+                match event.expect("the trace is sound") {
                     Event::Class(class) if class.name == "scenarios.Plugin" => {
                         loaders.insert(class.loader);
                     }
@@ -118,23 +116,4 @@ fn thousands_of_loaders_unloaded_at_once() {
         let expected = summary.duration_ns / 1_000_000_000 + count_of("collections") as u64 + 10;
         assert!(reclaims <= expected, "{reclaims} reclaims, not {expected}");
     });
-}
-
-/// Reads the events of each buffer of a trace.
-fn for_each_segment(trace: &Path, mut on_segment: impl FnMut(&[Event<'_>])) {
-    let trace = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
-    let mut reader = trace.read().unwrap_or_else(|error| panic!("{error}"));
-    while let Some(chunk) = trace
-        .next_chunk(&mut reader)
-        .expect("the trace is readable")
-    {
-        let Chunk::Events(events) = chunk else {
-            continue;
-        };
-        for segment in events.segments() {
-            let events = segment.expect("the trace is sound").events();
-            let events: Result<Vec<_>, _> = events.collect();
-            on_segment(&events.expect("the trace is sound"));
-        }
-    }
 }
