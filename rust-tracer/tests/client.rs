@@ -3,12 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::time::Duration;
-use std::{env, process, thread};
+use std::{env, process};
 
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ContendedEnter, ContendedEntered,
@@ -86,7 +85,9 @@ fn scratch(name: &str) -> PathBuf {
 
 fn start_client(trace: &Path, arguments: [u64; 4]) -> Child {
     let arguments = arguments.map(|argument| argument.to_string());
-    client_command().arg(trace).args(arguments).spawn().unwrap()
+    let mut command = client_command();
+    command.arg(trace).args(arguments).stdout(Stdio::piped());
+    command.spawn().unwrap()
 }
 
 /// What a trace holds.
@@ -318,15 +319,19 @@ fn short_lived_threads() {
     assert!(content.counters[&Counter::PeakBuffers] < 2000);
 }
 
-/// Nobody reads the pipe for a while, and buffers may take 200 KB: the threads go
-/// on, and what they lose is recorded.
+/// Nobody reads the pipe until all threads have ended, and buffers may take 200 KB: the
+/// threads go on, and what they lose is recorded.
 #[test]
 fn a_drainer_that_is_held_up_costs_events_but_no_number() {
     let pipe = scratch("pipe");
     run(Command::new("mkfifo").arg(&pipe));
     let mut client = start_client(&pipe, [4, 20_000, 1, 200_000]);
     let mut trace = File::open(&pipe).unwrap();
-    thread::sleep(Duration::from_millis(300));
+    let mut line = String::new();
+    BufReader::new(client.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(line, "contended\n");
     let mut bytes = Vec::new();
     trace.read_to_end(&mut bytes).unwrap();
     assert!(client.wait().unwrap().success());
@@ -365,9 +370,9 @@ fn a_full_disk_leaves_a_readable_trace() {
         .arg(client())
         .arg(&trace)
         .args(["2", "20000", "1", "0"])
-        .status()
+        .output()
         .unwrap();
-    assert_eq!(limited.code(), Some(1));
+    assert_eq!(limited.status.code(), Some(1));
 
     let mut reader = TraceReader::new(File::open(&trace).unwrap()).unwrap();
     while reader.next_chunk().unwrap().is_some() {}

@@ -6,7 +6,8 @@
  * In each generation THREADS threads start, contend ROUNDS times for locks that
  * all share and for some of their own, and end. Now and then they run code that
  * is gone afterwards. Meanwhile another thread takes the buffers from all of
- * them. What the trace must then hold is checked by tests/client.rs.
+ * them. It prints "contended" when all of these have ended. What the trace must then
+ * hold is checked by tests/client.rs.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -221,6 +222,8 @@ int main(int argc, char **argv) {
   free(contenders);
   __atomic_store_n(&reclaiming, 0, __ATOMIC_RELAXED);
   pthread_join(reclaimer, NULL);
+  puts("contended");
+  fflush(stdout);
 
   /* What was lost is described again, and unloaded code forgotten, once the drainer comes after. */
   sleep_ms(900);
