@@ -4,12 +4,15 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jvm_tests::{Jvm, Run, Wait, among_others, locktrace, parse_contentions, waits};
 
 /// `Endings.ROUNDS`.
 const ROUNDS: usize = 10;
+
+/// The drainer looks for buffers every few milliseconds, where it gets a processor.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 #[test]
 fn main_returns() {
@@ -51,7 +54,7 @@ fn killed() {
     let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"]).start();
     jvm.await_line("contended");
-    await_drainer();
+    await_rounds(&jvm.trace());
     let run = jvm.kill();
     assert_eq!(run.status.signal(), Some(libc::SIGKILL));
     assert_eq!(waits_of_waiter(waits_of_torn(&run.trace())), ROUNDS);
@@ -81,9 +84,7 @@ fn read_while_running() {
     let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"]).start();
     jvm.await_line("contended");
-    await_drainer();
-    assert_eq!(waits_of_waiter(waits_of_torn(&jvm.trace())), ROUNDS);
-
+    await_rounds(&jvm.trace());
     jvm.send_line();
     let run = jvm.finish();
     assert_eq!(waits_of_waiter(waits(&run.trace())), 2 * ROUNDS);
@@ -136,8 +137,11 @@ fn waits_of_waiter(waits: Vec<Wait>) -> usize {
     waits.iter().filter(of_waiter).count()
 }
 
-/// What was handed in reaches the file within this time: the drainer sleeps for
-/// a second at most.
-fn await_drainer() {
-    thread::sleep(Duration::from_millis(1_500));
+/// Waits until the drainer has written what was handed in.
+fn await_rounds(trace: &Path) {
+    let begin = Instant::now();
+    while waits_of_waiter(waits_of_torn(trace)) != ROUNDS {
+        assert!(begin.elapsed() < TIME_LIMIT, "it is not in the trace");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
