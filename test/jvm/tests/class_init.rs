@@ -129,20 +129,21 @@ fn check(needed: &Note<'_>, initialized: &Note<'_>, waits: &[&Wait]) {
     }
 }
 
-/// What a person sees.
+/// What a person sees. On a busy machine hand-offs may take longer than what one thread is
+/// blamed for, and so may the loading of the class.
 fn check_report(run: &Run) {
     let trace = run.trace();
     let arguments = [
         OsStr::new("report"),
-        OsStr::new("--top=1"),
+        OsStr::new("--top=3"),
         trace.as_os_str(),
     ];
     let report = locktrace(arguments).stdout;
-    let rows = report.lines().skip_while(|line| !line.contains("Share"));
-    let rows: Vec<_> = rows.collect();
-    assert!(
-        rows[1].ends_with("  initialization of class scenarios.SlowInitializer"),
-        "{report}"
-    );
-    assert!(rows[2].contains("─ held by thread thread-"), "{report}");
+    let mut rows = report.lines();
+    let is_of_class =
+        |row: &str| row.ends_with("  initialization of class scenarios.SlowInitializer");
+    assert!(rows.any(is_of_class), "{report}");
+    let mut below = rows.take_while(|row| row.contains('─'));
+    let is_of_owner = |row: &str| row.contains("─ held by thread thread-");
+    assert!(below.any(is_of_owner), "{report}");
 }
