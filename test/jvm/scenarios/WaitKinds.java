@@ -16,6 +16,7 @@ import java.util.concurrent.Phaser;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -30,7 +31,8 @@ import java.util.concurrent.locks.StampedLock;
  * is, and name the method {@code wakeUp} of the main thread.
  */
 public final class WaitKinds {
-    private static final long BLOCKED_MILLIS = 5;
+    /** Long enough for a thread that is seen parked to be so, on a busy machine, too. */
+    private static final long BLOCKED_MILLIS = 20;
     private static final long NAP_NANOS = 20_000_000;
 
     private WaitKinds() {}
@@ -135,14 +137,18 @@ public final class WaitKinds {
             return worker;
         }, null, true));
 
-        ExecutorService pool = Executors.newFixedThreadPool(1, work -> new Thread(work, "busy-worker"));
+        AtomicReference<Thread> worker = new AtomicReference<>();
+        ExecutorService pool = Executors.newFixedThreadPool(1, work -> {
+            worker.set(new Thread(work, "busy-worker"));
+            return worker.get();
+        });
         CountDownLatch latch = new CountDownLatch(1);
         pool.submit(() -> {
             await(latch::await);
             return null;
         });
-        TimeUnit.MILLISECONDS.sleep(4 * BLOCKED_MILLIS);
-        wakeUp(thread -> latch.countDown(), null);
+        awaitParked(worker.get());
+        wakeUp(thread -> latch.countDown(), worker.get());
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.HOURS);
     }
@@ -167,10 +173,7 @@ public final class WaitKinds {
         }, name);
         thread.start();
         if (wakeUp != null) {
-            while (!isParked(thread)) {
-                TimeUnit.MILLISECONDS.sleep(1);
-            }
-            TimeUnit.MILLISECONDS.sleep(BLOCKED_MILLIS);
+            awaitParked(thread);
             wakeUp(wakeUp, thread);
         }
         thread.join();
@@ -182,6 +185,14 @@ public final class WaitKinds {
 
     private static void wakeUp(WakeUp wakeUp, Thread thread) throws Exception {
         wakeUp.wakeUp(thread);
+    }
+
+    /** Waits until the thread has been parked for a while. */
+    private static void awaitParked(Thread thread) throws InterruptedException {
+        while (!isParked(thread)) {
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        TimeUnit.MILLISECONDS.sleep(BLOCKED_MILLIS);
     }
 
     /** It can also wait for a class to be initialized, or in vain. */
