@@ -17,6 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class QueuedParks {
     private static final int ROUNDS = 8;
+    /** The JVM calls a thread waiting a moment before it looks who has the lock. */
+    private static final long BLOCKING_MILLIS = 20;
     /** On a busy machine, too, it is not over before the thread parks. */
     private static final long BRIEF_NANOS = 1_000_000_000;
 
@@ -140,6 +142,7 @@ public final class QueuedParks {
         while (!lock.hasQueuedThread(waiter) || waiter.getState() != Thread.State.WAITING) {
             TimeUnit.MILLISECONDS.sleep(1);
         }
+        TimeUnit.MILLISECONDS.sleep(BLOCKING_MILLIS);
         lock.unlock();
         awaitEnd();
         System.out.println("call java.util.concurrent.locks.ReentrantLock$NonfairSync 1");
@@ -169,6 +172,7 @@ public final class QueuedParks {
         while (thread.getState() != Thread.State.WAITING || LockSupport.getBlocker(thread) != blocker) {
             TimeUnit.MILLISECONDS.sleep(1);
         }
+        TimeUnit.MILLISECONDS.sleep(BLOCKING_MILLIS);
     }
 
     private void awaitAttempt(int before) throws InterruptedException {
