@@ -31,6 +31,7 @@ enum Kind {
     Events,
     Counters,
     End,
+    Unknown(u8),
 }
 
 fuzz_target!(|input: Input| {
@@ -41,10 +42,9 @@ fuzz_target!(|input: Input| {
 
 fn file(input: &Input) -> Vec<u8> {
     let honest = FileHeader {
-        compressed: false,
         start_unix_ns: 1,
         pid: 1,
-        jvm: String::new(),
+        ..FileHeader::default()
     };
     let mut file = input.header.map_or_else(|| honest.encode(), <[u8]>::to_vec);
     for piece in &input.pieces {
@@ -62,6 +62,7 @@ fn file(input: &Input) -> Vec<u8> {
                         Kind::Events => ChunkKind::Events,
                         Kind::Counters => ChunkKind::Counters,
                         Kind::End => ChunkKind::End,
+                        Kind::Unknown(id) => ChunkKind::Unknown(id),
                     },
                     compressed,
                     contains_metadata,
@@ -103,9 +104,8 @@ fn read(file: &[u8], only_metadata: bool) {
     }
     assert_eq!(reader.offset(), file.len() as u64);
     let damage = reader.damage();
-    assert!(
-        damage.skipped_bytes + damage.chunks_read * HEADER_LEN as u64 <= file.len() as u64 - start
-    );
+    let chunks = damage.chunks_read + damage.chunks_unknown;
+    assert!(damage.skipped_bytes + chunks * HEADER_LEN as u64 <= file.len() as u64 - start);
     let mut end = start;
     for skipped in &damage.skipped {
         assert!(skipped.range.start >= end && skipped.range.end > skipped.range.start);

@@ -10,9 +10,9 @@ use libfuzzer_sys::fuzz_target;
 use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
 use trace_format::{
     Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, ForwardRef, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner,
-    LockRetired, LostNumber, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
-    ThreadId, Unpark,
+    ContendedExit, Event, ExclusiveRelease, ForwardRef, Hold, JavaThreadId, LoaderId,
+    LockDescription, LockId, LockOwner, LockRetired, LostNumbers, PARK_DOMAINS, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, ThreadId, Unpark,
 };
 
 /// Of blockers, one for each way in which they are analyzed.
@@ -50,11 +50,15 @@ enum What {
     },
     Exit {
         chain: u8,
+        hold: u8,
     },
     ForwardExit {
         forward_ref: u8,
+        hold: u8,
     },
-    Lost,
+    Lost {
+        more: u8,
+    },
     Retired,
     ParkBegin {
         blocker: u8,
@@ -75,6 +79,11 @@ enum What {
         owner: u8,
         chain: u8,
     },
+    Release {
+        blocker: u8,
+        hold: u8,
+        chain: u8,
+    },
 }
 
 fuzz_target!(|input: Input| {
@@ -84,7 +93,9 @@ fuzz_target!(|input: Input| {
 
     let mut arrived = without_contradictions(&input.arrivals);
     // A lost event can be an unpark that would have been found in time.
-    let losses = arrived.iter().any(|arrival| arrival.what == What::Lost);
+    let losses = arrived
+        .iter()
+        .any(|arrival| matches!(arrival.what, What::Lost { .. }));
     if losses {
         arrived.retain(|arrival| !arrival.is_park());
     }
@@ -105,10 +116,22 @@ impl Arrival {
         }
     }
 
+    /// The numbers that it takes.
+    fn numbers(&self) -> impl Iterator<Item = u8> + Clone + use<> {
+        let more = match self.what {
+            What::Lost { more } if self.sequence > 0 => more % 4,
+            _ => 0,
+        };
+        self.sequence..=self.sequence.saturating_add(more)
+    }
+
     fn is_park(&self) -> bool {
         matches!(
             self.what,
-            What::ParkBegin { .. } | What::ParkEnd { .. } | What::Unpark { .. }
+            What::ParkBegin { .. }
+                | What::ParkEnd { .. }
+                | What::Unpark { .. }
+                | What::Release { .. }
         ) && self.lock % 4 < 2
     }
 
@@ -177,6 +200,18 @@ impl Arrival {
                     chain: ChainId(chain.into()),
                 })
             }
+            What::Release {
+                blocker,
+                hold,
+                chain,
+            } if self.is_park() => Event::ExclusiveRelease(ExclusiveRelease {
+                domain: lock,
+                sequence,
+                time_ns,
+                blocker: blocker_in(lock, blocker),
+                hold: hold_of(hold),
+                chain: ChainId(chain.into()),
+            }),
             _ if sequence == 0 => Event::LockDescription(LockDescription {
                 lock,
                 class: ClassId(1),
@@ -198,21 +233,38 @@ impl Arrival {
                 time_ns,
                 safepoint_ns: safepoint_ns.into(),
             }),
-            What::Exit { chain } => Event::ContendedExit(ContendedExit {
+            What::Exit { chain, hold } => Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
+                hold: hold_of(hold),
                 chain: ChainRef::Chain(ChainId(chain.into())),
             }),
-            What::ForwardExit { forward_ref } => Event::ContendedExit(ContendedExit {
+            What::ForwardExit { forward_ref, hold } => Event::ContendedExit(ContendedExit {
                 lock,
                 sequence,
                 time_ns,
+                hold: hold_of(hold),
                 chain: ChainRef::Forward(ForwardRef(forward_ref.into())),
             }),
-            What::Lost => Event::LostNumber(LostNumber { lock, sequence }),
+            What::Lost { .. } => Event::LostNumbers(LostNumbers {
+                lock,
+                first: sequence,
+                count: self.numbers().count() as u64,
+            }),
             _ => Event::LockRetired(LockRetired { lock, sequence }),
         }
+    }
+}
+
+/// A hold of each kind.
+fn hold_of(hold: u8) -> Hold {
+    match hold {
+        0 => Hold::NotKnown,
+        1 => Hold::BeforeContention,
+        duration => Hold::For {
+            duration_ns: u64::from(duration) * 100,
+        },
     }
 }
 
@@ -246,7 +298,12 @@ fn without_contradictions(arrivals: &[Arrival]) -> Vec<Arrival> {
         let follows_end = last_number
             .get(&arrival.lock())
             .is_some_and(|&last| arrival.sequence > last);
-        !follows_end && taken.insert((arrival.lock(), arrival.sequence))
+        let numbers = arrival.numbers().map(|number| (arrival.lock(), number));
+        let is_kept = !follows_end && !numbers.clone().any(|number| taken.contains(&number));
+        if is_kept {
+            taken.extend(numbers);
+        }
+        is_kept
     });
     kept
 }

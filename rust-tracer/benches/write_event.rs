@@ -84,7 +84,7 @@ fn write_event(criterion: &mut Criterion) {
                 let sequence = lct_lock_next_sequence(&raw mut lock);
                 lct_contended_entered(Some(&mut thread), id, sequence, time_ns + 5_000, 0);
                 let sequence = lct_lock_next_sequence(&raw mut lock);
-                lct_contended_exit(Some(&mut thread), id, sequence, time_ns + 6_000, 8);
+                lct_contended_exit(Some(&mut thread), id, sequence, time_ns + 6_000, 8, 500);
             }
         });
     });

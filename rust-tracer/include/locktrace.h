@@ -7,6 +7,17 @@
 #include <stdint.h>
 
 /*
+ In the place of the duration of a hold: it could not be told.
+ */
+#define LCT_HOLD_NOT_KNOWN UINT64_MAX
+
+/*
+ In the place of the duration of a hold: the lock was acquired before anybody
+ contended for it, that is, before the oldest wait that is open at the release.
+ */
+#define LCT_HOLD_BEFORE_CONTENTION (UINT64_MAX - 1)
+
+/*
  For `LctParkBegin::timeout_kind`: the thread parks for ever.
  */
 #define LCT_TIMEOUT_NONE 0
@@ -321,6 +332,36 @@ typedef struct LctUnpark {
 } LctUnpark;
 
 /*
+ The thread is about to release a synchronizer that it owns alone.
+ */
+typedef struct LctExclusiveRelease {
+  /*
+   The event's place.
+   */
+  struct LctNumber number;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   For how long the thread has owned it, in nanoseconds, or one of `LCT_HOLD_…`.
+   */
+  uint64_t hold_ns;
+  /*
+   Identifier of the synchronizer's class.
+   */
+  uint32_t blocker_class;
+  /*
+   Identity hash of the synchronizer.
+   */
+  uint32_t blocker_hash;
+  /*
+   Identifier of the thread's call chain.
+   */
+  uint32_t chain;
+} LctExclusiveRelease;
+
+/*
  What a call chain is looked up by: the sequence of physical frames, outermost
  first, each packed into 64 bits that never stand for another frame.
  */
@@ -550,7 +591,8 @@ void lct_contended_entered(struct LctThread *thread,
 
 /*
  Notes that the thread released a lock for which others contend. `chain` is
- that of the code that held it, or 0.
+ that of the code that held it, or 0; `hold_ns` is for how long it held it until
+ `time_ns`, or one of `LCT_HOLD_…`.
 
  # Safety
 
@@ -560,7 +602,8 @@ void lct_contended_exit(struct LctThread *thread,
                         uint64_t lock,
                         uint64_t sequence,
                         uint64_t time_ns,
-                        uint32_t chain);
+                        uint32_t chain,
+                        uint64_t hold_ns);
 
 /*
  As `lct_contended_exit`, but the lock was released by `Object.wait`:
@@ -574,7 +617,8 @@ void lct_contended_exit_forward(struct LctThread *thread,
                                 uint64_t lock,
                                 uint64_t sequence,
                                 uint64_t time_ns,
-                                uint64_t forward_ref);
+                                uint64_t forward_ref,
+                                uint64_t hold_ns);
 
 /*
  The next place in the order that `key` stands for: the identity hash of a
@@ -613,6 +657,16 @@ void lct_park_end(struct LctThread *thread, const struct LctParkEnd *park);
  `thread` is null or comes from `lct_thread_start`.
  */
 void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
+
+/*
+ Notes that the thread is about to release a synchronizer that it owns alone, and on
+ which other threads are parked. The number is taken before the release.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_exclusive_release(struct LctThread *thread, const struct LctExclusiveRelease *release);
 
 /*
  Names the chain behind a forward reference.
@@ -789,4 +843,5 @@ typedef char lct_assert_owner_size[sizeof(LctOwner) == 16 ? 1 : -1];
 typedef char lct_assert_park_begin_size[sizeof(LctParkBegin) == 56 ? 1 : -1];
 typedef char lct_assert_park_end_size[sizeof(LctParkEnd) == 48 ? 1 : -1];
 typedef char lct_assert_unpark_size[sizeof(LctUnpark) == 64 ? 1 : -1];
+typedef char lct_assert_exclusive_release_size[sizeof(LctExclusiveRelease) == 48 ? 1 : -1];
 typedef char lct_assert_config_size[sizeof(LctConfig) == 80 ? 1 : -1];

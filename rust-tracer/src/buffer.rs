@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memmap2::MmapMut;
 use trace_format::{
-    DoesNotFit, Event, LostEvents, LostNumber, SegmentDecoder, SegmentEncoder, ThreadId,
+    DoesNotFit, Event, LostEvents, LostNumbers, SegmentDecoder, SegmentEncoder, ThreadId,
 };
 
 use crate::fallible::try_box;
@@ -151,10 +151,12 @@ impl Buffer {
     }
 }
 
-/// Writes what remains of lost events: a [`Event::LostNumber`] for each as long
-/// as there is room, and the number of the others.
+/// Writes what remains of lost events: [`Event::LostNumbers`] as long as there is room,
+/// one for those that follow each other, and the number of the others.
 struct LossRecord {
     encoder: SegmentEncoder,
+    /// Numbers that are not written yet: the next event may have the one that follows.
+    last: Option<LostNumbers>,
     lost: u64,
     unlisted: u64,
 }
@@ -166,36 +168,58 @@ impl LossRecord {
     fn new() -> Self {
         Self {
             encoder: SegmentEncoder::new(),
+            last: None,
             lost: 0,
             unlisted: 0,
         }
     }
 
     fn add(&mut self, record: &mut [u8], event: &Event<'_>) {
-        match event {
+        match *event {
             // The record of an earlier loss.
             Event::LostEvents(LostEvents { events }) => {
-                self.unlisted = self.unlisted.saturating_add(*events);
-                return;
+                self.unlisted = self.unlisted.saturating_add(events);
             }
-            Event::LostNumber(_) => {}
-            _ => self.lost = self.lost.saturating_add(1),
+            Event::LostNumbers(numbers) => self.list(record, numbers),
+            _ => {
+                self.lost = self.lost.saturating_add(1);
+                if let Some((lock, first)) = event.lock_and_sequence() {
+                    let count = 1;
+                    self.list(record, LostNumbers { lock, first, count });
+                }
+            }
         }
-        let Some((lock, sequence)) = event.lock_and_sequence() else {
+    }
+
+    fn list(&mut self, record: &mut [u8], numbers: LostNumbers) {
+        if let Some(last) = &mut self.last
+            && last.lock == numbers.lock
+            && last.first.checked_add(last.count) == Some(numbers.first)
+        {
+            last.count = last.count.saturating_add(numbers.count);
+        } else {
+            self.write_last(record);
+            self.last = Some(numbers);
+        }
+    }
+
+    fn write_last(&mut self, record: &mut [u8]) {
+        let Some(numbers) = self.last.take() else {
             return;
         };
-        let number = Event::LostNumber(LostNumber { lock, sequence });
         let room = record.len().saturating_sub(Self::RESERVED);
-        let listed = record
-            .get_mut(..room)
-            .is_some_and(|record| self.encoder.encode(record, &number).is_ok());
+        let listed = record.get_mut(..room).is_some_and(|record| {
+            let encoded = self.encoder.encode(record, &Event::LostNumbers(numbers));
+            encoded.is_ok()
+        });
         if !listed {
-            self.unlisted = self.unlisted.saturating_add(1);
+            self.unlisted = self.unlisted.saturating_add(numbers.count);
         }
     }
 
     /// The encoder of the finished record and the number of events lost.
     fn finish(mut self, record: &mut [u8]) -> (SegmentEncoder, u64) {
+        self.write_last(record);
         if self.unlisted > 0 {
             let rest = Event::LostEvents(LostEvents {
                 events: self.unlisted,
@@ -325,13 +349,10 @@ mod tests {
 
         assert!(!buffer.contains_metadata());
         let expected = [
-            Event::LostNumber(LostNumber {
+            Event::LostNumbers(LostNumbers {
                 lock: LockId(5),
-                sequence: 9,
-            }),
-            Event::LostNumber(LostNumber {
-                lock: LockId(5),
-                sequence: 10,
+                first: 9,
+                count: 2,
             }),
             Event::LostEvents(LostEvents { events: 7 }),
         ];
@@ -344,10 +365,11 @@ mod tests {
     fn losses_take_at_most_half_of_the_buffer() {
         let mut buffer = buffer(2000);
         let mut lost = 0;
-        for sequence in 0..10_000 {
+        for number in 0..10_000 {
             let event = Event::ContendedEntered(ContendedEntered {
                 lock: LockId(5),
-                sequence,
+                // Those between are other threads'.
+                sequence: 2 * number,
                 time_ns: 1,
                 safepoint_ns: 0,
             });
@@ -370,6 +392,30 @@ mod tests {
         };
         assert_eq!(listed as u64 + unlisted, 10_000);
         assert!(listed > 300, "{listed}");
+    }
+
+    #[test]
+    fn numbers_that_follow_each_other_take_no_room() {
+        let mut buffer = buffer(2000);
+        for sequence in 0..10_000 {
+            let event = Event::ContendedEntered(ContendedEntered {
+                lock: LockId(5),
+                sequence,
+                time_ns: 1,
+                safepoint_ns: 0,
+            });
+            if write(&mut buffer, &event).is_err() {
+                buffer.lose_events();
+                write(&mut buffer, &event).unwrap();
+            }
+        }
+        buffer.lose_events();
+        let all = LostNumbers {
+            lock: LockId(5),
+            first: 0,
+            count: 10_000,
+        };
+        assert_eq!(decode(&buffer), [Event::LostNumbers(all)]);
     }
 
     #[test]

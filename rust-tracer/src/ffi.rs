@@ -16,10 +16,10 @@ use std::sync::atomic::AtomicU8;
 use std::time::Duration;
 
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, FileHeader, ForwardRef, Frame, Hook, JavaThreadId, LoaderId, LockId, LockOwner,
-    MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
-    StackRange, ThreadId, Unpark,
+    Blocker, Capabilities, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
+    ContendedEntered, ContendedExit, ExclusiveRelease, FileHeader, ForwardRef, Frame, Hold, Hook,
+    JavaThreadId, LoaderId, LockId, LockOwner, MethodDescription, MethodId, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, StackRange, ThreadId, Unpark,
 };
 
 use crate::chain_key::{self, ChainKey, CodeUnit};
@@ -80,7 +80,24 @@ const _: () = {
     assert!(size_of::<LctParkBegin>() == 56 && offset_of!(LctParkBegin, continued) == 53);
     assert!(size_of::<LctParkEnd>() == 48 && offset_of!(LctParkEnd, reason) == 44);
     assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, interrupt) == 56);
+    assert!(size_of::<LctExclusiveRelease>() == 48);
+    assert!(offset_of!(LctExclusiveRelease, chain) == 40);
+    assert!(LCT_HOLD_BEFORE_CONTENTION == Hold::MAX_NS + 1);
 };
+
+/// In the place of the duration of a hold: it could not be told.
+pub const LCT_HOLD_NOT_KNOWN: u64 = u64::MAX;
+/// In the place of the duration of a hold: the lock was acquired before anybody
+/// contended for it, that is, before the oldest wait that is open at the release.
+pub const LCT_HOLD_BEFORE_CONTENTION: u64 = u64::MAX - 1;
+
+fn hold(hold_ns: u64) -> Hold {
+    match hold_ns {
+        LCT_HOLD_NOT_KNOWN => Hold::NotKnown,
+        LCT_HOLD_BEFORE_CONTENTION => Hold::BeforeContention,
+        duration_ns => Hold::For { duration_ns },
+    }
+}
 
 /// The memory of a thread's stack.
 #[derive(Clone, Copy, Debug)]
@@ -223,6 +240,24 @@ pub struct LctUnpark {
     pub interrupt: bool,
 }
 
+/// The thread is about to release a synchronizer that it owns alone.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctExclusiveRelease {
+    /// The event's place.
+    pub number: LctNumber,
+    /// When.
+    pub time_ns: u64,
+    /// For how long the thread has owned it, in nanoseconds, or one of `LCT_HOLD_…`.
+    pub hold_ns: u64,
+    /// Identifier of the synchronizer's class.
+    pub blocker_class: u32,
+    /// Identity hash of the synchronizer.
+    pub blocker_hash: u32,
+    /// Identifier of the thread's call chain.
+    pub chain: u32,
+}
+
 /// Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
 /// in the JVM's symbols. A null `ptr` is empty text.
 #[derive(Clone, Copy, Debug)]
@@ -325,6 +360,11 @@ unsafe fn slice_or_empty<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
     unsafe { slice::from_raw_parts(ptr, len) }
 }
 
+/// What callers guarantee who do as `docs/c-abi.md` says.
+const CAPABILITIES: Capabilities = Capabilities::HOLDS
+    .union(Capabilities::ORDERED)
+    .union(Capabilities::PERMITS);
+
 /// Creates the trace file and starts the drainer thread. Returns null and a
 /// NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
 /// cannot be created. A named pipe is opened later, when somebody reads it.
@@ -346,6 +386,7 @@ pub unsafe extern "C" fn lct_start(
             path: PathBuf::from(OsStr::from_bytes(config.path.bytes())),
             header: FileHeader {
                 compressed: config.compress,
+                capabilities: CAPABILITIES,
                 start_unix_ns: config.start_unix_ns,
                 pid: config.pid,
                 jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
@@ -623,7 +664,8 @@ pub unsafe extern "C" fn lct_contended_entered(
 }
 
 /// Notes that the thread released a lock for which others contend. `chain` is
-/// that of the code that held it, or 0.
+/// that of the code that held it, or 0; `hold_ns` is for how long it held it until
+/// `time_ns`, or one of `LCT_HOLD_…`.
 ///
 /// # Safety
 ///
@@ -635,12 +677,14 @@ pub unsafe extern "C" fn lct_contended_exit(
     sequence: u64,
     time_ns: u64,
     chain: u32,
+    hold_ns: u64,
 ) {
     let Some(thread) = thread else { return };
     thread.contended_exit(ContendedExit {
         lock: LockId(lock),
         sequence,
         time_ns,
+        hold: hold(hold_ns),
         chain: ChainRef::Chain(ChainId(chain)),
     });
 }
@@ -658,12 +702,14 @@ pub unsafe extern "C" fn lct_contended_exit_forward(
     sequence: u64,
     time_ns: u64,
     forward_ref: u64,
+    hold_ns: u64,
 ) {
     let Some(thread) = thread else { return };
     thread.contended_exit(ContendedExit {
         lock: LockId(lock),
         sequence,
         time_ns,
+        hold: hold(hold_ns),
         chain: ChainRef::Forward(ForwardRef(forward_ref)),
     });
 }
@@ -746,6 +792,28 @@ pub unsafe extern "C" fn lct_unpark(thread: Option<&mut ThreadTracer>, unpark: &
         owner: JavaThreadId(unpark.owner),
         interrupt: unpark.interrupt,
         chain: ChainId(unpark.chain),
+    });
+}
+
+/// Notes that the thread is about to release a synchronizer that it owns alone, and on
+/// which other threads are parked. The number is taken before the release.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_exclusive_release(
+    thread: Option<&mut ThreadTracer>,
+    release: &LctExclusiveRelease,
+) {
+    let Some(thread) = thread else { return };
+    thread.exclusive_release(ExclusiveRelease {
+        domain: LockId(release.number.domain),
+        sequence: release.number.sequence,
+        time_ns: release.time_ns,
+        blocker: blocker(release.blocker_class, release.blocker_hash),
+        hold: hold(release.hold_ns),
+        chain: ChainId(release.chain),
     });
 }
 

@@ -9,7 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
-use trace_format::{ChainId, Event, LockId, LostNumber, MethodId, SegmentDecoder, ThreadId};
+use trace_format::{ChainId, Event, LockId, LostNumbers, MethodId, SegmentDecoder, ThreadId};
 
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
@@ -39,9 +39,10 @@ fn new_runtime() -> &'static Runtime {
 }
 
 fn write(buffer: &mut Buffer, sequence: u64) {
-    let event = Event::LostNumber(LostNumber {
+    let event = Event::LostNumbers(LostNumbers {
         lock: LockId(1),
-        sequence,
+        first: sequence,
+        count: 1,
     });
     buffer
         .write(|encoder, bytes| encoder.encode(bytes, &event))

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use trace_format::{
     ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
-    DoesNotFit, Event, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId, LoaderId,
-    LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin, ParkEnd,
-    SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    DoesNotFit, Event, ExclusiveRelease, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId,
+    LoaderId, LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin,
+    ParkEnd, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
@@ -192,6 +192,15 @@ impl ThreadTracer {
     pub(crate) fn unpark(&mut self, unpark: Unpark) {
         let time_ns = self.runtime.since_start_ns(unpark.time_ns);
         self.write_event(Event::Unpark(Unpark { time_ns, ..unpark }));
+    }
+
+    /// Notes that the thread is about to release a synchronizer that it owns alone.
+    pub(crate) fn exclusive_release(&mut self, release: ExclusiveRelease) {
+        let time_ns = self.runtime.since_start_ns(release.time_ns);
+        self.write_event(Event::ExclusiveRelease(ExclusiveRelease {
+            time_ns,
+            ..release
+        }));
     }
 
     /// Names the chain behind a forward reference.

@@ -8,9 +8,9 @@ use trace_analysis::TraceFile;
 use trace_format::chunk::MAX_STORED_LEN;
 use trace_format::{
     ChainRef, Chunk, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
-    FileHeader, ForwardRef, ForwardResolved, JavaThreadId, LockDescription, LockId, LockOwner,
-    LockRetired, PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd, ThreadId,
-    ThreadRename, ThreadStart, Unpark,
+    ExclusiveRelease, FileHeader, ForwardRef, ForwardResolved, JavaThreadId, LockDescription,
+    LockId, LockOwner, LockRetired, PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd,
+    ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::survey::{Survey, malformed};
@@ -169,7 +169,7 @@ impl Renumbering<'_> {
                 return None;
             }
             // Surveyed traces have none.
-            Event::LostNumber(_) | Event::LostEvents(_) => return None,
+            Event::LostNumbers(_) | Event::LostEvents(_) => return None,
             Event::LockDescription(description) => Event::LockDescription(LockDescription {
                 lock: self.lock(description.lock),
                 ..description
@@ -238,6 +238,11 @@ impl Renumbering<'_> {
                 target: self.java_id(unpark.target),
                 owner: self.java_id(unpark.owner),
                 ..unpark
+            }),
+            Event::ExclusiveRelease(release) => Event::ExclusiveRelease(ExclusiveRelease {
+                sequence: self.domain_sequence(release.domain, release.sequence),
+                time_ns: self.time_ns(release.time_ns),
+                ..release
             }),
         })
     }

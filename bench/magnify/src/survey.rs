@@ -180,7 +180,7 @@ fn next(sequences: &mut BTreeMap<LockId, u64>, lock: LockId) -> u64 {
 }
 
 fn is_loss(event: &Event<'_>) -> bool {
-    matches!(event, Event::LostNumber(_) | Event::LostEvents(_))
+    matches!(event, Event::LostNumbers(_) | Event::LostEvents(_))
 }
 
 /// The error of a trace with a buffer that cannot be decoded.

@@ -6,9 +6,9 @@ use trace_analysis::{Analysis, Counter, TraceFile, TraceSummary};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId,
     ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
-    ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner, LostEvents,
-    MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit,
-    SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
+    ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner,
+    LostEvents, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason,
+    Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
 };
 
 use crate::magnify;
@@ -76,6 +76,7 @@ fn events() -> Vec<(ThreadId, Vec<Event<'static>>)> {
         lock: LockId(LOCK),
         sequence: 2,
         time_ns: 20,
+        hold: Hold::NotKnown,
         chain: ChainRef::Forward(ForwardRef(1)),
     });
     let resolved = Event::ForwardResolved(ForwardResolved {
@@ -142,6 +143,7 @@ fn trace(events: &[(ThreadId, Vec<Event<'static>>)]) -> Vec<u8> {
         start_unix_ns: 0,
         pid: 1,
         jvm: String::new(),
+        ..FileHeader::default()
     };
     let mut writer = ChunkWriter::new(true);
     for (thread, events) in events {

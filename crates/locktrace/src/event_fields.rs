@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use trace_format::{ChainRef, Event, FieldValue, Frame, LockOwner, ParkEndReason, ParkTimeout};
+use trace_format::{
+    ChainRef, Event, FieldValue, Frame, Hold, LockOwner, ParkEndReason, ParkTimeout,
+};
 
 /// Names and values of the fields of `event`; the time comes first if there is
 /// one.
@@ -46,6 +48,13 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             }
             FieldValue::Owner(LockOwner::OnStack(address)) => {
                 fields.push(("owner_on_stack", Hexadecimal(address)));
+            }
+            FieldValue::Hold(Hold::NotKnown) => {}
+            FieldValue::Hold(Hold::BeforeContention) => {
+                fields.push((name, Text("before-contention")));
+            }
+            FieldValue::Hold(Hold::For { duration_ns }) => {
+                fields.push(("hold_ns", Number(duration_ns)));
             }
             FieldValue::Stack(stack) if stack.size == 0 => {}
             FieldValue::Stack(stack) => fields.extend([

@@ -48,11 +48,15 @@ struct TraceRecord {
     duration_ns: u64,
     jvm: String,
     pid: u32,
+    /// What the producer guarantees.
+    capabilities: Vec<&'static str>,
     complete: bool,
     lost_events: u64,
     problems: Vec<String>,
     events: Vec<EventRecord>,
     chunks: u64,
+    /// Chunks of kinds that only later versions know.
+    unknown_chunks: u64,
     buffers: u64,
     raw_bytes: u64,
     stored_bytes: u64,
@@ -103,11 +107,13 @@ impl TraceRecord {
             duration_ns: summary.duration_ns,
             jvm: header.jvm.clone(),
             pid: header.pid,
+            capabilities: header.capabilities.names().collect(),
             complete: summary.is_complete(),
             lost_events: summary.lost_events(),
             problems: problem::lines(summary),
             events: events.collect(),
             chunks: statistics.chunks,
+            unknown_chunks: summary.damage.chunks_unknown,
             buffers: statistics.buffers,
             raw_bytes: statistics.raw_bytes,
             stored_bytes: statistics.stored_bytes,
@@ -152,11 +158,16 @@ fn add_sizes(text: &mut String, summary: &TraceSummary) {
 
     let chunks = plural(statistics.chunks, "chunk");
     let buffers = plural(statistics.buffers, "buffer");
-    facts::add(
-        text,
-        "Parts",
-        &format!("{chunks} of events with {buffers} of threads"),
-    );
+    let mut parts = format!("{chunks} of events with {buffers} of threads");
+    if summary.damage.chunks_unknown > 0 {
+        let unknown = plural(summary.damage.chunks_unknown, "chunk");
+        let _ = write!(parts, "; {unknown} of a later version passed over");
+    }
+    facts::add(text, "Parts", &parts);
+    let capabilities: Vec<_> = summary.file.header().capabilities.names().collect();
+    if !capabilities.is_empty() {
+        facts::add(text, "Guarantees", &capabilities.join(", "));
+    }
 
     let references = plural(statistics.chain_references, "reference");
     let chains = plural(statistics.distinct_chains(), "call chain");

@@ -10,8 +10,8 @@ use tempfile::NamedTempFile;
 use trace_analysis::{Aggregation, Analysis, Aspect, Limits, TraceFile};
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, FileHeader, Frame, LoaderId, LockDescription, LockId,
-    LockOwner, MethodDescription, MethodId, SegmentEncoder, ThreadId,
+    ContendedEntered, ContendedExit, Event, FileHeader, Frame, Hold, LoaderId, LockDescription,
+    LockId, LockOwner, MethodDescription, MethodId, SegmentEncoder, ThreadId,
 };
 
 const THREADS: usize = 16;
@@ -46,6 +46,7 @@ impl Workload {
             start_unix_ns,
             pid,
             jvm,
+            ..FileHeader::default()
         };
         let writer = || Writer {
             encoder: SegmentEncoder::new(),
@@ -154,6 +155,7 @@ impl Workload {
                 lock: lock_id,
                 sequence,
                 time_ns,
+                hold: Hold::NotKnown,
                 chain,
             });
             self.write(owner, &exit);

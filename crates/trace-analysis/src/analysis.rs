@@ -1,6 +1,6 @@
 //! The stages of the analysis, connected (paper, figure 6).
 
-use trace_format::{Event, LockId, LostNumber, ThreadId};
+use trace_format::{Event, LockId, LostNumbers, ThreadId};
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
@@ -180,14 +180,18 @@ impl TraceAnalysis<'_> {
                 (exit.lock, exit.sequence, event)
             }
             Event::LockRetired(retired) => (retired.lock, retired.sequence, LockEvent::Retired),
-            Event::LostNumber(LostNumber { lock, sequence }) => {
-                self.counters.add(Counter::LostNumbers, 1);
+            Event::LostNumbers(LostNumbers {
+                lock,
+                first,
+                count: numbers,
+            }) => {
+                self.counters.add(Counter::LostNumbers, numbers);
                 let thread = resolver.thread(thread, entities);
                 if lock.0 <= self.park_domains {
-                    let event = (lock, sequence, ParkEvent::Lost { thread });
+                    let event = (lock, first, ParkEvent::Lost { thread, numbers });
                     return self.park(event, on_wait);
                 }
-                (lock, sequence, LockEvent::Lost { thread })
+                (lock, first, LockEvent::Lost { thread, numbers })
             }
             Event::ParkBegin(park) => {
                 let thread = resolver.thread(thread, entities);
@@ -202,6 +206,10 @@ impl TraceAnalysis<'_> {
             Event::Unpark(unpark) => {
                 let thread = resolver.thread(thread, entities);
                 let event = ParkEvent::unpark(thread, &unpark, resolver, entities);
+                return self.park(event, on_wait);
+            }
+            Event::ExclusiveRelease(release) => {
+                let event = (release.domain, release.sequence, ParkEvent::Release);
                 return self.park(event, on_wait);
             }
             _ => return resolver.follow(event),

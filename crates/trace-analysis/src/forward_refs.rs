@@ -270,6 +270,7 @@ mod tests {
                 lock: LockId(1),
                 sequence: 1,
                 time_ns: 0,
+                hold: trace_format::Hold::NotKnown,
                 chain: ChainRef::Forward(forward_ref),
             })
         };

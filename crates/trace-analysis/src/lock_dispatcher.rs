@@ -35,9 +35,10 @@ pub(crate) enum LockEvent {
         chain: ChainIndex,
     },
     Retired,
-    /// What the thread wrote will never be known.
+    /// What the thread wrote, with so many numbers, will never be known.
     Lost {
         thread: ThreadIndex,
+        numbers: u64,
     },
 }
 
@@ -60,6 +61,13 @@ impl From<Option<ThreadIndex>> for MaybeThread {
 }
 
 impl Ordered for LockEvent {
+    fn numbers(&self) -> u64 {
+        match *self {
+            Self::Lost { numbers, .. } => numbers,
+            _ => 1,
+        }
+    }
+
     fn is_last(&self) -> bool {
         matches!(self, Self::Retired)
     }
@@ -131,7 +139,7 @@ impl LockDispatcher {
                 self.analyzer(lock, entities, counters)
                     .exit(thread, time_ns, chain, counters);
             }
-            LockEvent::Lost { thread } => {
+            LockEvent::Lost { thread, .. } => {
                 self.analyzer(lock, entities, counters)
                     .lost(thread, counters);
             }

@@ -10,8 +10,8 @@
 //! released once every number below *s* is
 //!
 //! * released,
-//! * known to be lost ([`LostNumber`](trace_format::Event::LostNumber) stands
-//!   in for the event), or
+//! * known to be lost ([`LostNumbers`](trace_format::Event::LostNumbers) stands
+//!   in for the event, and for others whose numbers follow), or
 //! * given up.
 //!
 //! A missing number is given up only at the end of the trace, or when more
@@ -32,6 +32,9 @@ use crate::counter::{Counter, Counters};
 
 /// An event that has a number in an order.
 pub(crate) trait Ordered: Copy {
+    /// How many numbers in a row it stands for, from its own on.
+    fn numbers(&self) -> u64;
+
     /// No number comes after this event's.
     fn is_last(&self) -> bool;
 }
@@ -151,7 +154,7 @@ impl Queue {
     }
 
     /// Takes out the event that has the next number, if it has arrived.
-    fn take_next<E: Copy>(&mut self, store: &mut Store<E>) -> Option<E> {
+    fn take_next<E: Ordered>(&mut self, store: &mut Store<E>) -> Option<E> {
         if self.len == 0 {
             return None;
         }
@@ -164,11 +167,48 @@ impl Queue {
         Some(store.take(place))
     }
 
+    /// Drops the events in a run of numbers for which the event before them stands, and
+    /// passes over it. Returns how many there were: the trace is damaged.
+    fn drop_next<E: Copy>(&mut self, numbers: u64, store: &mut Store<E>) -> u64 {
+        let len = usize::try_from(numbers).unwrap_or(usize::MAX);
+        let near = self.near.iter().take(len).copied();
+        let mut dropped: Vec<_> = near.filter(|&place| place != MISSING).collect();
+        let end = self.next + numbers;
+        while let Some(far) = self.far.first_entry()
+            && *far.key() < end
+        {
+            dropped.push(far.remove());
+        }
+        self.advance(numbers);
+        self.len -= dropped.len();
+        dropped.iter().for_each(|&place| _ = store.take(place));
+        dropped.len() as u64
+    }
+
     /// Passes over a run of numbers whose events are not here.
     fn advance(&mut self, numbers: u64) {
         self.next += numbers;
         let len = usize::try_from(numbers).unwrap_or(usize::MAX);
         self.near.drain(..len.min(self.near.len()));
+    }
+
+    /// Releases an event whose number has just been passed over. `true` if it is the last.
+    #[inline]
+    fn release<E: Ordered>(
+        &mut self,
+        lock: LockId,
+        event: E,
+        store: &mut Store<E>,
+        counters: &mut Counters,
+        release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
+    ) -> bool {
+        let following = event.numbers() - 1;
+        if following > 0 {
+            let dropped = self.drop_next(following, store);
+            counters.add(Counter::LateEvents, dropped);
+        }
+        release(lock, Step::Event(event), counters);
+        event.is_last()
     }
 
     /// The first number whose event has arrived.
@@ -238,7 +278,7 @@ impl<E: Ordered> Rearranger<E> {
         let queue = self.queues.entry(lock);
         let queue = queue.or_insert_with(|| Queue::new(first));
         // No tracer gets as far as the last number, which would have no next.
-        if sequence < queue.next || sequence == u64::MAX {
+        if sequence < queue.next || sequence.checked_add(event.numbers()).is_none() {
             counters.add(Counter::LateEvents, 1);
         } else if sequence > queue.next {
             if !queue.insert(sequence, event, &mut self.pending) {
@@ -248,8 +288,7 @@ impl<E: Ordered> Rearranger<E> {
             }
         } else {
             queue.advance(1);
-            let is_last = event.is_last();
-            release(lock, Step::Event(event), counters);
+            let is_last = queue.release(lock, event, &mut self.pending, counters, &mut release);
             if is_last || release_due(lock, queue, &mut self.pending, counters, &mut release) {
                 self.retire(lock, counters);
             }
@@ -344,9 +383,7 @@ fn release_due<E: Ordered>(
     release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
 ) -> bool {
     while let Some(event) = queue.take_next(store) {
-        let is_last = event.is_last();
-        release(lock, Step::Event(event), counters);
-        if is_last {
+        if queue.release(lock, event, store, counters, release) {
             return true;
         }
     }
@@ -383,10 +420,18 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     enum Event {
         Number(u64),
+        Lost { numbers: u64 },
         Last,
     }
 
     impl Ordered for Event {
+        fn numbers(&self) -> u64 {
+            match *self {
+                Self::Lost { numbers } => numbers,
+                _ => 1,
+            }
+        }
+
         fn is_last(&self) -> bool {
             matches!(self, Self::Last)
         }
@@ -395,6 +440,7 @@ mod tests {
     fn describe(step: Step<Event>) -> String {
         match step {
             Step::Event(Event::Number(number)) => number.to_string(),
+            Step::Event(Event::Lost { numbers }) => format!("lost({numbers})"),
             Step::Event(Event::Last) => "last".to_owned(),
             Step::Gap { .. } => "gap".to_owned(),
         }
@@ -497,6 +543,55 @@ mod tests {
         assert!(rearranger.queues.is_empty());
         assert_eq!(rearranger.pending.len(), 0);
         assert_eq!(counters.value(Counter::LateEvents), 1);
+    }
+
+    /// As [`arrive`], of events with any numbers.
+    fn arrive_events(events: &[(u64, Event)]) -> (String, Counters) {
+        let mut counters = Counters::default();
+        let mut released = Vec::new();
+        let mut rearranger = Rearranger::new(0, 1000);
+        for &(number, event) in events {
+            rearranger.arrive(LockId(1), number, event, &mut counters, |_, step, _| {
+                released.push(describe(step));
+            });
+        }
+        assert_eq!(rearranger.pending.len(), rearranger.pending_of(LockId(1)));
+        rearranger.finish(&mut counters, |_, step, _| released.push(describe(step)));
+        (released.join(" "), counters)
+    }
+
+    #[test]
+    fn lost_numbers_in_a_row_are_one_step() {
+        let lost = Event::Lost { numbers: 3 };
+        let events = [
+            (5, Event::Number(5)),
+            (1, Event::Number(1)),
+            (2, lost),
+            (0, Event::Number(0)),
+        ];
+        let (released, counters) = arrive_events(&events);
+        assert_eq!(released, "0 1 lost(3) 5");
+        assert_eq!(counters, Counters::default());
+    }
+
+    #[test]
+    fn lost_numbers_that_came_all_the_same_are_dropped() {
+        let lost = |numbers| Event::Lost { numbers };
+        let number = |number| (number, Event::Number(number));
+        for far in [70, 5000] {
+            let events = [
+                (1, lost(far)),
+                number(2),
+                number(far),
+                number(far + 1),
+                number(0),
+            ];
+            let (released, counters) = arrive_events(&events);
+            assert_eq!(released, format!("0 lost({far}) {}", far + 1));
+            assert_eq!(counters.value(Counter::LateEvents), 2);
+        }
+        let (released, _) = arrive_events(&[number(9), (0, lost(u64::MAX)), (1, lost(u64::MAX))]);
+        assert_eq!(released, format!("lost({})", u64::MAX));
     }
 
     #[test]

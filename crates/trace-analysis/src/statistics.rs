@@ -78,6 +78,7 @@ impl Statistics {
             },
             Event::ParkBegin(park) => park.chain,
             Event::Unpark(unpark) => unpark.chain,
+            Event::ExclusiveRelease(release) => release.chain,
             Event::ForwardResolved(resolved) => resolved.chain,
             Event::Chain(description) => {
                 self.chains.insert(description.chain);

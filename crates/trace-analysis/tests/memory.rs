@@ -12,8 +12,8 @@ use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata, TraceFile};
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ClassId,
     ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
-    ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId,
-    LockOwner, LockRetired, LostNumber, MethodDescription, MethodId, MethodRetired, PARK_DOMAINS,
+    ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId,
+    LockOwner, LockRetired, LostNumbers, MethodDescription, MethodId, MethodRetired, PARK_DOMAINS,
     ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart,
     Unpark,
 };
@@ -110,6 +110,7 @@ fn event(lock: LockId, sequence: u64) -> (ThreadId, Event<'static>) {
             lock,
             sequence,
             time_ns,
+            hold: Hold::NotKnown,
             chain: ChainRef::Chain(ChainId(1)),
         }),
     };
@@ -206,6 +207,7 @@ fn a_thread_that_starves_does_not_remember_all_owners() {
                 lock,
                 sequence,
                 time_ns,
+                hold: Hold::NotKnown,
                 chain,
             }),
         )
@@ -263,9 +265,10 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
         });
         (thread, event)
     });
-    let lost = Event::LostNumber(LostNumber {
+    let lost = Event::LostNumbers(LostNumbers {
         lock: LockId(domain + 1),
-        sequence: 1,
+        first: 1,
+        count: 1,
     });
     let events = [(1, lost), (5, begin(1)), (5, end(2, Permit(7)))];
     let others = (1..=PARKS).flat_map(|park| {
@@ -405,6 +408,7 @@ fn churn() -> NamedTempFile {
         start_unix_ns: 0,
         pid: 1,
         jvm: String::new(),
+        ..FileHeader::default()
     };
     file.write_all(&header.encode()).expect("room for it");
     let mut writer = ChunkWriter::new(true);
@@ -469,6 +473,7 @@ fn notification(number: u64) -> [Event<'static>; 4] {
             lock: LockId(lock),
             sequence: sequence + 1,
             time_ns,
+            hold: Hold::NotKnown,
             chain: ChainRef::Forward(ForwardRef(number)),
         }),
         Event::ContendedEntered(ContendedEntered {
@@ -492,6 +497,7 @@ fn chains_behind_forward_references_are_forgotten() {
         start_unix_ns: 0,
         pid: 1,
         jvm: String::new(),
+        ..FileHeader::default()
     };
     file.write_all(&header.encode()).expect("room for it");
     let mut writer = ChunkWriter::new(false);

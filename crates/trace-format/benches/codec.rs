@@ -4,7 +4,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use trace_format::{
     ChainId, ChainRef, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Event,
-    FileHeader, LockId, LockOwner, SegmentDecoder, SegmentEncoder, ThreadId, TraceReader,
+    FileHeader, Hold, LockId, LockOwner, SegmentDecoder, SegmentEncoder, ThreadId, TraceReader,
 };
 
 /// Waits of one thread for four locks.
@@ -33,6 +33,7 @@ fn events() -> Vec<Event<'static>> {
                 lock: LockId(lock),
                 sequence: sequence + 21,
                 time_ns: time_ns + 31_000,
+                hold: Hold::For { duration_ns: 1_000 },
                 chain: ChainRef::Chain(ChainId(chain + 1)),
             }),
         ]
@@ -59,9 +60,7 @@ fn codec(criterion: &mut Criterion) {
 
     let header = FileHeader {
         compressed: true,
-        start_unix_ns: 0,
-        pid: 1,
-        jvm: String::new(),
+        ..FileHeader::default()
     };
     let mut file = header.encode();
     let mut writer = ChunkWriter::new(true);

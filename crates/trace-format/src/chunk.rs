@@ -6,7 +6,7 @@
 //! | offset | length | field |
 //! |---|---|---|
 //! | 0 | 4 | [`MAGIC`] |
-//! | 4 | 1 | kind: 1 events, 2 counters, 3 end |
+//! | 4 | 1 | kind: 1 events, 2 counters, 3 end; readers pass over others |
 //! | 5 | 1 | flags: bit 0 compressed, bit 1 contains metadata |
 //! | 6 | 2 | 0 |
 //! | 8 | 4 | length of the payload as stored, at most [`MAX_STORED_LEN`] |
@@ -66,6 +66,8 @@ pub enum ChunkKind {
     Counters,
     /// Nothing follows.
     End,
+    /// Something that only later versions know, with its number.
+    Unknown(u8),
 }
 
 impl ChunkKind {
@@ -74,13 +76,15 @@ impl ChunkKind {
             Self::Events => 1,
             Self::Counters => 2,
             Self::End => 3,
+            Self::Unknown(id) => id,
         }
     }
 
-    fn from_id(id: u8) -> Option<Self> {
+    fn from_id(id: u8) -> Self {
         [Self::Events, Self::Counters, Self::End]
             .into_iter()
             .find(|kind| kind.id() == id)
+            .unwrap_or(Self::Unknown(id))
     }
 }
 
@@ -174,7 +178,7 @@ impl ChunkHeader {
     }
 
     /// Returns the header in `bytes`; `None` if they are not the header of a
-    /// chunk that this version can read.
+    /// chunk.
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> Option<Self> {
         let u32_at = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -183,7 +187,7 @@ impl ChunkHeader {
             return None;
         }
         let header = Self {
-            kind: ChunkKind::from_id(bytes[4])?,
+            kind: ChunkKind::from_id(bytes[4]),
             compressed: bytes[5] & FLAG_COMPRESSED != 0,
             contains_metadata: bytes[5] & FLAG_METADATA != 0,
             stored_len: u32_at(8),
@@ -374,14 +378,15 @@ pub enum Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     /// The chunk with the given header and uncompressed payload, which begins
-    /// at byte `offset` of a file in this version of the format.
+    /// at byte `offset` of a file in this version of the format; `None` if its kind is
+    /// not known.
     pub(crate) fn new(
         version: u16,
         header: &ChunkHeader,
         offset: u64,
         payload: &'a [u8],
-    ) -> Result<Self, DecodeError> {
-        Ok(match header.kind {
+    ) -> Result<Option<Self>, DecodeError> {
+        Ok(Some(match header.kind {
             ChunkKind::Events => Self::Events(EventsChunk {
                 version,
                 payload,
@@ -394,7 +399,8 @@ impl<'a> Chunk<'a> {
                 let mut input = ByteReader::new(payload);
                 Self::end(&mut input).map_err(|cause| DecodeError { offset: 0, cause })?
             }
-        })
+            ChunkKind::Unknown(_) => return Ok(None),
+        }))
     }
 
     fn end(input: &mut ByteReader<'_>) -> Result<Self, Malformed> {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | 8 | [`MAGIC`] |
 //! | 8 | 2 | [`VERSION`] |
-//! | 10 | 2 | flags: bit 0 the chunks are compressed |
+//! | 10 | 2 | flags: bit 0 the chunks are compressed; the others are [`Capabilities`] |
 //! | 12 | 8 | wall clock at the trace's start, nanoseconds since 1970 |
 //! | 20 | 4 | process id |
 //! | 24 | 2 | length of the next field, n |
@@ -12,6 +12,8 @@
 //! | 26 + n | 4 | CRC-32C of all bytes before |
 
 use std::io::{self, Read};
+
+use crate::capability::Capabilities;
 
 /// First bytes of a trace. Like PNG's they show whether the file went through
 /// something that changes line ends.
@@ -24,7 +26,7 @@ pub const MAGIC: [u8; 8] = *b"\x89LCT\r\n\x1a\n";
 /// | 1 | |
 /// | 2 | events of parked threads; locks have numbers above their domains |
 /// | 3 | short forms of these events |
-/// | 4 | the owner in each contended enter, the stacks of threads, and why a trace ended |
+/// | 4 | the owner in each contended enter, the hold in each contended exit, releases of synchronizers, lost numbers in a row, the stacks of threads, the producer's capabilities, and why a trace ended |
 pub const VERSION: u16 = 4;
 /// The oldest version that can be read.
 pub const OLDEST_VERSION: u16 = 1;
@@ -33,10 +35,12 @@ const FLAG_COMPRESSED: u16 = 1;
 const FIXED_LEN: usize = 26;
 
 /// What a trace says about itself at its beginning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileHeader {
     /// The writer was asked to compress the chunks.
     pub compressed: bool,
+    /// What the producer guarantees.
+    pub capabilities: Capabilities,
     /// Wall clock at the trace's start, in nanoseconds since 1970.
     pub start_unix_ns: u64,
     /// Process id of the JVM.
@@ -91,7 +95,8 @@ impl FileHeader {
     /// Returns the header's bytes.
     pub fn encode(&self) -> Vec<u8> {
         let jvm = text_prefix(&self.jvm, usize::from(u16::MAX));
-        let flags = if self.compressed { FLAG_COMPRESSED } else { 0 };
+        let compressed = if self.compressed { FLAG_COMPRESSED } else { 0 };
+        let flags = compressed | self.capabilities.flags();
         let mut bytes = Vec::with_capacity(FIXED_LEN + jvm.len() + 4);
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
@@ -146,13 +151,19 @@ impl FileHeader {
         if expected != found {
             return Err(HeaderError::Checksum { expected, found });
         }
+        let version = u16::from_le_bytes([fixed[8], fixed[9]]);
+        let flags = u16::from_le_bytes([fixed[10], fixed[11]]);
         let header = Self {
-            compressed: u16::from_le_bytes([fixed[10], fixed[11]]) & FLAG_COMPRESSED != 0,
+            compressed: flags & FLAG_COMPRESSED != 0,
+            capabilities: match version {
+                ..4 => Capabilities::of_old_version(),
+                _ => Capabilities::from_flags(flags),
+            },
             start_unix_ns: u64::from(u32_at(&fixed, 12)) | u64::from(u32_at(&fixed, 16)) << 32,
             pid: u32_at(&fixed, 20),
             jvm: String::from_utf8_lossy(&content[FIXED_LEN..]).into_owned(),
         };
-        Ok((header, u16::from_le_bytes([fixed[8], fixed[9]]), len))
+        Ok((header, version, len))
     }
 }
 

@@ -13,7 +13,7 @@
 //! ```
 //! use trace_format::{Chunk, TraceReader};
 //! # use trace_format::FileHeader;
-//! # let header = FileHeader { compressed: false, start_unix_ns: 0, pid: 1, jvm: "8".into() };
+//! # let header = FileHeader { start_unix_ns: 0, pid: 1, ..FileHeader::default() };
 //! # let file = header.encode();
 //! let mut reader = TraceReader::new(file.as_slice())?;
 //! while let Some(chunk) = reader.next_chunk()? {
@@ -31,6 +31,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod capability;
 pub mod chunk;
 pub mod counter;
 pub mod event;
@@ -42,14 +43,15 @@ pub mod varint;
 
 mod wire;
 
+pub use capability::Capabilities;
 pub use chunk::{Chunk, ChunkWriter, EndReason, EventsChunk, Segment};
 pub use counter::{Counter, Hook};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, FieldValue, ForwardResolved,
-    Frame, LoaderUnload, LockDescription, LockOwner, LockRetired, LostEvents, LostNumber,
-    MethodDescription, MethodRetired, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    StackRange, ThreadEnd, ThreadRename, ThreadStart, Unpark,
+    ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, ExclusiveRelease, FieldValue,
+    ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
+    LostEvents, LostNumbers, MethodDescription, MethodRetired, PARK_DOMAINS, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, StackRange, ThreadEnd, ThreadRename, ThreadStart, Unpark,
 };
 pub use file::{FileHeader, HeaderError};
 pub use id::{

@@ -36,6 +36,8 @@ pub struct Damage {
     pub ended_early: Option<EndReason>,
     /// Chunks that could be read, the end included.
     pub chunks_read: u64,
+    /// Chunks of kinds that only later versions know. They are no damage.
+    pub chunks_unknown: u64,
     /// Chunks that the end chunk counts and that were not there. Only known
     /// once the end was read.
     pub chunks_missing: u64,
@@ -156,7 +158,11 @@ impl<R: Read> TraceReader<R> {
             return Ok(None);
         };
         let payload = self.payload(&found);
-        Ok(Chunk::new(self.version, &found.header, found.offset, payload).ok())
+        Ok(
+            Chunk::new(self.version, &found.header, found.offset, payload)
+                .ok()
+                .flatten(),
+        )
     }
 
     fn find_chunk(&mut self) -> io::Result<Option<Found>> {
@@ -186,6 +192,10 @@ impl<R: Read> TraceReader<R> {
                 continue;
             }
             self.window.consume(len);
+            if let ChunkKind::Unknown(_) = found.header.kind {
+                self.damage.chunks_unknown += 1;
+                continue;
+            }
             self.damage.chunks_read += 1;
             return Ok(Some(found));
         }
@@ -213,7 +223,7 @@ impl<R: Read> TraceReader<R> {
             return Err(SkipReason::Checksum);
         }
         let mut payload = stored;
-        if header.compressed {
+        if header.compressed && !matches!(header.kind, ChunkKind::Unknown(_)) {
             // Limited by the header, so asked first.
             if snap::raw::decompress_len(stored) != Ok(header.raw_len as usize) {
                 return Err(SkipReason::Compression);
@@ -223,12 +233,13 @@ impl<R: Read> TraceReader<R> {
             result.map_err(|_| SkipReason::Compression)?;
             payload = &self.raw;
         }
-        if let Chunk::End { chunks, reason, .. } =
+        if let Some(Chunk::End { chunks, reason, .. }) =
             Chunk::new(self.version, header, found.offset, payload)?
         {
             self.damage.end_seen = reason == EndReason::Orderly;
             self.damage.ended_early = (!self.damage.end_seen).then_some(reason);
-            self.damage.chunks_missing = chunks.saturating_sub(self.damage.chunks_read);
+            let passed = self.damage.chunks_read + self.damage.chunks_unknown;
+            self.damage.chunks_missing = chunks.saturating_sub(passed);
         }
         Ok(())
     }

@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
-    Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, HeaderError, JavaThreadId,
-    LockId, LostNumber, Malformed, SegmentDecoder, SkipReason, ThreadId, ThreadRename, TraceReader,
-    varint,
+    Capabilities, Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, HeaderError,
+    JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder, SkipReason, ThreadId,
+    ThreadRename, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -23,6 +23,7 @@ fn header(compressed: bool) -> Vec<u8> {
         start_unix_ns: 7,
         pid: 42,
         jvm: "1.8.0_504".to_owned(),
+        ..FileHeader::default()
     }
     .encode()
 }
@@ -36,9 +37,10 @@ fn trace(compressed: bool) -> Vec<u8> {
         // Every other chunk has metadata.
         let events: Vec<_> = (0..40)
             .map(|sequence| match number % 2 {
-                0 => Event::LostNumber(LostNumber {
+                0 => Event::LostNumbers(LostNumbers {
                     lock: LockId(number),
-                    sequence,
+                    first: sequence,
+                    count: 1,
                 }),
                 _ => Event::ThreadRename(ThreadRename {
                     java_id: JavaThreadId(number),
@@ -228,6 +230,48 @@ fn a_failing_source_is_an_error() {
     assert!(reader.next_chunk().is_err());
 }
 
+/// What a later version adds between the chunks.
+#[test]
+fn chunks_of_unknown_kinds_are_passed_over() {
+    let mut writer = ChunkWriter::new(false);
+    let unknown = forged(ChunkKind::Unknown(9), false, 5, b"later");
+    let compressed = forged(ChunkKind::Unknown(200), true, 5, b"in a later way");
+    let file = [
+        &header(false),
+        unknown.as_slice(),
+        &compressed,
+        writer.end(1, 2),
+    ]
+    .concat();
+    let (_, _, damage) = read(&file).unwrap();
+    assert_eq!((damage.chunks_read, damage.chunks_unknown), (1, 2));
+    assert!(damage.is_none(), "{damage:?}");
+
+    let mut wrong = unknown;
+    wrong[HEADER_LEN] ^= 1;
+    let file = [header(false), wrong].concat();
+    let (_, _, damage) = read(&file).unwrap();
+    assert_eq!(damage.chunks_unknown, 0);
+    assert_eq!(damage.skipped[0].reason, SkipReason::Checksum);
+}
+
+/// What a later version guarantees means nothing, but is not forgotten.
+#[test]
+fn unknown_capabilities_are_kept() {
+    let mut bytes = header(true);
+    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b100]);
+    let content_len = bytes.len() - 4;
+    let checksum = crc32c::crc32c(&bytes[..content_len]);
+    bytes[content_len..].copy_from_slice(&checksum.to_le_bytes());
+    let reader = TraceReader::new(bytes.as_slice()).unwrap();
+    let capabilities = reader.header().capabilities;
+    assert!(reader.header().compressed);
+    assert!(capabilities.contains(Capabilities::HOLDS));
+    assert!(!capabilities.contains(Capabilities::HOLDS.union(Capabilities::PERMITS)));
+    assert_eq!(capabilities.names().collect::<Vec<_>>(), ["holds"]);
+    assert_eq!(reader.header().encode(), bytes);
+}
+
 /// A chunk with any payload and honest checksums, as a hostile writer makes it.
 fn forged(kind: ChunkKind, compressed: bool, raw_len: u32, payload: &[u8]) -> Vec<u8> {
     let header = ChunkHeader {
@@ -303,7 +347,9 @@ proptest! {
     #[test]
     fn forged_chunks_can_be_read(
         payload in prop::collection::vec(any::<u8>(), 0..200),
-        kind in prop::sample::select(vec![ChunkKind::Events, ChunkKind::Counters, ChunkKind::End]),
+        kind in prop::sample::select(vec![
+            ChunkKind::Events, ChunkKind::Counters, ChunkKind::End, ChunkKind::Unknown(0)
+        ]),
         compressed: bool,
         claimed_len in prop_oneof![0..200u32, any::<u32>()],
     ) {

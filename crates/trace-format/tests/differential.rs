@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
-    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved,
-    Frame, JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents,
-    LostNumber, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    Permit, SegmentDecoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
-    chunk,
+    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef,
+    ForwardResolved, Frame, Hold, JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner,
+    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, SegmentDecoder, StackRange, ThreadEnd, ThreadId,
+    ThreadRename, ThreadStart, Unpark, chunk,
 };
 
 /// What is remembered of a lock, or of a domain in its place.
@@ -22,6 +22,7 @@ struct Slot {
     /// Of an enter or a begin, and of an exit or an unpark.
     enter_chain: ChainId,
     exit_chain: ChainId,
+    release_chain: ChainId,
     /// Class and identity hash.
     blocker: (ClassId, u32),
     /// Of an unpark.
@@ -134,6 +135,7 @@ impl<'a> Reader<'a> {
                     sequence,
                     time_ns,
                     chain,
+                    hold: self.hold()?,
                 })
             }
             8 => {
@@ -143,12 +145,18 @@ impl<'a> Reader<'a> {
                     sequence,
                     time_ns,
                     chain,
+                    hold: self.hold()?,
                 })
             }
-            9 => Event::LostNumber(LostNumber {
-                lock: LockId(lock),
-                sequence,
-            }),
+            9 => {
+                let following = self.number()?;
+                sequence.checked_add(following)?;
+                Event::LostNumbers(LostNumbers {
+                    lock: LockId(lock),
+                    first: sequence,
+                    count: following.checked_add(1)?,
+                })
+            }
             10 | 13 if kind == 10 || !self.parked => {
                 let flags = if kind == 10 { self.byte()? } else { 1 | 2 };
                 self.parked = true;
@@ -209,7 +217,18 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let flags = if kind == 12 { self.byte()? } else { 1 | 2 };
-                if kind == 12 {
+                let is_release = flags & 16 != 0;
+                if is_release && flags & (4 | 8) != 0 {
+                    return None;
+                }
+                let hold = if is_release {
+                    self.hold()?
+                } else {
+                    Hold::NotKnown
+                };
+                if is_release {
+                    // Without target and permit.
+                } else if kind == 12 {
                     (state.target, state.permit) = (self.value()?, self.value()?);
                 } else {
                     state.permit = Permit(state.permit.0.wrapping_add(8));
@@ -218,23 +237,37 @@ impl<'a> Reader<'a> {
                     state.blocker = (self.value()?, self.value()?);
                 }
                 if flags & 2 == 0 {
-                    state.exit_chain = self.value()?;
+                    let chain = self.value()?;
+                    match is_release {
+                        true => state.release_chain = chain,
+                        false => state.exit_chain = chain,
+                    }
                 }
-                Event::Unpark(Unpark {
-                    domain: LockId(lock),
-                    sequence,
-                    time_ns,
-                    target: state.target,
-                    permit: state.permit,
-                    blocker: state.blocker(),
-                    owner: if flags & 4 != 0 {
-                        self.value()?
-                    } else {
-                        JavaThreadId::NONE
-                    },
-                    interrupt: flags & 8 != 0,
-                    chain: state.exit_chain,
-                })
+                match is_release {
+                    true => Event::ExclusiveRelease(ExclusiveRelease {
+                        domain: LockId(lock),
+                        sequence,
+                        time_ns,
+                        blocker: state.blocker(),
+                        hold,
+                        chain: state.release_chain,
+                    }),
+                    false => Event::Unpark(Unpark {
+                        domain: LockId(lock),
+                        sequence,
+                        time_ns,
+                        target: state.target,
+                        permit: state.permit,
+                        blocker: state.blocker(),
+                        owner: if flags & 4 != 0 {
+                            self.value()?
+                        } else {
+                            JavaThreadId::NONE
+                        },
+                        interrupt: flags & 8 != 0,
+                        chain: state.exit_chain,
+                    }),
+                }
             }
         };
         let entry = state;
@@ -353,6 +386,16 @@ impl<'a> Reader<'a> {
     fn time(&mut self) -> Option<u64> {
         self.time_ns = self.time_ns.wrapping_add(self.number()?);
         Some(self.time_ns)
+    }
+
+    fn hold(&mut self) -> Option<Hold> {
+        Some(match self.number()? {
+            0 => Hold::NotKnown,
+            1 => Hold::BeforeContention,
+            number => Hold::For {
+                duration_ns: number - 2,
+            },
+        })
     }
 
     fn forward(&mut self) -> Option<ForwardRef> {

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use support::segment;
 use trace_format::{
-    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ChunkWriter,
+    Blocker, Capabilities, ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ChunkWriter,
     ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
-    FileHeader, ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LoaderUnload,
-    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumber, MethodDescription,
-    MethodId, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, StackRange,
-    ThreadEnd, ThreadId, ThreadRename, ThreadStart, TraceReader, Unpark, file,
+    ExclusiveRelease, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId,
+    LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumbers,
+    MethodDescription, MethodId, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    Permit, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, TraceReader, Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
@@ -91,6 +91,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             lock: LockId(257),
             sequence: 4,
             time_ns: 9_500,
+            hold: Hold::For { duration_ns: 500 },
             chain: ChainRef::Chain(ChainId(1)),
         }),
         Event::ContendedEnter(ContendedEnter {
@@ -111,12 +112,14 @@ fn trace(compressed: bool) -> Vec<u8> {
             lock: LockId(257),
             sequence: 8,
             time_ns: 80_100,
+            hold: Hold::BeforeContention,
             chain: ChainRef::Chain(ChainId(1)),
         }),
         Event::ContendedExit(ContendedExit {
             lock: LockId(257),
             sequence: 9,
             time_ns: 80_200,
+            hold: Hold::NotKnown,
             chain: ChainRef::Forward(ForwardRef(3)),
         }),
         Event::ContendedEnter(ContendedEnter {
@@ -256,6 +259,22 @@ fn trace(compressed: bool) -> Vec<u8> {
             owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
+        Event::ExclusiveRelease(ExclusiveRelease {
+            domain: LockId(42),
+            sequence: 9,
+            time_ns: 99_992,
+            blocker: BLOCKER,
+            hold: Hold::For { duration_ns: 2 },
+            chain: ChainId(1),
+        }),
+        Event::ExclusiveRelease(ExclusiveRelease {
+            domain: LockId(42),
+            sequence: 10,
+            time_ns: 99_994,
+            blocker: BLOCKER,
+            hold: Hold::BeforeContention,
+            chain: ChainId(1),
+        }),
         Event::ThreadEnd(ThreadEnd { time_ns: 100_000 }),
     ];
     let vm_thread = [
@@ -267,9 +286,15 @@ fn trace(compressed: bool) -> Vec<u8> {
             loader: LoaderId(0x7f00_1234_5678),
             time_ns: 120_000,
         }),
-        Event::LostNumber(LostNumber {
+        Event::LostNumbers(LostNumbers {
             lock: LockId(258),
-            sequence: 1,
+            first: 1,
+            count: 1,
+        }),
+        Event::LostNumbers(LostNumbers {
+            lock: LockId(258),
+            first: 2,
+            count: 300,
         }),
         Event::LostEvents(LostEvents { events: 70 }),
     ];
@@ -292,6 +317,9 @@ fn trace(compressed: bool) -> Vec<u8> {
     let jvm = "OpenJDK 64-Bit Server VM 25.504-b01".to_owned();
     let header = FileHeader {
         compressed,
+        capabilities: Capabilities::HOLDS
+            .union(Capabilities::ORDERED)
+            .union(Capabilities::PERMITS),
         start_unix_ns: 1_456_000_000_000_000_000,
         pid: 4711,
         jvm,

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use support::{events, number, segment};
 use trace_format::{
     Blocker, ChainId, ClassId, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event,
-    JavaThreadId, LockId, LockOwner, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentDecoder,
-    SegmentEncoder, Unpark, varint,
+    ExclusiveRelease, Hold, JavaThreadId, LockId, LockOwner, ParkBegin, ParkEnd, ParkEndReason,
+    Permit, SegmentDecoder, SegmentEncoder, Unpark, varint,
 };
 
 proptest! {
@@ -86,6 +86,7 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
             lock: LockId(lock),
             sequence: sequence + 41,
             time_ns: time_ns + 31_000,
+            hold: Hold::For { duration_ns: 900 },
             chain: trace_format::ChainRef::Chain(ChainId(chain + 1)),
         });
         for event in [enter, entered, exit] {
@@ -94,6 +95,44 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
     }
     let bytes_per_event = encoder.len() as f64 / f64::from(encoder.events());
     assert!(bytes_per_event < 6.0, "{bytes_per_event}");
+}
+
+/// What a thread writes that releases a lock on which others are parked, and unparks one.
+#[test]
+fn a_release_and_its_unpark_need_six_bytes_an_event() {
+    const ROUNDS: u64 = 1000;
+    let mut buffer = vec![0; 1 << 20];
+    let mut encoder = SegmentEncoder::new();
+    let blocker = Blocker {
+        class: ClassId(1000),
+        identity_hash: 0x1234_5678,
+    };
+    for round in 0..ROUNDS {
+        let (sequence, time_ns) = (10 * round, 20_000 * round);
+        let release = Event::ExclusiveRelease(ExclusiveRelease {
+            domain: LockId(7),
+            sequence,
+            time_ns,
+            blocker,
+            hold: Hold::For { duration_ns: 900 },
+            chain: ChainId(1000),
+        });
+        let unpark = Event::Unpark(Unpark {
+            domain: LockId(7),
+            sequence: sequence + 1,
+            time_ns: time_ns + 200,
+            target: JavaThreadId(12),
+            permit: Permit(8 * (round + 1) as u32),
+            blocker,
+            chain: ChainId(1001),
+            ..Unpark::default()
+        });
+        for event in [release, unpark] {
+            encoder.encode(&mut buffer, &event).unwrap();
+        }
+    }
+    let bytes_per_event = encoder.len() as f64 / f64::from(encoder.events());
+    assert!(bytes_per_event < 6.02, "{bytes_per_event}");
 }
 
 /// What one of two threads writes that unpark each other in turns.

@@ -100,6 +100,13 @@ static LctOwner owner_of(uint32_t random) {
   return owner;
 }
 
+/* One of each kind of hold. */
+static uint64_t hold_ns_of(uint32_t random) {
+  if (random % 3 == 0) return LCT_HOLD_NOT_KNOWN;
+  if (random % 3 == 1) return LCT_HOLD_BEFORE_CONTENTION;
+  return random % 1000;
+}
+
 static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t chain) {
   describe_metadata(thread);
   if (lct_lock_claim(runtime, lock)) {
@@ -116,10 +123,10 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t 
   sequence = lct_lock_next_sequence(lock);
   if (random % 16 == 1) {
     uint64_t forward_ref = lct_new_forward_ref(runtime);
-    lct_contended_exit_forward(thread, id, sequence, now_ns(), forward_ref);
+    lct_contended_exit_forward(thread, id, sequence, now_ns(), forward_ref, LCT_HOLD_NOT_KNOWN);
     lct_forward_resolve(thread, forward_ref, chain);
   } else {
-    lct_contended_exit(thread, id, sequence, now_ns(), chain);
+    lct_contended_exit(thread, id, sequence, now_ns(), chain, hold_ns_of(random));
   }
 }
 

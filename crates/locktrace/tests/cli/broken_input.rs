@@ -3,6 +3,7 @@
 use std::fs;
 
 use tempfile::TempDir;
+use trace_format::chunk::{ChunkHeader, ChunkKind};
 
 use crate::sample::Sample;
 use crate::{directory_with, locktrace};
@@ -58,6 +59,33 @@ fn trace_torn_at_any_byte_is_no_accident() {
             run.stderr
         );
     }
+}
+
+/// A later version may put more between the chunks of this one: it is said, but nothing
+/// that this one knows is missing.
+#[test]
+fn chunk_of_a_later_version_is_no_damage() {
+    let mut bytes = Sample::demo().bytes();
+    let payload = b"later";
+    let header = ChunkHeader {
+        kind: ChunkKind::Unknown(9),
+        compressed: false,
+        contains_metadata: false,
+        stored_len: payload.len() as u32,
+        raw_len: payload.len() as u32,
+        payload_checksum: crc32c::crc32c(payload),
+    };
+    bytes.extend_from_slice(&header.encode());
+    bytes.extend_from_slice(payload);
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("later.lct"), &bytes).unwrap();
+    for command in COMMANDS {
+        let run = locktrace(directory.path(), &format!("{command} later.lct"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{command}");
+    }
+    let run = locktrace(directory.path(), "stat later.lct");
+    let note = "; 1 chunk of a later version passed over";
+    assert!(run.stdout.contains(note), "{}", run.stdout);
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
     ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader,
-    ForwardRef, ForwardResolved, Frame, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner,
-    LostNumber, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason,
-    Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
+    ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription, LockId,
+    LockOwner, LostNumbers, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd,
+    ParkEndReason, Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
 };
 
 /// A trace under construction.
@@ -456,7 +456,14 @@ impl Sample {
     /// Loses an event of a lock; `thread` lists it.
     pub(crate) fn lose(&mut self, thread: u32, lock: u64) {
         let (lock, sequence) = self.next_number(lock);
-        self.write(thread, Event::LostNumber(LostNumber { lock, sequence }));
+        self.write(
+            thread,
+            Event::LostNumbers(LostNumbers {
+                lock,
+                first: sequence,
+                count: 1,
+            }),
+        );
     }
 
     /// Loses an event of a lock without a trace.
@@ -483,6 +490,7 @@ impl Sample {
                 lock,
                 sequence,
                 time_ns,
+                hold: Hold::NotKnown,
                 chain,
             }),
         );
@@ -495,6 +503,7 @@ impl Sample {
             start_unix_ns: 1_456_789_012_345_678_901,
             pid: 4711,
             jvm: "OpenJDK 64-Bit Server VM (25.45-b02)".to_owned(),
+            ..FileHeader::default()
         };
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(true);

@@ -74,10 +74,11 @@ impl ParkDispatcher {
         };
         match step {
             Step::Gap { numbers } => replay.domain.losses.add_gap(numbers),
-            Step::Event(ParkEvent::Lost { thread }) => replay.lost(thread, sink),
+            Step::Event(ParkEvent::Lost { thread, numbers }) => replay.lost(thread, numbers, sink),
             Step::Event(ParkEvent::Begin(begin)) => replay.begin(&begin, sink),
             Step::Event(ParkEvent::End(end)) => replay.end(&end, sink),
             Step::Event(ParkEvent::Unpark(unpark)) => replay.unpark(&unpark, sink),
+            Step::Event(ParkEvent::Release) => {}
         }
         self.analyzers.forget_unused(sink);
     }
@@ -112,8 +113,8 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    fn lost(&mut self, thread: ThreadIndex, sink: &mut Sink<'_>) {
-        self.domain.losses.add_listed();
+    fn lost(&mut self, thread: ThreadIndex, numbers: u64, sink: &mut Sink<'_>) {
+        self.domain.losses.add_listed(numbers);
         // A parked thread writes nothing but the end.
         self.abandon(thread, sink.counters);
     }

@@ -13,9 +13,12 @@ pub(crate) enum ParkEvent {
     Begin(Begin),
     End(End),
     Unpark(Unpark),
-    /// What the thread wrote will never be known.
+    /// A thread is about to release a synchronizer.
+    Release,
+    /// What the thread wrote, with so many numbers, will never be known.
     Lost {
         thread: ThreadIndex,
+        numbers: u64,
     },
 }
 
@@ -63,6 +66,13 @@ pub(crate) struct Unpark {
 pub(crate) type Numbered = (LockId, u64, ParkEvent);
 
 impl Ordered for ParkEvent {
+    fn numbers(&self) -> u64 {
+        match *self {
+            Self::Lost { numbers, .. } => numbers,
+            _ => 1,
+        }
+    }
+
     fn is_last(&self) -> bool {
         false
     }

@@ -66,8 +66,8 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub(super) fn add_listed(&mut self) {
-        self.all = self.all.saturating_add(1);
+    pub(super) fn add_listed(&mut self, numbers: u64) {
+        self.all = self.all.saturating_add(numbers);
     }
 
     pub(super) fn add_gap(&mut self, numbers: u64) {

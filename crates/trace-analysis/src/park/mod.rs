@@ -100,7 +100,9 @@ impl Parks {
                     self.arrive(end, sink);
                 }
             }
-            ParkEvent::Begin(_) | ParkEvent::Lost { .. } => self.arrive(numbered, sink),
+            ParkEvent::Begin(_) | ParkEvent::Release | ParkEvent::Lost { .. } => {
+                self.arrive(numbered, sink);
+            }
         }
     }
 

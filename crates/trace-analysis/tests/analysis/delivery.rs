@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_format::{
-    ChunkWriter, DoesNotFit, Event, FileHeader, LostEvents, LostNumber, SegmentDecoder,
+    ChunkWriter, DoesNotFit, Event, FileHeader, LostEvents, LostNumbers, SegmentDecoder,
     SegmentEncoder, ThreadId,
 };
 
@@ -149,6 +149,7 @@ impl Arrived {
             start_unix_ns: 0,
             pid: 1,
             jvm: String::new(),
+            ..FileHeader::default()
         };
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(self.compressed);
@@ -221,7 +222,13 @@ fn lose_events(buffer: &mut Buffer, loss: Loss) {
     let remains: Vec<Event<'static>> = match loss {
         Loss::None | Loss::Missing => return,
         Loss::Listed => numbers
-            .map(|(lock, sequence)| Event::LostNumber(LostNumber { lock, sequence }))
+            .map(|(lock, sequence)| {
+                Event::LostNumbers(LostNumbers {
+                    lock,
+                    first: sequence,
+                    count: 1,
+                })
+            })
             .collect(),
         Loss::Counted => {
             let events = numbers.count() as u64;

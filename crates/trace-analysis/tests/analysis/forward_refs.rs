@@ -6,8 +6,8 @@ use tempfile::NamedTempFile;
 use trace_analysis::{Counter, Limits};
 use trace_format::{
     ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event,
-    FileHeader, ForwardRef, ForwardResolved, LockDescription, LockId, LockOwner, PARK_DOMAINS,
-    SegmentEncoder, ThreadId,
+    FileHeader, ForwardRef, ForwardResolved, Hold, LockDescription, LockId, LockOwner,
+    PARK_DOMAINS, SegmentEncoder, ThreadId,
 };
 
 use crate::found;
@@ -47,6 +47,7 @@ fn chunk(wait: u64) -> Vec<(ThreadId, Event<'static>)> {
                 lock: LOCK,
                 sequence: sequence + 1,
                 time_ns: time_ns + 50,
+                hold: Hold::NotKnown,
                 chain: ChainRef::Forward(ForwardRef(wait)),
             }),
         ),
@@ -95,6 +96,7 @@ fn owners_are_known_however_late_their_methods_come() {
         start_unix_ns: 0,
         pid: 1,
         jvm: String::new(),
+        ..FileHeader::default()
     };
     file.write_all(&header.encode()).expect("room for it");
     let mut writer = ChunkWriter::new(true);

@@ -9,8 +9,8 @@ use tempfile::NamedTempFile;
 use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, Selection, TraceFile};
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, JavaThreadId,
-    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumber, MethodDescription,
+    ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId,
+    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumbers, MethodDescription,
     MethodId, SegmentEncoder, StackRange, ThreadId, ThreadRename, ThreadStart,
 };
 
@@ -65,6 +65,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                     lock: LockId(lock),
                     sequence,
                     time_ns,
+                    hold: Hold::NotKnown,
                     chain,
                 })
             }
@@ -86,9 +87,10 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 sequence
             }
         )),
-        (lock, sequence).prop_map(|(lock, sequence)| Event::LostNumber(LostNumber {
+        (lock, sequence).prop_map(|(lock, sequence)| Event::LostNumbers(LostNumbers {
             lock: LockId(lock),
-            sequence
+            first: sequence,
+            count: 1
         })),
         number().prop_map(|events| Event::LostEvents(LostEvents { events })),
         (number(), small()).prop_map(|(forward_ref, chain)| Event::ForwardResolved(
@@ -149,6 +151,7 @@ fn file(segments: &[(u32, u64, Vec<u8>)], end_ns: u64) -> NamedTempFile {
         start_unix_ns,
         pid,
         jvm,
+        ..FileHeader::default()
     };
     let mut writer = ChunkWriter::new(compressed);
     for (thread, buffer_index, events) in segments {

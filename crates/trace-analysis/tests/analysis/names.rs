@@ -5,8 +5,9 @@ use trace_analysis::{
 };
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, Frame, JavaThreadId, LoaderId, LockDescription, LockId,
-    LockOwner, MethodDescription, MethodId, PARK_DOMAINS, StackRange, ThreadId, ThreadStart,
+    ContendedEntered, ContendedExit, Event, Frame, Hold, JavaThreadId, LoaderId, LockDescription,
+    LockId, LockOwner, MethodDescription, MethodId, PARK_DOMAINS, StackRange, ThreadId,
+    ThreadStart,
 };
 
 use crate::{park::script as park_script, script};
@@ -34,6 +35,7 @@ fn waits(blocked: [u32; 2], owners: [u32; 2]) -> Events {
             lock: LOCK,
             sequence: sequence + 1,
             time_ns: time_ns + duration_ns,
+            hold: Hold::NotKnown,
             chain: ChainRef::Chain(ChainId(owner)),
         });
         let entered = Event::ContendedEntered(ContendedEntered {

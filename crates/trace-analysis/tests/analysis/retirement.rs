@@ -66,6 +66,7 @@ fn file(events: &[(ThreadId, Event<'_>)]) -> NamedTempFile {
         start_unix_ns: 0,
         pid: 1,
         jvm: String::new(),
+        ..FileHeader::default()
     };
     let mut bytes = header.encode();
     let mut writer = ChunkWriter::new(false);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame, JavaThreadId,
-    LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumber, MethodDescription,
+    ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId,
+    LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumbers, MethodDescription,
     MethodId, PARK_DOMAINS, StackRange, ThreadId, ThreadStart,
 };
 
@@ -84,12 +84,17 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
                     lock,
                     sequence,
                     time_ns,
+                    hold: Hold::NotKnown,
                     chain: match arguments[0].strip_prefix("->") {
                         Some(number) => ChainRef::Forward(forward_ref(number)),
                         None => ChainRef::Chain(chain_id(arguments[0])),
                     },
                 }),
-                "lost" => Event::LostNumber(LostNumber { lock, sequence }),
+                "lost" => Event::LostNumbers(LostNumbers {
+                    lock,
+                    first: sequence,
+                    count: 1,
+                }),
                 "retire" => Event::LockRetired(LockRetired { lock, sequence }),
                 MISSING => continue,
                 _ => panic!("unknown event {verb}"),

@@ -33,7 +33,7 @@ impl Known {
         };
         for (_, event) in events {
             match (event, event.lock_and_sequence()) {
-                (Event::LostNumber(_), Some(number)) => {
+                (Event::LostNumbers(_), Some(number)) => {
                     known.listed.insert(number);
                 }
                 (Event::ForwardResolved(ForwardResolved { forward_ref, .. }), _) => {

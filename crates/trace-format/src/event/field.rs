@@ -1,6 +1,8 @@
 //! The fields of events by name, for whoever shows or compares events of any type.
 
-use crate::event::{Blocker, ChainRef, Frame, LockOwner, ParkEndReason, ParkTimeout, StackRange};
+use crate::event::{
+    Blocker, ChainRef, Frame, Hold, LockOwner, ParkEndReason, ParkTimeout, StackRange,
+};
 use crate::id::{ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit};
 
 /// The value of a field of an event.
@@ -24,6 +26,8 @@ pub enum FieldValue<'a> {
     Reason(ParkEndReason),
     /// Who owned a lock.
     Owner(LockOwner),
+    /// For how long a lock was held.
+    Hold(Hold),
     /// The memory of a stack.
     Stack(StackRange),
 }
@@ -51,6 +55,7 @@ values! {
     Timeout: ParkTimeout => |&timeout| timeout;
     Reason: ParkEndReason => |&reason| reason;
     Owner: LockOwner => |&owner| owner;
+    Hold: Hold => |&hold| hold;
     Stack: StackRange => |&stack| stack;
 }
 

@@ -83,6 +83,27 @@ payload! {
     }
 }
 
+/// For how long a thread had held a lock when it released it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Hold {
+    /// It could not be told.
+    #[default]
+    NotKnown,
+    /// Since before anybody contended for the lock: before the oldest of the waits that
+    /// are open at the release.
+    BeforeContention,
+    /// Since the acquisition so long ago.
+    For {
+        /// Time from the acquisition to the release, at most [`Hold::MAX_NS`].
+        duration_ns: u64,
+    },
+}
+
+impl Hold {
+    /// The longest hold that can be told, in nanoseconds.
+    pub const MAX_NS: u64 = u64::MAX - 2;
+}
+
 payload! {
     /// The writer released the lock while another thread contended for it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,6 +114,8 @@ payload! {
         pub sequence: u64,
         /// When the lock was released.
         pub time_ns: u64,
+        /// For how long the writer had held the lock. Not known before version 4.
+        pub hold: Hold,
         /// The code that held the lock.
         pub chain: ChainRef,
     }

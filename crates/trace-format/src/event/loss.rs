@@ -4,14 +4,17 @@ use super::field::payload;
 use crate::id::LockId;
 
 payload! {
-    /// The writer took a sequence number, but its event was lost: the drainer could
+    /// The writer took sequence numbers, but their events were lost: the drainer could
     /// not keep up.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct LostNumber {
+    pub struct LostNumbers {
         /// The lock, or the domain of parks.
         pub lock: LockId,
-        /// The number that will never come.
-        pub sequence: u64,
+        /// The first number that will never come.
+        pub first: u64,
+        /// How many numbers in a row will never come: 1 at least, and always 1 before
+        /// version 4.
+        pub count: u64,
     }
 }
 

@@ -14,11 +14,13 @@ pub use code::{
 };
 pub use field::FieldValue;
 pub use lock::{
-    ChainRef, ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, LockDescription,
-    LockOwner, LockRetired,
+    ChainRef, ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, Hold,
+    LockDescription, LockOwner, LockRetired,
 };
-pub use loss::{LostEvents, LostNumber};
-pub use park::{Blocker, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark};
+pub use loss::{LostEvents, LostNumbers};
+pub use park::{
+    Blocker, ExclusiveRelease, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark,
+};
 pub use thread::{StackRange, ThreadEnd, ThreadRename, ThreadStart};
 
 use crate::id::LockId;
@@ -103,8 +105,8 @@ events! {
     ForwardResolved(ForwardResolved), metadata: false;
     /// The writer thread ended or detached.
     ThreadEnd(ThreadEnd), metadata: false;
-    /// The event with a sequence number was lost.
-    LostNumber(LostNumber), metadata: false;
+    /// The events with some sequence numbers were lost.
+    LostNumbers(LostNumbers), metadata: false;
     /// Events were lost whose sequence numbers are not listed.
     LostEvents(LostEvents), metadata: false;
     /// The writer parks.
@@ -113,6 +115,8 @@ events! {
     ParkEnd(ParkEnd), metadata: false;
     /// The writer unparks another thread.
     Unpark(Unpark), metadata: false;
+    /// The writer is about to release a synchronizer that it owns alone.
+    ExclusiveRelease(ExclusiveRelease), metadata: false;
     /// The writer thread started, attached, or was first seen.
     ThreadStart(ThreadStart<'a>), metadata: true;
     /// A thread was renamed.
@@ -133,7 +137,7 @@ events! {
 
 impl Event<'_> {
     /// Returns the lock, or the domain of parks, and the sequence number that
-    /// this event stands for.
+    /// this event stands for; of [several](LostNumbers), the first one.
     pub fn lock_and_sequence(&self) -> Option<(LockId, u64)> {
         match self {
             Self::LockDescription(description) => Some((description.lock, 0)),
@@ -141,10 +145,11 @@ impl Event<'_> {
             Self::ContendedEntered(entered) => Some((entered.lock, entered.sequence)),
             Self::ContendedExit(exit) => Some((exit.lock, exit.sequence)),
             Self::LockRetired(retired) => Some((retired.lock, retired.sequence)),
-            Self::LostNumber(lost) => Some((lost.lock, lost.sequence)),
+            Self::LostNumbers(lost) => Some((lost.lock, lost.first)),
             Self::ParkBegin(park) => Some((park.domain, park.sequence)),
             Self::ParkEnd(park) => Some((park.domain, park.sequence)),
             Self::Unpark(unpark) => Some((unpark.domain, unpark.sequence)),
+            Self::ExclusiveRelease(release) => Some((release.domain, release.sequence)),
             _ => None,
         }
     }
@@ -159,6 +164,7 @@ impl Event<'_> {
             Self::ParkBegin(park) => Some(park.time_ns),
             Self::ParkEnd(park) => Some(park.time_ns),
             Self::Unpark(unpark) => Some(unpark.time_ns),
+            Self::ExclusiveRelease(release) => Some(release.time_ns),
             Self::ThreadStart(start) => Some(start.time_ns),
             Self::ThreadEnd(end) => Some(end.time_ns),
             Self::LoaderUnload(unload) => Some(unload.time_ns),

@@ -8,6 +8,7 @@
 //! a number.
 
 use super::field::payload;
+use super::lock::Hold;
 use crate::id::{ChainId, ClassId, JavaThreadId, LockId, Permit};
 
 /// How many domains there are.
@@ -151,6 +152,27 @@ payload! {
         /// It is an interrupt, which unparks too.
         pub interrupt: bool,
         /// Where the writer stands.
+        pub chain: ChainId,
+    }
+}
+
+payload! {
+    /// The writer is about to release a synchronizer that it owns alone, while threads
+    /// are parked on it. Only of synchronizers that tell their owner
+    /// (`AbstractOwnableSynchronizer`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ExclusiveRelease {
+        /// The domain of the synchronizer.
+        pub domain: LockId,
+        /// Sequence number in the domain, taken before the release.
+        pub sequence: u64,
+        /// When.
+        pub time_ns: u64,
+        /// The synchronizer.
+        pub blocker: Blocker,
+        /// For how long the writer had owned it.
+        pub hold: Hold,
+        /// The code that owned it.
         pub chain: ChainId,
     }
 }

@@ -5,8 +5,8 @@ use super::park::{self, ParkState};
 use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockOwner,
-    LockRetired, LostEvents, LostNumber, MethodDescription, MethodRetired, StackRange, ThreadEnd,
+    ContendedExit, Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner,
+    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, StackRange, ThreadEnd,
     ThreadRename, ThreadStart,
 };
 use crate::file::VERSION;
@@ -106,8 +106,12 @@ impl<'a> SegmentDecoder<'a> {
         };
         let sequence = state.sequence.wrapping_add(self.input.varint()?);
         state.sequence = sequence;
-        let event = if kind == kind::LOST_NUMBER {
-            Event::LostNumber(LostNumber { lock, sequence })
+        let event = if kind == kind::LOST_NUMBERS {
+            Event::LostNumbers(LostNumbers {
+                lock,
+                first: sequence,
+                count: self.lost_count(sequence)?,
+            })
         } else {
             let time_ns = self.time_ns()?;
             match kind {
@@ -162,6 +166,7 @@ impl<'a> SegmentDecoder<'a> {
                         sequence,
                         time_ns,
                         chain,
+                        hold: self.hold()?,
                     })
                 }
                 _ => {
@@ -174,6 +179,7 @@ impl<'a> SegmentDecoder<'a> {
                         sequence,
                         time_ns,
                         chain,
+                        hold: self.hold()?,
                     })
                 }
             }
@@ -275,14 +281,33 @@ impl<'a> SegmentDecoder<'a> {
         }))
     }
 
-    /// Enters name the owner, and threads their stacks.
-    fn has_owners(&self) -> bool {
+    /// Enters name the owner, exits the hold, threads their stacks, and losses how many
+    /// numbers they are.
+    fn tells_ownership(&self) -> bool {
         self.version >= 4
     }
 
     #[inline]
+    fn hold(&mut self) -> Result<Hold, Malformed> {
+        if !self.tells_ownership() {
+            return Ok(Hold::NotKnown);
+        }
+        Hold::decode(&mut self.input)
+    }
+
+    /// How many numbers are lost from `first` on.
+    fn lost_count(&mut self, first: u64) -> Result<u64, Malformed> {
+        if !self.tells_ownership() {
+            return Ok(1);
+        }
+        let following = self.input.varint()?;
+        first.checked_add(following).ok_or(Malformed::TooLarge)?;
+        following.checked_add(1).ok_or(Malformed::TooLarge)
+    }
+
+    #[inline]
     fn owner(&mut self) -> Result<LockOwner, Malformed> {
-        if !self.has_owners() {
+        if !self.tells_ownership() {
             return Ok(LockOwner::NotKnown);
         }
         Ok(match self.input.varint()? {
@@ -296,7 +321,7 @@ impl<'a> SegmentDecoder<'a> {
     }
 
     fn stack(&mut self) -> Result<StackRange, Malformed> {
-        if !self.has_owners() {
+        if !self.tells_ownership() {
             return Ok(StackRange::default());
         }
         Ok(StackRange {

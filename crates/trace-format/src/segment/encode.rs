@@ -85,23 +85,24 @@ impl SegmentEncoder {
             Event::ContendedEntered(entered) => {
                 let numbers = (entered.lock, entered.sequence, Some(entered.time_ns));
                 self.lock_event(bytes, numbers, |_| match entered.safepoint_ns {
-                    0 => (kind::ENTERED, None),
-                    safepoint_ns => (kind::ENTERED_SAFEPOINT, Some(safepoint_ns)),
+                    0 => (kind::ENTERED, [None, None]),
+                    safepoint_ns => (kind::ENTERED_SAFEPOINT, [Some(safepoint_ns), None]),
                 })?;
             }
             Event::ContendedExit(exit) => {
                 let numbers = (exit.lock, exit.sequence, Some(exit.time_ns));
+                let hold = Some(exit.hold.number());
                 match exit.chain {
                     ChainRef::Chain(chain) => self.lock_event(bytes, numbers, |state| {
                         match mem::replace(&mut state.exit_chain, chain) == chain {
-                            true => (kind::EXIT_SAME_CHAIN, None),
-                            false => (kind::EXIT, Some(chain.into())),
+                            true => (kind::EXIT_SAME_CHAIN, [None, hold]),
+                            false => (kind::EXIT, [Some(chain.into()), hold]),
                         }
                     })?,
                     ChainRef::Forward(target) => {
                         let difference = target.0.wrapping_sub(self.previous_forward_ref.0);
                         self.lock_event(bytes, numbers, |_| {
-                            (kind::EXIT_FORWARD, Some(difference))
+                            (kind::EXIT_FORWARD, [Some(difference), hold])
                         })?;
                         self.previous_forward_ref = target;
                     }
@@ -138,9 +139,21 @@ impl SegmentEncoder {
                     |state| unpark.remember(state),
                 )?;
             }
-            Event::LostNumber(lost) => {
-                let numbers = (lost.lock, lost.sequence, None);
-                self.lock_event(bytes, numbers, |_| (kind::LOST_NUMBER, None))?;
+            Event::ExclusiveRelease(ref release) => {
+                self.park_event(
+                    bytes,
+                    (release.domain, release.sequence, release.time_ns),
+                    |_| kind::UNPARK,
+                    |out, state| release.encode(out, state),
+                    |state| release.remember(state),
+                )?;
+            }
+            Event::LostNumbers(lost) => {
+                let numbers = (lost.lock, lost.first, None);
+                let following = lost.count.saturating_sub(1);
+                self.lock_event(bytes, numbers, |_| {
+                    (kind::LOST_NUMBERS, [Some(following), None])
+                })?;
             }
             Event::LockDescription(LockDescription {
                 lock,
@@ -321,23 +334,23 @@ impl SegmentEncoder {
     }
 
     /// Appends an event with a slot of the lock table. `describe` updates the
-    /// lock's state and returns the kind and the value at the end.
+    /// lock's state and returns the kind and the values at the end.
     #[inline]
     fn lock_event(
         &mut self,
         bytes: &mut [u8],
         (lock, sequence, time_ns): (LockId, u64, Option<u64>),
-        describe: impl FnOnce(&mut LockState) -> (u8, Option<u64>),
+        describe: impl FnOnce(&mut LockState) -> (u8, [Option<u64>; 2]),
     ) -> Result<(), DoesNotFit> {
         let (slot, mut state) = self.locks.slot_and_state(lock);
-        let (kind, last_value) = describe(&mut state);
+        let (kind, last_values) = describe(&mut state);
 
         let mut out = ByteWriter::append(bytes, self.len);
         self.numbers(&mut out, kind, slot, lock, sequence, &mut state)?;
         if let Some(time_ns) = time_ns {
             out.varint(time_ns.wrapping_sub(self.previous_time_ns))?;
         }
-        if let Some(value) = last_value {
+        for value in last_values.into_iter().flatten() {
             out.varint(value)?;
         }
         self.commit(out.len(), time_ns, slot, lock, state);

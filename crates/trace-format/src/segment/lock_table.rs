@@ -19,7 +19,9 @@ pub(super) struct LockState {
     /// Chain of the last contended exit that named one; of a domain's last
     /// unpark.
     pub(super) exit_chain: ChainId,
-    /// Blocker of a domain's last park or unpark.
+    /// Chain of a domain's last release.
+    pub(super) release_chain: ChainId,
+    /// Blocker of a domain's last park, unpark or release.
     pub(super) blocker: Blocker,
     /// Target and permit of a domain's last unpark.
     pub(super) target: JavaThreadId,
@@ -45,6 +47,7 @@ impl LockTable {
             sequence: 0,
             enter_chain: ChainId::NONE,
             exit_chain: ChainId::NONE,
+            release_chain: ChainId::NONE,
             blocker: Blocker::NONE,
             target: JavaThreadId::NONE,
             permit: Permit::NONE,

@@ -18,30 +18,32 @@
 //! | 3 | `ContendedEnter` after wait | lock, sequence, time, chain, owner |
 //! | 4 | `ContendedEntered` without safepoint | lock, sequence, time |
 //! | 5 | `ContendedEntered` | lock, sequence, time, safepoint ns |
-//! | 6 | `ContendedExit` | lock, sequence, time, chain |
-//! | 7 | `ContendedExit`, chain as in the slot's last 6 or 7 | lock, sequence, time |
-//! | 8 | `ContendedExit` with a forward reference | lock, sequence, time, reference |
-//! | 9 | `LostNumber` | lock, sequence |
+//! | 6 | `ContendedExit` | lock, sequence, time, chain, hold |
+//! | 7 | `ContendedExit`, chain as in the slot's last 6 or 7 | lock, sequence, time, hold |
+//! | 8 | `ContendedExit` with a forward reference | lock, sequence, time, reference, hold |
+//! | 9 | `LostNumbers` | lock, first number, how many follow it |
 //! | 10 | `ParkBegin` | domain, sequence, time, flags; blocker, chain, owner, timeout |
 //! | 11 | `ParkEnd` | domain, sequence, time, flags; permit, safepoint ns, owner |
 //! | 12 | `Unpark` | domain, sequence, time, flags, target, permit; blocker, chain, owner |
-//!
+//! | 12 | `ExclusiveRelease` (flag 16) | domain, sequence, time, flags, hold; blocker, chain |
 //! | 13 | `ParkBegin` or `ParkEnd` as usual | domain, sequence, time |
 //! | 14 | `Unpark` as usual | domain, sequence, time |
 //!
 //! An owner is 0 if it is not known, the thread + 1, or 1 and then an address on
-//! the owner's stack. In versions 1 to 3 there is none.
+//! the owner's stack. A hold is 0 if it is not known, 1 if it began before anybody
+//! contended, or 2 more than its duration in ns. In versions 1 to 3 there is neither,
+//! and `LostNumbers` is of one number, without a count.
 //!
 //! A domain stands in the place of a lock. What is behind the semicolon is there
 //! only if the flags say so. A blocker is its class and its identity hash.
 //!
-//! | flag | begin and unpark | end |
+//! | flag | begin, unpark and release | end |
 //! |---|---|---|
 //! | 1 | no blocker: as in the slot's last 10 or 12 | permit |
-//! | 2 | no chain: as in the slot's last 10 or the slot's last 12 | safepoint ns |
-//! | 4 | owner | owner |
+//! | 2 | no chain: as in the slot's last begin, unpark or release, whichever it is | safepoint ns |
+//! | 4 | begin and unpark: owner | owner |
 //! | 8 | begin: continued; unpark: interrupt | the unpark is in the writer's own domain |
-//! | 16 | begin: timeout, in nanoseconds | |
+//! | 16 | begin: timeout, in nanoseconds; 12: it is a release | |
 //! | 32 | begin: timeout, wall clock in milliseconds | reason, 32 × 0 to 4 |
 //!
 //! **As usual** is what mostly follows from the events before:
@@ -91,6 +93,7 @@
 
 mod decode;
 mod encode;
+mod hold;
 mod lock_table;
 mod park;
 
@@ -107,7 +110,7 @@ mod kind {
     pub(super) const EXIT: u8 = 6;
     pub(super) const EXIT_SAME_CHAIN: u8 = 7;
     pub(super) const EXIT_FORWARD: u8 = 8;
-    pub(super) const LOST_NUMBER: u8 = 9;
+    pub(super) const LOST_NUMBERS: u8 = 9;
     pub(super) const PARK_BEGIN: u8 = 10;
     pub(super) const PARK_END: u8 = 11;
     pub(super) const UNPARK: u8 = 12;

@@ -4,7 +4,9 @@ use super::decode::Malformed;
 use super::encode::DoesNotFit;
 use super::kind;
 use super::lock_table::LockState;
-use crate::event::{Blocker, Event, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark};
+use crate::event::{
+    Blocker, Event, ExclusiveRelease, Hold, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark,
+};
 use crate::id::{LockId, Permit};
 use crate::wire::{ByteReader, ByteWriter};
 
@@ -24,6 +26,8 @@ mod flag {
 
     // Of an unpark.
     pub(super) const INTERRUPT: u8 = 1 << 3;
+    /// It is a release.
+    pub(super) const RELEASE: u8 = 1 << 4;
 
     // Of an end, whose reason takes the upper three bits.
     pub(super) const PERMIT: u8 = 1 << 0;
@@ -264,8 +268,7 @@ impl Unpark {
         state.permit = self.permit;
     }
 
-    fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
-        let flags = input.byte()?;
+    fn decode(&mut self, flags: u8, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         self.target = input.number()?;
         self.permit = input.number()?;
         if flags & flag::SAME_BLOCKER == 0 {
@@ -280,6 +283,60 @@ impl Unpark {
     }
 }
 
+impl ExclusiveRelease {
+    pub(super) fn encode(
+        &self,
+        out: &mut ByteWriter<'_>,
+        state: &LockState,
+    ) -> Result<(), DoesNotFit> {
+        let same_blocker = state.blocker == self.blocker;
+        let same_chain = state.release_chain == self.chain;
+        out.byte(
+            flag::RELEASE
+                | flag_if(same_blocker, flag::SAME_BLOCKER)
+                | flag_if(same_chain, flag::SAME_CHAIN),
+        )?;
+        out.varint(self.hold.number())?;
+        if !same_blocker {
+            encode_blocker(out, self.blocker)?;
+        }
+        if !same_chain {
+            out.varint(self.chain)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn remember(&self, state: &mut LockState) {
+        state.blocker = self.blocker;
+        state.release_chain = self.chain;
+    }
+
+    fn decode(
+        flags: u8,
+        (domain, sequence, time_ns): (LockId, u64, u64),
+        input: &mut ByteReader<'_>,
+        state: &LockState,
+    ) -> Result<Self, Malformed> {
+        if flags & (flag::OWNER | flag::INTERRUPT) != 0 {
+            return Err(Malformed::Flags(flags));
+        }
+        Ok(Self {
+            domain,
+            sequence,
+            time_ns,
+            hold: Hold::decode(input)?,
+            blocker: match flags & flag::SAME_BLOCKER {
+                0 => decode_blocker(input)?,
+                _ => state.blocker,
+            },
+            chain: match flags & flag::SAME_CHAIN {
+                0 => input.number()?,
+                _ => state.release_chain,
+            },
+        })
+    }
+}
+
 /// Decodes what follows an event's domain, sequence and time, and remembers it.
 pub(super) fn decode<'a>(
     kind: u8,
@@ -289,14 +346,18 @@ pub(super) fn decode<'a>(
     state: &mut LockState,
 ) -> Result<Event<'a>, Malformed> {
     Ok(match kind {
-        kind::UNPARK | kind::UNPARK_USUAL => {
-            let mut event = Unpark::usual(numbers, state);
-            if kind == kind::UNPARK {
-                event.decode(input)?;
+        kind::UNPARK => {
+            let flags = input.byte()?;
+            if flags & flag::RELEASE != 0 {
+                let event = ExclusiveRelease::decode(flags, numbers, input, state)?;
+                event.remember(state);
+                return Ok(Event::ExclusiveRelease(event));
             }
-            event.remember(state);
-            Event::Unpark(event)
+            let mut event = Unpark::usual(numbers, state);
+            event.decode(flags, input)?;
+            unparked(event, state)
         }
+        kind::UNPARK_USUAL => unparked(Unpark::usual(numbers, state), state),
         kind::PARK_BEGIN => {
             let mut event = ParkBegin::usual(numbers, state);
             event.decode(input)?;
@@ -321,6 +382,11 @@ fn begun<'a>(event: ParkBegin, parks: &mut ParkState, state: &mut LockState) -> 
     event.remember(state);
     *parks = parks.parked();
     Event::ParkBegin(event)
+}
+
+fn unparked<'a>(event: Unpark, state: &mut LockState) -> Event<'a> {
+    event.remember(state);
+    Event::Unpark(event)
 }
 
 fn flag_if(condition: bool, flag: u8) -> u8 {

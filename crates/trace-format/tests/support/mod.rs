@@ -8,10 +8,10 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use trace_format::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ForwardResolved, Frame, JavaThreadId, LoaderUnload,
-    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumber, MethodDescription,
-    MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentEncoder,
-    StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardResolved, Frame, Hold,
+    JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents,
+    LostNumbers, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    Permit, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 /// Numbers of every length, near ones often repeated.
@@ -66,6 +66,16 @@ fn owner() -> impl Strategy<Value = LockOwner> {
     ]
 }
 
+fn hold() -> impl Strategy<Value = Hold> {
+    prop_oneof![
+        Just(Hold::NotKnown),
+        Just(Hold::BeforeContention),
+        number().prop_map(|duration_ns: u64| Hold::For {
+            duration_ns: duration_ns.min(Hold::MAX_NS),
+        }),
+    ]
+}
+
 fn lock_event() -> impl Strategy<Value = Event<'static>> {
     let safepoint_ns = || prop_oneof![Just(0), number()];
     prop_oneof![
@@ -89,16 +99,24 @@ fn lock_event() -> impl Strategy<Value = Event<'static>> {
                 safepoint_ns
             })
         ),
-        (number(), number(), number(), chain_ref()).prop_map(|(lock, sequence, time_ns, chain)| {
-            Event::ContendedExit(ContendedExit {
+        (number(), number(), number(), hold(), chain_ref()).prop_map(
+            |(lock, sequence, time_ns, hold, chain)| {
+                Event::ContendedExit(ContendedExit {
+                    lock,
+                    sequence,
+                    time_ns,
+                    hold,
+                    chain,
+                })
+            }
+        ),
+        (number(), number(), number()).prop_map(|(lock, first, count): (_, u64, u64)| {
+            Event::LostNumbers(LostNumbers {
                 lock,
-                sequence,
-                time_ns,
-                chain,
+                first,
+                count: count.min(u64::MAX - first).max(1),
             })
         }),
-        (number(), number())
-            .prop_map(|(lock, sequence)| Event::LostNumber(LostNumber { lock, sequence })),
     ]
 }
 
@@ -185,6 +203,18 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
                     })
                 }
             ),
+        (numbers(), blocker(), hold(), id()).prop_map(
+            |((domain, sequence, time_ns), blocker, hold, chain)| {
+                Event::ExclusiveRelease(ExclusiveRelease {
+                    domain,
+                    sequence,
+                    time_ns,
+                    blocker,
+                    hold,
+                    chain,
+                })
+            }
+        ),
     ]
 }
 
@@ -258,7 +288,7 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
 /// Parks as they mostly are: only few of the values ever differ.
 fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
     let rarely = |value: u64| prop_oneof![9 => Just(0), 1 => Just(value)];
-    (0..3u8, 1..3u64, 1..4u32, rarely(1), rarely(2)).prop_map(
+    (0..4u8, 1..3u64, 1..4u32, rarely(1), rarely(2)).prop_map(
         |(what, domain, permit, owner, other)| {
             let (domain, owner, permit) = (LockId(domain), JavaThreadId(owner), Permit(8 * permit));
             let (sequence, time_ns) = (1, 1);
@@ -281,7 +311,7 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     safepoint_ns: other,
                     ..ParkEnd::default()
                 }),
-                _ => Event::Unpark(Unpark {
+                2 => Event::Unpark(Unpark {
                     domain,
                     sequence,
                     time_ns,
@@ -289,6 +319,13 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     target: owner,
                     interrupt: other != 0,
                     ..Unpark::default()
+                }),
+                _ => Event::ExclusiveRelease(ExclusiveRelease {
+                    domain,
+                    sequence,
+                    time_ns,
+                    hold: Hold::For { duration_ns: other },
+                    ..ExclusiveRelease::default()
                 }),
             }
         },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trace_format::{
     Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, Frame, JavaThreadId,
-    LoaderId, LockId, LostNumber, MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason,
+    LoaderId, LockId, LostNumbers, MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason,
     ParkTimeout, Permit, ThreadId, Unpark,
 };
 
@@ -200,9 +200,10 @@ impl Trace {
             ("timeout", []) => end(ParkEndReason::TimedOut, no_permit),
             ("interrupted", []) => end(ParkEndReason::Interrupted, no_permit),
             ("spurious", []) => end(ParkEndReason::Spurious, no_permit),
-            ("lost", []) => Event::LostNumber(LostNumber {
+            ("lost", []) => Event::LostNumbers(LostNumbers {
                 lock: LockId(domain),
-                sequence,
+                first: sequence,
+                count: 1,
             }),
             (MISSING, []) => return None,
             _ => panic!("unknown event {line}"),

@@ -72,7 +72,7 @@ impl<'a> Truth<'a> {
         all_considered: bool,
     ) -> Self {
         let events = events.iter().map(|(_, event)| event);
-        let arrived = events.filter(|event| !matches!(event, Event::LostNumber(_)));
+        let arrived = events.filter(|event| !matches!(event, Event::LostNumbers(_)));
         let arrived: BTreeSet<_> = arrived.filter_map(Event::lock_and_sequence).collect();
         let is_complete = all_considered && arrived.len() == history.tells.len();
         Self {

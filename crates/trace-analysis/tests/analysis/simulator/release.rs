@@ -121,6 +121,7 @@ impl Simulator {
                     lock,
                     sequence,
                     time_ns,
+                    hold: trace_format::Hold::NotKnown,
                     chain,
                 }),
             );

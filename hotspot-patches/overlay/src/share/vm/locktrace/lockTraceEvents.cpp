@@ -196,12 +196,12 @@ void LockTraceExit::write() {
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_EXIT, _cycles);
   if (_exit_forward != 0) {
-    lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward);
+    lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward, LCT_HOLD_NOT_KNOWN);
     return;
   }
   uint32_t chain = LockTraceStackWalk::record(_thread, tracer);
   if (_sequence != 0) {
-    lct_contended_exit(tracer, _lock, _sequence, _released_ns, chain);
+    lct_contended_exit(tracer, _lock, _sequence, _released_ns, chain, LCT_HOLD_NOT_KNOWN);
   }
   if (_resolved != 0) {
     lct_forward_resolve(tracer, _resolved, chain);
