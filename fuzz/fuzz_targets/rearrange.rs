@@ -9,10 +9,10 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter, ContendedEntered,
-    ContendedExit, Event, ExclusiveRelease, ForwardRef, Hold, JavaThreadId, LoaderId,
-    LockDescription, LockId, LockOwner, LockRetired, LostNumbers, PARK_DOMAINS, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, Permit, ThreadId, Unpark,
+    Blocker, Capabilities, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
+    ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef, Hold, JavaThreadId,
+    LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumbers, PARK_DOMAINS,
+    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadId, Unpark,
 };
 
 /// Of blockers, one for each way in which they are analyzed.
@@ -316,7 +316,7 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
         waits.push(describe(wait, entities));
     };
     let mut analysis = Analysis::new(limits);
-    let mut metadata = Metadata::default();
+    let mut metadata = Metadata::default().with_capabilities(Capabilities::HOLDS);
     for (class, name) in (1..).zip(BLOCKER_CLASSES) {
         let event = Event::Class(ClassDescription {
             class: ClassId(class),
@@ -360,6 +360,7 @@ fn describe(wait: &Wait, entities: &Entities) -> String {
                     entities.chain(chain)
                 )
             }
+            Owner::Free => "free".to_owned(),
             Owner::Unknown(reason) => reason.name().to_owned(),
         };
     }

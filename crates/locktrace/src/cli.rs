@@ -53,8 +53,11 @@ Columns:
   Waits    how many waits had a part in it
   Longest  the longest that one wait had
 
-A wait is blamed on the threads that held the lock meanwhile, each for its part. No owner is known
-  hand-off         from the release of the lock until the next thread has it
+A wait is blamed on the threads that held the lock meanwhile, each for its part. Where nobody held
+it, <lock was free>: woken threads were not running yet. A barging hold is that of a thread that
+acquired the lock without waiting while others waited. No owner is known
+  hand-off         from a release until the next thread is seen to have the lock, where the trace
+                   does not tell since when locks are held
   no exit seen     if a thread released the lock before it could see anyone queued
   events lost      where the trace lacks events
   too many owners  in a wait with so many owners that they were not all kept

@@ -87,12 +87,16 @@ struct Record<'a> {
     ended: bool,
     thread: ThreadRecord<'a>,
     owner: Option<ThreadRecord<'a>>,
-    /// Why there is no owner.
+    /// Nobody held the lock.
+    free: bool,
+    /// Why no owner is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown_reason: Option<&'static str>,
     start_ns: u64,
     duration_ns: u64,
     wait_id: u64,
+    /// How often a thread that did not wait acquired the lock during the wait.
+    barging_holds: u64,
 }
 
 #[derive(Serialize)]
@@ -114,7 +118,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-const CSV_COLUMNS: [&str; 17] = [
+const CSV_COLUMNS: [&str; 19] = [
     "mechanism",
     "lock_class",
     "lock_id",
@@ -126,10 +130,12 @@ const CSV_COLUMNS: [&str; 17] = [
     "thread_name",
     "owner_id",
     "owner_name",
+    "free",
     "unknown_reason",
     "start_ns",
     "duration_ns",
     "wait_id",
+    "barging_holds",
     "chain",
     "owner_chain",
 ];
@@ -138,6 +144,7 @@ impl<'a> Record<'a> {
     fn new(wait: &Wait, contention: &Contention, entities: &'a Entities) -> Self {
         let (owner, unknown_reason) = match contention.owner {
             Owner::Thread { thread, .. } => (Some(ThreadRecord::new(thread, entities)), None),
+            Owner::Free => (None, None),
             Owner::Unknown(reason) => (None, Some(reason.name())),
         };
         Self {
@@ -148,15 +155,17 @@ impl<'a> Record<'a> {
             ended: wait.ended,
             thread: ThreadRecord::new(wait.thread, entities),
             owner,
+            free: contention.owner == Owner::Free,
             unknown_reason,
             start_ns: contention.start_ns,
             duration_ns: contention.duration_ns,
             wait_id: wait.id,
+            barging_holds: wait.barging_holds,
         }
     }
 
     /// The values of [`CSV_COLUMNS`]; empty where there is none.
-    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 17] {
+    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 19] {
         [
             self.mechanism.to_owned(),
             self.lock.lock_class.clone(),
@@ -175,10 +184,12 @@ impl<'a> Record<'a> {
                 .as_ref()
                 .map(|owner| owner.name.to_owned())
                 .unwrap_or_default(),
+            self.free.to_string(),
             self.unknown_reason.unwrap_or_default().to_owned(),
             self.start_ns.to_string(),
             self.duration_ns.to_string(),
             self.wait_id.to_string(),
+            self.barging_holds.to_string(),
             chain,
             owner_chain.unwrap_or_default(),
         ]
@@ -191,7 +202,7 @@ fn known_owner_chain(contention: &Contention, entities: &Entities) -> Option<Cha
         Owner::Thread { chain, .. } => {
             Some(chain).filter(|&chain| !entities.chain(chain).frames().is_empty())
         }
-        Owner::Unknown(_) => None,
+        Owner::Free | Owner::Unknown(_) => None,
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Sums {
 pub struct Totals {
     /// All contentions.
     pub all: Sums,
+    /// How much of the total duration the lock was free, in nanoseconds.
+    pub free_ns: u64,
     /// How much of the total duration has no known owner, by reason in the order
     /// of [`UnknownOwner::ALL`], in nanoseconds.
     pub unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
@@ -44,15 +46,18 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Returns how much of the total duration has no known owner, in
+    /// nanoseconds.
+    pub fn all_unknown_owner_ns(&self) -> u64 {
+        let unknown_ns = self.unknown_owner_ns.iter().copied();
+        unknown_ns.fold(0, u64::saturating_add)
+    }
+
     /// Returns how much of the total duration has a known owner, in
     /// nanoseconds.
     pub fn known_owner_ns(&self) -> u64 {
-        let unknown_ns = self
-            .unknown_owner_ns
-            .iter()
-            .copied()
-            .fold(0, u64::saturating_add);
-        self.all.duration_ns.saturating_sub(unknown_ns)
+        let by_nobody_ns = self.free_ns.saturating_add(self.all_unknown_owner_ns());
+        self.all.duration_ns.saturating_sub(by_nobody_ns)
     }
 }
 
@@ -71,6 +76,7 @@ pub struct Aggregation {
     owner_mask: u64,
     /// The wait added last, by owners; kept to reuse its memory.
     parts: Vec<Part>,
+    free_ns: u64,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
@@ -84,7 +90,7 @@ struct Node {
     /// The time of that wait so far.
     wait_ns: u64,
     /// Where the contentions added last went, the last one first: a wait is often
-    /// blamed by turns on those who hold the lock and on hand-offs.
+    /// blamed by turns on those who hold the lock and on nobody.
     recent_children: [Option<(Value, u32)>; 2],
 }
 
@@ -178,6 +184,7 @@ impl Aggregation {
             methods: MethodTable::new(libraries),
             values: Vec::new(),
             parts: Vec::new(),
+            free_ns: 0,
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
@@ -218,11 +225,13 @@ impl Aggregation {
             self.nodes[parent as usize].add(wait.id, contentions, wait.duration_ns);
         }
         for part in &self.parts {
-            if let Owner::Unknown(reason) = part.owner {
-                add_saturating(
-                    &mut self.unknown_owner_ns[reason as usize],
-                    part.duration_ns,
-                );
+            match part.owner {
+                Owner::Thread { .. } => {}
+                Owner::Free => add_saturating(&mut self.free_ns, part.duration_ns),
+                Owner::Unknown(reason) => {
+                    let unknown_ns = &mut self.unknown_owner_ns[reason as usize];
+                    add_saturating(unknown_ns, part.duration_ns);
+                }
             }
             let mut node = parent;
             for (aspect, value) in self.aspects.iter().zip(&mut self.values).skip(common) {
@@ -260,6 +269,7 @@ impl Aggregation {
     pub fn totals(&self) -> Totals {
         Totals {
             all: self.nodes[0].sums,
+            free_ns: self.free_ns,
             unknown_owner_ns: self.unknown_owner_ns,
             safepoint_ns: self.safepoint_ns,
             reenter_after_wait_ns: self.reenter_after_wait_ns,
@@ -359,11 +369,12 @@ fn owner_mask(aspects: &[Aspect]) -> u64 {
 }
 
 /// A number for each owner that differs under a mask of [`owner_mask`]; the last
-/// numbers are for the unknown ones.
+/// numbers are for free locks and the unknown ones.
 fn owner_key(owner: Owner, mask: u64) -> u64 {
     match owner {
         Owner::Thread { thread, chain } => (u64::from(thread.0) << 32 | u64::from(chain.0)) & mask,
-        Owner::Unknown(reason) => u64::MAX - reason as u64,
+        Owner::Free => u64::MAX,
+        Owner::Unknown(reason) => u64::MAX - 1 - reason as u64,
     }
 }
 

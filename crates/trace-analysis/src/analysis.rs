@@ -1,6 +1,6 @@
 //! The stages of the analysis, connected (paper, figure 6).
 
-use trace_format::{Event, LockId, LostNumbers, ThreadId};
+use trace_format::{Capabilities, Event, LockId, LostNumbers, ThreadId};
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
@@ -25,7 +25,7 @@ pub struct Limits {
 const PARK_EVENT_SIZE: usize = 3;
 
 impl Default for Limits {
-    /// Four million events, which take 128 MB, and at most four times as much if
+    /// Four million events, which take 160 MB, and at most four times as much if
     /// they are of many locks.
     fn default() -> Self {
         Self {
@@ -90,11 +90,12 @@ impl Analysis {
     pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
         let trace = self.traces;
         self.traces += 1;
+        let has_holds = metadata.capabilities.contains(Capabilities::HOLDS);
         TraceAnalysis {
             park_domains: metadata.park_domains,
             resolver: Resolver::new(metadata),
             rearranger: Rearranger::new(0, self.limits.max_pending_events),
-            dispatcher: LockDispatcher::new(trace),
+            dispatcher: LockDispatcher::new(trace, has_holds),
             parks: Parks::new(self.limits.max_pending_events / PARK_EVENT_SIZE),
             counters: Counters::default(),
             last_events: LastEvents::default(),
@@ -175,6 +176,7 @@ impl TraceAnalysis<'_> {
                 let event = LockEvent::Exit {
                     thread: resolver.thread(thread, entities),
                     time_ns: exit.time_ns,
+                    hold: exit.hold.into(),
                     chain: resolver.chain_ref(exit.chain, entities),
                 };
                 (exit.lock, exit.sequence, event)

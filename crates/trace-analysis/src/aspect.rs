@@ -7,7 +7,7 @@ use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
-use crate::placeholder::NO_CALLER;
+use crate::placeholder::{FREE, NO_CALLER};
 
 /// A property by which contentions are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +109,7 @@ impl Aspect {
             | Aspect::OwnerMethod
             | Aspect::OwnerCaller
             | Aspect::OwnerChain => match owner {
+                Owner::Free => Value::Free,
                 Owner::Unknown(reason) => Value::UnknownOwner(reason),
                 Owner::Thread { thread, chain } => {
                     self.owner_value(wait, thread, chain, entities, methods)
@@ -183,6 +184,8 @@ pub enum Value {
     NoCaller,
     /// A call chain; under an aspect of methods one without frames.
     Chain(ChainIndex),
+    /// Nobody held the lock.
+    Free,
     /// Nobody is known to have held the lock.
     UnknownOwner(UnknownOwner),
 }
@@ -222,6 +225,7 @@ impl Value {
             Value::MethodInWait(method) => format!("Object.wait ← {}", overloads.label(method)),
             Value::NoCaller => NO_CALLER.to_owned(),
             Value::Chain(chain) => entities.chain_label(chain, 0),
+            Value::Free => FREE.to_owned(),
             Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
         }
     }
@@ -260,6 +264,7 @@ impl Value {
             }
             Value::NoCaller => NO_CALLER.to_owned(),
             Value::Chain(chain) => entities.chain_key(chain),
+            Value::Free => "<free>".to_owned(),
             Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
         }
     }

@@ -87,6 +87,9 @@ pub struct Wait {
     /// and where it acquired it ([`ChainIndex::NOT_RELEASED`] if that is not known);
     /// `None` if the events do not tell.
     pub holder: Option<(ThreadIndex, ChainIndex)>,
+    /// How often a thread that did not wait acquired the lock during the wait, and
+    /// released it again: as far as the events show.
+    pub barging_holds: u64,
     /// Who made the thread wait, in order and without gaps; at least one.
     pub contentions: Vec<Contention>,
 }
@@ -107,6 +110,7 @@ impl Wait {
             safepoint_ns: 0,
             ended: true,
             holder: None,
+            barging_holds: 0,
             contentions: Vec::new(),
         }
     }
@@ -133,6 +137,8 @@ pub enum Owner {
         /// The code that held the lock.
         chain: ChainIndex,
     },
+    /// Nobody: the lock was free. Those who waited for it did not run yet.
+    Free,
     /// The events do not tell.
     Unknown(UnknownOwner),
 }
@@ -142,7 +148,7 @@ impl Owner {
     pub fn thread(self) -> Option<(ThreadIndex, ChainIndex)> {
         match self {
             Owner::Thread { thread, chain } => Some((thread, chain)),
-            Owner::Unknown(_) => None,
+            Owner::Free | Owner::Unknown(_) => None,
         }
     }
 }
@@ -151,7 +157,8 @@ impl Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)] // as wide as what else an `Owner` is made of, so that it is copied at once
 pub enum UnknownOwner {
-    /// The lock was released, and the next owner was about to acquire it.
+    /// The lock was released, and the next owner was about to acquire it; it cannot be told
+    /// whether others had it meanwhile.
     HandOff,
     /// Whoever held the lock released it without seeing a thread queued, and so
     /// wrote no event.

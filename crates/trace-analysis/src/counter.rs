@@ -92,6 +92,8 @@ counters! {
         "ends of waits whose beginning was not seen";
     UnexpectedExits, "unexpected_exits", Normal:
         "exits by a thread other than the one last seen to acquire the lock";
+    BargingHolds, "barging_holds", Normal:
+        "holds of a lock by threads that acquired it without waiting while others waited";
     IntervalsCollapsed, "intervals_collapsed", Loss:
         "owners forgotten because a wait had too many";
     UnbalancedWaits, "unbalanced_waits", Defect:

@@ -4,15 +4,18 @@
 //! # Who is to blame
 //!
 //! A wait lasts from a thread's contended enter to its contended entered. An
-//! exit by X at *t* says that X held the lock until *t*; an entered of X at *t*
-//! says that X holds it from *t* on. Most acquisitions write no event, because
-//! they were not contended or because the thread was lucky. So a wait is split
-//! at those boundaries, and each part is blamed
+//! exit by X at *t* says that X held the lock until *t*, and since when, if that
+//! was while somebody waited; an entered of X at *t* says that X holds it from *t*
+//! on. So a wait is split at those boundaries, and each part is blamed
 //!
-//! * on X, if the part ends with an exit by X and nobody else was seen to
-//!   acquire the lock since the part's begin. Between the exit of another
-//!   thread and that of X, X must have barged in;
-//! * on nobody ([`UnknownOwner::HandOff`]) from an exit to the next entered;
+//! * on X, from where its exit says that it acquired the lock, or its entered event,
+//!   to the exit. If the exit does not say ([`Hold::NotKnown`]), X must have barged
+//!   in some time since the last boundary: it is blamed from there, unless somebody
+//!   else was seen to acquire the lock;
+//! * on nobody ([`Owner::Free`]) from an exit to the next acquisition, as long as a
+//!   thread waits that began before the exit: each release would see it, and write an
+//!   event. In traces without holds, others may have had the lock meanwhile
+//!   ([`UnknownOwner::HandOff`]);
 //! * on nobody ([`UnknownOwner::NoExit`]) where the lock changed hands without
 //!   an exit being written: the owner saw no thread queued, as a thread writes
 //!   its enter before it is queued;
@@ -23,6 +26,8 @@
 //! The order of events is that of their sequence numbers. The clocks of two
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
+
+use trace_format::Hold;
 
 use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
@@ -40,16 +45,29 @@ struct Interval {
     /// events may tell who held the lock at its end, but not since when.
     owner_for_earlier: Owner,
     is_gap: bool,
+    /// At its end a thread acquires the lock that did not wait for it.
+    ends_with_barging: bool,
+    /// The owner has the lock beyond its end.
+    goes_on: bool,
 }
 
 impl Interval {
-    fn unknown(end_ns: u64, reason: UnknownOwner, is_gap: bool) -> Self {
-        let owner = Owner::Unknown(reason);
+    fn new(end_ns: u64, owner: Owner, owner_for_earlier: Owner) -> Self {
         Self {
             end_ns,
             owner,
-            owner_for_earlier: owner,
+            owner_for_earlier,
+            is_gap: false,
+            ends_with_barging: false,
+            goes_on: false,
+        }
+    }
+
+    fn unknown(end_ns: u64, reason: UnknownOwner, is_gap: bool) -> Self {
+        let owner = Owner::Unknown(reason);
+        Self {
             is_gap,
+            ..Self::new(end_ns, owner, owner)
         }
     }
 }
@@ -63,6 +81,10 @@ impl timeline::Interval for Interval {
         self.is_gap
     }
 
+    fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
     fn collapsed(end_ns: u64) -> Self {
         Self::unknown(end_ns, UnknownOwner::Collapsed, true)
     }
@@ -72,6 +94,8 @@ impl timeline::Interval for Interval {
 #[derive(Debug)]
 pub(crate) struct LockAnalyzer {
     lock: LockIndex,
+    /// Exits say for how long the lock was held.
+    has_holds: bool,
     owner_state: OwnerState,
     /// The thread that has the lock, if one was seen to have it and not to release it.
     holder: Option<ThreadIndex>,
@@ -103,9 +127,10 @@ struct Waiter {
 }
 
 impl LockAnalyzer {
-    pub(crate) fn new(lock: LockIndex) -> Self {
+    pub(crate) fn new(lock: LockIndex, has_holds: bool) -> Self {
         Self {
             lock,
+            has_holds,
             owner_state: OwnerState::Unseen,
             holder: None,
             waiters: Vec::new(),
@@ -149,21 +174,16 @@ impl LockAnalyzer {
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
+        let before = Interval::new(time_ns, self.owner_before_acquisition(), self.nobody());
         let waiter = self.remove_waiter(thread);
         match &waiter {
             Some(waiter) => {
-                self.describe_wait(waiter, time_ns, wait);
+                self.describe_wait(waiter, before, wait);
                 self.forget_unseen();
             }
             None => counters.add(Counter::EnteredWithoutEnter, 1),
         }
-        let interval = Interval {
-            end_ns: time_ns,
-            owner: Owner::Unknown(UnknownOwner::NoExit),
-            owner_for_earlier: Owner::Unknown(self.why_unknown()),
-            is_gap: false,
-        };
-        self.end_interval(interval, counters);
+        self.end_interval(before, counters);
         self.owner_state = OwnerState::Entered(thread, waiter.map(|waiter| waiter.chain));
         self.holder = Some(thread);
         waiter.is_some()
@@ -174,18 +194,15 @@ impl LockAnalyzer {
         &mut self,
         thread: ThreadIndex,
         time_ns: u64,
+        hold: Hold,
         chain: ChainIndex,
         counters: &mut Counters,
     ) {
         self.abandon_wait(thread, counters);
         let owner = Owner::Thread { thread, chain };
-        let owner_for_earlier = match self.owner_state {
+        let mut owner_for_earlier = match self.owner_state {
             OwnerState::Entered(other, _) if other != thread => {
-                if self
-                    .waiters
-                    .first()
-                    .is_some_and(|w| w.start.position < self.timeline.end())
-                {
+                if self.somebody_waited_before() {
                     counters.add(Counter::UnexpectedExits, 1);
                 }
                 Owner::Unknown(UnknownOwner::NoExit)
@@ -193,17 +210,53 @@ impl LockAnalyzer {
             OwnerState::Lost => Owner::Unknown(UnknownOwner::Lost),
             _ => owner,
         };
-        self.end_interval(
-            Interval {
-                end_ns: time_ns,
-                owner,
-                owner_for_earlier,
-                is_gap: false,
-            },
-            counters,
-        );
+        if let Hold::For { duration_ns } = hold {
+            let acquired_ns = time_ns.saturating_sub(duration_ns);
+            self.acquired(owner, acquired_ns, counters);
+            owner_for_earlier = owner;
+        }
+        self.end_interval(Interval::new(time_ns, owner, owner_for_earlier), counters);
         self.owner_state = OwnerState::Released;
         self.holder = self.holder.filter(|&holder| holder != thread);
+    }
+
+    /// The owner acquired the lock then, as its exit says.
+    fn acquired(&mut self, owner: Owner, acquired_ns: u64, counters: &mut Counters) {
+        let has_entered = match (self.owner_state, owner) {
+            (OwnerState::Entered(entered, _), Owner::Thread { thread, .. }) => entered == thread,
+            _ => false,
+        };
+        // Since its entered event it cannot have let go of the lock unseen.
+        let owner_for_earlier = if has_entered { owner } else { self.nobody() };
+        let before = self.owner_before_acquisition();
+        // Its entered event may be lost.
+        let barges_in = !has_entered && self.owner_state != OwnerState::Lost;
+        let interval = Interval {
+            ends_with_barging: barges_in,
+            goes_on: has_entered,
+            ..Interval::new(acquired_ns, before, owner_for_earlier)
+        };
+        let mut waiters = self.waiters.iter();
+        if barges_in && waiters.any(|waiter| waiter.start.time_ns <= acquired_ns) {
+            counters.add(Counter::BargingHolds, 1);
+        }
+        self.end_interval(interval, counters);
+    }
+
+    /// A thread waits that has seen the last boundary.
+    fn somebody_waited_before(&self) -> bool {
+        let first = self.waiters.first();
+        first.is_some_and(|waiter| waiter.start.position < self.timeline.end())
+    }
+
+    /// Who had the lock between the last boundary and the acquisition that follows, for
+    /// those who began to wait in between.
+    fn owner_before_acquisition(&self) -> Owner {
+        match self.nobody() {
+            // A release would have seen the thread that waited before.
+            Owner::Free if self.somebody_waited_before() => Owner::Free,
+            _ => Owner::Unknown(UnknownOwner::NoExit),
+        }
     }
 
     /// An event of `thread` is lost.
@@ -254,16 +307,17 @@ impl LockAnalyzer {
     }
 
     /// Describes a wait that ended, as far as known, when the thread acquired the lock.
-    fn describe_wait(&self, waiter: &Waiter, entered_ns: u64, wait: &mut Wait) {
+    /// `last` is the interval that ends then.
+    fn describe_wait(&self, waiter: &Waiter, last: Interval, wait: &mut Wait) {
         let saw_boundary = waiter.start.position < self.timeline.end();
         let rest = if saw_boundary {
-            self.why_unknown()
+            last.owner_for_earlier
         } else {
-            UnknownOwner::NoExit
+            last.owner
         };
         wait.ended = true;
         wait.holder = None;
-        self.describe_until(waiter, entered_ns, Owner::Unknown(rest), wait);
+        self.describe_until(waiter, last.end_ns, rest, wait);
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
@@ -280,6 +334,9 @@ impl LockAnalyzer {
         wait.duration_ns = end_ns - start_ns;
 
         let began = waiter.start.position;
+        let seen = self.timeline.seen_from(began);
+        let barging = seen.filter(|(_, seen)| seen.ends_with_barging && seen.end_ns >= start_ns);
+        wait.barging_holds = barging.count() as u64;
         let owner_of = |position, interval: &Interval| {
             if position == began {
                 interval.owner
@@ -291,13 +348,14 @@ impl LockAnalyzer {
             .split(waiter.start, end_ns, owner_of, rest, &mut wait.contentions);
     }
 
-    /// Why the owner between the last boundary and an entered event is unknown.
-    fn why_unknown(&self) -> UnknownOwner {
-        match self.owner_state {
-            OwnerState::Unseen | OwnerState::Entered(..) => UnknownOwner::NoExit,
+    /// What stands for an owner between the last boundary and an acquisition.
+    fn nobody(&self) -> Owner {
+        Owner::Unknown(match self.owner_state {
+            OwnerState::Released if self.has_holds => return Owner::Free,
             OwnerState::Released => UnknownOwner::HandOff,
+            OwnerState::Unseen | OwnerState::Entered(..) => UnknownOwner::NoExit,
             OwnerState::Lost => UnknownOwner::Lost,
-        }
+        })
     }
 
     fn end_interval(&mut self, interval: Interval, counters: &mut Counters) {

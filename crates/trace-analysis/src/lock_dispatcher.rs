@@ -1,7 +1,7 @@
 //! The intrinsic lock dispatcher (paper, section 4.1): one analyzer per lock.
 
 use rustc_hash::FxHashMap;
-use trace_format::LockId;
+use trace_format::{Hold, LockId};
 
 use crate::contention::Wait;
 use crate::counter::{Counter, Counters};
@@ -32,6 +32,7 @@ pub(crate) enum LockEvent {
     Exit {
         thread: ThreadIndex,
         time_ns: u64,
+        hold: PackedHold,
         chain: ChainIndex,
     },
     Retired,
@@ -60,6 +61,33 @@ impl From<Option<ThreadIndex>> for MaybeThread {
     }
 }
 
+/// A hold in eight bytes, for the same reason.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedHold(u64);
+
+impl PackedHold {
+    const NOT_KNOWN: u64 = u64::MAX;
+    const BEFORE_CONTENTION: u64 = u64::MAX - 1;
+
+    fn get(self) -> Hold {
+        match self.0 {
+            Self::NOT_KNOWN => Hold::NotKnown,
+            Self::BEFORE_CONTENTION => Hold::BeforeContention,
+            duration_ns => Hold::For { duration_ns },
+        }
+    }
+}
+
+impl From<Hold> for PackedHold {
+    fn from(hold: Hold) -> Self {
+        Self(match hold {
+            Hold::NotKnown => Self::NOT_KNOWN,
+            Hold::BeforeContention => Self::BEFORE_CONTENTION,
+            Hold::For { duration_ns } => duration_ns.min(Hold::MAX_NS),
+        })
+    }
+}
+
 impl Ordered for LockEvent {
     fn numbers(&self) -> u64 {
         match *self {
@@ -78,13 +106,16 @@ impl Ordered for LockEvent {
 pub(crate) struct LockDispatcher {
     /// Position of the trace among those analyzed.
     trace: u32,
+    /// Exits say for how long the lock was held.
+    has_holds: bool,
     analyzers: FxHashMap<LockId, LockAnalyzer>,
 }
 
 impl LockDispatcher {
-    pub(crate) fn new(trace: u32) -> Self {
+    pub(crate) fn new(trace: u32, has_holds: bool) -> Self {
         Self {
             trace,
+            has_holds,
             analyzers: FxHashMap::default(),
         }
     }
@@ -109,7 +140,8 @@ impl LockDispatcher {
         };
         match event {
             LockEvent::Description { lock: described } => {
-                self.analyzers.insert(lock, LockAnalyzer::new(described));
+                let analyzer = LockAnalyzer::new(described, self.has_holds);
+                self.analyzers.insert(lock, analyzer);
             }
             LockEvent::Enter {
                 thread,
@@ -134,10 +166,11 @@ impl LockDispatcher {
             LockEvent::Exit {
                 thread,
                 time_ns,
+                hold,
                 chain,
             } => {
-                self.analyzer(lock, entities, counters)
-                    .exit(thread, time_ns, chain, counters);
+                let analyzer = self.analyzer(lock, entities, counters);
+                analyzer.exit(thread, time_ns, hold.get(), chain, counters);
             }
             LockEvent::Lost { thread, .. } => {
                 self.analyzer(lock, entities, counters)
@@ -184,7 +217,7 @@ impl LockDispatcher {
                 trace: self.trace,
                 lock,
             };
-            LockAnalyzer::new(entities.add_lock(not_described))
+            LockAnalyzer::new(entities.add_lock(not_described), self.has_holds)
         })
     }
 }

@@ -10,8 +10,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 use trace_format::{
-    Blocker, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId, LockOwner,
-    PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
+    Blocker, Capabilities, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId,
+    LockOwner, PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
 };
 
 use crate::code_metadata::CodeMetadata;
@@ -26,6 +26,8 @@ use crate::stacks::Stacks;
 pub struct Metadata {
     /// The locks with numbers up to this are domains of park events.
     pub(crate) park_domains: u64,
+    /// What the producer of the trace guarantees.
+    pub(crate) capabilities: Capabilities,
     code: CodeMetadata,
     threads: FxHashMap<ThreadId, ThreadRecord>,
     /// Last names of renamed threads by `Thread.getId()`.
@@ -52,11 +54,20 @@ impl Metadata {
     pub fn of_version(version: u16) -> Self {
         Self {
             park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
+            capabilities: Capabilities::default(),
             code: CodeMetadata::default(),
             threads: FxHashMap::default(),
             renamed: FxHashMap::default(),
             forward_refs: ForwardRefs::default(),
             stacks: Stacks::default(),
+        }
+    }
+
+    /// Notes what the producer of the trace guarantees.
+    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
+        Self {
+            capabilities,
+            ..self
         }
     }
 

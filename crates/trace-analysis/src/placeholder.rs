@@ -1,5 +1,6 @@
 //! What stands in the place of a name where there is none.
 
+pub(crate) const FREE: &str = "<lock was free>";
 pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
 pub(crate) const NOT_RECORDED: &str = "<call chain not recorded>";
@@ -7,7 +8,11 @@ pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace en
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 10] = [
+pub const PLACEHOLDERS: [(&str, &str); 11] = [
+    (
+        FREE,
+        "nobody held it: it was released, and those who waited were not running yet",
+    ),
     (NO_BLOCKER, "the thread parked and did not say on what"),
     (
         NO_CALLER,

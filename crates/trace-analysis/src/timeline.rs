@@ -186,8 +186,9 @@ impl<I: Interval> Timeline<I> {
             };
             let until_ns = interval.end_ns().min(end_ns).max(start_ns);
             append(contentions, start_ns, until_ns, owner, goes_on);
+            // Nothing goes on from an interval without a duration.
+            goes_on = interval.goes_on() && (goes_on || until_ns > start_ns);
             start_ns = until_ns;
-            goes_on = interval.goes_on();
         }
         append(contentions, start_ns, end_ns, rest, false);
         if contentions.is_empty() {

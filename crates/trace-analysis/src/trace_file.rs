@@ -211,7 +211,8 @@ impl TraceFile {
     ) -> Result<TraceSummary, TraceError> {
         let total_bytes = 2 * self.byte_len;
         let mut reader = self.read()?.only_metadata();
-        let mut metadata = Metadata::of_version(reader.version());
+        let capabilities = self.header.capabilities;
+        let mut metadata = Metadata::of_version(reader.version()).with_capabilities(capabilities);
         while let Some(chunk) = self.next_chunk(&mut reader)? {
             if let Chunk::Events(events) = chunk {
                 collect_metadata(&events, &mut metadata, analysis);

@@ -180,7 +180,7 @@ impl SeenWait {
     fn of(wait: &trace_analysis::Wait, entities: &Entities) -> Self {
         let owners = wait.contentions.iter().filter_map(|part| match part.owner {
             Owner::Thread { chain, .. } => Some(Place::of_chain(chain, entities)),
-            Owner::Unknown(_) => None,
+            Owner::Free | Owner::Unknown(_) => None,
         });
         let class = entities.lock_class(wait.lock);
         Self {

@@ -9,7 +9,7 @@ mod tree;
 use std::collections::HashMap;
 
 use trace_analysis::{
-    Aggregation, Aspect, ChainIndex, Entities, Rows, Totals, TraceSummary, Wait, WaitKind,
+    Aggregation, Aspect, ChainIndex, Counter, Entities, Rows, Totals, TraceSummary, Wait, WaitKind,
     WaitTally,
 };
 
@@ -39,6 +39,14 @@ struct Part {
 }
 
 impl Report<'_> {
+    /// How often threads acquired a lock without waiting while others waited for it.
+    fn barging_holds(&self) -> u64 {
+        let summaries = self.summaries.iter();
+        summaries
+            .map(|summary| summary.counters.value(Counter::BargingHolds))
+            .fold(0, u64::saturating_add)
+    }
+
     /// Durations of all traces together, in nanoseconds.
     fn duration_ns(&self) -> u64 {
         self.summaries

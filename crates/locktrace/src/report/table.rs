@@ -80,6 +80,9 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
 
     let of_blocked = |duration_ns| human::percent(human::share(duration_ns, all.duration_ns));
     let mut owner = format!("known for {}", of_blocked(totals.known_owner_ns()));
+    if totals.free_ns > 0 {
+        let _ = write!(owner, "; lock free {}", of_blocked(totals.free_ns));
+    }
     let reasons = UnknownOwner::ALL.into_iter().zip(totals.unknown_owner_ns);
     for (at, (reason, duration_ns)) in reasons.filter(|&(_, ns)| ns > 0).enumerate() {
         let separator = if at == 0 { "; unknown:" } else { "," };
@@ -91,6 +94,15 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
         );
     }
     facts::add(text, "Owner", &owner);
+    if totals.free_ns > 0 {
+        let free = format!(
+            "{}, {} of the blocked time: woken threads were not running yet; {}",
+            human::duration(totals.free_ns),
+            of_blocked(totals.free_ns),
+            plural(report.barging_holds(), "barging hold"),
+        );
+        facts::add(text, "Free", &free);
+    }
 
     for (name, duration_ns, remark) in [
         ("Safepoints", totals.safepoint_ns, ""),

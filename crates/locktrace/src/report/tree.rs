@@ -198,7 +198,7 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
 fn role(row: &Row, kinds: &KindArguments) -> &'static str {
     let only_locks = kinds.is_only(WaitKind::Contention);
     match (row.aspect, row.value) {
-        (_, Value::UnknownOwner(_)) => "",
+        (_, Value::Free | Value::UnknownOwner(_)) => "",
         (Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock, _) => "",
         (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) if only_locks => {
             "blocked "

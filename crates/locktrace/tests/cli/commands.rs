@@ -376,6 +376,35 @@ fn losses_are_loud() {
     assert_snapshot!(run.stdout);
 }
 
+/// A thread is woken and does not run yet; another one has the lock for a moment.
+#[test]
+fn time_in_which_the_lock_was_free_is_not_blamed_on_anybody() {
+    let mut sample = Sample::new(&["main", "worker-1", "worker-2"]);
+    sample.enter(2, 1, 10, HASHTABLE_GET);
+    sample.exit(1, 1, 50, HASHTABLE_PUT);
+    sample.exit_after(3, 1, 80, HASHTABLE_PUT, 10);
+    sample.entered(2, 1, 100, 0);
+    let directory = directory_with(&sample, "free.lct");
+    let run = locktrace(directory.path(), "report free.lct");
+    assert_eq!(run.code, Some(0));
+    assert_snapshot!(run.stdout);
+
+    let report = json(&locktrace(directory.path(), "report free.lct --format json").stdout);
+    let totals = &report["totals"];
+    assert_eq!(totals["free_ns"], 40_000);
+    assert_eq!(totals["barging_holds"], 1);
+    assert_eq!(totals["unknown_owner_ns"], 0);
+    let contentions = locktrace(directory.path(), "contentions free.lct").stdout;
+    let free = contentions
+        .lines()
+        .filter(|line| line.contains("\"free\":true"));
+    assert_eq!(free.count(), 2);
+    let dump = locktrace(directory.path(), "dump free.lct").stdout;
+    assert!(dump.contains("hold_ns=10000"), "{dump}");
+    let stat = locktrace(directory.path(), "stat free.lct").stdout;
+    assert!(stat.contains("Guarantees  holds"), "{stat}");
+}
+
 #[test]
 fn colours_only_where_wanted() {
     let directory = directory_with(&Sample::demo(), "demo.lct");

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trace_format::{
-    Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
-    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event, FileHeader,
-    ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription, LockId,
-    LockOwner, LostNumbers, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd,
+    Blocker, Capabilities, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter,
+    ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
+    FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription,
+    LockId, LockOwner, LostNumbers, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd,
     ParkEndReason, Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
 };
 
@@ -17,6 +17,7 @@ pub(crate) struct Sample {
     threads: Vec<Vec<Event<'static>>>,
     sequences: Vec<u64>,
     counters: Vec<(Counter, u64)>,
+    capabilities: Capabilities,
     /// How often a thread has waited for a latch.
     conditions: u64,
 }
@@ -120,6 +121,7 @@ impl Sample {
             threads: vec![Vec::new(); names.len()],
             sequences: vec![0; 3],
             counters: Vec::new(),
+            capabilities: Capabilities::default(),
             conditions: 0,
         };
         for (at, name) in names.iter().enumerate() {
@@ -441,16 +443,28 @@ impl Sample {
     }
 
     pub(crate) fn exit(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainId) {
-        self.write_exit(thread, lock, time_us, ChainRef::Chain(chain));
+        let hold = Hold::NotKnown;
+        self.write_exit(thread, lock, time_us, ChainRef::Chain(chain), hold);
+    }
+
+    /// As [`exit`](Self::exit), by a thread that acquired the lock while others waited.
+    pub(crate) fn exit_after(
+        &mut self,
+        thread: u32,
+        lock: u64,
+        time_us: u64,
+        chain: ChainId,
+        hold_us: u64,
+    ) {
+        self.capabilities = Capabilities::HOLDS;
+        let duration_ns = hold_us * MICROSECOND;
+        let hold = Hold::For { duration_ns };
+        self.write_exit(thread, lock, time_us, ChainRef::Chain(chain), hold);
     }
 
     pub(crate) fn exit_forward(&mut self, thread: u32, lock: u64, time_us: u64, forward_ref: u64) {
-        self.write_exit(
-            thread,
-            lock,
-            time_us,
-            ChainRef::Forward(ForwardRef(forward_ref)),
-        );
+        let chain = ChainRef::Forward(ForwardRef(forward_ref));
+        self.write_exit(thread, lock, time_us, chain, Hold::NotKnown);
     }
 
     /// Loses an event of a lock; `thread` lists it.
@@ -481,7 +495,7 @@ impl Sample {
         self.write(thread, Event::ChainRetired(ChainRetired { chain }));
     }
 
-    fn write_exit(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainRef) {
+    fn write_exit(&mut self, thread: u32, lock: u64, time_us: u64, chain: ChainRef, hold: Hold) {
         let (lock, sequence) = self.next_number(lock);
         let time_ns = time_us * MICROSECOND;
         self.write(
@@ -490,7 +504,7 @@ impl Sample {
                 lock,
                 sequence,
                 time_ns,
-                hold: Hold::NotKnown,
+                hold,
                 chain,
             }),
         );
@@ -500,10 +514,10 @@ impl Sample {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let header = FileHeader {
             compressed: true,
+            capabilities: self.capabilities,
             start_unix_ns: 1_456_789_012_345_678_901,
             pid: 4711,
             jvm: "OpenJDK 64-Bit Server VM (25.45-b02)".to_owned(),
-            ..FileHeader::default()
         };
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(true);

@@ -334,6 +334,7 @@ impl LockAnalyzer {
         let start_ns = waiter.start.time_ns;
         let end_ns = end_ns.max(start_ns);
         wait.mechanism = Mechanism::Park;
+        wait.barging_holds = 0;
         wait.kind = WaitKind::Contention;
         wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;

@@ -62,6 +62,7 @@ impl WaitForWaker {
     pub(crate) fn describe(&self, woken: &Woken<'_>, wait: &mut Wait) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
         wait.mechanism = Mechanism::Park;
+        wait.barging_holds = 0;
         wait.kind = self.kind(woken.end.reason);
         wait.after_wait = false;
         wait.lock = self.lock;

@@ -9,8 +9,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
 use trace_format::{
-    ChunkWriter, DoesNotFit, Event, FileHeader, LostEvents, LostNumbers, SegmentDecoder,
-    SegmentEncoder, ThreadId,
+    Capabilities, ChunkWriter, DoesNotFit, Event, FileHeader, LostEvents, LostNumbers,
+    SegmentDecoder, SegmentEncoder, ThreadId,
 };
 
 use crate::history::Written;
@@ -103,6 +103,7 @@ pub(crate) struct Arrived {
     buffers: Vec<Buffer>,
     chunk_sizes: Vec<usize>,
     compressed: bool,
+    pub(crate) capabilities: Capabilities,
 }
 
 impl Delivery {
@@ -127,6 +128,7 @@ impl Delivery {
             buffers: arriving.into_iter().map(|(_, buffer)| buffer).collect(),
             chunk_sizes: self.chunk_sizes.clone(),
             compressed: self.compressed,
+            capabilities: Capabilities::default(),
         }
     }
 }
@@ -146,10 +148,10 @@ impl Arrived {
     pub(crate) fn write_file(&self) -> NamedTempFile {
         let header = FileHeader {
             compressed: self.compressed,
+            capabilities: self.capabilities,
             start_unix_ns: 0,
             pid: 1,
             jvm: String::new(),
-            ..FileHeader::default()
         };
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(self.compressed);

@@ -8,16 +8,25 @@ use trace_analysis::{
     Analysis, BlockedThread, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata, Owner,
     StillBlocked, TraceFile, TraceSummary, Wait, WaitKind,
 };
-use trace_format::{Event, ThreadId};
+use trace_format::{Capabilities, Event, ThreadId};
 
 use crate::script;
 
 /// Analyzes `events` in the given order.
 pub(crate) fn analyze(events: &[(ThreadId, Event<'_>)], limits: Limits) -> Analyzed {
+    analyze_guaranteed(events, limits, Capabilities::default())
+}
+
+/// Analyzes `events` of a producer with these capabilities.
+pub(crate) fn analyze_guaranteed(
+    events: &[(ThreadId, Event<'_>)],
+    limits: Limits,
+    capabilities: Capabilities,
+) -> Analyzed {
     let mut found = Found::default();
     let mut on_wait = |wait: &Wait, entities: &Entities| found.add(wait, entities);
     let mut analysis = Analysis::new(limits);
-    let mut trace = analysis.begin_trace(metadata(events));
+    let mut trace = analysis.begin_trace(metadata(events).with_capabilities(capabilities));
     for (thread, event) in events {
         trace.event(*thread, event, &mut on_wait);
     }
@@ -103,6 +112,7 @@ pub(crate) struct FoundWait {
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
     pub(crate) safepoint_ns: u64,
+    pub(crate) barging_holds: u64,
     pub(crate) parts: Vec<Part>,
     /// Of a wait that had not ended.
     pub(crate) holder: Option<String>,
@@ -128,6 +138,7 @@ impl FoundWait {
                     thread: owner,
                     chain,
                 } => Ok((thread(owner), method(chain, wait.lock, entities))),
+                Owner::Free => Err("free"),
                 Owner::Unknown(reason) => Err(reason.name()),
             },
         });
@@ -143,6 +154,7 @@ impl FoundWait {
             start_ns: wait.start_ns,
             end_ns: wait.start_ns + wait.duration_ns,
             safepoint_ns: wait.safepoint_ns,
+            barging_holds: wait.barging_holds,
             parts: parts.collect(),
             holder: wait.holder.map(|(holder, _)| thread(holder)),
         }

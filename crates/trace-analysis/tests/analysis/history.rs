@@ -1,6 +1,6 @@
 //! What happened in a simulated program: the truth.
 
-use trace_format::{ChainId, Event, ForwardRef, LockId, ThreadId};
+use trace_format::{Capabilities, ChainId, Event, ForwardRef, LockId, ThreadId};
 
 /// What happened, and what the threads wrote about it.
 #[derive(Debug, Default)]
@@ -16,6 +16,18 @@ pub(crate) struct History {
     pub(crate) open: Vec<OpenWait>,
     /// Threads could act while another one released a monitor.
     pub(crate) races: bool,
+    /// Exits say for how long the monitor was held.
+    pub(crate) tells_holds: bool,
+}
+
+impl History {
+    /// What the tracer guarantees.
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        match self.tells_holds {
+            true => Capabilities::HOLDS,
+            false => Capabilities::default(),
+        }
+    }
 }
 
 /// An event and when it was written.
@@ -50,6 +62,8 @@ pub(crate) struct Exit {
     pub(crate) time_ns: u64,
     /// Set if the monitor was released by `Object.wait`.
     pub(crate) forward_ref: Option<ForwardRef>,
+    /// What it says about the hold.
+    pub(crate) hold: trace_format::Hold,
 }
 
 /// A thread waited for the monitor of an object.

@@ -10,8 +10,8 @@ use proptest::test_runner::FileFailurePersistence;
 use trace_analysis::{Counter, Limits};
 use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
-use crate::delivery::{Arrived, delivery};
-use crate::found::{Analyzed, FoundWait, analyze, analyze_file};
+use crate::delivery::{Arrived, Delivery, delivery};
+use crate::found::{Analyzed, FoundWait, analyze_file, analyze_guaranteed};
 use crate::simulator::{Action, Rules, simulate};
 use crate::truth::{self, Known};
 use crate::{history::History, reference};
@@ -39,12 +39,15 @@ pub(crate) fn config(seeds: &'static str) -> ProptestConfig {
 }
 
 pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
-    let rules = (2..=6u8, 1..=3u8, races);
-    rules.prop_map(|(threads, objects, races)| Rules {
+    let wakeup_ns = prop_oneof![Just(0), 0..100u64];
+    let rules = (2..=6u8, 1..=3u8, races, any::<bool>(), wakeup_ns);
+    rules.prop_map(|(threads, objects, races, tells_holds, wakeup_ns)| Rules {
         threads,
         objects,
         races,
         deadlocks: false,
+        tells_holds,
+        wakeup_ns,
     })
 }
 
@@ -95,6 +98,13 @@ fn sorted_cycles(cycles: &[Vec<String>]) -> Vec<Vec<String>> {
     cycles
 }
 
+/// What arrives of the trace of a program.
+fn deliver(delivery: &Delivery, history: &History) -> Arrived {
+    let mut arrived = delivery.deliver(&history.events);
+    arrived.capabilities = history.capabilities();
+    arrived
+}
+
 /// Analyzes what arrived as a file.
 pub(crate) fn analyze_arrived(
     arrived: &Arrived,
@@ -114,7 +124,7 @@ proptest! {
         (rules, actions, delivery) in (rules(Just(false)), actions(), delivery(0)),
     ) {
         let history = simulate(rules, &actions);
-        let arrived = delivery.deliver(&history.events);
+        let arrived = deliver(&delivery, &history);
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
         let known = Known::new(&arrived.events());
@@ -134,12 +144,12 @@ proptest! {
         ),
     ) {
         let history = simulate(rules, &actions);
-        let arrived = delivery.deliver(&history.events);
+        let arrived = deliver(&delivery, &history);
         let events = arrived.events();
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
         truth::assert_true(&analyzed, &history, &Known::new(&events))?;
-        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events)));
+        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.tells_holds)));
     }
 
     /// However few events may be held back, what is said is true.
@@ -153,7 +163,7 @@ proptest! {
         ),
     ) {
         let history = simulate(rules, &actions);
-        let arrived = delivery.deliver(&history.events);
+        let arrived = deliver(&delivery, &history);
         let analyzed = analyze_arrived(&arrived, Limits { max_pending_events })?;
         assert_conserved(&analyzed)?;
         let mut known = Known::new(&arrived.events());
@@ -168,7 +178,7 @@ proptest! {
         (rules, actions, delivery) in (rules(Just(false)), actions(), delivery(0)),
     ) {
         let history = simulate(Rules { deadlocks: true, ..rules }, &actions);
-        let arrived = delivery.deliver(&history.events);
+        let arrived = deliver(&delivery, &history);
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
         prop_assert_eq!(sorted_blocked(&analyzed), truth::blocked(&history));
@@ -183,7 +193,7 @@ proptest! {
             (rules(any::<bool>()), actions(), delivery(0), vec(0..=100usize, 7)),
     ) {
         let mut history = simulate(Rules { deadlocks: true, ..rules }, &actions);
-        let whole = analyze_arrived(&delivery.deliver(&history.events), Limits::default())?;
+        let whole = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
         assert_conserved(&whole)?;
         truth::assert_holders(&whole, &history)?;
         truth::assert_deadlocked(&whole, &history)?;
@@ -191,7 +201,7 @@ proptest! {
         for (events, cut) in history.events.iter_mut().zip(cuts) {
             events.truncate(events.len() * cut / 100);
         }
-        let torn = analyze_arrived(&delivery.deliver(&history.events), Limits::default())?;
+        let torn = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
         assert_conserved(&torn)?;
         truth::assert_deadlocked(&torn, &history)?;
     }
@@ -204,11 +214,12 @@ proptest! {
     ) {
         let mut history = simulate(rules, &actions);
         set_clocks_ahead(&mut history, &skews);
-        let arrived = delivery.deliver(&history.events);
+        let arrived = deliver(&delivery, &history);
         let events = arrived.events();
-        let analyzed = analyze(&events, Limits::default());
+        let capabilities = history.capabilities();
+        let analyzed = analyze_guaranteed(&events, Limits::default(), capabilities);
         assert_conserved(&analyzed)?;
-        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events)));
+        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.tells_holds)));
     }
 }
 

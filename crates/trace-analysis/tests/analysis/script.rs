@@ -20,6 +20,8 @@ pub(crate) const MISSING: &str = "missing";
 /// 50 T1 exit a           thread 1, holding the lock in method a, releases it
 /// 10 T2 enter b by:T1    the same; it sees that thread 1 has the lock
 /// 10 T2 enter b by:s1    the same; it sees an address on the stack of thread 1
+/// 50 T1 exit a held:30   the same; it says that it acquired the lock 30 ns before
+/// 50 T1 exit a held:long the same; it acquired the lock before anybody waited
 /// 50 T1 exit ->7         the same with a forward reference
 /// 90 T1 resolve 7 a      which was to method a
 /// 60 T2 entered          thread 2 acquires the lock
@@ -84,7 +86,7 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
                     lock,
                     sequence,
                     time_ns,
-                    hold: Hold::NotKnown,
+                    hold: hold(arguments.get(1)),
                     chain: match arguments[0].strip_prefix("->") {
                         Some(number) => ChainRef::Forward(forward_ref(number)),
                         None => ChainRef::Chain(chain_id(arguments[0])),
@@ -102,6 +104,16 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
         ));
     }
     events
+}
+
+fn hold(word: Option<&&str>) -> Hold {
+    match word.map(|word| word.strip_prefix("held:").expect("a hold")) {
+        None => Hold::NotKnown,
+        Some("long") => Hold::BeforeContention,
+        Some(duration) => Hold::For {
+            duration_ns: duration.parse().expect("a duration"),
+        },
+    }
 }
 
 /// `by:T3` is thread 3, `by:s3` an address on its stack.

@@ -9,7 +9,7 @@
 mod enter;
 mod release;
 
-use trace_format::{ChainId, Event, ForwardRef, LockId, LockRetired, PARK_DOMAINS, ThreadId};
+use trace_format::{ChainId, Event, ForwardRef, Hold, LockId, LockRetired, PARK_DOMAINS, ThreadId};
 
 use crate::history::{Exit, History, OpenWait, Written};
 
@@ -33,6 +33,11 @@ pub(crate) struct Rules {
     pub(crate) races: bool,
     /// Threads enter monitors in any order.
     pub(crate) deadlocks: bool,
+    /// Exits say for how long the monitor was held.
+    pub(crate) tells_holds: bool,
+    /// How long it takes at least until a thread in a monitor's queue runs after a
+    /// release. Others barge in meanwhile.
+    pub(crate) wakeup_ns: u64,
 }
 
 /// The chain of code that re-acquires a monitor in `Object.wait`.
@@ -45,6 +50,8 @@ struct Monitor {
     lock: LockId,
     last_sequence: u64,
     owner: Option<Owner>,
+    /// When the threads in the queue run that the last release woke.
+    queue_runs_ns: u64,
     /// Threads that will be woken when the monitor is released.
     queue: Vec<usize>,
     /// Threads in `Object.wait` that are not notified.
@@ -148,6 +155,7 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
         history: History {
             events: vec![Vec::new(); threads + 1],
             races: rules.races,
+            tells_holds: rules.tells_holds,
             ..History::default()
         },
     };
@@ -306,6 +314,30 @@ impl Simulator {
     fn has_contenders(&self, object: usize) -> bool {
         let contends = |activity: &Activity| matches!(activity, Activity::Blocked { wish, .. } if wish.object == object);
         self.activities.iter().any(contends)
+    }
+
+    /// What an exit that the owner of the monitor is about to write says about its hold.
+    fn hold(&self, object: usize) -> Hold {
+        let owner = self.monitors[object]
+            .owner
+            .expect("it releases the monitor");
+        let open = self
+            .activities
+            .iter()
+            .filter_map(|activity| match activity {
+                Activity::Blocked { wish, enter } if wish.object == object => Some(enter.time_ns),
+                _ => None,
+            });
+        let before_all = open
+            .min()
+            .is_none_or(|oldest_ns| owner.since_ns < oldest_ns);
+        match (self.rules.tells_holds, before_all) {
+            (false, _) => Hold::NotKnown,
+            (true, true) => Hold::BeforeContention,
+            (true, false) => Hold::For {
+                duration_ns: self.now_ns - owner.since_ns,
+            },
+        }
     }
 
     fn next_sequence(&mut self, object: usize) -> (LockId, u64) {

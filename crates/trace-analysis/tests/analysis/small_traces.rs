@@ -1,7 +1,7 @@
 //! Small traces and the waits that the analysis must find in them.
 
 use trace_analysis::{Counter, Counters, Limits};
-use trace_format::{Event, LockDescription, ThreadId};
+use trace_format::{Capabilities, Event, LockDescription, ThreadId};
 
 use crate::{found, script};
 
@@ -24,6 +24,99 @@ fn analyze(events: &[(ThreadId, Event<'_>)]) -> (Vec<String>, Counters) {
         analyzed.waits.iter().map(ToString::to_string).collect(),
         analyzed.counters,
     )
+}
+
+/// As [`check`], where exits say for how long the lock was held. Behind each wait the
+/// number of holds that barged in.
+#[track_caller]
+fn check_holds(script: &str, expected: &str) -> Counters {
+    let events = script::parse(script);
+    let analyzed = found::analyze_guaranteed(&events, Limits::default(), Capabilities::HOLDS);
+    let waits = analyzed.waits.iter();
+    let waits: Vec<_> = waits
+        .map(|wait| format!("{wait}; {}", wait.barging_holds))
+        .collect();
+    let expected = expected.lines().map(str::trim);
+    let expected: Vec<_> = expected.filter(|line| !line.is_empty()).collect();
+    assert_eq!(waits, expected);
+    analyzed.counters
+}
+
+/// T2 is woken and does not run yet; T3 and T4 have the lock for a moment each.
+#[test]
+fn owners_are_blamed_for_their_holds_only() {
+    let counters = check_holds(
+        "
+        10 T2 enter b
+        50 T1 exit a held:long
+        55 T5 enter e
+        70 T3 exit c held:5
+        90 T4 exit d held:10
+        95 T2 entered
+        99 T2 exit b held:4
+        110 T5 entered
+        ",
+        "
+        T2 enter b on Lock@1: 10-50 T1 a, 50-65 <free>, 65-70 T3 c, 70-80 <free>, 80-90 T4 d, 90-95 <free>; 2
+        T5 enter e on Lock@1: 55-65 <free>, 65-70 T3 c, 70-80 <free>, 80-90 T4 d, 90-95 <free>, 95-99 T2 b, 99-110 <free>; 2
+        ",
+    );
+    assert_eq!(counters.value(Counter::BargingHolds), 2);
+}
+
+/// Nobody waited when the lock was released without an event: it was held at first.
+#[test]
+fn what_came_before_an_acquisition_is_unknown_to_the_first_in_the_queue() {
+    check_holds(
+        "
+        10 T2 enter b
+        70 T3 exit c held:5
+        95 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-65 <no-exit>, 65-70 T3 c, 70-95 <free>; 1",
+    );
+}
+
+#[test]
+fn a_hold_tells_of_itself_in_spite_of_losses() {
+    check_holds(
+        "
+        10 T2 enter b
+        20 T1 exit a held:long
+        60 T9 lost
+        70 T3 exit c held:5
+        95 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-20 T1 a, 20-65 <lost>, 65-70 T3 c, 70-95 <free>; 0",
+    );
+}
+
+/// A hold cannot have begun before the release that preceded it, whatever clocks say.
+#[test]
+fn a_hold_ends_what_came_before_it_at_most() {
+    check_holds(
+        "
+        10 T2 enter b
+        50 T1 exit a held:long
+        60 T3 exit c held:30
+        65 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-50 T1 a, 50-60 T3 c, 60-65 <free>; 1",
+    );
+}
+
+/// Where one exit cannot tell since when, the lock may have been free.
+#[test]
+fn a_hold_that_is_not_known_is_inferred() {
+    check_holds(
+        "
+        10 T2 enter b
+        50 T1 exit a
+        60 T3 exit c
+        65 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-50 T1 a, 50-60 T3 c, 60-65 <free>; 0",
+    );
 }
 
 #[test]

@@ -71,8 +71,13 @@ impl Known {
 }
 
 /// The waits and who is to blame for them, where nobody can act within a step:
-/// then every release of a monitor that somebody waits for is seen.
+/// then every release of a monitor that somebody waits for is seen. Where exits say
+/// for how long the monitor was held, the parts are the holds, and nothing else.
 pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
+    let nobody = match history.tells_holds {
+        true => "free",
+        false => "handoff",
+    };
     let found = history.waits.iter().map(|wait| {
         let mut parts: Vec<Part> = Vec::new();
         let mut at_ns = wait.start_ns;
@@ -89,16 +94,17 @@ pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
         };
         for hold in holds_during(history, wait.object, wait.start_ns, wait.end_ns) {
             // A thread that does not block says nothing when it acquires the
-            // monitor: it is taken to have held it since the last release.
-            if hold.entered.is_some() {
-                end_part(hold.start_ns, Err("handoff"));
+            // monitor: without its hold, it is taken to have had it since the last
+            // release.
+            if history.tells_holds || hold.entered.is_some() {
+                end_part(hold.start_ns, Err(nobody));
             }
             end_part(
                 hold.end_ns,
                 Ok((name(hold.thread), owner_method(hold, known))),
             );
         }
-        end_part(wait.end_ns, Err("handoff"));
+        end_part(wait.end_ns, Err(nobody));
         FoundWait {
             thread: name(wait.thread),
             entry: entry(wait),
@@ -107,6 +113,7 @@ pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
             start_ns: wait.start_ns,
             end_ns: wait.end_ns,
             safepoint_ns: wait.safepoint_ns,
+            barging_holds: barging_holds(history, wait),
             parts,
             holder: None,
         }
@@ -178,6 +185,12 @@ impl<'a> Truth<'a> {
             prop_assert_eq!(&wait.lock, &lock(self.first, known), "{}", wait);
         }
         prop_assert_eq!(wait.safepoint_ns, self.last.safepoint_ns, "{}", wait);
+        let during = TrueWait {
+            end_ns: self.last.end_ns,
+            ..*self.first
+        };
+        let barging_holds = barging_holds(self.history, &during);
+        prop_assert!(wait.barging_holds <= barging_holds, "barging: {}", wait);
         if self.first.enter == self.last.enter || !known.all_considered {
             return Ok(());
         }
@@ -235,6 +248,12 @@ impl<'a> Truth<'a> {
                 {
                     prop_assert!(part.start_ns >= blamed.start_ns, "too early: {}", wait);
                 }
+                // With its hold, nobody is blamed for a moment more.
+                prop_assert!(
+                    !self.history.tells_holds || part.start_ns >= blamed.start_ns,
+                    "it did not have the lock yet: {}",
+                    wait
+                );
                 // Others held it only if their release said nothing.
                 let mut others = holds.filter(|hold| hold.thread != blamed.thread);
                 prop_assert!(
@@ -242,6 +261,10 @@ impl<'a> Truth<'a> {
                     "held by others: {}",
                     wait
                 );
+            }
+            Err("free") => {
+                prop_assert!(self.history.tells_holds, "nobody could tell: {}", wait);
+                prop_assert!(holds.next().is_none(), "it was held: {}", wait);
             }
             Err("handoff") => {
                 prop_assert!(
@@ -290,9 +313,15 @@ impl<'a> Truth<'a> {
             let determined = continues
                 && !known.lacks_one_of(lock, since..exit.sequence)
                 && !known.may_not_wait(self.first, self.last, exit.sequence);
-            let since_ns = boundary
-                .map_or(0, |boundary| boundary.time_ns)
-                .max(wait.start_ns);
+            // The hold says by itself who had the lock.
+            let tells_since = matches!(exit.hold, trace_format::Hold::For { .. });
+            let determined = determined
+                || tells_since && !known.may_not_wait(self.first, self.last, exit.sequence);
+            let since_ns = match tells_since {
+                true => hold.start_ns,
+                false => boundary.map_or(0, |boundary| boundary.time_ns),
+            };
+            let since_ns = since_ns.max(wait.start_ns);
             if determined && known.all_considered && exit.time_ns > since_ns {
                 let owner = Ok((name(hold.thread), owner_method(hold, known)));
                 let part = Part {
@@ -359,6 +388,21 @@ struct Boundary {
     number: u64,
     time_ns: u64,
     entered_by: Option<ThreadId>,
+}
+
+/// How often the monitor was acquired during the wait by threads that did not wait
+/// for it, where exits tell.
+fn barging_holds(history: &History, wait: &TrueWait) -> u64 {
+    let barging = history.holds.iter().filter(|hold| {
+        hold.object == wait.object
+            && hold.entered.is_none()
+            && hold.start_ns >= wait.start_ns
+            && hold.seen_end_ns() <= wait.end_ns
+    });
+    match history.tells_holds {
+        true => barging.count() as u64,
+        false => 0,
+    }
 }
 
 /// Holds of the object's monitor within a time, in their order.

@@ -102,6 +102,7 @@ impl<'a> Truth<'a> {
                 lock: String::new(),
                 start_ns,
                 end_ns,
+                barging_holds: 0,
                 safepoint_ns: end.safepoint_ns,
                 parts: self.parts_until_woken(park.object, start_ns, end_ns, &end),
                 holder: None,

@@ -79,8 +79,12 @@ impl Simulator {
 
     /// Whoever is scheduled first gets a free monitor, queued or not.
     pub(super) fn try_to_enter(&mut self, thread: usize, wish: Wish, enter: Enter) {
-        if self.monitors[wish.object].owner.is_some() {
+        let monitor = &self.monitors[wish.object];
+        if monitor.owner.is_some() {
             return self.queue(thread, wish.object);
+        }
+        if monitor.queue.contains(&thread) && self.now_ns < monitor.queue_runs_ns {
+            return;
         }
         self.acquire(thread, wish);
         let safepoint_ns = self.safepoint_ns - enter.safepoint_ns;

@@ -50,11 +50,13 @@ impl Simulator {
         }
         let (lock, sequence) = self.next_sequence(object);
         let (time_ns, forward_ref) = (self.now_ns, release.to_wait);
+        let hold = self.hold(object);
         release.exit = Some(Exit {
             lock,
             sequence,
             time_ns,
             forward_ref,
+            hold,
         });
     }
 
@@ -94,6 +96,7 @@ impl Simulator {
             .owner
             .take()
             .expect("the thread");
+        self.monitors[release.object].queue_runs_ns = self.now_ns + self.rules.wakeup_ns;
         self.history.holds.push(Hold {
             object: release.object,
             thread: ThreadId(thread as u32),
@@ -112,6 +115,7 @@ impl Simulator {
             sequence,
             time_ns,
             forward_ref,
+            hold,
         }) = release.exit
         {
             let chain = forward_ref.map_or(ChainRef::Chain(chain), ChainRef::Forward);
@@ -121,7 +125,7 @@ impl Simulator {
                     lock,
                     sequence,
                     time_ns,
-                    hold: trace_format::Hold::NotKnown,
+                    hold,
                     chain,
                 }),
             );
