@@ -1,5 +1,8 @@
 package scenarios;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -12,6 +15,8 @@ import java.util.concurrent.CountDownLatch;
  * each other in {@link #contend} until the JVM is destroyed under them.
  */
 public final class Embedded {
+    private static final int TIMES_BLOCKED = 5;
+
     private static final Lock LOCK = new Lock();
     private static final CountDownLatch WAITER_READY = new CountDownLatch(1);
     private static final CountDownLatch OWNER_ENTERED = new CountDownLatch(1);
@@ -44,6 +49,24 @@ public final class Embedded {
         while (true) {
             hold();
         }
+    }
+
+    /** Returns once the daemons have blocked each other a few times. */
+    static void awaitContention() throws InterruptedException {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        while (timesBlocked(threads) < TIMES_BLOCKED) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static long timesBlocked(ThreadMXBean threads) {
+        long times = 0;
+        for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (thread != null && thread.getThreadName().startsWith("native-daemon-")) {
+                times += thread.getBlockedCount();
+            }
+        }
+        return times;
     }
 
     private static synchronized void hold() {

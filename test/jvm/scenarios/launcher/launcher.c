@@ -5,7 +5,8 @@
  * Usage: launcher JAVA [OPTION...] -cp PATH CLASS
  *
  * The arguments are those of the command JAVA, whose JVM is loaded. CLASS has
- * the static methods "void own()", "void want()" and "void contend()".
+ * the static methods "void own()", "void want()", "void contend()" and
+ * "void awaitContention()".
  */
 #include <dlfcn.h>
 #include <jni.h>
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef jint (*create_jvm)(JavaVM **jvm, void **env, void *args);
 
@@ -39,20 +39,24 @@ static void check(int holds, const char *what) {
     }
 }
 
+static void call(JNIEnv *env, const char *name) {
+    jmethodID method = (*env)->GetStaticMethodID(env, scenario, name, "()V");
+
+    check(method != NULL, name);
+    (*env)->CallStaticVoidMethod(env, scenario, method);
+    check(!(*env)->ExceptionCheck(env), name);
+}
+
 static void *perform(void *argument) {
     const struct task *task = argument;
     JavaVMAttachArgs attach = { JNI_VERSION_1_8, (char *) task->thread_name, NULL };
     JNIEnv *env;
-    jmethodID method;
     jint attached = task->daemon
         ? (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **) &env, &attach)
         : (*jvm)->AttachCurrentThread(jvm, (void **) &env, &attach);
 
     check(attached == JNI_OK, "attach");
-    method = (*env)->GetStaticMethodID(env, scenario, task->method, "()V");
-    check(method != NULL, task->method);
-    (*env)->CallStaticVoidMethod(env, scenario, method);
-    check(!(*env)->ExceptionCheck(env), task->method);
+    call(env, task->method);
     check((*jvm)->DetachCurrentThread(jvm) == JNI_OK, "detach");
     return NULL;
 }
@@ -123,8 +127,8 @@ int main(int argc, char **argv) {
             pthread_join(threads[i], NULL);
         }
     }
-    /* The daemons contend on meanwhile. */
-    usleep(100 * 1000);
+    /* They contend on while the JVM is destroyed. */
+    call(env, "awaitContention");
     check((*jvm)->DestroyJavaVM(jvm) == JNI_OK, "destroy the JVM");
     puts("destroyed");
     return 0;
