@@ -15,6 +15,10 @@ pub(crate) struct Shares {
     right_ns: i64,
     /// Blamed on a thread that had the lock, without a method.
     right_thread_ns: i64,
+    /// The same, though some thread was woken while it had the lock. A release unparks
+    /// nobody then, unless the woken thread has run and queued up again; so the next
+    /// one that does may be that of a later hold.
+    right_thread_at_waking_ns: i64,
     /// Readers had the lock, and a reader is blamed on a writer that waited for it.
     pending_writer_ns: i64,
     /// Blamed on a thread or method that did not have the lock, while another one
@@ -83,10 +87,12 @@ impl Shares {
             hold.had(slice)
                 || hold.may_have_had(slice) && had.clone().all(|other| other.shared && hold.shared)
         };
-        if of_owner.clone().any(|hold| may_have(&hold)) {
+        if let Some(hold) = of_owner.clone().find(may_have) {
+            let wakings = notes.wakings_between(hold.acquired_ns, hold.released_ns);
             return match method(part) {
                 Some(_) => &mut self.right_ns,
-                None => &mut self.right_thread_ns,
+                None if wakings.is_empty() => &mut self.right_thread_ns,
+                None => &mut self.right_thread_at_waking_ns,
             };
         }
         let pending = |hold: &&&Hold| !hold.shared && hold.wanted(slice);
@@ -105,7 +111,7 @@ impl Shares {
 
     /// How much of the time in which the owner can be known is blamed on the right
     /// thread and method. That is all time in which one thread had the lock for
-    /// itself, but for what is missed at wakings.
+    /// itself, but for what is missed, or has no method, at wakings.
     pub(crate) fn right_share(&self) -> f64 {
         let right_ns = self.right_ns + self.pending_writer_ns;
         let other_ns = self.right_thread_ns + self.wrong_ns + self.missed_ns;
@@ -143,6 +149,10 @@ impl fmt::Display for Shares {
         for (name, ns) in [
             ("right", self.right_ns),
             ("right without method", self.right_thread_ns),
+            (
+                "right without method at waking",
+                self.right_thread_at_waking_ns,
+            ),
             ("pending writer", self.pending_writer_ns),
             ("wrong", self.wrong_ns),
             ("early", self.early_ns),
