@@ -89,6 +89,12 @@
 #define LCT_HOOK_UNPARK 5
 
 /*
+ A kind of hook: what notes an acquisition without a contended enter, while others
+ contend.
+ */
+#define LCT_HOOK_ACQUIRE 6
+
+/*
  One trace. Lives as long as the process: threads may use it at any time.
  */
 typedef struct LctRuntime LctRuntime;

@@ -69,6 +69,7 @@ const _: () = {
     assert!(Hook::ParkBegin as u8 == LCT_HOOK_PARK_BEGIN);
     assert!(Hook::ParkEnd as u8 == LCT_HOOK_PARK_END);
     assert!(Hook::Unpark as u8 == LCT_HOOK_UNPARK);
+    assert!(Hook::Acquire as u8 == LCT_HOOK_ACQUIRE);
     assert!(size_of::<LctChainKey>() == 24);
     assert!(size_of::<LctStack>() == 16 && size_of::<LctOwner>() == 16);
     assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
@@ -330,6 +331,9 @@ pub const LCT_HOOK_PARK_BEGIN: u8 = 3;
 pub const LCT_HOOK_PARK_END: u8 = 4;
 /// A kind of hook: what writes an unpark.
 pub const LCT_HOOK_UNPARK: u8 = 5;
+/// A kind of hook: what notes an acquisition without a contended enter, while others
+/// contend.
+pub const LCT_HOOK_ACQUIRE: u8 = 6;
 
 impl LctStr {
     /// # Safety

@@ -159,6 +159,13 @@ counters! {
     /// Nanoseconds since the trace's start: the file has all events from before, but
     /// for one that a thread was just writing.
     CompleteUntilNs = 39, "complete_until_ns";
+
+    /// Runs of the hook of acquisitions without a contended enter, while others
+    /// contend; interrupted ones excluded.
+    AcquireHooks = 40, "acquire_hooks";
+
+    /// Cycles spent in [`AcquireHooks`](Self::AcquireHooks).
+    AcquireCycles = 41, "acquire_cycles";
 }
 
 impl Counter {
@@ -219,6 +226,8 @@ hooks! {
     ParkEnd = 4, "park end", ParkEndHooks, ParkEndCycles;
     /// Writes an unpark.
     Unpark = 5, "unpark", UnparkHooks, UnparkCycles;
+    /// Notes when a hold began; writes no event.
+    Acquire = 6, "acquire", AcquireHooks, AcquireCycles;
 }
 
 /// Appends one pair to a payload.

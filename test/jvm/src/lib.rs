@@ -23,6 +23,7 @@ mod compile_mode;
 mod contend;
 mod contention;
 mod expectation;
+mod hold_log;
 mod jdk;
 mod jvm;
 mod locktrace;
@@ -45,6 +46,7 @@ pub use compile_mode::CompileMode;
 pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use expectation::{Expectation, ExpectedFrame, check_chain, line_of};
+pub use hold_log::{Blame, Bounds, Compared, HoldLog};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
 pub use locktrace::{

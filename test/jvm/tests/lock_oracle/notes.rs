@@ -40,7 +40,7 @@ impl Notes {
     /// Reads the output of a run.
     pub(crate) fn of(run: &Run) -> Notes {
         let log = ParkLog::read(&run.trace());
-        let clock = TraceClock::of(run, &log);
+        let clock = TraceClock::of(run);
         let holds = run.lines_of("hold").map(|words| Hold::of(&words));
         let mut holds: Vec<_> = holds.collect();
         holds.sort_by_key(|hold| hold.acquired_ns);

@@ -33,6 +33,12 @@ void LockTraceMonitor::put_forward_ref(uint64_t forward_ref) {
   add_release_interest();
 }
 
+uint64_t LockTraceMonitor::hold_ends(jlong now_ns) {
+  jlong acquired_ns = _acquired_ns;
+  _acquired_ns = 0;
+  return acquired_ns == 0 ? LCT_HOLD_BEFORE_CONTENTION : (uint64_t) (now_ns - acquired_ns);
+}
+
 uint64_t LockTraceMonitor::take_forward_ref() {
   uint64_t forward_ref = _forward_ref;
   if (forward_ref != 0) {
@@ -120,6 +126,7 @@ void LockTraceEnter::acquired() {
   _cycles.begin_part();
   _acquired_ns = os::javaTimeNanos();
   _stopped_ns = LockTrace::safepoint_clock(_acquired_ns) - _safepoint_ns;
+  _monitor->locktrace()->hold_begins(_acquired_ns);
   _cycles.end_part();
 }
 
@@ -133,6 +140,8 @@ void LockTraceEnter::write_entered() {
   }
   LockTraceMonitor* lock = _monitor->locktrace();
   lock->contender_leaves();
+  // Compiled code releases the monitor then without looking at the note.
+  if (!lock->has_contenders()) lock->forget_hold();
   // The wait outlasts the trace.
   if (!LockTrace::enabled()) return;
   if (_acquired_ns == 0) acquired();
@@ -141,6 +150,22 @@ void LockTraceEnter::write_entered() {
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _stopped_ns);
   _tracer = NULL;
 }
+
+// ---------------------------------------------------------------------------
+// Holds
+
+void LockTraceHold::note(LockTraceMonitor* lock, Thread* self) {
+  if (!self->is_Java_thread()) return;
+  JavaThread* thread = (JavaThread*) self;
+  LctThread* tracer = LockTrace::tracer(thread);
+  if (tracer == NULL) return;
+  LockTraceHook hook(tracer, LCT_HOOK_ACQUIRE, LockTraceCycles(thread->locktrace()));
+  lock->hold_begins(os::javaTimeNanos());
+}
+
+// Without an event: acquired in the midst of waiting for a class to be initialized, or in
+// ReenterI without blocking.
+void LockTraceEnter::begin_hold() { LockTraceHold::begin(_monitor->locktrace(), _thread); }
 
 // ---------------------------------------------------------------------------
 // Contended exit
@@ -175,7 +200,10 @@ void LockTraceExit::take_sequence() {
   // No wait needs this exit. The monitor's queue may hold threads all the same:
   // notified ones, which wait for nobody until they have woken up.
   if (!lock->has_contenders()) return;
-  if (LockTrace::tracer(_thread) == NULL) return;
+  if (LockTrace::tracer(_thread) == NULL) {
+    lock->forget_hold();
+    return;
+  }
   _cycles.begin_part();
   if (_wait != NULL) {
     if (_wait->_forward_ref == 0) {
@@ -187,6 +215,9 @@ void LockTraceExit::take_sequence() {
   _lock = lock->id;
   _sequence = lct_lock_next_sequence(lock);
   _released_ns = os::javaTimeNanos();
+  // Who initializes a class has more than the lock, and since before it had that.
+  _hold_ns = lock->hold_ends(_released_ns);
+  if (LockTraceClassInit::of(_thread, _monitor) != NULL) _hold_ns = LCT_HOLD_NOT_KNOWN;
   _cycles.end_part();
 }
 
@@ -196,12 +227,12 @@ void LockTraceExit::write() {
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_EXIT, _cycles);
   if (_exit_forward != 0) {
-    lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward, LCT_HOLD_NOT_KNOWN);
+    lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward, _hold_ns);
     return;
   }
   uint32_t chain = LockTraceStackWalk::record(_thread, tracer);
   if (_sequence != 0) {
-    lct_contended_exit(tracer, _lock, _sequence, _released_ns, chain, LCT_HOLD_NOT_KNOWN);
+    lct_contended_exit(tracer, _lock, _sequence, _released_ns, chain, _hold_ns);
   }
   if (_resolved != 0) {
     lct_forward_resolve(tracer, _resolved, chain);

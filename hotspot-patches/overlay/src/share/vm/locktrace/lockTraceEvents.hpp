@@ -23,6 +23,23 @@
 // entered's while owning. The events are written when they hurt least: an
 // exit's after the release.
 
+// A hold of a monitor, from when a thread acquires it until it releases it. While
+// somebody contends, each acquisition is noted in the monitor, and the exit event says
+// how long the hold lasted.
+//
+// An owner that finds no contender notes nothing: whoever contends later came during the
+// hold. A contender adds itself with an atomic instruction before it takes the time, and
+// the owner looks for contenders after the atomic instruction that made it the owner.
+// C2's code looks before: if a contender comes between the two, its next step finds the
+// monitor free or just taken.
+class LockTraceHold : AllStatic {
+  static void note(LockTraceMonitor* lock, Thread* self);
+
+ public:
+  // Owning the monitor, acquired without a contended enter. In VM state.
+  static void begin(LockTraceMonitor* lock, Thread* self) { if (lock->has_contenders()) note(lock, self); }
+};
+
 // Contended enter and contended entered, of enter() and of ReenterI().
 class LockTraceEnter : public StackObj {
  private:
@@ -36,6 +53,7 @@ class LockTraceEnter : public StackObj {
 
   void write_enter();
   void write_entered();
+  void begin_hold();
 
  public:
   LockTraceEnter(ObjectMonitor* monitor = NULL, JavaThread* thread = NULL)
@@ -53,7 +71,7 @@ class LockTraceEnter : public StackObj {
 
   // The thread owns the monitor and is back in VM state, past any safepoint:
   // no number is taken on one side of a safepoint and written on the other.
-  void entered()  { if (is_open()) write_entered(); }
+  void entered()  { if (is_open()) write_entered(); else if (LockTrace::enabled()) begin_hold(); }
 };
 
 // Contended exit, on every path that releases a monitor through exit().
@@ -64,6 +82,7 @@ class LockTraceExit : public StackObj {
   LockTraceWait* _wait;          // the wait() that releases the monitor, if any
   uint64_t       _lock;
   uint64_t       _sequence;      // 0: no contender seen, no number taken
+  uint64_t       _hold_ns;       // how long the monitor was held
   uint64_t       _exit_forward;  // chain of this exit is not known yet
   uint64_t       _resolved;      // earlier exits wait for this exit's chain
   jlong          _released_ns;
@@ -78,7 +97,7 @@ class LockTraceExit : public StackObj {
   // suspended (not_suspended is false) never appeared as owner.
   LockTraceExit(ObjectMonitor* monitor, Thread* self, bool not_suspended)
     : _monitor(monitor), _thread(NULL), _wait(NULL), _lock(0), _sequence(0),
-      _exit_forward(0), _resolved(0), _released_ns(0) {
+      _hold_ns(LCT_HOLD_NOT_KNOWN), _exit_forward(0), _resolved(0), _released_ns(0) {
     if (LockTrace::was_started() && not_suspended) begin(self);
   }
 

@@ -33,12 +33,15 @@ class LockTraceMonitor : public LctLock {
   // and entered, and the forward reference. Compiled code tests it.
   volatile intptr_t _release_interest;
   uint64_t          _forward_ref;   // the owner has to resolve it; 0: none
+  // When the owner acquired the monitor; 0: before anybody contended for it, or there
+  // is no owner. Only owners read and write it.
+  jlong             _acquired_ns;
 
   void add_release_interest();
   void remove_release_interest();
 
  public:
-  LockTraceMonitor() : _release_interest(0), _forward_ref(0) { id = 0; last_sequence = 0; }
+  LockTraceMonitor() : _release_interest(0), _forward_ref(0), _acquired_ns(0) { id = 0; last_sequence = 0; }
 
   // Before the contended enter takes its number: an owner that released the
   // monitor without seeing the contender comes before it.
@@ -51,6 +54,10 @@ class LockTraceMonitor : public LctLock {
 
   // By the owner.
   bool has_contenders() const { return _release_interest > (_forward_ref != 0 ? 1 : 0); }
+  void hold_begins(jlong now_ns) { _acquired_ns = now_ns; }
+  // How long the hold has lasted, in nanoseconds or as LCT_HOLD_...
+  uint64_t hold_ends(jlong now_ns);
+  void forget_hold()             { _acquired_ns = 0; }
   void put_forward_ref(uint64_t forward_ref);
   uint64_t take_forward_ref();
 

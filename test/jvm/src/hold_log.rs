@@ -1,0 +1,220 @@
+//! Who held a lock when, as a program noted it itself, and what follows from that for
+//! those who waited meanwhile.
+
+use std::collections::BTreeMap;
+
+use trace_analysis::{Chain, Entities, Owner, Wait};
+
+use crate::jvm::Run;
+use crate::summary::analyze;
+use crate::trace_clock::TraceClock;
+
+/// The time that a thread had the lock, on the trace's clock. The program reads its clock
+/// a moment before and after, and can lose its processor in between.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    /// Its thread and method.
+    by: usize,
+    /// It had the lock no earlier than this.
+    wanted_ns: i64,
+    /// It had the lock from then on at least.
+    acquired_ns: i64,
+    /// It had it until then at least.
+    released_ns: i64,
+    /// It did not have it any more.
+    left_ns: i64,
+}
+
+/// All holds of one lock, in their order.
+#[derive(Debug)]
+pub struct HoldLog {
+    /// Threads and the simple names of methods.
+    owners: Vec<(String, String)>,
+    holds: Vec<Hold>,
+}
+
+/// What a thread may be blamed for, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// At least.
+    pub least_ns: u64,
+    /// At most.
+    pub most_ns: u64,
+}
+
+/// Who kept threads waiting for how long.
+#[derive(Clone, Debug, Default)]
+pub struct Blame<T> {
+    /// By the thread that waited and the one that had the lock.
+    pub pairs: BTreeMap<(String, String), T>,
+    /// By the method that had the lock.
+    pub methods: BTreeMap<String, T>,
+    /// Somebody had the lock.
+    pub held: T,
+    /// Nobody had the lock.
+    pub free: T,
+    /// It is not known who had it.
+    pub unknown: T,
+}
+
+/// What a trace says about waits for one lock, and what the program says about the same
+/// waits.
+#[derive(Debug)]
+pub struct Compared {
+    /// How many waits there were.
+    pub waits: usize,
+    /// By the trace, in nanoseconds.
+    pub found: Blame<u64>,
+    /// By the program.
+    pub truth: Blame<Bounds>,
+}
+
+impl HoldLog {
+    /// Reads the lines `holds THREAD METHOD WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS ...`
+    /// of a run.
+    pub fn of(run: &Run, clock: TraceClock) -> Self {
+        let mut log = Self {
+            owners: Vec::new(),
+            holds: Vec::new(),
+        };
+        let trace_start_ns = clock.program_time_ns(0);
+        for words in run.lines_of("holds") {
+            let owner = (words[0].to_owned(), words[1].to_owned());
+            let known = log.owners.iter().position(|other| *other == owner);
+            let by = known.unwrap_or_else(|| {
+                log.owners.push(owner);
+                log.owners.len() - 1
+            });
+            let time_ns = |word: &str| word.parse::<i64>().expect("a time") - trace_start_ns;
+            log.holds.extend(words[2..].chunks(4).map(|times| Hold {
+                by,
+                wanted_ns: time_ns(times[0]),
+                acquired_ns: time_ns(times[1]),
+                released_ns: time_ns(times[2]),
+                left_ns: time_ns(times[3]),
+            }));
+        }
+        log.holds.sort_unstable_by_key(|hold| hold.acquired_ns);
+        let mut pairs = log.holds.windows(2);
+        let overlap = pairs.find(|pair| pair[1].acquired_ns < pair[0].released_ns);
+        assert!(overlap.is_none(), "two threads had the lock: {overlap:?}");
+        log
+    }
+
+    /// Compares the trace of the run with it, as far as waits for objects of `lock_class`
+    /// go.
+    pub fn compare(mut self, run: &Run, lock_class: &str) -> Compared {
+        let mut found = Blame::default();
+        let mut waits = Vec::new();
+        analyze(&run.trace(), |wait, entities| {
+            let class = entities.lock_class(wait.lock);
+            if class.is_some_and(|class| entities.class_name(class) == lock_class) {
+                let waiter = entities.thread(wait.thread).name.to_string();
+                add_found(&mut found, &waiter, wait, entities);
+                let start_ns = signed(wait.start_ns);
+                waits.push((waiter, start_ns, start_ns + signed(wait.duration_ns)));
+            }
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+        self.narrow(&waits);
+        let mut truth = Blame::default();
+        for (waiter, start_ns, end_ns) in &waits {
+            self.add_truth(&mut truth, waiter, *start_ns, *end_ns);
+        }
+        Compared {
+            waits: waits.len(),
+            found,
+            truth,
+        }
+    }
+
+    /// Whoever waited does not have the lock before the end of the wait; nobody has it
+    /// while another thread has.
+    fn narrow(&mut self, waits: &[(String, i64, i64)]) {
+        let mut ends: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+        for (waiter, _, end_ns) in waits {
+            ends.entry(waiter).or_default().push(*end_ns);
+        }
+        for ends in ends.values_mut() {
+            ends.sort_unstable();
+        }
+        let mut released_ns = i64::MIN;
+        for hold in &mut self.holds {
+            let (thread, _) = &self.owners[hold.by];
+            let ends = ends.get(thread.as_str()).map_or(&[][..], Vec::as_slice);
+            let before = ends.partition_point(|&end_ns| end_ns <= hold.acquired_ns);
+            let waited_until_ns = before.checked_sub(1).map_or(i64::MIN, |last| ends[last]);
+            hold.wanted_ns = hold.wanted_ns.max(waited_until_ns).max(released_ns);
+            released_ns = hold.released_ns;
+        }
+        let mut acquired_ns = i64::MAX;
+        for hold in self.holds.iter_mut().rev() {
+            hold.left_ns = hold.left_ns.min(acquired_ns);
+            acquired_ns = hold.acquired_ns;
+        }
+    }
+
+    fn add_truth(&self, truth: &mut Blame<Bounds>, waiter: &str, start_ns: i64, end_ns: i64) {
+        let duration_ns = length_ns(start_ns, end_ns);
+        let during =
+            |from_ns: i64, until_ns: i64| length_ns(from_ns.max(start_ns), until_ns.min(end_ns));
+        let first = self.holds.partition_point(|hold| hold.left_ns <= start_ns);
+        let holds = self.holds[first..].iter();
+        let mut all = Bounds::default();
+        for hold in holds.take_while(|hold| hold.wanted_ns < end_ns) {
+            let bounds = Bounds {
+                least_ns: during(hold.acquired_ns, hold.released_ns),
+                most_ns: during(hold.wanted_ns, hold.left_ns),
+            };
+            let (owner, method) = &self.owners[hold.by];
+            if owner == waiter {
+                continue;
+            }
+            all.add(bounds);
+            let pair = (waiter.to_owned(), owner.clone());
+            truth.pairs.entry(pair).or_default().add(bounds);
+            truth.methods.entry(method.clone()).or_default().add(bounds);
+        }
+        truth.held.add(all);
+        truth.free.add(Bounds {
+            least_ns: duration_ns.saturating_sub(all.most_ns),
+            most_ns: duration_ns.saturating_sub(all.least_ns),
+        });
+    }
+}
+
+impl Bounds {
+    fn add(&mut self, other: Self) {
+        self.least_ns += other.least_ns;
+        self.most_ns += other.most_ns;
+    }
+}
+
+fn add_found(found: &mut Blame<u64>, waiter: &str, wait: &Wait, entities: &Entities) {
+    for part in &wait.contentions {
+        match part.owner {
+            Owner::Thread { thread, chain } => {
+                let owner = entities.thread(thread).name.to_string();
+                let method = match entities.chain(chain) {
+                    Chain::Known { frames, .. } => &*entities.method(frames[0].method).name,
+                    _ => "?",
+                };
+                *found.pairs.entry((waiter.to_owned(), owner)).or_default() += part.duration_ns;
+                *found.methods.entry(method.to_owned()).or_default() += part.duration_ns;
+                found.held += part.duration_ns;
+            }
+            Owner::Free => found.free += part.duration_ns,
+            Owner::Unknown(_) => found.unknown += part.duration_ns,
+        }
+    }
+}
+
+fn length_ns(from_ns: i64, until_ns: i64) -> u64 {
+    u64::try_from(until_ns - from_ns).unwrap_or(0)
+}
+
+fn signed(time_ns: u64) -> i64 {
+    time_ns
+        .try_into()
+        .expect("a trace is shorter than 292 years")
+}
