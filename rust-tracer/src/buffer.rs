@@ -184,7 +184,7 @@ impl LossRecord {
             _ => {
                 self.lost = self.lost.saturating_add(1);
                 if let Some((lock, first)) = event.lock_and_sequence() {
-                    let count = 1;
+                    let count = event.numbers();
                     self.list(record, LostNumbers { lock, first, count });
                 }
             }

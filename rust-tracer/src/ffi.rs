@@ -83,7 +83,7 @@ const _: () = {
     assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, interrupt) == 56);
     assert!(size_of::<LctExclusiveRelease>() == 48);
     assert!(offset_of!(LctExclusiveRelease, chain) == 40);
-    assert!(LCT_HOLD_BEFORE_CONTENTION == Hold::MAX_NS + 1);
+    assert!(LCT_HOLD_BEFORE_CONTENTION > Hold::MAX_NS);
 };
 
 /// In the place of the duration of a hold: it could not be told.

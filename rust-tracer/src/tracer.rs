@@ -416,6 +416,7 @@ impl Record<'_> {
     #[inline]
     fn encode_to(&self, buffer: &mut Buffer) -> Result<(), DoesNotFit> {
         buffer.write(|encoder: &mut SegmentEncoder, bytes| match *self {
+            Self::Event(Event::ContendedExit(ref exit)) => encoder.encode_exit(bytes, exit),
             Self::Event(ref event) => encoder.encode(bytes, event),
             Self::Chain {
                 chain,

@@ -11,7 +11,7 @@ use std::{env, process};
 
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ContendedEnter, ContendedEntered,
-    ContendedExit, Counter, Event, ForwardRef, ForwardResolved, LockId, LostEvents, LostNumbers,
+    ContendedExit, Counter, Event, ForwardRef, ForwardResolved, LockId, LostEvents,
     MethodDescription, MethodId, MethodRetired, ThreadId, TraceReader,
 };
 
@@ -146,10 +146,7 @@ impl Content {
     fn add(&mut self, thread: ThreadId, event: &Event<'_>) {
         self.events += 1;
         if let Some((lock, first)) = event.lock_and_sequence() {
-            let count = match *event {
-                Event::LostNumbers(LostNumbers { count, .. }) => count,
-                _ => 1,
-            };
+            let count = event.numbers();
             let numbers = self.numbers.entry(lock).or_default();
             for sequence in first..first + count {
                 *numbers.entry(sequence).or_default() += 1;

@@ -151,7 +151,7 @@ impl Open {
     fn follow(&mut self, thread: ThreadId, event: &Event<'_>) {
         if let Some((lock, sequence)) = event.lock_and_sequence() {
             let last = self.sequences.entry(lock).or_default();
-            *last = sequence.max(*last);
+            *last = (sequence + event.numbers() - 1).max(*last);
         }
         if let Event::LockRetired(LockRetired { lock, .. }) = *event {
             self.retired.insert(lock);

@@ -56,6 +56,15 @@ pub(crate) fn fields<'a>(event: &'a Event<'_>) -> Vec<(&'static str, Field<'a>)>
             FieldValue::Hold(Hold::For { duration_ns }) => {
                 fields.push(("hold_ns", Number(duration_ns)));
             }
+            FieldValue::Hold(Hold::Several {
+                holds,
+                held_ns,
+                span_ns,
+            }) => fields.extend([
+                ("holds", Number(holds.into())),
+                ("held_ns", Number(held_ns)),
+                ("span_ns", Number(span_ns)),
+            ]),
             FieldValue::Stack(stack) if stack.size == 0 => {}
             FieldValue::Stack(stack) => fields.extend([
                 (name, Hexadecimal(stack.lowest)),

@@ -176,7 +176,7 @@ impl TraceAnalysis<'_> {
                 let event = LockEvent::Exit {
                     thread: resolver.thread(thread, entities),
                     time_ns: exit.time_ns,
-                    hold: exit.hold.into(),
+                    holds: exit.hold.into(),
                     chain: resolver.chain_ref(exit.chain, entities),
                 };
                 (exit.lock, exit.sequence, event)

@@ -9,7 +9,7 @@
 //! on. So a wait is split at those boundaries, and each part is blamed
 //!
 //! * on X, from where its exit says that it acquired the lock, or its entered event,
-//!   to the exit. If the exit does not say ([`Hold::NotKnown`]), X must have barged
+//!   to the exit. If the exit does not say ([`Holds::NotKnown`]), X must have barged
 //!   in some time since the last boundary: it is blamed from there, unless somebody
 //!   else was seen to acquire the lock;
 //! * on nobody ([`Owner::Free`]) from an exit to the next acquisition, as long as a
@@ -27,12 +27,11 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use trace_format::Hold;
-
 use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
+use crate::lock_dispatcher::Holds;
 use crate::timeline::{self, Start, Timeline};
 
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +44,8 @@ struct Interval {
     /// events may tell who held the lock at its end, but not since when.
     owner_for_earlier: Owner,
     is_gap: bool,
-    /// At its end a thread acquires the lock that did not wait for it.
-    ends_with_barging: bool,
+    /// How often a thread acquires the lock from its end on that did not wait for it.
+    barging_holds: u16,
     /// The owner has the lock beyond its end.
     goes_on: bool,
 }
@@ -58,7 +57,7 @@ impl Interval {
             owner,
             owner_for_earlier,
             is_gap: false,
-            ends_with_barging: false,
+            barging_holds: 0,
             goes_on: false,
         }
     }
@@ -194,7 +193,7 @@ impl LockAnalyzer {
         &mut self,
         thread: ThreadIndex,
         time_ns: u64,
-        hold: Hold,
+        holds: Holds,
         chain: ChainIndex,
         counters: &mut Counters,
     ) {
@@ -210,9 +209,9 @@ impl LockAnalyzer {
             OwnerState::Lost => Owner::Unknown(UnknownOwner::Lost),
             _ => owner,
         };
-        if let Hold::For { duration_ns } = hold {
-            let acquired_ns = time_ns.saturating_sub(duration_ns);
-            self.acquired(owner, acquired_ns, counters);
+        if let Holds::For { holds, held_ns } = holds {
+            let acquired_ns = time_ns.saturating_sub(held_ns);
+            self.acquired(owner, holds, acquired_ns, counters);
             owner_for_earlier = owner;
         }
         self.end_interval(Interval::new(time_ns, owner, owner_for_earlier), counters);
@@ -220,25 +219,32 @@ impl LockAnalyzer {
         self.holder = self.holder.filter(|&holder| holder != thread);
     }
 
-    /// The owner acquired the lock then, as its exit says.
-    fn acquired(&mut self, owner: Owner, acquired_ns: u64, counters: &mut Counters) {
+    /// The owner acquired the lock then, as its exit says. If that stands for several holds,
+    /// they are taken as if the last one had lasted for all of them, and the pauses between
+    /// them had come before.
+    fn acquired(&mut self, owner: Owner, holds: u16, acquired_ns: u64, counters: &mut Counters) {
         let has_entered = match (self.owner_state, owner) {
             (OwnerState::Entered(entered, _), Owner::Thread { thread, .. }) => entered == thread,
             _ => false,
         };
-        // Since its entered event it cannot have let go of the lock unseen.
-        let owner_for_earlier = if has_entered { owner } else { self.nobody() };
-        let before = self.owner_before_acquisition();
         // Its entered event may be lost.
-        let barges_in = !has_entered && self.owner_state != OwnerState::Lost;
+        let may_have_waited = has_entered || self.owner_state == OwnerState::Lost;
+        let barging_holds = holds - u16::from(may_have_waited);
+        // Since its entered event it cannot have let go of the lock unseen.
+        let goes_on = has_entered && holds == 1;
+        let (before, owner_for_earlier) = match (goes_on, has_entered) {
+            (true, _) => (self.owner_before_acquisition(), owner),
+            (false, true) => (Owner::Free, Owner::Free),
+            (false, false) => (self.owner_before_acquisition(), self.nobody()),
+        };
         let interval = Interval {
-            ends_with_barging: barges_in,
-            goes_on: has_entered,
+            barging_holds,
+            goes_on,
             ..Interval::new(acquired_ns, before, owner_for_earlier)
         };
         let mut waiters = self.waiters.iter();
-        if barges_in && waiters.any(|waiter| waiter.start.time_ns <= acquired_ns) {
-            counters.add(Counter::BargingHolds, 1);
+        if waiters.any(|waiter| waiter.start.time_ns <= acquired_ns) {
+            counters.add(Counter::BargingHolds, barging_holds.into());
         }
         self.end_interval(interval, counters);
     }
@@ -335,8 +341,8 @@ impl LockAnalyzer {
 
         let began = waiter.start.position;
         let seen = self.timeline.seen_from(began);
-        let barging = seen.filter(|(_, seen)| seen.ends_with_barging && seen.end_ns >= start_ns);
-        wait.barging_holds = barging.count() as u64;
+        let during = seen.filter(|(_, seen)| seen.end_ns >= start_ns);
+        wait.barging_holds = during.map(|(_, seen)| u64::from(seen.barging_holds)).sum();
         let owner_of = |position, interval: &Interval| {
             if position == began {
                 interval.owner

@@ -32,7 +32,7 @@ pub(crate) enum LockEvent {
     Exit {
         thread: ThreadIndex,
         time_ns: u64,
-        hold: PackedHold,
+        holds: PackedHolds,
         chain: ChainIndex,
     },
     Retired,
@@ -61,29 +61,62 @@ impl From<Option<ThreadIndex>> for MaybeThread {
     }
 }
 
-/// A hold in eight bytes, for the same reason.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PackedHold(u64);
+/// What an exit says about the holds that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    NotKnown,
+    BeforeContention,
+    /// How many, and the sum of their durations. They follow each other: no wait has seen
+    /// only some of them.
+    For {
+        holds: u16,
+        held_ns: u64,
+    },
+}
 
-impl PackedHold {
+/// The same in eight bytes, because many events are held back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedHolds(u64);
+
+impl PackedHolds {
     const NOT_KNOWN: u64 = u64::MAX;
     const BEFORE_CONTENTION: u64 = u64::MAX - 1;
+    const SEVERAL: u64 = 1 << 63;
+    /// The longest single hold: beyond is something else.
+    const MAX_NS: u64 = Self::SEVERAL - 1;
+    /// Where the number of several holds stands, above their sum.
+    const HOLDS_SHIFT: u32 = 47;
 
-    fn get(self) -> Hold {
+    fn get(self) -> Holds {
         match self.0 {
-            Self::NOT_KNOWN => Hold::NotKnown,
-            Self::BEFORE_CONTENTION => Hold::BeforeContention,
-            duration_ns => Hold::For { duration_ns },
+            Self::NOT_KNOWN => Holds::NotKnown,
+            Self::BEFORE_CONTENTION => Holds::BeforeContention,
+            held_ns @ ..Self::SEVERAL => Holds::For { holds: 1, held_ns },
+            several => Holds::For {
+                holds: (several >> Self::HOLDS_SHIFT) as u16,
+                held_ns: several & Hold::MAX_SUM_NS,
+            },
+        }
+    }
+
+    fn numbers(self) -> u64 {
+        match self.get() {
+            Holds::For { holds, .. } => holds.into(),
+            _ => 1,
         }
     }
 }
 
-impl From<Hold> for PackedHold {
+impl From<Hold> for PackedHolds {
     fn from(hold: Hold) -> Self {
         Self(match hold {
             Hold::NotKnown => Self::NOT_KNOWN,
             Hold::BeforeContention => Self::BEFORE_CONTENTION,
-            Hold::For { duration_ns } => duration_ns.min(Hold::MAX_NS),
+            Hold::For { duration_ns } => duration_ns.min(Self::MAX_NS),
+            Hold::Several { holds, held_ns, .. } => {
+                let held_ns = held_ns.min(Hold::MAX_SUM_NS);
+                Self::SEVERAL | u64::from(holds) << Self::HOLDS_SHIFT | held_ns
+            }
         })
     }
 }
@@ -92,6 +125,7 @@ impl Ordered for LockEvent {
     fn numbers(&self) -> u64 {
         match *self {
             Self::Lost { numbers, .. } => numbers,
+            Self::Exit { holds, .. } => holds.numbers(),
             _ => 1,
         }
     }
@@ -166,11 +200,11 @@ impl LockDispatcher {
             LockEvent::Exit {
                 thread,
                 time_ns,
-                hold,
+                holds,
                 chain,
             } => {
                 let analyzer = self.analyzer(lock, entities, counters);
-                analyzer.exit(thread, time_ns, hold.get(), chain, counters);
+                analyzer.exit(thread, time_ns, holds.get(), chain, counters);
             }
             LockEvent::Lost { thread, .. } => {
                 self.analyzer(lock, entities, counters)

@@ -392,8 +392,13 @@ impl<'a> Reader<'a> {
         Some(match self.number()? {
             0 => Hold::NotKnown,
             1 => Hold::BeforeContention,
+            2 => Hold::Several {
+                holds: u16::try_from(self.number()?).ok()?.checked_add(2)?,
+                held_ns: Some(self.number()?).filter(|&held_ns| held_ns < 1 << 46)?,
+                span_ns: self.number()?,
+            },
             number => Hold::For {
-                duration_ns: number - 2,
+                duration_ns: number - 3,
             },
         })
     }

@@ -118,13 +118,24 @@ fn trace(compressed: bool) -> Vec<u8> {
         Event::ContendedExit(ContendedExit {
             lock: LockId(257),
             sequence: 9,
-            time_ns: 80_200,
+            time_ns: 81_000,
+            hold: Hold::Several {
+                holds: 3,
+                held_ns: 600,
+                span_ns: 850,
+            },
+            chain: ChainRef::Chain(ChainId(1)),
+        }),
+        Event::ContendedExit(ContendedExit {
+            lock: LockId(257),
+            sequence: 12,
+            time_ns: 81_200,
             hold: Hold::NotKnown,
             chain: ChainRef::Forward(ForwardRef(3)),
         }),
         Event::ContendedEnter(ContendedEnter {
             lock: LockId(257),
-            sequence: 10,
+            sequence: 13,
             time_ns: 90_000,
             chain: ChainId(1),
             after_wait: true,

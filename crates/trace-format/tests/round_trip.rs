@@ -5,9 +5,9 @@ mod support;
 use proptest::prelude::*;
 use support::{events, number, segment};
 use trace_format::{
-    Blocker, ChainId, ClassId, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event,
-    ExclusiveRelease, Hold, JavaThreadId, LockId, LockOwner, ParkBegin, ParkEnd, ParkEndReason,
-    Permit, SegmentDecoder, SegmentEncoder, Unpark, varint,
+    Blocker, ChainId, ChainRef, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
+    DoesNotFit, Event, ExclusiveRelease, Hold, JavaThreadId, LockId, LockOwner, ParkBegin, ParkEnd,
+    ParkEndReason, Permit, SegmentDecoder, SegmentEncoder, Unpark, varint,
 };
 
 proptest! {
@@ -34,6 +34,44 @@ proptest! {
         prop_assert_eq!(decoded.unwrap(), accepted);
     }
 
+    /// Exits that stand for several say the same as those would.
+    #[test]
+    fn added_exits_tell_the_same(exits in short_holds(), share in 0.1..1.0) {
+        let mut single = SegmentEncoder::new();
+        let mut buffer = vec![0; 64 * exits.len()];
+        for exit in &exits {
+            single.encode(&mut buffer, &Event::ContendedExit(*exit)).unwrap();
+        }
+        let len = (single.len() as f64 * share) as usize;
+        let mut buffer = vec![0; len];
+        let mut encoder = SegmentEncoder::new();
+        let mut accepted = exits;
+        accepted.retain(|exit| encoder.encode_exit(&mut buffer, exit) != Err(DoesNotFit));
+
+        let mut rest = accepted.iter();
+        let decoder = SegmentDecoder::new(&buffer[..encoder.len()]);
+        prop_assert_eq!(decoder.clone().count(), encoder.events() as usize);
+        for event in decoder {
+            let Event::ContendedExit(found) = event.unwrap() else {
+                panic!("not an exit");
+            };
+            let first = rest.next().unwrap();
+            let (mut sum, _) = first.hold.held_and_span_ns().unwrap();
+            let mut last = first;
+            for _ in 1..found.hold.holds() {
+                last = rest.next().unwrap();
+                prop_assert_eq!((last.lock, last.chain), (first.lock, first.chain));
+                sum += last.hold.held_and_span_ns().unwrap().0;
+            }
+            let began_ns = first.time_ns - first.hold.held_and_span_ns().unwrap().1;
+            prop_assert_eq!(found.sequence, first.sequence);
+            prop_assert_eq!(last.sequence, first.sequence + u64::from(found.hold.holds()) - 1);
+            prop_assert_eq!(found.time_ns, last.time_ns);
+            prop_assert_eq!(found.hold.held_and_span_ns(), Some((sum, last.time_ns - began_ns)));
+        }
+        prop_assert!(rest.next().is_none());
+    }
+
     #[test]
     fn varints_are_those_of_leb128(value in number(), tail: [u8; 3]) {
         let mut expected = Vec::new();
@@ -54,6 +92,61 @@ proptest! {
         let expected = expected.map(|value| (value, bytes.len() - rest.len()));
         prop_assert_eq!(varint::decode(&bytes).ok(), expected);
     }
+}
+
+/// What one thread writes about holds of two locks, while others write some events, too.
+fn short_holds() -> impl Strategy<Value = Vec<ContendedExit>> {
+    let hold = (0..2_u64, 1..3_u32, 0..8_u64, 0..1_500_000_u64, 0..1_000_u64);
+    prop::collection::vec(hold, 1..40).prop_map(|holds| {
+        let mut sequences = [0; 2];
+        let mut time_ns = 10_000_000;
+        let exit = |(lock, chain, others, duration_ns, pause_ns): (u64, u32, u64, u64, u64)| {
+            let sequence = &mut sequences[lock as usize];
+            *sequence += 1 + others.saturating_sub(5);
+            time_ns += duration_ns + pause_ns;
+            ContendedExit {
+                lock: LockId(lock + 300),
+                sequence: *sequence,
+                time_ns,
+                hold: Hold::For { duration_ns },
+                chain: ChainRef::Chain(ChainId(chain)),
+            }
+        };
+        holds.into_iter().map(exit).collect()
+    })
+}
+
+/// A loop that takes a lock again and again while others wait needs hardly any space.
+#[test]
+fn a_thread_that_keeps_a_lock_to_itself_writes_few_events() {
+    let mut buffer = vec![0; 512];
+    let mut encoder = SegmentEncoder::new();
+    for round in 0..1_000_000 {
+        let exit = ContendedExit {
+            lock: LockId(300),
+            sequence: 5 + round,
+            time_ns: 1_000 * (1 + round),
+            hold: Hold::For { duration_ns: 700 },
+            chain: ChainRef::Chain(ChainId(9)),
+        };
+        encoder.encode_exit(&mut buffer, &exit).unwrap();
+    }
+    let events: Result<Vec<_>, _> = SegmentDecoder::new(&buffer[..encoder.len()]).collect();
+    let events = events.unwrap();
+    assert_eq!(events.len(), 1 + 999_999_usize.div_ceil(65_535));
+    let second = Event::ContendedExit(ContendedExit {
+        lock: LockId(300),
+        sequence: 6,
+        time_ns: 65_536_000,
+        hold: Hold::Several {
+            holds: 65_535,
+            held_ns: 700 * 65_535,
+            span_ns: 65_535_000 - 300,
+        },
+        chain: ChainRef::Chain(ChainId(9)),
+    });
+    assert_eq!(events[1], second);
+    assert_eq!(events.iter().map(Event::numbers).sum::<u64>(), 1_000_000);
 }
 
 /// What a thread writes that contends for two locks under the usual conditions:
@@ -87,7 +180,7 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
             sequence: sequence + 41,
             time_ns: time_ns + 31_000,
             hold: Hold::For { duration_ns: 900 },
-            chain: trace_format::ChainRef::Chain(ChainId(chain + 1)),
+            chain: ChainRef::Chain(ChainId(chain + 1)),
         });
         for event in [enter, entered, exit] {
             encoder.encode(&mut buffer, &event).unwrap();

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{
-    Analysis, BlockedThread, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata, Owner,
-    StillBlocked, TraceFile, TraceSummary, Wait, WaitKind,
+    Analysis, BlockedThread, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata,
+    Owner as Blamed, StillBlocked, TraceFile, TraceSummary, Wait, WaitKind,
 };
 use trace_format::{Capabilities, Event, ThreadId};
 
@@ -123,9 +123,11 @@ pub(crate) struct FoundWait {
 pub(crate) struct Part {
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
-    /// Thread and method, or why they are unknown.
-    pub(crate) owner: Result<(String, String), &'static str>,
+    pub(crate) owner: Owner,
 }
+
+/// Thread and method, or why there are none.
+pub(crate) type Owner = Result<(String, String), &'static str>;
 
 impl FoundWait {
     fn new(wait: &Wait, entities: &Entities) -> Self {
@@ -134,12 +136,12 @@ impl FoundWait {
             start_ns: contention.start_ns,
             end_ns: contention.start_ns + contention.duration_ns,
             owner: match contention.owner {
-                Owner::Thread {
+                Blamed::Thread {
                     thread: owner,
                     chain,
                 } => Ok((thread(owner), method(chain, wait.lock, entities))),
-                Owner::Free => Err("free"),
-                Owner::Unknown(reason) => Err(reason.name()),
+                Blamed::Free => Err("free"),
+                Blamed::Unknown(reason) => Err(reason.name()),
             },
         });
         Self {

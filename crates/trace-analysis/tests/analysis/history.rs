@@ -28,6 +28,28 @@ impl History {
             false => Capabilities::default(),
         }
     }
+
+    /// Exits that can stand for those which follow them do.
+    pub(crate) fn add_exits(&mut self) {
+        for events in &mut self.events {
+            let mut last_follows = false;
+            events.dedup_by(|next, last| {
+                let (Event::ContendedExit(exit), Event::ContendedExit(next_exit)) =
+                    (&mut last.event, &next.event)
+                else {
+                    last_follows = false;
+                    return false;
+                };
+                let both = exit.and(next_exit).filter(|_| last_follows);
+                last_follows = exit.is_followed_by(next_exit);
+                if let Some(both) = both {
+                    *exit = both;
+                    last.step = next.step;
+                }
+                both.is_some()
+            });
+        }
+    }
 }
 
 /// An event and when it was written.

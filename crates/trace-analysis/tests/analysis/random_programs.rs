@@ -4,6 +4,8 @@
 //! `PROPTEST_CASES` sets the number of programs for each property. Those that
 //! failed once are kept in `random_programs.seeds` and run first.
 
+use std::collections::BTreeMap;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -11,7 +13,7 @@ use trace_analysis::{Counter, Limits};
 use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
 use crate::delivery::{Arrived, Delivery, delivery};
-use crate::found::{Analyzed, FoundWait, analyze_file, analyze_guaranteed};
+use crate::found::{Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed};
 use crate::simulator::{Action, Rules, simulate};
 use crate::truth::{self, Known};
 use crate::{history::History, reference};
@@ -83,6 +85,19 @@ pub(crate) fn sorted(mut waits: Vec<FoundWait>) -> Vec<FoundWait> {
     waits
 }
 
+/// Each wait without its parts, and the time that each owner is blamed for.
+fn sums(waits: Vec<FoundWait>) -> Vec<(FoundWait, BTreeMap<Owner, u64>)> {
+    let sums = sorted(waits).into_iter().map(|mut wait| {
+        let mut sums = BTreeMap::new();
+        for part in wait.parts.drain(..) {
+            *sums.entry(part.owner).or_default() += part.end_ns - part.start_ns;
+        }
+        sums.retain(|_, &mut duration_ns| duration_ns > 0);
+        (wait, sums)
+    });
+    sums.collect()
+}
+
 /// Each blocked thread, its lock, and who holds that, if known.
 fn sorted_blocked(analyzed: &Analyzed) -> Vec<truth::Blocked> {
     let blocked = analyzed.open.iter().map(truth::Blocked::found);
@@ -150,6 +165,19 @@ proptest! {
         assert_conserved(&analyzed)?;
         truth::assert_true(&analyzed, &history, &Known::new(&events))?;
         prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.tells_holds)));
+    }
+
+    /// Exits that stand for several say the same as those would, in sum.
+    #[test]
+    fn several_holds_in_one_event_say_the_same(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), delivery(0)),
+    ) {
+        let mut history = simulate(Rules { tells_holds: true, ..rules }, &actions);
+        let single = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
+        history.add_exits();
+        let added = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
+        assert_conserved(&added)?;
+        prop_assert_eq!(sums(single.waits), sums(added.waits));
     }
 
     /// However few events may be held back, what is said is true.

@@ -21,6 +21,7 @@ pub(crate) const MISSING: &str = "missing";
 /// 10 T2 enter b by:T1    the same; it sees that thread 1 has the lock
 /// 10 T2 enter b by:s1    the same; it sees an address on the stack of thread 1
 /// 50 T1 exit a held:30   the same; it says that it acquired the lock 30 ns before
+/// 50 T1 exit a held:30/3 the same; the last one of three, which lasted 30 ns in all
 /// 50 T1 exit a held:long the same; it acquired the lock before anybody waited
 /// 50 T1 exit ->7         the same with a forward reference
 /// 90 T1 resolve 7 a      which was to method a
@@ -32,7 +33,7 @@ pub(crate) const MISSING: &str = "missing";
 /// ```
 ///
 /// Events are of lock 1 unless they end with `on L2`. Sequence numbers count
-/// the lines of a lock from 1; a description precedes its first line.
+/// the events of a lock from 1; a description precedes its first line.
 pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
     let mut sequences: BTreeMap<LockId, u64> = BTreeMap::new();
     let mut events = Vec::new();
@@ -61,8 +62,9 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
             events.push((thread, description(lock)));
             0
         });
-        *sequence += 1;
-        let sequence = *sequence;
+        let last = sequence;
+        let sequence = *last + 1;
+        *last = sequence;
         events.push((
             thread,
             match verb {
@@ -82,16 +84,20 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
                         .first()
                         .map_or(0, |ns| ns.parse().expect("a duration")),
                 }),
-                "exit" => Event::ContendedExit(ContendedExit {
-                    lock,
-                    sequence,
-                    time_ns,
-                    hold: hold(arguments.get(1)),
-                    chain: match arguments[0].strip_prefix("->") {
-                        Some(number) => ChainRef::Forward(forward_ref(number)),
-                        None => ChainRef::Chain(chain_id(arguments[0])),
-                    },
-                }),
+                "exit" => {
+                    let hold = hold(arguments.get(1));
+                    *last += u64::from(hold.holds()) - 1;
+                    Event::ContendedExit(ContendedExit {
+                        lock,
+                        sequence,
+                        time_ns,
+                        hold,
+                        chain: match arguments[0].strip_prefix("->") {
+                            Some(number) => ChainRef::Forward(forward_ref(number)),
+                            None => ChainRef::Chain(chain_id(arguments[0])),
+                        },
+                    })
+                }
                 "lost" => Event::LostNumbers(LostNumbers {
                     lock,
                     first: sequence,
@@ -110,9 +116,18 @@ fn hold(word: Option<&&str>) -> Hold {
     match word.map(|word| word.strip_prefix("held:").expect("a hold")) {
         None => Hold::NotKnown,
         Some("long") => Hold::BeforeContention,
-        Some(duration) => Hold::For {
-            duration_ns: duration.parse().expect("a duration"),
-        },
+        Some(duration) => {
+            let (duration, holds) = duration.split_once('/').unwrap_or((duration, "1"));
+            let duration_ns = duration.parse().expect("a duration");
+            match holds.parse().expect("a number of holds") {
+                1 => Hold::For { duration_ns },
+                holds => Hold::Several {
+                    holds,
+                    held_ns: duration_ns,
+                    span_ns: duration_ns,
+                },
+            }
+        }
     }
 }
 

@@ -91,6 +91,28 @@ fn a_hold_tells_of_itself_in_spite_of_losses() {
     );
 }
 
+/// The pauses between them come first, then the holds. Those of T3 barge in; the first one
+/// of T2 was waited for.
+#[test]
+fn several_holds_in_one_event_are_right_in_sum() {
+    let counters = check_holds(
+        "
+        10 T2 enter b
+        20 T4 enter d
+        50 T1 exit a held:long
+        70 T3 exit c held:12/4
+        75 T2 entered
+        95 T2 exit b held:11/3
+        99 T4 entered
+        ",
+        "
+        T2 enter b on Lock@1: 10-50 T1 a, 50-58 <free>, 58-70 T3 c, 70-75 <free>; 4
+        T4 enter d on Lock@1: 20-50 T1 a, 50-58 <free>, 58-70 T3 c, 70-75 <free>, 75-84 <free>, 84-95 T2 b, 95-99 <free>; 6
+        ",
+    );
+    assert_eq!(counters.value(Counter::BargingHolds), 4 + 2);
+}
+
 /// A hold cannot have begun before the release that preceded it, whatever clocks say.
 #[test]
 fn a_hold_ends_what_came_before_it_at_most() {

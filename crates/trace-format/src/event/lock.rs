@@ -97,11 +97,48 @@ pub enum Hold {
         /// Time from the acquisition to the release, at most [`Hold::MAX_NS`].
         duration_ns: u64,
     },
+    /// The writer acquired and released the lock several times, from the same code and
+    /// with no event of another thread since the first acquisition. The exit is the last
+    /// one; it stands for all of them, and for their numbers.
+    Several {
+        /// How many, at least two.
+        holds: u16,
+        /// The sum of their durations in nanoseconds, at most [`Hold::MAX_SUM_NS`].
+        held_ns: u64,
+        /// Time from the first acquisition to the last release in nanoseconds.
+        span_ns: u64,
+    },
 }
 
 impl Hold {
     /// The longest hold that can be told, in nanoseconds.
-    pub const MAX_NS: u64 = u64::MAX - 2;
+    pub const MAX_NS: u64 = u64::MAX - 3;
+
+    /// The largest sum of several holds in nanoseconds, more than nineteen hours.
+    pub const MAX_SUM_NS: u64 = (1 << 46) - 1;
+
+    /// A hold that lasts so long has an event of its own, so that it can be seen when it was.
+    pub const MIN_LONG_NS: u64 = 1_000_000;
+
+    /// Returns how many holds these are.
+    pub fn holds(self) -> u16 {
+        match self {
+            Self::Several { holds, .. } => holds,
+            _ => 1,
+        }
+    }
+
+    /// Returns the sum of their durations and the time from the first acquisition to the
+    /// last release, in nanoseconds; `None` if it is not known when the hold began.
+    pub fn held_and_span_ns(self) -> Option<(u64, u64)> {
+        match self {
+            Self::NotKnown | Self::BeforeContention => None,
+            Self::For { duration_ns } => Some((duration_ns, duration_ns)),
+            Self::Several {
+                held_ns, span_ns, ..
+            } => Some((held_ns, span_ns)),
+        }
+    }
 }
 
 payload! {
@@ -118,6 +155,45 @@ payload! {
         pub hold: Hold,
         /// The code that held the lock.
         pub chain: ChainRef,
+    }
+}
+
+impl ContendedExit {
+    /// Returns whether `next`, an exit of the same thread, comes directly after this one in
+    /// the order of the lock. So nobody else wrote an event of the lock in between, and all
+    /// waits have seen all or nothing of that hold.
+    pub fn is_followed_by(&self, next: &Self) -> bool {
+        self.lock == next.lock
+            && self.sequence.checked_add(self.hold.holds().into()) == Some(next.sequence)
+    }
+
+    /// Returns one event for this exit and for the one that [follows](Self::is_followed_by),
+    /// if both are short holds of the same lock by the same code. This one must have
+    /// followed another one.
+    pub fn and(&self, next: &Self) -> Option<Self> {
+        let same_code = self.chain == next.chain
+            && matches!(self.chain, ChainRef::Chain(chain) if chain != ChainId::NONE);
+        if !same_code || !self.is_followed_by(next) {
+            return None;
+        }
+        let (held_ns, span_ns) = self.hold.held_and_span_ns()?;
+        let Hold::For { duration_ns } = next.hold else {
+            return None;
+        };
+        let is_first = self.hold.holds() == 1;
+        if duration_ns >= Hold::MIN_LONG_NS || is_first && held_ns >= Hold::MIN_LONG_NS {
+            return None;
+        }
+        let elapsed_ns = next.time_ns.checked_sub(self.time_ns)?;
+        Some(Self {
+            time_ns: next.time_ns,
+            hold: Hold::Several {
+                holds: self.hold.holds().checked_add(1)?,
+                held_ns: held_ns.checked_add(duration_ns)?,
+                span_ns: span_ns.checked_add(elapsed_ns)?,
+            },
+            ..*self
+        })
     }
 }
 

@@ -154,6 +154,15 @@ impl Event<'_> {
         }
     }
 
+    /// Returns how many numbers in a row the event stands for, from its own on.
+    pub fn numbers(&self) -> u64 {
+        match self {
+            Self::LostNumbers(lost) => lost.count,
+            Self::ContendedExit(exit) => exit.hold.holds().into(),
+            _ => 1,
+        }
+    }
+
     /// Returns when the event happened, in nanoseconds since the trace's start,
     /// if it says so.
     pub fn time_ns(&self) -> Option<u64> {

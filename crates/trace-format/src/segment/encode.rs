@@ -6,9 +6,9 @@ use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::ParkState;
 use super::{kind, other, owner};
 use crate::event::{
-    ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, Event,
-    ForwardResolved, Frame, LoaderUnload, LockDescription, LockOwner, LockRetired, LostEvents,
-    MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
+    ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedExit,
+    Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockOwner, LockRetired,
+    LostEvents, MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
 };
 use crate::id::{ChainId, ForwardRef, LockId, ThreadId};
 use crate::wire::ByteWriter;
@@ -31,7 +31,23 @@ pub struct SegmentEncoder {
     previous_forward_ref: ForwardRef,
     parks: ParkState,
     locks: LockTable,
+    last_exit: Option<LastExit>,
 }
+
+/// An exit, as long as it is the last event of the segment.
+#[derive(Clone, Copy, Debug)]
+struct LastExit {
+    exit: ContendedExit,
+    /// The event before it was the exit that it follows in the order of the lock.
+    follows: bool,
+    kind: u8,
+    /// Where its time stands, and what that is a difference to.
+    tail: usize,
+    previous_time_ns: u64,
+}
+
+/// No exit is longer from its time on.
+const MAX_EXIT_TAIL_LEN: usize = 64;
 
 impl Default for SegmentEncoder {
     fn default() -> Self {
@@ -50,6 +66,7 @@ impl SegmentEncoder {
             previous_forward_ref: ForwardRef::NONE,
             parks: ParkState::NEW,
             locks: LockTable::new(),
+            last_exit: None,
         }
     }
 
@@ -85,29 +102,11 @@ impl SegmentEncoder {
             Event::ContendedEntered(entered) => {
                 let numbers = (entered.lock, entered.sequence, Some(entered.time_ns));
                 self.lock_event(bytes, numbers, |_| match entered.safepoint_ns {
-                    0 => (kind::ENTERED, [None, None]),
-                    safepoint_ns => (kind::ENTERED_SAFEPOINT, [Some(safepoint_ns), None]),
+                    0 => (kind::ENTERED, None),
+                    safepoint_ns => (kind::ENTERED_SAFEPOINT, Some(safepoint_ns)),
                 })?;
             }
-            Event::ContendedExit(exit) => {
-                let numbers = (exit.lock, exit.sequence, Some(exit.time_ns));
-                let hold = Some(exit.hold.number());
-                match exit.chain {
-                    ChainRef::Chain(chain) => self.lock_event(bytes, numbers, |state| {
-                        match mem::replace(&mut state.exit_chain, chain) == chain {
-                            true => (kind::EXIT_SAME_CHAIN, [None, hold]),
-                            false => (kind::EXIT, [Some(chain.into()), hold]),
-                        }
-                    })?,
-                    ChainRef::Forward(target) => {
-                        let difference = target.0.wrapping_sub(self.previous_forward_ref.0);
-                        self.lock_event(bytes, numbers, |_| {
-                            (kind::EXIT_FORWARD, [Some(difference), hold])
-                        })?;
-                        self.previous_forward_ref = target;
-                    }
-                }
-            }
+            Event::ContendedExit(ref exit) => return self.append_exit(bytes, exit),
             Event::ParkBegin(ref park) => {
                 let parks = self.parks;
                 self.park_event(
@@ -151,9 +150,7 @@ impl SegmentEncoder {
             Event::LostNumbers(lost) => {
                 let numbers = (lost.lock, lost.first, None);
                 let following = lost.count.saturating_sub(1);
-                self.lock_event(bytes, numbers, |_| {
-                    (kind::LOST_NUMBERS, [Some(following), None])
-                })?;
+                self.lock_event(bytes, numbers, |_| (kind::LOST_NUMBERS, Some(following)))?;
             }
             Event::LockDescription(LockDescription {
                 lock,
@@ -277,6 +274,89 @@ impl SegmentEncoder {
         Ok(())
     }
 
+    /// Appends an exit, or adds it to the last event of the segment if that is an exit
+    /// which [can stand for both](ContendedExit::and).
+    ///
+    /// # Errors
+    ///
+    /// [`DoesNotFit`] if `bytes` has no room for the event.
+    #[inline]
+    pub fn encode_exit(
+        &mut self,
+        bytes: &mut [u8],
+        exit: &ContendedExit,
+    ) -> Result<(), DoesNotFit> {
+        let Some(last) = self.last_exit else {
+            return self.append_exit(bytes, exit);
+        };
+        let has_room = bytes.len() >= last.tail.saturating_add(MAX_EXIT_TAIL_LEN);
+        if last.follows
+            && has_room
+            && let Some(both) = last.exit.and(exit)
+        {
+            return self.replace_last_exit(bytes, last, both);
+        }
+        self.append_exit(bytes, exit)
+    }
+
+    #[inline]
+    fn append_exit(&mut self, bytes: &mut [u8], exit: &ContendedExit) -> Result<(), DoesNotFit> {
+        let (slot, mut state) = self.locks.slot_and_state(exit.lock);
+        let kind = match exit.chain {
+            ChainRef::Forward(_) => kind::EXIT_FORWARD,
+            ChainRef::Chain(chain) if mem::replace(&mut state.exit_chain, chain) == chain => {
+                kind::EXIT_SAME_CHAIN
+            }
+            ChainRef::Chain(_) => kind::EXIT,
+        };
+        let mut out = ByteWriter::append(bytes, self.len);
+        self.numbers(&mut out, kind, slot, exit.lock, exit.sequence, &mut state)?;
+        let before = self.last_exit;
+        let last = LastExit {
+            exit: *exit,
+            follows: before.is_some_and(|before| before.exit.is_followed_by(exit)),
+            kind,
+            tail: out.len(),
+            previous_time_ns: self.previous_time_ns,
+        };
+        self.exit_tail(&mut out, &last)?;
+        self.commit(out.len(), Some(exit.time_ns), slot, exit.lock, state);
+        if let ChainRef::Forward(target) = exit.chain {
+            self.previous_forward_ref = target;
+        }
+        self.last_exit = Some(last);
+        Ok(())
+    }
+
+    /// There is room for it.
+    fn replace_last_exit(
+        &mut self,
+        bytes: &mut [u8],
+        last: LastExit,
+        exit: ContendedExit,
+    ) -> Result<(), DoesNotFit> {
+        let last = LastExit { exit, ..last };
+        let mut out = ByteWriter::append(bytes, last.tail);
+        self.exit_tail(&mut out, &last)?;
+        self.len = out.len();
+        self.previous_time_ns = exit.time_ns;
+        self.last_exit = Some(last);
+        Ok(())
+    }
+
+    fn exit_tail(&self, out: &mut ByteWriter<'_>, last: &LastExit) -> Result<(), DoesNotFit> {
+        let LastExit { exit, kind, .. } = last;
+        out.varint(exit.time_ns.wrapping_sub(last.previous_time_ns))?;
+        match exit.chain {
+            ChainRef::Forward(target) => {
+                out.varint(target.0.wrapping_sub(self.previous_forward_ref.0))?;
+            }
+            ChainRef::Chain(chain) if *kind == kind::EXIT => out.varint(chain)?,
+            ChainRef::Chain(_) => {}
+        }
+        exit.hold.encode(out)
+    }
+
     /// Appends an [`Event::Chain`] whose frames stand elsewhere.
     ///
     /// # Errors
@@ -340,17 +420,17 @@ impl SegmentEncoder {
         &mut self,
         bytes: &mut [u8],
         (lock, sequence, time_ns): (LockId, u64, Option<u64>),
-        describe: impl FnOnce(&mut LockState) -> (u8, [Option<u64>; 2]),
+        describe: impl FnOnce(&mut LockState) -> (u8, Option<u64>),
     ) -> Result<(), DoesNotFit> {
         let (slot, mut state) = self.locks.slot_and_state(lock);
-        let (kind, last_values) = describe(&mut state);
+        let (kind, last_value) = describe(&mut state);
 
         let mut out = ByteWriter::append(bytes, self.len);
         self.numbers(&mut out, kind, slot, lock, sequence, &mut state)?;
         if let Some(time_ns) = time_ns {
             out.varint(time_ns.wrapping_sub(self.previous_time_ns))?;
         }
-        for value in last_values.into_iter().flatten() {
+        if let Some(value) = last_value {
             out.varint(value)?;
         }
         self.commit(out.len(), time_ns, slot, lock, state);
@@ -415,6 +495,7 @@ impl SegmentEncoder {
         self.events = self.events.saturating_add(1);
         self.previous_time_ns = time_ns.unwrap_or(self.previous_time_ns);
         self.locks.update(slot, lock, state);
+        self.last_exit = None;
     }
 
     /// Appends an event of [`kind::OTHER`] with the values that `write` writes.
@@ -430,6 +511,7 @@ impl SegmentEncoder {
         write(&mut out)?;
         self.len = out.len();
         self.events = self.events.saturating_add(1);
+        self.last_exit = None;
         Ok(())
     }
 }

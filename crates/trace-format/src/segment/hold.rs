@@ -1,22 +1,36 @@
 //! Layout of a hold.
 
 use super::decode::Malformed;
+use super::encode::DoesNotFit;
 use crate::event::Hold;
-use crate::wire::ByteReader;
+use crate::wire::{ByteReader, ByteWriter};
 
 const NOT_KNOWN: u64 = 0;
 const BEFORE_CONTENTION: u64 = 1;
+/// What they are follows.
+const SEVERAL: u64 = 2;
 /// To be added to a duration.
-const BEFORE_DURATIONS: u64 = 2;
+const BEFORE_DURATIONS: u64 = 3;
+/// The fewest that several are.
+const MIN_SEVERAL: u16 = 2;
 
 impl Hold {
-    /// The number that stands for the hold.
     #[inline]
-    pub(super) fn number(self) -> u64 {
+    pub(super) fn encode(self, out: &mut ByteWriter<'_>) -> Result<(), DoesNotFit> {
         match self {
-            Self::NotKnown => NOT_KNOWN,
-            Self::BeforeContention => BEFORE_CONTENTION,
-            Self::For { duration_ns } => duration_ns.saturating_add(BEFORE_DURATIONS),
+            Self::NotKnown => out.varint(NOT_KNOWN),
+            Self::BeforeContention => out.varint(BEFORE_CONTENTION),
+            Self::For { duration_ns } => out.varint(duration_ns.saturating_add(BEFORE_DURATIONS)),
+            Self::Several {
+                holds,
+                held_ns,
+                span_ns,
+            } => {
+                out.varint(SEVERAL)?;
+                out.varint(holds.saturating_sub(MIN_SEVERAL))?;
+                out.varint(held_ns)?;
+                out.varint(span_ns)
+            }
         }
     }
 
@@ -25,6 +39,17 @@ impl Hold {
         Ok(match input.varint()? {
             NOT_KNOWN => Self::NotKnown,
             BEFORE_CONTENTION => Self::BeforeContention,
+            SEVERAL => Self::Several {
+                holds: input
+                    .number::<u16>()?
+                    .checked_add(MIN_SEVERAL)
+                    .ok_or(Malformed::TooLarge)?,
+                held_ns: match input.varint()? {
+                    held_ns @ ..=Self::MAX_SUM_NS => held_ns,
+                    _ => return Err(Malformed::TooLarge),
+                },
+                span_ns: input.varint()?,
+            },
             number => Self::For {
                 duration_ns: number - BEFORE_DURATIONS,
             },

@@ -31,8 +31,9 @@
 //!
 //! An owner is 0 if it is not known, the thread + 1, or 1 and then an address on
 //! the owner's stack. A hold is 0 if it is not known, 1 if it began before anybody
-//! contended, or 2 more than its duration in ns. In versions 1 to 3 there is neither,
-//! and `LostNumbers` is of one number, without a count.
+//! contended, or 3 more than its duration in ns; 2 for several, of which number - 2, sum
+//! and span in ns follow. In versions 1 to 3 there is neither, and `LostNumbers` is of one
+//! number, without a count.
 //!
 //! A domain stands in the place of a lock. What is behind the semicolon is there
 //! only if the flags say so. A blocker is its class and its identity hash.

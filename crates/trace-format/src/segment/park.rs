@@ -296,7 +296,7 @@ impl ExclusiveRelease {
                 | flag_if(same_blocker, flag::SAME_BLOCKER)
                 | flag_if(same_chain, flag::SAME_CHAIN),
         )?;
-        out.varint(self.hold.number())?;
+        self.hold.encode(out)?;
         if !same_blocker {
             encode_blocker(out, self.blocker)?;
         }

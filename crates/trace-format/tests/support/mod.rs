@@ -73,6 +73,13 @@ fn hold() -> impl Strategy<Value = Hold> {
         number().prop_map(|duration_ns: u64| Hold::For {
             duration_ns: duration_ns.min(Hold::MAX_NS),
         }),
+        (2_u16.., 0..=Hold::MAX_SUM_NS, number()).prop_map(|(holds, held_ns, span_ns)| {
+            Hold::Several {
+                holds,
+                held_ns,
+                span_ns,
+            }
+        }),
     ]
 }
 
