@@ -140,11 +140,11 @@ void LockTraceEnter::write_entered() {
   }
   LockTraceMonitor* lock = _monitor->locktrace();
   lock->contender_leaves();
-  // Compiled code releases the monitor then without looking at the note.
-  if (!lock->has_contenders()) lock->forget_hold();
   // The wait outlasts the trace.
   if (!LockTrace::enabled()) return;
   if (_acquired_ns == 0) acquired();
+  // Compiled code releases the monitor then without looking at the note.
+  if (!lock->has_contenders()) lock->forget_hold();
   LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _cycles);
   uint64_t sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _stopped_ns);
