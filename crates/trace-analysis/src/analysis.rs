@@ -211,7 +211,8 @@ impl TraceAnalysis<'_> {
                 return self.park(event, on_wait);
             }
             Event::ExclusiveRelease(release) => {
-                let event = (release.domain, release.sequence, ParkEvent::Release);
+                let thread = resolver.thread(thread, entities);
+                let event = ParkEvent::release(thread, &release, resolver, entities);
                 return self.park(event, on_wait);
             }
             _ => return resolver.follow(event),

@@ -236,9 +236,11 @@ impl Entities {
         };
         let class_of = |frame: &Frame| self.method(frame.method).class;
         let top_level = |class| self.class(class).1.top_level;
+        let first = self.behind_release(frames);
         let find = |is_wanted: &dyn Fn(&Frame) -> bool| {
-            let mut frames = frames.iter();
-            frames.position(|frame| !self.parks(frame) && is_wanted(frame))
+            let mut frames = frames[first..].iter();
+            let position = frames.position(|frame| !self.parks(frame) && is_wanted(frame));
+            position.map(|position| first + position)
         };
         let outside = find(&|frame| {
             class_of(frame).is_none_or(|class| top_level(class) != top_level(synchronizer))
@@ -250,6 +252,30 @@ impl Entities {
         };
         let apart = || find(&|frame| class_of(frame) != Some(synchronizer));
         outside.filter(is_code).or_else(apart).or(Some(0))
+    }
+
+    /// Where a synchronizer tells of its release, its own methods are between those of
+    /// `java.util.concurrent`: `tryRelease` is called by `release`. Returns the position
+    /// behind them; 0 elsewhere.
+    fn behind_release(&self, frames: &[Frame]) -> usize {
+        let is = |frame: &Frame, class: &str, method: Option<&str>| {
+            let found = self.method(frame.method);
+            let name = found.class.map_or("", |class| self.class_name(class));
+            let name = name.strip_prefix("java.util.concurrent.locks.Abstract");
+            name.is_some_and(|name| name.strip_suffix("Synchronizer") == Some(class))
+                && method.is_none_or(|method| *found.name == *method)
+        };
+        if !frames
+            .first()
+            .is_some_and(|frame| is(frame, "Ownable", None))
+        {
+            return 0;
+        }
+        let releases = |frame: &Frame| {
+            is(frame, "Queued", Some("release")) || is(frame, "QueuedLong", Some("release"))
+        };
+        let position = frames.iter().position(releases);
+        position.map_or(0, |position| position + 1)
     }
 
     /// The chain is that of a thread that comes back from `Object.wait`.

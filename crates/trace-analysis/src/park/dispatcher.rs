@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use trace_format::{LockId, ParkEndReason};
 
-use super::event::{Begin, End, Numbered, ParkEvent, Unpark};
+use super::event::{Begin, End, Numbered, ParkEvent, Release, Unpark};
 use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
 use super::waker::{WaitForWaker, Woken};
@@ -78,7 +78,7 @@ impl ParkDispatcher {
             Step::Event(ParkEvent::Begin(begin)) => replay.begin(&begin, sink),
             Step::Event(ParkEvent::End(end)) => replay.end(&end, sink),
             Step::Event(ParkEvent::Unpark(unpark)) => replay.unpark(&unpark, sink),
-            Step::Event(ParkEvent::Release) => {}
+            Step::Event(ParkEvent::Release(release)) => replay.release(&release, sink),
         }
         self.analyzers.forget_unused(sink);
     }
@@ -210,6 +210,14 @@ impl Replay<'_> {
             analyzer.lost(self.domain.losses, sink.counters);
             analyzer.unpark(unpark, code, sink);
         }
+    }
+
+    fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
+        let losses = self.domain.losses;
+        let (lock, synchronizer) = (release.lock, release.synchronizer);
+        let analyzer = self.analyzers.add(lock, synchronizer, losses);
+        analyzer.lost(losses, sink.counters);
+        analyzer.release(release, sink);
     }
 
     /// The thread went on if it was parked, but the end of its park is lost.

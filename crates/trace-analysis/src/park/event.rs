@@ -1,6 +1,9 @@
 //! Park events, their references resolved.
 
-use trace_format::{JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit};
+use trace_format::{
+    ExclusiveRelease, Hold, JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
+    Permit,
+};
 
 use super::Synchronizer;
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
@@ -13,8 +16,7 @@ pub(crate) enum ParkEvent {
     Begin(Begin),
     End(End),
     Unpark(Unpark),
-    /// A thread is about to release a synchronizer.
-    Release,
+    Release(Release),
     /// What the thread wrote, with so many numbers, will never be known.
     Lost {
         thread: ThreadIndex,
@@ -59,6 +61,17 @@ pub(crate) struct Unpark {
     /// What the target waited for, as the thread saw it.
     pub(crate) lock: LockIndex,
     pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) chain: ChainIndex,
+}
+
+/// The thread, which has the lock alone, is about to release it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) lock: LockIndex,
+    pub(crate) synchronizer: Synchronizer,
+    pub(crate) hold: Hold,
     pub(crate) chain: ChainIndex,
 }
 
@@ -146,5 +159,23 @@ impl ParkEvent {
             chain: resolver.chain(unpark.chain, entities),
         });
         (unpark.domain, unpark.sequence, event)
+    }
+
+    /// That `thread` releases a lock that it has alone.
+    pub(crate) fn release(
+        thread: ThreadIndex,
+        release: &ExclusiveRelease,
+        resolver: &mut Resolver,
+        entities: &mut Entities,
+    ) -> Numbered {
+        let event = Self::Release(Release {
+            thread,
+            time_ns: release.time_ns,
+            lock: resolver.blocker(release.blocker, entities),
+            synchronizer: resolver.synchronizer(release.blocker.class, entities),
+            hold: release.hold,
+            chain: resolver.chain(release.chain, entities),
+        });
+        (release.domain, release.sequence, event)
     }
 }

@@ -9,7 +9,9 @@
 //! when the thread does something else with the lock, or a while later. And the
 //! call chain of the last owner is known when that releases the lock.
 
-use super::event::{Begin, End, Unpark};
+use trace_format::Hold;
+
+use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::{Code, Sink, Synchronizer};
@@ -91,6 +93,10 @@ pub(super) struct LockAnalyzer {
 /// After this many boundaries, a thread that was woken has the lock, or has given
 /// up.
 const SHORT_WHILE: u64 = 256;
+
+/// The same where each release is a boundary: a thread that was woken has to get a
+/// processor first.
+const SHORT_WHILE_OF_RELEASES: u64 = 1 << 16;
 
 impl LockAnalyzer {
     pub(super) fn new(lock: LockIndex, synchronizer: Synchronizer, losses: Losses) -> Self {
@@ -199,6 +205,31 @@ impl LockAnalyzer {
         self.pass_on_ended(sink);
     }
 
+    /// The thread releases the lock, which it had alone.
+    pub(super) fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
+        let waiter = self.position(release.thread);
+        if let Some(index) = waiter {
+            // It got the lock.
+            self.end_wait(index, sink.counters);
+        }
+        if waiter.is_none()
+            && let Hold::For { duration_ns } = release.hold
+        {
+            let acquired_ns = release.time_ns.saturating_sub(duration_ns);
+            let waits = |waiter: &Waiter| {
+                let is_over = matches!(waiter.state, State::Ended { .. });
+                !is_over && waiter.start.time_ns <= acquired_ns
+            };
+            let barges_in = self.waiters.iter().any(waits);
+            sink.counters
+                .add(Counter::BargingHolds, u64::from(barges_in));
+        }
+        let open_waits = self.open_waits();
+        self.ownership
+            .release(release, waiter.is_some(), open_waits, sink.counters);
+        self.pass_on_ended(sink);
+    }
+
     /// An event shows that these threads do something.
     fn are_awake<const N: usize>(
         &mut self,
@@ -301,13 +332,23 @@ impl LockAnalyzer {
     /// they will be. Threads that have been awake for long do not wait any more.
     fn pass_on_ended(&mut self, sink: &mut Sink<'_>) {
         let now = self.ownership.position();
-        let is_unreleased = self.ownership.is_unreleased();
-        let is_ripe = |waiter: &Waiter| match waiter.state {
-            State::Parked => false,
-            State::Awake { position, .. } => now - position > SHORT_WHILE,
-            State::Ended { position, .. } => !is_unreleased || now - position > SHORT_WHILE,
+        let awake_while = if self.ownership.is_told() {
+            SHORT_WHILE_OF_RELEASES
+        } else {
+            SHORT_WHILE
         };
-        while let Some(index) = self.waiters.iter().position(is_ripe) {
+        let is_ripe = |waiter: &Waiter, ownership: &Ownership| match waiter.state {
+            State::Parked => false,
+            State::Awake { position, .. } => now - position > awake_while,
+            State::Ended { position, .. } => {
+                ownership.is_settled(position) || now - position > SHORT_WHILE
+            }
+        };
+        while let Some(index) = self
+            .waiters
+            .iter()
+            .position(|waiter| is_ripe(waiter, &self.ownership))
+        {
             let waiter = self.waiters.remove(index);
             self.pass_on(&waiter, sink);
             self.forget_unseen();
@@ -334,7 +375,7 @@ impl LockAnalyzer {
         let start_ns = waiter.start.time_ns;
         let end_ns = end_ns.max(start_ns);
         wait.mechanism = Mechanism::Park;
-        wait.barging_holds = 0;
+        wait.barging_holds = self.ownership.barging_holds(waiter.start, end_ns);
         wait.kind = WaitKind::Contention;
         wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;

@@ -100,7 +100,7 @@ impl Parks {
                     self.arrive(end, sink);
                 }
             }
-            ParkEvent::Begin(_) | ParkEvent::Release | ParkEvent::Lost { .. } => {
+            ParkEvent::Begin(_) | ParkEvent::Release(_) | ParkEvent::Lost { .. } => {
                 self.arrive(numbered, sink);
             }
         }

@@ -19,14 +19,20 @@
 //! time until a thread that was woken parks again is on nobody, for the reason
 //! above.
 //!
+//! A lock may tell of every release by a thread that has it alone, and since when that
+//! had it. Then nothing has to be concluded: the time between two such holds is nobody's
+//! ([`Owner::Free`]), and what other events showed meanwhile is corrected. They
+//! count for what no release tells yet, and for readers.
+//!
 //! Of readers that share a lock, only the last one to release it writes an event.
 //! It has held the lock at least since a writer was first in the queue, as later
 //! readers have to queue up behind. What these readers wait for is not the other
 //! readers, but the writer.
 
-use trace_format::JavaThreadId;
+use rustc_hash::FxHashSet;
+use trace_format::{Hold, JavaThreadId};
 
-use super::event::{Begin, End, Unpark};
+use super::event::{Begin, End, Release, Unpark};
 use super::permits::Waker;
 use super::{Code, Synchronizer};
 use crate::contention::{Contention, Owner, UnknownOwner};
@@ -44,6 +50,9 @@ struct Interval {
     is_gap: bool,
     /// The owner did not release the lock at the end.
     goes_on: bool,
+    /// When a thread acquired the lock that did not wait for it, and released it at the
+    /// end.
+    barged_ns: Option<u64>,
 }
 
 impl Interval {
@@ -55,12 +64,45 @@ impl Interval {
             owner_for_readers: owner,
             is_gap,
             goes_on: false,
+            barged_ns: None,
         }
     }
 
     fn blame(&mut self, owner: Owner) {
         self.owner = owner;
         self.owner_for_readers = owner;
+    }
+
+    /// What it says is not a conclusion: its owner released the lock at its end, or
+    /// events are lost.
+    fn is_sure(&self) -> bool {
+        match self.owner {
+            Owner::Thread { .. } => !self.goes_on,
+            Owner::Free => false,
+            Owner::Unknown(reason) => {
+                matches!(reason, UnknownOwner::Lost | UnknownOwner::Collapsed)
+            }
+        }
+    }
+
+    /// The owner had the lock meanwhile, and went on.
+    fn take(&mut self, owner: Owner) {
+        if !self.is_sure() {
+            self.blame(owner);
+            self.goes_on = true;
+        }
+    }
+
+    /// Nobody had the lock alone meanwhile; if it `is_free`, no readers had it either.
+    fn leave(&mut self, is_free: bool) {
+        if self.is_sure() {
+            return;
+        }
+        if is_free {
+            self.blame(Owner::Free);
+        } else if self.owner != Owner::Unknown(UnknownOwner::Readers) {
+            self.blame(Owner::Unknown(UnknownOwner::HandOff));
+        }
     }
 }
 
@@ -138,6 +180,15 @@ struct Unreleased {
     until: Option<u64>,
 }
 
+/// What a lock has told of that tells of every release by a thread that has it alone.
+#[derive(Debug, Default)]
+struct Told {
+    /// Who released the lock so. If an unpark comes with it, it comes later.
+    released_by: FxHashSet<ThreadIndex>,
+    /// Readers may have had the lock since.
+    readers: bool,
+}
+
 /// Who looks at the lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenWaits {
@@ -160,6 +211,11 @@ pub(super) struct Ownership {
     /// The threads that were unparked by a release and have done nothing since: until
     /// they do, others can acquire and release the lock without an event.
     waking: Vec<JavaThreadId>,
+    /// `None` if the lock is not known to tell of its releases.
+    told: Option<Told>,
+    /// Position behind the last hold that was told, or the last loss: a release that is told
+    /// corrects what the intervals from there on say.
+    told_until: u64,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
 }
@@ -173,6 +229,8 @@ impl Ownership {
             seen_ns: 0,
             unreleased: None,
             waking: Vec::new(),
+            told: None,
+            told_until: 0,
             timeline: Timeline::default(),
         }
     }
@@ -182,9 +240,24 @@ impl Ownership {
         self.knows_owner
     }
 
-    /// The owner of some interval will be known better.
-    pub(super) fn is_unreleased(&self) -> bool {
-        self.unreleased.is_some()
+    /// The owners before `position` will not be known better.
+    pub(super) fn is_settled(&self, position: u64) -> bool {
+        if self.is_told() {
+            self.told_until > position
+        } else {
+            self.unreleased.is_none()
+        }
+    }
+
+    /// The thread has told of a release, and no unpark that came with it is known.
+    fn has_told_release(&self, thread: ThreadIndex) -> bool {
+        let told = self.told.as_ref();
+        told.is_some_and(|told| told.released_by.contains(&thread))
+    }
+
+    /// The lock tells of every release by a thread that has it alone.
+    pub(super) fn is_told(&self) -> bool {
+        self.told.is_some()
     }
 
     /// Position of the interval that is not over.
@@ -216,6 +289,10 @@ impl Ownership {
         self.owner_state = OwnerState::Lost;
         self.unreleased = None;
         self.waking.clear();
+        self.told_until = self.timeline.end();
+        if let Some(told) = &mut self.told {
+            told.released_by.clear();
+        }
     }
 
     /// A thread did not get the lock, and parks.
@@ -226,6 +303,9 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
+        if let Some(told) = &mut self.told {
+            told.released_by.remove(&begin.thread);
+        }
         if let Some(owner) = begin.owner {
             self.knows_owner = true;
             let held = OwnerState::Held {
@@ -281,8 +361,10 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
-        // What has been seen since tells more than an older release.
-        if let Some(waker) = unseen_waker.filter(|waker| waker.time_ns >= self.seen_ns) {
+        // What has been seen since, or told, tells more than an older release.
+        let is_news =
+            |waker: &Waker| !self.has_told_release(waker.thread) && waker.time_ns >= self.seen_ns;
+        if let Some(waker) = unseen_waker.filter(is_news) {
             let release = Evidence::Release {
                 thread: waker.thread,
                 chain: waker.chain,
@@ -290,6 +372,12 @@ impl Ownership {
             };
             let free = OwnerState::Free { next: None };
             self.boundary(waker.time_ns, release, free, open_waits, counters);
+        }
+        if let Some(told) = &mut self.told
+            && reader
+            && end.is_unparked()
+        {
+            told.readers = true;
         }
         let woken = Woken {
             thread: end.thread,
@@ -337,6 +425,13 @@ impl Ownership {
     ) {
         if code.passes_on {
             return;
+        }
+        if let Some(told) = &mut self.told {
+            told.readers |= code.releases_shared;
+            let is_release = !code.no_release && !code.releases_shared;
+            if is_release && told.released_by.remove(&unpark.thread) {
+                return self.see(unpark, open_waits, counters);
+            }
         }
         if code.no_release {
             self.leave_waking_to(unpark.target, writer);
@@ -386,6 +481,109 @@ impl Ownership {
         self.is_awake(writer);
         self.is_awake(unpark.target);
         self.waking.push(unpark.target);
+    }
+
+    /// The unpark comes with a release that has been told, and shows that this is over. Who
+    /// was woken before may have found the lock taken until then.
+    fn see(&mut self, unpark: &Unpark, open_waits: OpenWaits, counters: &mut Counters) {
+        let next = match unpark.owner {
+            Some(owner) => OwnerState::Held {
+                by: Some(owner),
+                woken: None,
+            },
+            None => OwnerState::Free { next: None },
+        };
+        let evidence = Evidence::None;
+        self.boundary(unpark.time_ns, evidence, next, open_waits, counters);
+    }
+
+    /// A thread releases the lock, which it had alone; `has_waited` if it waited for that.
+    pub(super) fn release(
+        &mut self,
+        release: &Release,
+        has_waited: bool,
+        open_waits: OpenWaits,
+        counters: &mut Counters,
+    ) {
+        self.knows_owner = true;
+        match release.hold {
+            Hold::For { duration_ns } => {
+                let acquired_ns = release.time_ns.saturating_sub(duration_ns);
+                let barged = !has_waited && self.owner_state != OwnerState::Lost;
+                self.told_hold(release, acquired_ns, barged, open_waits, counters);
+            }
+            // It had the lock before the first of those who wait parked.
+            Hold::BeforeContention => self.told_hold(release, 0, false, open_waits, counters),
+            // Producers fold only holds of monitors.
+            Hold::NotKnown | Hold::Several { .. } => {
+                let evidence = Evidence::Release {
+                    thread: release.thread,
+                    chain: release.chain,
+                    shared: false,
+                };
+                let free = OwnerState::Free { next: None };
+                self.boundary(release.time_ns, evidence, free, open_waits, counters);
+            }
+        }
+        self.told_until = self.timeline.end();
+        let told = self.told.get_or_insert_with(Told::default);
+        told.readers = false;
+        told.released_by.insert(release.thread);
+        // It may go on as a reader.
+        let next = Some(release.thread).filter(|_| self.is_shareable());
+        self.owner_state = OwnerState::Free { next };
+        self.seen_ns = self.seen_ns.max(release.time_ns);
+        self.unreleased = None;
+        self.waking.clear();
+    }
+
+    /// A hold from `acquired_ns` to the release. Before it, since the last one that was
+    /// told, no other thread had the lock alone.
+    fn told_hold(
+        &mut self,
+        release: &Release,
+        acquired_ns: u64,
+        barged: bool,
+        open_waits: OpenWaits,
+        counters: &mut Counters,
+    ) {
+        let owner = Owner::Thread {
+            thread: release.thread,
+            chain: release.chain,
+        };
+        let readers = self.told.as_ref().is_none_or(|told| told.readers);
+        let is_free = !(self.is_shareable() && readers);
+        let mut is_acquired = acquired_ns == 0;
+        for interval in self.timeline.seen_from_mut(self.told_until) {
+            if is_acquired {
+                interval.take(owner);
+            } else {
+                is_acquired = interval.end_ns > acquired_ns;
+                interval.end_ns = interval.end_ns.min(acquired_ns);
+                interval.leave(is_free);
+            }
+        }
+        if !is_acquired {
+            let mut interval = Interval::unknown(acquired_ns, self.why_unknown(), false);
+            interval.leave(is_free);
+            self.push(interval, open_waits, counters);
+        }
+        if self.owner_state == OwnerState::Lost {
+            // It may have begun before what is lost.
+            self.timeline.lose(0);
+        }
+        let mut interval = Interval::unknown(release.time_ns, UnknownOwner::HandOff, false);
+        interval.blame(owner);
+        interval.barged_ns = barged.then_some(acquired_ns);
+        self.push(interval, open_waits, counters);
+    }
+
+    /// How often a thread acquired the lock during the wait that did not wait for it.
+    pub(super) fn barging_holds(&self, wait: Start, end_ns: u64) -> u64 {
+        let during = |barged_ns: u64| (wait.time_ns..end_ns).contains(&barged_ns);
+        let seen = self.timeline.seen_from(wait.position);
+        let barged = seen.filter(|(_, interval)| interval.barged_ns.is_some_and(during));
+        barged.count() as u64
     }
 
     /// The writer was unparked, but gives up, and unparks the next thread in the queue
@@ -523,6 +721,7 @@ impl Ownership {
                 (owner, evidence),
                 (Owner::Thread { .. }, Evidence::Release { .. })
             ),
+            barged_ns: None,
         };
         self.push(interval, open_waits, counters);
         self.owner_state = next;

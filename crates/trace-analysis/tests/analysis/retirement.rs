@@ -341,6 +341,7 @@ fn direct_chain(
         }) => forward_refs.get(&forward_ref).copied(),
         Event::ParkBegin(park) => Some(park.chain),
         Event::Unpark(unpark) => Some(unpark.chain),
+        Event::ExclusiveRelease(release) => Some(release.chain),
         _ => None,
     }
     .filter(|chain| !chain.is_none())
@@ -474,6 +475,7 @@ fn direct(event: &Event<'_>, forward_refs: &BTreeMap<ForwardRef, ChainId>) -> Ve
         Event::LockDescription(LockDescription { class, .. }) => Some(class),
         Event::ParkBegin(park) => Some(park.blocker.class),
         Event::Unpark(unpark) => Some(unpark.blocker.class),
+        Event::ExclusiveRelease(release) => Some(release.blocker.class),
         _ => None,
     };
     let chain = direct_chain(event, forward_refs).map(Id::Chain);

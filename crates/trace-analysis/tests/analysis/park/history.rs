@@ -22,8 +22,9 @@ pub(crate) struct ParkHistory {
 /// What threads park on, as scripts call its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `ReentrantLock`. A fair one makes threads queue up that could barge in.
-    ReentrantLock { fair: bool },
+    /// `ReentrantLock`. A fair one makes threads queue up that could barge in. One that
+    /// `tells` writes an event at each release while threads wait.
+    ReentrantLock { fair: bool, tells: bool },
     /// An exclusive lock that does not say who owns it.
     Mutex,
     /// `Semaphore` with this many permits.
@@ -93,6 +94,8 @@ pub(crate) enum What {
     End {
         park: usize,
     },
+    /// The thread tells that it will release the lock.
+    Release,
     Unpark {
         /// One letter.
         method: u8,
@@ -128,6 +131,10 @@ pub(crate) struct Hold {
     pub(crate) park: Option<usize>,
     /// The method that released it, if it unparked another thread: one letter.
     pub(crate) released_by: Option<u8>,
+    /// When the thread noted that it has the lock: there was interest.
+    pub(crate) noted_ns: Option<u64>,
+    /// When the thread told that it releases the lock, and in which method.
+    pub(crate) told: Option<(u64, u8)>,
 }
 
 /// A thread parked.
@@ -194,6 +201,13 @@ impl fmt::Display for ParkHistory {
                         unpark.permit,
                         unpark.owner,
                         if unpark.interrupt { " interrupt" } else { "" },
+                    ),
+                    Event::ExclusiveRelease(release) => format!(
+                        "{} T{thread} release {} of {} {:?}",
+                        release.time_ns,
+                        letter(release.chain),
+                        release.blocker.identity_hash,
+                        release.hold,
                     ),
                     _ => continue,
                 };

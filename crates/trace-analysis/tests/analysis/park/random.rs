@@ -25,7 +25,7 @@ const ENOUGH: usize = 10_000;
 
 pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
     let kind = prop_oneof![
-        4 => any::<bool>().prop_map(|fair| Kind::ReentrantLock { fair }),
+        6 => any::<(bool, bool)>().prop_map(|(fair, tells)| Kind::ReentrantLock { fair, tells }),
         1 => Just(Kind::Mutex),
         1 => (1..=2u32).prop_map(|permits| Kind::Semaphore { permits }),
         1 => (1..=2u32).prop_map(|count| Kind::Latch { count }),
@@ -78,6 +78,7 @@ proptest! {
         for wait in for_locks {
             explained(&history, truth.assert_blame_is_true(wait))?;
             explained(&history, truth.assert_seen_is_blamed(wait))?;
+            explained(&history, truth.assert_told_is_blamed(wait))?;
         }
         prop_assert_eq!(without_locks(others), sorted(truth.waits_for_wakers()));
         for counter in [

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use trace_format::{
-    Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, Frame, JavaThreadId,
-    LoaderId, LockId, LostNumbers, MethodDescription, MethodId, ParkBegin, ParkEnd, ParkEndReason,
-    ParkTimeout, Permit, ThreadId, Unpark,
+    Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, ExclusiveRelease, Frame,
+    Hold, JavaThreadId, LoaderId, LockId, LostNumbers, MethodDescription, MethodId, ParkBegin,
+    ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadId, Unpark,
 };
 
 use crate::script::{self, MISSING};
@@ -53,7 +53,7 @@ const CLASSES: [(&str, &[&str]); 9] = [
 const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
 
 /// The frames below a method that tell what it does, by what scripts call them.
-const ROLES: [(&str, &[(&str, &str)]); 9] = [
+const ROLES: [(&str, &[(&str, &str)]); 10] = [
     ("share", &[(QUEUED, "doAcquireShared")]),
     ("pass", &[(QUEUED, "setHeadAndPropagate")]),
     (
@@ -81,6 +81,16 @@ const ROLES: [(&str, &[(&str, &str)]); 9] = [
             ("java.util.concurrent.locks.ReentrantLock", "unlock"),
         ],
     ),
+    (
+        "tell",
+        &[
+            (
+                "java.util.concurrent.locks.AbstractOwnableSynchronizer",
+                "setExclusiveOwnerThread",
+            ),
+            (QUEUED, "release"),
+        ],
+    ),
 ];
 /// Most frames of a role.
 const MAX_FRAMES: usize = 2;
@@ -96,6 +106,9 @@ const FIRST_ROLE: u32 = 200;
 /// 10 T2 park b timed          ... for some time
 /// 20 T1 unpark T2 a           thread 1 unparks thread 2, in method a
 /// 20 T1 unpark T2 a elsewhere ... and does not see what that is parked on
+/// 20 T1 release a for 5       thread 1, which has the lock for 5 ns, releases it
+/// 20 T1 release a before      ... which has it since before the waits that are open
+/// 20 T1 release a             ... and it is not known since when
 /// 25 T2 woken                 thread 2 goes on because of the unpark before
 /// 25 T2 timeout               thread 2 goes on because the time is over
 /// 25 T2 interrupted
@@ -196,6 +209,21 @@ impl Trace {
                     chain: chain_id(method),
                 })
             }
+            ("release", [method, hold @ ..]) => Event::ExclusiveRelease(ExclusiveRelease {
+                domain: LockId(domain),
+                sequence,
+                time_ns,
+                blocker: self.blocker,
+                hold: match hold {
+                    [] => Hold::NotKnown,
+                    ["before"] => Hold::BeforeContention,
+                    ["for", duration_ns] => Hold::For {
+                        duration_ns: duration_ns.parse().expect("a duration"),
+                    },
+                    _ => panic!("unknown hold {line}"),
+                },
+                chain: chain_id(&format!("tell/{method}")),
+            }),
             ("woken", []) => end(ParkEndReason::Unparked, self.permits[&u64::from(writer)]),
             ("timeout", []) => end(ParkEndReason::TimedOut, no_permit),
             ("interrupted", []) => end(ParkEndReason::Interrupted, no_permit),

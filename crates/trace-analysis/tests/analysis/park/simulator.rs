@@ -47,6 +47,10 @@ struct Synchronizer {
     owner: Option<usize>,
     /// The first is the head.
     queue: Vec<Node>,
+    /// Acquisitions and releases are told.
+    interest: bool,
+    /// When the owner acquired it, if that was told.
+    noted_ns: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -260,6 +264,8 @@ impl Simulator {
             hold: None,
             owner: None,
             queue: Vec::new(),
+            interest: false,
+            noted_ns: None,
         }
     }
 

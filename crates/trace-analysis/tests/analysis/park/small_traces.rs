@@ -843,3 +843,107 @@ fn loss_does_not_hide_later_wakers() {
     ];
     assert_eq!(analyze(&others).0, expected);
 }
+
+/// T1 has the lock when T2 parks. While T2 is being woken, T3 and T4 have it, which
+/// unpark nobody; T3 has it twice.
+#[test]
+fn told_holds_are_blamed_and_nothing_else_is() {
+    let counters = check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        50 T1 release a before
+        52 T1 unpark T2 a
+        60 T3 release c for 5
+        70 T4 release d for 8
+        80 T3 release e for 10
+        85 T2 woken
+        90 T2 release b for 3
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <free>, 55-60 T3 c, 60-62 <free>, 62-70 T4 d, 70-80 T3 e, 80-85 <free>
+        ",
+    );
+    assert_eq!(counters.value(Counter::BargingHolds), 3);
+}
+
+/// The owner that is seen when T2 wakes up in vain has had the lock since it says so.
+#[test]
+fn told_hold_corrects_what_was_seen() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        50 T1 release a before
+        52 T1 unpark T2 a owner T3
+        60 T2 woken owner T3
+        65 T2 park b again owner T3
+        90 T3 release c for 39
+        91 T3 unpark T2 c
+        95 T2 woken
+        99 T2 release b for 3
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-51 <free>, 51-90 T3 c, 90-95 <free>
+        ",
+    );
+}
+
+/// T2 gives up and comes back before the owner has released the lock.
+#[test]
+fn told_hold_counts_for_a_wait_that_ended_before() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b timed owner T1
+        20 T1 release a before
+        30 T2 timeout owner T3
+        40 T2 park b timed owner T3
+        60 T3 release c for 35
+        65 T2 timeout
+        ",
+        "
+        T2 enter b: 10-20 T1 a, 20-25 <free>, 25-30 T3 c
+        T2 enter b: 40-60 T3 c, 60-65 <handoff>
+        ",
+    );
+}
+
+/// The hold is known, what was lost is not.
+#[test]
+fn told_hold_after_a_loss() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        20 T1 release a before
+        30 T3 lost
+        60 T4 release d for 10
+        70 T2 spurious
+        ",
+        "
+        T2 enter b: 10-20 T1 a, 20-50 <lost>, 50-60 T4 d, 60-70 <handoff>
+        ",
+    );
+}
+
+/// A writer that goes on as a reader keeps out writers.
+#[test]
+fn told_release_of_a_writer_that_goes_on_as_a_reader() {
+    check(
+        "
+        ReadWriteLock
+        10 T2 park b owner T1
+        50 T1 release a before
+        51 T1 unpark T2 release/a
+        55 T2 woken
+        57 T2 park b again
+        80 T1 unpark T2 unshare/c
+        85 T2 woken
+        90 T2 release b for 3
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>, 55-57 <readers>, 57-80 T1 c, 80-85 <handoff>
+        ",
+    );
+}

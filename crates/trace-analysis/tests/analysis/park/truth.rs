@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use trace_format::{Event, LockId, ParkEndReason, ThreadId};
 
 use crate::found::{FoundWait, Part};
-use crate::park::history::{Kind, Object, Park, ParkEnded, ParkHistory, Role, Told, What};
+use crate::park::history::{Hold, Kind, Object, Park, ParkEnded, ParkHistory, Role, Told, What};
 
 /// What happened, and which events of it arrived.
 pub(crate) struct Truth<'a> {
@@ -200,12 +200,15 @@ impl<'a> Truth<'a> {
             let is_same = |&park: &usize| self.history.parks[park].begin == last.begin;
             if !first.parks.iter().any(is_same) {
                 // Two waits look like one only if nobody knows who lost the end of
-                // the one and the start of the other.
+                // the one and the start of the other. A release may still tell who
+                // had the lock meanwhile.
                 let between = (first.end_ns, self.time_ns(last.begin));
+                let tells = first.object.kind.tells();
                 let unknown = wait.parts.iter().all(|part| {
                     part.end_ns <= between.0
                         || part.start_ns >= between.1
                         || part.owner == Err("lost")
+                        || tells && (part.owner.is_ok() || part.owner == Err("free"))
                 });
                 prop_assert!(unknown && !self.is_complete, "two waits: {}", wait);
             }
@@ -256,6 +259,7 @@ impl<'a> Truth<'a> {
             let (thread, method) = match &part.owner {
                 Ok(owner) => owner,
                 Err("handoff" | "no-exit") => continue,
+                Err("free") if first.object.kind.tells() => continue,
                 Err("lost") if !self.is_complete => continue,
                 Err(reason) => return Err(TestCaseError::fail(format!("{reason}: {wait}"))),
             };
@@ -263,6 +267,11 @@ impl<'a> Truth<'a> {
             let released = boundaries.iter().find(|boundary| {
                 let by = matches!(boundary.evidence, Evidence::Release(_, at) if *method == self::method(at));
                 by && name(boundary.thread) == *thread && boundary.time_ns >= part.end_ns
+            });
+            let mut holds = self.history.holds.iter();
+            let told = holds.any(|hold| {
+                let by = hold.told.is_some_and(|(_, at)| *method == self::method(at));
+                by && hold.object == first.object && name(hold.thread) == *thread
             });
             // Of a lock that is not released any more, it is known where the thread had
             // to wait for it.
@@ -273,7 +282,7 @@ impl<'a> Truth<'a> {
                     && self::method(park.method) == *method
             });
             prop_assert!(
-                method == "?" || released.is_some() || acquired,
+                method == "?" || released.is_some() || acquired || told,
                 "{} {} does not release the lock: {}",
                 thread,
                 method,
@@ -381,6 +390,9 @@ impl<'a> Truth<'a> {
     /// Whoever is seen to have the lock is blamed, with the method of its release.
     pub(crate) fn assert_seen_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
         let (truth, _) = self.find(wait)?;
+        if truth.object.kind.tells() {
+            return Ok(());
+        }
         let boundaries = &self.boundaries[&truth.object.hash];
         let begin = &self.history.tells[self.history.parks[truth.parks[0]].begin];
         let last = self.history.parks[*truth.parks.last().expect("one")].end;
@@ -438,6 +450,51 @@ impl<'a> Truth<'a> {
             if let Some(at) = self.release_seen(&boundaries[at + 1..], hold, end_place) {
                 prop_assert_eq!(in_method, &method(at), "{}", wait);
             }
+        }
+        Ok(())
+    }
+
+    /// Of a lock that tells of its releases, each owner is blamed for all of its hold, and
+    /// nobody for the time between.
+    pub(crate) fn assert_told_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
+        let (truth, _) = self.find(wait)?;
+        // Before the first of them, it is not known that the lock tells of releases.
+        let is_told = |hold: &Hold| {
+            let of_lock = hold.object == truth.object;
+            of_lock && hold.told.is_some_and(|(told_ns, _)| told_ns < wait.end_ns)
+        };
+        if !self.history.holds.iter().any(is_told) {
+            return Ok(());
+        }
+        let holds = self.history.holds.iter();
+        for hold in holds.filter(|hold| hold.object == truth.object) {
+            let Some((told_ns, at)) = hold.told.filter(|_| hold.thread != truth.thread) else {
+                continue;
+            };
+            let from_ns = hold.noted_ns.unwrap_or(hold.start_ns).max(wait.start_ns);
+            let until_ns = told_ns.min(wait.end_ns);
+            let owner = Ok((name(hold.thread), method(at)));
+            let parts = wait.parts.iter().filter(|part| part.owner == owner);
+            let mut parts: Vec<_> = parts.map(|part| (part.start_ns, part.end_ns)).collect();
+            parts.sort_unstable();
+            let rest = (from_ns < until_ns).then(|| subtract((from_ns, until_ns), &parts));
+            prop_assert_eq!(rest.flatten(), None, "{:?} is not blamed: {}", hold, wait);
+        }
+        for part in &wait.parts {
+            let Ok((thread, _)) = &part.owner else {
+                continue;
+            };
+            let is_own = |hold: &&Hold| hold.object == truth.object && name(hold.thread) == *thread;
+            let own = || self.history.holds.iter().filter(is_own);
+            // Of other holds an unpark tells, which comes later, or who saw the owner.
+            if own().any(|hold| hold.told.is_none()) {
+                continue;
+            }
+            let held = own().map(|hold| (hold.start_ns, hold.end_ns.unwrap_or(u64::MAX)));
+            let mut held: Vec<_> = held.collect();
+            held.sort_unstable();
+            let rest = subtract((part.start_ns, part.end_ns), &held);
+            prop_assert_eq!(rest, None, "{} did not have it: {}", thread, wait);
         }
         Ok(())
     }
@@ -553,7 +610,7 @@ impl Told {
                 ..
             } if waking.remove(&self.thread) => _ = waking.insert(target),
             What::End { .. } => _ = waking.remove(&self.thread),
-            What::Unpark { .. } | What::Begin => {}
+            What::Unpark { .. } | What::Begin | What::Release => {}
         }
     }
 
@@ -569,6 +626,10 @@ impl Told {
 impl Kind {
     fn knows_owner(self) -> bool {
         matches!(self, Kind::ReentrantLock { .. })
+    }
+
+    fn tells(self) -> bool {
+        matches!(self, Kind::ReentrantLock { tells: true, .. })
     }
 }
 
@@ -645,6 +706,7 @@ impl Boundary {
                 ..
             } => Evidence::Release(hold, method),
             What::Unpark { .. } => Evidence::Shown,
+            What::Release => return None,
         };
         let was_woken = ended.is_some_and(|park| {
             let end = history.parks[park].end.expect("ended");

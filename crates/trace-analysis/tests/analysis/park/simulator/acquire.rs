@@ -31,6 +31,9 @@ enum Stage {
     AskForSignal,
     Park,
     WokenUp,
+    TellOwner {
+        queued: bool,
+    },
     SetOwner {
         queued: bool,
     },
@@ -85,11 +88,13 @@ impl Simulator {
         acquire.stage = match acquire.stage {
             Stage::Barge => {
                 let queue = &self.objects[at].queue;
-                let waits_its_turn = self.objects[at].object.kind
-                    == Kind::ReentrantLock { fair: true }
-                    && queue.len() > 1;
+                let is_fair = matches!(
+                    self.objects[at].object.kind,
+                    Kind::ReentrantLock { fair: true, .. }
+                );
+                let waits_its_turn = is_fair && queue.len() > 1;
                 if !waits_its_turn && self.try_acquire(thread, &acquire) {
-                    Stage::SetOwner { queued: false }
+                    Stage::TellOwner { queued: false }
                 } else {
                     Stage::Enqueue
                 }
@@ -108,7 +113,7 @@ impl Simulator {
                 if self.objects[at].position(acquire.node) == 1
                     && self.try_acquire(thread, &acquire)
                 {
-                    Stage::SetOwner { queued: true }
+                    Stage::TellOwner { queued: true }
                 } else if acquire.timed_out {
                     return self.give_up(thread, &acquire);
                 } else {
@@ -138,6 +143,16 @@ impl Simulator {
                     acquire.was_interrupted = true;
                 }
                 Stage::Try
+            }
+            Stage::TellOwner { queued } => {
+                let object = &mut self.objects[at];
+                if object.interest
+                    && let Some(hold) = object.hold
+                {
+                    object.noted_ns = Some(self.now_ns);
+                    self.history.holds[hold].noted_ns = Some(self.now_ns);
+                }
+                Stage::SetOwner { queued }
             }
             Stage::SetOwner { queued } => {
                 let object = &mut self.objects[at];
@@ -208,6 +223,8 @@ impl Simulator {
                     end_ns: None,
                     park: acquire.parks.map(|(_, last)| last),
                     released_by: None,
+                    noted_ns: None,
+                    told: None,
                 });
                 true
             }

@@ -115,6 +115,12 @@ impl Simulator {
                 Stage::LookAtQueue
             }
             Stage::LookAtQueue => {
+                if let Some(at) = at {
+                    let object = &mut self.objects[at];
+                    let tells =
+                        matches!(object.object.kind, Kind::ReentrantLock { tells: true, .. });
+                    object.interest |= tells;
+                }
                 let place = self.place_of(thread, at);
                 let continued = place.is_some() && place == self.threads[thread].last_place;
                 Stage::TakeNumber { continued }

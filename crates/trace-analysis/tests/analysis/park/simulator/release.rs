@@ -1,6 +1,6 @@
 //! How threads release, and how they unpark and interrupt each other.
 
-use trace_format::{ChainId, Event, JavaThreadId, LockId, Permit, Unpark};
+use trace_format::{ChainId, Event, ExclusiveRelease, Hold, JavaThreadId, LockId, Permit, Unpark};
 
 use super::{Frame, Given, Role, Simulator, Status, blocker, thread_id};
 use crate::park::history::{Kind, Told, What};
@@ -18,6 +18,11 @@ pub(super) struct Release {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
+    LookAtInterest,
+    LookForWaiters,
+    LookAgain,
+    TakeNumber,
+    Tell { number: (LockId, u64), time_ns: u64 },
     ClearOwner,
     ClearState,
     LookAtHead,
@@ -108,7 +113,7 @@ impl Simulator {
         let object = &mut self.objects[at];
         if let Some(hold) = object.hold {
             let stage = match object.object.kind {
-                Kind::ReentrantLock { .. } => Stage::ClearOwner,
+                Kind::ReentrantLock { .. } => Stage::LookAtInterest,
                 _ => Stage::ClearState,
             };
             let release = Release {
@@ -129,6 +134,28 @@ impl Simulator {
     pub(super) fn release(&mut self, thread: usize, mut release: Release) {
         let object = &mut self.objects[release.at];
         release.stage = match release.stage {
+            Stage::LookAtInterest if object.interest => Stage::LookForWaiters,
+            Stage::LookAtInterest => Stage::ClearOwner,
+            Stage::LookForWaiters => {
+                if object.queue.len() > 1 {
+                    Stage::TakeNumber
+                } else {
+                    object.interest = false;
+                    Stage::LookAgain
+                }
+            }
+            Stage::LookAgain => {
+                object.interest |= object.queue.len() > 1;
+                Stage::TakeNumber
+            }
+            Stage::TakeNumber => Stage::Tell {
+                number: self.next_number(Some(release.at), thread),
+                time_ns: self.now_ns,
+            },
+            Stage::Tell { number, time_ns } => {
+                self.tell_release(thread, &release, number, time_ns);
+                Stage::ClearOwner
+            }
             Stage::ClearOwner => {
                 object.owner = None;
                 Stage::ClearState
@@ -153,6 +180,40 @@ impl Simulator {
             }
         };
         self.call(thread, Frame::Release(release));
+    }
+
+    /// As `AbstractOwnableSynchronizer.setExclusiveOwnerThread(null)` does in a traced VM.
+    fn tell_release(
+        &mut self,
+        thread: usize,
+        release: &Release,
+        (domain, sequence): (LockId, u64),
+        time_ns: u64,
+    ) {
+        let object = &mut self.objects[release.at];
+        let noted_ns = object.noted_ns.take();
+        let object = object.object;
+        self.history.holds[release.hold].told = Some((time_ns, release.method));
+        self.tell(Told {
+            domain,
+            sequence,
+            time_ns,
+            thread: thread_id(thread),
+            object,
+            what: What::Release,
+            shows: None,
+        });
+        let event = ExclusiveRelease {
+            domain,
+            sequence,
+            time_ns,
+            blocker: blocker(object),
+            hold: noted_ns.map_or(Hold::BeforeContention, |noted_ns| Hold::For {
+                duration_ns: time_ns - noted_ns,
+            }),
+            chain: park_script::chain_id(&format!("tell/{}", char::from(release.method))),
+        };
+        self.write(thread, Event::ExclusiveRelease(event));
     }
 
     /// Opens the latch, if this is the last count. Then the next ones to use it use
