@@ -147,6 +147,14 @@ impl<I: Interval> Timeline<I> {
         positions.zip(self.intervals.range(skip.min(self.intervals.len())..))
     }
 
+    /// The intervals before `position`, the last one first.
+    pub(crate) fn seen_before(&self, position: u64) -> impl Iterator<Item = &I> {
+        let count = position.saturating_sub(self.start) as usize;
+        self.intervals
+            .range(..count.min(self.intervals.len()))
+            .rev()
+    }
+
     /// The intervals from `position` on, to correct them.
     pub(crate) fn seen_from_mut(&mut self, position: u64) -> impl Iterator<Item = &mut I> {
         let skip = position.saturating_sub(self.start) as usize;

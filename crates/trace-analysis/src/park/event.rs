@@ -6,6 +6,7 @@ use trace_format::{
 };
 
 use super::Synchronizer;
+use crate::contention::Owner;
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::metadata::Resolver;
 use crate::rearranger::Ordered;
@@ -88,6 +89,16 @@ impl Ordered for ParkEvent {
 
     fn is_last(&self) -> bool {
         false
+    }
+}
+
+impl Release {
+    /// Whoever released the lock, as its owner until then.
+    pub(super) fn owner(&self) -> Owner {
+        Owner::Thread {
+            thread: self.thread,
+            chain: self.chain,
+        }
     }
 }
 

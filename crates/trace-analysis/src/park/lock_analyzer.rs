@@ -396,9 +396,22 @@ impl LockAnalyzer {
 
     fn open_waits(&self) -> OpenWaits {
         let first_writer = self.waiters.iter().find(|waiter| waiter.is_parked_writer());
+        let mut waiters = self.waiters.iter();
+        let first_queued = waiters.find(|waiter| self.may_be_queued(waiter));
         OpenWaits {
             some: !self.waiters.is_empty(),
+            first_queued: first_queued.map_or(u64::MAX, |waiter| waiter.start.position),
             first_writer: first_writer.map(|waiter| (waiter.thread, waiter.chain)),
+        }
+    }
+
+    /// It has not acquired the lock, as far as is known. One that was awake when a release
+    /// was told either waits for the next one, which is told with its time, or has it.
+    fn may_be_queued(&self, waiter: &Waiter) -> bool {
+        match waiter.state {
+            State::Parked => true,
+            State::Awake { .. } => !self.ownership.has_told_since(waiter.start.position),
+            State::Ended { .. } => false,
         }
     }
 

@@ -194,6 +194,9 @@ struct Told {
 pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
+    /// Position of the interval in which the first of those began to wait that may still be
+    /// queued; `u64::MAX` if nobody is.
+    pub(super) first_queued: u64,
     /// The writer that readers have to queue up behind.
     pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
 }
@@ -243,10 +246,15 @@ impl Ownership {
     /// The owners before `position` will not be known better.
     pub(super) fn is_settled(&self, position: u64) -> bool {
         if self.is_told() {
-            self.told_until > position
+            self.has_told_since(position)
         } else {
             self.unreleased.is_none()
         }
+    }
+
+    /// A release was told since, or events were lost.
+    pub(super) fn has_told_since(&self, position: u64) -> bool {
+        self.is_told() && self.told_until > position
     }
 
     /// The thread has told of a release, and no unpark that came with it is known.
@@ -505,15 +513,15 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
-        self.knows_owner = true;
+        // A StampedLock tells of its writers' releases, but events do not show its writer.
+        self.knows_owner |= release.synchronizer != Synchronizer::StampedLock;
         match release.hold {
             Hold::For { duration_ns } => {
                 let acquired_ns = release.time_ns.saturating_sub(duration_ns);
                 let barged = !has_waited && self.owner_state != OwnerState::Lost;
                 self.told_hold(release, acquired_ns, barged, open_waits, counters);
             }
-            // It had the lock before the first of those who wait parked.
-            Hold::BeforeContention => self.told_hold(release, 0, false, open_waits, counters),
+            Hold::BeforeContention => self.told_old_hold(release, open_waits, counters),
             // Producers fold only holds of monitors.
             Hold::NotKnown | Hold::Several { .. } => {
                 let evidence = Evidence::Release {
@@ -547,13 +555,9 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
-        let owner = Owner::Thread {
-            thread: release.thread,
-            chain: release.chain,
-        };
-        let readers = self.told.as_ref().is_none_or(|told| told.readers);
-        let is_free = !(self.is_shareable() && readers);
-        let mut is_acquired = acquired_ns == 0;
+        let owner = release.owner();
+        let is_free = self.has_no_readers();
+        let mut is_acquired = false;
         for interval in self.timeline.seen_from_mut(self.told_until) {
             if is_acquired {
                 interval.take(owner);
@@ -568,14 +572,45 @@ impl Ownership {
             interval.leave(is_free);
             self.push(interval, open_waits, counters);
         }
+        let barged_ns = barged.then_some(acquired_ns);
+        self.push_told(release, barged_ns, open_waits, counters);
+    }
+
+    /// A hold that began before the first of those who are queued was parked. Threads that
+    /// waited before them may have had the lock since.
+    fn told_old_hold(&mut self, release: &Release, open_waits: OpenWaits, counters: &mut Counters) {
+        let first_queued = open_waits.first_queued.min(self.timeline.end());
+        let seen_before = self.timeline.seen_before(first_queued);
+        let same_owner = seen_before.take_while(|interval| is_by(interval.owner, release.thread));
+        let first = first_queued - same_owner.count() as u64;
+        for interval in self.timeline.seen_from_mut(first.max(self.told_until)) {
+            interval.take(release.owner());
+        }
+        self.push_told(release, None, open_waits, counters);
+    }
+
+    /// The end of a hold that was told.
+    fn push_told(
+        &mut self,
+        release: &Release,
+        barged_ns: Option<u64>,
+        open_waits: OpenWaits,
+        counters: &mut Counters,
+    ) {
         if self.owner_state == OwnerState::Lost {
             // It may have begun before what is lost.
             self.timeline.lose(0);
         }
         let mut interval = Interval::unknown(release.time_ns, UnknownOwner::HandOff, false);
-        interval.blame(owner);
-        interval.barged_ns = barged.then_some(acquired_ns);
+        interval.blame(release.owner());
+        interval.barged_ns = barged_ns;
         self.push(interval, open_waits, counters);
+    }
+
+    /// It tells, and no reader has had it since the last release that was told.
+    fn has_no_readers(&self) -> bool {
+        let told = self.told.as_ref();
+        !self.is_shareable() || told.is_some_and(|told| !told.readers)
     }
 
     /// How often a thread acquired the lock during the wait that did not wait for it.
@@ -739,6 +774,10 @@ impl Ownership {
                 return Owner::Unknown(UnknownOwner::HandOff);
             }
             Evidence::Owner(thread) => (thread, ChainIndex::NOT_RECORDED),
+            // Whoever has had it since the last release that was told would have told.
+            Evidence::None if self.is_told() && self.is_free() && self.has_no_readers() => {
+                return Owner::Free;
+            }
             Evidence::None => return Owner::Unknown(self.why_unknown()),
         };
         let is_release = matches!(evidence, Evidence::Release { .. });
@@ -762,6 +801,10 @@ impl Ownership {
         } else {
             Owner::Unknown(self.why_unknown())
         }
+    }
+
+    fn is_free(&self) -> bool {
+        matches!(self.owner_state, OwnerState::Free { .. })
     }
 
     /// Why the owner since the last boundary is not known.

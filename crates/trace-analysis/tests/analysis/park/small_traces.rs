@@ -904,7 +904,29 @@ fn told_hold_counts_for_a_wait_that_ended_before() {
         ",
         "
         T2 enter b: 10-20 T1 a, 20-25 <free>, 25-30 T3 c
-        T2 enter b: 40-60 T3 c, 60-65 <handoff>
+        T2 enter b: 40-60 T3 c, 60-65 <free>
+        ",
+    );
+}
+
+/// The lock was not of interest any more when T2 released it, nor when T1 acquired it again.
+#[test]
+fn told_old_hold_is_not_older_than_the_waits_before() {
+    check(
+        "
+        ReentrantLock
+        10 T2 park b owner T1
+        50 T1 release a before
+        52 T1 unpark T2 a
+        60 T2 woken
+        90 T3 park c owner T1
+        100 T1 release d before
+        101 T1 unpark T3 d
+        105 T3 woken
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-60 <free>
+        T3 enter c: 90-100 T1 d, 100-105 <free>
         ",
     );
 }
@@ -922,7 +944,7 @@ fn told_hold_after_a_loss() {
         70 T2 spurious
         ",
         "
-        T2 enter b: 10-20 T1 a, 20-50 <lost>, 50-60 T4 d, 60-70 <handoff>
+        T2 enter b: 10-20 T1 a, 20-50 <lost>, 50-60 T4 d, 60-70 <free>
         ",
     );
 }

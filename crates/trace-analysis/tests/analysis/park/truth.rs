@@ -327,7 +327,12 @@ impl<'a> Truth<'a> {
             .map(|hold| {
                 let before = holds().filter_map(|other| other.end_ns);
                 let before = before.filter(|&end_ns| end_ns <= hold.start_ns);
-                (before.max().unwrap_or(0), hold.end_ns.unwrap_or(u64::MAX))
+                let since_ns = if hold.told.is_some() {
+                    hold.start_ns
+                } else {
+                    before.max().unwrap_or(0)
+                };
+                (since_ns, hold.end_ns.unwrap_or(u64::MAX))
             })
             .collect();
         // Since when it is seen, and until when if nobody is seen any more.
