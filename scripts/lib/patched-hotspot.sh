@@ -1,34 +1,52 @@
 # shellcheck shell=bash
-# The patched HotSpot: upstream's folder, our hooks, overlay and runtime.
+# The patched HotSpot: upstream's folder, our hooks, overlay and runtime, and the classes
+# that it loads in place of the JDK's own.
 #
-# Sourced after source.sh; needs ROOT and FOREST.
+# Sourced after source.sh; needs ROOT, FOREST and, to build, BOOT_JDK.
 
 readonly PATCHES=$ROOT/hotspot-patches
 readonly RUNTIME_HEADER=$ROOT/rust-tracer/include/locktrace.h
 # Our makefile, which HotSpot includes as an "alternate vm.make".
 readonly RUNTIME_MAKE=$ROOT/make/hotspot
 
-# apply_hooks HOTSPOT: applies the series. Offsets are fine, since other updates
-# shift lines; fuzz is not, since a hook has hardly any context to lose.
+# apply_hooks HOTSPOT: applies the series of hooks.
 apply_hooks() {
-  local hotspot=$1 hook output failed=0
+  local hotspot=$1 hook failed=0
   while read -r hook; do
-    if ! is_needed "$hook" "$hotspot"; then
-      echo "not needed  $hook: this update has no \"$(need_of "$hook")\""
-    elif output=$(patch --directory="$hotspot" -p1 --batch --fuzz=0 --no-backup-if-mismatch <"$PATCHES/hooks/$hook"); then
-      echo "applies     $hook"
+    if is_needed "$hook" "$hotspot"; then
+      apply_patch "hooks/$hook" "$hotspot" || failed=1
     else
-      echo "FAILED      $hook"
-      printf '%s\n' "$output"
-      failed=1
+      echo "not needed  $hook: this update has no \"$(need_of "$hook")\""
     fi
-  done < <(series)
+  done < <(patches_of series)
   return "$failed"
 }
 
-# The hooks in their order, without comments.
-series() {
-  sed -E 's/[[:space:]]*(#.*)?$//; /^$/d' "$PATCHES/series"
+# apply_class_patches JDK: applies the series of patches of the class library.
+apply_class_patches() {
+  local jdk=$1 patch failed=0
+  while read -r patch; do
+    apply_patch "class-library/$patch" "$jdk" || failed=1
+  done < <(patches_of class-library.series)
+  return "$failed"
+}
+
+# apply_patch PATCH FOLDER: says whether it applies. Offsets are fine, since other updates
+# shift lines; fuzz is not, since a hook has hardly any context to lose.
+apply_patch() {
+  local output
+  if output=$(patch --directory="$2" -p1 --batch --fuzz=0 --no-backup-if-mismatch <"$PATCHES/$1"); then
+    echo "applies     ${1##*/}"
+  else
+    echo "FAILED      ${1##*/}"
+    printf '%s\n' "$output"
+    return 1
+  fi
+}
+
+# patches_of SERIES: in their order, without comments.
+patches_of() {
+  sed -E 's/[[:space:]]*(#.*)?$//; /^$/d' "$PATCHES/$1"
 }
 
 # need_of HOOK: the text that says, where upstream has it, that the hook is needed;
@@ -47,25 +65,35 @@ is_needed() {
     if [[ ! -f $hotspot/$file ]] || grep --quiet --fixed-strings -e "$need" "$hotspot/$file"; then
       return 0
     fi
-  done < <(files_of "$hook")
+  done < <(files_of "$PATCHES/hooks/$hook")
   return 1
 }
 
-# files_of HOOK...: upstream's files that the hooks patch.
+# files_of PATCH...: upstream's files that the patches change.
 files_of() {
-  sed -n 's|^--- a/||p' "${@/#/$PATCHES/hooks/}" | sort -u
+  sed -n 's|^--- a/||p' "$@" | sort -u
 }
 
-# verify_hooks: applies the series to a copy of the files that it touches.
+# copy_files_of SERIES PATCHES FROM TO: copies the files that the series, whose patches lie
+# in PATCHES, changes.
+copy_files_of() {
+  local patches
+  mapfile -t patches < <(patches_of "$1")
+  files_of "${patches[@]/#/$PATCHES/$2/}" | (
+    cd "$3"
+    xargs cp --parents --target-directory="$4"
+  )
+}
+
+# verify_hooks: applies both series to copies of the files that they touch.
 verify_hooks() {
   local copy status=0
   copy=$(mktemp -d)
-  (
-    cd "$FOREST/hotspot"
-    mapfile -t hooks < <(series)
-    files_of "${hooks[@]}" | xargs cp --parents --target-directory="$copy"
-  ) || true
-  apply_hooks "$copy" || status=$?
+  mkdir "$copy/hotspot" "$copy/jdk"
+  copy_files_of series hooks "$FOREST/hotspot" "$copy/hotspot" || true
+  copy_files_of class-library.series class-library "$FOREST/jdk" "$copy/jdk" || true
+  apply_hooks "$copy/hotspot" || status=$?
+  apply_class_patches "$copy/jdk" || status=$?
   rm -rf "$copy"
   return "$status"
 }
@@ -116,12 +144,35 @@ patch_hotspot() {
   mkdir "$staging/locktrace"
   cp --recursive "$RUNTIME_MAKE" "$staging/locktrace/make"
   cp "$RUNTIME_HEADER" "$staging/locktrace"
+  compile_classes "$staging/locktrace"
   # The rest of libjvm.so has no debug information either.
   strip --strip-debug -o "$staging/locktrace/librust_tracer.a" "$RUNTIME_ARCHIVE"
   mkdir -p "$tree"
   rsync --recursive --links --perms --checksum --delete --itemize-changes "$staging/" "$tree/" | tee "$tree.changes"
   rm -rf "$staging"
   forget_deleted_sources "$tree"
+}
+
+# compile_classes FOLDER: compiles the patched classes into FOLDER/locktrace_classes.inc, an
+# array that lockTraceClassLibrary.cpp includes.
+compile_classes() {
+  local work=$1/classes sources class name
+  mkdir -p "$work/jdk" "$work/out"
+  copy_files_of class-library.series class-library "$FOREST/jdk" "$work/jdk"
+  apply_class_patches "$work/jdk"
+  mapfile -t sources < <(find "$work/jdk" -name '*.java')
+  "$BOOT_JDK/bin/javac" -source 1.7 -target 1.7 -g -nowarn -XDignore.symbol.file -d "$work/out" "${sources[@]}"
+  {
+    echo 'static const LockTraceClassFile locktrace_classes[] = {'
+    (cd "$work/out" && find . -name '*.class' -printf '%P\n' | LC_ALL=C sort) | while read -r class; do
+      name=${class%.class}
+      printf '  { "%s", (const unsigned char*)\n' "$name"
+      od --address-radix=n --format=x1 --output-duplicates --width=24 "$work/out/$class" | sed 's/ /\\x/g; s/.*/    "&"/'
+      printf '    , %d },\n' "$(stat --format=%s "$work/out/$class")"
+    done
+    echo '};'
+  } >"$1/locktrace_classes.inc"
+  rm -rf "$work"
 }
 
 # HotSpot's makefiles keep the object of a source that is gone, and the rule that

@@ -16,6 +16,7 @@
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
+#include "locktrace/lockTraceSynchronizers.hpp"
 #include "locktrace/lockTraceText.hpp"
 #include "memory/iterator.hpp"
 #include "memory/resourceArea.hpp"
@@ -128,7 +129,8 @@ void LockTrace::start(JavaThread* main_thread) {
   LctStack no_stack = { 0, 0 };   // the VM thread locks no objects
   _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), 0, no_stack,
                                        os::javaTimeNanos());
-  LockTraceBlocker::initialize(main_thread);
+  LockTraceQueue::initialize_all(main_thread);
+  LockTraceHolds::initialize_all(main_thread);
   LockTraceReturnBarriers::initialize();
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
   thread_start(main_thread);

@@ -9,15 +9,13 @@
 
 #include "precompiled.hpp"
 #include "classfile/javaClasses.hpp"
-#include "classfile/symbolTable.hpp"
 #include "classfile/systemDictionary.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
-#include "oops/instanceKlass.hpp"
+#include "locktrace/lockTraceSynchronizers.hpp"
 #include "oops/oop.inline.hpp"
 #include "runtime/atomic.inline.hpp"
-#include "runtime/fieldDescriptor.hpp"
 #include "runtime/jniHandles.hpp"
 #include "runtime/os.hpp"
 #include "runtime/osThread.hpp"
@@ -27,81 +25,7 @@
 #include <errno.h>
 
 // ---------------------------------------------------------------------------
-// Fields of java.util.concurrent
-
-// The class, NULL if this JDK does not have it.
-static InstanceKlass* find_class(const char* class_name, JavaThread* THREAD) {
-  TempNewSymbol name = SymbolTable::new_symbol(class_name, THREAD);
-  Klass* klass = HAS_PENDING_EXCEPTION ? (Klass*) NULL : SystemDictionary::resolve_or_null(name, THREAD);
-  CLEAR_PENDING_EXCEPTION;
-  return klass != NULL && klass->oop_is_instance() ? InstanceKlass::cast(klass) : (InstanceKlass*) NULL;
-}
-
-// Where the class keeps a field; false if it has no such field.
-static bool find_field(InstanceKlass* klass, const char* field, const char* type, int* offset, JavaThread* THREAD) {
-  if (klass == NULL) return false;
-  TempNewSymbol name = SymbolTable::new_symbol(field, THREAD);
-  TempNewSymbol signature = SymbolTable::new_symbol(type, THREAD);
-  fieldDescriptor found;
-  if (!klass->find_local_field(name, signature, &found)) return false;
-  *offset = found.offset();
-  return true;
-}
-
-// ---------------------------------------------------------------------------
-// Queues of threads
-
-void LockTraceQueue::initialize(const char* class_name, const char* node_class_name, const char* head, const char* tail,
-                                JavaThread* THREAD) {
-  ResourceMark rm(THREAD);
-  InstanceKlass* klass = find_class(class_name, THREAD);
-  InstanceKlass* node = find_class(node_class_name, THREAD);
-  stringStream node_type;
-  node_type.print("L%s;", node_class_name);
-  const char* type = node_type.as_string();
-  bool found = find_field(klass, head, type, &_head_offset, THREAD)
-            && find_field(klass, tail, type, &_tail_offset, THREAD)
-            && find_field(node, "prev", type, &_previous_offset, THREAD)
-            && find_field(node, "next", type, &_next_offset, THREAD)
-            && find_field(node, "thread", "Ljava/lang/Thread;", &_thread_offset, THREAD);
-  _klass = found ? klass : (InstanceKlass*) NULL;
-}
-
-bool LockTraceQueue::is_of(oop object) const {
-  return _klass != NULL && object->klass()->is_subclass_of(_klass);
-}
-
-oop LockTraceQueue::node_of(oop synchronizer, oop java_thread) const {
-  const int max_steps = 64;
-  oop first = head(synchronizer);
-  if (first == NULL) return NULL;
-  // A thread that is woken is nearly always the first.
-  oop node = next(first);
-  if (node != NULL && waiter(node) == java_thread) return node;
-  node = tail(synchronizer);
-  for (int steps = 0; node != NULL && steps < max_steps; steps++) {
-    if (waiter(node) == java_thread) return node;
-    node = previous(node);
-  }
-  return NULL;
-}
-
-// ---------------------------------------------------------------------------
 // What threads park on
-
-LockTraceQueue LockTraceBlocker::_queues[queue_kinds];
-
-#define SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedSynchronizer"
-#define LONG_SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedLongSynchronizer"
-#define STAMPED_LOCK "java/util/concurrent/locks/StampedLock"
-
-void LockTraceBlocker::initialize(JavaThread* THREAD) {
-  java_util_concurrent_locks_AbstractOwnableSynchronizer::initialize(THREAD);
-  CLEAR_PENDING_EXCEPTION;
-  _queues[0].initialize(SYNCHRONIZER, SYNCHRONIZER "$Node", "head", "tail", THREAD);
-  _queues[1].initialize(LONG_SYNCHRONIZER, LONG_SYNCHRONIZER "$Node", "head", "tail", THREAD);
-  _queues[2].initialize(STAMPED_LOCK, STAMPED_LOCK "$WNode", "whead", "wtail", THREAD);
-}
 
 LockTraceBlocker::LockTraceBlocker(JavaThread* thread, oop object) : _object(thread, object), _hash(0) {
   if (object != NULL) _hash = (uint32_t) ObjectSynchronizer::FastHashCode(thread, _object());
@@ -123,12 +47,9 @@ uint64_t LockTraceBlocker::owner() const {
 }
 
 uint32_t LockTraceBlocker::place_of(JavaThread* thread) const {
-  for (int kind = 0; kind < queue_kinds && !is_null(); kind++) {
-    if (!_queues[kind].is_of(_object())) continue;
-    oop node = _queues[kind].node_of(_object(), thread->threadObj());
-    return node == NULL ? 0 : (uint32_t) ObjectSynchronizer::FastHashCode(thread, node);
-  }
-  return 0;
+  const LockTraceQueue* queue = is_null() ? (LockTraceQueue*) NULL : LockTraceQueue::of(_object());
+  oop node = queue == NULL ? (oop) NULL : queue->node_of(_object(), thread->threadObj());
+  return node == NULL ? 0 : (uint32_t) ObjectSynchronizer::FastHashCode(thread, node);
 }
 
 // ---------------------------------------------------------------------------
@@ -144,6 +65,7 @@ void LockTracePark::begin(bool is_absolute, jlong time) {
   if (tracer == NULL) return;
   LockTraceThread* state = _thread->locktrace();
   LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, LockTraceCycles(state));
+  tell_synchronizer();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
   uint32_t place = blocker.place_of(_thread);
 
@@ -164,6 +86,12 @@ void LockTracePark::begin(bool is_absolute, jlong time) {
   _no_time = time < 0 || (is_absolute && time == 0);
   _tracer = tracer;
   state->_park = this;
+}
+
+void LockTracePark::tell_synchronizer() {
+  oop blocker = _thread->current_park_blocker();
+  const LockTraceHolds* holds = LockTraceHolds::of(blocker);
+  if (holds != NULL && holds->park_begins(blocker)) _counted_by = Handle(_thread, blocker);
 }
 
 void LockTracePark::note_consumed(int permit) {
@@ -191,6 +119,7 @@ uint8_t LockTracePark::reason() const {
 void LockTracePark::end() {
   LockTraceThread* state = _thread->locktrace();
   state->_park = NULL;
+  if (_counted_by.not_null()) LockTraceHolds::of(_counted_by())->park_ends(_counted_by());
   // The park outlasts the trace.
   if (!LockTrace::enabled()) return;
   LockTraceHook hook(_tracer, LCT_HOOK_PARK_END, LockTraceCycles(state));

@@ -15,34 +15,8 @@
 #include "memory/allocation.hpp"
 #include "runtime/handles.hpp"
 
-class Klass;
-
 // The park events (paper, section 3.3): objects on the stack of the method that
 // they trace.
-
-// Where a synchronizer of java.util.concurrent keeps the threads that wait for it:
-// a list of nodes, from the head, which no thread waits in, to the tail. Nodes have
-// a thread, and links in both directions, of which those to the next are only hints.
-class LockTraceQueue VALUE_OBJ_CLASS_SPEC {
- private:
-  Klass* _klass;   // of the synchronizer; NULL if this JDK's is another
-  int    _head_offset, _tail_offset;
-  int    _previous_offset, _next_offset, _thread_offset;
-
- public:
-  void initialize(const char* klass, const char* node_klass, const char* head, const char* tail, JavaThread* THREAD);
-
-  bool is_of(oop object) const;
-  oop  head(oop synchronizer) const      { return synchronizer->obj_field(_head_offset); }
-  oop  tail(oop synchronizer) const      { return synchronizer->obj_field(_tail_offset); }
-  oop  previous(oop node) const          { return node->obj_field(_previous_offset); }
-  oop  next(oop node) const              { return node->obj_field(_next_offset); }
-  oop  waiter(oop node) const            { return node->obj_field(_thread_offset); }
-
-  // The node that the thread waits in. NULL if it has none, or many threads came
-  // after it.
-  oop node_of(oop synchronizer, oop java_thread) const;
-};
 
 // What a thread parks on, and what the locks of java.util.concurrent tell about
 // themselves: the owner, and who waits.
@@ -51,15 +25,9 @@ class LockTraceBlocker : public StackObj {
   Handle   _object;   // may be null
   uint32_t _hash;
 
-  enum { queue_kinds = 3 };
-  static LockTraceQueue _queues[queue_kinds];
-
  public:
   // May reach a safepoint, to give the object an identity hash.
   LockTraceBlocker(JavaThread* thread, oop object);
-
-  // Finds the classes and their fields. Those that are missing are not used.
-  static void initialize(JavaThread* thread);
 
   bool     is_null() const { return _object.is_null(); }
   uint32_t hash() const    { return _hash; }
@@ -88,11 +56,13 @@ class LockTracePark : public StackObj {
   bool        _timed_out;
   bool        _no_time;        // the deadline was over before
   jlong       _safepoint_ns;   // safepoint clock when the park began
+  Handle      _counted_by;     // the synchronizer that has to hear of the end
 
   static void note_consumed(int permit);
   static void note_woken(int permit, int status);
   void begin(bool is_absolute, jlong time);
   void end();
+  void tell_synchronizer();
   uint8_t reason() const;
 
  public:
