@@ -45,7 +45,7 @@ pub use class_path::ClassPath;
 pub use compile_mode::CompileMode;
 pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
-pub use expectation::{Expectation, ExpectedFrame, check_chain, line_of};
+pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};
 pub use hold_log::{Blame, Bounds, Compared, HoldLog};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jvm_tests::{
     Blocker, CompileMode, Frame, ParkAction, ParkEvent, ParkLog, ParkingThread, Run, Timeout,
-    analyze, check_chain, check_program, check_sound,
+    analyze, check_innermost, check_program, check_sound,
 };
 
 /// One park of a thread of `ParkEndings`.
@@ -227,7 +227,7 @@ fn check_chains(log: &ParkLog, mode: CompileMode) {
         ("scenarios.ParkEndings.run", "wake"),
     ];
     let check = |chain: &[Frame], expected: &[(&str, &str)]| {
-        check_chain(expected, &chain[..chain.len().min(expected.len())], mode);
+        check_innermost(expected, chain, mode);
     };
     let parked = log.thread("unparked");
     let [begin, _] = parked.parks()[0];
