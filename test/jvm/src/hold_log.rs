@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use trace_analysis::{Chain, Entities, Owner, Wait};
+use trace_analysis::{Chain, ChainIndex, Entities, Owner, Wait};
 
 use crate::jvm::Run;
 use crate::summary::analyze;
@@ -195,10 +195,7 @@ fn add_found(found: &mut Blame<u64>, waiter: &str, wait: &Wait, entities: &Entit
         match part.owner {
             Owner::Thread { thread, chain } => {
                 let owner = entities.thread(thread).name.to_string();
-                let method = match entities.chain(chain) {
-                    Chain::Known { frames, .. } => &*entities.method(frames[0].method).name,
-                    _ => "?",
-                };
+                let method = method_of_program(chain, entities).unwrap_or("?");
                 *found.pairs.entry((waiter.to_owned(), owner)).or_default() += part.duration_ns;
                 *found.methods.entry(method.to_owned()).or_default() += part.duration_ns;
                 found.held += part.duration_ns;
@@ -207,6 +204,19 @@ fn add_found(found: &mut Blame<u64>, waiter: &str, wait: &Wait, entities: &Entit
             Owner::Unknown(_) => found.unknown += part.duration_ns,
         }
     }
+}
+
+/// The innermost method that does not belong to a lock.
+fn method_of_program(chain: ChainIndex, entities: &Entities) -> Option<&str> {
+    let Chain::Known { frames, .. } = entities.chain(chain) else {
+        return None;
+    };
+    let methods = frames.iter().map(|frame| entities.method(frame.method));
+    let of_program = methods.into_iter().find(|method| {
+        let class = method.class.map_or("", |class| entities.class_name(class));
+        !class.starts_with("java.util.concurrent.") && !class.contains("$Mutex")
+    });
+    of_program.map(|method| &*method.name)
 }
 
 fn length_ns(from_ns: i64, until_ns: i64) -> u64 {

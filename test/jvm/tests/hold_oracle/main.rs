@@ -5,9 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug, Display, Formatter};
 
-use jvm_tests::{Bounds, Compared, CompileMode, HoldLog, Jvm, NEVER_INLINED, TraceClock, alone};
+use jvm_tests::CompileMode::{self, C1, C2, Interpreter, Tiered};
+use jvm_tests::{
+    Bounds, Compared, HoldLog, Jvm, NEVER_INLINED, TraceClock, alone, check_each, is_nightly,
+};
 
-const LOCK: &str = "scenarios.HoldsOfMonitors$Shared";
 const MILLISECOND_NS: u64 = 1_000_000;
 
 /// A range of holds, and how far the blame may be from the truth.
@@ -48,45 +50,114 @@ const MILLISECONDS: Holds = Holds {
 /// A pair of threads, or a method, with less cannot be compared.
 const SHORTEST_BLAME_NS: u64 = 50 * MILLISECOND_NS;
 
-const MILLIS: &str = "2500";
+const MILLIS: u64 = 2_500;
+
+/// A lock, as the scenario calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lock {
+    Monitor,
+    NonFair,
+    Fair,
+    Write,
+    Stamped,
+    Mutex,
+}
+
+use Lock::{Fair, Monitor, Mutex, NonFair, Stamped, Write};
+
+/// A lock, how many threads want it, how many others keep the processors busy, and how the
+/// program is compiled.
+type Setting = (Lock, usize, usize, CompileMode);
 
 #[test]
 fn microseconds() {
-    check(&MICROSECONDS, 8, 0, CompileMode::Tiered);
-    check(&MICROSECONDS, 8, 6, CompileMode::C2);
+    check(
+        &MICROSECONDS,
+        &[
+            (Monitor, 8, 0, Tiered),
+            (Monitor, 8, 6, C2),
+            (NonFair, 8, 0, Tiered),
+            (NonFair, 8, 6, C2),
+            (Fair, 8, 0, C1),
+            (Write, 8, 6, Tiered),
+            (Stamped, 8, 0, Tiered),
+            (Mutex, 2, 0, C2),
+        ],
+    );
 }
 
 #[test]
 fn tenths_of_milliseconds() {
-    check(&TENTHS, 8, 0, CompileMode::C1);
-    check(&TENTHS, 8, 6, CompileMode::Interpreter);
+    check(
+        &TENTHS,
+        &[
+            (Monitor, 8, 0, C1),
+            (Monitor, 8, 6, Interpreter),
+            (NonFair, 8, 6, Interpreter),
+            (Fair, 8, 6, Tiered),
+            (Write, 8, 0, C1),
+            (Stamped, 64, 0, C2),
+        ],
+    );
 }
 
 #[test]
 fn milliseconds() {
-    check(&MILLISECONDS, 8, 0, CompileMode::Tiered);
-    check(&MILLISECONDS, 64, 6, CompileMode::Tiered);
+    check(
+        &MILLISECONDS,
+        &[
+            (Monitor, 8, 0, Tiered),
+            (Monitor, 64, 6, Tiered),
+            (NonFair, 64, 0, Tiered),
+            (Fair, 2, 6, Tiered),
+            (Write, 8, 0, C2),
+            (Stamped, 8, 6, Interpreter),
+        ],
+    );
 }
 
-fn check(holds: &Holds, threads: usize, hogs: usize, mode: CompileMode) {
+fn check(holds: &Holds, settings: &[Setting]) {
     let _processor = alone();
-    let arguments = [
+    if is_nightly() {
+        check_each(all_settings(), |setting| check_run(holds, setting));
+    } else {
+        check_each(settings.iter().copied(), |setting| {
+            check_run(holds, setting)
+        });
+    }
+}
+
+fn all_settings() -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for lock in [Monitor, NonFair, Fair, Write, Stamped, Mutex] {
+        for threads in [2, 8, 64] {
+            for hogs in [0, 6] {
+                let modes = [Tiered, Interpreter, C1, C2].into_iter();
+                settings.extend(modes.map(|mode| (lock, threads, hogs, mode)));
+            }
+        }
+    }
+    settings
+}
+
+fn check_run(holds: &Holds, &(lock, threads, hogs, mode): &Setting) {
+    let numbers = [
         threads as u64,
         holds.shortest_ns,
         holds.longest_ns,
         holds.longest_pause_ns,
+        MILLIS,
+        hogs as u64,
     ];
-    let arguments = arguments.map(|argument| argument.to_string());
-    let hogs = hogs.to_string();
-    let mut program = vec!["scenarios.HoldsOfMonitors"];
-    program.extend(arguments.iter().map(String::as_str));
-    program.extend([MILLIS, &hogs]);
+    let numbers = numbers.map(|number| number.to_string());
+    let mut program = vec!["scenarios.HoldsOfLocks", lock.name()];
+    program.extend(numbers.iter().map(String::as_str));
     let run = Jvm::traced(&program)
         .flags(NEVER_INLINED)
         .flags(mode.flags())
         .run();
 
-    let compared = HoldLog::of(&run, TraceClock::of(&run)).compare(&run, LOCK);
+    let compared = HoldLog::of(&run, TraceClock::of(&run)).compare(&run, lock.class());
     let Compared {
         waits,
         found,
@@ -102,6 +173,32 @@ fn check(holds: &Holds, threads: usize, hogs: usize, mode: CompileMode) {
     );
     let faults = faults(&compared, holds);
     assert!(faults.is_empty(), "{program:?} {mode:?}: {faults:#?}");
+}
+
+impl Lock {
+    /// What the scenario calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Monitor => "monitor",
+            Self::NonFair => "nonfair",
+            Self::Fair => "fair",
+            Self::Write => "write",
+            Self::Stamped => "stamped",
+            Self::Mutex => "mutex",
+        }
+    }
+
+    /// The class of the object that threads wait for.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Monitor => "scenarios.HoldsOfLocks$Shared",
+            Self::NonFair => "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+            Self::Fair => "java.util.concurrent.locks.ReentrantLock$FairSync",
+            Self::Write => "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync",
+            Self::Stamped => "java.util.concurrent.locks.StampedLock",
+            Self::Mutex => "scenarios.HoldsOfLocks$Mutex$Sync",
+        }
+    }
 }
 
 fn faults(compared: &Compared, holds: &Holds) -> Vec<String> {
