@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use crossbeam_epoch::Collector;
 use hashbrown::HashTable;
 use papaya::Equivalent;
 use rust_tracer::bench::{self, Chains, UnloadedCode};
@@ -279,31 +280,40 @@ fn lookups(criterion: &mut Criterion) {
     }
 }
 
-/// What it takes to begin and end a lookup, by how many threads have access to the set.
-/// All of them take turns, as threads do that a processor runs one after the other.
+/// What it takes to begin and end a lookup, by how many threads have access to the set,
+/// against crossbeam's epochs. All of them take turns, as threads do that a processor runs
+/// one after the other.
 fn pins(criterion: &mut Criterion) {
-    /// Pins in one turn.
-    const TURN: u64 = 1000;
     let mut group = criterion.benchmark_group("pin");
     for threads in [100, 1000, 10_000] {
         let set = Chains::new();
-        let mut accesses: Vec<_> = (0..threads)
-            .map(|_| set.access().expect("memory"))
-            .collect();
-        let mut next = 0;
-        group.bench_function(format!("{threads} threads"), |bencher| {
-            bencher.iter_custom(|pins| {
-                let begin = Instant::now();
-                for _ in (0..pins).step_by(TURN as usize) {
-                    let access = black_box(&mut accesses[next]);
-                    (0..TURN).for_each(|_| access.pin());
-                    next = (next + 1) % threads;
-                }
-                let rounded_up = pins.next_multiple_of(TURN);
-                begin.elapsed().mul_f64(pins as f64 / rounded_up as f64)
-            });
+        let access = || set.access().expect("memory");
+        let mut accesses: Vec<_> = (0..threads).map(|_| access()).collect();
+        group.bench_function(format!("chain set, {threads} threads"), |bencher| {
+            bencher.iter_custom(|pins| time_of_turns(&mut accesses, pins, bench::Access::pin));
+        });
+        let collector = Collector::new();
+        let mut handles: Vec<_> = (0..threads).map(|_| collector.register()).collect();
+        group.bench_function(format!("crossbeam-epoch, {threads} threads"), |bencher| {
+            bencher
+                .iter_custom(|pins| time_of_turns(&mut handles, pins, |handle| drop(handle.pin())));
         });
     }
+}
+
+/// The time of that many pins by threads that take turns.
+fn time_of_turns<T>(threads: &mut [T], pins: u64, pin: impl Fn(&mut T)) -> Duration {
+    /// Pins in one turn.
+    const TURN: u64 = 1000;
+    let turns = pins.div_ceil(TURN);
+    let mut next = 0;
+    let begin = Instant::now();
+    for _ in 0..turns {
+        let thread = black_box(&mut threads[next]);
+        (0..TURN).for_each(|_| pin(thread));
+        next = (next + 1) % threads.len();
+    }
+    begin.elapsed().mul_f64(pins as f64 / (turns * TURN) as f64)
 }
 
 /// A set as large as its bound allows, grown as the drainer lets it grow.
