@@ -21,10 +21,10 @@ pub(crate) struct Lock {
     last_sequence: AtomicU64,
 }
 
-impl Lock {
-    /// For the check against the layout on the C side.
-    pub(crate) const LAST_SEQUENCE_OFFSET: usize = offset_of!(Self, last_sequence);
+// As on the C side.
+const _: () = assert!(offset_of!(Lock, last_sequence) == 8);
 
+impl Lock {
     /// The lock's identifier, none if it was never contended.
     pub(crate) fn id(&self) -> LockId {
         LockId(self.id.load(Relaxed))
