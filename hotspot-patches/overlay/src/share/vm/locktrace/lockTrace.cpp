@@ -64,6 +64,12 @@ void LockTrace::adjust_flags() {
   if (!FLAG_IS_DEFAULT(LockContentionMarkFrames))  LockContentionReturnBarriers = LockContentionMarkFrames;
   if (!FLAG_IS_DEFAULT(LockContentionVerifyMarks)) LockContentionVerifyReturnBarriers = LockContentionVerifyMarks;
   NOT_AMD64(LockContentionReturnBarriers = false;)
+  // An archive has the JDK's own versions of the classes that LockTraceClassLibrary replaces.
+  if (RequireSharedSpaces) {
+    warning("-Xshare:on makes TraceLockContention find owners of java.util.concurrent's locks less exactly");
+  } else {
+    UseSharedSpaces = false;
+  }
 #if INCLUDE_RTM_OPT
   if (UseRTMLocking) {
     warning("UseRTMLocking is turned off: transactions hide lock contention from TraceLockContention");
