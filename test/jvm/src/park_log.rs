@@ -78,6 +78,11 @@ pub enum ParkAction {
         /// Where the thread stands, innermost frame first.
         chain: Vec<Frame>,
     },
+    /// The owner is about to release the lock.
+    Release {
+        /// The lock.
+        blocker: Option<Blocker>,
+    },
 }
 
 /// What a thread parks on.
@@ -111,7 +116,7 @@ impl ParkLog {
         for of_thread in lines.chunk_by(|one, next| one.thread == next.thread) {
             let events: Vec<_> = of_thread
                 .iter()
-                .filter_map(|line| entities.park_event(&line.event))
+                .filter_map(|line| entities.park_event(line.thread, &line.event))
                 .collect();
             if !events.is_empty() {
                 let (java_id, name) = &entities.threads[&of_thread[0].thread];
@@ -151,12 +156,13 @@ impl ParkingThread {
     ///
     /// Panics if they do not alternate. The last may lack its end.
     pub fn parks(&self) -> Vec<[&ParkEvent; 2]> {
-        let is_unpark = |event: &&ParkEvent| matches!(event.action, ParkAction::Unpark { .. });
-        let parks: Vec<_> = self
-            .events
-            .iter()
-            .filter(|event| !is_unpark(event))
-            .collect();
+        let is_of_park = |event: &&ParkEvent| {
+            matches!(
+                event.action,
+                ParkAction::Begin { .. } | ParkAction::End { .. }
+            )
+        };
+        let parks: Vec<_> = self.events.iter().filter(is_of_park).collect();
         let pairs = parks.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
         let pairs: Vec<_> = pairs.collect();
         for pair in &pairs {
@@ -204,6 +210,10 @@ impl fmt::Display for ParkEvent {
             } => {
                 let verb = if *interrupt { "interrupt" } else { "unpark" };
                 write!(f, "{verb} {target}, permit {permit}")
+            }
+            ParkAction::Release { blocker } => {
+                let class = blocker.as_ref().map_or("nothing", Blocker::class);
+                write!(f, "release {class}")
             }
         }
     }
@@ -282,6 +292,13 @@ enum Event {
         interrupt: bool,
         chain: u32,
     },
+    ExclusiveRelease {
+        time_ns: u64,
+        domain: u64,
+        sequence: u64,
+        blocker_class: u32,
+        blocker_hash: u64,
+    },
     #[serde(other)]
     Other,
 }
@@ -349,7 +366,7 @@ impl<'a> Entities<'a> {
         }
     }
 
-    fn park_event(&self, event: &Event) -> Option<ParkEvent> {
+    fn park_event(&self, thread: u32, event: &Event) -> Option<ParkEvent> {
         let event = match *event {
             Event::ParkBegin {
                 time_ns,
@@ -415,6 +432,21 @@ impl<'a> Entities<'a> {
                     blocker: self.blocker(blocker_class, blocker_hash),
                     interrupt,
                     chain: self.chain(chain),
+                },
+            },
+            Event::ExclusiveRelease {
+                time_ns,
+                domain,
+                sequence,
+                blocker_class,
+                blocker_hash,
+            } => ParkEvent {
+                domain,
+                sequence,
+                time_ns,
+                owner: self.threads[&thread].0,
+                action: ParkAction::Release {
+                    blocker: self.blocker(blocker_class, blocker_hash),
                 },
             },
             _ => return None,
