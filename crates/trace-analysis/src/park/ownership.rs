@@ -609,8 +609,9 @@ impl Ownership {
 
     /// It tells, and no reader has had it since the last release that was told.
     fn has_no_readers(&self) -> bool {
-        let told = self.told.as_ref();
-        !self.is_shareable() || told.is_some_and(|told| !told.readers)
+        use Synchronizer::{ReadWriteLock, StampedLock};
+        let is_shared = matches!(self.synchronizer, ReadWriteLock | StampedLock);
+        self.told.as_ref().map_or(!is_shared, |told| !told.readers)
     }
 
     /// How often a thread acquired the lock during the wait that did not wait for it.

@@ -969,3 +969,25 @@ fn told_release_of_a_writer_that_goes_on_as_a_reader() {
         ",
     );
 }
+
+/// A reader that was woken had the lock until it wakes the writer.
+#[test]
+fn told_releases_are_not_those_of_readers() {
+    check(
+        "
+        StampedLock
+        10 T2 park share/b
+        20 T4 park d
+        50 T1 release a before
+        51 T1 unpark T2 a
+        55 T2 woken
+        90 T2 unpark T4 unshare/c
+        95 T4 woken
+        99 T4 release d for 3
+        ",
+        "
+        T2 enter b: 10-50 T1 a, 50-55 <handoff>
+        T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-90 T2 c, 90-95 <handoff>
+        ",
+    );
+}
