@@ -92,7 +92,8 @@ fn check_causes(trace: &Path) {
 /// The owners that a report names for a lock.
 fn known_owners(lock: &ReportNode) -> impl Iterator<Item = &ReportNode> {
     let owners = lock.children.iter();
-    owners.filter(|owner| !owner.label.starts_with("<owner unknown"))
+    // In angle brackets: a free lock, an unknown owner.
+    owners.filter(|owner| !owner.label.starts_with('<'))
 }
 
 fn owner<'a>(lock: &'a ReportNode, method: &str) -> &'a ReportNode {
