@@ -92,7 +92,12 @@ final class CallPlan {
     }
 
     private void log(String what, RuntimeException exception) {
-        log.add(what + " " + exception + " " + Arrays.toString(exception.getStackTrace()));
+        // Some updates show the classes of lambdas, whose names depend on when they were made.
+        Object[] frames =
+                Arrays.stream(exception.getStackTrace())
+                        .filter(frame -> !frame.getClassName().contains("$$Lambda$"))
+                        .toArray();
+        log.add(what + " " + exception + " " + Arrays.toString(frames));
     }
 
     // What follows is called by the steps.
