@@ -184,7 +184,8 @@ impl HoldLog {
 }
 
 impl Bounds {
-    fn add(&mut self, other: Self) {
+    /// Adds what somebody else may be blamed for.
+    pub fn add(&mut self, other: Self) {
         self.least_ns += other.least_ns;
         self.most_ns += other.most_ns;
     }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::hold_log::Bounds;
+
 /// One turn of a thread with the lock, on the program's own clock.
 #[derive(Clone, Debug)]
 pub struct Turn {
@@ -37,13 +39,31 @@ impl Turn {
 
 /// How long each method kept other threads from the lock, in nanoseconds: for
 /// every time a thread wanted the lock, who held it meanwhile.
-pub fn blame(turns: &[Turn]) -> BTreeMap<String, u64> {
-    let mut blame = BTreeMap::new();
-    for blocked in turns {
-        for owner in turns {
-            let from = owner.acquired_ns.max(blocked.wanted_ns);
-            let to = owner.released_ns.min(blocked.acquired_ns);
-            *blame.entry(owner.method.clone()).or_default() += to.saturating_sub(from);
+///
+/// At least from one reading of the clock to the other; at most since the owner before
+/// had released the lock until the next one had it, for a thread can lose its processor
+/// between the lock and the clock.
+pub fn blame(turns: &[Turn]) -> BTreeMap<String, Bounds> {
+    let mut turns: Vec<_> = turns.iter().collect();
+    turns.sort_unstable_by_key(|turn| turn.acquired_ns);
+    let mut blame: BTreeMap<String, Bounds> = BTreeMap::new();
+    for blocked in &turns {
+        let during = |from_ns: u64, until_ns: u64| {
+            let until_ns = until_ns.min(blocked.acquired_ns);
+            until_ns.saturating_sub(from_ns.max(blocked.wanted_ns))
+        };
+        let others = turns.iter().enumerate();
+        for (place, owner) in others.filter(|(_, owner)| owner.acquired_ns < blocked.acquired_ns) {
+            let before_ns = place
+                .checked_sub(1)
+                .map_or(0, |before| turns[before].released_ns);
+            let after = turns.get(place + 1);
+            let until_ns = after.map_or(owner.released_ns, |after| after.acquired_ns);
+            let bounds = Bounds {
+                least_ns: during(owner.acquired_ns, owner.released_ns),
+                most_ns: during(owner.wanted_ns.max(before_ns), until_ns),
+            };
+            blame.entry(owner.method.clone()).or_default().add(bounds);
         }
     }
     blame
@@ -66,10 +86,9 @@ mod tests {
             turn("T2", "second", ["10", "41", "70"]),
             turn("T3", "third", ["20", "72", "90"]),
         ];
-        let expected = [("first", 30 + 20), ("second", 29), ("third", 0)];
-        assert_eq!(
-            blame(&turns),
-            BTreeMap::from(expected.map(|(method, ns)| (method.to_owned(), ns)))
-        );
+        let expected = [("first", (30 + 20, 31 + 21)), ("second", (29, 32))];
+        let expected = expected
+            .map(|(method, (least_ns, most_ns))| (method.to_owned(), Bounds { least_ns, most_ns }));
+        assert_eq!(blame(&turns), BTreeMap::from(expected));
     }
 }
