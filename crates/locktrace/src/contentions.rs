@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use trace_analysis::{ChainIndex, Contention, Entities, Owner, Wait};
+use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, Wait};
 
 use crate::Outcome;
 use crate::cli::{ContentionsArguments, ContentionsFormat, KindArguments};
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
         ContentionsFormat::Jsonl => {
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);
-            let analyzed = input::analyze(&traces, |wait, entities| {
+            let analyzed = input::analyze(&traces, Detail::Contentions, |wait, entities| {
                 if out.get_ref().is_closed() {
                     return Ok(());
                 }
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut out = csv::Writer::from_writer(output::machine());
             let mut chains = ChainCache::new(chain_text);
             out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
-            let analyzed = input::analyze(&traces, |wait, entities| {
+            let analyzed = input::analyze(&traces, Detail::Contentions, |wait, entities| {
                 if out.get_ref().get_ref().is_closed() {
                     return Ok(());
                 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use serde::{Serialize, Serializer};
-use trace_analysis::{EventType, TraceFile};
+use trace_analysis::{Detail, EventType, TraceFile};
 use trace_format::{Chunk, Event, Segment};
 
 use crate::Outcome;
@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> anyhow::Result<Outcome> {
     write_events(&traces[0], arguments.format, &mut out)?;
     out.flush()?;
     // What is missing shows only when the events are put in order.
-    let analyzed = input::analyze(&traces, |_, _| Ok(()))?;
+    let analyzed = input::analyze(&traces, Detail::OwnerCode, |_, _| Ok(()))?;
     Ok(problem::complain(&analyzed.summaries))
 }
 

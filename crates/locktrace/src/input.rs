@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use trace_analysis::{Analysis, Entities, Limits, TraceError, TraceFile, TraceSummary, Wait};
+use trace_analysis::{
+    Analysis, Detail, Entities, Limits, TraceError, TraceFile, TraceSummary, Wait,
+};
 
 /// Shorter files are done before a progress bar could be read.
 const LONG_FILE_BYTES: u64 = 32 << 20;
@@ -22,12 +24,14 @@ pub(crate) struct Analyzed {
     pub(crate) summaries: Vec<TraceSummary>,
 }
 
-/// Analyzes traces, one after the other. Ends with the first error of `on_wait`.
+/// Analyzes traces, one after the other, to find out so much about owners. Ends with the
+/// first error of `on_wait`.
 pub(crate) fn analyze(
     traces: &[TraceFile],
+    detail: Detail,
     mut on_wait: impl FnMut(&Wait, &Entities) -> io::Result<()>,
 ) -> anyhow::Result<Analyzed> {
-    let mut analysis = Analysis::new(Limits::default());
+    let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
     let mut summaries = Vec::new();
     let failure = RefCell::new(None);
     for trace in traces {

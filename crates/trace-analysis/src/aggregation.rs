@@ -5,11 +5,10 @@
 //! tree here: a node is an aggregator, its children are what the selector below
 //! it leads to.
 
-use rustc_hash::FxHashMap;
-
 use crate::aspect::{Aspect, Value};
-use crate::contention::{Owner, UnknownOwner, Wait};
+use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::entity::Entities;
+use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
 
@@ -68,11 +67,11 @@ pub struct Aggregation {
     /// The root comes first.
     nodes: Vec<Node>,
     /// The selectors: from a node and a value to the child.
-    children: FxHashMap<(u32, Value), u32>,
+    children: SeededMap<(u32, Value), u32>,
     methods: MethodTable,
     /// What the contention added last is under each aspect; kept to reuse its memory.
     values: Vec<Value>,
-    /// What tells owners apart, of an [`owner_key`].
+    /// What tells owners apart, of an [`Owner::key`].
     owner_mask: u64,
     /// The wait added last, by owners; kept to reuse its memory.
     parts: Vec<Part>,
@@ -94,8 +93,7 @@ struct Node {
     recent_children: [Option<(Value, u32)>; 2],
 }
 
-/// Contentions of a wait with the same owner, as far as the aspects tell owners
-/// apart.
+/// What owners of a wait had that the aspects do not tell apart.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     key: u64,
@@ -104,8 +102,8 @@ struct Part {
     duration_ns: u64,
 }
 
-/// A contention is added to one of the last parts, up to this many back. If its owner is not among
-/// them it makes another one, perhaps with an owner that an earlier part has.
+/// What an owner had is added to one of the last parts, up to this many back. If its key is not among
+/// them it makes another one, perhaps with a key that an earlier part has.
 const RECENT_PARTS: usize = 8;
 
 /// One value of an aspect in the result.
@@ -180,7 +178,7 @@ impl Aggregation {
             owner_mask: owner_mask(&aspects),
             aspects,
             nodes: vec![Node::default()],
-            children: FxHashMap::default(),
+            children: SeededMap::default(),
             methods: MethodTable::new(libraries),
             values: Vec::new(),
             parts: Vec::new(),
@@ -188,6 +186,15 @@ impl Aggregation {
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
+        }
+    }
+
+    /// Returns how much an analysis has to find out for this aggregation.
+    pub fn detail(&self) -> Detail {
+        if self.aspects.contains(&Aspect::OwnerThread) {
+            Detail::Owners
+        } else {
+            Detail::OwnerCode
         }
     }
 
@@ -217,7 +224,7 @@ impl Aggregation {
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
         let common = self.aspects.iter().position(of_owner);
         let common = common.unwrap_or(self.aspects.len());
-        let contentions = wait.contentions.len() as u64;
+        let contentions = wait.blame.iter().map(|blame| blame.contentions).sum();
         let mut parent = 0;
         self.nodes[0].add(wait.id, contentions, wait.duration_ns);
         for &value in &self.values[..common] {
@@ -244,22 +251,21 @@ impl Aggregation {
         }
     }
 
-    /// Divides a wait into parts. Many contentions have few owners: those who wait
-    /// together for a lock take turns.
+    /// Divides a wait into parts.
     fn divide(&mut self, wait: &Wait, mask: u64) {
         self.parts.clear();
-        for contention in &wait.contentions {
-            let key = owner_key(contention.owner, mask);
+        for blame in &wait.blame {
+            let key = blame.owner.key(mask);
             let mut recent = self.parts.iter_mut().rev().take(RECENT_PARTS);
             if let Some(part) = recent.find(|part| part.key == key) {
-                part.contentions += 1;
-                add_saturating(&mut part.duration_ns, contention.duration_ns);
+                part.contentions += blame.contentions;
+                add_saturating(&mut part.duration_ns, blame.duration_ns);
             } else {
                 self.parts.push(Part {
                     key,
-                    owner: contention.owner,
-                    contentions: 1,
-                    duration_ns: contention.duration_ns,
+                    owner: blame.owner,
+                    contentions: blame.contentions,
+                    duration_ns: blame.duration_ns,
                 });
             }
         }
@@ -278,7 +284,7 @@ impl Aggregation {
 
     /// Returns the result, without the rows that `selection` leaves out.
     pub fn rows(&self, selection: Selection, entities: &Entities) -> Rows {
-        let mut children: FxHashMap<u32, Vec<(Value, u32)>> = FxHashMap::default();
+        let mut children: SeededMap<u32, Vec<(Value, u32)>> = SeededMap::default();
         for (&(parent, value), &child) in &self.children {
             children.entry(parent).or_default().push((value, child));
         }
@@ -290,7 +296,7 @@ impl Aggregation {
         &self,
         parent: u32,
         aspects: &[Aspect],
-        children: &FxHashMap<u32, Vec<(Value, u32)>>,
+        children: &SeededMap<u32, Vec<(Value, u32)>>,
         selection: Selection,
         entities: &Entities,
         overloads: &Overloads<'_>,
@@ -358,7 +364,7 @@ impl Aggregation {
     }
 }
 
-/// What `aspects` look at of the owners' keys.
+/// What `aspects` look at of an [`Owner::key`].
 fn owner_mask(aspects: &[Aspect]) -> u64 {
     let masks = aspects.iter().map(|aspect| match aspect {
         Aspect::OwnerThread => u64::MAX << 32,
@@ -368,20 +374,10 @@ fn owner_mask(aspects: &[Aspect]) -> u64 {
     masks.fold(0, |all, mask| all | mask)
 }
 
-/// A number for each owner that differs under a mask of [`owner_mask`]; the last
-/// numbers are for free locks and the unknown ones.
-fn owner_key(owner: Owner, mask: u64) -> u64 {
-    match owner {
-        Owner::Thread { thread, chain } => (u64::from(thread.0) << 32 | u64::from(chain.0)) & mask,
-        Owner::Free => u64::MAX,
-        Owner::Unknown(reason) => u64::MAX - 1 - reason as u64,
-    }
-}
-
 /// The child of `parent` for `value`, made if there is none yet.
 fn child(
     nodes: &mut Vec<Node>,
-    children: &mut FxHashMap<(u32, Value), u32>,
+    children: &mut SeededMap<(u32, Value), u32>,
     parent: u32,
     value: Value,
 ) -> u32 {
@@ -403,7 +399,7 @@ fn child(
 
 /// Gives those of one label its long form.
 fn tell_apart(rows: &mut [Row], entities: &Entities, overloads: &Overloads<'_>) {
-    let mut uses: FxHashMap<String, u32> = FxHashMap::default();
+    let mut uses: SeededMap<String, u32> = SeededMap::default();
     for row in rows.iter() {
         *uses.entry(row.label.clone()).or_default() += 1;
     }

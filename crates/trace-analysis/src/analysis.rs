@@ -2,7 +2,7 @@
 
 use trace_format::{Capabilities, Event, LockId, LostNumbers, ThreadId};
 
-use crate::contention::Wait;
+use crate::contention::{Detail, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::Entities;
 use crate::forward_refs::{ForwardSource, Lookahead};
@@ -25,8 +25,8 @@ pub struct Limits {
 const PARK_EVENT_SIZE: usize = 3;
 
 impl Default for Limits {
-    /// Four million events, which take 160 MB, and at most four times as much if
-    /// they are of many locks.
+    /// Four million events, which take 160 MB, and at most three times as much if
+    /// they are of many locks: an eighth as many may have some.
     fn default() -> Self {
         Self {
             max_pending_events: 4_000_000,
@@ -38,6 +38,7 @@ impl Default for Limits {
 #[derive(Debug, Default)]
 pub struct Analysis {
     limits: Limits,
+    detail: Detail,
     entities: Entities,
     /// How many traces have begun.
     traces: u32,
@@ -51,6 +52,12 @@ impl Analysis {
             limits,
             ..Self::default()
         }
+    }
+
+    /// Finds out only so much about who made threads wait.
+    #[must_use]
+    pub fn with_detail(self, detail: Detail) -> Self {
+        Self { detail, ..self }
     }
 
     /// Returns what the waits found so far refer to.
@@ -95,7 +102,7 @@ impl Analysis {
             park_domains: metadata.park_domains,
             resolver: Resolver::new(metadata),
             rearranger: Rearranger::new(0, self.limits.max_pending_events),
-            dispatcher: LockDispatcher::new(trace, has_holds),
+            dispatcher: LockDispatcher::new(trace, has_holds, self.detail),
             parks: Parks::new(self.limits.max_pending_events / PARK_EVENT_SIZE),
             counters: Counters::default(),
             last_events: LastEvents::default(),
@@ -234,9 +241,11 @@ impl TraceAnalysis<'_> {
     }
 
     fn park(&mut self, event: Numbered, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+        let detail = self.analysis.detail;
         let (entities, next_wait_id) = self.analysis.parts();
         let mut sink = Sink {
             entities,
+            detail,
             counters: &mut self.counters,
             wait: &mut self.wait,
             on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
@@ -263,6 +272,7 @@ impl TraceAnalysis<'_> {
                 replay.step(lock, step, counters, on_wait);
             });
         let end = self.last_events.finish(self.resolver.threads());
+        let detail = self.analysis.detail;
         let (entities, next_wait_id) = self.analysis.parts();
         let mut on_wait = |wait: &mut Wait, counters: &mut Counters| {
             pass_on(wait, next_wait_id, entities, counters, on_wait);
@@ -271,6 +281,7 @@ impl TraceAnalysis<'_> {
             .finish(&end, &mut self.wait, &mut self.counters, &mut on_wait);
         let mut sink = Sink {
             entities,
+            detail,
             counters: &mut self.counters,
             wait: &mut self.wait,
             on_wait: &mut on_wait,
@@ -291,7 +302,7 @@ fn pass_on(
 ) {
     wait.id = *next_wait_id;
     *next_wait_id += 1;
-    let blamed_ns: u64 = wait.contentions.iter().map(|c| c.duration_ns).sum();
+    let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
     if blamed_ns != wait.duration_ns {
         counters.add(Counter::UnbalancedWaits, 1);
     }

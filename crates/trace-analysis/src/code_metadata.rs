@@ -17,11 +17,11 @@
 
 use std::hash::Hash;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId};
 
 use crate::counter::{Counter, Counters};
 use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
+use crate::hash::{SeededMap, SeededSet};
 use crate::id_set::IdSet;
 use crate::library;
 use crate::park::Synchronizer;
@@ -32,11 +32,11 @@ pub(crate) struct CodeMetadata {
     classes: Identifiers<ClassId, ClassRecord, ClassIndex>,
     methods: Identifiers<MethodId, MethodRecord, MethodIndex>,
     chains: Identifiers<ChainId, ChainRecord, ChainIndex>,
-    super_classes: FxHashMap<ClassId, ClassId>,
-    synchronizers: FxHashMap<ClassId, Synchronizer>,
+    super_classes: SeededMap<ClassId, ClassId>,
+    synchronizers: SeededMap<ClassId, Synchronizer>,
     /// The classes of those loaders that exist at the place in the file that a
     /// pass has come to. Their addresses can be used again.
-    loaders: FxHashMap<LoaderId, FxHashSet<ClassId>>,
+    loaders: SeededMap<LoaderId, SeededSet<ClassId>>,
     /// The chains that the first pass has tried to settle.
     tried: IdSet<ChainId>,
     counters: Counters,
@@ -46,8 +46,8 @@ pub(crate) struct CodeMetadata {
 #[derive(Debug)]
 struct Identifiers<Id, Record, Index> {
     /// Described, and not referred to yet.
-    described: FxHashMap<Id, Record>,
-    resolved: FxHashMap<Id, Index>,
+    described: SeededMap<Id, Record>,
+    resolved: SeededMap<Id, Index>,
     /// Ended: in neither of the others.
     retired: IdSet<Id>,
 }
@@ -75,8 +75,8 @@ struct ChainRecord {
 impl<Id, Record, Index> Default for Identifiers<Id, Record, Index> {
     fn default() -> Self {
         Self {
-            described: FxHashMap::default(),
-            resolved: FxHashMap::default(),
+            described: SeededMap::default(),
+            resolved: SeededMap::default(),
             retired: IdSet::default(),
         }
     }
@@ -159,7 +159,10 @@ impl CodeMetadata {
         match event {
             Event::ChainRetired(retired) => self.settle_chain(retired.chain, entities),
             Event::LoaderUnload(unload) => {
-                for class in self.loaders.remove(&unload.loader).unwrap_or_default() {
+                let classes = self.loaders.remove(&unload.loader).unwrap_or_default();
+                let mut classes: Vec<_> = classes.into_iter().collect();
+                classes.sort_unstable();
+                for class in classes {
                     self.class(class, entities);
                 }
             }

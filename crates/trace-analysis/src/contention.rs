@@ -56,7 +56,8 @@ impl WaitKind {
 /// first park of one logical acquisition to the end of the last; of a wait that had
 /// not [`ended`](Self::ended), to the end of the trace.
 ///
-/// The durations of its contentions add up to its duration, to the nanosecond.
+/// The durations in [`blame`](Self::blame) add up to its duration, to the nanosecond, and
+/// so do those of its contentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// Number of the wait, unique within one analysis; counts from 0.
@@ -90,7 +91,10 @@ pub struct Wait {
     /// How often a thread that did not wait acquired the lock during the wait, and
     /// released it again: as far as the events show.
     pub barging_holds: u64,
-    /// Who made the thread wait, in order and without gaps; at least one.
+    /// Who made the thread wait, each owner once, in no order; at least one.
+    pub blame: Vec<Blame>,
+    /// The parts of the wait, in order and without gaps; at least one. Empty unless the
+    /// analysis finds [`Detail::Contentions`].
     pub contentions: Vec<Contention>,
 }
 
@@ -111,9 +115,36 @@ impl Wait {
             ended: true,
             holder: None,
             barging_holds: 0,
+            blame: Vec::new(),
             contentions: Vec::new(),
         }
     }
+}
+
+/// How much the analysis finds out about who made threads wait. What is not asked for costs
+/// nothing: a wait can have as many contentions as the lock had owners meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// What each call chain had of a wait, whichever threads were the owners: the thread of
+    /// an owner is one of them. Of a lock that guards the initialization of a class, as
+    /// [`Owners`](Self::Owners).
+    OwnerCode,
+    /// What each owner had of a wait: a thread with a call chain.
+    Owners,
+    /// The single contentions, too.
+    #[default]
+    Contentions,
+}
+
+/// What one owner had of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blame {
+    /// Who held the lock; of a wait that is no contention: who ended it.
+    pub owner: Owner,
+    /// How long, in nanoseconds.
+    pub duration_ns: u64,
+    /// How many contentions that were.
+    pub contentions: u64,
 }
 
 /// The part of a wait that one owner is to blame for.
@@ -149,6 +180,21 @@ impl Owner {
         match self {
             Owner::Thread { thread, chain } => Some((thread, chain)),
             Owner::Free | Owner::Unknown(_) => None,
+        }
+    }
+}
+
+impl Owner {
+    /// A number for each owner that differs in the bits of `mask`: the thread's are above
+    /// the chain's. The last numbers are for free locks and the unknown ones.
+    #[inline]
+    pub(crate) fn key(self, mask: u64) -> u64 {
+        match self {
+            Owner::Thread { thread, chain } => {
+                (u64::from(thread.0) << 32 | u64::from(chain.0)) & mask
+            }
+            Owner::Free => u64::MAX,
+            Owner::Unknown(reason) => u64::MAX - 1 - reason as u64,
         }
     }
 }

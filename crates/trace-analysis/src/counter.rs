@@ -82,6 +82,8 @@ counters! {
         "threads without a description";
     ForwardRefsUnresolved, "forward_refs_unresolved", Normal:
         "exits whose call chain was still to come when the trace ended";
+    ForwardRefsForgotten, "forward_refs_forgotten", Loss:
+        "call chains that came later than their exits and were forgotten for want of memory";
     OpenWaits, "open_waits", Normal:
         "waits that had not ended when the trace ended";
     OpenWaitsNs, "open_waits_ns", Normal:

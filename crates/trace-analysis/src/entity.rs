@@ -8,8 +8,10 @@
 use std::hash::Hash;
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::FxBuildHasher;
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::contention::Detail;
+use crate::hash::Seed;
 
 /// A class in [`Entities`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +26,7 @@ pub struct MethodIndex(pub(crate) u32);
 pub struct ChainIndex(pub(crate) u32);
 
 /// A thread in [`Entities`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadIndex(pub(crate) u32);
 
 /// A lock object in [`Entities`].
@@ -168,14 +170,14 @@ impl Class {
 }
 
 /// A set whose members keep the index of their insertion.
-type Interned<T> = IndexSet<T, FxBuildHasher>;
+type Interned<T> = IndexSet<T, Seed>;
 
 /// All entities of the traces analyzed. Grows with the number of distinct
 /// entities, not with the number of events.
 #[derive(Clone, Debug)]
 pub struct Entities {
     /// By name. Classes of one name are one entity, whichever loader defined them.
-    classes: IndexMap<Box<str>, Class, FxBuildHasher>,
+    classes: IndexMap<Box<str>, Class, Seed>,
     methods: Interned<Method>,
     chains: Interned<Chain>,
     threads: Interned<Thread>,
@@ -353,6 +355,15 @@ impl Entities {
                 ..
             } if self.class_name(class) != "java.lang.Class" => Some(mirrored),
             _ => None,
+        }
+    }
+
+    /// What has to be found out about the owners of a lock where `wanted` is asked for: of
+    /// one that guards the initialization of a class, the thread stands for the code.
+    pub(crate) fn detail_of(&self, lock: LockIndex, wanted: Detail) -> Detail {
+        match self.initialized_class(lock) {
+            Some(_) => wanted.max(Detail::Owners),
+            None => wanted,
         }
     }
 

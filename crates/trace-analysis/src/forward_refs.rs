@@ -9,13 +9,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::mem;
 
-use rustc_hash::FxHashMap;
 use trace_format::{
     ChainId, ChainRef, Chunk, ContendedExit, Event, EventsChunk, ForwardRef, ForwardResolved,
 };
 
+use crate::hash::SeededMap;
 use crate::trace_file::{FileReader, TraceError, TraceFile};
 
 /// Where the chains behind forward references are found.
@@ -34,6 +33,14 @@ impl ForwardSource {
             Self::File(ahead) => ahead.chain(forward_ref),
         }
     }
+
+    /// How many references that were resolved had to be forgotten for want of memory.
+    pub(crate) fn forgotten(&self) -> u64 {
+        match self {
+            Self::Collected(_) => 0,
+            Self::File(ahead) => ahead.forgotten,
+        }
+    }
 }
 
 /// The chains behind forward references.
@@ -42,8 +49,12 @@ impl ForwardSource {
 /// for each.
 #[derive(Debug, Default)]
 pub(crate) struct ForwardRefs {
-    pages: FxHashMap<u64, Page>,
+    pages: SeededMap<u64, Page>,
 }
+
+/// How many pages to keep at most: more are of no tracer, which numbers its references
+/// one after the other and resolves nearly all of them soon.
+const MAX_PAGES: usize = 1 << 18;
 
 /// The chains of consecutive references; none for those not known.
 type Page = [ChainId; PAGE as usize];
@@ -54,6 +65,11 @@ impl ForwardRefs {
     pub(crate) fn insert(&mut self, forward_ref: ForwardRef, chain: ChainId) {
         let page = self.pages.entry(forward_ref.0 / PAGE).or_default();
         page[(forward_ref.0 % PAGE) as usize] = chain;
+    }
+
+    /// No page can be added any more.
+    fn is_full(&self) -> bool {
+        self.pages.len() >= MAX_PAGES
     }
 
     fn remove(&mut self, forward_ref: ForwardRef) {
@@ -84,12 +100,16 @@ pub(crate) struct Lookahead {
     position: u64,
     /// Chunks of events read.
     read: u64,
+    /// There are no more.
+    at_end: bool,
     /// What is known of the last chunks read.
     recent: ForwardRefs,
     /// The references that each of the last chunks read resolves.
     resolved: VecDeque<Vec<ForwardRef>>,
     /// What is resolved further behind its exit than the window, once that is known.
     late: Option<ForwardRefs>,
+    /// How many references that were resolved had to be forgotten for want of memory.
+    forgotten: u64,
     failure: Option<TraceError>,
 }
 
@@ -111,9 +131,11 @@ impl Lookahead {
             reader: None,
             position: 0,
             read: 0,
+            at_end: false,
             recent: ForwardRefs::default(),
             resolved: VecDeque::new(),
             late: None,
+            forgotten: 0,
             failure: None,
         }
     }
@@ -129,7 +151,8 @@ impl Lookahead {
             if let Some(chain) = self.recent.chain(forward_ref) {
                 return Some(chain);
             }
-            if self.read >= self.position + WINDOW || !self.succeeds(Self::read_chunk) {
+            let is_far_enough = self.at_end || self.read >= self.position + WINDOW;
+            if is_far_enough || !self.succeeds(Self::read_chunk) {
                 break;
             }
         }
@@ -172,6 +195,10 @@ impl Lookahead {
             };
             for event in events_of(&events) {
                 if let Event::ForwardResolved(ForwardResolved { forward_ref, chain }) = event {
+                    if self.recent.is_full() {
+                        self.forgotten += 1;
+                        continue;
+                    }
                     self.recent.insert(forward_ref, chain);
                     freed.push(forward_ref);
                 }
@@ -180,6 +207,7 @@ impl Lookahead {
             self.read += 1;
             return Ok(true);
         }
+        self.at_end = true;
         Ok(false)
     }
 
@@ -195,7 +223,8 @@ impl Lookahead {
                 survey.chunk += 1;
             }
         }
-        self.late = Some(mem::take(&mut survey.late));
+        self.forgotten += survey.forgotten;
+        self.late = Some(survey.late);
         Ok(true)
     }
 }
@@ -209,11 +238,17 @@ fn events_of<'a>(chunk: &EventsChunk<'a>) -> impl Iterator<Item = Event<'a>> {
 #[derive(Debug, Default)]
 struct Survey {
     /// Number of the chunk with the first exit that refers to it.
-    awaited: FxHashMap<ForwardRef, u64>,
+    awaited: SeededMap<ForwardRef, u64>,
     /// Number of the chunk of the events.
     chunk: u64,
     late: ForwardRefs,
+    /// How many there was no room for.
+    forgotten: u64,
 }
+
+/// How many references may be awaited at once. Of a tracer that is one for each monitor
+/// that a thread has while it waits. A resolution of any other counts as late.
+const MAX_AWAITED: usize = 1 << 19;
 
 impl Survey {
     /// Keeps what is resolved far behind the first exit that refers to it, or before
@@ -223,12 +258,17 @@ impl Survey {
             Event::ContendedExit(ContendedExit {
                 chain: ChainRef::Forward(forward_ref),
                 ..
-            }) => {
+            }) if self.awaited.len() < MAX_AWAITED => {
                 self.awaited.entry(forward_ref).or_insert(self.chunk);
             }
             Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
                 let exit = self.awaited.remove(&forward_ref);
-                if exit.is_none_or(|exit| self.chunk - exit >= WINDOW) {
+                if exit.is_some_and(|exit| self.chunk - exit < WINDOW) {
+                    return;
+                }
+                if self.late.is_full() {
+                    self.forgotten += 1;
+                } else {
                     self.late.insert(forward_ref, chain);
                 }
             }

@@ -2,13 +2,13 @@
 
 use std::marker::PhantomData;
 
-use rustc_hash::FxHashMap;
+use crate::hash::SeededMap;
 
 /// A set of serial numbers: a bit for each, where many are near each other.
 #[derive(Clone, Debug)]
 pub(crate) struct IdSet<Id> {
     /// By the number of the page.
-    pages: FxHashMap<u64, u64>,
+    pages: SeededMap<u64, u64>,
     len: u64,
     of: PhantomData<Id>,
 }
@@ -16,7 +16,7 @@ pub(crate) struct IdSet<Id> {
 impl<Id> Default for IdSet<Id> {
     fn default() -> Self {
         Self {
-            pages: FxHashMap::default(),
+            pages: SeededMap::default(),
             len: 0,
             of: PhantomData,
         }

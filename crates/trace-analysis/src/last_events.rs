@@ -1,9 +1,9 @@
 //! When threads were last heard of.
 
-use rustc_hash::FxHashMap;
 use trace_format::ThreadId;
 
 use crate::entity::ThreadIndex;
+use crate::hash::SeededMap;
 
 /// The times of the last events, in nanoseconds since the trace's start.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct LastEvents {
     /// The thread of the last event: events come by the buffer.
     current: ThreadId,
     current_ns: u64,
-    others: FxHashMap<ThreadId, u64>,
+    others: SeededMap<ThreadId, u64>,
     /// Of all threads, and of what else says that the trace went on.
     end_ns: u64,
 }
@@ -58,7 +58,7 @@ impl LastEvents {
 pub(crate) struct TraceEnd {
     /// When, as far as known.
     pub(crate) time_ns: u64,
-    last_ns: FxHashMap<ThreadIndex, u64>,
+    last_ns: SeededMap<ThreadIndex, u64>,
 }
 
 impl TraceEnd {

@@ -45,9 +45,11 @@ mod contention;
 mod counter;
 mod entity;
 mod forward_refs;
+mod hash;
 mod id_set;
 mod label;
 mod last_events;
+mod ledger;
 mod library;
 mod lock_analyzer;
 mod lock_dispatcher;
@@ -55,6 +57,7 @@ mod metadata;
 mod method_table;
 mod overloads;
 mod park;
+mod parts;
 mod placeholder;
 mod rearranger;
 mod signature;
@@ -64,12 +67,13 @@ mod still_blocked;
 mod tally;
 mod timeline;
 mod trace_file;
+mod waiters;
 mod worker_loop;
 
 pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
 pub use analysis::{Analysis, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect, Value};
-pub use contention::{Contention, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+pub use contention::{Blame, Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,

@@ -27,12 +27,13 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::Holds;
-use crate::timeline::{self, Start, Timeline};
+use crate::timeline::{self, Access, Start, Timeline, View};
+use crate::waiters::{Ticket, Waiters};
 
 #[derive(Clone, Copy, Debug)]
 struct Interval {
@@ -44,8 +45,6 @@ struct Interval {
     /// events may tell who held the lock at its end, but not since when.
     owner_for_earlier: Owner,
     is_gap: bool,
-    /// How often a thread acquires the lock from its end on that did not wait for it.
-    barging_holds: u16,
     /// The owner has the lock beyond its end.
     goes_on: bool,
 }
@@ -57,7 +56,6 @@ impl Interval {
             owner,
             owner_for_earlier,
             is_gap: false,
-            barging_holds: 0,
             goes_on: false,
         }
     }
@@ -72,12 +70,18 @@ impl Interval {
 }
 
 impl timeline::Interval for Interval {
+    const HAS_OWN: bool = false;
+
     fn end_ns(&self) -> u64 {
         self.end_ns
     }
 
     fn is_gap(&self) -> bool {
         self.is_gap
+    }
+
+    fn owner(&self, _access: Access) -> Owner {
+        self.owner_for_earlier
     }
 
     fn goes_on(&self) -> bool {
@@ -95,11 +99,19 @@ pub(crate) struct LockAnalyzer {
     lock: LockIndex,
     /// Exits say for how long the lock was held.
     has_holds: bool,
+    /// What is asked for about owners.
+    detail: Detail,
     owner_state: OwnerState,
     /// The thread that has the lock, if one was seen to have it and not to release it.
     holder: Option<ThreadIndex>,
-    /// The threads that wait, in the order of their enter events.
-    waiters: Vec<Waiter>,
+    /// Made when the first thread waits: for many locks none ever does.
+    contended: Option<Box<Contended>>,
+}
+
+/// What is known because of the threads that wait.
+#[derive(Debug, Default)]
+struct Contended {
+    waiters: Waiters<Waiter>,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
 }
@@ -126,14 +138,14 @@ struct Waiter {
 }
 
 impl LockAnalyzer {
-    pub(crate) fn new(lock: LockIndex, has_holds: bool) -> Self {
+    pub(crate) fn new(lock: LockIndex, has_holds: bool, detail: Detail) -> Self {
         Self {
             lock,
             has_holds,
+            detail,
             owner_state: OwnerState::Unseen,
             holder: None,
-            waiters: Vec::new(),
-            timeline: Timeline::default(),
+            contended: None,
         }
     }
 
@@ -147,12 +159,14 @@ impl LockAnalyzer {
         counters: &mut Counters,
     ) {
         self.abandon_wait(thread, counters);
-        self.waiters.push(Waiter {
+        let contended = self.contended.get_or_insert_default();
+        let waiter = Waiter {
             thread,
             chain,
-            start: self.timeline.start_wait(time_ns),
+            start: contended.timeline.start_wait(time_ns),
             after_wait,
-        });
+        };
+        contended.waiters.push(thread, time_ns, waiter);
     }
 
     /// A thread that begins to wait saw the owner, if it could.
@@ -238,21 +252,27 @@ impl LockAnalyzer {
             (false, false) => (self.owner_before_acquisition(), self.nobody()),
         };
         let interval = Interval {
-            barging_holds,
             goes_on,
             ..Interval::new(acquired_ns, before, owner_for_earlier)
         };
-        let mut waiters = self.waiters.iter();
-        if waiters.any(|waiter| waiter.start.time_ns <= acquired_ns) {
-            counters.add(Counter::BargingHolds, barging_holds.into());
+        if let Some(contended) = &mut self.contended
+            && let Some(first_ns) = contended.waiters.earliest_ns(|_| true)
+        {
+            let holds = u64::from(barging_holds);
+            contended.timeline.note_barging(acquired_ns, holds);
+            if first_ns <= acquired_ns {
+                counters.add(Counter::BargingHolds, holds);
+            }
         }
         self.end_interval(interval, counters);
     }
 
     /// A thread waits that has seen the last boundary.
     fn somebody_waited_before(&self) -> bool {
-        let first = self.waiters.first();
-        first.is_some_and(|waiter| waiter.start.position < self.timeline.end())
+        self.contended.as_ref().is_some_and(|contended| {
+            let first = contended.waiters.first();
+            first.is_some_and(|waiter| waiter.start.position < contended.timeline.end())
+        })
     }
 
     /// Who had the lock between the last boundary and the acquisition that follows, for
@@ -275,7 +295,9 @@ impl LockAnalyzer {
 
     /// That many events of the lock are lost, it is not known whose.
     pub(crate) fn gap(&mut self, numbers: u64, counters: &mut Counters) {
-        self.timeline.lose(numbers);
+        if let Some(contended) = &mut self.contended {
+            contended.timeline.lose(numbers);
+        }
         self.lose_owner(true, counters);
     }
 
@@ -288,11 +310,14 @@ impl LockAnalyzer {
     }
 
     /// The waits that have not ended.
-    pub(crate) fn open_waits(&self) -> impl Iterator<Item = OpenWait<'_>> {
-        let waiters = self.waiters.iter();
-        waiters.map(|waiter| OpenWait {
-            analyzer: self,
-            waiter,
+    pub(crate) fn open_waits(&self) -> impl Iterator<Item = OpenWait> {
+        let contended = self.contended.iter();
+        let waiters = contended.flat_map(|contended| contended.waiters.iter());
+        waiters.map(|(ticket, waiter)| OpenWait {
+            start_ns: waiter.start.time_ns,
+            thread: waiter.thread,
+            lock: self.lock,
+            ticket,
         })
     }
 
@@ -314,8 +339,9 @@ impl LockAnalyzer {
 
     /// Describes a wait that ended, as far as known, when the thread acquired the lock.
     /// `last` is the interval that ends then.
-    fn describe_wait(&self, waiter: &Waiter, last: Interval, wait: &mut Wait) {
-        let saw_boundary = waiter.start.position < self.timeline.end();
+    fn describe_wait(&mut self, waiter: &Waiter, last: Interval, wait: &mut Wait) {
+        let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
+        let saw_boundary = timeline.is_some_and(|known| waiter.start.position < known.end());
         let rest = if saw_boundary {
             last.owner_for_earlier
         } else {
@@ -327,7 +353,7 @@ impl LockAnalyzer {
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
-    fn describe_until(&self, waiter: &Waiter, end_ns: u64, rest: Owner, wait: &mut Wait) {
+    fn describe_until(&mut self, waiter: &Waiter, end_ns: u64, rest: Owner, wait: &mut Wait) {
         let start_ns = waiter.start.time_ns;
         let end_ns = end_ns.max(start_ns);
         wait.mechanism = Mechanism::Monitor;
@@ -340,18 +366,23 @@ impl LockAnalyzer {
         wait.duration_ns = end_ns - start_ns;
 
         let began = waiter.start.position;
-        let seen = self.timeline.seen_from(began);
-        let during = seen.filter(|(_, seen)| seen.end_ns >= start_ns);
-        wait.barging_holds = during.map(|(_, seen)| u64::from(seen.barging_holds)).sum();
-        let owner_of = |position, interval: &Interval| {
-            if position == began {
-                interval.owner
-            } else {
-                interval.owner_for_earlier
-            }
+        let view = View {
+            start: waiter.start,
+            end_ns,
+            access: Access::Exclusive,
+            own: None,
+            owner_of: |position, interval: &Interval| {
+                if position == began {
+                    interval.owner
+                } else {
+                    interval.owner_for_earlier
+                }
+            },
+            rest,
         };
-        self.timeline
-            .split(waiter.start, end_ns, owner_of, rest, &mut wait.contentions);
+        let timeline = &mut self.contended.get_or_insert_default().timeline;
+        wait.barging_holds = timeline.barging_holds(waiter.start, None);
+        timeline.describe(&view, u64::MAX, self.detail, wait);
     }
 
     /// What stands for an owner between the last boundary and an acquisition.
@@ -365,8 +396,11 @@ impl LockAnalyzer {
     }
 
     fn end_interval(&mut self, interval: Interval, counters: &mut Counters) {
-        if !self.waiters.is_empty() {
-            counters.add(Counter::IntervalsCollapsed, self.timeline.push(interval));
+        if let Some(contended) = &mut self.contended
+            && !contended.waiters.is_empty()
+        {
+            let collapsed = contended.timeline.push(interval);
+            counters.add(Counter::IntervalsCollapsed, collapsed);
         }
     }
 
@@ -379,48 +413,40 @@ impl LockAnalyzer {
     }
 
     fn remove_waiter(&mut self, thread: ThreadIndex) -> Option<Waiter> {
-        let position = self
-            .waiters
-            .iter()
-            .position(|waiter| waiter.thread == thread)?;
-        Some(self.waiters.remove(position))
+        let waiters = &mut self.contended.as_mut()?.waiters;
+        let ticket = waiters.find(thread)?;
+        waiters.end(thread);
+        waiters.remove(ticket)
     }
 
     /// Forgets what no waiting thread has seen.
     fn forget_unseen(&mut self) {
-        let oldest = self.waiters.first().map(|waiter| waiter.start.position);
-        self.timeline
-            .forget_before(oldest.unwrap_or(self.timeline.end()));
-    }
-}
-
-/// A wait that has not ended.
-pub(crate) struct OpenWait<'a> {
-    analyzer: &'a LockAnalyzer,
-    waiter: &'a Waiter,
-}
-
-impl OpenWait<'_> {
-    /// Begin and thread.
-    pub(crate) fn order(&self) -> (u64, u32) {
-        (self.waiter.start.time_ns, self.waiter.thread.0)
+        if let Some(Contended { waiters, timeline }) = self.contended.as_deref_mut() {
+            let oldest = waiters.first().map(|waiter| waiter.start.position);
+            timeline.forget_before(oldest.unwrap_or(timeline.end()));
+        }
     }
 
-    /// Fills in `wait`, all but its number; `false` if the wait may be over.
-    pub(crate) fn describe(
-        &self,
+    /// Fills in `wait`, which has not ended, all but its number; `false` if the wait may be
+    /// over.
+    pub(crate) fn describe_open(
+        &mut self,
+        open: &OpenWait,
         end: &TraceEnd,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
-        let Self { analyzer, waiter } = self;
+        let contended = self.contended.get_or_insert_default();
+        let Some(&waiter) = contended.waiters.get(open.ticket) else {
+            return false;
+        };
         if end.went_on(waiter.thread, waiter.start.time_ns) {
             counters.add(Counter::WaitsWithoutEntered, 1);
             return false;
         }
         counters.add(Counter::OpenWaits, 1);
-        if analyzer.timeline.loses_since(waiter.start) {
-            let known_ns = analyzer.timeline.known_until_ns(waiter.start);
+        if contended.timeline.loses_since(waiter.start) {
+            let known_ns = contended.timeline.known_until_ns(waiter.start);
             counters.add(
                 Counter::OpenWaitsNs,
                 known_ns.saturating_sub(waiter.start.time_ns),
@@ -428,11 +454,21 @@ impl OpenWait<'_> {
             return false;
         }
         wait.safepoint_ns = 0;
-        let rest = analyzer.holder(waiter.thread);
+        let rest = self.holder(waiter.thread);
         wait.ended = false;
         wait.holder = rest.thread();
-        analyzer.describe_until(waiter, end.time_ns, rest, wait);
+        self.describe_until(&waiter, end.time_ns, rest, wait);
         counters.add(Counter::OpenWaitsNs, wait.duration_ns);
         true
     }
+}
+
+/// A wait that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct OpenWait {
+    // In the order in which they began.
+    start_ns: u64,
+    thread: ThreadIndex,
+    lock: LockIndex,
+    ticket: Ticket,
 }

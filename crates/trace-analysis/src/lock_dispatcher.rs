@@ -1,13 +1,13 @@
 //! The intrinsic lock dispatcher (paper, section 4.1): one analyzer per lock.
 
-use rustc_hash::FxHashMap;
 use trace_format::{Hold, LockId};
 
-use crate::contention::Wait;
+use crate::contention::{Detail, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, ThreadIndex};
+use crate::hash::SeededMap;
 use crate::last_events::TraceEnd;
-use crate::lock_analyzer::{LockAnalyzer, OpenWait};
+use crate::lock_analyzer::LockAnalyzer;
 use crate::rearranger::{Ordered, Step};
 
 /// An event of an intrinsic lock, its references resolved.
@@ -142,15 +142,18 @@ pub(crate) struct LockDispatcher {
     trace: u32,
     /// Exits say for how long the lock was held.
     has_holds: bool,
-    analyzers: FxHashMap<LockId, LockAnalyzer>,
+    /// What is asked for about owners.
+    detail: Detail,
+    analyzers: SeededMap<LockId, LockAnalyzer>,
 }
 
 impl LockDispatcher {
-    pub(crate) fn new(trace: u32, has_holds: bool) -> Self {
+    pub(crate) fn new(trace: u32, has_holds: bool, detail: Detail) -> Self {
         Self {
             trace,
             has_holds,
-            analyzers: FxHashMap::default(),
+            detail,
+            analyzers: SeededMap::default(),
         }
     }
 
@@ -174,7 +177,8 @@ impl LockDispatcher {
         };
         match event {
             LockEvent::Description { lock: described } => {
-                let analyzer = LockAnalyzer::new(described, self.has_holds);
+                let detail = entities.detail_of(described, self.detail);
+                let analyzer = LockAnalyzer::new(described, self.has_holds, detail);
                 self.analyzers.insert(lock, analyzer);
             }
             LockEvent::Enter {
@@ -223,17 +227,23 @@ impl LockDispatcher {
     /// Passes the waits that have not ended to `on_wait`, all but their numbers, in
     /// the order in which they began.
     pub(crate) fn finish(
-        self,
+        mut self,
         end: &TraceEnd,
         wait: &mut Wait,
         counters: &mut Counters,
         mut on_wait: impl FnMut(&mut Wait, &mut Counters),
     ) {
-        let analyzers = self.analyzers.values();
-        let mut open: Vec<_> = analyzers.flat_map(LockAnalyzer::open_waits).collect();
-        open.sort_unstable_by_key(OpenWait::order);
-        for open_wait in open {
-            if open_wait.describe(end, wait, counters) {
+        let analyzers = self.analyzers.iter();
+        let open = analyzers.flat_map(|(&lock, analyzer)| {
+            let waits = analyzer.open_waits();
+            waits.map(move |open_wait| (open_wait, lock))
+        });
+        let mut open: Vec<_> = open.collect();
+        open.sort_unstable();
+        for (open_wait, lock) in open {
+            if let Some(analyzer) = self.analyzers.get_mut(&lock)
+                && analyzer.describe_open(&open_wait, end, wait, counters)
+            {
                 on_wait(wait, counters);
             }
         }
@@ -251,7 +261,11 @@ impl LockDispatcher {
                 trace: self.trace,
                 lock,
             };
-            LockAnalyzer::new(entities.add_lock(not_described), self.has_holds)
+            LockAnalyzer::new(
+                entities.add_lock(not_described),
+                self.has_holds,
+                self.detail,
+            )
         })
     }
 }

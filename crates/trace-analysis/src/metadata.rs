@@ -8,7 +8,6 @@
 
 use std::mem;
 
-use rustc_hash::FxHashMap;
 use trace_format::{
     Blocker, Capabilities, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId,
     LockOwner, PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
@@ -18,6 +17,7 @@ use crate::code_metadata::CodeMetadata;
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
 use crate::forward_refs::{ForwardRefs, ForwardSource};
+use crate::hash::SeededMap;
 use crate::park::Synchronizer;
 use crate::stacks::Stacks;
 
@@ -29,9 +29,9 @@ pub struct Metadata {
     /// What the producer of the trace guarantees.
     pub(crate) capabilities: Capabilities,
     code: CodeMetadata,
-    threads: FxHashMap<ThreadId, ThreadRecord>,
+    threads: SeededMap<ThreadId, ThreadRecord>,
     /// Last names of renamed threads by `Thread.getId()`.
-    renamed: FxHashMap<JavaThreadId, Box<str>>,
+    renamed: SeededMap<JavaThreadId, Box<str>>,
     forward_refs: ForwardRefs,
     stacks: Stacks,
 }
@@ -56,8 +56,8 @@ impl Metadata {
             park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
             capabilities: Capabilities::default(),
             code: CodeMetadata::default(),
-            threads: FxHashMap::default(),
-            renamed: FxHashMap::default(),
+            threads: SeededMap::default(),
+            renamed: SeededMap::default(),
             forward_refs: ForwardRefs::default(),
             stacks: Stacks::default(),
         }
@@ -117,12 +117,12 @@ impl Metadata {
 pub(crate) struct Resolver {
     metadata: Metadata,
     forward_refs: ForwardSource,
-    threads: FxHashMap<ThreadId, ThreadIndex>,
+    threads: SeededMap<ThreadId, ThreadIndex>,
     /// The thread resolved last: events come by the buffer.
     last_thread: Option<(ThreadId, ThreadIndex)>,
-    java_threads: FxHashMap<JavaThreadId, JavaThread>,
+    java_threads: SeededMap<JavaThreadId, JavaThread>,
     /// How many threads of the trace have number and name of this one.
-    namesakes: FxHashMap<ThreadIndex, u32>,
+    namesakes: SeededMap<ThreadIndex, u32>,
     blockers: RecentBlockers,
     counters: Counters,
 }
@@ -161,16 +161,21 @@ impl RecentBlockers {
 impl Resolver {
     pub(crate) fn new(mut metadata: Metadata) -> Self {
         metadata.code.rewind();
-        let threads = metadata.threads.iter();
-        let java_threads =
-            threads.map(|(&thread, record)| (record.java_id, JavaThread::Writer(thread)));
+        // In a damaged trace several threads have one number: it stands for the first.
+        let mut writers: SeededMap<JavaThreadId, ThreadId> = SeededMap::default();
+        for (&thread, record) in &metadata.threads {
+            let writer = writers.entry(record.java_id).or_insert(thread);
+            *writer = thread.min(*writer);
+        }
+        let writers = writers.into_iter();
+        let java_threads = writers.map(|(java_id, thread)| (java_id, JavaThread::Writer(thread)));
         Self {
             java_threads: java_threads.collect(),
             forward_refs: ForwardSource::Collected(mem::take(&mut metadata.forward_refs)),
             metadata,
-            threads: FxHashMap::default(),
+            threads: SeededMap::default(),
             last_thread: None,
-            namesakes: FxHashMap::default(),
+            namesakes: SeededMap::default(),
             blockers: RecentBlockers::default(),
             counters: Counters::default(),
         }
@@ -185,6 +190,7 @@ impl Resolver {
     pub(crate) fn count_unresolved(&self, counters: &mut Counters) {
         counters.merge(&self.counters);
         counters.merge(self.metadata.code.counters());
+        counters.add(Counter::ForwardRefsForgotten, self.forward_refs.forgotten());
     }
 
     /// Forgets what `event` ends. No event read later refers to that.

@@ -2,9 +2,8 @@
 
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
-
 use crate::entity::{ClassIndex, Entities, MethodIndex};
+use crate::hash::SeededMap;
 use crate::signature::{self, Names};
 
 /// Methods of one class and name. Every method of the analyzed traces counts, wherever
@@ -14,13 +13,13 @@ pub(crate) struct Overloads<'a> {
     entities: &'a Entities,
     /// The parameters of each name's methods; `None` if they differ. A method and the
     /// compiler's bridge to it do not.
-    parameters: FxHashMap<(ClassIndex, &'a str), Option<&'a str>>,
+    parameters: SeededMap<(ClassIndex, &'a str), Option<&'a str>>,
 }
 
 impl<'a> Overloads<'a> {
     /// Those among all methods of `entities`.
     pub(crate) fn new(entities: &'a Entities) -> Self {
-        let mut parameters = FxHashMap::default();
+        let mut parameters = SeededMap::default();
         for method in entities.methods() {
             let Some(class) = method.class else { continue };
             let own = method.signature.split(')').next();

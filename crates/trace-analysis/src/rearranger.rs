@@ -25,10 +25,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use rustc_hash::FxHashMap;
 use trace_format::LockId;
 
 use crate::counter::{Counter, Counters};
+use crate::hash::SeededMap;
 
 /// An event that has a number in an order.
 pub(crate) trait Ordered: Copy {
@@ -52,7 +52,7 @@ pub(crate) enum Step<E> {
 /// One queue per lock, or per domain of park events.
 #[derive(Debug)]
 pub(crate) struct Rearranger<E> {
-    queues: FxHashMap<LockId, Queue>,
+    queues: SeededMap<LockId, Queue>,
     /// The first number of each queue.
     first: u64,
     /// The events in all queues.
@@ -66,9 +66,21 @@ pub(crate) struct Rearranger<E> {
 struct Store<E> {
     events: Vec<E>,
     free: Vec<Place>,
+    /// How many queues have room for events that wait for others.
+    windows: usize,
 }
 
 type Place = u32;
+
+impl<E> Default for Store<E> {
+    fn default() -> Self {
+        Self {
+            events: Vec::new(),
+            free: Vec::new(),
+            windows: 0,
+        }
+    }
+}
 
 impl<E: Copy> Store<E> {
     fn len(&self) -> usize {
@@ -90,16 +102,23 @@ impl<E: Copy> Store<E> {
     }
 }
 
-/// The events of one order that wait for others.
-///
-/// The numbers have no gaps, so an event's number says where it belongs: there is
-/// nothing to compare. Only where few events would stand far apart they are sorted.
+/// The events of one order.
 #[derive(Debug)]
 struct Queue {
     /// The number to release next.
     next: u64,
-    /// The places of the events from `next` on, [`MISSING`] for those that have not
-    /// arrived.
+    /// The events that wait for others: most queues have none.
+    pending: Option<Box<Window>>,
+}
+
+/// The events of one order that wait for others.
+///
+/// The numbers have no gaps, so an event's number says where it belongs: there is
+/// nothing to compare. Only where few events would stand far apart they are sorted.
+#[derive(Debug, Default)]
+struct Window {
+    /// The places of the events from the next number on, [`MISSING`] for those that have
+    /// not arrived.
     near: VecDeque<Place>,
     /// The places of other events by number.
     far: BTreeMap<u64, Place>,
@@ -107,38 +126,40 @@ struct Queue {
     len: usize,
 }
 
+/// As many events take the memory of one [`Window`].
+const WINDOW_EVENTS: usize = 8;
+
+/// So many windows may stay although no event is pending in them: fewer than are left when
+/// some are [closed](Rearranger::close_windows).
+const SPARE_WINDOWS: usize = MIN_WINDOWS / 4;
+
+/// So many windows may be there however few events may be pending.
+const MIN_WINDOWS: usize = 1024;
+
 /// Stands for the place of an event that has not arrived.
 const MISSING: Place = Place::MAX;
 
-/// Numbers for each pending event that [`Queue::near`] may span: as many as there are
+/// Numbers for each pending event that [`Window::near`] may span: as many as there are
 /// threads on the lock if the first buffer of one thread comes before those of the
 /// others.
 const MAX_SPREAD: usize = 16;
 
-/// Span and capacity that a queue may have in any case.
-const SMALL: usize = 64;
+/// Span and capacity that a window may have in any case.
+const SMALL: usize = 16;
 
-impl Queue {
-    fn new(next: u64) -> Self {
-        Self {
-            next,
-            near: VecDeque::new(),
-            far: BTreeMap::new(),
-            len: 0,
-        }
-    }
-
+impl Window {
     fn max_span(&self) -> usize {
         self.len * MAX_SPREAD + SMALL
     }
 
-    /// Keeps `event`, which has a number beyond the next one. `false` if there is one
-    /// of this number.
-    fn insert<E: Copy>(&mut self, sequence: u64, event: E, store: &mut Store<E>) -> bool {
-        let index = usize::try_from(sequence - self.next).unwrap_or(usize::MAX);
+    /// Keeps `event`, which has the number that many beyond `next`. `false` if there is
+    /// one of this number.
+    fn insert<E: Copy>(&mut self, next: u64, beyond: u64, event: E, store: &mut Store<E>) -> bool {
+        let index = usize::try_from(beyond).unwrap_or(usize::MAX);
         if index >= self.near.len() && index < self.max_span() {
             self.near.resize(index + 1, MISSING);
         }
+        let sequence = next + beyond;
         if self.far.contains_key(&sequence) {
             return false;
         }
@@ -153,27 +174,23 @@ impl Queue {
         true
     }
 
-    /// Takes out the event that has the next number, if it has arrived.
-    fn take_next<E: Ordered>(&mut self, store: &mut Store<E>) -> Option<E> {
-        if self.len == 0 {
-            return None;
-        }
+    /// Takes out the place of the event that has the number `next`, if it has arrived.
+    fn take_next(&mut self, next: u64) -> Option<Place> {
         let place = match self.near.front() {
             Some(&place) if place != MISSING => place,
-            _ => self.far.remove(&self.next)?,
+            _ => self.far.remove(&next)?,
         };
         self.len -= 1;
         self.advance(1);
-        Some(store.take(place))
+        Some(place)
     }
 
-    /// Drops the events in a run of numbers for which the event before them stands, and
-    /// passes over it. Returns how many there were: the trace is damaged.
-    fn drop_next<E: Copy>(&mut self, numbers: u64, store: &mut Store<E>) -> u64 {
+    /// Drops the events of so many numbers from `next` on. Returns how many there were.
+    fn drop_next<E: Copy>(&mut self, next: u64, numbers: u64, store: &mut Store<E>) -> u64 {
         let len = usize::try_from(numbers).unwrap_or(usize::MAX);
         let near = self.near.iter().take(len).copied();
         let mut dropped: Vec<_> = near.filter(|&place| place != MISSING).collect();
-        let end = self.next + numbers;
+        let end = next + numbers;
         while let Some(far) = self.far.first_entry()
             && *far.key() < end
         {
@@ -187,9 +204,87 @@ impl Queue {
 
     /// Passes over a run of numbers whose events are not here.
     fn advance(&mut self, numbers: u64) {
-        self.next += numbers;
         let len = usize::try_from(numbers).unwrap_or(usize::MAX);
         self.near.drain(..len.min(self.near.len()));
+    }
+
+    /// The first number whose event has arrived.
+    fn first(&self, next: u64) -> Option<u64> {
+        let far = self.far.keys().next().copied();
+        // No further than needed: what is looked at here is passed over next.
+        let before_far = far.map_or(u64::MAX, |far| far - next);
+        let before_far = usize::try_from(before_far).unwrap_or(usize::MAX);
+        let mut near = self.near.iter().take(before_far);
+        let near = near.position(|&place| place != MISSING);
+        near.map(|index| next + index as u64).or(far)
+    }
+
+    /// Gives back memory that so few events do not justify: not before half of those are
+    /// gone that justified it, or the work would be done again and again.
+    fn shrink(&mut self, next: u64) {
+        if self.near.len() > self.max_span() * 2 {
+            let near = (next..).zip(self.near.drain(..));
+            self.far.extend(near.filter(|&(_, place)| place != MISSING));
+        }
+        if self.near.len() < self.near.capacity() / 4 {
+            self.near.shrink_to((self.near.len() * 2).max(SMALL));
+        }
+    }
+
+    /// Drops all events.
+    fn drain<E: Copy>(self, store: &mut Store<E>) {
+        let near = self.near.into_iter().filter(|&place| place != MISSING);
+        for place in near.chain(self.far.into_values()) {
+            store.take(place);
+        }
+    }
+}
+
+impl Queue {
+    fn new(next: u64) -> Self {
+        Self {
+            next,
+            pending: None,
+        }
+    }
+
+    /// How many events are pending.
+    fn len(&self) -> usize {
+        self.pending.as_ref().map_or(0, |pending| pending.len)
+    }
+
+    /// Keeps `event`, which has a number beyond the next one. `false` if there is one
+    /// of this number.
+    fn insert<E: Copy>(&mut self, sequence: u64, event: E, store: &mut Store<E>) -> bool {
+        let pending = self.pending.get_or_insert_with(|| {
+            store.windows += 1;
+            Box::default()
+        });
+        pending.insert(self.next, sequence - self.next, event, store)
+    }
+
+    /// Takes out the event that has the next number, if it has arrived.
+    fn take_next<E: Copy>(&mut self, store: &mut Store<E>) -> Option<E> {
+        let place = self.pending.as_mut()?.take_next(self.next)?;
+        self.next += 1;
+        Some(store.take(place))
+    }
+
+    /// Drops the events in a run of numbers for which the event before them stands, and
+    /// passes over it. Returns how many there were: the trace is damaged.
+    fn drop_next<E: Copy>(&mut self, numbers: u64, store: &mut Store<E>) -> u64 {
+        let pending = self.pending.as_mut();
+        let dropped = pending.map_or(0, |pending| pending.drop_next(self.next, numbers, store));
+        self.next += numbers;
+        dropped
+    }
+
+    /// Passes over a run of numbers whose events are not here.
+    fn advance(&mut self, numbers: u64) {
+        self.next += numbers;
+        if let Some(pending) = &mut self.pending {
+            pending.advance(numbers);
+        }
     }
 
     /// Releases an event whose number has just been passed over. `true` if it is the last.
@@ -213,33 +308,29 @@ impl Queue {
 
     /// The first number whose event has arrived.
     fn first(&self) -> Option<u64> {
-        let far = self.far.keys().next().copied();
-        // No further than needed: what is looked at here is passed over next.
-        let before_far = far.map_or(u64::MAX, |far| far - self.next);
-        let before_far = usize::try_from(before_far).unwrap_or(usize::MAX);
-        let mut near = self.near.iter().take(before_far);
-        let near = near.position(|&place| place != MISSING);
-        near.map(|index| self.next + index as u64).or(far)
+        self.pending.as_ref()?.first(self.next)
     }
 
     /// Gives back memory that so few events do not justify. Many queues can have had
     /// many events pending at some time.
-    fn shrink(&mut self) {
-        if self.near.len() > self.max_span() {
-            let numbers = self.next..;
-            let near = numbers.zip(self.near.drain(..));
-            self.far.extend(near.filter(|&(_, place)| place != MISSING));
-        }
-        if self.near.len() < self.near.capacity() / 4 {
-            self.near.shrink_to((self.near.len() * 2).max(SMALL));
+    fn shrink<E: Copy>(&mut self, store: &mut Store<E>) {
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        // Where few queues have one it will be needed again soon.
+        if pending.len == 0 && store.windows > SPARE_WINDOWS {
+            store.windows -= 1;
+            self.pending = None;
+        } else {
+            pending.shrink(self.next);
         }
     }
 
     /// Drops all events.
     fn drain<E: Copy>(self, store: &mut Store<E>) {
-        let near = self.near.into_iter().filter(|&place| place != MISSING);
-        for place in near.chain(self.far.into_values()) {
-            store.take(place);
+        if let Some(pending) = self.pending {
+            store.windows -= 1;
+            pending.drain(store);
         }
     }
 }
@@ -249,19 +340,22 @@ impl<E: Ordered> Rearranger<E> {
     /// of each queue is `first`.
     pub(crate) fn new(first: u64, max_pending: usize) -> Self {
         Self {
-            queues: FxHashMap::default(),
+            queues: SeededMap::default(),
             first,
-            pending: Store {
-                events: Vec::new(),
-                free: Vec::new(),
-            },
+            pending: Store::default(),
             max_pending: max_pending.min(MISSING as usize - 1),
         }
     }
 
     /// One more event that cannot be released at once, and the oldest gaps are skipped.
     pub(crate) fn is_full(&self) -> bool {
-        self.pending.len() >= self.max_pending
+        self.pending.len() >= self.max_pending || self.pending.windows >= self.max_windows()
+    }
+
+    /// In how many queues events may be pending: a window takes as much memory as several
+    /// events.
+    fn max_windows(&self) -> usize {
+        (self.max_pending / WINDOW_EVENTS).max(MIN_WINDOWS)
     }
 
     /// Takes number `sequence` of `lock` and releases what is due.
@@ -285,6 +379,8 @@ impl<E: Ordered> Rearranger<E> {
                 counters.add(Counter::LateEvents, 1);
             } else if self.pending.len() > self.max_pending {
                 self.make_room(counters, release);
+            } else if self.pending.windows > self.max_windows() {
+                self.close_windows(counters, release);
             }
         } else {
             queue.advance(1);
@@ -311,7 +407,7 @@ impl<E: Ordered> Rearranger<E> {
     /// Nothing comes after the last number; what claims to is damage.
     fn retire(&mut self, lock: LockId, counters: &mut Counters) {
         if let Some(queue) = self.queues.remove(&lock) {
-            counters.add(Counter::LateEvents, queue.len as u64);
+            counters.add(Counter::LateEvents, queue.len() as u64);
             queue.drain(&mut self.pending);
         }
     }
@@ -355,7 +451,7 @@ impl<E: Ordered> Rearranger<E> {
             let mut fullest: Vec<_> = self
                 .queues
                 .iter()
-                .map(|(&lock, queue)| (queue.len, lock))
+                .map(|(&lock, queue)| (queue.len(), lock))
                 .filter(|&(len, _)| len > 0)
                 .collect();
             fullest.sort_unstable();
@@ -368,8 +464,30 @@ impl<E: Ordered> Rearranger<E> {
         }
     }
 
+    /// Frees half of the windows: those with the fewest events.
+    fn close_windows(
+        &mut self,
+        counters: &mut Counters,
+        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
+    ) {
+        let excess = self.pending.windows - self.max_windows() / 2;
+        let queues = self.queues.iter();
+        let pending = queues.map(|(&lock, queue)| (queue.len(), lock));
+        let mut pending: Vec<_> = pending.filter(|&(len, _)| len > 0).collect();
+        if excess < pending.len() {
+            pending.select_nth_unstable(excess);
+            pending.truncate(excess);
+        }
+        pending.sort_unstable();
+        for (_, lock) in pending {
+            while self.skip_gap(lock, counters, &mut release) {
+                counters.add(Counter::GapsSkippedEarly, 1);
+            }
+        }
+    }
+
     fn pending_of(&self, lock: LockId) -> usize {
-        self.queues.get(&lock).map_or(0, |queue| queue.len)
+        self.queues.get(&lock).map_or(0, Queue::len)
     }
 }
 
@@ -387,7 +505,7 @@ fn release_due<E: Ordered>(
             return true;
         }
     }
-    queue.shrink();
+    queue.shrink(store);
     false
 }
 
@@ -491,19 +609,66 @@ mod tests {
     #[test]
     fn few_events_far_apart_need_little() {
         let mut queue = Queue::new(0);
-        let mut store = Store {
-            events: Vec::new(),
-            free: Vec::new(),
-        };
+        let mut store = Store::default();
         for number in (1..10_000).chain([120_000]) {
             assert!(queue.insert(number, Event::Number(number), &mut store));
         }
-        assert!(queue.near.len() > 100_000);
+        let span = |queue: &Queue| queue.pending.as_ref().map(|window| window.near.len());
+        assert!(span(&queue) > Some(100_000));
         queue.advance(1);
         while queue.take_next(&mut store).is_some() {}
-        queue.shrink();
-        assert!(queue.near.capacity() <= SMALL);
-        assert_eq!((queue.len, queue.first()), (1, Some(120_000)));
+        queue.shrink(&mut store);
+        let capacity = queue.pending.as_ref().map(|window| window.near.capacity());
+        assert!(capacity <= Some(SMALL), "{capacity:?}");
+        assert_eq!((queue.len(), queue.first()), (1, Some(120_000)));
+    }
+
+    #[test]
+    fn a_window_is_not_rebuilt_for_each_event() {
+        let mut queue = Queue::new(0);
+        let mut store = Store::default();
+        let len = 10_000;
+        // As far apart as the window may span.
+        for number in (1..=len).chain([len * MAX_SPREAD as u64]) {
+            assert!(queue.insert(number, Event::Number(number), &mut store));
+        }
+        queue.advance(1);
+        let span = |queue: &Queue| queue.pending.as_ref().map(|window| window.near.len());
+        let mut rebuilt = 0;
+        while let Some(before) = span(&queue)
+            && queue.take_next(&mut store).is_some()
+        {
+            queue.shrink(&mut store);
+            rebuilt += u32::from(span(&queue) < Some(before - 1));
+            // One more comes, as far away as it may be.
+            let number = queue.next + queue.len() as u64 * MAX_SPREAD as u64;
+            assert!(queue.insert(number, Event::Number(number), &mut store));
+            queue.drop_next(1, &mut store);
+        }
+        assert!(rebuilt < 20, "rebuilt {rebuilt} times");
+    }
+
+    #[test]
+    fn many_locks_have_few_events_pending() {
+        let mut counters = Counters::default();
+        let mut rearranger = Rearranger::new(0, 10);
+        let mut released = 0;
+        for lock in 0..=MIN_WINDOWS as u64 / 2 {
+            for number in [1, 3] {
+                let (lock, event) = (LockId(lock), Event::Number(number));
+                rearranger.arrive(lock, number, event, &mut counters, |_, _, _| released += 1);
+            }
+        }
+        assert!(rearranger.pending.len() <= 10);
+        let mut rearranger = Rearranger::new(0, MIN_WINDOWS * WINDOW_EVENTS);
+        for lock in 0..=MIN_WINDOWS as u64 {
+            let (lock, event) = (LockId(lock), Event::Number(1));
+            rearranger.arrive(lock, 1, event, &mut counters, |_, _, _| ());
+        }
+        assert_eq!(rearranger.pending.windows, MIN_WINDOWS / 2);
+        assert_eq!(rearranger.pending.len(), MIN_WINDOWS / 2);
+        rearranger.finish(&mut counters, |_, _, _| released += 1);
+        assert!(released > 0);
     }
 
     #[test]

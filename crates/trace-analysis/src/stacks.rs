@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
 use trace_format::{StackRange, ThreadId};
+
+use crate::hash::SeededSet;
 
 /// The stacks of a trace's threads. Memory of a stack is used again when its thread has
 /// ended, mostly as a whole.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    described: FxHashSet<ThreadId>,
+    described: SeededSet<ThreadId>,
     /// By range, lowest address first: the threads that had it, and since when, in
     /// the order of their starts once it is needed.
     ranges: BTreeMap<(u64, u64), Vec<(u64, ThreadId)>>,

@@ -1,8 +1,8 @@
 //! What a trace consists of.
 
-use rustc_hash::FxHashMap;
 use trace_format::{ChainId, ChainRef, EVENT_TYPES, Event, EventsChunk, Segment, ThreadId};
 
+use crate::hash::SeededMap;
 use crate::id_set::IdSet;
 
 /// How many events of a type, and their size.
@@ -34,7 +34,7 @@ pub struct Statistics {
     /// Time of the last event, in nanoseconds since the trace's start.
     pub last_event_ns: u64,
     chains: IdSet<ChainId>,
-    buffers_of_thread: FxHashMap<ThreadId, Buffers>,
+    buffers_of_thread: SeededMap<ThreadId, Buffers>,
 }
 
 /// The buffers of one thread.

@@ -1,10 +1,9 @@
 //! The threads that still waited for a lock when the trace ended, and the deadlocks
 //! among them.
 
-use rustc_hash::FxHashMap;
-
 use crate::contention::{Mechanism, Wait, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::hash::SeededMap;
 
 /// A thread that still waited for a lock when the trace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +81,7 @@ impl StillBlocked {
 
     /// The cycles among them, that which began first before the others.
     pub fn deadlocks(&self) -> Vec<Deadlock> {
-        let by_thread: FxHashMap<ThreadIndex, &BlockedThread> = self
+        let by_thread: SeededMap<ThreadIndex, &BlockedThread> = self
             .threads
             .iter()
             .map(|blocked| (blocked.thread, blocked))
@@ -93,7 +92,7 @@ impl StillBlocked {
         };
         // Every thread waits for one other at most, so a walk along them meets a cycle
         // or an end. What an earlier walk has met is no part of a new cycle.
-        let mut met_by: FxHashMap<ThreadIndex, usize> = FxHashMap::default();
+        let mut met_by: SeededMap<ThreadIndex, usize> = SeededMap::default();
         let mut deadlocks = Vec::new();
         for (walk, start) in self.threads.iter().enumerate() {
             let mut at = Some(start);

@@ -1,17 +1,27 @@
 //! Who held a lock, as long as some thread waits that has seen it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use crate::contention::{Contention, Owner, UnknownOwner};
+use crate::contention::{Detail, Owner, UnknownOwner, Wait};
+use crate::entity::ThreadIndex;
+use crate::ledger::Ledger;
+use crate::parts::{Cutter, Parts, Shares};
 
 /// Time between two boundaries of a lock, events that tell about its owner. It
 /// begins where the interval before it ends; the first has no start.
 pub(crate) trait Interval {
+    /// A thread does not wait for itself: its own intervals count as others'.
+    const HAS_OWN: bool;
+
     /// Nanoseconds since the trace's start.
     fn end_ns(&self) -> u64;
 
     /// Events are missing here, and it is not known whose.
     fn is_gap(&self) -> bool;
+
+    /// Who had the lock, from the view of threads that waited before and want this access.
+    fn owner(&self, access: Access) -> Owner;
 
     /// The interval ends because something was seen, not because the lock was
     /// released: the same owner goes on.
@@ -22,6 +32,15 @@ pub(crate) trait Interval {
     /// What stands for several intervals that nobody remembers, the last of which
     /// ended at `end_ns`. It may have been a gap.
     fn collapsed(end_ns: u64) -> Self;
+}
+
+/// What a thread that waits for a lock wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// To have it alone.
+    Exclusive,
+    /// To share it with others that do.
+    Shared,
 }
 
 /// The intervals that the threads waiting for one lock share.
@@ -37,6 +56,43 @@ pub(crate) struct Timeline<I> {
     numbers_lost: u64,
     /// Position of the last of them.
     last_gap: u64,
+    /// Positions of the intervals that are gaps.
+    gaps: VecDeque<u64>,
+    /// Acquisitions by threads that did not wait.
+    barging: VecDeque<Barging>,
+    /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
+    ledgers: [Option<Box<Ledger>>; 2],
+    /// The greatest end of the last interval, of the last two, and so on, when the trace is
+    /// over.
+    latest_ns: Vec<u64>,
+}
+
+/// Acquisitions of the lock by a thread that did not wait.
+#[derive(Clone, Copy, Debug)]
+struct Barging {
+    /// Of the interval that they belong to.
+    position: u64,
+    /// When they were, or an earlier one if that was later.
+    until_ns: u64,
+    /// How many there were before.
+    before: u64,
+    /// How many they are.
+    holds: u64,
+}
+
+/// A wait to be divided.
+pub(crate) struct View<F> {
+    pub(crate) start: Start,
+    pub(crate) end_ns: u64,
+    pub(crate) access: Access,
+    /// A thread whose own intervals are other than [`Interval::owner`] says, if they
+    /// [can be](Interval::HAS_OWN).
+    pub(crate) own: Option<ThreadIndex>,
+    /// Who is to blame in the interval at a position: as [`Interval::owner`] says, but in the
+    /// first one, and in those of `own`.
+    pub(crate) owner_of: F,
+    /// Who is to blame after the last boundary.
+    pub(crate) rest: Owner,
 }
 
 /// Where a wait begins in a timeline.
@@ -56,6 +112,15 @@ const MAX_INTERVALS: usize = 1 << 18;
 /// Capacity that a lock keeps while no thread waits for it.
 const SMALL: usize = 64;
 
+/// Shorter waits, in intervals, are divided without sums.
+const LONG: u64 = 16;
+
+/// So many boundaries may seem to be before the one that came before them, because the
+/// clocks of processors disagree; then the order of events counts.
+const MAX_DISORDER: u32 = 1 << 10;
+
+const LOST: Owner = Owner::Unknown(UnknownOwner::Lost);
+
 impl<I> Default for Timeline<I> {
     fn default() -> Self {
         Self {
@@ -63,6 +128,10 @@ impl<I> Default for Timeline<I> {
             intervals: VecDeque::new(),
             numbers_lost: 0,
             last_gap: 0,
+            gaps: VecDeque::new(),
+            barging: VecDeque::new(),
+            ledgers: [None, None],
+            latest_ns: Vec::new(),
         }
     }
 }
@@ -100,10 +169,57 @@ impl<I: Interval> Timeline<I> {
     }
 
     /// The last boundary of a wait that has not ended; 0 if there is none.
-    pub(crate) fn known_until_ns(&self, wait: Start) -> u64 {
-        let seen = self.seen_from(wait.position);
-        let last_ns = seen.map(|(_, interval)| interval.end_ns()).max();
-        last_ns.unwrap_or(0)
+    pub(crate) fn known_until_ns(&mut self, wait: Start) -> u64 {
+        if self.latest_ns.len() != self.intervals.len() {
+            let ends = self.intervals.iter().rev().map(Interval::end_ns);
+            let latest = ends.scan(0, |latest, end_ns| {
+                *latest = end_ns.max(*latest);
+                Some(*latest)
+            });
+            self.latest_ns = latest.collect();
+        }
+        let seen = self.end().saturating_sub(wait.position.max(self.start));
+        let index = seen.checked_sub(1).map(|last| last as usize);
+        let latest = index.and_then(|index| self.latest_ns.get(index));
+        latest.copied().unwrap_or(0)
+    }
+
+    /// Notes that a thread that did not wait acquired the lock then, so often, within the
+    /// interval that will be pushed next.
+    pub(crate) fn note_barging(&mut self, time_ns: u64, holds: u64) {
+        if holds == 0 {
+            return;
+        }
+        let last = self.barging.back();
+        self.barging.push_back(Barging {
+            position: self.end(),
+            until_ns: last.map_or(time_ns, |last| last.until_ns.max(time_ns)),
+            before: last.map_or(0, |last| last.before + last.holds),
+            holds,
+        });
+    }
+
+    /// How often a thread that did not wait acquired the lock during a wait that ended
+    /// before `end_ns`.
+    pub(crate) fn barging_holds(&self, wait: Start, end_ns: Option<u64>) -> u64 {
+        let seen = self
+            .barging
+            .partition_point(|barging| barging.position < wait.position);
+        let began = self
+            .barging
+            .partition_point(|barging| barging.until_ns < wait.time_ns);
+        let ended = end_ns.map_or(self.barging.len(), |end_ns| {
+            self.barging
+                .partition_point(|barging| barging.until_ns < end_ns)
+        });
+        let first = seen.max(began);
+        match (self.barging.get(first), ended.checked_sub(1)) {
+            (Some(first_one), Some(last)) if last >= first => {
+                let last = self.barging[last];
+                last.before + last.holds - first_one.before
+            }
+            _ => 0,
+        }
     }
 
     /// Appends an interval. Returns how many of the oldest lost their owner to
@@ -114,6 +230,9 @@ impl<I: Interval> Timeline<I> {
         } else {
             0
         };
+        if interval.is_gap() {
+            self.gaps.push_back(self.end());
+        }
         self.intervals.push_back(interval);
         collapsed
     }
@@ -125,6 +244,9 @@ impl<I: Interval> Timeline<I> {
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
+        self.ledgers = [None, None];
+        self.forget_positions();
+        self.gaps.push_front(self.start);
         half as u64
     }
 
@@ -135,8 +257,29 @@ impl<I: Interval> Timeline<I> {
             .min(self.intervals.len() as u64);
         self.intervals.drain(..count as usize);
         self.start += count;
+        for ledger in &mut self.ledgers {
+            match ledger {
+                Some(known) if known.end() > self.start => known.forget_before(self.start),
+                _ => *ledger = None,
+            }
+        }
         if self.intervals.is_empty() {
             self.intervals.shrink_to(SMALL);
+            self.barging.shrink_to(SMALL);
+        }
+        self.forget_positions();
+    }
+
+    /// Forgets what is known of positions before the first interval.
+    fn forget_positions(&mut self) {
+        let start = self.start;
+        while self.gaps.front().is_some_and(|&gap| gap < start) {
+            self.gaps.pop_front();
+        }
+        while let Some(first) = self.barging.front()
+            && first.position < start
+        {
+            self.barging.pop_front();
         }
     }
 
@@ -157,88 +300,254 @@ impl<I: Interval> Timeline<I> {
 
     /// The intervals from `position` on, to correct them.
     pub(crate) fn seen_from_mut(&mut self, position: u64) -> impl Iterator<Item = &mut I> {
+        for ledger in &mut self.ledgers {
+            if ledger.as_ref().is_some_and(|known| known.end() > position) {
+                *ledger = None;
+            }
+        }
         let skip = position.saturating_sub(self.start) as usize;
         self.intervals.range_mut(skip.min(self.intervals.len())..)
     }
 
-    /// Splits the wait from `wait` to `end_ns` at the boundaries: `owner_of` says
-    /// who is to blame in the interval at a position, and `rest` is to blame after
-    /// the last boundary. The parts are clamped to the wait, so that they add up.
-    pub(crate) fn split(
-        &self,
-        wait: Start,
-        end_ns: u64,
-        owner_of: impl Fn(u64, &I) -> Owner,
-        rest: Owner,
-        contentions: &mut Vec<Contention>,
-    ) {
-        // Nobody may be blamed for what lies between the gaps.
-        let may_be_two_waits = self.may_be_two_waits(wait);
-        let mut between_gaps = false;
+    /// Divides a wait into its parts, at each boundary.
+    fn split(&self, wait: &View<impl Fn(u64, &I) -> Owner>, parts: &mut impl Parts) {
+        let cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
+        self.split_from(wait.start.position, wait, cutter, parts);
+    }
 
-        contentions.clear();
-        let mut start_ns = wait.time_ns;
-        let mut goes_on = false;
-        for (position, interval) in self.seen_from(wait.position) {
-            if start_ns >= end_ns {
+    /// Divides what is left of a wait from a position on.
+    fn split_from(
+        &self,
+        position: u64,
+        wait: &View<impl Fn(u64, &I) -> Owner>,
+        mut cutter: Cutter,
+        parts: &mut impl Parts,
+    ) {
+        let lost = self.lost(wait.start);
+        for (position, interval) in self.seen_from(position) {
+            if cutter.is_done() {
                 break;
             }
-            if may_be_two_waits {
-                between_gaps |= interval.is_gap();
-                between_gaps &= position <= self.last_gap;
-            }
-            let owner = if between_gaps {
-                Owner::Unknown(UnknownOwner::Lost)
-            } else {
-                owner_of(position, interval)
+            let owner = wait.owner(&lost, position, interval);
+            cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
+        }
+        cutter.finish(wait.rest, parts);
+    }
+
+    /// The positions for which nobody may be blamed: from the first to the last of the
+    /// gaps, if the wait may be two.
+    fn lost(&self, wait: Start) -> Range<u64> {
+        if !self.may_be_two_waits(wait) {
+            return Range {
+                start: u64::MAX,
+                end: 0,
             };
-            let until_ns = interval.end_ns().min(end_ns).max(start_ns);
-            append(contentions, start_ns, until_ns, owner, goes_on);
-            // Nothing goes on from an interval without a duration.
-            goes_on = interval.goes_on() && (goes_on || until_ns > start_ns);
-            start_ns = until_ns;
         }
-        append(contentions, start_ns, end_ns, rest, false);
-        if contentions.is_empty() {
-            contentions.push(Contention {
-                start_ns,
-                duration_ns: 0,
-                owner: rest,
-            });
+        let passed = self.gaps.partition_point(|&gap| gap < wait.position);
+        let first = self.gaps.get(passed).copied();
+        first.unwrap_or(u64::MAX)..self.last_gap + 1
+    }
+
+    /// Fills in who made the thread of `wait` wait. The intervals before `settled` will not
+    /// be corrected any more.
+    pub(crate) fn describe(
+        &mut self,
+        view: &View<impl Fn(u64, &I) -> Owner>,
+        settled: u64,
+        detail: Detail,
+        wait: &mut Wait,
+    ) {
+        wait.contentions.clear();
+        if detail == Detail::Contentions {
+            self.split(view, &mut wait.contentions);
+            wait.add_up_contentions();
+        } else {
+            let mut shares = Shares::new(detail, &mut wait.blame);
+            self.blame(view, settled, detail, &mut shares);
         }
+    }
+
+    /// Adds up what each owner had of a wait. The intervals before `settled` will not be
+    /// corrected any more.
+    fn blame(
+        &mut self,
+        wait: &View<impl Fn(u64, &I) -> Owner>,
+        settled: u64,
+        detail: Detail,
+        shares: &mut Shares<'_>,
+    ) {
+        let position = wait.start.position.max(self.start);
+        if settled.min(self.end()).saturating_sub(position) < LONG {
+            return self.split(wait, shares);
+        }
+        self.blame_by_sums(wait, settled, detail, shares);
+    }
+
+    /// The same, however short the wait.
+    fn blame_by_sums(
+        &mut self,
+        wait: &View<impl Fn(u64, &I) -> Owner>,
+        settled: u64,
+        detail: Detail,
+        shares: &mut Shares<'_>,
+    ) {
+        let mut ledger = self.take_ledger(wait.access, settled, detail);
+        let (position, cutter) = self.add_up(&ledger, wait, shares);
+        self.split_from(position, wait, cutter, shares);
+        // Nothing that a wait is divided by changes the ledger.
+        ledger.forget_before(self.start);
+        self.ledgers[wait.access as usize] = Some(ledger);
+    }
+
+    /// The ledger with all that is settled.
+    fn take_ledger(&mut self, access: Access, settled: u64, detail: Detail) -> Box<Ledger> {
+        let known = self.ledgers[access as usize].take();
+        let mut ledger =
+            known.unwrap_or_else(|| Box::new(Ledger::new(detail, self.start, I::HAS_OWN)));
+        let missing = ledger.end()..settled.min(self.end());
+        for position in missing {
+            let interval = &self.intervals[(position - self.start) as usize];
+            ledger.push(
+                interval.end_ns(),
+                interval.owner(access),
+                interval.goes_on(),
+            );
+        }
+        ledger
+    }
+
+    /// Divides a wait as far as the ledger reaches: by the sums, wherever the wait is cut as
+    /// the ledger is. Returns the position behind, and what is left of the wait.
+    ///
+    /// The ledger's intervals end in order: those of a wait do so, too, once one of them has
+    /// ended later than all before it.
+    fn add_up(
+        &self,
+        ledger: &Ledger,
+        wait: &View<impl Fn(u64, &I) -> Owner>,
+        shares: &mut Shares<'_>,
+    ) -> (u64, Cutter) {
+        let lost = self.lost(wait.start);
+        let mut cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
+        let mut position = wait.start.position.max(self.start);
+        // The parts end where those of the ledger do, and belong to the same owner.
+        let (mut in_time, mut in_step) = (false, false);
+        let mut disorder = 0;
+        while position < ledger.end() && !cutter.is_done() {
+            if !in_time && disorder == MAX_DISORDER {
+                cutter.goes_on = false;
+            }
+            if in_time || ledger.before_ns(position) <= cutter.at_ns && !cutter.goes_on {
+                let next = ledger.first_beyond(position, cutter.at_ns).max(position);
+                if in_time && next > position {
+                    cutter.goes_on = ledger.mark(next - 1).goes_on;
+                }
+                position = next;
+            }
+            let until = ledger.first_reaching(cutter.end_ns).min(ledger.end());
+            if in_time && position < until {
+                let end = self.same_until(position, until, ledger, wait, &lost, in_step, &cutter);
+                if end > position {
+                    let mark = ledger.mark(end - 1);
+                    if lost.contains(&position) {
+                        let duration_ns = mark.until_ns - cutter.at_ns;
+                        let runs = mark.runs - ledger.runs_before(position);
+                        shares.add_parts(LOST, duration_ns, runs);
+                        in_step = false;
+                    } else {
+                        ledger.add(position, end, shares);
+                        if mark.last >= position {
+                            cutter.last = Some(self.at(mark.last).owner(wait.access));
+                        }
+                    }
+                    cutter.at_ns = mark.until_ns;
+                    cutter.goes_on = mark.goes_on;
+                    position = end;
+                    continue;
+                }
+            }
+            if position >= ledger.end() {
+                break;
+            }
+            let interval = self.at(position);
+            let mark = ledger.mark(position);
+            let until_ns = if in_time || disorder == MAX_DISORDER {
+                mark.until_ns
+            } else {
+                disorder += 1;
+                interval.end_ns()
+            };
+            let owner = wait.owner(&lost, position, interval);
+            let duration_ns = cutter.cut(until_ns, owner, interval.goes_on(), shares);
+            if duration_ns > 0 {
+                let is_latest = mark.until_ns > ledger.before_ns(position);
+                in_time |= is_latest && cutter.at_ns == mark.until_ns;
+                in_step = in_time && owner == interval.owner(wait.access);
+            }
+            position += 1;
+        }
+        (position, cutter)
+    }
+
+    /// Up to where the sums of the ledger tell what the wait's parts are, from `position` on
+    /// and not beyond `until`.
+    #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
+    fn same_until(
+        &self,
+        position: u64,
+        until: u64,
+        ledger: &Ledger,
+        wait: &View<impl Fn(u64, &I) -> Owner>,
+        lost: &Range<u64>,
+        in_step: bool,
+        cutter: &Cutter,
+    ) -> u64 {
+        if lost.contains(&position) {
+            return if cutter.last == Some(LOST) {
+                until.min(lost.end)
+            } else {
+                position
+            };
+        }
+        if !in_step {
+            return position;
+        }
+        let before_lost = if position < lost.start && !lost.is_empty() {
+            lost.start
+        } else {
+            u64::MAX
+        };
+        let own = wait.own.and_then(|own| ledger.next_own(own, position));
+        until.min(before_lost).min(own.unwrap_or(u64::MAX))
+    }
+
+    /// The interval at a position.
+    fn at(&self, position: u64) -> &I {
+        &self.intervals[(position - self.start) as usize]
     }
 }
 
-/// Appends a part, or makes the last one longer if its owner `goes_on`.
-#[inline]
-fn append(
-    contentions: &mut Vec<Contention>,
-    start_ns: u64,
-    until_ns: u64,
-    owner: Owner,
-    goes_on: bool,
-) {
-    let duration_ns = until_ns - start_ns;
-    if duration_ns == 0 {
-        return;
-    }
-    if goes_on
-        && let Some(last) = contentions.last_mut()
-        && last.owner == owner
+impl<F> View<F> {
+    #[inline]
+    fn owner<I>(&self, lost: &Range<u64>, position: u64, interval: &I) -> Owner
+    where
+        F: Fn(u64, &I) -> Owner,
     {
-        last.duration_ns += duration_ns;
-        return;
+        if lost.contains(&position) {
+            LOST
+        } else {
+            (self.owner_of)(position, interval)
+        }
     }
-    contentions.push(Contention {
-        start_ns,
-        duration_ns,
-        owner,
-    });
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::entity::ChainIndex;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Test {
@@ -247,6 +556,8 @@ mod tests {
     }
 
     impl Interval for Test {
+        const HAS_OWN: bool = false;
+
         fn end_ns(&self) -> u64 {
             match *self {
                 Self::Until(end_ns) | Self::Collapsed(end_ns) => end_ns,
@@ -255,6 +566,10 @@ mod tests {
 
         fn is_gap(&self) -> bool {
             false
+        }
+
+        fn owner(&self, _access: Access) -> Owner {
+            Owner::Free
         }
 
         fn collapsed(end_ns: u64) -> Self {
@@ -300,5 +615,175 @@ mod tests {
             assert_eq!(seen[..2], expected);
         }
         assert_eq!(seen(&timeline, half)[0], (half, Test::Until(half)));
+    }
+
+    /// An interval with any owners.
+    #[derive(Clone, Copy, Debug)]
+    struct Any {
+        end_ns: u64,
+        first: Owner,
+        earlier: Owner,
+        shared: Owner,
+        gap: u64,
+        goes_on: bool,
+    }
+
+    impl Interval for Any {
+        const HAS_OWN: bool = true;
+
+        fn end_ns(&self) -> u64 {
+            self.end_ns
+        }
+
+        fn is_gap(&self) -> bool {
+            self.gap > 0
+        }
+
+        fn owner(&self, access: Access) -> Owner {
+            match access {
+                Access::Exclusive => self.earlier,
+                Access::Shared => self.shared,
+            }
+        }
+
+        fn goes_on(&self) -> bool {
+            self.goes_on
+        }
+
+        fn collapsed(_end_ns: u64) -> Self {
+            unreachable!("there are few")
+        }
+    }
+
+    fn owner() -> impl Strategy<Value = Owner> {
+        prop_oneof![
+            6 => (0..3_u32, 0..3_u32).prop_map(|(thread, chain)| Owner::Thread {
+                thread: ThreadIndex(thread),
+                chain: ChainIndex(chain),
+            }),
+            2 => Just(Owner::Free),
+            1 => Just(Owner::Unknown(UnknownOwner::HandOff)),
+            1 => Just(LOST),
+        ]
+    }
+
+    /// What happens to a lock: times go on, by and large.
+    #[derive(Clone, Debug)]
+    enum Happens {
+        Boundary(Any, i64),
+        /// A thread begins to wait.
+        Enter(i64),
+        /// That one of those who wait goes on, who is one of the owners.
+        Leave {
+            waiter: usize,
+            time_ns: i64,
+            thread: u32,
+            shared: bool,
+            unsettled: u64,
+        },
+    }
+
+    fn happens() -> impl Strategy<Value = Happens> {
+        let step =
+            || prop_oneof![2 => Just(0_i64), 12 => 1..20_i64, 1 => -60..0_i64, 1 => 60..200_i64];
+        let gap = prop_oneof![30 => Just(0_u64), 1 => 1..3_u64];
+        let interval = (owner(), owner(), owner(), gap, any::<bool>()).prop_map(
+            |(first, earlier, shared, gap, goes_on)| Any {
+                end_ns: 0,
+                first,
+                earlier,
+                shared,
+                gap,
+                goes_on,
+            },
+        );
+        let leave = (0..20_usize, step(), 0..4_u32, any::<bool>(), 0..4_u64);
+        let leave = leave.prop_map(
+            |(waiter, time_ns, thread, shared, unsettled)| Happens::Leave {
+                waiter,
+                time_ns,
+                thread,
+                shared,
+                unsettled,
+            },
+        );
+        prop_oneof![
+            6 => (interval, step()).prop_map(|(interval, step)| Happens::Boundary(interval, step)),
+            2 => step().prop_map(Happens::Enter),
+            1 => leave,
+        ]
+    }
+
+    fn sorted(
+        mut shares: Vec<crate::contention::Blame>,
+        detail: Detail,
+    ) -> Vec<(String, u64, u64)> {
+        shares.sort_by_key(|share| format!("{:?}", detail.key(share.owner)));
+        let shares = shares.iter();
+        let shares = shares.map(|share| {
+            let key = format!("{:?}", detail.key(share.owner));
+            (key, share.duration_ns, share.contentions)
+        });
+        shares.collect()
+    }
+
+    proptest! {
+        /// What is added up by differences is what is added up part by part.
+        #[test]
+        fn sums_are_those_of_the_parts(history in vec(happens(), 1..200), code in any::<bool>()) {
+            let detail = if code { Detail::OwnerCode } else { Detail::Owners };
+            let mut timeline: Timeline<Any> = Timeline::default();
+            let mut waiting: VecDeque<Start> = VecDeque::new();
+            let mut now_ns = 1000_i64;
+            for next in history {
+                match next {
+                    Happens::Boundary(interval, step) => {
+                        now_ns = (now_ns + step).max(0);
+                        if interval.gap > 0 {
+                            timeline.lose(interval.gap);
+                        }
+                        timeline.push(Any { end_ns: now_ns as u64, ..interval });
+                    }
+                    Happens::Enter(step) => {
+                        waiting.push_back(timeline.start_wait((now_ns + step).max(0) as u64));
+                    }
+                    Happens::Leave { waiter, time_ns, thread, shared, unsettled } => {
+                        if waiting.is_empty() {
+                            continue;
+                        }
+                        let start = waiting.remove(waiter % waiting.len()).expect("in range");
+                        let end_ns = ((now_ns + time_ns).max(0) as u64).max(start.time_ns);
+                        let access = if shared { Access::Shared } else { Access::Exclusive };
+                        let own = Some(ThreadIndex(thread)).filter(|_| thread < 3);
+                        let view = View {
+                            start,
+                            end_ns,
+                            access,
+                            own,
+                            owner_of: |position, interval: &Any| match interval.owner(access) {
+                                Owner::Thread { thread, .. } if Some(thread) == own => Owner::Free,
+                                _ if position == start.position => interval.first,
+                                owner => owner,
+                            },
+                            rest: Owner::Unknown(UnknownOwner::TraceEnded),
+                        };
+                        let mut parts: Vec<crate::contention::Contention> = Vec::new();
+                        timeline.split(&view, &mut parts);
+                        let mut expected = Vec::new();
+                        let mut shares = Shares::new(detail, &mut expected);
+                        for part in &parts {
+                            shares.add_parts(part.owner, part.duration_ns, 1);
+                        }
+                        let mut found = Vec::new();
+                        let settled = timeline.end().saturating_sub(unsettled);
+                        let mut shares = Shares::new(detail, &mut found);
+                        timeline.blame_by_sums(&view, settled, detail, &mut shares);
+                        prop_assert_eq!(sorted(found, detail), sorted(expected, detail));
+                        let oldest = waiting.iter().map(|start| start.position).min();
+                        timeline.forget_before(oldest.unwrap_or(timeline.end()));
+                    }
+                }
+            }
+        }
     }
 }

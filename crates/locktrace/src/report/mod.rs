@@ -87,7 +87,8 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let mut aggregation = new_aggregation();
     let shows_more = arguments.format == ReportFormat::Table && arguments.kinds.is_default();
     let mut conditional = shows_more.then(|| Conditional::new(new_aggregation()));
-    let analyzed = input::analyze(&traces, |wait, entities| {
+    let detail = aggregation.detail();
+    let analyzed = input::analyze(&traces, detail, |wait, entities| {
         if kinds.contains(wait.kind) {
             aggregation.add(wait, entities);
         } else if wait.kind == WaitKind::Conditional

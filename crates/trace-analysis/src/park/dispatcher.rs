@@ -1,7 +1,6 @@
 //! The park thread dispatcher and the park blocker dispatcher (paper, section
 //! 4.1).
 
-use rustc_hash::FxHashMap;
 use trace_format::{LockId, ParkEndReason};
 
 use super::event::{Begin, End, Numbered, ParkEvent, Release, Unpark};
@@ -11,6 +10,7 @@ use super::waker::{WaitForWaker, Woken};
 use super::{Code, CodeTable, Sink, Synchronizer};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
+use crate::hash::SeededMap;
 use crate::last_events::TraceEnd;
 use crate::rearranger::Step;
 
@@ -18,7 +18,7 @@ use crate::rearranger::Step;
 /// parked on.
 #[derive(Debug, Default)]
 pub(crate) struct ParkDispatcher {
-    domains: FxHashMap<LockId, Domain>,
+    domains: SeededMap<LockId, Domain>,
     analyzers: Analyzers,
     codes: CodeTable,
 }
@@ -26,7 +26,7 @@ pub(crate) struct ParkDispatcher {
 /// The state of one domain.
 #[derive(Debug, Default)]
 struct Domain {
-    threads: FxHashMap<ThreadIndex, Thread>,
+    threads: SeededMap<ThreadIndex, Thread>,
     losses: Losses,
 }
 
@@ -85,7 +85,9 @@ impl ParkDispatcher {
 
     /// Ends the waits that have ended, and counts those that have not.
     pub(crate) fn finish(mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
-        for domain in self.domains.values() {
+        let mut domains: Vec<_> = self.domains.iter().collect();
+        domains.sort_unstable_by_key(|&(&domain, _)| domain);
+        for (_, domain) in domains {
             for thread in domain.threads.values() {
                 if let Some(Parked::OnLock(lock)) = thread.parked
                     && let Some(analyzer) = self.analyzers.get_mut(lock)
@@ -169,7 +171,7 @@ impl Replay<'_> {
                     waker,
                     may_be_two_waits: losses.of_nobody - losses_before.of_nobody >= 2,
                 };
-                wait.describe(&woken, sink.wait);
+                wait.describe(&woken, sink.detail, sink.wait);
                 sink.pass_on();
                 wait.lock
             }
@@ -238,7 +240,7 @@ impl Replay<'_> {
 /// The analyzers of locks.
 #[derive(Debug, Default)]
 struct Analyzers {
-    analyzers: FxHashMap<LockIndex, LockAnalyzer>,
+    analyzers: SeededMap<LockIndex, LockAnalyzer>,
     /// When this many are kept, those that are not in use are forgotten.
     max: usize,
 }

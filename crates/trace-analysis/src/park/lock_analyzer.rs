@@ -9,17 +9,20 @@
 //! when the thread does something else with the lock, or a while later. And the
 //! call chain of the last owner is known when that releases the lock.
 
+use std::collections::BTreeSet;
+
 use trace_format::Hold;
 
 use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::{Code, Sink, Synchronizer};
-use crate::contention::{Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Mechanism, Owner, UnknownOwner, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
-use crate::timeline::Start;
+use crate::timeline::{Access, Start};
+use crate::waiters::{Ticket, Waiters};
 
 /// A thread that waits for the lock, or did until a short time ago.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +30,7 @@ struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
     after_wait: bool,
-    /// It would share the lock with others.
-    reader: bool,
+    access: Access,
     start: Start,
     /// When it parked last.
     parked_ns: u64,
@@ -54,8 +56,8 @@ enum State {
 }
 
 impl Waiter {
-    fn is_parked_writer(&self) -> bool {
-        self.state == State::Parked && !self.reader
+    fn is_over(&self) -> bool {
+        matches!(self.state, State::Ended { .. })
     }
 }
 
@@ -84,10 +86,106 @@ pub(super) struct LockAnalyzer {
     lock: LockIndex,
     synchronizer: Synchronizer,
     ownership: Ownership,
-    /// In the order in which they began to wait.
-    waiters: Vec<Waiter>,
+    queue: Queue,
     /// Losses that have been taken into account.
     losses: Losses,
+}
+
+/// The threads that wait, or did until a short time ago.
+#[derive(Debug, Default)]
+struct Queue {
+    waiters: Waiters<Waiter>,
+    /// Those that are parked.
+    parked: BTreeSet<Ticket>,
+    /// Those that are parked and want the lock alone.
+    parked_writers: BTreeSet<Ticket>,
+    /// Those that are awake, by position.
+    awake: BTreeSet<(u64, Ticket)>,
+    /// Those whose wait has ended, by position.
+    ended: BTreeSet<(u64, Ticket)>,
+}
+
+impl Queue {
+    fn push(&mut self, waiter: Waiter) {
+        let (thread, start_ns) = (waiter.thread, waiter.start.time_ns);
+        let ticket = self.waiters.push(thread, start_ns, waiter);
+        self.note(ticket, &waiter);
+    }
+
+    fn set(&mut self, ticket: Ticket, change: impl FnOnce(&mut Waiter)) {
+        let Some(waiter) = self.waiters.get_mut(ticket) else {
+            return;
+        };
+        let before = *waiter;
+        change(waiter);
+        let after = *waiter;
+        self.forget(ticket, &before);
+        self.note(ticket, &after);
+    }
+
+    fn remove(&mut self, ticket: Ticket) -> Option<Waiter> {
+        let waiter = self.waiters.remove(ticket)?;
+        self.forget(ticket, &waiter);
+        if !waiter.is_over() {
+            self.waiters.end(waiter.thread);
+        }
+        Some(waiter)
+    }
+
+    /// It is in this state from now on.
+    fn note(&mut self, ticket: Ticket, waiter: &Waiter) {
+        match waiter.state {
+            State::Parked => {
+                self.parked.insert(ticket);
+                if waiter.access == Access::Exclusive {
+                    self.parked_writers.insert(ticket);
+                }
+            }
+            State::Awake { position, .. } => _ = self.awake.insert((position, ticket)),
+            State::Ended { position, .. } => {
+                self.waiters.end(waiter.thread);
+                self.ended.insert((position, ticket));
+            }
+        }
+    }
+
+    /// It is no longer in this state.
+    fn forget(&mut self, ticket: Ticket, waiter: &Waiter) {
+        match waiter.state {
+            State::Parked => {
+                self.parked.remove(&ticket);
+                self.parked_writers.remove(&ticket);
+            }
+            State::Awake { position, .. } => _ = self.awake.remove(&(position, ticket)),
+            State::Ended { position, .. } => _ = self.ended.remove(&(position, ticket)),
+        }
+    }
+
+    /// Position of the interval in which the first of those began to wait that may not have
+    /// acquired the lock yet. One that was awake when a release was told, before position
+    /// `told_until`, either waits for the next one, which is told with its time, or has it.
+    fn first_queued(&self, told_until: u64) -> Option<u64> {
+        let awake = self.awake.range((told_until, 0)..);
+        let queued = awake
+            .map(|&(_, ticket)| ticket)
+            .chain(self.parked.first().copied());
+        let starts = queued.filter_map(|ticket| {
+            let waiter = self.waiters.get(ticket)?;
+            let position = waiter.start.position;
+            (waiter.state == State::Parked || position >= told_until).then_some(position)
+        });
+        starts.min()
+    }
+
+    /// Those awake since before one position and those that ended before another one, in
+    /// the order in which they began to wait.
+    fn not_parked(&self, awake_before: u64, ended_before: u64) -> Vec<Ticket> {
+        let awake = self.awake.range(..(awake_before, 0));
+        let ended = self.ended.range(..(ended_before, 0));
+        let mut found: Vec<_> = awake.chain(ended).map(|&(_, ticket)| ticket).collect();
+        found.sort_unstable();
+        found
+    }
 }
 
 /// After this many boundaries, a thread that was woken has the lock, or has given
@@ -104,7 +202,7 @@ impl LockAnalyzer {
             lock,
             synchronizer,
             ownership: Ownership::new(synchronizer),
-            waiters: Vec::new(),
+            queue: Queue::default(),
             losses,
         }
     }
@@ -116,9 +214,7 @@ impl LockAnalyzer {
 
     /// A thread waits.
     pub(super) fn is_in_use(&self) -> bool {
-        self.waiters
-            .iter()
-            .any(|waiter| waiter.state == State::Parked)
+        !self.queue.parked.is_empty()
     }
 
     /// What is lost since the lock's last event.
@@ -128,35 +224,40 @@ impl LockAnalyzer {
             self.losses = losses;
             self.ownership.lose(of_nobody, self.open_waits(), counters);
             // Whoever is awake may have waited again meanwhile.
-            for index in 0..self.waiters.len() {
-                if let State::Awake { .. } = self.waiters[index].state {
-                    self.end_wait(index, counters);
-                }
+            for (_, ticket) in self.queue.awake.clone() {
+                self.end_wait(ticket, counters);
             }
         }
     }
 
     /// The thread parks.
     pub(super) fn begin(&mut self, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
-        let before = self.position(begin.thread);
-        let before = before.filter(|&index| {
+        let before = self.queue.waiters.find(begin.thread);
+        let before = before.filter(|&ticket| {
             if !begin.continued {
-                self.end_wait(index, sink.counters);
+                self.end_wait(ticket, sink.counters);
             }
             begin.continued
         });
         let open_waits = self.open_waits();
         self.ownership.begin(begin, code, open_waits, sink.counters);
         self.are_awake([Some(begin.thread), begin.owner], sink.entities);
-        if let Some(index) = before {
-            self.waiters[index].state = State::Parked;
-            self.waiters[index].parked_ns = begin.time_ns;
+        if let Some(ticket) = before {
+            self.queue.set(ticket, |waiter| {
+                waiter.state = State::Parked;
+                waiter.parked_ns = begin.time_ns;
+            });
         } else {
-            self.waiters.push(Waiter {
+            let shares = code.shares && self.synchronizer != Synchronizer::Semaphore;
+            self.queue.push(Waiter {
                 thread: begin.thread,
                 chain: begin.chain,
                 after_wait: code.after_await,
-                reader: code.shares && self.synchronizer != Synchronizer::Semaphore,
+                access: if shares {
+                    Access::Shared
+                } else {
+                    Access::Exclusive
+                },
                 start: self.ownership.start_wait(begin.time_ns),
                 parked_ns: begin.time_ns,
                 safepoint_ns: 0,
@@ -169,33 +270,39 @@ impl LockAnalyzer {
     /// The thread parks no longer. `unseen_waker` unparked it, if that has not been
     /// [`unpark`](Self::unpark)ed.
     pub(super) fn end(&mut self, end: &End, unseen_waker: Option<Waker>, sink: &mut Sink<'_>) {
-        let Some(index) = self.position(end.thread) else {
+        let Some(ticket) = self.queue.waiters.find(end.thread) else {
             return;
         };
-        let (open_waits, reader) = (self.open_waits(), self.waiters[index].reader);
-        if self.ownership.may_be_two_waits(self.waiters[index].start) {
+        let Some(&waiter) = self.queue.waiters.get(ticket) else {
+            return;
+        };
+        let open_waits = self.open_waits();
+        if self.ownership.may_be_two_waits(waiter.start) {
             // It may be the end of another park, on another lock.
             self.ownership.doubt(end.time_ns, open_waits, sink.counters);
         } else {
+            let reader = waiter.access == Access::Shared;
             self.ownership
                 .end(end, reader, unseen_waker, open_waits, sink.counters);
         }
         self.are_awake([Some(end.thread), end.owner], sink.entities);
-        let waiter = &mut self.waiters[index];
-        waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
-        waiter.state = State::Awake {
-            since_ns: end.time_ns,
-            position: self.ownership.position(),
-        };
+        let position = self.ownership.position();
+        self.queue.set(ticket, |waiter| {
+            waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
+            waiter.state = State::Awake {
+                since_ns: end.time_ns,
+                position,
+            };
+        });
         self.pass_on_ended(sink);
     }
 
     /// The thread unparks another one that is parked here.
     pub(super) fn unpark(&mut self, unpark: &Unpark, code: Code, sink: &mut Sink<'_>) {
-        let waiter = self.position(unpark.thread);
-        if let Some(index) = waiter.filter(|_| !code.no_release) {
+        let waiter = self.queue.waiters.find(unpark.thread);
+        if let Some(ticket) = waiter.filter(|_| !code.no_release) {
             // It got the lock.
-            self.end_wait(index, sink.counters);
+            self.end_wait(ticket, sink.counters);
         }
         let open_waits = self.open_waits();
         let writer = sink.entities.thread(unpark.thread).java_id;
@@ -207,26 +314,24 @@ impl LockAnalyzer {
 
     /// The thread releases the lock, which it had alone.
     pub(super) fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
-        let waiter = self.position(release.thread);
-        if let Some(index) = waiter {
+        let waiter = self.queue.waiters.find(release.thread);
+        if let Some(ticket) = waiter {
             // It got the lock.
-            self.end_wait(index, sink.counters);
+            self.end_wait(ticket, sink.counters);
         }
         if waiter.is_none()
             && let Hold::For { duration_ns } = release.hold
         {
             let acquired_ns = release.time_ns.saturating_sub(duration_ns);
-            let waits = |waiter: &Waiter| {
-                let is_over = matches!(waiter.state, State::Ended { .. });
-                !is_over && waiter.start.time_ns <= acquired_ns
-            };
-            let barges_in = self.waiters.iter().any(waits);
+            let earliest_ns = self.queue.waiters.earliest_ns(|waiter| !waiter.is_over());
+            let barges_in = earliest_ns.is_some_and(|earliest_ns| earliest_ns <= acquired_ns);
             sink.counters
                 .add(Counter::BargingHolds, u64::from(barges_in));
         }
-        let open_waits = self.open_waits();
+        let (open_waits, has_waited) = (self.open_waits(), waiter.is_some());
+        let first_queued = self.queue.first_queued(self.ownership.told_until());
         self.ownership
-            .release(release, waiter.is_some(), open_waits, sink.counters);
+            .release(release, has_waited, first_queued, open_waits, sink.counters);
         self.pass_on_ended(sink);
     }
 
@@ -243,18 +348,16 @@ impl LockAnalyzer {
 
     /// The thread went on without an end.
     pub(super) fn abandon(&mut self, thread: ThreadIndex) {
-        if let Some(index) = self.position(thread) {
-            self.waiters.remove(index);
+        if let Some(ticket) = self.queue.waiters.find(thread) {
+            self.queue.remove(ticket);
             self.forget_unseen();
         }
     }
 
     /// Waits that may have gone on have ended.
     pub(super) fn pass_on_all_ended(&mut self, sink: &mut Sink<'_>) {
-        let is_over = |waiter: &mut Waiter| waiter.state != State::Parked;
-        let ended: Vec<_> = self.waiters.extract_if(.., is_over).collect();
-        for waiter in ended {
-            self.pass_on(&waiter, sink);
+        for ticket in self.queue.not_parked(u64::MAX, u64::MAX) {
+            self.pass_on(ticket, sink);
         }
     }
 
@@ -269,21 +372,23 @@ impl LockAnalyzer {
         }
         self.pass_on_all_ended(sink);
         let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
-        for waiter in &self.waiters {
+        let parked = self.queue.waiters.iter();
+        let parked: Vec<_> = parked.map(|(_, &waiter)| waiter).collect();
+        for waiter in &parked {
             self.pass_on_open(waiter, end, rest, sink);
         }
     }
 
     /// Where the thread acquired the lock, if it had to wait for it.
     fn acquired_by(&self, thread: ThreadIndex) -> Option<ChainIndex> {
-        let mut waits = self.waiters.iter().rev();
+        let mut waits = self.queue.waiters.iter().rev().map(|(_, waiter)| waiter);
         let acquired = |waiter: &&Waiter| waiter.thread == thread && waiter.state != State::Parked;
         waits.find(acquired).map(|waiter| waiter.chain)
     }
 
     /// Passes on a wait that has not ended, with `rest` as the owner since the last
     /// boundary.
-    fn pass_on_open(&self, waiter: &Waiter, end: &TraceEnd, rest: Owner, sink: &mut Sink<'_>) {
+    fn pass_on_open(&mut self, waiter: &Waiter, end: &TraceEnd, rest: Owner, sink: &mut Sink<'_>) {
         let counters = &mut *sink.counters;
         if end.went_on(waiter.thread, waiter.parked_ns) {
             return counters.add(Counter::WaitsWithoutEntered, 1);
@@ -300,62 +405,61 @@ impl LockAnalyzer {
             }
             rest => rest,
         };
-        self.describe_until(waiter, end.time_ns, rest, sink.wait);
+        self.describe_until(waiter, end.time_ns, rest, sink);
         sink.wait.ended = false;
         sink.wait.holder = rest.thread();
-        counters.add(Counter::OpenWaitsNs, sink.wait.duration_ns);
+        sink.counters
+            .add(Counter::OpenWaitsNs, sink.wait.duration_ns);
         sink.pass_on();
     }
 
     /// The wait ended when the thread woke up last. A thread that is still parked
     /// cannot do anything, so its end is lost.
-    fn end_wait(&mut self, index: usize, counters: &mut Counters) {
-        match self.waiters[index].state {
-            State::Awake {
+    fn end_wait(&mut self, ticket: Ticket, counters: &mut Counters) {
+        match self.queue.waiters.get(ticket).map(|waiter| waiter.state) {
+            Some(State::Awake {
                 since_ns, position, ..
-            } => {
-                self.waiters[index].state = State::Ended {
+            }) => self.queue.set(ticket, |waiter| {
+                waiter.state = State::Ended {
                     at_ns: since_ns,
                     position,
-                }
-            }
-            State::Parked => {
+                };
+            }),
+            Some(State::Parked) => {
                 counters.add(Counter::WaitsWithoutEntered, 1);
-                self.waiters.remove(index);
+                self.queue.remove(ticket);
                 self.forget_unseen();
             }
-            State::Ended { .. } => {}
+            Some(State::Ended { .. }) | None => {}
         }
     }
 
     /// Passes on the waits that have ended, once their owners are known as well as
     /// they will be. Threads that have been awake for long do not wait any more.
     fn pass_on_ended(&mut self, sink: &mut Sink<'_>) {
+        if self.queue.awake.is_empty() && self.queue.ended.is_empty() {
+            return;
+        }
         let now = self.ownership.position();
         let awake_while = if self.ownership.is_told() {
             SHORT_WHILE_OF_RELEASES
         } else {
             SHORT_WHILE
         };
-        let is_ripe = |waiter: &Waiter, ownership: &Ownership| match waiter.state {
-            State::Parked => false,
-            State::Awake { position, .. } => now - position > awake_while,
-            State::Ended { position, .. } => {
-                ownership.is_settled(position) || now - position > SHORT_WHILE
-            }
-        };
-        while let Some(index) = self
-            .waiters
-            .iter()
-            .position(|waiter| is_ripe(waiter, &self.ownership))
-        {
-            let waiter = self.waiters.remove(index);
-            self.pass_on(&waiter, sink);
+        let awake_before = now.saturating_sub(awake_while);
+        let ended_before = now.saturating_sub(SHORT_WHILE);
+        let ended_before = ended_before.max(self.ownership.settled_ends());
+        for ticket in self.queue.not_parked(awake_before, ended_before) {
+            self.pass_on(ticket, sink);
             self.forget_unseen();
         }
     }
 
-    fn pass_on(&self, waiter: &Waiter, sink: &mut Sink<'_>) {
+    /// Passes on a wait that is not parked.
+    fn pass_on(&mut self, ticket: Ticket, sink: &mut Sink<'_>) {
+        let Some(waiter) = self.queue.remove(ticket) else {
+            return;
+        };
         let (State::Awake { since_ns, .. }
         | State::Ended {
             at_ns: since_ns, ..
@@ -364,18 +468,18 @@ impl LockAnalyzer {
             return;
         };
         let rest = Owner::Unknown(self.ownership.why_unknown());
-        self.describe_until(waiter, since_ns, rest, sink.wait);
+        self.describe_until(&waiter, since_ns, rest, sink);
         sink.wait.ended = true;
         sink.wait.holder = None;
         sink.pass_on();
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
-    fn describe_until(&self, waiter: &Waiter, end_ns: u64, rest: Owner, wait: &mut Wait) {
+    fn describe_until(&mut self, waiter: &Waiter, end_ns: u64, rest: Owner, sink: &mut Sink<'_>) {
         let start_ns = waiter.start.time_ns;
         let end_ns = end_ns.max(start_ns);
+        let wait = &mut *sink.wait;
         wait.mechanism = Mechanism::Park;
-        wait.barging_holds = self.ownership.barging_holds(waiter.start, end_ns);
         wait.kind = WaitKind::Contention;
         wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;
@@ -384,47 +488,28 @@ impl LockAnalyzer {
         wait.start_ns = start_ns;
         wait.duration_ns = end_ns - start_ns;
         wait.safepoint_ns = waiter.safepoint_ns;
-        self.ownership.blame(
-            waiter.start,
-            end_ns,
-            waiter.thread,
-            waiter.reader,
-            rest,
-            &mut wait.contentions,
-        );
+        self.ownership
+            .blame(waiter.start, waiter.access, rest, sink.detail, wait);
     }
 
     fn open_waits(&self) -> OpenWaits {
-        let first_writer = self.waiters.iter().find(|waiter| waiter.is_parked_writer());
-        let mut waiters = self.waiters.iter();
-        let first_queued = waiters.find(|waiter| self.may_be_queued(waiter));
+        let Queue {
+            waiters,
+            parked_writers,
+            ..
+        } = &self.queue;
+        let first_writer = parked_writers.first();
+        let first_writer = first_writer.and_then(|&ticket| waiters.get(ticket));
         OpenWaits {
-            some: !self.waiters.is_empty(),
-            first_queued: first_queued.map_or(u64::MAX, |waiter| waiter.start.position),
+            some: !waiters.is_empty(),
             first_writer: first_writer.map(|waiter| (waiter.thread, waiter.chain)),
         }
     }
 
-    /// It has not acquired the lock, as far as is known. One that was awake when a release
-    /// was told either waits for the next one, which is told with its time, or has it.
-    fn may_be_queued(&self, waiter: &Waiter) -> bool {
-        match waiter.state {
-            State::Parked => true,
-            State::Awake { .. } => !self.ownership.has_told_since(waiter.start.position),
-            State::Ended { .. } => false,
-        }
-    }
-
-    /// The waiter that the thread is, unless its wait has ended.
-    fn position(&self, thread: ThreadIndex) -> Option<usize> {
-        self.waiters.iter().position(|waiter| {
-            waiter.thread == thread && !matches!(waiter.state, State::Ended { .. })
-        })
-    }
-
     /// Forgets what no waiting thread has seen.
     fn forget_unseen(&mut self) {
-        let oldest = self.waiters.first().map(|waiter| waiter.start.position);
+        let oldest = self.queue.waiters.first();
+        let oldest = oldest.map(|waiter| waiter.start.position);
         let end = self.ownership.position();
         self.ownership.forget_before(oldest.unwrap_or(end));
     }

@@ -29,7 +29,7 @@ mod waker;
 pub(crate) use event::{Numbered, ParkEvent};
 pub(crate) use synchronizer::Synchronizer;
 
-use crate::contention::Wait;
+use crate::contention::{Detail, Wait};
 use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::last_events::TraceEnd;
@@ -49,6 +49,8 @@ pub(crate) struct Parks {
 /// Where waits that have ended go, and what all stages need.
 pub(crate) struct Sink<'a> {
     pub(crate) entities: &'a Entities,
+    /// What is asked for about owners.
+    pub(crate) detail: Detail,
     pub(crate) counters: &'a mut Counters,
     /// To describe a wait in; kept to reuse its memory.
     pub(crate) wait: &'a mut Wait,
@@ -114,6 +116,7 @@ impl Parks {
         let (permits, dispatcher) = (&mut self.permits, &mut self.dispatcher);
         let Sink {
             entities,
+            detail,
             counters,
             wait,
             on_wait,
@@ -121,6 +124,7 @@ impl Parks {
         self.rearranger.finish(counters, |domain, step, counters| {
             let mut sink = Sink {
                 entities,
+                detail: *detail,
                 counters,
                 wait,
                 on_wait,
@@ -134,6 +138,7 @@ impl Parks {
         let (permits, dispatcher) = (&mut self.permits, &mut self.dispatcher);
         let Sink {
             entities,
+            detail,
             counters,
             wait,
             on_wait,
@@ -146,6 +151,7 @@ impl Parks {
             |domain, step, counters| {
                 let mut sink = Sink {
                     entities,
+                    detail: *detail,
                     counters,
                     wait,
                     on_wait,

@@ -29,16 +29,16 @@
 //! readers have to queue up behind. What these readers wait for is not the other
 //! readers, but the writer.
 
-use rustc_hash::FxHashSet;
 use trace_format::{Hold, JavaThreadId};
 
 use super::event::{Begin, End, Release, Unpark};
 use super::permits::Waker;
 use super::{Code, Synchronizer};
-use crate::contention::{Contention, Owner, UnknownOwner};
+use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, ThreadIndex};
-use crate::timeline::{self, Start, Timeline};
+use crate::hash::SeededSet;
+use crate::timeline::{self, Access, Interval as _, Start, Timeline, View};
 
 #[derive(Clone, Copy, Debug)]
 struct Interval {
@@ -50,9 +50,6 @@ struct Interval {
     is_gap: bool,
     /// The owner did not release the lock at the end.
     goes_on: bool,
-    /// When a thread acquired the lock that did not wait for it, and released it at the
-    /// end.
-    barged_ns: Option<u64>,
 }
 
 impl Interval {
@@ -64,7 +61,6 @@ impl Interval {
             owner_for_readers: owner,
             is_gap,
             goes_on: false,
-            barged_ns: None,
         }
     }
 
@@ -107,12 +103,21 @@ impl Interval {
 }
 
 impl timeline::Interval for Interval {
+    const HAS_OWN: bool = true;
+
     fn end_ns(&self) -> u64 {
         self.end_ns
     }
 
     fn is_gap(&self) -> bool {
         self.is_gap
+    }
+
+    fn owner(&self, access: Access) -> Owner {
+        match access {
+            Access::Exclusive => self.owner,
+            Access::Shared => self.owner_for_readers,
+        }
     }
 
     fn goes_on(&self) -> bool {
@@ -184,7 +189,7 @@ struct Unreleased {
 #[derive(Debug, Default)]
 struct Told {
     /// Who released the lock so. If an unpark comes with it, it comes later.
-    released_by: FxHashSet<ThreadIndex>,
+    released_by: SeededSet<ThreadIndex>,
     /// Readers may have had the lock since.
     readers: bool,
 }
@@ -194,9 +199,6 @@ struct Told {
 pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
-    /// Position of the interval in which the first of those began to wait that may still be
-    /// queued; `u64::MAX` if nobody is.
-    pub(super) first_queued: u64,
     /// The writer that readers have to queue up behind.
     pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
 }
@@ -213,7 +215,7 @@ pub(super) struct Ownership {
     unreleased: Option<Unreleased>,
     /// The threads that were unparked by a release and have done nothing since: until
     /// they do, others can acquire and release the lock without an event.
-    waking: Vec<JavaThreadId>,
+    waking: SeededSet<JavaThreadId>,
     /// `None` if the lock is not known to tell of its releases.
     told: Option<Told>,
     /// Position behind the last hold that was told, or the last loss: a release that is told
@@ -231,7 +233,7 @@ impl Ownership {
             owner_state: OwnerState::Unseen,
             seen_ns: 0,
             unreleased: None,
-            waking: Vec::new(),
+            waking: SeededSet::default(),
             told: None,
             told_until: 0,
             timeline: Timeline::default(),
@@ -243,18 +245,19 @@ impl Ownership {
         self.knows_owner
     }
 
-    /// The owners before `position` will not be known better.
-    pub(super) fn is_settled(&self, position: u64) -> bool {
-        if self.is_told() {
-            self.has_told_since(position)
-        } else {
-            self.unreleased.is_none()
+    /// Before this position, waits that ended are over: their owners will not be known
+    /// better.
+    pub(super) fn settled_ends(&self) -> u64 {
+        match (&self.told, self.unreleased) {
+            (Some(_), _) => self.told_until,
+            (None, None) => u64::MAX,
+            (None, Some(_)) => 0,
         }
     }
 
-    /// A release was told since, or events were lost.
-    pub(super) fn has_told_since(&self, position: u64) -> bool {
-        self.is_told() && self.told_until > position
+    /// Position behind the last hold that was told, or the last loss.
+    pub(super) fn told_until(&self) -> u64 {
+        self.told_until
     }
 
     /// The thread has told of a release, and no unpark that came with it is known.
@@ -408,7 +411,7 @@ impl Ownership {
     /// What the thread did shows that it does not have to be woken any more. Comes
     /// after the boundary there.
     pub(super) fn is_awake(&mut self, thread: JavaThreadId) {
-        self.waking.retain(|&waking| waking != thread);
+        self.waking.remove(&thread);
     }
 
     /// Perhaps a thread parks no longer.
@@ -487,8 +490,7 @@ impl Ownership {
             self.waking.clear();
         }
         self.is_awake(writer);
-        self.is_awake(unpark.target);
-        self.waking.push(unpark.target);
+        self.waking.insert(unpark.target);
     }
 
     /// The unpark comes with a release that has been told, and shows that this is over. Who
@@ -506,10 +508,13 @@ impl Ownership {
     }
 
     /// A thread releases the lock, which it had alone; `has_waited` if it waited for that.
+    /// The first of the threads that may be queued began to wait in the interval at
+    /// `first_queued`, or nobody is.
     pub(super) fn release(
         &mut self,
         release: &Release,
         has_waited: bool,
+        first_queued: Option<u64>,
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
@@ -521,7 +526,9 @@ impl Ownership {
                 let barged = !has_waited && self.owner_state != OwnerState::Lost;
                 self.told_hold(release, acquired_ns, barged, open_waits, counters);
             }
-            Hold::BeforeContention => self.told_old_hold(release, open_waits, counters),
+            Hold::BeforeContention => {
+                self.told_old_hold(release, first_queued, open_waits, counters)
+            }
             // Producers fold only holds of monitors.
             Hold::NotKnown | Hold::Several { .. } => {
                 let evidence = Evidence::Release {
@@ -578,8 +585,14 @@ impl Ownership {
 
     /// A hold that began before the first of those who are queued was parked. Threads that
     /// waited before them may have had the lock since.
-    fn told_old_hold(&mut self, release: &Release, open_waits: OpenWaits, counters: &mut Counters) {
-        let first_queued = open_waits.first_queued.min(self.timeline.end());
+    fn told_old_hold(
+        &mut self,
+        release: &Release,
+        first_queued: Option<u64>,
+        open_waits: OpenWaits,
+        counters: &mut Counters,
+    ) {
+        let first_queued = first_queued.unwrap_or_else(|| self.timeline.end());
         let seen_before = self.timeline.seen_before(first_queued);
         let same_owner = seen_before.take_while(|interval| is_by(interval.owner, release.thread));
         let first = first_queued - same_owner.count() as u64;
@@ -603,7 +616,11 @@ impl Ownership {
         }
         let mut interval = Interval::unknown(release.time_ns, UnknownOwner::HandOff, false);
         interval.blame(release.owner());
-        interval.barged_ns = barged_ns;
+        if open_waits.some {
+            let acquired_ns = barged_ns.unwrap_or(0);
+            self.timeline
+                .note_barging(acquired_ns, barged_ns.is_some().into());
+        }
         self.push(interval, open_waits, counters);
     }
 
@@ -614,21 +631,12 @@ impl Ownership {
         self.told.as_ref().map_or(!is_shared, |told| !told.readers)
     }
 
-    /// How often a thread acquired the lock during the wait that did not wait for it.
-    pub(super) fn barging_holds(&self, wait: Start, end_ns: u64) -> u64 {
-        let during = |barged_ns: u64| (wait.time_ns..end_ns).contains(&barged_ns);
-        let seen = self.timeline.seen_from(wait.position);
-        let barged = seen.filter(|(_, interval)| interval.barged_ns.is_some_and(during));
-        barged.count() as u64
-    }
-
     /// The writer was unparked, but gives up, and unparks the next thread in the queue
     /// in its place.
     fn leave_waking_to(&mut self, target: JavaThreadId, writer: JavaThreadId) {
         if self.waking.contains(&writer) {
             self.is_awake(writer);
-            self.is_awake(target);
-            self.waking.push(target);
+            self.waking.insert(target);
         }
     }
 
@@ -649,36 +657,47 @@ impl Ownership {
         }
     }
 
-    /// Splits a wait over the owners.
+    /// Fills in who made the thread of `wait` wait, which began at `start`, with `rest` as the
+    /// owner since the last boundary.
     pub(super) fn blame(
-        &self,
-        wait: Start,
-        end_ns: u64,
-        thread: ThreadIndex,
-        reader: bool,
+        &mut self,
+        start: Start,
+        access: Access,
         rest: Owner,
-        contentions: &mut Vec<Contention>,
+        detail: Detail,
+        wait: &mut Wait,
     ) {
-        let owner_of = |_, interval: &Interval| {
-            let owner = if reader {
-                interval.owner_for_readers
-            } else {
-                interval.owner
-            };
-            match owner {
+        let thread = wait.thread;
+        let end_ns = wait.start_ns + wait.duration_ns;
+        wait.barging_holds = self.timeline.barging_holds(start, Some(end_ns));
+        let view = View {
+            start,
+            end_ns,
+            access,
+            own: Some(thread),
+            owner_of: |_, interval: &Interval| match interval.owner(access) {
                 // What it did itself in between did not keep it waiting.
                 Owner::Thread { thread: owner, .. } if owner == thread => {
                     Owner::Unknown(UnknownOwner::HandOff)
                 }
                 owner => owner,
-            }
+            },
+            rest,
         };
-        self.timeline
-            .split(wait, end_ns, owner_of, rest, contentions);
+        self.timeline.describe(&view, self.settled(), detail, wait);
+    }
+
+    /// Position from which on the owners may still be known better.
+    fn settled(&self) -> u64 {
+        let told_until = self.told.as_ref().map_or(u64::MAX, |_| self.told_until);
+        let first = self
+            .unreleased
+            .map_or(u64::MAX, |unreleased| unreleased.first);
+        told_until.min(first)
     }
 
     /// Up to when the owners are known, for a wait that has not ended.
-    pub(super) fn known_until_ns(&self, wait: Start) -> u64 {
+    pub(super) fn known_until_ns(&mut self, wait: Start) -> u64 {
         self.timeline.known_until_ns(wait)
     }
 
@@ -757,7 +776,6 @@ impl Ownership {
                 (owner, evidence),
                 (Owner::Thread { .. }, Evidence::Release { .. })
             ),
-            barged_ns: None,
         };
         self.push(interval, open_waits, counters);
         self.owner_state = next;

@@ -1,9 +1,9 @@
 //! Which unpark ended which park.
 
-use rustc_hash::FxHashMap;
 use trace_format::{JavaThreadId, Permit};
 
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::hash::SeededMap;
 
 /// Who unparked a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +50,11 @@ type Key = (JavaThreadId, Permit);
 /// room. All others find their unparks as if nothing were lost.
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
-    given: FxHashMap<Key, Waker>,
+    given: SeededMap<Key, Waker>,
     /// Few of them pass on anything.
-    passed_on: FxHashMap<Key, PassedOn>,
+    passed_on: SeededMap<Key, PassedOn>,
     /// With the time of arrival, counted in park ends.
-    waiting: FxHashMap<Key, (u64, E)>,
+    waiting: SeededMap<Key, (u64, E)>,
     /// Park ends held back so far.
     held: u64,
     max_pending: usize,
@@ -64,9 +64,9 @@ impl<E> Permits<E> {
     /// Holds back up to `max_pending` park ends, and remembers as many unparks.
     pub(crate) fn new(max_pending: usize) -> Self {
         Self {
-            given: FxHashMap::default(),
-            passed_on: FxHashMap::default(),
-            waiting: FxHashMap::default(),
+            given: SeededMap::default(),
+            passed_on: SeededMap::default(),
+            waiting: SeededMap::default(),
             held: 0,
             max_pending,
         }

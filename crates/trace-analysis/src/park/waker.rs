@@ -6,7 +6,7 @@ use trace_format::ParkEndReason;
 use super::event::{Begin, End};
 use super::permits::Waker;
 use super::{Code, Synchronizer};
-use crate::contention::{Contention, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::{ChainIndex, LockIndex};
 
 /// A thread that waits for something else than a lock.
@@ -59,7 +59,7 @@ impl WaitForWaker {
     }
 
     /// Fills in `wait`, all but its number.
-    pub(crate) fn describe(&self, woken: &Woken<'_>, wait: &mut Wait) {
+    pub(crate) fn describe(&self, woken: &Woken<'_>, detail: Detail, wait: &mut Wait) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
         wait.mechanism = Mechanism::Park;
         wait.barging_holds = 0;
@@ -111,6 +111,10 @@ impl WaitForWaker {
                 };
                 add(self.start_ns, end_ns, Owner::Unknown(reason));
             }
+        }
+        wait.add_up_contentions();
+        if detail != Detail::Contentions {
+            wait.contentions.clear();
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What the analysis finds, with names in place of entities.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{
-    Analysis, BlockedThread, ChainIndex, Counters, Entities, Limits, LockIndex, Metadata,
+    Analysis, BlockedThread, ChainIndex, Counters, Detail, Entities, Limits, LockIndex, Metadata,
     Owner as Blamed, StillBlocked, TraceFile, TraceSummary, Wait, WaitKind,
 };
 use trace_format::{Capabilities, Event, ThreadId};
@@ -99,6 +100,37 @@ impl Found {
             counters,
         }
     }
+}
+
+/// What each owner had of each wait, as an analysis of the file finds it that looks for
+/// `found`, with owners told apart as in `shown`.
+pub(crate) fn blame_of_file(
+    path: &Path,
+    limits: Limits,
+    found: Detail,
+    shown: Detail,
+) -> Vec<String> {
+    let trace = TraceFile::open(path).expect("a trace");
+    let mut analysis = Analysis::new(limits).with_detail(found);
+    let mut waits = Vec::new();
+    let on_wait = |wait: &Wait, _: &Entities| {
+        let mut shares: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for blame in &wait.blame {
+            let owner = match (shown, blame.owner) {
+                (Detail::OwnerCode, Blamed::Thread { chain, .. }) => format!("{chain:?}"),
+                (_, owner) => format!("{owner:?}"),
+            };
+            let share = shares.entry(owner).or_default();
+            share.0 += blame.duration_ns;
+            share.1 += blame.contentions;
+        }
+        waits.push(format!("{} {} {shares:?}", wait.id, wait.duration_ns));
+    };
+    let go_on = |_| ControlFlow::Continue(());
+    trace
+        .analyze(&mut analysis, on_wait, go_on)
+        .expect("readable");
+    waits
 }
 
 /// A wait with names in place of entities.

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use trace_analysis::{Counter, Limits};
+use trace_analysis::{Counter, Detail, Limits};
 use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
 use crate::delivery::{Arrived, Delivery, delivery};
-use crate::found::{Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed};
+use crate::found::{Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, blame_of_file};
 use crate::simulator::{Action, Rules, simulate};
 use crate::truth::{self, Known};
 use crate::{history::History, reference};
@@ -125,8 +125,17 @@ pub(crate) fn analyze_arrived(
     arrived: &Arrived,
     limits: Limits,
 ) -> Result<Analyzed, TestCaseError> {
-    let (analyzed, summary) = analyze_file(arrived.write_file().path(), limits);
+    let file = arrived.write_file();
+    let (analyzed, summary) = analyze_file(file.path(), limits);
     prop_assert!(summary.is_whole());
+    // One of them for each program: both take as long.
+    let detail = if analyzed.waits.len() % 2 == 0 {
+        Detail::Owners
+    } else {
+        Detail::OwnerCode
+    };
+    let blame = blame_of_file(file.path(), limits, Detail::Contentions, detail);
+    prop_assert_eq!(blame_of_file(file.path(), limits, detail, detail), blame);
     Ok(analyzed)
 }
 

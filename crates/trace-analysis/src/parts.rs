@@ -1,0 +1,180 @@
+//! A wait, cut into parts.
+
+use crate::contention::{Blame, Contention, Detail, Owner, Wait};
+use crate::hash::SeededMap;
+
+/// What takes the parts of a wait, in order.
+pub(crate) trait Parts {
+    /// A part that begins then and lasts so long; `goes_on` if it only makes the last one
+    /// longer.
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool);
+}
+
+/// Every part by itself.
+impl Parts for Vec<Contention> {
+    #[inline]
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool) {
+        if goes_on && let Some(last) = self.last_mut() {
+            last.duration_ns += duration_ns;
+        } else {
+            self.push(Contention {
+                start_ns,
+                duration_ns,
+                owner,
+            });
+        }
+    }
+}
+
+/// Parts of one owner together.
+pub(crate) struct Shares<'a> {
+    detail: Detail,
+    shares: &'a mut Vec<Blame>,
+    /// The keys of the first shares.
+    first: [u64; FEW],
+    /// Where those behind them are, by key.
+    places: SeededMap<u64, usize>,
+}
+
+/// So many shares are faster searched than looked up.
+const FEW: usize = 12;
+
+impl<'a> Shares<'a> {
+    /// Begins anew in `shares`.
+    pub(crate) fn new(detail: Detail, shares: &'a mut Vec<Blame>) -> Self {
+        shares.clear();
+        Self {
+            detail,
+            shares,
+            first: [0; FEW],
+            places: SeededMap::default(),
+        }
+    }
+
+    /// Adds several parts, with one owner.
+    #[inline]
+    pub(crate) fn add_parts(&mut self, owner: Owner, duration_ns: u64, contentions: u64) {
+        let key = self.detail.key(owner);
+        let known = &self.first[..self.shares.len().min(FEW)];
+        let place = match known.iter().position(|&first| first == key) {
+            Some(place) => place,
+            None => self.place(key, owner),
+        };
+        let share = &mut self.shares[place];
+        share.duration_ns += duration_ns;
+        share.contentions += contentions;
+    }
+
+    /// The place of a share that is none of the first.
+    #[cold]
+    fn place(&mut self, key: u64, owner: Owner) -> usize {
+        let next = self.shares.len();
+        let place = match self.first.get_mut(next) {
+            Some(first) => {
+                *first = key;
+                next
+            }
+            None => *self.places.entry(key).or_insert(next),
+        };
+        if place == next {
+            self.shares.push(Blame {
+                owner,
+                duration_ns: 0,
+                contentions: 0,
+            });
+        }
+        place
+    }
+}
+
+impl Parts for Shares<'_> {
+    #[inline]
+    fn add(&mut self, _start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool) {
+        self.add_parts(owner, duration_ns, u64::from(!goes_on));
+    }
+}
+
+impl Wait {
+    /// Fills in what each owner had of the contentions.
+    pub(crate) fn add_up_contentions(&mut self) {
+        let mut shares = Shares::new(Detail::Owners, &mut self.blame);
+        for contention in &self.contentions {
+            shares.add_parts(contention.owner, contention.duration_ns, 1);
+        }
+    }
+}
+
+impl Detail {
+    /// A number for all owners whose parts are added up.
+    #[inline]
+    pub(crate) fn key(self, owner: Owner) -> u64 {
+        let mask = match self {
+            Detail::OwnerCode => u32::MAX.into(),
+            Detail::Owners | Detail::Contentions => u64::MAX,
+        };
+        owner.key(mask)
+    }
+}
+
+/// Cuts a wait at boundaries. The parts are clamped to the wait, so that they add up to it
+/// wherever the clocks of processors disagree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cutter {
+    /// Where the part begins that is cut next.
+    pub(crate) at_ns: u64,
+    /// Where the wait ends.
+    pub(crate) end_ns: u64,
+    /// The last part's owner goes on if the next one has the same.
+    pub(crate) goes_on: bool,
+    /// The owner of the last part.
+    pub(crate) last: Option<Owner>,
+}
+
+impl Cutter {
+    pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
+        Self {
+            at_ns: start_ns,
+            end_ns,
+            goes_on: false,
+            last: None,
+        }
+    }
+
+    /// The whole wait is cut.
+    pub(crate) fn is_done(&self) -> bool {
+        self.at_ns >= self.end_ns
+    }
+
+    /// `owner` had the lock until then. Returns the part's duration.
+    #[inline(always)]
+    pub(crate) fn cut(
+        &mut self,
+        until_ns: u64,
+        owner: Owner,
+        goes_on: bool,
+        parts: &mut impl Parts,
+    ) -> u64 {
+        let until_ns = until_ns.min(self.end_ns);
+        if until_ns <= self.at_ns {
+            // Nothing goes on from an interval without a duration.
+            self.goes_on &= goes_on;
+            return 0;
+        }
+        let duration_ns = until_ns - self.at_ns;
+        let continues = self.goes_on && self.last == Some(owner);
+        parts.add(self.at_ns, duration_ns, owner, continues);
+        self.last = Some(owner);
+        self.goes_on = goes_on;
+        self.at_ns = until_ns;
+        duration_ns
+    }
+
+    /// `owner` had the lock from the last boundary on.
+    pub(crate) fn finish(mut self, owner: Owner, parts: &mut impl Parts) {
+        self.goes_on = false;
+        self.cut(self.end_ns, owner, false, parts);
+        if self.last.is_none() {
+            parts.add(self.at_ns, 0, owner, false);
+        }
+    }
+}
