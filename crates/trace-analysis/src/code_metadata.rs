@@ -8,6 +8,9 @@
 //! identifier counts where it stands in the file: nothing behind it refers to the
 //! identifier, and what was read before is resolved, released or not.
 //!
+//! Descriptions of equal content under different identifiers are kept once while they are
+//! collected.
+//!
 //! The first pass over a trace comes to that place too early: the second pass is
 //! still to meet the references before it. It keeps what was described, but as an
 //! entity, which equal descriptions share: of a class that thousands of loaders
@@ -16,6 +19,7 @@
 //! its promise.
 
 use std::hash::Hash;
+use std::sync::Arc;
 
 use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId};
 
@@ -46,27 +50,29 @@ pub(crate) struct CodeMetadata {
 #[derive(Debug)]
 struct Identifiers<Id, Record, Index> {
     /// Described, and not referred to yet.
-    described: SeededMap<Id, Record>,
+    described: SeededMap<Id, Arc<Record>>,
+    /// The descriptions, each of them once.
+    records: SeededSet<Arc<Record>>,
     resolved: SeededMap<Id, Index>,
     /// Ended: in neither of the others.
     retired: IdSet<Id>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct ClassRecord {
     name: Box<str>,
     source_file: Box<str>,
     is_jdk: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct MethodRecord {
     class: ClassId,
     name: Box<str>,
     signature: Box<str>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct ChainRecord {
     frames: Box<[trace_format::Frame]>,
     truncated: bool,
@@ -76,18 +82,37 @@ impl<Id, Record, Index> Default for Identifiers<Id, Record, Index> {
     fn default() -> Self {
         Self {
             described: SeededMap::default(),
+            records: SeededSet::default(),
             resolved: SeededMap::default(),
             retired: IdSet::default(),
         }
     }
 }
 
-impl<Id: Copy + Eq + Hash + Into<u64>, Record, Index> Identifiers<Id, Record, Index> {
+impl<Id: Copy + Eq + Hash + Into<u64>, Record: Eq + Hash, Index> Identifiers<Id, Record, Index> {
     /// Takes a description. That of one identifier is always the same.
     fn describe(&mut self, id: Id, record: impl FnOnce() -> Record) {
-        if !self.resolved.contains_key(&id) {
-            self.described.entry(id).or_insert_with(record);
+        if self.is_known(id) {
+            return;
         }
+        let record = Arc::new(record());
+        let known = self.records.get(&record).cloned();
+        let record = known.unwrap_or_else(|| {
+            self.records.insert(Arc::clone(&record));
+            record
+        });
+        self.described.insert(id, record);
+    }
+
+    /// Takes out the description of `id`, which is resolved or has ended.
+    fn take_description(&mut self, id: Id) -> Option<Arc<Record>> {
+        /// Those of the set and of the caller.
+        const LAST: usize = 2;
+        let record = self.described.remove(&id)?;
+        if Arc::strong_count(&record) == LAST {
+            self.records.remove(&record);
+        }
+        Some(record)
     }
 
     fn is_known(&self, id: Id) -> bool {
@@ -95,7 +120,7 @@ impl<Id: Copy + Eq + Hash + Into<u64>, Record, Index> Identifiers<Id, Record, In
     }
 
     fn retire(&mut self, id: Id) {
-        self.described.remove(&id);
+        self.take_description(id);
         self.resolved.remove(&id);
         self.retired.insert(id);
     }
@@ -242,17 +267,17 @@ impl CodeMetadata {
         if let Some(&index) = self.chains.resolved.get(&chain) {
             return index;
         }
-        let entity = match self.chains.described.remove(&chain) {
-            Some(ChainRecord { frames, .. }) if frames.is_empty() => Chain::NotRecorded,
-            Some(ChainRecord { frames, truncated }) => {
-                let frames = frames.iter().map(|&frame| Frame {
+        let entity = match self.chains.take_description(chain) {
+            Some(record) if record.frames.is_empty() => Chain::NotRecorded,
+            Some(record) => {
+                let frames = record.frames.iter().map(|&frame| Frame {
                     method: self.method(frame.method, entities),
                     bci: frame.bci,
                     line: frame.line,
                 });
                 Chain::Known {
                     frames: frames.collect(),
-                    truncated,
+                    truncated: record.truncated,
                 }
             }
             None => {
@@ -271,15 +296,11 @@ impl CodeMetadata {
         if let Some(&index) = self.methods.resolved.get(&method) {
             return index;
         }
-        let entity = match self.methods.described.remove(&method) {
-            Some(MethodRecord {
-                class,
-                name,
-                signature,
-            }) => Method {
-                class: Some(self.class(class, entities)),
-                name,
-                signature,
+        let entity = match self.methods.take_description(method) {
+            Some(record) => Method {
+                class: Some(self.class(record.class, entities)),
+                name: record.name.clone(),
+                signature: record.signature.clone(),
             },
             None => {
                 let counter = Counter::MethodsNotDescribed;
@@ -302,8 +323,11 @@ impl CodeMetadata {
         if let Some(&index) = self.classes.resolved.get(&class) {
             return index;
         }
-        let index = match self.classes.described.remove(&class) {
-            Some(record) => entities.add_class(record.name, &record.source_file, record.is_jdk),
+        let index = match self.classes.take_description(class) {
+            Some(record) => {
+                let name = record.name.clone();
+                entities.add_class(name, &record.source_file, record.is_jdk)
+            }
             None => {
                 let counter = Counter::ClassesNotDescribed;
                 self.classes

@@ -14,10 +14,11 @@ use meter::metered;
 use tempfile::NamedTempFile;
 use trace_analysis::{Analysis, Counter, Counters, Detail, Entities, Metadata, TraceFile, Wait};
 use trace_format::{
-    Blocker, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ExclusiveRelease, FileHeader, ForwardRef,
-    ForwardResolved, Hold, LoaderId, LockDescription, LockId, LockOwner, PARK_DOMAINS, ParkBegin,
-    ParkEnd, ParkEndReason, SegmentEncoder, ThreadId,
+    Blocker, ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, FileHeader,
+    ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription, LockId,
+    LockOwner, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder,
+    StackRange, ThreadId, ThreadStart, Unpark,
 };
 
 const MIB: usize = 1 << 20;
@@ -188,6 +189,99 @@ fn forward_references_are_bounded() {
     let forgotten = cost.counters.value(Counter::ForwardRefsForgotten);
     assert!(forgotten > 0);
     cost.is_below(MAX_BYTES);
+}
+
+/// The same chain again and again, under one number after the other.
+#[test]
+fn equal_descriptions_are_kept_once() {
+    const CHAINS: u32 = 1_000_000;
+    let frame = |depth| Frame {
+        method: MethodId(depth),
+        bci: 1,
+        line: 1,
+    };
+    let chain = |number| {
+        Event::Chain(ChainDescription {
+            chain: ChainId(number),
+            frames: (1..40).map(frame).collect(),
+            truncated: false,
+        })
+    };
+    let cost = Cost::of(|| {
+        let mut metadata = Metadata::default();
+        for number in 1..=CHAINS {
+            metadata.collect(ThreadId(1), &chain(number));
+        }
+        let mut analysis = Analysis::default();
+        analysis.begin_trace(metadata).finish(&mut |_, _| ())
+    });
+    // A number, and which chain it stands for.
+    cost.is_below(CHAINS as usize * 64);
+}
+
+/// Threads that park in every domain, one after the other.
+#[test]
+fn threads_that_parked_somewhere_are_forgotten() {
+    const THREADS: u32 = 10_000;
+    let parks = (0..PARK_DOMAINS).flat_map(|domain| {
+        (1..=THREADS).flat_map(move |thread| {
+            let blocker = Blocker {
+                class: ClassId(1),
+                identity_hash: domain as u32,
+            };
+            let domain = LockId(domain + 1);
+            let sequence = u64::from(thread) * 3 - 2;
+            let permit = Permit(thread);
+            let begin = Event::ParkBegin(ParkBegin {
+                domain,
+                sequence,
+                time_ns: sequence,
+                blocker,
+                chain: ChainId(1),
+                ..ParkBegin::default()
+            });
+            let unpark = Event::Unpark(Unpark {
+                domain,
+                sequence: sequence + 1,
+                time_ns: sequence,
+                blocker,
+                target: JavaThreadId(u64::from(thread)),
+                permit,
+                chain: ChainId(1),
+                ..Unpark::default()
+            });
+            let end = Event::ParkEnd(ParkEnd {
+                domain,
+                sequence: sequence + 2,
+                time_ns: sequence,
+                reason: ParkEndReason::Unparked,
+                permit,
+                ..ParkEnd::default()
+            });
+            [(thread, begin), (THREADS + 1, unpark), (thread, end)]
+        })
+    });
+    let mut metadata = Metadata::default();
+    for thread in 1..=THREADS {
+        let start = Event::ThreadStart(ThreadStart {
+            java_id: JavaThreadId(thread.into()),
+            name: "",
+            time_ns: 0,
+            stack: StackRange::default(),
+        });
+        metadata.collect(ThreadId(thread), &start);
+    }
+    let mut waits = 0;
+    let cost = Cost::of(|| {
+        let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
+        let mut trace = analysis.begin_trace(metadata);
+        for (thread, event) in parks {
+            trace.event(ThreadId(thread), &event, &mut |_, _| waits += 1);
+        }
+        trace.finish(&mut |_, _| waits += 1)
+    });
+    assert_eq!(waits, PARK_DOMAINS * u64::from(THREADS));
+    cost.is_below(64 * MIB);
 }
 
 /// Every second number of one lock is missing. They come one by one, and now and then one

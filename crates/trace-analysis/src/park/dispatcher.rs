@@ -6,7 +6,7 @@ use trace_format::{LockId, ParkEndReason};
 use super::event::{Begin, End, Numbered, ParkEvent, Release, Unpark};
 use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
-use super::waker::{WaitForWaker, Woken};
+use super::waker::{WaitForWaker, Woken as WokenUp};
 use super::{Code, CodeTable, Sink, Synchronizer};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
@@ -26,17 +26,47 @@ pub(crate) struct ParkDispatcher {
 /// The state of one domain.
 #[derive(Debug, Default)]
 struct Domain {
-    threads: SeededMap<ThreadIndex, Thread>,
+    /// The threads that are parked.
+    parked: SeededMap<ThreadIndex, Parked>,
+    woken: Woken,
     losses: Losses,
 }
 
-/// A thread whose park began with an event of a domain.
+/// Who woke threads up the last time, and on what: a thread that was woken may pass that
+/// on, just after.
 #[derive(Debug, Default)]
-struct Thread {
-    /// If it is parked.
-    parked: Option<Parked>,
-    /// Who woke it up the last time, and on what.
-    waker: Option<(LockIndex, Waker)>,
+struct Woken {
+    by: SeededMap<ThreadIndex, (LockIndex, Waker, u64)>,
+    /// How many threads were woken so far.
+    count: u64,
+    /// When this many are known, those woken long ago are forgotten.
+    max: usize,
+}
+
+impl Woken {
+    /// After so many others were woken, a thread does not pass on anything any more.
+    const LONG: u64 = 1 << 10;
+
+    fn note(&mut self, thread: ThreadIndex, lock: LockIndex, waker: Waker) {
+        self.count += 1;
+        if self.by.len() > self.max.max(Self::LONG as usize) {
+            let first = self.count.saturating_sub(Self::LONG);
+            self.by.retain(|_, &mut (.., woken)| woken >= first);
+            self.max = self.by.len() * 2;
+        }
+        self.by.insert(thread, (lock, waker, self.count));
+    }
+
+    /// Nobody woke up the thread.
+    fn forget(&mut self, thread: ThreadIndex) {
+        self.by.remove(&thread);
+    }
+
+    /// Who woke up the thread, if it waited for `lock`.
+    fn waker(&self, thread: ThreadIndex, lock: LockIndex) -> Option<Waker> {
+        let &(woken_on, waker, _) = self.by.get(&thread)?;
+        (woken_on == lock).then_some(waker)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,8 +118,8 @@ impl ParkDispatcher {
         let mut domains: Vec<_> = self.domains.iter().collect();
         domains.sort_unstable_by_key(|&(&domain, _)| domain);
         for (_, domain) in domains {
-            for thread in domain.threads.values() {
-                if let Some(Parked::OnLock(lock)) = thread.parked
+            for parked in domain.parked.values() {
+                if let Parked::OnLock(lock) = *parked
                     && let Some(analyzer) = self.analyzers.get_mut(lock)
                 {
                     analyzer.lost(domain.losses, sink.counters);
@@ -97,10 +127,11 @@ impl ParkDispatcher {
             }
         }
         self.analyzers.finish(end, sink);
-        let domains = self.domains.values();
-        let threads = domains.flat_map(|domain| domain.threads.values());
-        let for_waker =
-            threads.filter(|thread| matches!(thread.parked, Some(Parked::ForWaker(..))));
+        let parked = self
+            .domains
+            .values()
+            .flat_map(|domain| domain.parked.values());
+        let for_waker = parked.filter(|parked| matches!(parked, Parked::ForWaker(..)));
         sink.counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
     }
@@ -133,7 +164,7 @@ impl Replay<'_> {
         } else {
             Parked::ForWaker(WaitForWaker::new(begin, code), losses)
         };
-        self.domain.threads.entry(begin.thread).or_default().parked = Some(parked);
+        self.domain.parked.insert(begin.thread, parked);
     }
 
     /// The thread waits for a lock.
@@ -148,8 +179,7 @@ impl Replay<'_> {
 
     fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
         let permit = self.permits.take(end.java_id, end.permit);
-        let thread = self.domain.threads.get_mut(&end.thread);
-        let Some(parked) = thread.and_then(|thread| thread.parked.take()) else {
+        let Some(parked) = self.domain.parked.remove(&end.thread) else {
             sink.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
@@ -166,7 +196,7 @@ impl Replay<'_> {
                 lock
             }
             Parked::ForWaker(wait, losses_before) => {
-                let woken = Woken {
+                let woken = WokenUp {
                     end,
                     waker,
                     may_be_two_waits: losses.of_nobody - losses_before.of_nobody >= 2,
@@ -176,8 +206,10 @@ impl Replay<'_> {
                 wait.lock
             }
         };
-        let thread = self.domain.threads.entry(end.thread).or_default();
-        thread.waker = waker.map(|waker| (lock, waker));
+        match waker {
+            Some(waker) => self.domain.woken.note(end.thread, lock, waker),
+            None => self.domain.woken.forget(end.thread),
+        }
     }
 
     /// The unpark was the release of a lock whose analyzer has not heard of it. It
@@ -201,9 +233,7 @@ impl Replay<'_> {
     fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
         let code = self.codes.of_chain(unpark.chain, sink.entities);
         if code.passes_on
-            && let Some(thread) = self.domain.threads.get(&unpark.thread)
-            && let Some((woken_on, waker)) = thread.waker
-            && woken_on == unpark.lock
+            && let Some(waker) = self.domain.woken.waker(unpark.thread, unpark.lock)
         {
             self.permits
                 .pass_on(unpark.target, unpark.permit, unpark.lock, waker);
@@ -224,8 +254,7 @@ impl Replay<'_> {
 
     /// The thread went on if it was parked, but the end of its park is lost.
     fn abandon(&mut self, thread: ThreadIndex, counters: &mut Counters) {
-        let state = self.domain.threads.get_mut(&thread);
-        let Some(parked) = state.and_then(|state| state.parked.take()) else {
+        let Some(parked) = self.domain.parked.remove(&thread) else {
             return;
         };
         counters.add(Counter::WaitsWithoutEntered, 1);
