@@ -5,12 +5,13 @@
 //! tree here: a node is an aggregator, its children are what the selector below
 //! it leads to.
 
-use crate::aspect::{Aspect, Value};
+use crate::aspect::Aspect;
 use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::entity::Entities;
 use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
+use crate::value::Value;
 
 /// Sums over some contentions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -28,7 +28,7 @@ use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, Meth
 use crate::hash::{SeededMap, SeededSet};
 use crate::id_set::IdSet;
 use crate::library;
-use crate::park::Synchronizer;
+use crate::synchronizer::Synchronizer;
 
 /// The classes, methods and call chains of one trace.
 #[derive(Debug, Default)]

@@ -10,7 +10,6 @@ use std::hash::Hash;
 use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::contention::Detail;
 use crate::hash::Seed;
 
 /// A class in [`Entities`].
@@ -355,15 +354,6 @@ impl Entities {
                 ..
             } if self.class_name(class) != "java.lang.Class" => Some(mirrored),
             _ => None,
-        }
-    }
-
-    /// What has to be found out about the owners of a lock where `wanted` is asked for: of
-    /// one that guards the initialization of a class, the thread stands for the code.
-    pub(crate) fn detail_of(&self, lock: LockIndex, wanted: Detail) -> Detail {
-        match self.initialized_class(lock) {
-            Some(_) => wanted.max(Detail::Owners),
-            None => wanted,
         }
     }
 

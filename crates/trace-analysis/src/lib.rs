@@ -44,6 +44,7 @@ mod code_metadata;
 mod contention;
 mod counter;
 mod entity;
+mod file_analysis;
 mod forward_refs;
 mod hash;
 mod id_set;
@@ -53,6 +54,7 @@ mod ledger;
 mod library;
 mod lock_analyzer;
 mod lock_dispatcher;
+mod lock_event;
 mod metadata;
 mod method_table;
 mod overloads;
@@ -64,25 +66,29 @@ mod signature;
 mod stacks;
 mod statistics;
 mod still_blocked;
+mod synchronizer;
 mod tally;
 mod timeline;
 mod trace_file;
+mod value;
 mod waiters;
 mod worker_loop;
 
 pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
 pub use analysis::{Analysis, Limits, TraceAnalysis};
-pub use aspect::{Aspect, UnknownAspect, Value};
+pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{Blame, Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
     ThreadIndex,
 };
+pub use file_analysis::{Progress, TraceSummary};
 pub use metadata::Metadata;
 pub use placeholder::PLACEHOLDERS;
 pub use statistics::{EventCount, Statistics};
 pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};
 pub use tally::{WaitSums, WaitTally};
-pub use trace_file::{FileReader, Progress, TraceError, TraceFile, TraceSummary};
+pub use trace_file::{FileReader, TraceError, TraceFile};
 pub use trace_format::{EVENT_TYPES, EventType};
+pub use value::Value;

@@ -31,7 +31,7 @@ use crate::contention::{Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
-use crate::lock_dispatcher::Holds;
+use crate::lock_event::Holds;
 use crate::timeline::{self, Access, Start, Timeline, View};
 use crate::waiters::{Ticket, Waiters};
 

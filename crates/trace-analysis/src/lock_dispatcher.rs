@@ -1,139 +1,15 @@
 //! The intrinsic lock dispatcher (paper, section 4.1): one analyzer per lock.
 
-use trace_format::{Hold, LockId};
+use trace_format::LockId;
 
 use crate::contention::{Detail, Wait};
 use crate::counter::{Counter, Counters};
-use crate::entity::{ChainIndex, Entities, Lock, LockIndex, ThreadIndex};
+use crate::entity::{Entities, Lock, LockIndex};
 use crate::hash::SeededMap;
 use crate::last_events::TraceEnd;
 use crate::lock_analyzer::LockAnalyzer;
-use crate::rearranger::{Ordered, Step};
-
-/// An event of an intrinsic lock, its references resolved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum LockEvent {
-    Description {
-        lock: LockIndex,
-    },
-    Enter {
-        thread: ThreadIndex,
-        time_ns: u64,
-        chain: ChainIndex,
-        after_wait: bool,
-        /// Who the thread saw having the lock.
-        owner: MaybeThread,
-    },
-    Entered {
-        thread: ThreadIndex,
-        time_ns: u64,
-        safepoint_ns: u64,
-    },
-    Exit {
-        thread: ThreadIndex,
-        time_ns: u64,
-        holds: PackedHolds,
-        chain: ChainIndex,
-    },
-    Retired,
-    /// What the thread wrote, with so many numbers, will never be known.
-    Lost {
-        thread: ThreadIndex,
-        numbers: u64,
-    },
-}
-
-/// An optional thread in four bytes: many events are held back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MaybeThread(u32);
-
-impl MaybeThread {
-    const NONE: u32 = u32::MAX;
-
-    pub(crate) fn get(self) -> Option<ThreadIndex> {
-        (self.0 != Self::NONE).then_some(ThreadIndex(self.0))
-    }
-}
-
-impl From<Option<ThreadIndex>> for MaybeThread {
-    fn from(thread: Option<ThreadIndex>) -> Self {
-        Self(thread.map_or(Self::NONE, |thread| thread.0))
-    }
-}
-
-/// What an exit says about the holds that it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
-    NotKnown,
-    BeforeContention,
-    /// How many, and the sum of their durations. They follow each other: no wait has seen
-    /// only some of them.
-    For {
-        holds: u16,
-        held_ns: u64,
-    },
-}
-
-/// The same in eight bytes, because many events are held back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PackedHolds(u64);
-
-impl PackedHolds {
-    const NOT_KNOWN: u64 = u64::MAX;
-    const BEFORE_CONTENTION: u64 = u64::MAX - 1;
-    const SEVERAL: u64 = 1 << 63;
-    /// The longest single hold: beyond is something else.
-    const MAX_NS: u64 = Self::SEVERAL - 1;
-    /// Where the number of several holds stands, above their sum.
-    const HOLDS_SHIFT: u32 = 47;
-
-    fn get(self) -> Holds {
-        match self.0 {
-            Self::NOT_KNOWN => Holds::NotKnown,
-            Self::BEFORE_CONTENTION => Holds::BeforeContention,
-            held_ns @ ..Self::SEVERAL => Holds::For { holds: 1, held_ns },
-            several => Holds::For {
-                holds: (several >> Self::HOLDS_SHIFT) as u16,
-                held_ns: several & Hold::MAX_SUM_NS,
-            },
-        }
-    }
-
-    fn numbers(self) -> u64 {
-        match self.get() {
-            Holds::For { holds, .. } => holds.into(),
-            _ => 1,
-        }
-    }
-}
-
-impl From<Hold> for PackedHolds {
-    fn from(hold: Hold) -> Self {
-        Self(match hold {
-            Hold::NotKnown => Self::NOT_KNOWN,
-            Hold::BeforeContention => Self::BEFORE_CONTENTION,
-            Hold::For { duration_ns } => duration_ns.min(Self::MAX_NS),
-            Hold::Several { holds, held_ns, .. } => {
-                let held_ns = held_ns.min(Hold::MAX_SUM_NS);
-                Self::SEVERAL | u64::from(holds) << Self::HOLDS_SHIFT | held_ns
-            }
-        })
-    }
-}
-
-impl Ordered for LockEvent {
-    fn numbers(&self) -> u64 {
-        match *self {
-            Self::Lost { numbers, .. } => numbers,
-            Self::Exit { holds, .. } => holds.numbers(),
-            _ => 1,
-        }
-    }
-
-    fn is_last(&self) -> bool {
-        matches!(self, Self::Retired)
-    }
-}
+use crate::lock_event::LockEvent;
+use crate::rearranger::Step;
 
 /// Passes the ordered events of each lock to its analyzer.
 #[derive(Debug)]
@@ -177,7 +53,7 @@ impl LockDispatcher {
         };
         match event {
             LockEvent::Description { lock: described } => {
-                let detail = entities.detail_of(described, self.detail);
+                let detail = detail_of(described, self.detail, entities);
                 let analyzer = LockAnalyzer::new(described, self.has_holds, detail);
                 self.analyzers.insert(lock, analyzer);
             }
@@ -267,5 +143,14 @@ impl LockDispatcher {
                 self.detail,
             )
         })
+    }
+}
+
+/// What has to be found out about the owners of a lock where `wanted` is asked for: of one
+/// that guards the initialization of a class, the thread stands for the code.
+fn detail_of(lock: LockIndex, wanted: Detail, entities: &Entities) -> Detail {
+    match entities.initialized_class(lock) {
+        Some(_) => wanted.max(Detail::Owners),
+        None => wanted,
     }
 }

@@ -18,8 +18,8 @@ use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
 use crate::forward_refs::{ForwardRefs, ForwardSource};
 use crate::hash::SeededMap;
-use crate::park::Synchronizer;
 use crate::stacks::Stacks;
+use crate::synchronizer::Synchronizer;
 
 /// The metadata of one trace, in the trace's own identifiers.
 #[derive(Debug)]

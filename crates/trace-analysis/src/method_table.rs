@@ -1,8 +1,8 @@
 //! The methods that call chains stand for.
 
-use crate::aspect::Value;
 use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex};
 use crate::library;
+use crate::value::Value;
 
 /// Remembers where the program stands in a call chain ([`Entities::code`]), which
 /// can be many frames away. That depends on the chain and on the class of the lock,

@@ -3,16 +3,18 @@
 
 use trace_format::{LockId, ParkEndReason};
 
+use super::code::{Code, CodeTable};
 use super::event::{Begin, End, Numbered, ParkEvent, Release, Unpark};
 use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
+use super::sink::Sink;
 use super::waker::{WaitForWaker, Woken as WokenUp};
-use super::{Code, CodeTable, Sink, Synchronizer};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
 use crate::last_events::TraceEnd;
 use crate::rearranger::Step;
+use crate::synchronizer::Synchronizer;
 
 /// Passes the ordered events of parked threads to the analyzers of what they are
 /// parked on.

@@ -5,11 +5,11 @@ use trace_format::{
     Permit,
 };
 
-use super::Synchronizer;
 use crate::contention::Owner;
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::metadata::Resolver;
 use crate::rearranger::Ordered;
+use crate::synchronizer::Synchronizer;
 
 /// A park event.
 #[derive(Clone, Copy, Debug)]

@@ -13,14 +13,16 @@ use std::collections::BTreeSet;
 
 use trace_format::Hold;
 
+use super::code::Code;
 use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
-use super::{Code, Sink, Synchronizer};
+use super::sink::Sink;
 use crate::contention::{Mechanism, Owner, UnknownOwner, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
+use crate::synchronizer::Synchronizer;
 use crate::timeline::{Access, Start};
 use crate::waiters::{Ticket, Waiters};
 

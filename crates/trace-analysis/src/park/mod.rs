@@ -10,8 +10,9 @@
 //! * The rearranger puts the events of each domain in order. All events of one
 //!   blocker are of one domain.
 //! * [`ParkDispatcher`] makes of each thread's begin, unpark and end a bundle,
-//!   and passes it on by what the blocker's class means ([`Synchronizer`]) and
-//!   by where the thread stands ([`Code`]).
+//!   and passes it on by what the blocker's class means
+//!   ([`Synchronizer`](crate::synchronizer::Synchronizer)) and by where the thread stands
+//!   ([`Code`](code::Code)).
 //! * [`LockAnalyzer`](lock_analyzer::LockAnalyzer) replays the events of one lock, keeps track of the owner,
 //!   and splits the waits of all threads over the owners.
 //! * Whoever waits for something else than a lock is woken by a thread that takes
@@ -23,18 +24,14 @@ mod event;
 mod lock_analyzer;
 mod ownership;
 mod permits;
-mod synchronizer;
+mod sink;
 mod waker;
 
 pub(crate) use event::{Numbered, ParkEvent};
-pub(crate) use synchronizer::Synchronizer;
+pub(crate) use sink::Sink;
 
-use crate::contention::{Detail, Wait};
-use crate::counter::Counters;
-use crate::entity::Entities;
 use crate::last_events::TraceEnd;
 use crate::rearranger::Rearranger;
-use code::{Code, CodeTable};
 use dispatcher::ParkDispatcher;
 use permits::{Permits, Waker};
 
@@ -44,25 +41,6 @@ pub(crate) struct Parks {
     permits: Permits<Numbered>,
     rearranger: Rearranger<ParkEvent>,
     dispatcher: ParkDispatcher,
-}
-
-/// Where waits that have ended go, and what all stages need.
-pub(crate) struct Sink<'a> {
-    pub(crate) entities: &'a Entities,
-    /// What is asked for about owners.
-    pub(crate) detail: Detail,
-    pub(crate) counters: &'a mut Counters,
-    /// To describe a wait in; kept to reuse its memory.
-    pub(crate) wait: &'a mut Wait,
-    /// Takes a wait that has ended, all but its number.
-    pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut Counters),
-}
-
-impl Sink<'_> {
-    /// Passes on the wait described.
-    fn pass_on(&mut self) {
-        (self.on_wait)(self.wait, self.counters);
-    }
 }
 
 impl Parks {

@@ -31,13 +31,14 @@
 
 use trace_format::{Hold, JavaThreadId};
 
+use super::code::Code;
 use super::event::{Begin, End, Release, Unpark};
 use super::permits::Waker;
-use super::{Code, Synchronizer};
 use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, ThreadIndex};
 use crate::hash::SeededSet;
+use crate::synchronizer::Synchronizer;
 use crate::timeline::{self, Access, Interval as _, Start, Timeline, View};
 
 #[derive(Clone, Copy, Debug)]

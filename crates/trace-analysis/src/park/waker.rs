@@ -3,11 +3,12 @@
 
 use trace_format::ParkEndReason;
 
+use super::code::Code;
 use super::event::{Begin, End};
 use super::permits::Waker;
-use super::{Code, Synchronizer};
 use crate::contention::{Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::entity::{ChainIndex, LockIndex};
+use crate::synchronizer::Synchronizer;
 
 /// A thread that waits for something else than a lock.
 #[derive(Clone, Copy, Debug)]

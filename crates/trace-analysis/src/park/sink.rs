@@ -1,0 +1,24 @@
+//! Where the stages of the analysis of parked threads pass waits on to.
+
+use crate::contention::{Detail, Wait};
+use crate::counter::Counters;
+use crate::entity::Entities;
+
+/// Where waits that have ended go, and what all stages need.
+pub(crate) struct Sink<'a> {
+    pub(crate) entities: &'a Entities,
+    /// What is asked for about owners.
+    pub(crate) detail: Detail,
+    pub(crate) counters: &'a mut Counters,
+    /// To describe a wait in; kept to reuse its memory.
+    pub(crate) wait: &'a mut Wait,
+    /// Takes a wait that has ended, all but its number.
+    pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut Counters),
+}
+
+impl Sink<'_> {
+    /// Passes on the wait described.
+    pub(crate) fn pass_on(&mut self) {
+        (self.on_wait)(self.wait, self.counters);
+    }
+}

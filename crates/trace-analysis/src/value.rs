@@ -1,0 +1,119 @@
+//! What contentions are told apart by.
+
+use crate::contention::{Mechanism, UnknownOwner, WaitKind};
+use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
+use crate::overloads::Overloads;
+use crate::placeholder::{FREE, NO_CALLER};
+
+/// What a contention is under an aspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// A mechanism.
+    Mechanism(Mechanism),
+    /// What threads wait for.
+    Kind(WaitKind),
+    /// A class.
+    Class(ClassIndex),
+    /// The `java.lang.Class` object of a class.
+    ClassObject(ClassIndex),
+    /// The initialization of a class.
+    ClassInitialization(ClassIndex),
+    /// A lock object; under [`Aspect::LockClass`] one without a description.
+    Lock(LockIndex),
+    /// A thread.
+    Thread(ThreadIndex),
+    /// A thread where one asks for a method: it holds a lock that no method acquires.
+    OwnerThread(ThreadIndex),
+    /// A method.
+    Method(MethodIndex),
+    /// A method that called `Object.wait`, and is about to come back from it.
+    MethodInWait(MethodIndex),
+    /// No frame is of the program itself.
+    NoCaller,
+    /// A call chain; under an aspect of methods one without frames.
+    Chain(ChainIndex),
+    /// Nobody held the lock.
+    Free,
+    /// Nobody is known to have held the lock.
+    UnknownOwner(UnknownOwner),
+}
+
+impl Value {
+    pub(crate) fn of_lock_class(lock: LockIndex, entities: &Entities) -> Self {
+        let Lock::Object {
+            class,
+            mirrored_class,
+            ..
+        } = entities.lock(lock)
+        else {
+            return Value::Lock(lock);
+        };
+        match mirrored_class {
+            None => Value::Class(class),
+            Some(mirrored) if entities.initialized_class(lock).is_some() => {
+                Value::ClassInitialization(mirrored)
+            }
+            Some(mirrored) => Value::ClassObject(mirrored),
+        }
+    }
+
+    /// Text for people.
+    pub(crate) fn label(self, entities: &Entities, overloads: &Overloads<'_>) -> String {
+        match self {
+            Value::Mechanism(Mechanism::Monitor) => "intrinsic locks".to_owned(),
+            Value::Mechanism(Mechanism::Park) => "java.util.concurrent".to_owned(),
+            Value::Kind(kind) => kind.name().to_owned(),
+            Value::Class(class) => entities.class_name(class).to_owned(),
+            Value::ClassObject(class) => entities.class_object_label(class),
+            Value::ClassInitialization(class) => entities.initialization_label(class),
+            Value::Lock(lock) => entities.lock_label(lock),
+            Value::Thread(thread) => entities.thread(thread).name.to_string(),
+            Value::OwnerThread(thread) => format!("thread {}", entities.thread(thread).name),
+            Value::Method(method) => overloads.label(method),
+            Value::MethodInWait(method) => format!("Object.wait ← {}", overloads.label(method)),
+            Value::NoCaller => NO_CALLER.to_owned(),
+            Value::Chain(chain) => entities.chain_label(chain, 0),
+            Value::Free => FREE.to_owned(),
+            Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
+        }
+    }
+
+    /// Text for people that tells apart what shares a label; `None` if there is none.
+    pub(crate) fn long_label(
+        self,
+        entities: &Entities,
+        overloads: &Overloads<'_>,
+    ) -> Option<String> {
+        Some(match self {
+            Value::Thread(thread) => entities.thread_long_label(thread),
+            Value::OwnerThread(thread) => format!("thread {}", entities.thread_long_label(thread)),
+            Value::Method(method) => overloads.long_label(method),
+            Value::MethodInWait(method) => {
+                format!("Object.wait ← {}", overloads.long_label(method))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Returns text that stands for the same thing in every analysis, and
+    /// for another thing never.
+    pub fn key(self, entities: &Entities) -> String {
+        match self {
+            Value::Mechanism(mechanism) => mechanism.name().to_owned(),
+            Value::Kind(kind) => kind.name().to_owned(),
+            Value::Class(class) => entities.class_name(class).to_owned(),
+            Value::ClassObject(class) => entities.class_object_label(class),
+            Value::ClassInitialization(class) => entities.initialization_label(class),
+            Value::Lock(lock) => entities.lock_id(lock),
+            Value::Thread(thread) | Value::OwnerThread(thread) => entities.thread_key(thread),
+            Value::Method(method) => entities.method_key(method),
+            Value::MethodInWait(method) => {
+                format!("java.lang.Object.wait ← {}", entities.method_key(method))
+            }
+            Value::NoCaller => NO_CALLER.to_owned(),
+            Value::Chain(chain) => entities.chain_key(chain),
+            Value::Free => "<free>".to_owned(),
+            Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
+        }
+    }
+}
