@@ -18,7 +18,7 @@ pub enum Value {
     ClassObject(ClassIndex),
     /// The initialization of a class.
     ClassInitialization(ClassIndex),
-    /// A lock object; under [`Aspect::LockClass`] one without a description.
+    /// A lock object; under [`LockClass`](crate::Aspect::LockClass) one without a description.
     Lock(LockIndex),
     /// A thread.
     Thread(ThreadIndex),
