@@ -249,6 +249,10 @@ impl Replay<'_> {
     fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
         let losses = self.domain.losses;
         let (lock, synchronizer) = (release.lock, release.synchronizer);
+        if !synchronizer.is_lock() && synchronizer != Synchronizer::Queued {
+            // Whoever parks on it is not blamed on an owner.
+            return;
+        }
         let analyzer = self.analyzers.add(lock, synchronizer, losses);
         analyzer.lost(losses, sink.counters);
         analyzer.release(release, sink);

@@ -222,7 +222,8 @@ impl LockAnalyzer {
     /// What is lost since the lock's last event.
     pub(super) fn lost(&mut self, losses: Losses, counters: &mut Counters) {
         if losses != self.losses {
-            let of_nobody = losses.of_nobody - self.losses.of_nobody;
+            // A damaged trace may have the lock in several domains.
+            let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
             self.losses = losses;
             self.ownership.lose(of_nobody, self.open_waits(), counters);
             // Whoever is awake may have waited again meanwhile.
