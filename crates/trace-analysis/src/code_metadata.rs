@@ -275,8 +275,12 @@ impl CodeMetadata {
                     bci: frame.bci,
                     line: frame.line,
                 });
+                let mut frames: Vec<_> = frames.collect();
+                if frames.len() > 1 && entities.is_tracer(frames[0].method) {
+                    frames.remove(0);
+                }
                 Chain::Known {
-                    frames: frames.collect(),
+                    frames: frames.into(),
                     truncated: record.truncated,
                 }
             }

@@ -318,6 +318,18 @@ impl Entities {
         class.is_some_and(|class| self.class(class).1.parks)
     }
 
+    /// The method is not of the JDK: a traced JVM adds it to the class.
+    pub(crate) fn is_tracer(&self, method: MethodIndex) -> bool {
+        let method = self.method(method);
+        let class = method.class.map_or("", |class| self.class_name(class));
+        let own = match class.strip_prefix("java.util.concurrent.locks.") {
+            Some("AbstractOwnableSynchronizer") => "traceOwner",
+            Some("StampedLock") => "traceWriter",
+            _ => return false,
+        };
+        *method.name == *own
+    }
+
     /// Returns the method at `index`.
     pub fn method(&self, index: MethodIndex) -> &Method {
         &self.methods[index.0 as usize]

@@ -300,6 +300,35 @@ fn callers_are_outside_of_the_jdk_and_of_libraries() {
     }
 }
 
+/// The JDK's class does not have the method: a traced JVM has added it.
+#[test]
+fn chains_have_no_frames_of_the_tracer() {
+    let metadata = vec![
+        class(1, "java.util.concurrent.locks.AbstractOwnableSynchronizer"),
+        method(1, 1, "traceOwner", "(Ljava/lang/Thread;)V"),
+        method(2, 1, "setExclusiveOwnerThread", "(Ljava/lang/Thread;)V"),
+        class(2, "com.example.Lock"),
+        method(3, 2, "traceOwner", "(Ljava/lang/Thread;)V"),
+        chain(1, &[1, 2, 3]),
+        chain(2, &[3]),
+        lock(2, 0),
+    ];
+    let mut chains = Vec::new();
+    let mut note = |wait: &Wait, entities: &Entities| {
+        let frames = entities.chain(wait.chain).frames().iter();
+        let methods = frames.map(|frame| entities.method(frame.method).name.to_string());
+        chains.push(methods.collect::<Vec<_>>());
+    };
+    let mut analysis = Analysis::new(Limits::default());
+    let mut trace = analysis.begin_trace(collect(&metadata));
+    for (thread, event) in metadata.iter().chain(&waits([1, 2], [2, 2])) {
+        trace.event(*thread, event, &mut note);
+    }
+    trace.finish(&mut note);
+    let own: &[&str] = &["traceOwner"];
+    assert_eq!(chains, [&["setExclusiveOwnerThread", "traceOwner"], own]);
+}
+
 /// Those that go ahead are how the lock works.
 #[test]
 fn chains_of_parked_threads_begin_at_the_caller_of_the_lock() {
