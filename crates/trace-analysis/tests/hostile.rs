@@ -150,9 +150,6 @@ fn forward_references_are_bounded() {
     let mut file = NamedTempFile::new().expect("a temporary file");
     let header = FileHeader {
         compressed: true,
-        start_unix_ns: 0,
-        pid: 1,
-        jvm: String::new(),
         ..FileHeader::default()
     };
     file.write_all(&header.encode()).expect("room for it");

@@ -368,9 +368,6 @@ fn churn() -> NamedTempFile {
     let mut file = NamedTempFile::new().expect("a temporary file");
     let header = FileHeader {
         compressed: true,
-        start_unix_ns: 0,
-        pid: 1,
-        jvm: String::new(),
         ..FileHeader::default()
     };
     file.write_all(&header.encode()).expect("room for it");

@@ -332,7 +332,10 @@ impl LockAnalyzer {
                 .add(Counter::BargingHolds, u64::from(barges_in));
         }
         let (open_waits, has_waited) = (self.open_waits(), waiter.is_some());
-        let first_queued = self.queue.first_queued(self.ownership.told_until());
+        let first_queued = match release.hold {
+            Hold::BeforeContention => self.queue.first_queued(self.ownership.told_until()),
+            _ => None,
+        };
         self.ownership
             .release(release, has_waited, first_queued, open_waits, sink.counters);
         self.pass_on_ended(sink);

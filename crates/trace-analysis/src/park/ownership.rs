@@ -594,10 +594,13 @@ impl Ownership {
         counters: &mut Counters,
     ) {
         let first_queued = first_queued.unwrap_or_else(|| self.timeline.end());
-        let seen_before = self.timeline.seen_before(first_queued);
+        // What has been told is not looked at again.
+        let first_queued = first_queued.max(self.told_until);
+        let untold = (first_queued - self.told_until) as usize;
+        let seen_before = self.timeline.seen_before(first_queued).take(untold);
         let same_owner = seen_before.take_while(|interval| is_by(interval.owner, release.thread));
         let first = first_queued - same_owner.count() as u64;
-        for interval in self.timeline.seen_from_mut(first.max(self.told_until)) {
+        for interval in self.timeline.seen_from_mut(first) {
             interval.take(release.owner());
         }
         self.push_told(release, None, open_waits, counters);
@@ -617,10 +620,10 @@ impl Ownership {
         }
         let mut interval = Interval::unknown(release.time_ns, UnknownOwner::HandOff, false);
         interval.blame(release.owner());
-        if open_waits.some {
-            let acquired_ns = barged_ns.unwrap_or(0);
-            self.timeline
-                .note_barging(acquired_ns, barged_ns.is_some().into());
+        if let Some(acquired_ns) = barged_ns
+            && open_waits.some
+        {
+            self.timeline.note_barging(acquired_ns, 1);
         }
         self.push(interval, open_waits, counters);
     }
