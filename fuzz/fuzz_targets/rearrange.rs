@@ -332,7 +332,7 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
     for arrival in arrivals {
         trace.event(arrival.thread(), &arrival.event(), &mut on_wait);
     }
-    let counters = trace.finish(&mut on_wait);
+    let counters = trace.finish(&mut on_wait).counters;
     waits.sort();
     (waits, counters)
 }

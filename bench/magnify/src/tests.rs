@@ -172,10 +172,11 @@ fn each_copy_has_the_waits_of_the_trace_and_leaves_nothing_open() {
 
     let mut analysis = Analysis::default();
     let mut sums = Vec::new();
-    let on_wait = |wait: &trace_analysis::Wait, _: &_| sums.push((wait.start_ns, wait.duration_ns));
+    let mut on_wait =
+        |wait: &trace_analysis::Wait, _: &_| sums.push((wait.start_ns, wait.duration_ns));
     let summary: TraceSummary = TraceFile::open(&long)
         .expect("a trace")
-        .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+        .analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
         .expect("readable");
     assert!(summary.is_complete());
     for (counter, value) in summary.counters.iter() {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trace_analysis::{Aspect, PLACEHOLDERS, Selection, WaitKind};
+use trace_analysis::{Aspect, PLACEHOLDERS, RowLimits, WaitKind};
+
+use crate::selection::{FilterArguments, PATTERNS, RangeArguments};
 
 /// Shows who blocks whom on which lock in a Java application.
 ///
@@ -77,7 +79,7 @@ In the place of a name:";
 
 /// What is to say about a report beside its options.
 fn report_notes() -> String {
-    let mut notes = REPORT_COLUMNS.to_owned();
+    let mut notes = format!("{PATTERNS}\n\n{REPORT_COLUMNS}");
     for (placeholder, meaning) in PLACEHOLDERS {
         let _ = write!(notes, "\n  {placeholder}\n      {meaning}");
     }
@@ -103,6 +105,12 @@ pub(crate) struct ReportArguments {
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
 
     /// Show at most N rows beside each other, 0 for all [default: 10 in a table, else 0]
     #[arg(long, value_name = "N")]
@@ -132,18 +140,18 @@ pub(crate) struct ReportArguments {
 
 impl ReportArguments {
     /// The rows wanted.
-    pub(crate) fn selection(&self) -> Selection {
+    pub(crate) fn limits(&self) -> RowLimits {
         const TABLE_ROWS: usize = 10;
-        self.selection_of(TABLE_ROWS)
+        self.limits_of(TABLE_ROWS)
     }
 
     /// The rows wanted of what nobody asked for.
-    pub(crate) fn selection_beside(&self) -> Selection {
+    pub(crate) fn limits_beside(&self) -> RowLimits {
         const TABLE_ROWS: usize = 3;
-        self.selection_of(TABLE_ROWS)
+        self.limits_of(TABLE_ROWS)
     }
 
-    fn selection_of(&self, table_rows: usize) -> Selection {
+    fn limits_of(&self, table_rows: usize) -> RowLimits {
         const TABLE_MIN_PERCENT: f64 = 0.1;
         let folds = self.format == ReportFormat::Table && !self.all;
         let (rows, percent) = if folds {
@@ -151,7 +159,7 @@ impl ReportArguments {
         } else {
             (0, 0.0)
         };
-        Selection {
+        RowLimits {
             top: Some(self.top.unwrap_or(rows)).filter(|&top| top > 0),
             min_share: self.min_share.unwrap_or(percent) / 100.0,
             unless_all_are_small: self.min_share.is_none(),
@@ -212,6 +220,12 @@ impl KindArguments {
         self.kind.is_empty()
     }
 
+    /// The kinds wanted.
+    pub(crate) fn kinds(&self) -> Vec<WaitKind> {
+        let kinds = WaitKind::ALL.into_iter();
+        kinds.filter(|&kind| self.contains(kind)).collect()
+    }
+
     /// No waits but those of this kind are wanted.
     pub(crate) fn is_only(&self, waiting: WaitKind) -> bool {
         self.kind
@@ -227,6 +241,7 @@ impl KindArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(after_long_help = PATTERNS)]
 pub(crate) struct ContentionsArguments {
     /// Trace files
     #[arg(required = true, value_name = "TRACE")]
@@ -234,6 +249,12 @@ pub(crate) struct ContentionsArguments {
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ContentionsFormat::Jsonl)]
@@ -272,6 +293,10 @@ pub(crate) struct DumpArguments {
     /// Trace file
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
+
+    /// Events without a time are left out where a part of the time is wanted
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = DumpFormat::Text)]

@@ -5,38 +5,44 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, Wait};
+use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, TraceFile, Wait};
 
 use crate::Outcome;
-use crate::cli::{ContentionsArguments, ContentionsFormat, KindArguments};
+use crate::cli::{ContentionsArguments, ContentionsFormat};
 use crate::record::{LockRecord, ThreadRecord, chain_text, frames};
 use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
     let kinds = arguments.kinds.or_contention();
+    let select = |trace: &TraceFile| {
+        let range = arguments.range.of(trace)?;
+        let selection = arguments.filter.selection(range, &[]);
+        Ok(selection.of_kinds(kinds.kinds()))
+    };
     let analyzed = match arguments.format {
         ContentionsFormat::Jsonl => {
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);
-            let analyzed = input::analyze(&traces, Detail::Contentions, |wait, entities| {
-                if out.get_ref().is_closed() {
-                    return Ok(());
-                }
-                wanted(wait, &kinds).iter().try_for_each(|contention| {
-                    let owner_chain = known_owner_chain(contention, entities);
-                    let is_truncated = |chain| entities.chain(chain).is_truncated();
-                    let record = JsonRecord {
-                        record: Record::new(wait, contention, entities),
-                        chain: chains.text(wait.chain, entities),
-                        chain_truncated: is_truncated(wait.chain),
-                        owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
-                        owner_chain_truncated: owner_chain.is_some_and(is_truncated),
-                    };
-                    serde_json::to_writer(&mut out, &record)?;
-                    out.write_all(b"\n")
-                })
-            })?;
+            let analyzed =
+                input::analyze(&traces, Detail::Contentions, select, |wait, entities| {
+                    if out.get_ref().is_closed() {
+                        return Ok(());
+                    }
+                    wait.contentions.iter().try_for_each(|contention| {
+                        let owner_chain = known_owner_chain(contention, entities);
+                        let is_truncated = |chain| entities.chain(chain).is_truncated();
+                        let record = JsonRecord {
+                            record: Record::new(wait, contention, entities),
+                            chain: chains.text(wait.chain, entities),
+                            chain_truncated: is_truncated(wait.chain),
+                            owner_chain: owner_chain.map(|chain| chains.text(chain, entities)),
+                            owner_chain_truncated: owner_chain.is_some_and(is_truncated),
+                        };
+                        serde_json::to_writer(&mut out, &record)?;
+                        out.write_all(b"\n")
+                    })
+                })?;
             out.flush()?;
             analyzed
         }
@@ -44,34 +50,26 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut out = csv::Writer::from_writer(output::machine());
             let mut chains = ChainCache::new(chain_text);
             out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
-            let analyzed = input::analyze(&traces, Detail::Contentions, |wait, entities| {
-                if out.get_ref().get_ref().is_closed() {
-                    return Ok(());
-                }
-                wanted(wait, &kinds).iter().try_for_each(|contention| {
-                    let record = Record::new(wait, contention, entities);
-                    let owner_chain = known_owner_chain(contention, entities);
-                    let fields = record.csv_fields(
-                        chains.text(wait.chain, entities),
-                        owner_chain.map(|chain| chains.text(chain, entities)),
-                    );
-                    out.write_record(fields).map_err(output::csv_error)
-                })
-            })?;
+            let analyzed =
+                input::analyze(&traces, Detail::Contentions, select, |wait, entities| {
+                    if out.get_ref().get_ref().is_closed() {
+                        return Ok(());
+                    }
+                    wait.contentions.iter().try_for_each(|contention| {
+                        let record = Record::new(wait, contention, entities);
+                        let owner_chain = known_owner_chain(contention, entities);
+                        let fields = record.csv_fields(
+                            chains.text(wait.chain, entities),
+                            owner_chain.map(|chain| chains.text(chain, entities)),
+                        );
+                        out.write_record(fields).map_err(output::csv_error)
+                    })
+                })?;
             out.flush()?;
             analyzed
         }
     };
     Ok(problem::complain(&analyzed.summaries))
-}
-
-/// The contentions of a wait, if it is of the kinds wanted.
-fn wanted<'a>(wait: &'a Wait, kinds: &KindArguments) -> &'a [Contention] {
-    if kinds.contains(wait.kind) {
-        &wait.contentions
-    } else {
-        &[]
-    }
 }
 
 /// A contention without the call chains.
@@ -94,7 +92,7 @@ struct Record<'a> {
     unknown_reason: Option<&'static str>,
     start_ns: u64,
     duration_ns: u64,
-    wait_id: u64,
+    wait_id: String,
     /// How often a thread that did not wait acquired the lock during the wait.
     barging_holds: u64,
 }
@@ -159,7 +157,7 @@ impl<'a> Record<'a> {
             unknown_reason,
             start_ns: contention.start_ns,
             duration_ns: contention.duration_ns,
-            wait_id: wait.id,
+            wait_id: wait.id.to_string(),
             barging_holds: wait.barging_holds,
         }
     }
@@ -188,7 +186,7 @@ impl<'a> Record<'a> {
             self.unknown_reason.unwrap_or_default().to_owned(),
             self.start_ns.to_string(),
             self.duration_ns.to_string(),
-            self.wait_id.to_string(),
+            self.wait_id.clone(),
             self.barging_holds.to_string(),
             chain,
             owner_chain.unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use serde::{Serialize, Serializer};
-use trace_analysis::{Detail, EventType, TraceFile};
+use trace_analysis::{Detail, EventType, Selection, TraceFile};
 use trace_format::{Chunk, Event, Segment};
 
 use crate::Outcome;
@@ -15,19 +15,29 @@ use crate::{input, output, problem};
 pub(crate) fn run(arguments: &DumpArguments) -> anyhow::Result<Outcome> {
     let traces = [TraceFile::open(&arguments.trace)?];
     let mut out = output::machine();
-    write_events(&traces[0], arguments.format, &mut out)?;
+    write_events(&traces[0], arguments, &mut out)?;
     out.flush()?;
     // What is missing shows only when the events are put in order.
-    let analyzed = input::analyze(&traces, Detail::OwnerCode, |_, _| Ok(()))?;
+    let analyzed = input::analyze(
+        &traces,
+        Detail::OwnerCode,
+        |_| Ok(Selection::default()),
+        |_, _| Ok(()),
+    )?;
     Ok(problem::complain(&analyzed.summaries))
 }
 
 /// Writes the events that can be read, as long as somebody reads them.
 fn write_events(
     trace: &TraceFile,
-    format: DumpFormat,
+    arguments: &DumpArguments,
     out: &mut BufWriter<Output>,
 ) -> anyhow::Result<()> {
+    let range = arguments.range.of(trace)?;
+    let is_wanted = |event: &Event<'_>| {
+        let is_in = |time_ns| range.contains(time_ns);
+        arguments.range.is_all() || event.time_ns().is_some_and(is_in)
+    };
     let mut reader = trace.read()?;
     while !out.get_ref().is_closed()
         && let Some(chunk) = trace.next_chunk(&mut reader)?
@@ -36,8 +46,8 @@ fn write_events(
             continue;
         };
         for segment in events.segments().flatten() {
-            for event in segment.events().flatten() {
-                write_event(&segment, &event, format, out)?;
+            for event in segment.events().flatten().filter(is_wanted) {
+                write_event(&segment, &event, arguments.format, out)?;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use trace_analysis::TraceSummary;
+use trace_analysis::{TimeRange, TraceSummary};
 
 use crate::human;
 use crate::name::printable;
@@ -21,6 +21,12 @@ pub(crate) fn add_trace(text: &mut String, summary: &TraceSummary) {
     let duration = human::duration(summary.duration_ns);
     let start = human::wall_clock(header.start_unix_ns);
     add(text, "Trace", &format!("{path}, {duration} from {start}"));
+    if summary.range != TimeRange::default() {
+        let until_ns = summary.range.until_ns.min(summary.duration_ns);
+        let (from, until) = (summary.range.from_ns.min(until_ns), until_ns);
+        let considered = format!("{} to {}", human::duration(from), human::duration(until));
+        add(text, "Considered", &considered);
+    }
     add(
         text,
         "JVM",

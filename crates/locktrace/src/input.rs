@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trace_analysis::{
-    Analysis, Detail, Entities, Limits, TraceError, TraceFile, TraceSummary, Wait,
+    Analysis, Detail, Entities, Limits, Selection, TraceError, TraceFile, TraceSummary, Wait,
 };
 
 /// Shorter files are done before a progress bar could be read.
@@ -24,11 +24,12 @@ pub(crate) struct Analyzed {
     pub(crate) summaries: Vec<TraceSummary>,
 }
 
-/// Analyzes traces, one after the other, to find out so much about owners. Ends with the
-/// first error of `on_wait`.
+/// Analyzes what `select` selects of traces, one after the other, to find out so much about
+/// owners. Ends with the first error of `on_wait`.
 pub(crate) fn analyze(
     traces: &[TraceFile],
     detail: Detail,
+    select: impl Fn(&TraceFile) -> Result<Selection, TraceError>,
     mut on_wait: impl FnMut(&Wait, &Entities) -> io::Result<()>,
 ) -> anyhow::Result<Analyzed> {
     let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
@@ -36,9 +37,10 @@ pub(crate) fn analyze(
     let failure = RefCell::new(None);
     for trace in traces {
         let bar = progress_bar(trace);
+        analysis.select(select(trace)?);
         let summary = trace.analyze(
             &mut analysis,
-            |wait, entities| {
+            &mut |wait: &Wait, entities: &Entities| {
                 let mut failure = failure.borrow_mut();
                 if failure.is_none() {
                     *failure = on_wait(wait, entities).err();

@@ -15,6 +15,7 @@ mod overhead;
 mod problem;
 mod record;
 mod report;
+mod selection;
 mod stat;
 
 use std::io::Write;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
-use trace_analysis::{Counter, Detail, EVENT_TYPES, EventCount, TraceSummary};
+use trace_analysis::{Counter, Detail, EVENT_TYPES, EventCount, Selection, TraceSummary};
 use trace_format::Counter as TracerCounter;
 
 use crate::Outcome;
@@ -18,7 +18,12 @@ use crate::{facts, input, output, problem};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces)?;
-    let analyzed = input::analyze(&traces, Detail::OwnerCode, |_, _| Ok(()))?;
+    let analyzed = input::analyze(
+        &traces,
+        Detail::OwnerCode,
+        |_| Ok(Selection::default()),
+        |_, _| Ok(()),
+    )?;
     match arguments.format {
         StatFormat::Table => {
             let sections: Vec<String> = analyzed.summaries.iter().map(render).collect();

@@ -221,8 +221,8 @@ fn analyze(path: &Path) -> u64 {
     let mut analysis = Analysis::new(Limits::default());
     let aspects = [Aspect::LockClass, Aspect::OwnerMethod, Aspect::Method];
     let mut aggregation = Aggregation::new(aspects);
-    let on_wait = |wait: &_, entities: &_| aggregation.add(wait, entities);
-    file.analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+    let mut on_wait = |wait: &_, entities: &_| aggregation.add(wait, entities);
+    file.analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
         .expect("readable");
     aggregation.totals().all.duration_ns
 }

@@ -12,6 +12,7 @@ use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
 use crate::value::Value;
+use crate::wait_sink::WaitSink;
 
 /// Sums over some contentions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct Aggregation {
     values: Vec<Value>,
     /// What tells owners apart, of an [`Owner::key`].
     owner_mask: u64,
+    /// How many waits were added.
+    waits: u64,
     /// The wait added last, by owners; kept to reuse its memory.
     parts: Vec<Part>,
     free_ns: u64,
@@ -85,8 +88,8 @@ pub struct Aggregation {
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     sums: Sums,
-    /// The wait added last.
-    wait_id: Option<u64>,
+    /// The wait added last, counted from 1.
+    wait: u64,
     /// The time of that wait so far.
     wait_ns: u64,
     /// Where the contentions added last went, the last one first: a wait is often
@@ -137,9 +140,9 @@ pub struct Rows {
     pub omitted_ns: u64,
 }
 
-/// Which rows to leave out.
+/// Which rows to show.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Selection {
+pub struct RowLimits {
     /// The most rows beside each other.
     pub top: Option<usize>,
     /// Only rows with at least this share of the total duration, 0 to 1.
@@ -149,7 +152,7 @@ pub struct Selection {
     pub unless_all_are_small: bool,
 }
 
-impl Selection {
+impl RowLimits {
     /// How many of the rows beside each other, longest duration first.
     fn count(&self, durations_ns: impl Iterator<Item = u64> + Clone, total_ns: u64) -> usize {
         const MANY: f64 = 10.0;
@@ -182,6 +185,7 @@ impl Aggregation {
             children: SeededMap::default(),
             methods: MethodTable::new(libraries),
             values: Vec::new(),
+            waits: 0,
             parts: Vec::new(),
             free_ns: 0,
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
@@ -225,12 +229,13 @@ impl Aggregation {
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
         let common = self.aspects.iter().position(of_owner);
         let common = common.unwrap_or(self.aspects.len());
+        self.waits += 1;
         let contentions = wait.blame.iter().map(|blame| blame.contentions).sum();
         let mut parent = 0;
-        self.nodes[0].add(wait.id, contentions, wait.duration_ns);
+        self.nodes[0].add(self.waits, contentions, wait.duration_ns);
         for &value in &self.values[..common] {
             parent = child(&mut self.nodes, &mut self.children, parent, value);
-            self.nodes[parent as usize].add(wait.id, contentions, wait.duration_ns);
+            self.nodes[parent as usize].add(self.waits, contentions, wait.duration_ns);
         }
         for part in &self.parts {
             match part.owner {
@@ -247,7 +252,7 @@ impl Aggregation {
                     *value = aspect.value(wait, part.owner, entities, &mut self.methods);
                 }
                 node = child(&mut self.nodes, &mut self.children, node, *value);
-                self.nodes[node as usize].add(wait.id, part.contentions, part.duration_ns);
+                self.nodes[node as usize].add(self.waits, part.contentions, part.duration_ns);
             }
         }
     }
@@ -272,6 +277,40 @@ impl Aggregation {
         }
     }
 
+    /// Adds what another aggregation has. Both are over waits of the same analysis, no wait is
+    /// in both, and they are equal but for that.
+    ///
+    /// # Panics
+    ///
+    /// If they are not by the same aspects.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!(self.aspects, other.aspects, "aspects");
+        // A parent has been made before its children, so it has a lower number.
+        let mut edges: Vec<_> = other.children.iter().collect();
+        edges.sort_unstable_by_key(|&(_, &child)| child);
+        let mut places = vec![0; other.nodes.len()];
+        self.nodes[0].sums.merge(&other.nodes[0].sums);
+        for (&(parent, value), &node) in edges {
+            let parent = places[parent as usize];
+            let place = child(&mut self.nodes, &mut self.children, parent, value);
+            places[node as usize] = place;
+            self.nodes[place as usize]
+                .sums
+                .merge(&other.nodes[node as usize].sums);
+        }
+        self.methods.merge(&other.methods);
+        add_saturating(&mut self.free_ns, other.free_ns);
+        for (sum_ns, &other_ns) in self
+            .unknown_owner_ns
+            .iter_mut()
+            .zip(&other.unknown_owner_ns)
+        {
+            add_saturating(sum_ns, other_ns);
+        }
+        add_saturating(&mut self.safepoint_ns, other.safepoint_ns);
+        add_saturating(&mut self.reenter_after_wait_ns, other.reenter_after_wait_ns);
+    }
+
     /// Returns the sums over all contentions added.
     pub fn totals(&self) -> Totals {
         Totals {
@@ -283,14 +322,14 @@ impl Aggregation {
         }
     }
 
-    /// Returns the result, without the rows that `selection` leaves out.
-    pub fn rows(&self, selection: Selection, entities: &Entities) -> Rows {
+    /// Returns the result, without the rows that `limits` leave out.
+    pub fn rows(&self, limits: RowLimits, entities: &Entities) -> Rows {
         let mut children: SeededMap<u32, Vec<(Value, u32)>> = SeededMap::default();
         for (&(parent, value), &child) in &self.children {
             children.entry(parent).or_default().push((value, child));
         }
         let overloads = Overloads::new(entities);
-        self.rows_below(0, &self.aspects, &children, selection, entities, &overloads)
+        self.rows_below(0, &self.aspects, &children, limits, entities, &overloads)
     }
 
     fn rows_below(
@@ -298,7 +337,7 @@ impl Aggregation {
         parent: u32,
         aspects: &[Aspect],
         children: &SeededMap<u32, Vec<(Value, u32)>>,
-        selection: Selection,
+        limits: RowLimits,
         entities: &Entities,
         overloads: &Overloads<'_>,
     ) -> Rows {
@@ -315,7 +354,7 @@ impl Aggregation {
             )
         });
         let durations_ns = found.iter().map(|&(_, node)| self.duration_ns(node));
-        let shown = selection.count(durations_ns, self.nodes[0].sums.duration_ns);
+        let shown = limits.count(durations_ns, self.nodes[0].sums.duration_ns);
         let (shown, omitted) = found.split_at(shown);
         let mut rows = Rows {
             rows: Vec::with_capacity(shown.len()),
@@ -336,7 +375,7 @@ impl Aggregation {
                     node,
                     inner_aspects,
                     children,
-                    selection,
+                    limits,
                     entities,
                     overloads,
                 ),
@@ -362,6 +401,12 @@ impl Aggregation {
 
     fn duration_ns(&self, node: u32) -> u64 {
         self.nodes[node as usize].sums.duration_ns
+    }
+}
+
+impl WaitSink for Aggregation {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        self.add(wait, entities);
     }
 }
 
@@ -413,9 +458,9 @@ fn tell_apart(rows: &mut [Row], entities: &Entities, overloads: &Overloads<'_>) 
 
 impl Node {
     /// Adds a number of contentions of a wait, and their time.
-    fn add(&mut self, wait_id: u64, contentions: u64, duration_ns: u64) {
-        if self.wait_id != Some(wait_id) {
-            self.wait_id = Some(wait_id);
+    fn add(&mut self, wait: u64, contentions: u64, duration_ns: u64) {
+        if self.wait != wait {
+            self.wait = wait;
             self.wait_ns = 0;
             self.sums.waits += 1;
         }
@@ -423,6 +468,15 @@ impl Node {
         self.sums.contentions += contentions;
         add_saturating(&mut self.sums.duration_ns, duration_ns);
         self.sums.max_wait_ns = self.sums.max_wait_ns.max(self.wait_ns);
+    }
+}
+
+impl Sums {
+    fn merge(&mut self, other: &Self) {
+        self.contentions += other.contentions;
+        self.waits += other.waits;
+        add_saturating(&mut self.duration_ns, other.duration_ns);
+        self.max_wait_ns = self.max_wait_ns.max(other.max_wait_ns);
     }
 }
 

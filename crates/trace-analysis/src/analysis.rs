@@ -12,7 +12,12 @@ use crate::lock_event::LockEvent;
 use crate::metadata::{Metadata, Resolver};
 use crate::park::{Numbered, ParkEvent, Parks, Sink};
 use crate::rearranger::{Rearranger, Step};
+use crate::selection::{Selection, Selector};
+use crate::still_blocked::StillBlocked;
+use crate::tally::WaitTally;
+use crate::time_range::TimeRange;
 use crate::trace_file::{TraceError, TraceFile};
+use crate::wait_sink::WaitSink;
 
 /// What the analysis may use.
 #[derive(Clone, Copy, Debug)]
@@ -40,10 +45,10 @@ impl Default for Limits {
 pub struct Analysis {
     limits: Limits,
     detail: Detail,
+    selection: Selection,
     entities: Entities,
     /// How many traces have begun.
     traces: u32,
-    next_wait_id: u64,
 }
 
 impl Analysis {
@@ -59,6 +64,23 @@ impl Analysis {
     #[must_use]
     pub fn with_detail(self, detail: Detail) -> Self {
         Self { detail, ..self }
+    }
+
+    /// Considers only what `selection` selects.
+    #[must_use]
+    pub fn with_selection(mut self, selection: Selection) -> Self {
+        self.select(selection);
+        self
+    }
+
+    /// Considers only what `selection` selects, in the traces that begin from now on.
+    pub fn select(&mut self, selection: Selection) {
+        self.selection = selection;
+    }
+
+    /// Returns what is considered.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// Returns what the waits found so far refer to.
@@ -78,10 +100,6 @@ impl Analysis {
         metadata.settle(event, &mut self.entities);
     }
 
-    fn parts(&mut self) -> (&Entities, &mut u64) {
-        (&self.entities, &mut self.next_wait_id)
-    }
-
     /// Begins the analysis of a file, which `metadata` describes but for forward
     /// references.
     pub(crate) fn begin_trace_of_file(
@@ -98,15 +116,20 @@ impl Analysis {
     pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
         let trace = self.traces;
         self.traces += 1;
+        let detail = self.detail.max(self.selection.detail());
+        let range = self.selection.range();
         let has_holds = metadata.capabilities.contains(Capabilities::HOLDS);
         TraceAnalysis {
             park_domains: metadata.park_domains,
             resolver: Resolver::new(metadata),
             rearranger: Rearranger::new(0, self.limits.max_pending_events),
-            dispatcher: LockDispatcher::new(trace, has_holds, self.detail),
-            parks: Parks::new(self.limits.max_pending_events / PARK_EVENT_SIZE),
+            dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
+            parks: Parks::new(trace, self.limits.max_pending_events / PARK_EVENT_SIZE),
             counters: Counters::default(),
             last_events: LastEvents::default(),
+            detail,
+            range,
+            delivery: Delivery::new(&self.selection),
             wait: Wait::blank(),
             analysis: self,
         }
@@ -124,11 +147,19 @@ pub struct TraceAnalysis<'a> {
     park_domains: u64,
     counters: Counters,
     last_events: LastEvents,
+    detail: Detail,
+    range: TimeRange,
+    delivery: Delivery,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
 }
 
 impl TraceAnalysis<'_> {
+    /// The part of the time that is considered.
+    pub(crate) fn range(&self) -> TimeRange {
+        self.range
+    }
+
     /// A chunk of the file is over. Fails if the file could not be read where a
     /// reference led to.
     pub(crate) fn next_chunk(&mut self) -> Result<(), TraceError> {
@@ -140,14 +171,9 @@ impl TraceAnalysis<'_> {
 
     /// Takes one event of `thread`. The events of one thread may come in any
     /// order, too, but an event that ends an identifier comes after all that refer
-    /// to it. Passes the waits that have ended to `on_wait`.
+    /// to it. Passes the waits that have ended to `sink`.
     #[inline]
-    pub fn event(
-        &mut self,
-        thread: ThreadId,
-        event: &Event<'_>,
-        on_wait: &mut impl FnMut(&Wait, &Entities),
-    ) {
+    pub fn event(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut impl WaitSink) {
         if let Some(time_ns) = event.time_ns() {
             self.last_events.add(thread, time_ns);
         }
@@ -199,36 +225,37 @@ impl TraceAnalysis<'_> {
                 let thread = resolver.thread(thread, entities);
                 if lock.0 <= self.park_domains {
                     let event = (lock, first, ParkEvent::Lost { thread, numbers });
-                    return self.park(event, on_wait);
+                    return self.park(event, sink);
                 }
                 (lock, first, LockEvent::Lost { thread, numbers })
             }
             Event::ParkBegin(park) => {
                 let thread = resolver.thread(thread, entities);
                 let event = ParkEvent::begin(thread, &park, resolver, entities);
-                return self.park(event, on_wait);
+                return self.park(event, sink);
             }
             Event::ParkEnd(park) => {
                 let thread = resolver.thread(thread, entities);
                 let event = ParkEvent::end(thread, &park, resolver, entities);
-                return self.park(event, on_wait);
+                return self.park(event, sink);
             }
             Event::Unpark(unpark) => {
                 let thread = resolver.thread(thread, entities);
                 let event = ParkEvent::unpark(thread, &unpark, resolver, entities);
-                return self.park(event, on_wait);
+                return self.park(event, sink);
             }
             Event::ExclusiveRelease(release) => {
                 let thread = resolver.thread(thread, entities);
                 let event = ParkEvent::release(thread, &release, resolver, entities);
-                return self.park(event, on_wait);
+                return self.park(event, sink);
             }
             _ => return resolver.follow(event),
         };
         let mut replay = Replay {
             dispatcher: &mut self.dispatcher,
-            analysis: self.analysis,
+            entities: &mut self.analysis.entities,
             wait: &mut self.wait,
+            delivery: &mut self.delivery,
         };
         self.rearranger.arrive(
             lock,
@@ -236,20 +263,20 @@ impl TraceAnalysis<'_> {
             event,
             &mut self.counters,
             |lock, step, counters| {
-                replay.step(lock, step, counters, on_wait);
+                replay.step(lock, step, counters, sink);
             },
         );
     }
 
-    fn park(&mut self, event: Numbered, on_wait: &mut impl FnMut(&Wait, &Entities)) {
-        let detail = self.analysis.detail;
-        let (entities, next_wait_id) = self.analysis.parts();
+    fn park(&mut self, event: Numbered, sink: &mut impl WaitSink) {
+        let (entities, delivery) = (&self.analysis.entities, &mut self.delivery);
         let mut sink = Sink {
             entities,
-            detail,
+            detail: self.detail,
+            range: self.range,
             counters: &mut self.counters,
             wait: &mut self.wait,
-            on_wait: &mut |wait, counters| pass_on(wait, next_wait_id, entities, counters, on_wait),
+            on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
         };
         self.parks.event(event, &mut sink);
     }
@@ -261,60 +288,101 @@ impl TraceAnalysis<'_> {
     }
 
     /// Ends the trace: what is still held back is released without what never
-    /// came, and waits that have not ended go to `on_wait` as such. Returns what there was to count.
-    pub fn finish(mut self, on_wait: &mut impl FnMut(&Wait, &Entities)) -> Counters {
+    /// came, and waits that have not ended go to `sink` as such.
+    pub fn finish(mut self, sink: &mut impl WaitSink) -> Findings {
         let mut replay = Replay {
             dispatcher: &mut self.dispatcher,
-            analysis: self.analysis,
+            entities: &mut self.analysis.entities,
             wait: &mut self.wait,
+            delivery: &mut self.delivery,
         };
         self.rearranger
             .finish(&mut self.counters, |lock, step, counters| {
-                replay.step(lock, step, counters, on_wait);
+                replay.step(lock, step, counters, sink);
             });
         let end = self.last_events.finish(self.resolver.threads());
-        let detail = self.analysis.detail;
-        let (entities, next_wait_id) = self.analysis.parts();
+        let (entities, delivery) = (&self.analysis.entities, &mut self.delivery);
         let mut on_wait = |wait: &mut Wait, counters: &mut Counters| {
-            pass_on(wait, next_wait_id, entities, counters, on_wait);
+            delivery.pass_on(wait, entities, counters, sink);
         };
         self.dispatcher
             .finish(&end, &mut self.wait, &mut self.counters, &mut on_wait);
         let mut sink = Sink {
             entities,
-            detail,
+            detail: self.detail,
+            range: self.range,
             counters: &mut self.counters,
             wait: &mut self.wait,
             on_wait: &mut on_wait,
         };
         self.parks.finish(&end, &mut sink);
         self.resolver.count_unresolved(&mut self.counters);
-        self.counters
+        Findings {
+            counters: self.counters,
+            waits: self.delivery.waits,
+            still_blocked: self.delivery.still_blocked,
+        }
     }
 }
 
-/// Gives a wait its number, checks it, and passes it on.
-fn pass_on(
-    wait: &mut Wait,
-    next_wait_id: &mut u64,
-    entities: &Entities,
-    counters: &mut Counters,
-    on_wait: &mut impl FnMut(&Wait, &Entities),
-) {
-    wait.id = *next_wait_id;
-    *next_wait_id += 1;
-    let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
-    if blamed_ns != wait.duration_ns {
-        counters.add(Counter::UnbalancedWaits, 1);
+/// What the analysis of a trace found beside the single waits.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// What there was to count.
+    pub counters: Counters,
+    /// The waits selected, by what they were for.
+    pub waits: WaitTally,
+    /// The threads that still waited for a lock when the trace ended, whatever is selected.
+    pub still_blocked: StillBlocked,
+}
+
+/// Where all waits go before they go to the caller's sink.
+#[derive(Debug)]
+struct Delivery {
+    selector: Selector,
+    waits: WaitTally,
+    still_blocked: StillBlocked,
+}
+
+impl Delivery {
+    fn new(selection: &Selection) -> Self {
+        Self {
+            selector: Selector::new(selection),
+            waits: WaitTally::default(),
+            still_blocked: StillBlocked::default(),
+        }
     }
-    on_wait(wait, entities);
+
+    /// Checks a wait, and passes on what is selected of it.
+    fn pass_on(
+        &mut self,
+        wait: &mut Wait,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut impl WaitSink,
+    ) {
+        self.still_blocked.add(wait);
+        if wait.blame.is_empty() {
+            // Nothing of it is in the time considered.
+            return;
+        }
+        let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
+        if blamed_ns != wait.duration_ns {
+            counters.add(Counter::UnbalancedWaits, 1);
+        }
+        if self.selector.select(wait, entities) {
+            self.waits.add(wait);
+            sink.wait(wait, entities);
+        }
+    }
 }
 
 /// What comes behind the rearranger.
 struct Replay<'a> {
     dispatcher: &'a mut LockDispatcher,
-    analysis: &'a mut Analysis,
+    entities: &'a mut Entities,
     wait: &'a mut Wait,
+    delivery: &'a mut Delivery,
 }
 
 impl Replay<'_> {
@@ -323,16 +391,16 @@ impl Replay<'_> {
         lock: LockId,
         step: Step<LockEvent>,
         counters: &mut Counters,
-        on_wait: &mut impl FnMut(&Wait, &Entities),
+        sink: &mut impl WaitSink,
     ) {
-        let entities = &mut self.analysis.entities;
-        if !self
-            .dispatcher
-            .dispatch(lock, step, self.wait, entities, counters)
-        {
-            return;
+        let Self {
+            dispatcher,
+            entities,
+            wait,
+            delivery,
+        } = self;
+        if dispatcher.dispatch(lock, step, wait, entities, counters) {
+            delivery.pass_on(wait, entities, counters, sink);
         }
-        let (entities, next_wait_id) = self.analysis.parts();
-        pass_on(self.wait, next_wait_id, entities, counters, on_wait);
     }
 }

@@ -1,6 +1,11 @@
 //! What the analysis finds: waits, split into contentions.
 
+use std::fmt;
+
+use trace_format::LockId;
+
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::time_range::TimeRange;
 
 /// The mechanism that made a thread wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,16 +57,43 @@ impl WaitKind {
     }
 }
 
+/// What a wait is known by: the event that began it. Every analysis of the same traces, in
+/// the same order, finds it under the same identifier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WaitId {
+    /// Position of the trace among those analyzed.
+    pub trace: u32,
+    /// The lock's number in that trace, or that of the domain of the parks.
+    pub lock: LockId,
+    /// The number of the contended enter or of the first park, there.
+    pub number: u64,
+}
+
+impl fmt::Display for WaitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            trace,
+            lock,
+            number,
+        } = self;
+        write!(f, "{trace}.{lock}.{number}")
+    }
+}
+
 /// The whole time from a contended enter to the contended entered, or from the
 /// first park of one logical acquisition to the end of the last; of a wait that had
 /// not [`ended`](Self::ended), to the end of the trace.
+///
+/// Where a [`Selection`](crate::Selection) leaves only a part of a wait, that is what is
+/// described here: from the first to the last moment selected, or, if owners are selected, as
+/// long as they had the lock.
 ///
 /// The durations in [`blame`](Self::blame) add up to its duration, to the nanosecond, and
 /// so do those of its contentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Number of the wait, unique within one analysis; counts from 0.
-    pub id: u64,
+    /// What the wait is known by.
+    pub id: WaitId,
     /// The mechanism.
     pub mechanism: Mechanism,
     /// What the wait was for.
@@ -79,7 +111,11 @@ pub struct Wait {
     pub start_ns: u64,
     /// Duration in nanoseconds; 0 if the clock went backwards.
     pub duration_ns: u64,
-    /// How much of the duration the JVM spent in safepoints. Of a wait that had not
+    /// Begin of the whole wait, whatever is selected of it.
+    pub whole_start_ns: u64,
+    /// Duration of the whole wait, whatever is selected of it.
+    pub whole_duration_ns: u64,
+    /// How much of the whole duration the JVM spent in safepoints. Of a wait that had not
     /// ended only what was known before its last park.
     pub safepoint_ns: u64,
     /// The wait was over when the trace ended.
@@ -102,7 +138,7 @@ impl Wait {
     /// A wait to be filled in.
     pub(crate) fn blank() -> Self {
         Self {
-            id: 0,
+            id: WaitId::default(),
             mechanism: Mechanism::Monitor,
             kind: WaitKind::Contention,
             after_wait: false,
@@ -111,6 +147,8 @@ impl Wait {
             chain: ChainIndex::NOT_RECORDED,
             start_ns: 0,
             duration_ns: 0,
+            whole_start_ns: 0,
+            whole_duration_ns: 0,
             safepoint_ns: 0,
             ended: true,
             holder: None,
@@ -118,6 +156,24 @@ impl Wait {
             blame: Vec::new(),
             contentions: Vec::new(),
         }
+    }
+
+    /// Sets begin and end. Returns those of the part in `range`; if there is none, nobody is
+    /// to blame.
+    pub(crate) fn set_time(
+        &mut self,
+        start_ns: u64,
+        end_ns: u64,
+        range: TimeRange,
+    ) -> Option<(u64, u64)> {
+        let end_ns = end_ns.max(start_ns);
+        (self.whole_start_ns, self.whole_duration_ns) = (start_ns, end_ns - start_ns);
+        let inside = range.clip(start_ns, end_ns);
+        let (start_ns, end_ns) = inside.unwrap_or((start_ns, start_ns));
+        (self.start_ns, self.duration_ns) = (start_ns, end_ns - start_ns);
+        self.blame.clear();
+        self.contentions.clear();
+        inside
     }
 }
 

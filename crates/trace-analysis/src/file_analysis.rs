@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 
 use trace_format::{Chunk, Counter as TracerCounter, Damage, Event, EventsChunk, Segment};
 
-use crate::analysis::{Analysis, TraceAnalysis};
-use crate::contention::Wait;
+use crate::analysis::{Analysis, Findings, TraceAnalysis};
 use crate::counter::{Counter, Counters, Severity};
-use crate::entity::Entities;
 use crate::metadata::Metadata;
 use crate::statistics::Statistics;
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
+use crate::time_range::TimeRange;
 use crate::trace_file::{TraceError, TraceFile};
+use crate::wait_sink::WaitSink;
 
 /// What there is to say about a trace beside its waits.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct TraceSummary {
     /// From the trace's start to its end, or to its last event if the end is
     /// missing, in nanoseconds.
     pub duration_ns: u64,
+    /// The part of the time that was considered.
+    pub range: TimeRange,
     /// What the tracer counted, in the order of its counters.
     pub tracer: Vec<(TracerCounter, u64)>,
     /// What the trace consists of.
@@ -81,7 +83,7 @@ pub struct Progress {
 impl TraceFile {
     /// Runs the trace through `analysis`.
     ///
-    /// Passes each wait to `on_wait`, and calls `on_progress` now and then; the
+    /// Passes each wait to `sink`, and calls `on_progress` now and then; the
     /// analysis ends early if that breaks. A damaged file is analyzed as far as
     /// it can be read, and the summary says what is missing.
     ///
@@ -91,7 +93,7 @@ impl TraceFile {
     pub fn analyze(
         &self,
         analysis: &mut Analysis,
-        mut on_wait: impl FnMut(&Wait, &Entities),
+        sink: &mut impl WaitSink,
         mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<TraceSummary, TraceError> {
         let total_bytes = 2 * self.byte_len();
@@ -108,30 +110,29 @@ impl TraceFile {
             }
         }
 
-        let mut waits = WaitTally::default();
-        let mut still_blocked = StillBlocked::default();
-        let mut on_wait = |wait: &Wait, entities: &Entities| {
-            waits.add(wait);
-            still_blocked.add(wait);
-            on_wait(wait, entities);
-        };
         let mut pass = EventPass::new(analysis.begin_trace_of_file(metadata, self));
         let mut reader = self.read()?;
         while let Some(chunk) = self.next_chunk(&mut reader)? {
-            pass.chunk(chunk, &mut on_wait)?;
+            pass.chunk(chunk, sink)?;
             let bytes = self.byte_len() + reader.offset();
             if on_progress(Progress { bytes, total_bytes }).is_break() {
                 break;
             }
         }
         let end_ns = pass.end_ns();
+        let range = pass.trace.range();
         pass.trace.goes_on_until(end_ns);
-        let mut counters = pass.trace.finish(&mut on_wait);
+        let Findings {
+            mut counters,
+            waits,
+            still_blocked,
+        } = pass.trace.finish(sink);
         counters.add(Counter::MalformedSegments, pass.malformed_segments);
         counters.add(Counter::MissingBuffers, pass.statistics.missing_buffers());
         Ok(TraceSummary {
             file: self.clone(),
             duration_ns: end_ns,
+            range,
             tracer: pass.tracer,
             statistics: pass.statistics,
             waits,
@@ -174,14 +175,10 @@ impl<'a> EventPass<'a> {
         }
     }
 
-    fn chunk(
-        &mut self,
-        chunk: Chunk<'_>,
-        on_wait: &mut impl FnMut(&Wait, &Entities),
-    ) -> Result<(), TraceError> {
+    fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut impl WaitSink) -> Result<(), TraceError> {
         match chunk {
             Chunk::Events(events) => {
-                self.events(&events, on_wait);
+                self.events(&events, sink);
                 self.trace.next_chunk()?;
             }
             Chunk::Counters(counters) => self.tracer = counters.flatten().collect(),
@@ -199,17 +196,17 @@ impl<'a> EventPass<'a> {
         self.end_ns.unwrap_or(known_ns)
     }
 
-    fn events(&mut self, events: &EventsChunk<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+    fn events(&mut self, events: &EventsChunk<'_>, sink: &mut impl WaitSink) {
         self.statistics.add_chunk(events);
         for segment in events.segments() {
             match segment {
-                Ok(segment) => self.segment(&segment, on_wait),
+                Ok(segment) => self.segment(&segment, sink),
                 Err(_) => self.malformed_segments += 1,
             }
         }
     }
 
-    fn segment(&mut self, segment: &Segment<'_>, on_wait: &mut impl FnMut(&Wait, &Entities)) {
+    fn segment(&mut self, segment: &Segment<'_>, sink: &mut impl WaitSink) {
         self.statistics.add_segment(segment);
         let mut decoder = segment.events();
         let mut start = decoder.offset();
@@ -220,7 +217,7 @@ impl<'a> EventPass<'a> {
             };
             self.statistics.add_event(&event, decoder.offset() - start);
             start = decoder.offset();
-            self.trace.event(segment.thread, &event, on_wait);
+            self.trace.event(segment.thread, &event, sink);
         }
     }
 }

@@ -16,19 +16,19 @@
 //! use std::ops::ControlFlow;
 //! use std::path::Path;
 //!
-//! use trace_analysis::{Aggregation, Analysis, Aspect, Selection, TraceFile};
+//! use trace_analysis::{Aggregation, Analysis, Aspect, RowLimits, TraceFile};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-format/tests/golden/v3.lct");
 //! let mut blame = Aggregation::new([Aspect::LockClass, Aspect::Method]);
 //! let mut analysis = Analysis::default();
 //! let summary = TraceFile::open(Path::new(path))?.analyze(
 //!     &mut analysis,
-//!     |wait, entities| blame.add(wait, entities),
+//!     &mut blame,
 //!     |_progress| ControlFlow::Continue(()),
 //! )?;
 //! let totals = blame.totals();
 //! println!("{} waits in {} ns", totals.all.waits, summary.duration_ns);
-//! for row in blame.rows(Selection::default(), analysis.entities()).rows {
+//! for row in blame.rows(RowLimits::default(), analysis.entities()).rows {
 //!     println!("{} ns for {}", row.sums.duration_ns, row.label);
 //! }
 //! # assert!(totals.all.waits > 0);
@@ -60,24 +60,30 @@ mod method_table;
 mod overloads;
 mod park;
 mod parts;
+mod pattern;
 mod placeholder;
 mod rearranger;
+mod selection;
 mod signature;
 mod stacks;
 mod statistics;
 mod still_blocked;
 mod synchronizer;
 mod tally;
+mod time_range;
 mod timeline;
 mod trace_file;
 mod value;
+mod wait_sink;
 mod waiters;
 mod worker_loop;
 
-pub use aggregation::{Aggregation, Row, Rows, Selection, Sums, Totals};
-pub use analysis::{Analysis, Limits, TraceAnalysis};
+pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
+pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
-pub use contention::{Blame, Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+pub use contention::{
+    Blame, Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
@@ -85,10 +91,14 @@ pub use entity::{
 };
 pub use file_analysis::{Progress, TraceSummary};
 pub use metadata::Metadata;
+pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
+pub use selection::{Condition, Selection};
 pub use statistics::{EventCount, Statistics};
 pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};
 pub use tally::{WaitSums, WaitTally};
+pub use time_range::TimeRange;
 pub use trace_file::{FileReader, TraceError, TraceFile};
 pub use trace_format::{EVENT_TYPES, EventType};
 pub use value::Value;
+pub use wait_sink::WaitSink;

@@ -27,11 +27,12 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{Detail, Mechanism, Owner, UnknownOwner, Wait, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
 use crate::lock_event::Holds;
+use crate::time_range::TimeRange;
 use crate::timeline::{self, Access, Start, Timeline, View};
 use crate::waiters::{Ticket, Waiters};
 
@@ -131,6 +132,7 @@ enum OwnerState {
 
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
+    id: WaitId,
     thread: ThreadIndex,
     chain: ChainIndex,
     start: Start,
@@ -152,6 +154,7 @@ impl LockAnalyzer {
     /// A thread begins to wait.
     pub(crate) fn enter(
         &mut self,
+        id: WaitId,
         thread: ThreadIndex,
         time_ns: u64,
         chain: ChainIndex,
@@ -161,6 +164,7 @@ impl LockAnalyzer {
         self.abandon_wait(thread, counters);
         let contended = self.contended.get_or_insert_default();
         let waiter = Waiter {
+            id,
             thread,
             chain,
             start: contended.timeline.start_wait(time_ns),
@@ -184,6 +188,7 @@ impl LockAnalyzer {
         &mut self,
         thread: ThreadIndex,
         time_ns: u64,
+        range: TimeRange,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -191,7 +196,7 @@ impl LockAnalyzer {
         let waiter = self.remove_waiter(thread);
         match &waiter {
             Some(waiter) => {
-                self.describe_wait(waiter, before, wait);
+                self.describe_wait(waiter, before, range, wait);
                 self.forget_unseen();
             }
             None => counters.add(Counter::EnteredWithoutEnter, 1),
@@ -339,7 +344,13 @@ impl LockAnalyzer {
 
     /// Describes a wait that ended, as far as known, when the thread acquired the lock.
     /// `last` is the interval that ends then.
-    fn describe_wait(&mut self, waiter: &Waiter, last: Interval, wait: &mut Wait) {
+    fn describe_wait(
+        &mut self,
+        waiter: &Waiter,
+        last: Interval,
+        range: TimeRange,
+        wait: &mut Wait,
+    ) {
         let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
         let saw_boundary = timeline.is_some_and(|known| waiter.start.position < known.end());
         let rest = if saw_boundary {
@@ -349,25 +360,32 @@ impl LockAnalyzer {
         };
         wait.ended = true;
         wait.holder = None;
-        self.describe_until(waiter, last.end_ns, rest, wait);
+        self.describe_until(waiter, last.end_ns, rest, range, wait);
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
-    fn describe_until(&mut self, waiter: &Waiter, end_ns: u64, rest: Owner, wait: &mut Wait) {
-        let start_ns = waiter.start.time_ns;
-        let end_ns = end_ns.max(start_ns);
+    fn describe_until(
+        &mut self,
+        waiter: &Waiter,
+        end_ns: u64,
+        rest: Owner,
+        range: TimeRange,
+        wait: &mut Wait,
+    ) {
+        wait.id = waiter.id;
         wait.mechanism = Mechanism::Monitor;
         wait.kind = WaitKind::Contention;
         wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
-        wait.start_ns = start_ns;
-        wait.duration_ns = end_ns - start_ns;
+        let Some((start_ns, end_ns)) = wait.set_time(waiter.start.time_ns, end_ns, range) else {
+            return;
+        };
 
         let began = waiter.start.position;
         let view = View {
-            start: waiter.start,
+            start: waiter.start.at(start_ns),
             end_ns,
             access: Access::Exclusive,
             own: None,
@@ -381,7 +399,7 @@ impl LockAnalyzer {
             rest,
         };
         let timeline = &mut self.contended.get_or_insert_default().timeline;
-        wait.barging_holds = timeline.barging_holds(waiter.start, None);
+        wait.barging_holds = timeline.barging_holds(view.start, None);
         timeline.describe(&view, u64::MAX, self.detail, wait);
     }
 
@@ -427,12 +445,13 @@ impl LockAnalyzer {
         }
     }
 
-    /// Fills in `wait`, which has not ended, all but its number; `false` if the wait may be
+    /// Fills in `wait`, which has not ended; `false` if the wait may be
     /// over.
     pub(crate) fn describe_open(
         &mut self,
         open: &OpenWait,
         end: &TraceEnd,
+        range: TimeRange,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -457,8 +476,8 @@ impl LockAnalyzer {
         let rest = self.holder(waiter.thread);
         wait.ended = false;
         wait.holder = rest.thread();
-        self.describe_until(&waiter, end.time_ns, rest, wait);
-        counters.add(Counter::OpenWaitsNs, wait.duration_ns);
+        self.describe_until(&waiter, end.time_ns, rest, range, wait);
+        counters.add(Counter::OpenWaitsNs, wait.whole_duration_ns);
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use trace_format::LockId;
 
-use crate::contention::{Detail, Wait};
+use crate::contention::{Detail, Wait, WaitId};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, Lock, LockIndex};
 use crate::hash::SeededMap;
@@ -10,6 +10,7 @@ use crate::last_events::TraceEnd;
 use crate::lock_analyzer::LockAnalyzer;
 use crate::lock_event::LockEvent;
 use crate::rearranger::Step;
+use crate::time_range::TimeRange;
 
 /// Passes the ordered events of each lock to its analyzer.
 #[derive(Debug)]
@@ -20,21 +21,24 @@ pub(crate) struct LockDispatcher {
     has_holds: bool,
     /// What is asked for about owners.
     detail: Detail,
+    /// The time considered.
+    range: TimeRange,
     analyzers: SeededMap<LockId, LockAnalyzer>,
 }
 
 impl LockDispatcher {
-    pub(crate) fn new(trace: u32, has_holds: bool, detail: Detail) -> Self {
+    pub(crate) fn new(trace: u32, has_holds: bool, detail: Detail, range: TimeRange) -> Self {
         Self {
             trace,
             has_holds,
             detail,
+            range,
             analyzers: SeededMap::default(),
         }
     }
 
     /// Replays the next step of `lock`. `true` if it ends a wait, which `wait`
-    /// then describes but for its number.
+    /// then describes.
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
@@ -43,8 +47,8 @@ impl LockDispatcher {
         entities: &mut Entities,
         counters: &mut Counters,
     ) -> bool {
-        let event = match step {
-            Step::Event(event) => event,
+        let (number, event) = match step {
+            Step::Event { number, event } => (number, event),
             Step::Gap { numbers } => {
                 self.analyzer(lock, entities, counters)
                     .gap(numbers, counters);
@@ -64,8 +68,13 @@ impl LockDispatcher {
                 after_wait,
                 owner,
             } => {
+                let id = WaitId {
+                    trace: self.trace,
+                    lock,
+                    number,
+                };
                 let analyzer = self.analyzer(lock, entities, counters);
-                analyzer.enter(thread, time_ns, chain, after_wait, counters);
+                analyzer.enter(id, thread, time_ns, chain, after_wait, counters);
                 analyzer.see_owner(thread, owner.get());
             }
             LockEvent::Entered {
@@ -74,8 +83,9 @@ impl LockDispatcher {
                 safepoint_ns,
             } => {
                 wait.safepoint_ns = safepoint_ns;
+                let range = self.range;
                 let analyzer = self.analyzer(lock, entities, counters);
-                return analyzer.entered(thread, time_ns, wait, counters);
+                return analyzer.entered(thread, time_ns, range, wait, counters);
             }
             LockEvent::Exit {
                 thread,
@@ -100,8 +110,8 @@ impl LockDispatcher {
         false
     }
 
-    /// Passes the waits that have not ended to `on_wait`, all but their numbers, in
-    /// the order in which they began.
+    /// Passes the waits that have not ended to `on_wait`, in the order in which
+    /// they began.
     pub(crate) fn finish(
         mut self,
         end: &TraceEnd,
@@ -118,7 +128,7 @@ impl LockDispatcher {
         open.sort_unstable();
         for (open_wait, lock) in open {
             if let Some(analyzer) = self.analyzers.get_mut(&lock)
-                && analyzer.describe_open(&open_wait, end, wait, counters)
+                && analyzer.describe_open(&open_wait, end, self.range, wait, counters)
             {
                 on_wait(wait, counters);
             }

@@ -78,6 +78,16 @@ impl MethodTable {
         Value::Chain(chain)
     }
 
+    /// Takes over what another table has found.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if self.known.len() < other.known.len() {
+            self.known.resize(other.known.len(), None);
+        }
+        for (known, &found) in self.known.iter_mut().zip(&other.known) {
+            *known = known.or(found);
+        }
+    }
+
     /// Which frame of `chain` the program stands in, as it was found last; the innermost
     /// one if nobody asked.
     pub(crate) fn position(&self, chain: ChainIndex) -> usize {

@@ -2,6 +2,7 @@
 
 use crate::contention::{Blame, Contention, Detail, Owner, Wait};
 use crate::hash::SeededMap;
+use crate::time_range::TimeRange;
 
 /// What takes the parts of a wait, in order.
 pub(crate) trait Parts {
@@ -95,6 +96,17 @@ impl Parts for Shares<'_> {
 }
 
 impl Wait {
+    /// Leaves of its contentions what is in `range`.
+    pub(crate) fn clip_contentions(&mut self, range: TimeRange) {
+        self.contentions.retain_mut(|part| {
+            let inside = range.clip(part.start_ns, part.start_ns + part.duration_ns);
+            if let Some((start_ns, end_ns)) = inside {
+                (part.start_ns, part.duration_ns) = (start_ns, end_ns - start_ns);
+            }
+            inside.is_some()
+        });
+    }
+
     /// Fills in what each owner had of the contentions.
     pub(crate) fn add_up_contentions(&mut self) {
         let mut shares = Shares::new(Detail::Owners, &mut self.blame);

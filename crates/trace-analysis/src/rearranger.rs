@@ -42,7 +42,10 @@ pub(crate) trait Ordered: Copy {
 /// What happened next in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step<E> {
-    Event(E),
+    Event {
+        number: u64,
+        event: E,
+    },
     /// This many events in a row will never be known, nor who wrote them.
     Gap {
         numbers: u64,
@@ -297,12 +300,13 @@ impl Queue {
         counters: &mut Counters,
         release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
     ) -> bool {
+        let number = self.next - 1;
         let following = event.numbers() - 1;
         if following > 0 {
             let dropped = self.drop_next(following, store);
             counters.add(Counter::LateEvents, dropped);
         }
-        release(lock, Step::Event(event), counters);
+        release(lock, Step::Event { number, event }, counters);
         event.is_last()
     }
 
@@ -557,9 +561,17 @@ mod tests {
 
     fn describe(step: Step<Event>) -> String {
         match step {
-            Step::Event(Event::Number(number)) => number.to_string(),
-            Step::Event(Event::Lost { numbers }) => format!("lost({numbers})"),
-            Step::Event(Event::Last) => "last".to_owned(),
+            Step::Event {
+                event: Event::Number(number),
+                ..
+            } => number.to_string(),
+            Step::Event {
+                event: Event::Lost { numbers },
+                ..
+            } => format!("lost({numbers})"),
+            Step::Event {
+                event: Event::Last, ..
+            } => "last".to_owned(),
             Step::Gap { .. } => "gap".to_owned(),
         }
     }

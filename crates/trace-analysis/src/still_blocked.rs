@@ -68,8 +68,8 @@ impl StillBlocked {
             mechanism: wait.mechanism,
             lock: wait.lock,
             chain: wait.chain,
-            start_ns: wait.start_ns,
-            duration_ns: wait.duration_ns,
+            start_ns: wait.whole_start_ns,
+            duration_ns: wait.whole_duration_ns,
             holder: wait.holder,
         });
     }
@@ -139,8 +139,8 @@ mod tests {
             wait.ended = false;
             wait.thread = ThreadIndex(thread);
             wait.lock = LockIndex(lock);
-            wait.start_ns = start_ns;
-            wait.duration_ns = 100 - start_ns;
+            wait.whole_start_ns = start_ns;
+            wait.whole_duration_ns = 100 - start_ns;
             let holder = (ThreadIndex(holder), ChainIndex::NOT_RELEASED);
             wait.holder = Some(holder).filter(|&(thread, _)| thread != ThreadIndex(0));
             still_blocked.add(&wait);

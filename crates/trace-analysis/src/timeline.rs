@@ -121,6 +121,13 @@ const MAX_DISORDER: u32 = 1 << 10;
 
 const LOST: Owner = Owner::Unknown(UnknownOwner::Lost);
 
+impl Start {
+    /// The same wait, considered from then on.
+    pub(crate) fn at(self, time_ns: u64) -> Self {
+        Self { time_ns, ..self }
+    }
+}
+
 impl<I> Default for Timeline<I> {
     fn default() -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Take};
 use std::path::{Path, PathBuf};
 
-use trace_format::{Chunk, FileHeader, HeaderError, TraceReader};
+use trace_format::{Chunk, Counter, FileHeader, HeaderError, TraceReader};
 
 /// Why a file cannot be analyzed.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +100,43 @@ impl TraceFile {
     /// As [`open`](Self::open).
     pub fn read(&self) -> Result<FileReader, TraceError> {
         read(&self.path, self.byte_len)
+    }
+
+    /// Returns when the trace ended, in nanoseconds since its start; if its end is missing,
+    /// when it went on for certain. Reads the file, mostly without looking at events.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn end_ns(&self) -> Result<u64, TraceError> {
+        let mut reader = self.read()?.only_metadata();
+        let mut known_ns = 0;
+        while let Some(chunk) = self.next_chunk(&mut reader)? {
+            match chunk {
+                Chunk::End { time_ns, .. } => return Ok(time_ns),
+                Chunk::Counters(counters) => {
+                    let complete = counters
+                        .flatten()
+                        .filter(|&(counter, _)| counter == Counter::CompleteUntilNs);
+                    known_ns = complete
+                        .map(|(_, time_ns)| time_ns)
+                        .fold(known_ns, u64::max);
+                }
+                Chunk::Events(_) => {}
+            }
+        }
+        let mut reader = self.read()?;
+        while let Some(chunk) = self.next_chunk(&mut reader)? {
+            if let Chunk::Events(events) = chunk {
+                let events = events
+                    .segments()
+                    .flatten()
+                    .flat_map(|segment| segment.events());
+                let times_ns = events.flatten().filter_map(|event| event.time_ns());
+                known_ns = times_ns.fold(known_ns, u64::max);
+            }
+        }
+        Ok(known_ns)
     }
 
     /// Returns the next chunk that `reader`, which reads this file, can read.

@@ -57,9 +57,12 @@ impl Value {
         }
     }
 
-    /// Text for people.
-    pub(crate) fn label(self, entities: &Entities, overloads: &Overloads<'_>) -> String {
+    /// Text for people that depends on nothing else: a method is called by class and name.
+    pub(crate) fn name(self, entities: &Entities) -> String {
         match self {
+            Value::Method(method) => entities.method_label(method),
+            Value::MethodInWait(method) => method_in_wait(&entities.method_label(method)),
+            Value::OwnerThread(thread) => owner_thread(&entities.thread(thread).name),
             Value::Mechanism(Mechanism::Monitor) => "intrinsic locks".to_owned(),
             Value::Mechanism(Mechanism::Park) => "java.util.concurrent".to_owned(),
             Value::Kind(kind) => kind.name().to_owned(),
@@ -68,13 +71,19 @@ impl Value {
             Value::ClassInitialization(class) => entities.initialization_label(class),
             Value::Lock(lock) => entities.lock_label(lock),
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
-            Value::OwnerThread(thread) => format!("thread {}", entities.thread(thread).name),
-            Value::Method(method) => overloads.label(method),
-            Value::MethodInWait(method) => format!("Object.wait ← {}", overloads.label(method)),
             Value::NoCaller => NO_CALLER.to_owned(),
             Value::Chain(chain) => entities.chain_label(chain, 0),
             Value::Free => FREE.to_owned(),
             Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
+        }
+    }
+
+    /// Text for people.
+    pub(crate) fn label(self, entities: &Entities, overloads: &Overloads<'_>) -> String {
+        match self {
+            Value::Method(method) => overloads.label(method),
+            Value::MethodInWait(method) => method_in_wait(&overloads.label(method)),
+            _ => self.name(entities),
         }
     }
 
@@ -86,11 +95,9 @@ impl Value {
     ) -> Option<String> {
         Some(match self {
             Value::Thread(thread) => entities.thread_long_label(thread),
-            Value::OwnerThread(thread) => format!("thread {}", entities.thread_long_label(thread)),
+            Value::OwnerThread(thread) => owner_thread(&entities.thread_long_label(thread)),
             Value::Method(method) => overloads.long_label(method),
-            Value::MethodInWait(method) => {
-                format!("Object.wait ← {}", overloads.long_label(method))
-            }
+            Value::MethodInWait(method) => method_in_wait(&overloads.long_label(method)),
             _ => return None,
         })
     }
@@ -116,4 +123,12 @@ impl Value {
             Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
         }
     }
+}
+
+fn method_in_wait(method: &str) -> String {
+    format!("Object.wait ← {method}")
+}
+
+fn owner_thread(thread: &str) -> String {
+    format!("thread {thread}")
 }

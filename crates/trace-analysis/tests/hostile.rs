@@ -60,9 +60,9 @@ fn analyze(events: impl Iterator<Item = (u32, Event<'static>)>) -> Cost {
         let mut analysis = Analysis::default();
         let mut trace = analysis.begin_trace(Metadata::default());
         for (thread, event) in events {
-            trace.event(ThreadId(thread), &event, &mut |_, _| ());
+            trace.event(ThreadId(thread), &event, &mut ());
         }
-        trace.finish(&mut |_, _| ())
+        trace.finish(&mut ()).counters
     })
 }
 
@@ -178,7 +178,7 @@ fn forward_references_are_bounded() {
     let cost = Cost::of(|| {
         let trace = TraceFile::open(file.path()).expect("a trace");
         let go_on = |_| ControlFlow::Continue(());
-        let summary = trace.analyze(&mut Analysis::default(), |_, _| (), go_on);
+        let summary = trace.analyze(&mut Analysis::default(), &mut (), go_on);
         summary.expect("readable").counters
     });
     let unresolved = cost.counters.value(Counter::ForwardRefsUnresolved);
@@ -210,7 +210,7 @@ fn equal_descriptions_are_kept_once() {
             metadata.collect(ThreadId(1), &chain(number));
         }
         let mut analysis = Analysis::default();
-        analysis.begin_trace(metadata).finish(&mut |_, _| ())
+        analysis.begin_trace(metadata).finish(&mut ()).counters
     });
     // A number, and which chain it stands for.
     cost.is_below(CHAINS as usize * 64);
@@ -273,9 +273,13 @@ fn threads_that_parked_somewhere_are_forgotten() {
         let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
         let mut trace = analysis.begin_trace(metadata);
         for (thread, event) in parks {
-            trace.event(ThreadId(thread), &event, &mut |_, _| waits += 1);
+            trace.event(ThreadId(thread), &event, &mut |_: &Wait, _: &Entities| {
+                waits += 1
+            });
         }
-        trace.finish(&mut |_, _| waits += 1)
+        trace
+            .finish(&mut |_: &Wait, _: &Entities| waits += 1)
+            .counters
     });
     assert_eq!(waits, PARK_DOMAINS * u64::from(THREADS));
     cost.is_below(64 * MIB);
@@ -333,7 +337,7 @@ fn waits_and_releases_do_not_multiply() {
         for (thread, event) in description.chain(enters).chain(exits).chain(ends) {
             trace.event(ThreadId(thread), &event, &mut on_wait);
         }
-        trace.finish(&mut on_wait)
+        trace.finish(&mut on_wait).counters
     });
     assert_eq!(waits, THREADS);
     cost.is_below(MAX_BYTES);
@@ -405,7 +409,7 @@ fn parks_and_unparks_do_not_multiply() {
         for (thread, event) in begins.chain(releases).chain(ends) {
             trace.event(ThreadId(thread), &event, &mut on_wait);
         }
-        trace.finish(&mut on_wait)
+        trace.finish(&mut on_wait).counters
     });
     assert_eq!(waits, THREADS);
     cost.is_below(MAX_BYTES);

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use meter::metered;
 use tempfile::NamedTempFile;
-use trace_analysis::{Analysis, Counter, Counters, Limits, Metadata, TraceFile};
+use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, TraceFile, Wait};
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ClassId,
     ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
@@ -27,9 +27,9 @@ fn peak_bytes(
         let mut analysis = Analysis::new(Limits { max_pending_events });
         let mut trace = analysis.begin_trace(Metadata::default());
         for (thread, event) in events {
-            trace.event(thread, &event, &mut |_, _| ());
+            trace.event(thread, &event, &mut ());
         }
-        trace.finish(&mut |_, _| ())
+        trace.finish(&mut ()).counters
     })
 }
 
@@ -253,9 +253,13 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
         let mut analysis = Analysis::new(Limits { max_pending_events });
         let mut trace = analysis.begin_trace(metadata);
         for (thread, event) in events.into_iter().chain(others) {
-            trace.event(ThreadId(thread), &event, &mut |_, _| waits += 1);
+            trace.event(ThreadId(thread), &event, &mut |_: &Wait, _: &Entities| {
+                waits += 1
+            });
         }
-        trace.finish(&mut |_, _| waits += 1)
+        trace
+            .finish(&mut |_: &Wait, _: &Entities| waits += 1)
+            .counters
     });
     assert!(bytes < MAX_PENDING_BYTES / 10, "{bytes} bytes");
     assert_eq!(waits, PARKS + 1);
@@ -399,7 +403,7 @@ fn classes_that_come_and_go_leave_little() {
             .expect("a trace")
             .analyze(
                 &mut Analysis::default(),
-                |_, _| waits += 1,
+                &mut |_: &Wait, _: &Entities| waits += 1,
                 |_| ControlFlow::Continue(()),
             )
             .expect("readable")
@@ -476,11 +480,9 @@ fn chains_behind_forward_references_are_forgotten() {
     let (bytes, summary) = metered(|| {
         TraceFile::open(file.path())
             .expect("a trace")
-            .analyze(
-                &mut Analysis::default(),
-                |_, _| (),
-                |_| ControlFlow::Continue(()),
-            )
+            .analyze(&mut Analysis::default(), &mut (), |_| {
+                ControlFlow::Continue(())
+            })
             .expect("readable")
     });
     let unresolved = summary.counters.value(Counter::ForwardRefsUnresolved);

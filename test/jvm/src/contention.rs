@@ -31,7 +31,7 @@ pub struct Contention {
     /// How long it took.
     pub duration_ns: u64,
     /// The wait that this is a part of.
-    pub wait_id: u64,
+    pub wait_id: String,
     /// Where the thread was blocked, innermost frame first.
     pub chain: Vec<Frame>,
     /// The code that held the lock, if known.
@@ -98,7 +98,7 @@ impl fmt::Display for Frame {
 #[derive(Clone, Debug)]
 pub struct Wait {
     /// The wait's number.
-    pub id: u64,
+    pub id: String,
     /// When it began, since the trace's start.
     pub start_ns: u64,
     /// How long it took.
@@ -113,10 +113,10 @@ impl Wait {
     /// Panics if the records of a wait do not follow each other without a gap,
     /// or do not agree on who waited for what: blame must be conserved.
     pub fn group(contentions: Vec<Contention>) -> Vec<Wait> {
-        let mut parts_by_id: BTreeMap<u64, Vec<Contention>> = BTreeMap::new();
+        let mut parts_by_id: BTreeMap<String, Vec<Contention>> = BTreeMap::new();
         for contention in contentions {
             parts_by_id
-                .entry(contention.wait_id)
+                .entry(contention.wait_id.clone())
                 .or_default()
                 .push(contention);
         }
@@ -128,7 +128,7 @@ impl Wait {
         waits
     }
 
-    fn of(id: u64, mut parts: Vec<Contention>) -> Wait {
+    fn of(id: String, mut parts: Vec<Contention>) -> Wait {
         // A part of no length stays before the one that begins with it.
         parts.sort_by_key(|part| (part.start_ns, part.start_ns + part.duration_ns));
         let start_ns = parts[0].start_ns;
@@ -206,7 +206,7 @@ impl fmt::Display for Wait {
 mod tests {
     use super::*;
 
-    fn part(wait_id: u64, start_ns: u64, duration_ns: u64) -> Contention {
+    fn part(wait_id: &str, start_ns: u64, duration_ns: u64) -> Contention {
         Contention {
             mechanism: "monitor".to_owned(),
             lock_class: "Lock".to_owned(),
@@ -222,7 +222,7 @@ mod tests {
             owner: None,
             start_ns,
             duration_ns,
-            wait_id,
+            wait_id: wait_id.to_owned(),
             chain: Vec::new(),
             owner_chain: None,
         }
@@ -231,21 +231,21 @@ mod tests {
     #[test]
     fn groups_the_parts_of_each_wait() {
         let waits = Wait::group(vec![
-            part(7, 30, 5),
-            part(3, 10, 5),
-            part(7, 20, 10),
-            part(7, 20, 0),
+            part("7", 30, 5),
+            part("3", 10, 5),
+            part("7", 20, 10),
+            part("7", 20, 0),
         ]);
         let summary: Vec<_> = waits
             .iter()
-            .map(|w| (w.id, w.start_ns, w.duration_ns, w.parts.len()))
+            .map(|w| (&*w.id, w.start_ns, w.duration_ns, w.parts.len()))
             .collect();
-        assert_eq!(summary, [(3, 10, 5, 1), (7, 20, 15, 3)]);
+        assert_eq!(summary, [("3", 10, 5, 1), ("7", 20, 15, 3)]);
     }
 
     #[test]
     #[should_panic(expected = "gap or overlap")]
     fn refuses_a_gap() {
-        Wait::group(vec![part(7, 20, 10), part(7, 31, 5)]);
+        Wait::group(vec![part("7", 20, 10), part("7", 31, 5)]);
     }
 }

@@ -9,10 +9,10 @@ use trace_format::{Chunk, Event, Segment, ThreadId};
 /// Runs a trace through the analysis.
 pub fn analyze(
     trace: &Path,
-    on_wait: impl FnMut(&Wait, &Entities),
+    mut on_wait: impl FnMut(&Wait, &Entities),
 ) -> Result<TraceSummary, TraceError> {
     let mut analysis = Analysis::default();
-    TraceFile::open(trace)?.analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+    TraceFile::open(trace)?.analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
 }
 
 /// Reads all events of a trace in the order of the file, each with its thread.

@@ -9,8 +9,8 @@ mod tree;
 use std::collections::HashMap;
 
 use trace_analysis::{
-    Aggregation, Aspect, ChainIndex, Counter, Entities, Rows, Totals, TraceSummary, Wait, WaitKind,
-    WaitTally,
+    Aggregation, Aspect, ChainIndex, Counter, Entities, Rows, Totals, TraceFile, TraceSummary,
+    Wait, WaitKind, WaitTally,
 };
 
 use crate::Outcome;
@@ -47,11 +47,11 @@ impl Report<'_> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Durations of all traces together, in nanoseconds.
+    /// Durations of all traces together, of which a part may be considered, in nanoseconds.
     fn duration_ns(&self) -> u64 {
         self.summaries
             .iter()
-            .map(|summary| summary.duration_ns)
+            .map(|summary| summary.range.duration_ns(summary.duration_ns))
             .fold(0, u64::saturating_add)
     }
 }
@@ -88,7 +88,11 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let shows_more = arguments.format == ReportFormat::Table && arguments.kinds.is_default();
     let mut conditional = shows_more.then(|| Conditional::new(new_aggregation()));
     let detail = aggregation.detail();
-    let analyzed = input::analyze(&traces, detail, |wait, entities| {
+    let select = |trace: &TraceFile| {
+        let range = arguments.range.of(trace)?;
+        Ok(arguments.filter.selection(range, &arguments.library))
+    };
+    let analyzed = input::analyze(&traces, detail, select, |wait, entities| {
         if kinds.contains(wait.kind) {
             aggregation.add(wait, entities);
         } else if wait.kind == WaitKind::Conditional
@@ -106,13 +110,13 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let main = Part {
         kinds,
         totals: aggregation.totals(),
-        rows: aggregation.rows(arguments.selection(), entities),
+        rows: aggregation.rows(arguments.limits(), entities),
     };
     let conditional = conditional
         .map(|Conditional { aggregation, .. }| Part {
             kinds: KindArguments::only(WaitKind::Conditional),
             totals: aggregation.totals(),
-            rows: aggregation.rows(arguments.selection_beside(), entities),
+            rows: aggregation.rows(arguments.limits_beside(), entities),
         })
         .filter(|part| part.totals.all.duration_ns > main.totals.all.duration_ns);
     let report = Report {

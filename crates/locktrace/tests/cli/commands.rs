@@ -428,3 +428,106 @@ fn completions() {
         assert!(script.contains("owner-method"), "{shell}");
     }
 }
+
+/// Begin and end of each contention, in nanoseconds.
+fn times(contentions: &str) -> Vec<(u64, u64)> {
+    let records = json_lines(contentions).into_iter();
+    let times = records.map(|record| {
+        let field = |name: &str| record[name].as_u64().expect("a number");
+        (field("start_ns"), field("start_ns") + field("duration_ns"))
+    });
+    times.collect()
+}
+
+#[test]
+fn a_part_of_the_time_is_what_is_left_of_all() {
+    let all = times(&demo("contentions demo.lct --kind all"));
+    let start_ns = all
+        .iter()
+        .map(|&(start_ns, _)| start_ns)
+        .min()
+        .expect("some");
+    let end_ns = all.iter().map(|&(_, end_ns)| end_ns).max().expect("some");
+    let third_ns = (end_ns - start_ns) / 3;
+    let (from_ns, until_ns) = (start_ns + third_ns, end_ns - third_ns);
+    let inside = all.iter().filter_map(|&(start_ns, end_ns)| {
+        let inside = (start_ns.max(from_ns), end_ns.min(until_ns));
+        (inside.0 < inside.1).then_some(inside)
+    });
+    let inside: Vec<_> = inside.collect();
+    assert!(!inside.is_empty() && inside.len() < all.len());
+
+    let range = format!("--from {from_ns}ns --to {until_ns}ns");
+    let found = times(&demo(&format!("contentions demo.lct --kind all {range}")));
+    assert_eq!(found, inside);
+    let report = json(&demo(&format!(
+        "report demo.lct --kind all --format json {range}"
+    )));
+    let sum_ns: u64 = inside
+        .iter()
+        .map(|(start_ns, end_ns)| end_ns - start_ns)
+        .sum();
+    assert_eq!(report["totals"]["duration_ns"].as_u64(), Some(sum_ns));
+    assert_eq!(
+        report["trace"]["duration_ns"].as_u64(),
+        Some(until_ns - from_ns)
+    );
+
+    let events = json_lines(&demo(&format!("dump demo.lct --format jsonl {range}")));
+    assert!(!events.is_empty());
+    for event in events {
+        let time_ns = event["time_ns"].as_u64().expect("a time");
+        assert!((from_ns..until_ns).contains(&time_ns), "{event}");
+    }
+}
+
+#[test]
+fn times_before_the_end_are_those_since_the_start() {
+    let all = json(&demo("report demo.lct --format json"));
+    let trace = &all["trace"];
+    let end_ns = trace["duration_ns"].as_u64().expect("a number");
+    let half_ns = end_ns / 2;
+    let since_start = demo(&format!("report demo.lct --from {}ns", end_ns - half_ns));
+    assert_eq!(
+        demo(&format!("report demo.lct --from -{half_ns}ns")),
+        since_start
+    );
+    assert_eq!(
+        demo("report demo.lct --from -100000days"),
+        demo("report demo.lct --from 0s")
+    );
+}
+
+#[test]
+fn filters_leave_what_they_name() {
+    let all = json_lines(&demo("contentions demo.lct"));
+    let text = |record: &serde_json::Value, field: &str| record[field].as_str().map(str::to_owned);
+    let of_object = |record: &&serde_json::Value| record["mirrored_class"].is_null();
+    let object = all.iter().find(of_object).expect("an object");
+    let class = text(object, "lock_class").expect("a class");
+    let of_class = |record: &serde_json::Value| text(record, "lock_class").as_ref() == Some(&class);
+    let (with, without): (Vec<_>, Vec<_>) = all.into_iter().partition(of_class);
+    assert!(!with.is_empty() && !without.is_empty());
+    let contentions = |options: &str| json_lines(&demo(&format!("contentions demo.lct {options}")));
+    assert_eq!(contentions(&format!("--lock-class {class}")), with);
+    assert_eq!(
+        contentions(&format!("--exclude lock-class={class}")),
+        without
+    );
+    let hand_offs = contentions("--owner-method *hand-off*");
+    assert!(!hand_offs.is_empty());
+    let reason = |record: &serde_json::Value| text(record, "unknown_reason");
+    assert!(
+        hand_offs
+            .iter()
+            .all(|record| reason(record).as_deref() == Some("handoff"))
+    );
+    let report = json(&demo(
+        "report demo.lct --format json --owner-method *hand-off*",
+    ));
+    let durations_ns = hand_offs
+        .iter()
+        .filter_map(|record| record["duration_ns"].as_u64());
+    let sum_ns: u64 = durations_ns.sum();
+    assert_eq!(report["totals"]["duration_ns"].as_u64(), Some(sum_ns));
+}

@@ -9,6 +9,7 @@ use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
 use super::sink::Sink;
 use super::waker::{WaitForWaker, Woken as WokenUp};
+use crate::contention::WaitId;
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
@@ -18,8 +19,10 @@ use crate::synchronizer::Synchronizer;
 
 /// Passes the ordered events of parked threads to the analyzers of what they are
 /// parked on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ParkDispatcher {
+    /// Position of the trace among those analyzed.
+    trace: u32,
     domains: SeededMap<LockId, Domain>,
     analyzers: Analyzers,
     codes: CodeTable,
@@ -89,15 +92,24 @@ impl Parked {
 }
 
 impl ParkDispatcher {
+    pub(crate) fn new(trace: u32) -> Self {
+        Self {
+            trace,
+            domains: SeededMap::default(),
+            analyzers: Analyzers::default(),
+            codes: CodeTable::default(),
+        }
+    }
+
     /// Replays the next step of `domain`.
     pub(crate) fn dispatch(
         &mut self,
-        domain: LockId,
+        lock: LockId,
         step: Step<ParkEvent>,
         permits: &mut Permits<Numbered>,
         sink: &mut Sink<'_>,
     ) {
-        let domain = self.domains.entry(domain).or_default();
+        let domain = self.domains.entry(lock).or_default();
         let mut replay = Replay {
             domain,
             analyzers: &mut self.analyzers,
@@ -106,11 +118,20 @@ impl ParkDispatcher {
         };
         match step {
             Step::Gap { numbers } => replay.domain.losses.add_gap(numbers),
-            Step::Event(ParkEvent::Lost { thread, numbers }) => replay.lost(thread, numbers, sink),
-            Step::Event(ParkEvent::Begin(begin)) => replay.begin(&begin, sink),
-            Step::Event(ParkEvent::End(end)) => replay.end(&end, sink),
-            Step::Event(ParkEvent::Unpark(unpark)) => replay.unpark(&unpark, sink),
-            Step::Event(ParkEvent::Release(release)) => replay.release(&release, sink),
+            Step::Event { number, event } => match event {
+                ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
+                ParkEvent::Begin(begin) => {
+                    let id = WaitId {
+                        trace: self.trace,
+                        lock,
+                        number,
+                    };
+                    replay.begin(id, &begin, sink);
+                }
+                ParkEvent::End(end) => replay.end(&end, sink),
+                ParkEvent::Unpark(unpark) => replay.unpark(&unpark, sink),
+                ParkEvent::Release(release) => replay.release(&release, sink),
+            },
         }
         self.analyzers.forget_unused(sink);
     }
@@ -154,17 +175,17 @@ impl Replay<'_> {
         self.abandon(thread, sink.counters);
     }
 
-    fn begin(&mut self, begin: &Begin, sink: &mut Sink<'_>) {
+    fn begin(&mut self, id: WaitId, begin: &Begin, sink: &mut Sink<'_>) {
         self.abandon(begin.thread, sink.counters);
         let code = self.codes.of_chain(begin.chain, sink.entities);
         let losses = self.domain.losses;
         let parked = if self.is_on_lock(begin, code) {
             let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
             analyzer.lost(losses, sink.counters);
-            analyzer.begin(begin, code, sink);
+            analyzer.begin(id, begin, code, sink);
             Parked::OnLock(begin.lock)
         } else {
-            Parked::ForWaker(WaitForWaker::new(begin, code), losses)
+            Parked::ForWaker(WaitForWaker::new(id, begin, code), losses)
         };
         self.domain.parked.insert(begin.thread, parked);
     }
@@ -203,7 +224,7 @@ impl Replay<'_> {
                     waker,
                     may_be_two_waits: losses.of_nobody - losses_before.of_nobody >= 2,
                 };
-                wait.describe(&woken, sink.detail, sink.wait);
+                wait.describe(&woken, sink.detail, sink.range, sink.wait);
                 sink.pass_on();
                 wait.lock
             }

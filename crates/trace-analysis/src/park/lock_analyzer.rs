@@ -18,7 +18,7 @@ use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::sink::Sink;
-use crate::contention::{Mechanism, Owner, UnknownOwner, WaitKind};
+use crate::contention::{Mechanism, Owner, UnknownOwner, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
@@ -29,6 +29,7 @@ use crate::waiters::{Ticket, Waiters};
 /// A thread that waits for the lock, or did until a short time ago.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
+    id: WaitId,
     thread: ThreadIndex,
     chain: ChainIndex,
     after_wait: bool,
@@ -234,7 +235,7 @@ impl LockAnalyzer {
     }
 
     /// The thread parks.
-    pub(super) fn begin(&mut self, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
+    pub(super) fn begin(&mut self, id: WaitId, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
         let before = self.queue.waiters.find(begin.thread);
         let before = before.filter(|&ticket| {
             if !begin.continued {
@@ -253,6 +254,7 @@ impl LockAnalyzer {
         } else {
             let shares = code.shares && self.synchronizer != Synchronizer::Semaphore;
             self.queue.push(Waiter {
+                id,
                 thread: begin.thread,
                 chain: begin.chain,
                 after_wait: code.after_await,
@@ -415,7 +417,7 @@ impl LockAnalyzer {
         sink.wait.ended = false;
         sink.wait.holder = rest.thread();
         sink.counters
-            .add(Counter::OpenWaitsNs, sink.wait.duration_ns);
+            .add(Counter::OpenWaitsNs, sink.wait.whole_duration_ns);
         sink.pass_on();
     }
 
@@ -482,20 +484,25 @@ impl LockAnalyzer {
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
     fn describe_until(&mut self, waiter: &Waiter, end_ns: u64, rest: Owner, sink: &mut Sink<'_>) {
-        let start_ns = waiter.start.time_ns;
-        let end_ns = end_ns.max(start_ns);
         let wait = &mut *sink.wait;
+        wait.id = waiter.id;
         wait.mechanism = Mechanism::Park;
         wait.kind = WaitKind::Contention;
         wait.after_wait = waiter.after_wait;
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
-        wait.start_ns = start_ns;
-        wait.duration_ns = end_ns - start_ns;
         wait.safepoint_ns = waiter.safepoint_ns;
-        self.ownership
-            .blame(waiter.start, waiter.access, rest, sink.detail, wait);
+        let Some((start_ns, _)) = wait.set_time(waiter.start.time_ns, end_ns, sink.range) else {
+            return;
+        };
+        self.ownership.blame(
+            waiter.start.at(start_ns),
+            waiter.access,
+            rest,
+            sink.detail,
+            wait,
+        );
     }
 
     fn open_waits(&self) -> OpenWaits {

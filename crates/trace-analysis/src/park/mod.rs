@@ -44,13 +44,13 @@ pub(crate) struct Parks {
 }
 
 impl Parks {
-    /// Holds back up to `max_pending` events.
-    pub(crate) fn new(max_pending: usize) -> Self {
+    /// Of this trace among those analyzed. Holds back up to `max_pending` events.
+    pub(crate) fn new(trace: u32, max_pending: usize) -> Self {
         Self {
             permits: Permits::new(max_pending),
             // The tracer numbers them from 1 on.
             rearranger: Rearranger::new(1, max_pending),
-            dispatcher: ParkDispatcher::default(),
+            dispatcher: ParkDispatcher::new(trace),
         }
     }
 
@@ -95,6 +95,7 @@ impl Parks {
         let Sink {
             entities,
             detail,
+            range,
             counters,
             wait,
             on_wait,
@@ -103,6 +104,7 @@ impl Parks {
             let mut sink = Sink {
                 entities,
                 detail: *detail,
+                range: *range,
                 counters,
                 wait,
                 on_wait,
@@ -117,6 +119,7 @@ impl Parks {
         let Sink {
             entities,
             detail,
+            range,
             counters,
             wait,
             on_wait,
@@ -130,6 +133,7 @@ impl Parks {
                 let mut sink = Sink {
                     entities,
                     detail: *detail,
+                    range: *range,
                     counters,
                     wait,
                     on_wait,

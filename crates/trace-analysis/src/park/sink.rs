@@ -3,16 +3,19 @@
 use crate::contention::{Detail, Wait};
 use crate::counter::Counters;
 use crate::entity::Entities;
+use crate::time_range::TimeRange;
 
 /// Where waits that have ended go, and what all stages need.
 pub(crate) struct Sink<'a> {
     pub(crate) entities: &'a Entities,
     /// What is asked for about owners.
     pub(crate) detail: Detail,
+    /// The time considered.
+    pub(crate) range: TimeRange,
     pub(crate) counters: &'a mut Counters,
     /// To describe a wait in; kept to reuse its memory.
     pub(crate) wait: &'a mut Wait,
-    /// Takes a wait that has ended, all but its number.
+    /// Takes a wait that has ended.
     pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut Counters),
 }
 

@@ -6,13 +6,17 @@ use trace_format::ParkEndReason;
 use super::code::Code;
 use super::event::{Begin, End};
 use super::permits::Waker;
-use crate::contention::{Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::contention::{
+    Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+};
 use crate::entity::{ChainIndex, LockIndex};
 use crate::synchronizer::Synchronizer;
+use crate::time_range::TimeRange;
 
 /// A thread that waits for something else than a lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitForWaker {
+    id: WaitId,
     pub(crate) lock: LockIndex,
     synchronizer: Synchronizer,
     code: Code,
@@ -33,8 +37,9 @@ pub(crate) struct Woken<'a> {
 
 impl WaitForWaker {
     /// The thread parks, with this code.
-    pub(crate) fn new(begin: &Begin, code: Code) -> Self {
+    pub(crate) fn new(id: WaitId, begin: &Begin, code: Code) -> Self {
         Self {
+            id,
             lock: begin.lock,
             synchronizer: begin.synchronizer,
             code,
@@ -59,9 +64,16 @@ impl WaitForWaker {
         }
     }
 
-    /// Fills in `wait`, all but its number.
-    pub(crate) fn describe(&self, woken: &Woken<'_>, detail: Detail, wait: &mut Wait) {
+    /// Fills in `wait`.
+    pub(crate) fn describe(
+        &self,
+        woken: &Woken<'_>,
+        detail: Detail,
+        range: TimeRange,
+        wait: &mut Wait,
+    ) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
+        wait.id = self.id;
         wait.mechanism = Mechanism::Park;
         wait.barging_holds = 0;
         wait.kind = self.kind(woken.end.reason);
@@ -69,12 +81,12 @@ impl WaitForWaker {
         wait.lock = self.lock;
         wait.thread = woken.end.thread;
         wait.chain = self.chain;
-        wait.start_ns = self.start_ns;
-        wait.duration_ns = end_ns - self.start_ns;
         wait.safepoint_ns = woken.end.safepoint_ns;
         wait.ended = true;
         wait.holder = None;
-        wait.contentions.clear();
+        if wait.set_time(self.start_ns, end_ns, range).is_none() {
+            return;
+        }
 
         let mut add = |start_ns: u64, until_ns: u64, owner| {
             let duration_ns = until_ns - start_ns;
@@ -113,6 +125,7 @@ impl WaitForWaker {
                 add(self.start_ns, end_ns, Owner::Unknown(reason));
             }
         }
+        wait.clip_contentions(range);
         wait.add_up_contentions();
         if detail != Detail::Contentions {
             wait.contentions.clear();

@@ -1,7 +1,7 @@
 //! Aggregation of small traces.
 
 use trace_analysis::{
-    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, Rows, Selection, Totals,
+    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, RowLimits, Rows, Totals,
 };
 
 use crate::{found, script};
@@ -22,7 +22,7 @@ const TRACE: &str = "
 ";
 
 /// The tree as text, one row a line, and the totals.
-fn aggregate(aspects: &str, selection: Selection, traces: &[&str]) -> (String, Totals) {
+fn aggregate(aspects: &str, selection: RowLimits, traces: &[&str]) -> (String, Totals) {
     let aspects: Vec<Aspect> = aspects
         .split(',')
         .map(|name| name.parse().expect("an aspect"))
@@ -63,7 +63,7 @@ fn describe(rows: &Rows, depth: usize, text: &mut String) {
 
 #[test]
 fn sums_up_by_lock_and_owner() {
-    let (text, totals) = aggregate("lock,owner-method", Selection::default(), &[TRACE]);
+    let (text, totals) = aggregate("lock,owner-method", RowLimits::default(), &[TRACE]);
     assert_eq!(
         text,
         "\
@@ -84,7 +84,7 @@ Lock@2: 14 ns, 2 contentions, 1 waits, at most 14 ns
 
 #[test]
 fn every_aspect_tells_contentions_apart() {
-    let labels = |aspect| aggregate(aspect, Selection::default(), &[TRACE]).0;
+    let labels = |aspect| aggregate(aspect, RowLimits::default(), &[TRACE]).0;
     for (aspect, expected) in [
         ("mechanism", "intrinsic locks: 129 ns, 8"),
         ("lock-class", "Lock: 129 ns, 8"),
@@ -103,7 +103,7 @@ fn every_aspect_tells_contentions_apart() {
 
 #[test]
 fn leaves_out_rows_but_not_their_time() {
-    let top = Selection {
+    let top = RowLimits {
         unless_all_are_small: false,
         top: Some(1),
         min_share: 0.0,
@@ -112,7 +112,7 @@ fn leaves_out_rows_but_not_their_time() {
         aggregate("owner-method", top, &[TRACE]).0,
         "Lock.a: 70 ns, 2 contentions, 2 waits, at most 40 ns\n3 more: 59 ns\n"
     );
-    let large = Selection {
+    let large = RowLimits {
         unless_all_are_small: false,
         top: None,
         min_share: 0.5,
@@ -125,10 +125,10 @@ fn leaves_out_rows_but_not_their_time() {
 
 #[test]
 fn same_names_in_several_traces_are_one() {
-    let one = aggregate("lock,thread,owner-chain", Selection::default(), &[TRACE]).0;
+    let one = aggregate("lock,thread,owner-chain", RowLimits::default(), &[TRACE]).0;
     let two = aggregate(
         "lock,thread,owner-chain",
-        Selection::default(),
+        RowLimits::default(),
         &[TRACE, TRACE],
     );
     assert_eq!(one.lines().count(), two.0.lines().count());
@@ -145,10 +145,10 @@ fn what_is_not_described_says_so() {
     for (thread, event) in script::parse("10 T2 enter b \n 20 T2 entered") {
         trace.event(thread, &event, &mut add);
     }
-    let counters = trace.finish(&mut add);
+    let counters = trace.finish(&mut add).counters;
     let mut text = String::new();
     describe(
-        &aggregation.rows(Selection::default(), analysis.entities()),
+        &aggregation.rows(RowLimits::default(), analysis.entities()),
         0,
         &mut text,
     );

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use trace_analysis::{
     Analysis, BlockedThread, ChainIndex, Counters, Detail, Entities, Limits, LockIndex, Metadata,
-    Owner as Blamed, StillBlocked, TraceFile, TraceSummary, Wait, WaitKind,
+    Owner as Blamed, Selection, StillBlocked, TimeRange, TraceFile, TraceSummary, Wait, WaitKind,
 };
 use trace_format::{Capabilities, Event, ThreadId};
 
@@ -31,7 +31,7 @@ pub(crate) fn analyze_guaranteed(
     for (thread, event) in events {
         trace.event(*thread, event, &mut on_wait);
     }
-    let counters = trace.finish(&mut on_wait);
+    let counters = trace.finish(&mut on_wait).counters;
     found.into_analyzed(counters, analysis.entities())
 }
 
@@ -46,16 +46,28 @@ pub(crate) fn metadata(events: &[(ThreadId, Event<'_>)]) -> Metadata {
 
 /// Analyzes a trace file.
 pub(crate) fn analyze_file(path: &Path, limits: Limits) -> (Analyzed, TraceSummary) {
+    analyze_range(path, limits, TimeRange::default())
+}
+
+/// Analyzes what happens in a trace file in some time.
+pub(crate) fn analyze_range(
+    path: &Path,
+    limits: Limits,
+    range: TimeRange,
+) -> (Analyzed, TraceSummary) {
     let mut found = Found::default();
-    let on_wait = |wait: &Wait, entities: &Entities| found.add(wait, entities);
+    let mut on_wait = |wait: &Wait, entities: &Entities| found.add(wait, entities);
     let mut analysis = Analysis::new(limits);
+    analysis.select(Selection::default().in_range(range));
     let summary = TraceFile::open(path)
         .expect("a trace")
-        .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+        .analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
         .expect("readable");
     let counters = summary.counters.clone();
     let deadlocks = summary.still_blocked.deadlocks();
-    assert_eq!(deadlocks, found.still_blocked.deadlocks());
+    if range == TimeRange::default() {
+        assert_eq!(deadlocks, found.still_blocked.deadlocks());
+    }
     (found.into_analyzed(counters, analysis.entities()), summary)
 }
 
@@ -107,13 +119,14 @@ impl Found {
 pub(crate) fn blame_of_file(
     path: &Path,
     limits: Limits,
-    found: Detail,
-    shown: Detail,
+    range: TimeRange,
+    (found, shown): (Detail, Detail),
 ) -> Vec<String> {
     let trace = TraceFile::open(path).expect("a trace");
     let mut analysis = Analysis::new(limits).with_detail(found);
+    analysis.select(Selection::default().in_range(range));
     let mut waits = Vec::new();
-    let on_wait = |wait: &Wait, _: &Entities| {
+    let mut on_wait = |wait: &Wait, _: &Entities| {
         let mut shares: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for blame in &wait.blame {
             let owner = match (shown, blame.owner) {
@@ -128,7 +141,7 @@ pub(crate) fn blame_of_file(
     };
     let go_on = |_| ControlFlow::Continue(());
     trace
-        .analyze(&mut analysis, on_wait, go_on)
+        .analyze(&mut analysis, &mut on_wait, go_on)
         .expect("readable");
     waits
 }
@@ -162,6 +175,18 @@ pub(crate) struct Part {
 pub(crate) type Owner = Result<(String, String), &'static str>;
 
 impl FoundWait {
+    /// What is left of it in some time, without the holds that barged in.
+    pub(crate) fn clip(mut self, range: TimeRange) -> Option<Self> {
+        (self.start_ns, self.end_ns) = range.clip(self.start_ns, self.end_ns)?;
+        self.parts.retain_mut(|part| {
+            let inside = range.clip(part.start_ns, part.end_ns);
+            (part.start_ns, part.end_ns) = inside.unwrap_or_default();
+            inside.is_some()
+        });
+        self.barging_holds = 0;
+        Some(self)
+    }
+
     fn new(wait: &Wait, entities: &Entities) -> Self {
         let thread = |index| entities.thread(index).name.to_string();
         let parts = wait.contentions.iter().map(|contention| Part {

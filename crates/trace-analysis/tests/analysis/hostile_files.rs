@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
-use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, Selection, TraceFile};
+use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, RowLimits, TraceFile};
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered,
     ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId,
@@ -179,17 +179,17 @@ proptest! {
         let mut analysis = Analysis::new(Limits { max_pending_events });
         let mut aggregation = Aggregation::new(Aspect::ALL);
         let mut waits = 0;
-        let on_wait = |wait: &_, entities: &_| {
+        let mut on_wait = |wait: &_, entities: &_| {
             aggregation.add(wait, entities);
             waits += 1;
         };
         let summary = trace
-            .analyze(&mut analysis, on_wait, |_| ControlFlow::Continue(()))
+            .analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
             .expect("readable");
         prop_assert!(!summary.is_complete());
         prop_assert_eq!(summary.counters.value(Counter::UnbalancedWaits), 0);
         prop_assert_eq!(aggregation.totals().all.waits, waits);
-        let rows = aggregation.rows(Selection::default(), analysis.entities());
+        let rows = aggregation.rows(RowLimits::default(), analysis.entities());
         let sum_ns =
             rows.rows.iter().map(|row| row.sums.duration_ns).fold(0, u64::saturating_add);
         prop_assert_eq!(sum_ns, aggregation.totals().all.duration_ns);

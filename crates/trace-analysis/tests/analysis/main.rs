@@ -12,6 +12,7 @@ mod random_programs;
 mod reference;
 mod retirement;
 mod script;
+mod selections;
 mod simulator;
 mod small_traces;
 mod still_blocked;

@@ -1,7 +1,7 @@
 //! What locks, methods and call chains are called.
 
 use trace_analysis::{
-    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, PLACEHOLDERS, Rows, Selection, Wait,
+    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, PLACEHOLDERS, RowLimits, Rows, Wait,
 };
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
@@ -128,7 +128,7 @@ fn rows_of(aggregation: &mut Aggregation, metadata: &Events, events: &Events) ->
         trace.event(*thread, event, &mut add);
     }
     trace.finish(&mut add);
-    aggregation.rows(Selection::default(), analysis.entities())
+    aggregation.rows(RowLimits::default(), analysis.entities())
 }
 
 fn labels(aspect: Aspect, metadata: &Events, events: &Events) -> Vec<&'static str> {
@@ -458,7 +458,7 @@ fn small_rows_are_left_out_unless_there_are_no_others() {
     }
     trace.finish(&mut add);
     let count = |percent: f64, unless_all_are_small| {
-        let selection = Selection {
+        let selection = RowLimits {
             top: Some(3),
             min_share: percent / 100.0,
             unless_all_are_small,

@@ -9,11 +9,14 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use trace_analysis::{Counter, Detail, Limits};
+use trace_analysis::{Counter, Detail, Limits, TimeRange};
 use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
 use crate::delivery::{Arrived, Delivery, delivery};
-use crate::found::{Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, blame_of_file};
+use crate::found::{
+    Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, analyze_range, blame_of_file,
+};
+use crate::selections::assert_selected;
 use crate::simulator::{Action, Rules, simulate};
 use crate::truth::{self, Known};
 use crate::{history::History, reference};
@@ -120,6 +123,18 @@ fn deliver(delivery: &Delivery, history: &History) -> Arrived {
     arrived
 }
 
+/// The middle third of the time in which threads waited.
+fn middle(analyzed: &Analyzed) -> TimeRange {
+    let waits = || analyzed.waits.iter().chain(&analyzed.open);
+    let start_ns = waits().map(|wait| wait.start_ns).min().unwrap_or(0);
+    let end_ns = waits().map(|wait| wait.end_ns).max().unwrap_or(0);
+    let third_ns = (end_ns - start_ns) / 3;
+    TimeRange {
+        from_ns: start_ns + third_ns,
+        until_ns: end_ns - third_ns,
+    }
+}
+
 /// Analyzes what arrived as a file.
 pub(crate) fn analyze_arrived(
     arrived: &Arrived,
@@ -134,8 +149,26 @@ pub(crate) fn analyze_arrived(
     } else {
         Detail::OwnerCode
     };
-    let blame = blame_of_file(file.path(), limits, Detail::Contentions, detail);
-    prop_assert_eq!(blame_of_file(file.path(), limits, detail, detail), blame);
+    let range = middle(&analyzed);
+    for range in [TimeRange::default(), range] {
+        let blame = |found| blame_of_file(file.path(), limits, range, (found, detail));
+        prop_assert_eq!(blame(detail), blame(Detail::Contentions));
+    }
+    assert_selected(file.path(), limits, range, analyzed.waits.len())?;
+    let inside = analyze_range(file.path(), limits, range).0;
+    for (inside, all) in [
+        (inside.waits, &analyzed.waits),
+        (inside.open, &analyzed.open),
+    ] {
+        let expected = all.iter().cloned();
+        let expected = expected.filter_map(|wait| wait.clip(range)).collect();
+        let without_barging = |wait| FoundWait {
+            barging_holds: 0,
+            ..wait
+        };
+        let inside = inside.into_iter().map(without_barging).collect();
+        prop_assert_eq!(sorted(inside), sorted(expected));
+    }
     Ok(analyzed)
 }
 

@@ -1,0 +1,23 @@
+//! Where waits go.
+
+use crate::contention::Wait;
+use crate::entity::Entities;
+
+/// Takes the waits that an analysis finds.
+///
+/// Closures that take a wait and what it refers to are sinks, too.
+pub trait WaitSink {
+    /// Takes a wait, which refers to `entities`. It is over, or the trace is.
+    fn wait(&mut self, wait: &Wait, entities: &Entities);
+}
+
+impl<F: FnMut(&Wait, &Entities)> WaitSink for F {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        self(wait, entities);
+    }
+}
+
+/// Takes no notice of waits.
+impl WaitSink for () {
+    fn wait(&mut self, _wait: &Wait, _entities: &Entities) {}
+}
