@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, Owner, Wait};
+use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Owner, Wait};
+use trace_format::file::VERSION;
 use trace_format::{
     Blocker, Capabilities, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef, Hold, JavaThreadId,
@@ -316,7 +317,7 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
         waits.push(describe(wait, entities));
     };
     let mut analysis = Analysis::new(limits);
-    let mut metadata = Metadata::default().with_capabilities(Capabilities::HOLDS);
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
     for (class, name) in (1..).zip(BLOCKER_CLASSES) {
         let event = Event::Class(ClassDescription {
             class: ClassId(class),
@@ -326,9 +327,8 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
             source_file: "",
             loader_class: "",
         });
-        metadata.collect(ThreadId(0), &event);
+        trace.event(ThreadId(0), &event, &mut on_wait);
     }
-    let mut trace = analysis.begin_trace(metadata);
     for arrival in arrivals {
         trace.event(arrival.thread(), &arrival.event(), &mut on_wait);
     }

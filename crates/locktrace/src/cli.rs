@@ -89,7 +89,7 @@ fn report_notes() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = report_notes())]
 pub(crate) struct ReportArguments {
-    /// Trace files; same names in several are added up
+    /// Trace files, pipes, or - for standard input; same names in several are added up
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
@@ -132,6 +132,10 @@ pub(crate) struct ReportArguments {
     /// Show all frames of call chains, not only those that fit on the line
     #[arg(long)]
     pub(crate) full_chains: bool,
+
+    /// Read on while the file grows, until the trace ends or the JVM does
+    #[arg(long)]
+    pub(crate) follow: bool,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
@@ -243,7 +247,7 @@ impl KindArguments {
 #[derive(Args, Debug)]
 #[command(after_long_help = PATTERNS)]
 pub(crate) struct ContentionsArguments {
-    /// Trace files
+    /// Trace files, pipes, or - for standard input
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
@@ -255,6 +259,10 @@ pub(crate) struct ContentionsArguments {
 
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
+
+    /// Read on while the file grows, until the trace ends or the JVM does
+    #[arg(long)]
+    pub(crate) follow: bool,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ContentionsFormat::Jsonl)]
@@ -271,9 +279,13 @@ pub(crate) enum ContentionsFormat {
 
 #[derive(Args, Debug)]
 pub(crate) struct StatArguments {
-    /// Trace files
+    /// Trace files, pipes, or - for standard input
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
+
+    /// Read on while the file grows, until the trace ends or the JVM does
+    #[arg(long)]
+    pub(crate) follow: bool,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = StatFormat::Table)]
@@ -290,13 +302,17 @@ pub(crate) enum StatFormat {
 
 #[derive(Args, Debug)]
 pub(crate) struct DumpArguments {
-    /// Trace file
+    /// Trace file, pipe, or - for standard input
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
 
     /// Events without a time are left out where a part of the time is wanted
     #[command(flatten)]
     pub(crate) range: RangeArguments,
+
+    /// Read on while the file grows, until the trace ends or the JVM does
+    #[arg(long)]
+    pub(crate) follow: bool,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = DumpFormat::Text)]

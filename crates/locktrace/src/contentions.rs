@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, TraceFile, Wait};
+use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, TraceInput, Wait};
 
 use crate::Outcome;
 use crate::cli::{ContentionsArguments, ContentionsFormat};
@@ -13,9 +13,9 @@ use crate::record::{LockRecord, ThreadRecord, chain_text, frames};
 use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
-    let traces = input::open(&arguments.traces)?;
+    let traces = input::open(&arguments.traces, arguments.follow)?;
     let kinds = arguments.kinds.or_contention();
-    let select = |trace: &TraceFile| {
+    let select = |trace: &TraceInput| {
         let range = arguments.range.of(trace)?;
         let selection = arguments.filter.selection(range, &[]);
         Ok(selection.of_kinds(kinds.kinds()))
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);
             let analyzed =
-                input::analyze(&traces, Detail::Contentions, select, |wait, entities| {
+                input::analyze(traces, Detail::Contentions, select, |wait, entities| {
                     if out.get_ref().is_closed() {
                         return Ok(());
                     }
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
             let mut chains = ChainCache::new(chain_text);
             out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
             let analyzed =
-                input::analyze(&traces, Detail::Contentions, select, |wait, entities| {
+                input::analyze(traces, Detail::Contentions, select, |wait, entities| {
                     if out.get_ref().get_ref().is_closed() {
                         return Ok(());
                     }

@@ -1,54 +1,50 @@
 //! `locktrace dump`: the events of a trace as they stand in the file.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
-use trace_analysis::{Detail, EventType, Selection, TraceFile};
-use trace_format::{Chunk, Event, Segment};
+use trace_analysis::{Analysis, Detail, EventType, TimeRange, TraceSummary};
+use trace_format::{Chunk, Event, EventsChunk, Segment};
 
 use crate::Outcome;
 use crate::cli::{DumpArguments, DumpFormat};
 use crate::event_fields::{Field, fields};
-use crate::output::Output;
 use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &DumpArguments) -> anyhow::Result<Outcome> {
-    let traces = [TraceFile::open(&arguments.trace)?];
+    let mut input = input::open_one(&arguments.trace, arguments.follow)?;
+    let range = arguments.range.of(&input)?;
     let mut out = output::machine();
-    write_events(&traces[0], arguments, &mut out)?;
-    out.flush()?;
     // What is missing shows only when the events are put in order.
-    let analyzed = input::analyze(
-        &traces,
-        Detail::OwnerCode,
-        |_| Ok(Selection::default()),
-        |_, _| Ok(()),
-    )?;
-    Ok(problem::complain(&analyzed.summaries))
+    let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
+    let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
+    while let Some(chunk) = input.next_chunk()? {
+        if let Chunk::Events(events) = &chunk
+            && !out.get_ref().is_closed()
+        {
+            write_events(events, range, arguments, &mut out)?;
+        }
+        trace.chunk(chunk, &mut ());
+    }
+    out.flush()?;
+    let summary = TraceSummary::new(&input, range, trace.finish(&mut ()));
+    Ok(problem::complain(&[summary]))
 }
 
-/// Writes the events that can be read, as long as somebody reads them.
+/// Writes the events that can be read.
 fn write_events(
-    trace: &TraceFile,
+    events: &EventsChunk<'_>,
+    range: TimeRange,
     arguments: &DumpArguments,
-    out: &mut BufWriter<Output>,
-) -> anyhow::Result<()> {
-    let range = arguments.range.of(trace)?;
+    out: &mut impl Write,
+) -> io::Result<()> {
     let is_wanted = |event: &Event<'_>| {
         let is_in = |time_ns| range.contains(time_ns);
         arguments.range.is_all() || event.time_ns().is_some_and(is_in)
     };
-    let mut reader = trace.read()?;
-    while !out.get_ref().is_closed()
-        && let Some(chunk) = trace.next_chunk(&mut reader)?
-    {
-        let Chunk::Events(events) = chunk else {
-            continue;
-        };
-        for segment in events.segments().flatten() {
-            for event in segment.events().flatten().filter(is_wanted) {
-                write_event(&segment, &event, arguments.format, out)?;
-            }
+    for segment in events.segments().flatten() {
+        for event in segment.events().flatten().filter(is_wanted) {
+            write_event(&segment, &event, arguments.format, out)?;
         }
     }
     Ok(())

@@ -3,19 +3,34 @@
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trace_analysis::{
-    Analysis, Detail, Entities, Limits, Selection, TraceError, TraceFile, TraceSummary, Wait,
+    Analysis, Detail, Entities, Limits, Selection, TraceError, TraceFile, TraceInput, TraceSummary,
+    Wait,
 };
 
 /// Shorter files are done before a progress bar could be read.
 const LONG_FILE_BYTES: u64 = 32 << 20;
 
 /// Opens all traces, so that none is analyzed if one cannot be.
-pub(crate) fn open(paths: &[PathBuf]) -> Result<Vec<TraceFile>, TraceError> {
-    paths.iter().map(|path| TraceFile::open(path)).collect()
+pub(crate) fn open(paths: &[PathBuf], follow: bool) -> Result<Vec<TraceInput>, TraceError> {
+    paths.iter().map(|path| open_one(path, follow)).collect()
+}
+
+/// Opens a trace: a file, a pipe, a socket, or standard input for `-`. A file that is followed
+/// is read to the end of the trace, or until the user has seen enough.
+pub(crate) fn open_one(path: &Path, follow: bool) -> Result<TraceInput, TraceError> {
+    if path == Path::new("-") {
+        return TraceInput::of_source(Path::new("<stdin>"), io::stdin());
+    }
+    if follow && path.is_file() {
+        let pid = TraceFile::open(path)?.header().pid;
+        let process = PathBuf::from(format!("/proc/{pid}"));
+        return TraceInput::follow(path, move || process.exists());
+    }
+    TraceInput::open(path)
 }
 
 /// What the analysis of all traces gives beside the waits.
@@ -27,17 +42,17 @@ pub(crate) struct Analyzed {
 /// Analyzes what `select` selects of traces, one after the other, to find out so much about
 /// owners. Ends with the first error of `on_wait`.
 pub(crate) fn analyze(
-    traces: &[TraceFile],
+    traces: Vec<TraceInput>,
     detail: Detail,
-    select: impl Fn(&TraceFile) -> Result<Selection, TraceError>,
+    select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     mut on_wait: impl FnMut(&Wait, &Entities) -> io::Result<()>,
 ) -> anyhow::Result<Analyzed> {
     let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
     let mut summaries = Vec::new();
     let failure = RefCell::new(None);
     for trace in traces {
-        let bar = progress_bar(trace);
-        analysis.select(select(trace)?);
+        let bar = progress_bar(&trace);
+        analysis.select(select(&trace)?);
         let summary = trace.analyze(
             &mut analysis,
             &mut |wait: &Wait, entities: &Entities| {
@@ -69,8 +84,8 @@ pub(crate) fn analyze(
 
 /// A bar on standard error for a long trace, if a person waits for it and does
 /// not watch the output scroll by.
-fn progress_bar(trace: &TraceFile) -> ProgressBar {
-    let person_waits = io::stderr().is_terminal() && trace.byte_len() >= LONG_FILE_BYTES;
+fn progress_bar(trace: &TraceInput) -> ProgressBar {
+    let person_waits = io::stderr().is_terminal() && trace.byte_len() >= Some(LONG_FILE_BYTES);
     if !person_waits {
         return ProgressBar::hidden();
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use trace_analysis::{Aspect, Condition, Pattern, Selection, TimeRange, TraceError, TraceFile};
+use trace_analysis::{Aspect, Condition, Pattern, Selection, TimeRange, TraceError, TraceInput};
 
 /// A part of the time.
 #[derive(Args, Clone, Debug, Default)]
@@ -113,7 +113,7 @@ impl RangeArguments {
     }
 
     /// The range in a trace.
-    pub(crate) fn of(&self, trace: &TraceFile) -> Result<TimeRange, TraceError> {
+    pub(crate) fn of(&self, trace: &TraceInput) -> Result<TimeRange, TraceError> {
         let all = TimeRange::default();
         let time_ns = |time: Option<Time>, default_ns| match time {
             Some(time) => time.in_trace(trace),
@@ -128,7 +128,7 @@ impl RangeArguments {
 
 impl Time {
     /// In nanoseconds since the trace's start; 0 if it is before.
-    fn in_trace(self, trace: &TraceFile) -> Result<u64, TraceError> {
+    fn in_trace(self, trace: &TraceInput) -> Result<u64, TraceError> {
         Ok(match self {
             Self::SinceStart(duration) => nanoseconds(duration),
             Self::BeforeEnd(duration) => trace.end_ns()?.saturating_sub(nanoseconds(duration)),

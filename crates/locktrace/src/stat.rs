@@ -17,9 +17,9 @@ use crate::record::{KindRecord, NamedNumbers, kind_records};
 use crate::{facts, input, output, problem};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
-    let traces = input::open(&arguments.traces)?;
+    let traces = input::open(&arguments.traces, arguments.follow)?;
     let analyzed = input::analyze(
-        &traces,
+        traces,
         Detail::OwnerCode,
         |_| Ok(Selection::default()),
         |_, _| Ok(()),

@@ -62,8 +62,8 @@ impl Totals {
     }
 }
 
-/// Aggregates contentions by aspects.
-#[derive(Debug)]
+/// Aggregates contentions by aspects. A copy is a snapshot of what was added so far.
+#[derive(Clone, Debug)]
 pub struct Aggregation {
     aspects: Vec<Aspect>,
     /// The root comes first.
@@ -284,6 +284,11 @@ impl Aggregation {
     ///
     /// If they are not by the same aspects.
     pub fn merge(&mut self, other: &Self) {
+        self.merge_as(other, |value| value);
+    }
+
+    /// Adds what another aggregation has, under the values that stand for its own.
+    fn merge_as(&mut self, other: &Self, canonical: impl Fn(Value) -> Value) {
         assert_eq!(self.aspects, other.aspects, "aspects");
         // A parent has been made before its children, so it has a lower number.
         let mut edges: Vec<_> = other.children.iter().collect();
@@ -292,6 +297,7 @@ impl Aggregation {
         self.nodes[0].sums.merge(&other.nodes[0].sums);
         for (&(parent, value), &node) in edges {
             let parent = places[parent as usize];
+            let value = canonical(value);
             let place = child(&mut self.nodes, &mut self.children, parent, value);
             places[node as usize] = place;
             self.nodes[place as usize]
@@ -324,6 +330,19 @@ impl Aggregation {
 
     /// Returns the result, without the rows that `limits` leave out.
     pub fn rows(&self, limits: RowLimits, entities: &Entities) -> Rows {
+        if !entities.has_same_threads() {
+            return self.rows_of_all(limits, entities);
+        }
+        let mut merged = Self::with_libraries(self.aspects.as_slice(), Vec::new());
+        merged.merge_as(self, |value| match value {
+            Value::Thread(thread) => Value::Thread(entities.canonical_thread(thread)),
+            Value::OwnerThread(thread) => Value::OwnerThread(entities.canonical_thread(thread)),
+            value => value,
+        });
+        merged.rows_of_all(limits, entities)
+    }
+
+    fn rows_of_all(&self, limits: RowLimits, entities: &Entities) -> Rows {
         let mut children: SeededMap<u32, Vec<(Value, u32)>> = SeededMap::default();
         for (&(parent, value), &child) in &self.children {
             children.entry(parent).or_default().push((value, child));

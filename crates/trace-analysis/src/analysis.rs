@@ -1,22 +1,30 @@
 //! The stages of the analysis, connected (paper, figure 6).
 
-use trace_format::{Capabilities, Event, LockId, LostNumbers, ThreadId};
+use trace_format::{
+    Capabilities, ChainRef, Chunk, Counter as TracerCounter, Event, ForwardRef, LockId,
+    LostNumbers, PARK_DOMAINS, Segment, ThreadId,
+};
 
+use crate::code_metadata::Ended;
 use crate::contention::{Detail, Wait};
+use crate::contents::Contents;
 use crate::counter::{Counter, Counters};
-use crate::entity::Entities;
-use crate::forward_refs::{ForwardSource, Lookahead};
+use crate::delivery::Delivery;
+use crate::entity::{ChainIndex, Entities};
+use crate::held_events::{Held, HeldEvents, Missing, owned};
 use crate::last_events::LastEvents;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
-use crate::metadata::{Metadata, Resolver};
+use crate::metadata::Resolver;
 use crate::park::{Numbered, ParkEvent, Parks, Sink};
 use crate::rearranger::{Rearranger, Step};
-use crate::selection::{Selection, Selector};
+use crate::selection::Selection;
+use crate::snapshot::Snapshot;
+use crate::stacks::Stacks;
+use crate::statistics::Statistics;
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
 use crate::time_range::TimeRange;
-use crate::trace_file::{TraceError, TraceFile};
 use crate::wait_sink::WaitSink;
 
 /// What the analysis may use.
@@ -93,35 +101,20 @@ impl Analysis {
         self.entities
     }
 
-    /// Takes what `event`, written by `thread`, describes or ends, for a trace that
-    /// this analysis will begin.
-    pub(crate) fn collect(&mut self, metadata: &mut Metadata, thread: ThreadId, event: &Event<'_>) {
-        metadata.collect(thread, event);
-        metadata.settle(event, &mut self.entities);
-    }
-
-    /// Begins the analysis of a file, which `metadata` describes but for forward
-    /// references.
-    pub(crate) fn begin_trace_of_file(
-        &mut self,
-        metadata: Metadata,
-        file: &TraceFile,
-    ) -> TraceAnalysis<'_> {
-        let mut trace = self.begin_trace(metadata);
-        *trace.resolver.forward_refs() = ForwardSource::File(Box::new(Lookahead::new(file)));
-        trace
-    }
-
-    /// Begins the analysis of one more trace, which `metadata` describes.
-    pub fn begin_trace(&mut self, metadata: Metadata) -> TraceAnalysis<'_> {
+    /// Begins the analysis of one more trace, in this version of the format, whose producer
+    /// guarantees these capabilities.
+    pub fn begin_trace(&mut self, version: u16, capabilities: Capabilities) -> TraceAnalysis<'_> {
         let trace = self.traces;
         self.traces += 1;
         let detail = self.detail.max(self.selection.detail());
         let range = self.selection.range();
-        let has_holds = metadata.capabilities.contains(Capabilities::HOLDS);
+        let has_holds = capabilities.contains(Capabilities::HOLDS);
         TraceAnalysis {
-            park_domains: metadata.park_domains,
-            resolver: Resolver::new(metadata),
+            park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
+            resolver: Resolver::new(&self.entities),
+            held: HeldEvents::new(self.limits.max_pending_events),
+            ended: Vec::new(),
+            contents: Contents::default(),
             rearranger: Rearranger::new(0, self.limits.max_pending_events),
             dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
             parks: Parks::new(trace, self.limits.max_pending_events / PARK_EVENT_SIZE),
@@ -129,18 +122,25 @@ impl Analysis {
             last_events: LastEvents::default(),
             detail,
             range,
-            delivery: Delivery::new(&self.selection),
+            delivery: Delivery::new(&self.selection, detail),
             wait: Wait::blank(),
             analysis: self,
         }
     }
 }
 
-/// The analysis of one trace, event by event.
+/// The analysis of one trace, which is fed with its chunks, or with single events.
+///
+/// A description may come behind the events that refer to it. Memory stays bounded: what
+/// waits for a description too long is analyzed without it.
 #[derive(Debug)]
 pub struct TraceAnalysis<'a> {
     analysis: &'a mut Analysis,
     resolver: Resolver,
+    held: HeldEvents,
+    /// What ended while events are held back that may refer to it.
+    ended: Vec<Ended>,
+    contents: Contents,
     rearranger: Rearranger<LockEvent>,
     dispatcher: LockDispatcher,
     parks: Parks,
@@ -155,17 +155,46 @@ pub struct TraceAnalysis<'a> {
 }
 
 impl TraceAnalysis<'_> {
+    /// Returns what the waits found so far refer to. Names of threads may still change.
+    pub fn entities(&self) -> &Entities {
+        &self.analysis.entities
+    }
+
     /// The part of the time that is considered.
     pub(crate) fn range(&self) -> TimeRange {
         self.range
     }
 
-    /// A chunk of the file is over. Fails if the file could not be read where a
-    /// reference led to.
-    pub(crate) fn next_chunk(&mut self) -> Result<(), TraceError> {
-        match self.resolver.forward_refs() {
-            ForwardSource::Collected(_) => Ok(()),
-            ForwardSource::File(ahead) => ahead.next_chunk(),
+    /// Takes the next chunk of the trace. Passes the waits that have ended to `sink`.
+    pub fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut impl WaitSink) {
+        let Some(events) = self.contents.chunk(chunk) else {
+            return;
+        };
+        for segment in events.segments() {
+            match segment {
+                Ok(segment) => self.segment(&segment, sink),
+                Err(_) => self.contents.malformed_segments += 1,
+            }
+        }
+        self.held.next_chunk();
+        while let Some(missing) = self.held.oldest(true) {
+            self.give_up(missing, sink);
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>, sink: &mut impl WaitSink) {
+        self.contents.statistics.add_segment(segment);
+        let mut decoder = segment.events();
+        let mut start = decoder.offset();
+        while let Some(event) = decoder.next() {
+            let Ok(event) = event else {
+                self.contents.malformed_segments += 1;
+                return;
+            };
+            let statistics = &mut self.contents.statistics;
+            statistics.add_event(&event, decoder.offset() - start);
+            start = decoder.offset();
+            self.event(segment.thread, &event, sink);
         }
     }
 
@@ -177,6 +206,25 @@ impl TraceAnalysis<'_> {
         if let Some(time_ns) = event.time_ns() {
             self.last_events.add(thread, time_ns);
         }
+        self.take(thread, event, sink);
+    }
+
+    #[inline]
+    fn take(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut impl WaitSink) {
+        if let Err(missing) = self.bind(thread, event, sink) {
+            self.hold(missing, thread, event, sink);
+        }
+    }
+
+    /// Resolves what an event refers to, and passes it on. Fails if that has to be described
+    /// first.
+    #[inline]
+    fn bind(
+        &mut self,
+        thread: ThreadId,
+        event: &Event<'_>,
+        sink: &mut impl WaitSink,
+    ) -> Result<(), Missing> {
         let (entities, resolver) = (&mut self.analysis.entities, &mut self.resolver);
         let (lock, sequence, event) = match *event {
             Event::LockDescription(description) => {
@@ -185,33 +233,38 @@ impl TraceAnalysis<'_> {
                     description.mirrored_class,
                     description.identity_hash,
                     entities,
-                );
+                )?;
                 (description.lock, 0, LockEvent::Description { lock })
             }
             Event::ContendedEnter(enter) => {
                 let event = LockEvent::Enter {
-                    thread: resolver.thread(thread, entities),
+                    thread: resolver.thread(thread)?,
                     time_ns: enter.time_ns,
-                    chain: resolver.chain(enter.chain, entities),
+                    chain: resolver.chain(enter.chain, entities)?,
                     after_wait: enter.after_wait,
-                    owner: resolver.owner(enter.owner, enter.time_ns, entities).into(),
+                    owner: resolver.owner(enter.owner)?,
                 };
                 (enter.lock, enter.sequence, event)
             }
             Event::ContendedEntered(entered) => {
                 let event = LockEvent::Entered {
-                    thread: resolver.thread(thread, entities),
+                    thread: resolver.thread(thread)?,
                     time_ns: entered.time_ns,
                     safepoint_ns: entered.safepoint_ns,
                 };
                 (entered.lock, entered.sequence, event)
             }
             Event::ContendedExit(exit) => {
+                let thread = resolver.thread(thread)?;
+                let chain = match exit.chain {
+                    ChainRef::Chain(chain) => resolver.chain(chain, entities)?,
+                    ChainRef::Forward(forward_ref) => self.delivery.forward_refs.refer(forward_ref),
+                };
                 let event = LockEvent::Exit {
-                    thread: resolver.thread(thread, entities),
+                    thread,
                     time_ns: exit.time_ns,
                     holds: exit.hold.into(),
-                    chain: resolver.chain_ref(exit.chain, entities),
+                    chain,
                 };
                 (exit.lock, exit.sequence, event)
             }
@@ -221,38 +274,142 @@ impl TraceAnalysis<'_> {
                 first,
                 count: numbers,
             }) => {
+                let thread = resolver.thread(thread)?;
                 self.counters.add(Counter::LostNumbers, numbers);
-                let thread = resolver.thread(thread, entities);
                 if lock.0 <= self.park_domains {
-                    let event = (lock, first, ParkEvent::Lost { thread, numbers });
-                    return self.park(event, sink);
+                    self.park((lock, first, ParkEvent::Lost { thread, numbers }), sink);
+                    return Ok(());
                 }
                 (lock, first, LockEvent::Lost { thread, numbers })
             }
             Event::ParkBegin(park) => {
-                let thread = resolver.thread(thread, entities);
-                let event = ParkEvent::begin(thread, &park, resolver, entities);
-                return self.park(event, sink);
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::begin(thread, &park, resolver, entities)?;
+                self.park(event, sink);
+                return Ok(());
             }
             Event::ParkEnd(park) => {
-                let thread = resolver.thread(thread, entities);
-                let event = ParkEvent::end(thread, &park, resolver, entities);
-                return self.park(event, sink);
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::end(thread, &park, resolver, entities)?;
+                self.park(event, sink);
+                return Ok(());
             }
             Event::Unpark(unpark) => {
-                let thread = resolver.thread(thread, entities);
-                let event = ParkEvent::unpark(thread, &unpark, resolver, entities);
-                return self.park(event, sink);
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::unpark(thread, &unpark, resolver, entities)?;
+                self.park(event, sink);
+                return Ok(());
             }
             Event::ExclusiveRelease(release) => {
-                let thread = resolver.thread(thread, entities);
-                let event = ParkEvent::release(thread, &release, resolver, entities);
-                return self.park(event, sink);
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::release(thread, &release, resolver, entities)?;
+                self.park(event, sink);
+                return Ok(());
             }
-            _ => return resolver.follow(event),
+            Event::ForwardResolved(resolved) => {
+                let chain = resolver.chain(resolved.chain, entities)?;
+                self.resolved(resolved.forward_ref, chain, sink);
+                return Ok(());
+            }
+            _ => {
+                self.metadata(thread, event, sink);
+                return Ok(());
+            }
         };
+        self.lock(lock, sequence, event, sink);
+        Ok(())
+    }
+
+    /// A forward reference stands for this chain.
+    fn resolved(&mut self, forward_ref: ForwardRef, chain: ChainIndex, sink: &mut impl WaitSink) {
+        let pending = self.delivery.forward_refs.resolve(forward_ref, chain);
+        let (entities, counters) = (&self.analysis.entities, &mut self.counters);
+        self.delivery.resolved(pending, entities, counters, sink);
+    }
+
+    fn metadata(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut impl WaitSink) {
+        if let Some(ended) = self.resolver.ended_by(event) {
+            return self.end(ended, sink);
+        }
+        let described = self
+            .resolver
+            .describe(thread, event, &mut self.analysis.entities);
+        if let Some(described) = described
+            && !self.held.is_empty()
+        {
+            self.release(described, sink);
+            if let Event::ThreadStart(start) = event {
+                self.release(Missing::JavaThread(start.java_id), sink);
+            }
+        }
+    }
+
+    /// Nothing that comes refers to what has ended.
+    fn end(&mut self, ended: Ended, sink: &mut impl WaitSink) {
+        // What is not described until here will never be.
+        match ended {
+            Ended::Chain(chain) if self.held.contains(Missing::Chain(chain)) => {
+                self.give_up(Missing::Chain(chain), sink);
+            }
+            Ended::Method(method) if self.held.contains(Missing::Method(method)) => {
+                self.give_up(Missing::Method(method), sink);
+            }
+            _ => {}
+        }
+        if self.held.is_empty() {
+            self.resolver.retire(ended);
+        } else {
+            self.ended.push(ended);
+        }
+    }
+
+    /// Keeps an event until that is described.
+    #[cold]
+    fn hold(
+        &mut self,
+        missing: Missing,
+        thread: ThreadId,
+        event: &Event<'_>,
+        sink: &mut impl WaitSink,
+    ) {
+        if let Some(event) = owned(event) {
+            self.held.push(missing, Held { thread, event });
+        }
+        while self.held.is_full()
+            && let Some(missing) = self.held.oldest(false)
+        {
+            self.give_up(missing, sink);
+        }
+    }
+
+    /// Goes on without a description.
+    fn give_up(&mut self, missing: Missing, sink: &mut impl WaitSink) {
+        self.resolver.give_up(missing, &mut self.analysis.entities);
+        self.release(missing, sink);
+    }
+
+    /// Takes the events that have waited for this.
+    fn release(&mut self, described: Missing, sink: &mut impl WaitSink) {
+        for Held { thread, event } in self.held.take(described) {
+            self.take(thread, &event, sink);
+        }
+        if self.held.is_empty() {
+            for ended in std::mem::take(&mut self.ended) {
+                self.resolver.retire(ended);
+            }
+        }
+    }
+
+    fn release_all(&mut self, sink: &mut impl WaitSink) {
+        while let Some(missing) = self.held.oldest(false) {
+            self.give_up(missing, sink);
+        }
+    }
+
+    fn lock(&mut self, lock: LockId, sequence: u64, event: LockEvent, sink: &mut impl WaitSink) {
         let mut replay = Replay {
             dispatcher: &mut self.dispatcher,
+            stacks: self.resolver.stacks(),
             entities: &mut self.analysis.entities,
             wait: &mut self.wait,
             delivery: &mut self.delivery,
@@ -287,11 +444,34 @@ impl TraceAnalysis<'_> {
         self.last_events.end(time_ns);
     }
 
+    /// Returns what is known so far beside the waits that went to the sink. Costs as much as
+    /// there are threads that wait.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut open = self.dispatcher.open();
+        self.parks.add_open(&mut open);
+        open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
+        let mut counters = self.counters.clone();
+        self.resolver.count_unresolved(&mut counters);
+        Snapshot {
+            complete_until_ns: self.contents.complete_until_ns(),
+            last_event_ns: self.contents.statistics.last_event_ns,
+            open,
+            waits: self.delivery.waits.clone(),
+            counters,
+            pending_events: self.rearranger.pending() + self.parks.pending(),
+            events_without_names: self.held.len(),
+            waits_without_names: self.delivery.held(),
+        }
+    }
+
     /// Ends the trace: what is still held back is released without what never
     /// came, and waits that have not ended go to `sink` as such.
     pub fn finish(mut self, sink: &mut impl WaitSink) -> Findings {
+        self.release_all(sink);
+        self.goes_on_until(self.contents.last_ns());
         let mut replay = Replay {
             dispatcher: &mut self.dispatcher,
+            stacks: self.resolver.stacks(),
             entities: &mut self.analysis.entities,
             wait: &mut self.wait,
             delivery: &mut self.delivery,
@@ -305,9 +485,15 @@ impl TraceAnalysis<'_> {
         let mut on_wait = |wait: &mut Wait, counters: &mut Counters| {
             delivery.pass_on(wait, entities, counters, sink);
         };
-        self.dispatcher
-            .finish(&end, &mut self.wait, &mut self.counters, &mut on_wait);
-        let mut sink = Sink {
+        let stacks = self.resolver.stacks();
+        self.dispatcher.finish(
+            &end,
+            stacks,
+            &mut self.wait,
+            &mut self.counters,
+            &mut on_wait,
+        );
+        let mut to_delivery = Sink {
             entities,
             detail: self.detail,
             range: self.range,
@@ -315,9 +501,22 @@ impl TraceAnalysis<'_> {
             wait: &mut self.wait,
             on_wait: &mut on_wait,
         };
-        self.parks.finish(&end, &mut sink);
+        self.parks.finish(&end, &mut to_delivery);
+        self.delivery.finish(entities, &mut self.counters, sink);
         self.resolver.count_unresolved(&mut self.counters);
+        let Contents {
+            statistics,
+            malformed_segments,
+            ..
+        } = &self.contents;
+        self.counters
+            .add(Counter::MalformedSegments, *malformed_segments);
+        self.counters
+            .add(Counter::MissingBuffers, statistics.missing_buffers());
         Findings {
+            duration_ns: self.contents.last_ns(),
+            tracer: self.contents.tracer,
+            statistics: self.contents.statistics,
             counters: self.counters,
             waits: self.delivery.waits,
             still_blocked: self.delivery.still_blocked,
@@ -328,6 +527,13 @@ impl TraceAnalysis<'_> {
 /// What the analysis of a trace found beside the single waits.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
+    /// From the trace's start to its end, or to its last event if the end is missing, in
+    /// nanoseconds; 0 if only single events were taken.
+    pub duration_ns: u64,
+    /// What the tracer counted, in the order of its counters.
+    pub tracer: Vec<(TracerCounter, u64)>,
+    /// What the chunks consist of.
+    pub statistics: Statistics,
     /// What there was to count.
     pub counters: Counters,
     /// The waits selected, by what they were for.
@@ -336,50 +542,10 @@ pub struct Findings {
     pub still_blocked: StillBlocked,
 }
 
-/// Where all waits go before they go to the caller's sink.
-#[derive(Debug)]
-struct Delivery {
-    selector: Selector,
-    waits: WaitTally,
-    still_blocked: StillBlocked,
-}
-
-impl Delivery {
-    fn new(selection: &Selection) -> Self {
-        Self {
-            selector: Selector::new(selection),
-            waits: WaitTally::default(),
-            still_blocked: StillBlocked::default(),
-        }
-    }
-
-    /// Checks a wait, and passes on what is selected of it.
-    fn pass_on(
-        &mut self,
-        wait: &mut Wait,
-        entities: &Entities,
-        counters: &mut Counters,
-        sink: &mut impl WaitSink,
-    ) {
-        self.still_blocked.add(wait);
-        if wait.blame.is_empty() {
-            // Nothing of it is in the time considered.
-            return;
-        }
-        let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
-        if blamed_ns != wait.duration_ns {
-            counters.add(Counter::UnbalancedWaits, 1);
-        }
-        if self.selector.select(wait, entities) {
-            self.waits.add(wait);
-            sink.wait(wait, entities);
-        }
-    }
-}
-
 /// What comes behind the rearranger.
 struct Replay<'a> {
     dispatcher: &'a mut LockDispatcher,
+    stacks: &'a Stacks,
     entities: &'a mut Entities,
     wait: &'a mut Wait,
     delivery: &'a mut Delivery,
@@ -395,11 +561,12 @@ impl Replay<'_> {
     ) {
         let Self {
             dispatcher,
+            stacks,
             entities,
             wait,
             delivery,
         } = self;
-        if dispatcher.dispatch(lock, step, wait, entities, counters) {
+        if dispatcher.dispatch(lock, step, stacks, wait, entities, counters) {
             delivery.pass_on(wait, entities, counters, sink);
         }
     }

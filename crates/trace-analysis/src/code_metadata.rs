@@ -6,17 +6,12 @@
 //! References are resolved when an event is read, not when the rearranger
 //! releases it, and what is released refers to entities only. So the end of an
 //! identifier counts where it stands in the file: nothing behind it refers to the
-//! identifier, and what was read before is resolved, released or not.
+//! identifier, and what was read before is resolved, released or not; if some of that still
+//! waits for a description, the end waits, too. One bit is kept of each, to find out whether
+//! the tracer keeps its promise.
 //!
-//! Descriptions of equal content under different identifiers are kept once while they are
-//! collected.
-//!
-//! The first pass over a trace comes to that place too early: the second pass is
-//! still to meet the references before it. It keeps what was described, but as an
-//! entity, which equal descriptions share: of a class that thousands of loaders
-//! define, one copy is left and a few bytes for each identifier. The second pass
-//! forgets those, too, and keeps one bit, to find out whether the tracer keeps
-//! its promise.
+//! Descriptions of equal content under different identifiers are kept once while nothing
+//! refers to them.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -26,6 +21,7 @@ use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId
 use crate::counter::{Counter, Counters};
 use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
 use crate::hash::{SeededMap, SeededSet};
+use crate::held_events::Missing;
 use crate::id_set::IdSet;
 use crate::library;
 use crate::synchronizer::Synchronizer;
@@ -38,12 +34,17 @@ pub(crate) struct CodeMetadata {
     chains: Identifiers<ChainId, ChainRecord, ChainIndex>,
     super_classes: SeededMap<ClassId, ClassId>,
     synchronizers: SeededMap<ClassId, Synchronizer>,
-    /// The classes of those loaders that exist at the place in the file that a
-    /// pass has come to. Their addresses can be used again.
+    /// The classes of those loaders that exist. Their addresses can be used again.
     loaders: SeededMap<LoaderId, SeededSet<ClassId>>,
-    /// The chains that the first pass has tried to settle.
-    tried: IdSet<ChainId>,
     counters: Counters,
+}
+
+/// What is not referred to any more.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Chain(ChainId),
+    Method(MethodId),
+    Classes(Vec<ClassId>),
 }
 
 /// The identifiers of one kind.
@@ -119,6 +120,11 @@ impl<Id: Copy + Eq + Hash + Into<u64>, Record: Eq + Hash, Index> Identifiers<Id,
         self.resolved.contains_key(&id) || self.described.contains_key(&id)
     }
 
+    /// There is nothing more to wait for.
+    fn is_decided(&self, id: Id) -> bool {
+        self.is_known(id) || self.retired.contains(id)
+    }
+
     fn retire(&mut self, id: Id) {
         self.take_description(id);
         self.resolved.remove(&id);
@@ -143,9 +149,8 @@ impl<Id: Copy + Eq + Hash + Into<u64>, Record: Eq + Hash, Index> Identifiers<Id,
     }
 }
 
-/// The first pass.
 impl CodeMetadata {
-    /// Takes what `event` describes.
+    /// Takes what `event` describes. That must not refer to what has ended, either.
     pub(crate) fn collect(&mut self, event: &Event<'_>) {
         match event {
             &Event::Class(ClassDescription {
@@ -159,6 +164,7 @@ impl CodeMetadata {
                 if !super_class.is_none() {
                     self.super_classes.insert(class, super_class);
                 }
+                self.count_retired(self.classes.retired.contains(class));
                 self.defined(class, loader);
                 self.classes.describe(class, || ClassRecord {
                     name: name.into(),
@@ -166,93 +172,96 @@ impl CodeMetadata {
                     is_jdk: library::is_jdk(name, Some(loader_class).filter(|_| !loader.is_none())),
                 });
             }
-            Event::Method(method) => self.methods.describe(method.method, || MethodRecord {
-                class: method.class,
-                name: method.name.into(),
-                signature: method.signature.into(),
-            }),
-            Event::Chain(chain) => self.chains.describe(chain.chain, || ChainRecord {
-                frames: chain.frames.as_slice().into(),
-                truncated: chain.truncated,
-            }),
+            Event::Method(method) => {
+                self.count_retired(self.methods.retired.contains(method.method));
+                self.methods.describe(method.method, || MethodRecord {
+                    class: method.class,
+                    name: method.name.into(),
+                    signature: method.signature.into(),
+                });
+            }
+            Event::Chain(chain) => {
+                self.count_retired(self.chains.retired.contains(chain.chain));
+                self.chains.describe(chain.chain, || ChainRecord {
+                    frames: chain.frames.as_slice().into(),
+                    truncated: chain.truncated,
+                });
+            }
             _ => {}
         }
     }
 
-    /// Turns the descriptions that `event` ends into entities.
-    pub(crate) fn settle(&mut self, event: &Event<'_>, entities: &mut Entities) {
-        match event {
-            Event::ChainRetired(retired) => self.settle_chain(retired.chain, entities),
+    /// What `event` ends. Classes are no longer those of their loader from then on, whose
+    /// address can be used again.
+    pub(crate) fn ended_by(&mut self, event: &Event<'_>) -> Option<Ended> {
+        Some(match event {
+            Event::ChainRetired(retired) => Ended::Chain(retired.chain),
+            Event::MethodRetired(retired) => Ended::Method(retired.method),
             Event::LoaderUnload(unload) => {
                 let classes = self.loaders.remove(&unload.loader).unwrap_or_default();
-                let mut classes: Vec<_> = classes.into_iter().collect();
-                classes.sort_unstable();
+                Ended::Classes(classes.into_iter().collect())
+            }
+            _ => return None,
+        })
+    }
+
+    /// Forgets what has ended.
+    pub(crate) fn retire(&mut self, ended: Ended) {
+        match ended {
+            Ended::Chain(chain) => self.chains.retire(chain),
+            Ended::Method(method) => self.methods.retire(method),
+            Ended::Classes(classes) => {
                 for class in classes {
-                    self.class(class, entities);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn settle_chain(&mut self, chain: ChainId, entities: &mut Entities) {
-        // Once, however often a damaged trace ends it.
-        if self.tried.insert(chain) && self.is_whole(chain) {
-            self.chain(chain, entities);
-        }
-    }
-
-    /// The chain is described, and everything that it refers to. What is missing
-    /// may have been lost, and come once more.
-    fn is_whole(&self, chain: ChainId) -> bool {
-        let is_whole = |method| match self.methods.described.get(&method) {
-            Some(record) => self.classes.is_known(record.class),
-            None => self.methods.resolved.contains_key(&method),
-        };
-        let chain = self.chains.described.get(&chain);
-        chain.is_some_and(|chain| chain.frames.iter().all(|frame| is_whole(frame.method)))
-    }
-}
-
-/// The second pass.
-impl CodeMetadata {
-    /// Goes back to the start of the file.
-    pub(crate) fn rewind(&mut self) {
-        self.loaders.clear();
-        self.tried = IdSet::default();
-    }
-
-    /// Forgets what `event` ends. The events that [`collect`](Self::collect) takes
-    /// must not refer to what has ended, either.
-    pub(crate) fn follow(&mut self, event: &Event<'_>) {
-        let refers_to_retired = match event {
-            Event::Class(class) => {
-                self.defined(class.class, class.loader);
-                self.classes.retired.contains(class.class)
-            }
-            Event::Method(method) => self.methods.retired.contains(method.method),
-            Event::Chain(chain) => self.chains.retired.contains(chain.chain),
-            Event::ForwardResolved(resolved) => self.chains.retired.contains(resolved.chain),
-            Event::ChainRetired(retired) => {
-                self.chains.retire(retired.chain);
-                false
-            }
-            Event::MethodRetired(retired) => {
-                self.methods.retire(retired.method);
-                false
-            }
-            Event::LoaderUnload(unload) => {
-                for class in self.loaders.remove(&unload.loader).unwrap_or_default() {
                     self.classes.retire(class);
                     self.super_classes.remove(&class);
                     self.synchronizers.remove(&class);
                 }
-                false
             }
-            _ => false,
+        }
+    }
+
+    /// What has to be described before the class can be named.
+    pub(crate) fn missing_of_class(&self, class: ClassId) -> Option<Missing> {
+        (!self.classes.is_decided(class)).then_some(Missing::Class(class))
+    }
+
+    /// What has to be described before the chain can be named.
+    fn missing_of_chain(&self, chain: ChainId) -> Option<Missing> {
+        let Some(record) = self.chains.described.get(&chain) else {
+            return (!self.chains.is_decided(chain)).then_some(Missing::Chain(chain));
         };
-        self.counters
-            .add(Counter::RetiredReferences, refers_to_retired.into());
+        let missing_of_method = |method| match self.methods.described.get(&method) {
+            Some(record) => self.missing_of_class(record.class),
+            None => (!self.methods.is_decided(method)).then_some(Missing::Method(method)),
+        };
+        let mut frames = record.frames.iter();
+        frames.find_map(|frame| missing_of_method(frame.method))
+    }
+
+    /// The chain, unless something has to be described first.
+    #[inline]
+    pub(crate) fn chain(
+        &mut self,
+        chain: ChainId,
+        entities: &mut Entities,
+    ) -> Result<ChainIndex, Missing> {
+        if let Some(&index) = self.chains.resolved.get(&chain) {
+            return Ok(index);
+        }
+        match self.missing_of_chain(chain) {
+            Some(missing) if !chain.is_none() => Err(missing),
+            _ => Ok(self.described_chain(chain, entities)),
+        }
+    }
+
+    /// What is missing will not come any more.
+    pub(crate) fn give_up(&mut self, missing: Missing, entities: &mut Entities) {
+        match missing {
+            Missing::Class(class) => _ = self.class(class, entities),
+            Missing::Method(method) => _ = self.method(method, entities),
+            Missing::Chain(chain) => _ = self.described_chain(chain, entities),
+            Missing::Thread(_) | Missing::JavaThread(_) => {}
+        }
     }
 
     /// How much could not be resolved.
@@ -260,7 +269,8 @@ impl CodeMetadata {
         &self.counters
     }
 
-    pub(crate) fn chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
+    /// The chain as it is described now.
+    fn described_chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
         if chain.is_none() {
             return ChainIndex::NOT_RECORDED;
         }
@@ -344,10 +354,14 @@ impl CodeMetadata {
     }
 
     /// What a blocker of the class means to those who park on it: decided by the
-    /// first of its superclasses that is known.
-    pub(crate) fn synchronizer(&mut self, class: ClassId, entities: &mut Entities) -> Synchronizer {
+    /// first of its superclasses that is known. Fails if one has to be described first.
+    pub(crate) fn synchronizer(
+        &mut self,
+        class: ClassId,
+        entities: &mut Entities,
+    ) -> Result<Synchronizer, Missing> {
         if let Some(&synchronizer) = self.synchronizers.get(&class) {
-            return synchronizer;
+            return Ok(synchronizer);
         }
         let mut next = class;
         let mut found = None;
@@ -355,6 +369,9 @@ impl CodeMetadata {
         for _ in 0..self.super_classes.len() + 1 {
             if next.is_none() || found.is_some() {
                 break;
+            }
+            if let Some(missing) = self.missing_of_class(next) {
+                return Err(missing);
             }
             let index = self.class(next, entities);
             found = Synchronizer::of_class(entities.class_name(index));
@@ -364,7 +381,12 @@ impl CodeMetadata {
         if !self.classes.retired.contains(class) {
             self.synchronizers.insert(class, synchronizer);
         }
-        synchronizer
+        Ok(synchronizer)
+    }
+
+    fn count_retired(&mut self, refers_to_retired: bool) {
+        self.counters
+            .add(Counter::RetiredReferences, refers_to_retired.into());
     }
 
     /// The loader defined the class. That of the JVM itself lives as long as it.

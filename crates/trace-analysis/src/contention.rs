@@ -177,6 +177,23 @@ impl Wait {
     }
 }
 
+/// A wait that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenWait {
+    /// What the wait is known by, also when it has ended.
+    pub id: WaitId,
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The lock waited for.
+    pub lock: LockIndex,
+    /// The thread that waits.
+    pub thread: ThreadIndex,
+    /// Where it waits.
+    pub chain: ChainIndex,
+    /// Begin, in nanoseconds since the trace's start.
+    pub start_ns: u64,
+}
+
 /// How much the analysis finds out about who made threads wait. What is not asked for costs
 /// nothing: a wait can have as many contentions as the lock had owners meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

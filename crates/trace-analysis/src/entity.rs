@@ -10,7 +10,7 @@ use std::hash::Hash;
 use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::hash::Seed;
+use crate::hash::{Seed, SeededMap};
 
 /// A class in [`Entities`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +39,26 @@ impl ChainIndex {
     pub const UNRESOLVED: Self = Self(1);
     /// [`Chain::NotReleased`].
     pub const NOT_RELEASED: Self = Self(2);
+
+    /// Set in those that stand for a chain that is still to come: none of [`Entities`].
+    const PENDING: u32 = 1 << 31;
+
+    /// Stands for the chain of a forward reference until that comes.
+    pub(crate) fn pending(slot: u64) -> Self {
+        Self(slot as u32 | Self::PENDING)
+    }
+
+    /// A chain that is still to come.
+    #[inline]
+    pub(crate) fn is_pending(self) -> bool {
+        self.0 & Self::PENDING != 0
+    }
+
+    /// How far the slot of a pending chain is behind another one, which is not further than
+    /// half of what there are numbers for.
+    pub(crate) fn distance_from(self, first: u64) -> usize {
+        (self.0.wrapping_sub(first as u32) & !Self::PENDING) as usize
+    }
 }
 
 /// A method.
@@ -180,6 +200,8 @@ pub struct Entities {
     methods: Interned<Method>,
     chains: Interned<Chain>,
     threads: Interned<Thread>,
+    /// Threads of a trace that turned out to be called as those of traces before.
+    same_threads: SeededMap<ThreadIndex, ThreadIndex>,
     locks: Interned<Lock>,
 }
 
@@ -198,6 +220,7 @@ impl Entities {
             methods: Interned::default(),
             chains: chains.into_iter().collect(),
             threads: Interned::default(),
+            same_threads: SeededMap::default(),
             locks: Interned::default(),
         }
     }
@@ -416,6 +439,36 @@ impl Entities {
 
     pub(crate) fn add_thread(&mut self, thread: Thread) -> ThreadIndex {
         ThreadIndex(self.threads.insert_full(thread).0 as u32)
+    }
+
+    /// A thread is called otherwise than was known.
+    pub(crate) fn rename_thread(&mut self, index: ThreadIndex, name: &str, of_trace: u32) {
+        let mut renamed = self.thread(index).clone();
+        if *renamed.name == *name {
+            return;
+        }
+        renamed.name = name.into();
+        let place = index.0 as usize;
+        if let Err((same, mut renamed)) = self.threads.replace_index(place, renamed) {
+            // Told apart by what no other thread has.
+            renamed.ordinal = u32::MAX - index.0;
+            let replaced = self.threads.replace_index(place, renamed);
+            debug_assert!(replaced.is_ok(), "it is the only one");
+            if (same as u32) < of_trace {
+                self.same_threads.insert(index, ThreadIndex(same as u32));
+            }
+        }
+    }
+
+    /// Returns the thread that stands for `thread` and those of other traces that have its
+    /// number and name.
+    pub(crate) fn canonical_thread(&self, thread: ThreadIndex) -> ThreadIndex {
+        self.same_threads.get(&thread).copied().unwrap_or(thread)
+    }
+
+    /// Some threads have another one that stands for them.
+    pub(crate) fn has_same_threads(&self) -> bool {
+        !self.same_threads.is_empty()
     }
 
     pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {

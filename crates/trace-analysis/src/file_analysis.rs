@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use trace_format::{Chunk, Counter as TracerCounter, Damage, Event, EventsChunk, Segment};
+use trace_format::{Counter as TracerCounter, Damage};
 
-use crate::analysis::{Analysis, Findings, TraceAnalysis};
+use crate::analysis::{Analysis, Findings};
 use crate::counter::{Counter, Counters, Severity};
-use crate::metadata::Metadata;
 use crate::statistics::Statistics;
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
 use crate::time_range::TimeRange;
 use crate::trace_file::{TraceError, TraceFile};
+use crate::trace_input::TraceInput;
 use crate::wait_sink::WaitSink;
 
 /// What there is to say about a trace beside its waits.
@@ -39,6 +39,29 @@ pub struct TraceSummary {
 }
 
 impl TraceSummary {
+    /// What was found in a trace that has been read, of which `range` was considered.
+    pub fn new(input: &TraceInput, range: TimeRange, findings: Findings) -> Self {
+        let Findings {
+            duration_ns,
+            tracer,
+            statistics,
+            counters,
+            waits,
+            still_blocked,
+        } = findings;
+        Self {
+            file: input.file(),
+            duration_ns,
+            range,
+            tracer,
+            statistics,
+            waits,
+            still_blocked,
+            counters,
+            damage: input.damage().clone(),
+        }
+    }
+
     /// Returns whether nothing is missing: the [whole](Self::is_whole) file
     /// could be read, the tracer dropped no event, and the analysis found no
     /// gap and no defect.
@@ -74,13 +97,13 @@ impl TraceSummary {
 /// How far the analysis of a file has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Bytes read; the file is read twice.
+    /// Bytes read.
     pub bytes: u64,
-    /// Bytes to read.
+    /// Bytes to read; those read if that is not known.
     pub total_bytes: u64,
 }
 
-impl TraceFile {
+impl TraceInput {
     /// Runs the trace through `analysis`.
     ///
     /// Passes each wait to `sink`, and calls `on_progress` now and then; the
@@ -89,135 +112,39 @@ impl TraceFile {
     ///
     /// # Errors
     ///
+    /// If the trace cannot be read.
+    pub fn analyze(
+        mut self,
+        analysis: &mut Analysis,
+        sink: &mut impl WaitSink,
+        mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<TraceSummary, TraceError> {
+        let mut trace = analysis.begin_trace(self.version(), self.header().capabilities);
+        while let Some(chunk) = self.next_chunk()? {
+            trace.chunk(chunk, sink);
+            let bytes = self.offset();
+            let total_bytes = self.byte_len().unwrap_or(bytes);
+            if on_progress(Progress { bytes, total_bytes }).is_break() {
+                break;
+            }
+        }
+        let range = trace.range();
+        Ok(TraceSummary::new(&self, range, trace.finish(sink)))
+    }
+}
+
+impl TraceFile {
+    /// Runs the trace through `analysis`: as [`TraceInput::analyze`].
+    ///
+    /// # Errors
+    ///
     /// If the file cannot be read.
     pub fn analyze(
         &self,
         analysis: &mut Analysis,
         sink: &mut impl WaitSink,
-        mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+        on_progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<TraceSummary, TraceError> {
-        let total_bytes = 2 * self.byte_len();
-        let mut reader = self.read()?.only_metadata();
-        let capabilities = self.header().capabilities;
-        let mut metadata = Metadata::of_version(reader.version()).with_capabilities(capabilities);
-        while let Some(chunk) = self.next_chunk(&mut reader)? {
-            if let Chunk::Events(events) = chunk {
-                collect_metadata(&events, &mut metadata, analysis);
-            }
-            let bytes = reader.offset();
-            if on_progress(Progress { bytes, total_bytes }).is_break() {
-                break;
-            }
-        }
-
-        let mut pass = EventPass::new(analysis.begin_trace_of_file(metadata, self));
-        let mut reader = self.read()?;
-        while let Some(chunk) = self.next_chunk(&mut reader)? {
-            pass.chunk(chunk, sink)?;
-            let bytes = self.byte_len() + reader.offset();
-            if on_progress(Progress { bytes, total_bytes }).is_break() {
-                break;
-            }
-        }
-        let end_ns = pass.end_ns();
-        let range = pass.trace.range();
-        pass.trace.goes_on_until(end_ns);
-        let Findings {
-            mut counters,
-            waits,
-            still_blocked,
-        } = pass.trace.finish(sink);
-        counters.add(Counter::MalformedSegments, pass.malformed_segments);
-        counters.add(Counter::MissingBuffers, pass.statistics.missing_buffers());
-        Ok(TraceSummary {
-            file: self.clone(),
-            duration_ns: end_ns,
-            range,
-            tracer: pass.tracer,
-            statistics: pass.statistics,
-            waits,
-            still_blocked,
-            counters,
-            damage: reader.damage().clone(),
-        })
-    }
-}
-
-/// The first pass: over the chunks marked to contain metadata. Any chunk may resolve a
-/// forward reference, so that is not its business.
-fn collect_metadata(events: &EventsChunk<'_>, metadata: &mut Metadata, analysis: &mut Analysis) {
-    for segment in events.segments().flatten() {
-        for event in segment.events().flatten() {
-            if !matches!(event, Event::ForwardResolved(_)) {
-                analysis.collect(metadata, segment.thread, &event);
-            }
-        }
-    }
-}
-
-/// The second pass.
-struct EventPass<'a> {
-    trace: TraceAnalysis<'a>,
-    statistics: Statistics,
-    tracer: Vec<(TracerCounter, u64)>,
-    end_ns: Option<u64>,
-    malformed_segments: u64,
-}
-
-impl<'a> EventPass<'a> {
-    fn new(trace: TraceAnalysis<'a>) -> Self {
-        Self {
-            trace,
-            statistics: Statistics::default(),
-            tracer: Vec::new(),
-            end_ns: None,
-            malformed_segments: 0,
-        }
-    }
-
-    fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut impl WaitSink) -> Result<(), TraceError> {
-        match chunk {
-            Chunk::Events(events) => {
-                self.events(&events, sink);
-                self.trace.next_chunk()?;
-            }
-            Chunk::Counters(counters) => self.tracer = counters.flatten().collect(),
-            Chunk::End { time_ns, .. } => self.end_ns = Some(time_ns),
-        }
-        Ok(())
-    }
-
-    /// When the trace ended; without an end chunk, when it went on for certain.
-    fn end_ns(&self) -> u64 {
-        let complete = |&&(counter, _): &&(_, u64)| counter == TracerCounter::CompleteUntilNs;
-        let complete_until_ns = self.tracer.iter().find(complete);
-        let last_ns = self.statistics.last_event_ns;
-        let known_ns = complete_until_ns.map_or(last_ns, |&(_, time_ns)| last_ns.max(time_ns));
-        self.end_ns.unwrap_or(known_ns)
-    }
-
-    fn events(&mut self, events: &EventsChunk<'_>, sink: &mut impl WaitSink) {
-        self.statistics.add_chunk(events);
-        for segment in events.segments() {
-            match segment {
-                Ok(segment) => self.segment(&segment, sink),
-                Err(_) => self.malformed_segments += 1,
-            }
-        }
-    }
-
-    fn segment(&mut self, segment: &Segment<'_>, sink: &mut impl WaitSink) {
-        self.statistics.add_segment(segment);
-        let mut decoder = segment.events();
-        let mut start = decoder.offset();
-        while let Some(event) = decoder.next() {
-            let Ok(event) = event else {
-                self.malformed_segments += 1;
-                return;
-            };
-            self.statistics.add_event(&event, decoder.offset() - start);
-            start = decoder.offset();
-            self.trace.event(segment.thread, &event, sink);
-        }
+        self.input()?.analyze(analysis, sink, on_progress)
     }
 }

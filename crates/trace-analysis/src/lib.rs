@@ -2,15 +2,14 @@
 //! aggregation (paper, section 4).
 //!
 //! ```text
-//! events → metadata resolver → event rearranger → intrinsic lock analyzers → waits → aggregation
+//! events → metadata resolver → event rearranger → intrinsic lock analyzers → waits → selection → sink
 //!                                               → analyzers of parked threads →
 //! ```
 //!
-//! [`TraceFile`] runs a file through all stages; [`Analysis`] takes events from
-//! anywhere. Memory grows with the number of distinct lock objects, threads, methods
-//! and call chains, but not with the number of events. Whoever collects the
-//! [`Metadata`] of a trace by itself needs a few bytes for each forward reference,
-//! too (one per contended `Object.wait`).
+//! A trace is read once, from a file, a file that grows, a pipe or a socket ([`TraceInput`]);
+//! [`TraceAnalysis`] takes its chunks, or events from anywhere, and says at any time what is
+//! known so far ([`TraceAnalysis::snapshot`]). Memory grows with the number of distinct lock
+//! objects, threads, methods and call chains, but not with the number of events.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -42,11 +41,14 @@ mod analysis;
 mod aspect;
 mod code_metadata;
 mod contention;
+mod contents;
 mod counter;
+mod delivery;
 mod entity;
 mod file_analysis;
 mod forward_refs;
 mod hash;
+mod held_events;
 mod id_set;
 mod label;
 mod last_events;
@@ -63,8 +65,10 @@ mod parts;
 mod pattern;
 mod placeholder;
 mod rearranger;
+mod seen_owner;
 mod selection;
 mod signature;
+mod snapshot;
 mod stacks;
 mod statistics;
 mod still_blocked;
@@ -73,6 +77,7 @@ mod tally;
 mod time_range;
 mod timeline;
 mod trace_file;
+mod trace_input;
 mod value;
 mod wait_sink;
 mod waiters;
@@ -82,7 +87,7 @@ pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
-    Blame, Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+    Blame, Contention, Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
 };
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
@@ -90,15 +95,16 @@ pub use entity::{
     ThreadIndex,
 };
 pub use file_analysis::{Progress, TraceSummary};
-pub use metadata::Metadata;
 pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
 pub use selection::{Condition, Selection};
+pub use snapshot::Snapshot;
 pub use statistics::{EventCount, Statistics};
 pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};
 pub use tally::{WaitSums, WaitTally};
 pub use time_range::TimeRange;
 pub use trace_file::{FileReader, TraceError, TraceFile};
 pub use trace_format::{EVENT_TYPES, EventType};
+pub use trace_input::TraceInput;
 pub use value::Value;
 pub use wait_sink::WaitSink;

@@ -27,11 +27,13 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Detail, Mechanism, Owner, UnknownOwner, Wait, WaitId, WaitKind};
+use crate::contention::{Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
 use crate::lock_event::Holds;
+use crate::seen_owner::Holder;
+use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
 use crate::timeline::{self, Access, Start, Timeline, View};
 use crate::waiters::{Ticket, Waiters};
@@ -104,7 +106,7 @@ pub(crate) struct LockAnalyzer {
     detail: Detail,
     owner_state: OwnerState,
     /// The thread that has the lock, if one was seen to have it and not to release it.
-    holder: Option<ThreadIndex>,
+    holder: Option<Holder>,
     /// Made when the first thread waits: for many locks none ever does.
     contended: Option<Box<Contended>>,
 }
@@ -174,12 +176,15 @@ impl LockAnalyzer {
     }
 
     /// A thread that begins to wait saw the owner, if it could.
-    pub(crate) fn see_owner(&mut self, waiter: ThreadIndex, owner: Option<ThreadIndex>) {
-        if self.holder == Some(waiter) {
-            self.holder = None;
-        }
+    pub(crate) fn see_owner(
+        &mut self,
+        waiter: ThreadIndex,
+        owner: Option<Holder>,
+        stacks: &Stacks,
+    ) {
+        let is_other = |holder: &Holder| !holder.is(waiter, stacks);
         // Whoever is seen later has got the lock without an event.
-        self.holder = owner.filter(|&owner| owner != waiter).or(self.holder);
+        self.holder = owner.filter(is_other).or(self.holder.filter(is_other));
     }
 
     /// A thread acquires the lock that it waited for. Fills in `wait`, all but
@@ -203,7 +208,7 @@ impl LockAnalyzer {
         }
         self.end_interval(before, counters);
         self.owner_state = OwnerState::Entered(thread, waiter.map(|waiter| waiter.chain));
-        self.holder = Some(thread);
+        self.holder = Some(Holder::Thread(thread));
         waiter.is_some()
     }
 
@@ -214,6 +219,7 @@ impl LockAnalyzer {
         time_ns: u64,
         holds: Holds,
         chain: ChainIndex,
+        stacks: &Stacks,
         counters: &mut Counters,
     ) {
         self.abandon_wait(thread, counters);
@@ -235,7 +241,7 @@ impl LockAnalyzer {
         }
         self.end_interval(Interval::new(time_ns, owner, owner_for_earlier), counters);
         self.owner_state = OwnerState::Released;
-        self.holder = self.holder.filter(|&holder| holder != thread);
+        self.holder = self.holder.filter(|holder| !holder.is(thread, stacks));
     }
 
     /// The owner acquired the lock then, as its exit says. If that stands for several holds,
@@ -315,10 +321,10 @@ impl LockAnalyzer {
     }
 
     /// The waits that have not ended.
-    pub(crate) fn open_waits(&self) -> impl Iterator<Item = OpenWait> {
+    pub(crate) fn open_waits(&self) -> impl Iterator<Item = UnendedWait> {
         let contended = self.contended.iter();
         let waiters = contended.flat_map(|contended| contended.waiters.iter());
-        waiters.map(|(ticket, waiter)| OpenWait {
+        waiters.map(|(ticket, waiter)| UnendedWait {
             start_ns: waiter.start.time_ns,
             thread: waiter.thread,
             lock: self.lock,
@@ -326,9 +332,24 @@ impl LockAnalyzer {
         })
     }
 
+    /// The waits that have not ended, for a snapshot.
+    pub(crate) fn open(&self) -> impl Iterator<Item = OpenWait> {
+        let contended = self.contended.iter();
+        let waiters = contended.flat_map(|contended| contended.waiters.iter());
+        waiters.map(|(_, waiter)| OpenWait {
+            id: waiter.id,
+            mechanism: Mechanism::Monitor,
+            lock: self.lock,
+            thread: waiter.thread,
+            chain: waiter.chain,
+            start_ns: waiter.start.time_ns,
+        })
+    }
+
     /// Who has the lock, for a thread that still waits for it, as far as it was seen.
-    fn holder(&self, waiter: ThreadIndex) -> Owner {
-        match (self.holder, self.owner_state) {
+    fn holder(&self, waiter: ThreadIndex, stacks: &mut Stacks) -> Owner {
+        let holder = self.holder.and_then(|holder| holder.thread(stacks));
+        match (holder, self.owner_state) {
             (_, OwnerState::Lost) if self.holder.is_none() => Owner::Unknown(UnknownOwner::Lost),
             (None, _) => Owner::Unknown(UnknownOwner::TraceEnded),
             (Some(thread), _) if thread == waiter => Owner::Unknown(UnknownOwner::TraceEnded),
@@ -449,9 +470,10 @@ impl LockAnalyzer {
     /// over.
     pub(crate) fn describe_open(
         &mut self,
-        open: &OpenWait,
+        open: &UnendedWait,
         end: &TraceEnd,
         range: TimeRange,
+        stacks: &mut Stacks,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -473,7 +495,7 @@ impl LockAnalyzer {
             return false;
         }
         wait.safepoint_ns = 0;
-        let rest = self.holder(waiter.thread);
+        let rest = self.holder(waiter.thread, stacks);
         wait.ended = false;
         wait.holder = rest.thread();
         self.describe_until(&waiter, end.time_ns, rest, range, wait);
@@ -484,7 +506,7 @@ impl LockAnalyzer {
 
 /// A wait that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct OpenWait {
+pub(crate) struct UnendedWait {
     // In the order in which they began.
     start_ns: u64,
     thread: ThreadIndex,

@@ -2,7 +2,7 @@
 
 use trace_format::LockId;
 
-use crate::contention::{Detail, Wait, WaitId};
+use crate::contention::{Detail, OpenWait, Wait, WaitId};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, Lock, LockIndex};
 use crate::hash::SeededMap;
@@ -10,6 +10,7 @@ use crate::last_events::TraceEnd;
 use crate::lock_analyzer::LockAnalyzer;
 use crate::lock_event::LockEvent;
 use crate::rearranger::Step;
+use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
 
 /// Passes the ordered events of each lock to its analyzer.
@@ -43,6 +44,7 @@ impl LockDispatcher {
         &mut self,
         lock: LockId,
         step: Step<LockEvent>,
+        stacks: &Stacks,
         wait: &mut Wait,
         entities: &mut Entities,
         counters: &mut Counters,
@@ -75,7 +77,7 @@ impl LockDispatcher {
                 };
                 let analyzer = self.analyzer(lock, entities, counters);
                 analyzer.enter(id, thread, time_ns, chain, after_wait, counters);
-                analyzer.see_owner(thread, owner.get());
+                analyzer.see_owner(thread, owner.at(time_ns), stacks);
             }
             LockEvent::Entered {
                 thread,
@@ -94,7 +96,7 @@ impl LockDispatcher {
                 chain,
             } => {
                 let analyzer = self.analyzer(lock, entities, counters);
-                analyzer.exit(thread, time_ns, holds.get(), chain, counters);
+                analyzer.exit(thread, time_ns, holds.get(), chain, stacks, counters);
             }
             LockEvent::Lost { thread, .. } => {
                 self.analyzer(lock, entities, counters)
@@ -110,11 +112,18 @@ impl LockDispatcher {
         false
     }
 
+    /// The waits that have not ended.
+    pub(crate) fn open(&self) -> Vec<OpenWait> {
+        let analyzers = self.analyzers.values();
+        analyzers.flat_map(LockAnalyzer::open).collect()
+    }
+
     /// Passes the waits that have not ended to `on_wait`, in the order in which
     /// they began.
     pub(crate) fn finish(
         mut self,
         end: &TraceEnd,
+        stacks: &mut Stacks,
         wait: &mut Wait,
         counters: &mut Counters,
         mut on_wait: impl FnMut(&mut Wait, &mut Counters),
@@ -128,7 +137,7 @@ impl LockDispatcher {
         open.sort_unstable();
         for (open_wait, lock) in open {
             if let Some(analyzer) = self.analyzers.get_mut(&lock)
-                && analyzer.describe_open(&open_wait, end, self.range, wait, counters)
+                && analyzer.describe_open(&open_wait, end, self.range, stacks, wait, counters)
             {
                 on_wait(wait, counters);
             }
@@ -158,7 +167,7 @@ impl LockDispatcher {
 
 /// What has to be found out about the owners of a lock where `wanted` is asked for: of one
 /// that guards the initialization of a class, the thread stands for the code.
-fn detail_of(lock: LockIndex, wanted: Detail, entities: &Entities) -> Detail {
+pub(crate) fn detail_of(lock: LockIndex, wanted: Detail, entities: &Entities) -> Detail {
     match entities.initialized_class(lock) {
         Some(_) => wanted.max(Detail::Owners),
         None => wanted,

@@ -4,6 +4,7 @@ use trace_format::Hold;
 
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::rearranger::Ordered;
+use crate::seen_owner::SeenOwner;
 
 /// An event of an intrinsic lock, its references resolved.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,7 @@ pub(crate) enum LockEvent {
         chain: ChainIndex,
         after_wait: bool,
         /// Who the thread saw having the lock.
-        owner: MaybeThread,
+        owner: SeenOwner,
     },
     Entered {
         thread: ThreadIndex,
@@ -36,24 +37,6 @@ pub(crate) enum LockEvent {
         thread: ThreadIndex,
         numbers: u64,
     },
-}
-
-/// An optional thread in four bytes: many events are held back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MaybeThread(u32);
-
-impl MaybeThread {
-    const NONE: u32 = u32::MAX;
-
-    pub(crate) fn get(self) -> Option<ThreadIndex> {
-        (self.0 != Self::NONE).then_some(ThreadIndex(self.0))
-    }
-}
-
-impl From<Option<ThreadIndex>> for MaybeThread {
-    fn from(thread: Option<ThreadIndex>) -> Self {
-        Self(thread.map_or(Self::NONE, |thread| thread.0))
-    }
 }
 
 /// What an exit says about the holds that it stands for.

@@ -1,138 +1,50 @@
 //! The metadata resolver (paper, section 4.1): from the identifiers in a trace
 //! to entities.
 //!
-//! Events can come before the metadata that they refer to, because the two can
-//! be in buffers of different threads. So the metadata of a trace is collected
-//! first, in a pass over the chunks that are marked to contain some, and the
-//! pass over the events finds everything resolved.
-
-use std::mem;
+//! A thread can turn out to be called otherwise only later: it is renamed then. A reference waits for the description
+//! ([`HeldEvents`](crate::held_events::HeldEvents)).
 
 use trace_format::{
-    Blocker, Capabilities, ChainId, ChainRef, ClassId, Event, ForwardResolved, JavaThreadId,
-    LockOwner, PARK_DOMAINS, ThreadId, ThreadRename, ThreadStart, file::VERSION,
+    Blocker, ChainId, ClassId, Event, JavaThreadId, LockOwner, ThreadId, ThreadStart,
 };
 
-use crate::code_metadata::CodeMetadata;
+use crate::code_metadata::{CodeMetadata, Ended};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
-use crate::forward_refs::{ForwardRefs, ForwardSource};
 use crate::hash::SeededMap;
+use crate::held_events::Missing;
+use crate::seen_owner::SeenOwner;
 use crate::stacks::Stacks;
 use crate::synchronizer::Synchronizer;
 
-/// The metadata of one trace, in the trace's own identifiers.
-#[derive(Debug)]
-pub struct Metadata {
-    /// The locks with numbers up to this are domains of park events.
-    pub(crate) park_domains: u64,
-    /// What the producer of the trace guarantees.
-    pub(crate) capabilities: Capabilities,
-    code: CodeMetadata,
-    threads: SeededMap<ThreadId, ThreadRecord>,
-    /// Last names of renamed threads by `Thread.getId()`.
-    renamed: SeededMap<JavaThreadId, Box<str>>,
-    forward_refs: ForwardRefs,
-    stacks: Stacks,
-}
-
-#[derive(Debug)]
-struct ThreadRecord {
-    java_id: JavaThreadId,
-    name: Box<str>,
-}
-
-impl Default for Metadata {
-    fn default() -> Self {
-        Self::of_version(VERSION)
-    }
-}
-
-impl Metadata {
-    /// Creates metadata that know nothing yet, of a trace in this version of the
-    /// format.
-    pub fn of_version(version: u16) -> Self {
-        Self {
-            park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
-            capabilities: Capabilities::default(),
-            code: CodeMetadata::default(),
-            threads: SeededMap::default(),
-            renamed: SeededMap::default(),
-            forward_refs: ForwardRefs::default(),
-            stacks: Stacks::default(),
-        }
-    }
-
-    /// Notes what the producer of the trace guarantees.
-    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
-        Self {
-            capabilities,
-            ..self
-        }
-    }
-
-    /// Takes what `event`, written by `thread`, describes. Events that describe
-    /// nothing are ignored.
-    pub fn collect(&mut self, thread: ThreadId, event: &Event<'_>) {
-        match *event {
-            Event::ThreadStart(ThreadStart {
-                time_ns,
-                java_id,
-                name,
-                stack,
-            }) => {
-                self.stacks.add(thread, time_ns, stack);
-                self.threads.insert(
-                    thread,
-                    ThreadRecord {
-                        java_id,
-                        name: name.into(),
-                    },
-                );
-            }
-            Event::ThreadRename(ThreadRename { java_id, name }) => {
-                self.renamed.insert(java_id, name.into());
-            }
-            Event::ForwardResolved(ForwardResolved { forward_ref, chain }) => {
-                self.forward_refs.insert(forward_ref, chain);
-            }
-            _ => self.code.collect(event),
-        }
-    }
-
-    /// Makes little of what `event` ends: an analysis that gets this metadata
-    /// needs it only until it meets the event again. `entities` are those of
-    /// that analysis.
-    pub(crate) fn settle(&mut self, event: &Event<'_>, entities: &mut Entities) {
-        self.code.settle(event, entities);
-    }
-}
-
 /// Replaces the identifiers of one trace by entities.
 ///
-/// An entity is looked up in the trace's metadata when something refers to it
-/// for the first time; what the metadata lacks becomes an entity that says so,
-/// and counts as unresolved.
+/// An entity is made when something refers to it for the first time; what the
+/// trace lacks becomes an entity that says so, and counts as unresolved.
 #[derive(Debug)]
 pub(crate) struct Resolver {
-    metadata: Metadata,
-    forward_refs: ForwardSource,
+    code: CodeMetadata,
     threads: SeededMap<ThreadId, ThreadIndex>,
     /// The thread resolved last: events come by the buffer.
     last_thread: Option<(ThreadId, ThreadIndex)>,
     java_threads: SeededMap<JavaThreadId, JavaThread>,
+    /// Last names of renamed threads by `Thread.getId()`.
+    renamed: SeededMap<JavaThreadId, Box<str>>,
     /// How many threads of the trace have number and name of this one.
     namesakes: SeededMap<ThreadIndex, u32>,
+    /// How many threads there were before the trace.
+    threads_before: u32,
     blockers: RecentBlockers,
+    stacks: Stacks,
     counters: Counters,
 }
 
 /// A thread that others name.
 #[derive(Clone, Copy, Debug)]
-enum JavaThread {
-    /// It wrote something, or will.
-    Writer(ThreadId),
-    Resolved(ThreadIndex),
+struct JavaThread {
+    index: ThreadIndex,
+    /// It has said itself who it is.
+    is_described: bool,
 }
 
 /// Some of the blockers resolved: one for each remainder of their hashes.
@@ -159,46 +71,80 @@ impl RecentBlockers {
 }
 
 impl Resolver {
-    pub(crate) fn new(mut metadata: Metadata) -> Self {
-        metadata.code.rewind();
-        // In a damaged trace several threads have one number: it stands for the first.
-        let mut writers: SeededMap<JavaThreadId, ThreadId> = SeededMap::default();
-        for (&thread, record) in &metadata.threads {
-            let writer = writers.entry(record.java_id).or_insert(thread);
-            *writer = thread.min(*writer);
-        }
-        let writers = writers.into_iter();
-        let java_threads = writers.map(|(java_id, thread)| (java_id, JavaThread::Writer(thread)));
+    /// For a trace that comes behind those whose `entities` are known.
+    pub(crate) fn new(entities: &Entities) -> Self {
         Self {
-            java_threads: java_threads.collect(),
-            forward_refs: ForwardSource::Collected(mem::take(&mut metadata.forward_refs)),
-            metadata,
+            code: CodeMetadata::default(),
             threads: SeededMap::default(),
             last_thread: None,
+            java_threads: SeededMap::default(),
+            renamed: SeededMap::default(),
             namesakes: SeededMap::default(),
+            threads_before: entities.thread_count() as u32,
             blockers: RecentBlockers::default(),
+            stacks: Stacks::default(),
             counters: Counters::default(),
         }
-    }
-
-    /// Where the chains behind forward references are found.
-    pub(crate) fn forward_refs(&mut self) -> &mut ForwardSource {
-        &mut self.forward_refs
     }
 
     /// Adds how much could not be resolved.
     pub(crate) fn count_unresolved(&self, counters: &mut Counters) {
         counters.merge(&self.counters);
-        counters.merge(self.metadata.code.counters());
-        counters.add(Counter::ForwardRefsForgotten, self.forward_refs.forgotten());
+        counters.merge(self.code.counters());
     }
 
-    /// Forgets what `event` ends. No event read later refers to that.
-    pub(crate) fn follow(&mut self, event: &Event<'_>) {
-        if let Event::LoaderUnload(_) = event {
+    /// Takes what `event`, written by `thread`, describes. Returns what that is, if events may
+    /// have waited for it.
+    pub(crate) fn describe(
+        &mut self,
+        thread: ThreadId,
+        event: &Event<'_>,
+        entities: &mut Entities,
+    ) -> Option<Missing> {
+        self.code.collect(event);
+        Some(match event {
+            Event::Class(class) => Missing::Class(class.class),
+            Event::Method(method) => Missing::Method(method.method),
+            Event::Chain(chain) => Missing::Chain(chain.chain),
+            Event::ThreadStart(start) => {
+                self.start_thread(thread, start, entities);
+                Missing::Thread(thread)
+            }
+            Event::ThreadRename(rename) => {
+                self.rename(rename.java_id, rename.name, entities);
+                return None;
+            }
+            _ => return None,
+        })
+    }
+
+    /// What `event` ends.
+    pub(crate) fn ended_by(&mut self, event: &Event<'_>) -> Option<Ended> {
+        self.code.ended_by(event)
+    }
+
+    /// Forgets what has ended: no event that is still to be resolved refers to it.
+    pub(crate) fn retire(&mut self, ended: Ended) {
+        if let Ended::Classes(_) = ended {
             self.blockers = RecentBlockers::default();
         }
-        self.metadata.code.follow(event);
+        self.code.retire(ended);
+    }
+
+    /// What is missing will not come, or too late.
+    pub(crate) fn give_up(&mut self, missing: Missing, entities: &mut Entities) {
+        match missing {
+            Missing::Thread(thread) => {
+                if !self.threads.contains_key(&thread) {
+                    self.counters.add(Counter::ThreadsNotDescribed, 1);
+                    let name = format!("<thread #{thread} not described>");
+                    let index = self.add_thread(JavaThreadId::NONE, &name, entities);
+                    self.threads.insert(thread, index);
+                }
+            }
+            Missing::JavaThread(java_id) => self.add_nameless(java_id, entities),
+            _ => self.code.give_up(missing, entities),
+        }
     }
 
     pub(crate) fn lock(
@@ -207,31 +153,38 @@ impl Resolver {
         mirrored_class: ClassId,
         identity_hash: u32,
         entities: &mut Entities,
-    ) -> LockIndex {
-        let class = self.metadata.code.class(class, entities);
-        let mirrored =
-            (!mirrored_class.is_none()).then(|| self.metadata.code.class(mirrored_class, entities));
-        entities.add_lock(Lock::Object {
+    ) -> Result<LockIndex, Missing> {
+        let mirrored = Some(mirrored_class).filter(|mirrored| !mirrored.is_none());
+        for class in [Some(class), mirrored].into_iter().flatten() {
+            if let Some(missing) = self.code.missing_of_class(class) {
+                return Err(missing);
+            }
+        }
+        let class = self.code.class(class, entities);
+        let mirrored_class = mirrored.map(|mirrored| self.code.class(mirrored, entities));
+        Ok(entities.add_lock(Lock::Object {
             class,
-            mirrored_class: mirrored,
+            mirrored_class,
             identity_hash,
-        })
+        }))
     }
 
     /// The owner that a thread saw then.
     #[inline]
-    pub(crate) fn owner(
-        &mut self,
-        owner: LockOwner,
-        time_ns: u64,
-        entities: &mut Entities,
-    ) -> Option<ThreadIndex> {
-        let thread = match owner {
-            LockOwner::NotKnown => return None,
-            LockOwner::Thread(thread) => thread,
-            LockOwner::OnStack(address) => self.metadata.stacks.thread_at(address, time_ns)?,
-        };
-        Some(self.thread(thread, entities))
+    pub(crate) fn owner(&self, owner: LockOwner) -> Result<SeenOwner, Missing> {
+        Ok(match owner {
+            LockOwner::NotKnown => SeenOwner::NOBODY,
+            LockOwner::Thread(thread) => match self.threads.get(&thread) {
+                Some(&index) => SeenOwner::thread(index),
+                None => return Err(Missing::Thread(thread)),
+            },
+            LockOwner::OnStack(address) => SeenOwner::on_stack(address),
+        })
+    }
+
+    /// Where the threads' stacks are.
+    pub(crate) fn stacks(&mut self) -> &mut Stacks {
+        &mut self.stacks
     }
 
     /// The thread of each number that has been resolved.
@@ -240,123 +193,145 @@ impl Resolver {
     }
 
     /// What a parked thread waits for.
-    pub(crate) fn blocker(&mut self, blocker: Blocker, entities: &mut Entities) -> LockIndex {
+    pub(crate) fn blocker(
+        &mut self,
+        blocker: Blocker,
+        entities: &mut Entities,
+    ) -> Result<LockIndex, Missing> {
         if let Some(known) = self.blockers.find(blocker) {
-            return known;
+            return Ok(known);
         }
         let lock = if blocker.class.is_none() {
             entities.add_lock(Lock::NoBlocker)
         } else {
-            self.lock(
-                blocker.class,
-                ClassId::NONE,
-                blocker.identity_hash,
-                entities,
-            )
+            let hash = blocker.identity_hash;
+            self.lock(blocker.class, ClassId::NONE, hash, entities)?
         };
         *self.blockers.place(blocker) = Some((blocker, lock));
-        lock
+        Ok(lock)
     }
 
     /// What a blocker of the class means to those who park on it.
-    pub(crate) fn synchronizer(&mut self, class: ClassId, entities: &mut Entities) -> Synchronizer {
-        self.metadata.code.synchronizer(class, entities)
+    pub(crate) fn synchronizer(
+        &mut self,
+        class: ClassId,
+        entities: &mut Entities,
+    ) -> Result<Synchronizer, Missing> {
+        self.code.synchronizer(class, entities)
     }
 
     /// The thread with this `Thread.getId()`; `None` for 0.
     pub(crate) fn java_thread(
         &mut self,
         java_id: JavaThreadId,
-        entities: &mut Entities,
-    ) -> Option<ThreadIndex> {
+    ) -> Result<Option<ThreadIndex>, Missing> {
         if java_id.is_none() {
-            return None;
+            return Ok(None);
         }
-        let index = match self.java_threads.get(&java_id) {
-            Some(&JavaThread::Resolved(index)) => return Some(index),
-            Some(&JavaThread::Writer(thread)) => self.thread(thread, entities),
-            None => {
-                let renamed = self.metadata.renamed.get(&java_id).cloned();
-                let name = renamed.unwrap_or_else(|| "<thread not described>".into());
-                entities.add_thread(Thread {
-                    java_id,
-                    name,
-                    ordinal: 0,
-                })
-            }
-        };
-        self.java_threads
-            .insert(java_id, JavaThread::Resolved(index));
-        Some(index)
+        match self.java_threads.get(&java_id) {
+            Some(known) => Ok(Some(known.index)),
+            None => Err(Missing::JavaThread(java_id)),
+        }
+    }
+
+    /// The thread will not say who it is.
+    fn add_nameless(&mut self, java_id: JavaThreadId, entities: &mut Entities) {
+        if !self.java_threads.contains_key(&java_id) {
+            let nameless = JavaThread {
+                index: self.add_thread(java_id, "<thread not described>", entities),
+                is_described: false,
+            };
+            self.java_threads.insert(java_id, nameless);
+        }
     }
 
     #[inline]
-    pub(crate) fn thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {
+    pub(crate) fn thread(&mut self, thread: ThreadId) -> Result<ThreadIndex, Missing> {
         match self.last_thread {
-            Some((last, index)) if last == thread => index,
+            Some((last, index)) if last == thread => Ok(index),
             _ => {
                 let known = self.threads.get(&thread).copied();
-                let index = known.unwrap_or_else(|| self.add_thread(thread, entities));
+                let index = known.ok_or(Missing::Thread(thread))?;
                 self.last_thread = Some((thread, index));
-                index
+                Ok(index)
             }
         }
     }
 
-    fn add_thread(&mut self, thread: ThreadId, entities: &mut Entities) -> ThreadIndex {
-        let (java_id, name) = match self.metadata.threads.remove(&thread) {
-            Some(ThreadRecord { java_id, name }) => {
-                let renamed = self
-                    .metadata
-                    .renamed
-                    .get(&java_id)
-                    .filter(|_| !java_id.is_none());
-                (java_id, renamed.cloned().unwrap_or(name))
+    /// The thread says who it is; once more, if descriptions were lost.
+    fn start_thread(&mut self, thread: ThreadId, start: &ThreadStart<'_>, entities: &mut Entities) {
+        let java_id = start.java_id;
+        if let Some(&index) = self.threads.get(&thread) {
+            if entities.thread(index).java_id == java_id && !self.renamed.contains_key(&java_id) {
+                entities.rename_thread(index, start.name, self.threads_before);
             }
-            None => {
-                self.counters.add(Counter::ThreadsNotDescribed, 1);
-                (
-                    JavaThreadId::NONE,
-                    format!("<thread #{thread} not described>").into(),
-                )
+            return;
+        }
+        let index = match self.java_threads.get_mut(&java_id) {
+            Some(named) if !named.is_described => {
+                named.is_described = true;
+                let index = named.index;
+                if !self.renamed.contains_key(&java_id) {
+                    entities.rename_thread(index, start.name, self.threads_before);
+                }
+                index
             }
+            _ => self.add_thread(java_id, start.name, entities),
         };
+        if !java_id.is_none() {
+            let described = JavaThread {
+                index,
+                is_described: true,
+            };
+            self.java_threads.entry(java_id).or_insert(described);
+        }
+        self.threads.insert(thread, index);
+        self.stacks.add(index, start.time_ns, start.stack);
+    }
+
+    /// Somebody gave the thread another name.
+    fn rename(&mut self, java_id: JavaThreadId, name: &str, entities: &mut Entities) {
+        if java_id.is_none() {
+            return;
+        }
+        self.renamed.insert(java_id, name.into());
+        if let Some(known) = self.java_threads.get(&java_id) {
+            entities.rename_thread(known.index, name, self.threads_before);
+        }
+    }
+
+    fn add_thread(
+        &mut self,
+        java_id: JavaThreadId,
+        name: &str,
+        entities: &mut Entities,
+    ) -> ThreadIndex {
+        let renamed = self.renamed.get(&java_id);
         let mut described = Thread {
             java_id,
-            name,
+            name: renamed.map_or(name, |renamed| renamed).into(),
             ordinal: 0,
         };
         let first = entities.add_thread(described.clone());
         let namesakes = self.namesakes.entry(first).or_default();
         described.ordinal = *namesakes;
         *namesakes += 1;
-        let index = entities.add_thread(described);
-        self.threads.insert(thread, index);
-        index
-    }
-
-    pub(crate) fn chain_ref(&mut self, chain: ChainRef, entities: &mut Entities) -> ChainIndex {
-        match chain {
-            ChainRef::Chain(chain) => self.chain(chain, entities),
-            ChainRef::Forward(forward_ref) => match self.forward_refs.chain(forward_ref) {
-                Some(chain) => self.chain(chain, entities),
-                None => {
-                    self.counters.add(Counter::ForwardRefsUnresolved, 1);
-                    ChainIndex::UNRESOLVED
-                }
-            },
-        }
+        entities.add_thread(described)
     }
 
     #[inline]
-    pub(crate) fn chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
-        self.metadata.code.chain(chain, entities)
+    pub(crate) fn chain(
+        &mut self,
+        chain: ChainId,
+        entities: &mut Entities,
+    ) -> Result<ChainIndex, Missing> {
+        self.code.chain(chain, entities)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use trace_format::ForwardRef;
+    use trace_format::ThreadRename;
 
     use super::*;
 
@@ -369,16 +344,22 @@ mod tests {
         })
     }
 
-    /// Names of the threads 1, 2... as resolved.
+    fn rename(java_id: u64, name: &str) -> Event<'_> {
+        Event::ThreadRename(ThreadRename {
+            java_id: JavaThreadId(java_id),
+            name,
+        })
+    }
+
+    /// What the threads 1, 2... are called at last.
     fn thread_names(events: &[(u32, Event<'_>)], threads: u32) -> Vec<String> {
-        let mut metadata = Metadata::default();
-        for (thread, event) in events {
-            metadata.collect(ThreadId(*thread), event);
-        }
-        let mut resolver = Resolver::new(metadata);
         let mut entities = Entities::new();
+        let mut resolver = Resolver::new(&entities);
+        for (thread, event) in events {
+            resolver.describe(ThreadId(*thread), event, &mut entities);
+        }
         let resolved = (1..=threads).map(|thread| {
-            let index = resolver.thread(ThreadId(thread), &mut entities);
+            let index = resolver.thread(ThreadId(thread)).expect("described");
             let thread = entities.thread(index);
             format!("{} {} {}", thread.java_id, thread.name, thread.ordinal)
         });
@@ -387,14 +368,10 @@ mod tests {
 
     #[test]
     fn last_name_of_a_thread_counts_whoever_gives_it() {
-        let rename = |name| {
-            Event::ThreadRename(ThreadRename {
-                java_id: JavaThreadId(7),
-                name,
-            })
-        };
-        let events = [(2, rename("b")), (1, start(7, "a")), (1, rename("c"))];
+        let events = [(2, rename(7, "b")), (1, start(7, "a")), (1, rename(7, "c"))];
         assert_eq!(thread_names(&events, 1), ["7 c 0"]);
+        let events = [(2, rename(7, "b")), (1, start(7, "a"))];
+        assert_eq!(thread_names(&events, 1), ["7 b 0"]);
     }
 
     #[test]
@@ -405,33 +382,56 @@ mod tests {
 
     #[test]
     fn names_do_not_pass_between_threads_without_number() {
-        let rename = Event::ThreadRename(ThreadRename {
-            java_id: JavaThreadId::NONE,
-            name: "x",
-        });
+        let events = [(1, start(0, "VM")), (1, rename(0, "x"))];
+        assert_eq!(thread_names(&events, 1), ["0 VM 0"]);
+    }
+
+    #[test]
+    fn a_thread_that_others_name_first_gets_its_name_later() {
+        let mut entities = Entities::new();
+        let mut resolver = Resolver::new(&entities);
+        assert!(resolver.java_thread(JavaThreadId(7)).is_err());
+        resolver.give_up(Missing::JavaThread(JavaThreadId(7)), &mut entities);
+        let named = resolver.java_thread(JavaThreadId(7)).expect("given up");
         assert_eq!(
-            thread_names(&[(1, start(0, "VM")), (1, rename)], 1),
-            ["0 VM 0"]
+            resolver.thread(ThreadId(1)),
+            Err(Missing::Thread(ThreadId(1)))
         );
+        resolver.describe(ThreadId(1), &start(7, "a"), &mut entities);
+        assert_eq!(resolver.thread(ThreadId(1)).ok(), named);
+        let name = named.map(|thread| &*entities.thread(thread).name);
+        assert_eq!(name, Some("a"));
+    }
+
+    #[test]
+    fn a_thread_of_another_trace_is_the_same_once_it_is_called_so() {
+        let mut entities = Entities::new();
+        let threads: Vec<_> = ["a", "b"]
+            .map(|first_name| {
+                let mut resolver = Resolver::new(&entities);
+                resolver.describe(ThreadId(1), &start(7, first_name), &mut entities);
+                resolver.describe(ThreadId(2), &rename(7, "c"), &mut entities);
+                resolver.thread(ThreadId(1)).expect("described")
+            })
+            .into();
+        assert_ne!(threads[0], threads[1]);
+        assert_eq!(entities.canonical_thread(threads[1]), threads[0]);
     }
 
     #[test]
     fn what_is_missing_counts_once() {
-        let mut resolver = Resolver::new(Metadata::default());
         let mut entities = Entities::new();
-        for _ in 0..3 {
-            resolver.thread(ThreadId(5), &mut entities);
-            resolver.chain(ChainId(6), &mut entities);
-            resolver.chain_ref(ChainRef::Forward(ForwardRef(7)), &mut entities);
+        let mut resolver = Resolver::new(&entities);
+        for missing in [Missing::Thread(ThreadId(5)), Missing::Chain(ChainId(6))] {
+            for _ in 0..3 {
+                resolver.give_up(missing, &mut entities);
+            }
         }
+        assert!(resolver.thread(ThreadId(5)).is_ok());
+        assert!(resolver.chain(ChainId(6), &mut entities).is_ok());
         let mut counters = Counters::default();
         resolver.count_unresolved(&mut counters);
         assert_eq!(counters.value(Counter::ThreadsNotDescribed), 1);
         assert_eq!(counters.value(Counter::ChainsNotDescribed), 1);
-        assert_eq!(
-            counters.value(Counter::ForwardRefsUnresolved),
-            3,
-            "one for each exit"
-        );
     }
 }

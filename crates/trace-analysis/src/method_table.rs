@@ -7,7 +7,7 @@ use crate::value::Value;
 /// Remembers where the program stands in a call chain ([`Entities::code`]), which
 /// can be many frames away. That depends on the chain and on the class of the lock,
 /// and nearly every chain is about locks of one class.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MethodTable {
     /// What was found last, by chain.
     known: Vec<Option<Known>>,

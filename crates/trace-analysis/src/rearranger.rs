@@ -351,6 +351,11 @@ impl<E: Ordered> Rearranger<E> {
         }
     }
 
+    /// How many events are held back.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
     /// One more event that cannot be released at once, and the oldest gaps are skipped.
     pub(crate) fn is_full(&self) -> bool {
         self.pending.len() >= self.max_pending || self.pending.windows >= self.max_windows()

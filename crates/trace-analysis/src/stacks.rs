@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use trace_format::{StackRange, ThreadId};
+use trace_format::StackRange;
 
-use crate::hash::SeededSet;
+use crate::entity::ThreadIndex;
+use crate::hash::SeededMap;
 
 /// The stacks of a trace's threads. Memory of a stack is used again when its thread has
 /// ended, mostly as a whole.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    described: SeededSet<ThreadId>,
+    of_threads: SeededMap<ThreadIndex, (u64, StackRange)>,
     /// By range, lowest address first: the threads that had it, and since when, in
     /// the order of their starts once it is needed.
-    ranges: BTreeMap<(u64, u64), Vec<(u64, ThreadId)>>,
+    ranges: BTreeMap<(u64, u64), Vec<(u64, ThreadIndex)>>,
     is_sorted: bool,
     largest: u64,
 }
@@ -24,10 +25,11 @@ const MAX_RANGES: usize = 64;
 
 impl Stacks {
     /// The thread started then, with this stack. Only its first description counts.
-    pub(crate) fn add(&mut self, thread: ThreadId, start_ns: u64, stack: StackRange) {
-        if stack.size == 0 || !self.described.insert(thread) {
+    pub(crate) fn add(&mut self, thread: ThreadIndex, start_ns: u64, stack: StackRange) {
+        if stack.size == 0 || self.of_threads.contains_key(&thread) {
             return;
         }
+        self.of_threads.insert(thread, (start_ns, stack));
         self.largest = self.largest.max(stack.size);
         let threads = self.ranges.entry((stack.lowest, stack.size)).or_default();
         threads.push((start_ns, thread));
@@ -36,7 +38,7 @@ impl Stacks {
 
     /// The thread that had `address` on its stack then: the last one to start on such
     /// a stack.
-    pub(crate) fn thread_at(&mut self, address: u64, time_ns: u64) -> Option<ThreadId> {
+    pub(crate) fn thread_at(&mut self, address: u64, time_ns: u64) -> Option<ThreadIndex> {
         if !self.is_sorted {
             self.ranges
                 .values_mut()
@@ -57,6 +59,12 @@ impl Stacks {
         });
         latest.max().map(|(_, thread)| thread)
     }
+
+    /// The thread had `address` on its stack then, as far as is known of it alone.
+    pub(crate) fn is_on(&self, thread: ThreadIndex, address: u64, time_ns: u64) -> bool {
+        let stack = self.of_threads.get(&thread);
+        stack.is_some_and(|&(start_ns, stack)| start_ns <= time_ns && stack.contains(address))
+    }
 }
 
 #[cfg(test)]
@@ -65,7 +73,7 @@ mod tests {
 
     /// Adds the stack of a thread that starts then.
     fn add(stacks: &mut Stacks, thread: u32, start_ns: u64, (lowest, size): (u64, u64)) {
-        stacks.add(ThreadId(thread), start_ns, StackRange { lowest, size });
+        stacks.add(ThreadIndex(thread), start_ns, StackRange { lowest, size });
     }
 
     fn at(stacks: &mut Stacks, address: u64, time_ns: u64) -> Option<u32> {

@@ -1,7 +1,7 @@
 //! Trace files.
 
 use std::fs::File;
-use std::io::{self, Read, Take};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use trace_format::{Chunk, Counter, FileHeader, HeaderError, TraceReader};
@@ -18,11 +18,13 @@ pub enum TraceError {
         /// Why.
         source: io::Error,
     },
-    /// The file is not a regular file; the analysis reads it twice.
-    #[error("{path}: expected a trace file, found {found}", path = .path.display())]
+    /// It is no file that can be read, or not as it has to be.
+    #[error("{path}: expected {expected}, found {found}", path = .path.display())]
     NotAFile {
         /// The file.
         path: PathBuf,
+        /// What is needed.
+        expected: &'static str,
         /// What it is.
         found: &'static str,
     },
@@ -36,8 +38,8 @@ pub enum TraceError {
     },
 }
 
-/// A trace file, at the length that it has when it is opened: a trace that is
-/// still being written must not grow between the passes over it.
+/// A trace file, at the length that it has when it is opened: a trace that is still being
+/// written is the same whenever it is read.
 #[derive(Clone, Debug)]
 pub struct TraceFile {
     path: PathBuf,
@@ -46,7 +48,7 @@ pub struct TraceFile {
 }
 
 /// Reads a trace file.
-pub type FileReader = TraceReader<Take<File>>;
+pub type FileReader = TraceReader<Box<dyn Read + Send>>;
 
 impl TraceFile {
     /// Finds out whether the file at `path` is a trace.
@@ -67,7 +69,11 @@ impl TraceFile {
             } else {
                 "a special file"
             };
-            return Err(TraceError::NotAFile { path, found });
+            return Err(TraceError::NotAFile {
+                path,
+                expected: "a trace file",
+                found,
+            });
         }
         let byte_len = metadata.len();
         let header = read(&path, byte_len)?.header().clone();
@@ -76,6 +82,15 @@ impl TraceFile {
             byte_len,
             header,
         })
+    }
+
+    /// What was read under this name, from a source that cannot be read again.
+    pub(crate) fn of_source(path: PathBuf, byte_len: u64, header: FileHeader) -> Self {
+        Self {
+            path,
+            byte_len,
+            header,
+        }
     }
 
     /// Returns where the file is.
@@ -161,8 +176,16 @@ fn read(path: &Path, byte_len: u64) -> Result<FileReader, TraceError> {
         source,
     };
     let file = File::open(path).map_err(io_error)?;
-    TraceReader::new(file.take(byte_len)).map_err(|error| match error {
-        HeaderError::Io(source) => io_error(source),
+    reader(path, Box::new(file.take(byte_len)))
+}
+
+/// Reads a trace called `path` from `source`.
+pub(crate) fn reader(path: &Path, source: Box<dyn Read + Send>) -> Result<FileReader, TraceError> {
+    TraceReader::new(source).map_err(|error| match error {
+        HeaderError::Io(source) => TraceError::Io {
+            path: path.to_owned(),
+            source,
+        },
         source => TraceError::Header {
             path: path.to_owned(),
             source,

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use meter::metered;
 use tempfile::NamedTempFile;
-use trace_analysis::{Analysis, Counter, Counters, Detail, Entities, Metadata, TraceFile, Wait};
+use trace_analysis::{Analysis, Counter, Counters, Detail, Entities, TraceFile, Wait};
+use trace_format::file::VERSION;
 use trace_format::{
-    Blocker, ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription, ClassId,
-    ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, FileHeader,
+    Blocker, Capabilities, ChainDescription, ChainId, ChainRef, ChunkWriter, ClassDescription,
+    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, FileHeader,
     ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription, LockId,
     LockOwner, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder,
     StackRange, ThreadId, ThreadStart, Unpark,
@@ -58,7 +59,7 @@ impl Cost {
 fn analyze(events: impl Iterator<Item = (u32, Event<'static>)>) -> Cost {
     Cost::of(|| {
         let mut analysis = Analysis::default();
-        let mut trace = analysis.begin_trace(Metadata::default());
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
         for (thread, event) in events {
             trace.event(ThreadId(thread), &event, &mut ());
         }
@@ -205,12 +206,12 @@ fn equal_descriptions_are_kept_once() {
         })
     };
     let cost = Cost::of(|| {
-        let mut metadata = Metadata::default();
-        for number in 1..=CHAINS {
-            metadata.collect(ThreadId(1), &chain(number));
-        }
         let mut analysis = Analysis::default();
-        analysis.begin_trace(metadata).finish(&mut ()).counters
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        for number in 1..=CHAINS {
+            trace.event(ThreadId(1), &chain(number), &mut ());
+        }
+        trace.finish(&mut ()).counters
     });
     // A number, and which chain it stands for.
     cost.is_below(CHAINS as usize * 64);
@@ -258,21 +259,20 @@ fn threads_that_parked_somewhere_are_forgotten() {
             [(thread, begin), (THREADS + 1, unpark), (thread, end)]
         })
     });
-    let mut metadata = Metadata::default();
-    for thread in 1..=THREADS {
+    let starts = (1..=THREADS + 1).map(|thread| {
         let start = Event::ThreadStart(ThreadStart {
             java_id: JavaThreadId(thread.into()),
             name: "",
             time_ns: 0,
             stack: StackRange::default(),
         });
-        metadata.collect(ThreadId(thread), &start);
-    }
+        (thread, start)
+    });
     let mut waits = 0;
     let cost = Cost::of(|| {
         let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
-        let mut trace = analysis.begin_trace(metadata);
-        for (thread, event) in parks {
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        for (thread, event) in starts.chain(parks) {
             trace.event(ThreadId(thread), &event, &mut |_: &Wait, _: &Entities| {
                 waits += 1
             });
@@ -329,7 +329,7 @@ fn waits_and_releases_do_not_multiply() {
     let mut waits = 0;
     let cost = Cost::of(|| {
         let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
-        let mut trace = analysis.begin_trace(Metadata::default());
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
         let mut on_wait = |wait: &Wait, _: &Entities| {
             waits += 1;
             assert!(wait.blame.len() < 4);
@@ -402,9 +402,8 @@ fn parks_and_unparks_do_not_multiply() {
     let mut waits = 0;
     let cost = Cost::of(|| {
         let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
-        let mut metadata = Metadata::default();
-        metadata.collect(ThreadId(1), &class);
-        let mut trace = analysis.begin_trace(metadata);
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        trace.event(ThreadId(1), &class, &mut ());
         let mut on_wait = |_: &Wait, _: &Entities| waits += 1;
         for (thread, event) in begins.chain(releases).chain(ends) {
             trace.event(ThreadId(thread), &event, &mut on_wait);

@@ -24,10 +24,17 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "wait_sink",
         ],
     ),
-    ("reading", &["trace_file"]),
+    ("reading", &["trace_file", "trace_input"]),
     (
         "binding",
-        &["code_metadata", "forward_refs", "metadata", "stacks"],
+        &[
+            "code_metadata",
+            "forward_refs",
+            "held_events",
+            "metadata",
+            "seen_owner",
+            "stacks",
+        ],
     ),
     (
         "ordering",
@@ -68,7 +75,17 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "worker_loop",
         ],
     ),
-    ("analysis", &["analysis", "file_analysis", "lib"]),
+    (
+        "analysis",
+        &[
+            "analysis",
+            "contents",
+            "delivery",
+            "file_analysis",
+            "lib",
+            "snapshot",
+        ],
+    ),
 ];
 
 /// The source files by the name of their module.

@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 
 use meter::metered;
 use tempfile::NamedTempFile;
-use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Metadata, TraceFile, Wait};
+use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, TraceFile, Wait};
+use trace_format::file::VERSION;
 use trace_format::{
-    ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription, ClassId,
-    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
+    Capabilities, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
+    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
     ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LoaderUnload, LockDescription, LockId,
     LockOwner, LockRetired, LostNumbers, MethodDescription, MethodId, MethodRetired, PARK_DOMAINS,
     ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart,
@@ -25,12 +26,40 @@ fn peak_bytes(
 ) -> (usize, Counters) {
     metered(|| {
         let mut analysis = Analysis::new(Limits { max_pending_events });
-        let mut trace = analysis.begin_trace(Metadata::default());
-        for (thread, event) in events {
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        for (thread, event) in descriptions().into_iter().chain(events) {
             trace.event(thread, &event, &mut ());
         }
         trace.finish(&mut ()).counters
     })
+}
+
+/// Describes the threads, the class and the chain that events here refer to.
+fn descriptions() -> Vec<(ThreadId, Event<'static>)> {
+    let threads = (0..8).map(|thread| {
+        let start = Event::ThreadStart(ThreadStart {
+            java_id: JavaThreadId(u64::from(thread) + 1),
+            name: "",
+            time_ns: 0,
+            stack: StackRange::default(),
+        });
+        (ThreadId(thread), start)
+    });
+    let class = Event::Class(ClassDescription {
+        class: ClassId(1),
+        super_class: ClassId::NONE,
+        loader: LoaderId::NONE,
+        name: "Lock",
+        source_file: "",
+        loader_class: "",
+    });
+    let chain = Event::Chain(ChainDescription {
+        chain: ChainId(1),
+        frames: Vec::new(),
+        truncated: false,
+    });
+    let code = [class, chain].map(|event| (ThreadId(1), event));
+    threads.chain(code).collect()
 }
 
 const MAX_PENDING: usize = 100_000;
@@ -243,16 +272,12 @@ fn a_lost_unpark_does_not_hold_back_all_others() {
             woken,
         ]
     });
-    let mut metadata = Metadata::default();
-    for (thread, event) in &threads {
-        metadata.collect(ThreadId(*thread), event);
-    }
     let mut waits = 0;
     let max_pending_events = MAX_PENDING / 10;
     let (bytes, counters) = metered(|| {
         let mut analysis = Analysis::new(Limits { max_pending_events });
-        let mut trace = analysis.begin_trace(metadata);
-        for (thread, event) in events.into_iter().chain(others) {
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        for (thread, event) in threads.into_iter().chain(events).chain(others) {
             trace.event(ThreadId(thread), &event, &mut |_: &Wait, _: &Entities| {
                 waits += 1
             });
@@ -418,7 +443,7 @@ fn classes_that_come_and_go_leave_little() {
 }
 
 /// Chunks of a trace, and how often threads wait in each and notify each other.
-const CHUNKS: u64 = 4_000;
+const CHUNKS: u64 = 16_000;
 const NOTIFICATIONS: u64 = 250;
 
 /// A thread contends with one that waits for it.
@@ -465,6 +490,14 @@ fn chains_behind_forward_references_are_forgotten() {
     };
     file.write_all(&header.encode()).expect("room for it");
     let mut writer = ChunkWriter::new(false);
+    for (thread, event) in descriptions() {
+        let mut bytes = [0; 256];
+        let mut encoder = SegmentEncoder::new();
+        encoder.encode(&mut bytes, &event).expect("room for it");
+        let segment = &bytes[..encoder.len()];
+        let pushed = writer.push_segment(thread, 0, segment, true);
+        pushed.expect("room for it");
+    }
     for chunk in 0..CHUNKS {
         let mut bytes = [0; 1 << 14];
         let mut encoder = SegmentEncoder::new();

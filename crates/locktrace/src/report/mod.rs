@@ -9,7 +9,7 @@ mod tree;
 use std::collections::HashMap;
 
 use trace_analysis::{
-    Aggregation, Aspect, ChainIndex, Counter, Entities, Rows, Totals, TraceFile, TraceSummary,
+    Aggregation, Aspect, ChainIndex, Counter, Entities, Rows, Totals, TraceInput, TraceSummary,
     Wait, WaitKind, WaitTally,
 };
 
@@ -80,7 +80,7 @@ impl Conditional {
 }
 
 pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
-    let traces = input::open(&arguments.traces)?;
+    let traces = input::open(&arguments.traces, arguments.follow)?;
     let kinds = arguments.kinds.or_contention();
     let new_aggregation =
         || Aggregation::with_libraries(arguments.by.as_slice(), arguments.library.clone());
@@ -88,11 +88,11 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let shows_more = arguments.format == ReportFormat::Table && arguments.kinds.is_default();
     let mut conditional = shows_more.then(|| Conditional::new(new_aggregation()));
     let detail = aggregation.detail();
-    let select = |trace: &TraceFile| {
+    let select = |trace: &TraceInput| {
         let range = arguments.range.of(trace)?;
         Ok(arguments.filter.selection(range, &arguments.library))
     };
-    let analyzed = input::analyze(&traces, detail, select, |wait, entities| {
+    let analyzed = input::analyze(traces, detail, select, |wait, entities| {
         if kinds.contains(wait.kind) {
             aggregation.add(wait, entities);
         } else if wait.kind == WaitKind::Conditional

@@ -531,3 +531,42 @@ fn filters_leave_what_they_name() {
     let sum_ns: u64 = durations_ns.sum();
     assert_eq!(report["totals"]["duration_ns"].as_u64(), Some(sum_ns));
 }
+
+/// Runs `locktrace` with the trace at `path` on its standard input.
+fn piped(path: &std::path::Path, arguments: &str) -> String {
+    let output = assert_cmd::Command::cargo_bin("locktrace")
+        .expect("built by cargo")
+        .args(arguments.split_whitespace())
+        .pipe_stdin(path)
+        .expect("a trace")
+        .output()
+        .expect("can be started");
+    assert_eq!(output.status.code(), Some(0), "{arguments}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_pipe_says_the_same_as_a_file() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    let path = directory.path().join("demo.lct");
+    for command in ["report", "contentions", "stat", "dump"] {
+        let file = succeed(directory.path(), &format!("{command} demo.lct"));
+        let pipe = piped(&path, &format!("{command} -"));
+        assert_eq!(pipe.replace("<stdin>", "demo.lct"), file, "{command}");
+        // The process that wrote it is not there any more.
+        let followed = succeed(directory.path(), &format!("{command} --follow demo.lct"));
+        assert_eq!(followed, file, "{command}");
+    }
+}
+
+#[test]
+fn the_end_of_a_pipe_cannot_be_looked_at_first() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    assert_cmd::Command::cargo_bin("locktrace")
+        .expect("built by cargo")
+        .args(["report", "-", "--from", "-5s"])
+        .pipe_stdin(directory.path().join("demo.lct"))
+        .expect("a trace")
+        .assert()
+        .code(3);
+}

@@ -48,9 +48,11 @@ fn incomplete() -> [(Sample, &'static str); 4] {
         (sample(|sample| sample.skip(1)), "events that never came: 1"),
         (
             sample(|sample| {
-                sample.retire(2, HASHTABLE_GET);
-                sample.enter(2, 2, 20, HASHTABLE_GET);
-                sample.entered(2, 2, 21, 0);
+                sample.retire(1, HASHTABLE_GET);
+                for time_us in [20, 22] {
+                    sample.enter(1, 2, time_us, HASHTABLE_GET);
+                    sample.entered(1, 2, time_us + 1, 0);
+                }
             }),
             "references to call chains, methods or classes that had ended: 2",
         ),

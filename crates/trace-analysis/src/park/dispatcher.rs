@@ -9,7 +9,7 @@ use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
 use super::sink::Sink;
 use super::waker::{WaitForWaker, Woken as WokenUp};
-use crate::contention::WaitId;
+use crate::contention::{OpenWait, WaitId};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
@@ -111,6 +111,8 @@ impl ParkDispatcher {
     ) {
         let domain = self.domains.entry(lock).or_default();
         let mut replay = Replay {
+            trace: self.trace,
+            lock,
             domain,
             analyzers: &mut self.analyzers,
             codes: &mut self.codes,
@@ -120,20 +122,28 @@ impl ParkDispatcher {
             Step::Gap { numbers } => replay.domain.losses.add_gap(numbers),
             Step::Event { number, event } => match event {
                 ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
-                ParkEvent::Begin(begin) => {
-                    let id = WaitId {
-                        trace: self.trace,
-                        lock,
-                        number,
-                    };
-                    replay.begin(id, &begin, sink);
-                }
+                ParkEvent::Begin(begin) => replay.begin(number, &begin, sink),
                 ParkEvent::End(end) => replay.end(&end, sink),
                 ParkEvent::Unpark(unpark) => replay.unpark(&unpark, sink),
                 ParkEvent::Release(release) => replay.release(&release, sink),
             },
         }
         self.analyzers.forget_unused(sink);
+    }
+
+    /// Adds the waits that have not ended.
+    pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
+        for (&lock, domain) in &self.domains {
+            for (&thread, parked) in &domain.parked {
+                match parked {
+                    Parked::OnLock(lock) => {
+                        let analyzer = self.analyzers.get(*lock);
+                        open.extend(analyzer.and_then(|analyzer| analyzer.open_wait(thread)));
+                    }
+                    Parked::ForWaker(wait, _) => open.push(wait.open(self.trace, lock, thread)),
+                }
+            }
+        }
     }
 
     /// Ends the waits that have ended, and counts those that have not.
@@ -162,6 +172,9 @@ impl ParkDispatcher {
 
 /// What it takes to replay the events of one domain.
 struct Replay<'a> {
+    trace: u32,
+    /// What the domain is known by.
+    lock: LockId,
     domain: &'a mut Domain,
     analyzers: &'a mut Analyzers,
     codes: &'a mut CodeTable,
@@ -175,17 +188,22 @@ impl Replay<'_> {
         self.abandon(thread, sink.counters);
     }
 
-    fn begin(&mut self, id: WaitId, begin: &Begin, sink: &mut Sink<'_>) {
+    fn begin(&mut self, number: u64, begin: &Begin, sink: &mut Sink<'_>) {
         self.abandon(begin.thread, sink.counters);
         let code = self.codes.of_chain(begin.chain, sink.entities);
         let losses = self.domain.losses;
         let parked = if self.is_on_lock(begin, code) {
             let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
             analyzer.lost(losses, sink.counters);
+            let id = WaitId {
+                trace: self.trace,
+                lock: self.lock,
+                number,
+            };
             analyzer.begin(id, begin, code, sink);
             Parked::OnLock(begin.lock)
         } else {
-            Parked::ForWaker(WaitForWaker::new(id, begin, code), losses)
+            Parked::ForWaker(WaitForWaker::new(number, begin, code), losses)
         };
         self.domain.parked.insert(begin.thread, parked);
     }
@@ -220,6 +238,8 @@ impl Replay<'_> {
             }
             Parked::ForWaker(wait, losses_before) => {
                 let woken = WokenUp {
+                    trace: self.trace,
+                    domain: self.lock,
                     end,
                     waker,
                     may_be_two_waits: losses.of_nobody - losses_before.of_nobody >= 2,

@@ -7,6 +7,7 @@ use trace_format::{
 
 use crate::contention::Owner;
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
+use crate::held_events::Missing;
 use crate::metadata::Resolver;
 use crate::rearranger::Ordered;
 use crate::synchronizer::Synchronizer;
@@ -119,18 +120,18 @@ impl ParkEvent {
         park: &ParkBegin,
         resolver: &mut Resolver,
         entities: &mut Entities,
-    ) -> Numbered {
+    ) -> Result<Numbered, Missing> {
         let event = Self::Begin(Begin {
             thread,
             time_ns: park.time_ns,
-            lock: resolver.blocker(park.blocker, entities),
-            synchronizer: resolver.synchronizer(park.blocker.class, entities),
-            owner: resolver.java_thread(park.owner, entities),
+            lock: resolver.blocker(park.blocker, entities)?,
+            synchronizer: resolver.synchronizer(park.blocker.class, entities)?,
+            owner: resolver.java_thread(park.owner)?,
             continued: park.continued,
             timed: park.timeout != ParkTimeout::None,
-            chain: resolver.chain(park.chain, entities),
+            chain: resolver.chain(park.chain, entities)?,
         });
-        (park.domain, park.sequence, event)
+        Ok((park.domain, park.sequence, event))
     }
 
     /// That `thread` parks no longer.
@@ -139,7 +140,7 @@ impl ParkEvent {
         park: &ParkEnd,
         resolver: &mut Resolver,
         entities: &mut Entities,
-    ) -> Numbered {
+    ) -> Result<Numbered, Missing> {
         let event = Self::End(End {
             thread,
             java_id: entities.thread(thread).java_id,
@@ -147,10 +148,10 @@ impl ParkEvent {
             reason: park.reason,
             permit: park.permit,
             unpark_elsewhere: park.unpark_elsewhere,
-            owner: resolver.java_thread(park.owner, entities),
+            owner: resolver.java_thread(park.owner)?,
             safepoint_ns: park.safepoint_ns,
         });
-        (park.domain, park.sequence, event)
+        Ok((park.domain, park.sequence, event))
     }
 
     /// That `thread` unparks another one.
@@ -159,17 +160,17 @@ impl ParkEvent {
         unpark: &trace_format::Unpark,
         resolver: &mut Resolver,
         entities: &mut Entities,
-    ) -> Numbered {
+    ) -> Result<Numbered, Missing> {
         let event = Self::Unpark(Unpark {
             thread,
             time_ns: unpark.time_ns,
             target: unpark.target,
             permit: unpark.permit,
-            lock: resolver.blocker(unpark.blocker, entities),
-            owner: resolver.java_thread(unpark.owner, entities),
-            chain: resolver.chain(unpark.chain, entities),
+            lock: resolver.blocker(unpark.blocker, entities)?,
+            owner: resolver.java_thread(unpark.owner)?,
+            chain: resolver.chain(unpark.chain, entities)?,
         });
-        (unpark.domain, unpark.sequence, event)
+        Ok((unpark.domain, unpark.sequence, event))
     }
 
     /// That `thread` releases a lock that it has alone.
@@ -178,15 +179,15 @@ impl ParkEvent {
         release: &ExclusiveRelease,
         resolver: &mut Resolver,
         entities: &mut Entities,
-    ) -> Numbered {
+    ) -> Result<Numbered, Missing> {
         let event = Self::Release(Release {
             thread,
             time_ns: release.time_ns,
-            lock: resolver.blocker(release.blocker, entities),
-            synchronizer: resolver.synchronizer(release.blocker.class, entities),
+            lock: resolver.blocker(release.blocker, entities)?,
+            synchronizer: resolver.synchronizer(release.blocker.class, entities)?,
             hold: release.hold,
-            chain: resolver.chain(release.chain, entities),
+            chain: resolver.chain(release.chain, entities)?,
         });
-        (release.domain, release.sequence, event)
+        Ok((release.domain, release.sequence, event))
     }
 }

@@ -18,7 +18,7 @@ use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::sink::Sink;
-use crate::contention::{Mechanism, Owner, UnknownOwner, WaitId, WaitKind};
+use crate::contention::{Mechanism, OpenWait, Owner, UnknownOwner, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
@@ -218,6 +218,19 @@ impl LockAnalyzer {
     /// A thread waits.
     pub(super) fn is_in_use(&self) -> bool {
         !self.queue.parked.is_empty()
+    }
+
+    /// The wait of a thread, which is parked.
+    pub(super) fn open_wait(&self, thread: ThreadIndex) -> Option<OpenWait> {
+        let waiter = self.queue.waiters.get(self.queue.waiters.find(thread)?)?;
+        Some(OpenWait {
+            id: waiter.id,
+            mechanism: Mechanism::Park,
+            lock: self.lock,
+            thread,
+            chain: waiter.chain,
+            start_ns: waiter.start.time_ns,
+        })
     }
 
     /// What is lost since the lock's last event.

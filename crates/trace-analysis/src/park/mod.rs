@@ -30,6 +30,7 @@ mod waker;
 pub(crate) use event::{Numbered, ParkEvent};
 pub(crate) use sink::Sink;
 
+use crate::contention::OpenWait;
 use crate::last_events::TraceEnd;
 use crate::rearranger::Rearranger;
 use dispatcher::ParkDispatcher;
@@ -84,6 +85,16 @@ impl Parks {
                 self.arrive(numbered, sink);
             }
         }
+    }
+
+    /// How many events are held back.
+    pub(crate) fn pending(&self) -> usize {
+        self.rearranger.pending() + self.permits.pending()
+    }
+
+    /// Adds the waits that have not ended.
+    pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
+        self.dispatcher.add_open(open);
     }
 
     /// No more events: waits that have not ended go to `sink` as such.

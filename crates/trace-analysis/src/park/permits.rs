@@ -101,6 +101,11 @@ impl<E> Permits<E> {
         same.map(|(_, end)| end)
     }
 
+    /// How many park ends are held back.
+    pub(crate) fn pending(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// As many park ends as may be are held back.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.len() >= self.max_pending

@@ -1,22 +1,23 @@
 //! Waits for something else than a lock: the thread that ended the wait takes the
 //! owner's place.
 
-use trace_format::ParkEndReason;
+use trace_format::{LockId, ParkEndReason};
 
 use super::code::Code;
 use super::event::{Begin, End};
 use super::permits::Waker;
 use crate::contention::{
-    Contention, Detail, Mechanism, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+    Contention, Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
 };
-use crate::entity::{ChainIndex, LockIndex};
+use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::synchronizer::Synchronizer;
 use crate::time_range::TimeRange;
 
 /// A thread that waits for something else than a lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitForWaker {
-    id: WaitId,
+    /// That of the begin in its domain.
+    number: u64,
     pub(crate) lock: LockIndex,
     synchronizer: Synchronizer,
     code: Code,
@@ -29,6 +30,9 @@ pub(crate) struct WaitForWaker {
 /// How such a wait ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Woken<'a> {
+    /// Position of the trace among those analyzed.
+    pub(crate) trace: u32,
+    pub(crate) domain: LockId,
     pub(crate) end: &'a End,
     pub(crate) waker: Option<Waker>,
     /// Enough events were lost meanwhile for it to have been two waits.
@@ -37,9 +41,9 @@ pub(crate) struct Woken<'a> {
 
 impl WaitForWaker {
     /// The thread parks, with this code.
-    pub(crate) fn new(id: WaitId, begin: &Begin, code: Code) -> Self {
+    pub(crate) fn new(number: u64, begin: &Begin, code: Code) -> Self {
         Self {
-            id,
+            number,
             lock: begin.lock,
             synchronizer: begin.synchronizer,
             code,
@@ -64,6 +68,27 @@ impl WaitForWaker {
         }
     }
 
+    /// What the wait is known by, in this domain of this trace.
+    fn id(&self, trace: u32, domain: LockId) -> WaitId {
+        WaitId {
+            trace,
+            lock: domain,
+            number: self.number,
+        }
+    }
+
+    /// The wait of `thread`, which is still parked, in this domain of this trace.
+    pub(crate) fn open(&self, trace: u32, domain: LockId, thread: ThreadIndex) -> OpenWait {
+        OpenWait {
+            id: self.id(trace, domain),
+            mechanism: Mechanism::Park,
+            lock: self.lock,
+            thread,
+            chain: self.chain,
+            start_ns: self.start_ns,
+        }
+    }
+
     /// Fills in `wait`.
     pub(crate) fn describe(
         &self,
@@ -73,7 +98,7 @@ impl WaitForWaker {
         wait: &mut Wait,
     ) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
-        wait.id = self.id;
+        wait.id = self.id(woken.trace, woken.domain);
         wait.mechanism = Mechanism::Park;
         wait.barging_holds = 0;
         wait.kind = self.kind(woken.end.reason);

@@ -1,10 +1,11 @@
 //! Aggregation of small traces.
 
-use trace_analysis::{
-    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, RowLimits, Rows, Totals,
-};
+use trace_analysis::{Aggregation, Analysis, Aspect, Entities, Limits, RowLimits, Rows, Totals};
 
-use crate::{found, script};
+use trace_format::Capabilities;
+use trace_format::file::VERSION;
+
+use crate::script;
 
 /// Lock 1 is blocked by T1 in a (40 ns of T2, 30 ns of T3) and by T2 in b (25 ns
 /// of T3), lock 2 by T4 in d (10 ns of T5). Hand-offs take 5 ns, 5 + 10 ns and
@@ -31,8 +32,9 @@ fn aggregate(aspects: &str, selection: RowLimits, traces: &[&str]) -> (String, T
     let mut analysis = Analysis::new(Limits::default());
     for trace in traces {
         let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
-        let mut trace_analysis = analysis.begin_trace(found::metadata(&[]));
-        for (thread, event) in script::parse(trace) {
+        let mut trace_analysis = analysis.begin_trace(VERSION, Capabilities::default());
+        let events = script::metadata_events().into_iter();
+        for (thread, event) in events.chain(script::parse(trace)) {
             trace_analysis.event(thread, &event, &mut add);
         }
         trace_analysis.finish(&mut add);
@@ -141,7 +143,7 @@ fn what_is_not_described_says_so() {
     let mut aggregation = Aggregation::new([Aspect::LockClass, Aspect::Thread, Aspect::Method]);
     let mut analysis = Analysis::new(Limits::default());
     let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
-    let mut trace = analysis.begin_trace(Metadata::default());
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
     for (thread, event) in script::parse("10 T2 enter b \n 20 T2 entered") {
         trace.event(thread, &event, &mut add);
     }

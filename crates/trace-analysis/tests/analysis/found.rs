@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{
-    Analysis, BlockedThread, ChainIndex, Counters, Detail, Entities, Limits, LockIndex, Metadata,
+    Analysis, BlockedThread, ChainIndex, Counters, Detail, Entities, Limits, LockIndex,
     Owner as Blamed, Selection, StillBlocked, TimeRange, TraceFile, TraceSummary, Wait, WaitKind,
 };
+use trace_format::file::VERSION;
 use trace_format::{Capabilities, Event, ThreadId};
 
 use crate::script;
@@ -27,21 +28,12 @@ pub(crate) fn analyze_guaranteed(
     let mut found = Found::default();
     let mut on_wait = |wait: &Wait, entities: &Entities| found.add(wait, entities);
     let mut analysis = Analysis::new(limits);
-    let mut trace = analysis.begin_trace(metadata(events).with_capabilities(capabilities));
-    for (thread, event) in events {
+    let mut trace = analysis.begin_trace(VERSION, capabilities);
+    for (thread, event) in script::metadata_events().iter().chain(events) {
         trace.event(*thread, event, &mut on_wait);
     }
     let counters = trace.finish(&mut on_wait).counters;
     found.into_analyzed(counters, analysis.entities())
-}
-
-/// The names that scripts use, and what `events` describe.
-pub(crate) fn metadata(events: &[(ThreadId, Event<'_>)]) -> Metadata {
-    let mut metadata = Metadata::default();
-    for (thread, event) in script::metadata_events().iter().chain(events) {
-        metadata.collect(*thread, event);
-    }
-    metadata
 }
 
 /// Analyzes a trace file.

@@ -6,6 +6,7 @@ mod forward_refs;
 mod found;
 mod history;
 mod hostile_files;
+mod inputs;
 mod names;
 mod park;
 mod random_programs;

@@ -1,10 +1,11 @@
 //! What locks, methods and call chains are called.
 
 use trace_analysis::{
-    Aggregation, Analysis, Aspect, Entities, Limits, Metadata, PLACEHOLDERS, RowLimits, Rows, Wait,
+    Aggregation, Analysis, Aspect, Entities, Limits, PLACEHOLDERS, RowLimits, Rows, Wait,
 };
+use trace_format::file::VERSION;
 use trace_format::{
-    ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
+    Capabilities, ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, Event, Frame, Hold, JavaThreadId, LoaderId, LockDescription,
     LockId, LockOwner, MethodDescription, MethodId, PARK_DOMAINS, StackRange, ThreadId,
     ThreadStart,
@@ -112,18 +113,10 @@ fn chain(chain: u32, methods: &[u32]) -> (ThreadId, Event<'static>) {
     (ThreadId(0), event)
 }
 
-fn collect(events: &Events) -> Metadata {
-    let mut metadata = Metadata::default();
-    for (thread, event) in events {
-        metadata.collect(*thread, event);
-    }
-    metadata
-}
-
 fn rows_of(aggregation: &mut Aggregation, metadata: &Events, events: &Events) -> Rows {
     let mut analysis = Analysis::new(Limits::default());
     let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
-    let mut trace = analysis.begin_trace(collect(metadata));
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
     for (thread, event) in metadata.iter().chain(events) {
         trace.event(*thread, event, &mut add);
     }
@@ -303,7 +296,7 @@ fn callers_are_outside_of_the_jdk_and_of_libraries() {
 /// The JDK's class does not have the method: a traced JVM has added it.
 #[test]
 fn chains_have_no_frames_of_the_tracer() {
-    let metadata = vec![
+    let metadata = [
         class(1, "java.util.concurrent.locks.AbstractOwnableSynchronizer"),
         method(1, 1, "traceOwner", "(Ljava/lang/Thread;)V"),
         method(2, 1, "setExclusiveOwnerThread", "(Ljava/lang/Thread;)V"),
@@ -320,7 +313,7 @@ fn chains_have_no_frames_of_the_tracer() {
         chains.push(methods.collect::<Vec<_>>());
     };
     let mut analysis = Analysis::new(Limits::default());
-    let mut trace = analysis.begin_trace(collect(&metadata));
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
     for (thread, event) in metadata.iter().chain(&waits([1, 2], [2, 2])) {
         trace.event(*thread, event, &mut note);
     }
@@ -390,7 +383,7 @@ fn workers_that_take_from_a_queue_in_a_loop_of_their_own_are_found() {
         let mut on_wait =
             |wait: &Wait, entities: &Entities| found = Some(entities.is_worker_loop(wait.chain));
         let mut analysis = Analysis::new(Limits::default());
-        let mut trace = analysis.begin_trace(collect(&metadata));
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
         let lock = [lock(1, 0)];
         for (thread, event) in metadata.iter().chain(&lock).chain(&waits([1, 1], [1, 1])) {
             trace.event(*thread, event, &mut on_wait);
@@ -452,7 +445,7 @@ fn small_rows_are_left_out_unless_there_are_no_others() {
     let mut aggregation = Aggregation::new([Aspect::Thread]);
     let mut analysis = Analysis::new(Limits::default());
     let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
-    let mut trace = analysis.begin_trace(Metadata::default());
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
     for (thread, event) in events {
         trace.event(thread, &event, &mut add);
     }

@@ -16,6 +16,7 @@ use crate::delivery::{Arrived, Delivery, delivery};
 use crate::found::{
     Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, analyze_range, blame_of_file,
 };
+use crate::inputs::assert_known_early;
 use crate::selections::assert_selected;
 use crate::simulator::{Action, Rules, simulate};
 use crate::truth::{self, Known};
@@ -154,6 +155,7 @@ pub(crate) fn analyze_arrived(
         let blame = |found| blame_of_file(file.path(), limits, range, (found, detail));
         prop_assert_eq!(blame(detail), blame(Detail::Contentions));
     }
+    assert_known_early(file.path(), limits)?;
     assert_selected(file.path(), limits, range, analyzed.waits.len())?;
     let inside = analyze_range(file.path(), limits, range).0;
     for (inside, all) in [

@@ -243,8 +243,8 @@ fn conditional_wait_blames_the_method_that_acquired_the_lock() {
         75 T1 resolve 7 d
         ",
         "
-        T2 enter e on Lock@1: 10-20 T1 d, 20-22 <handoff>
         T1 reenter-after-wait w on Lock@1: 30-40 T2 e, 40-43 <handoff>
+        T2 enter e on Lock@1: 10-20 T1 d, 20-22 <handoff>
         T3 enter e on Lock@1: 50-60 T1 d, 60-70 <handoff>
         ",
     );

@@ -1,0 +1,180 @@
+//! What waits pass on their way from the analyzers to the caller's sink.
+
+use crate::contention::{Detail, Owner, Wait};
+use crate::counter::{Counter, Counters};
+use crate::entity::{ChainIndex, Entities};
+use crate::forward_refs::ForwardRefs;
+use crate::hash::SeededMap;
+use crate::lock_dispatcher::detail_of;
+use crate::parts::Shares;
+use crate::selection::{Selection, Selector};
+use crate::still_blocked::StillBlocked;
+use crate::tally::WaitTally;
+use crate::wait_sink::WaitSink;
+
+/// Holds waits back until the chains of their owners are known, counts them all, and passes on
+/// what is selected.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    detail: Detail,
+    pub(crate) forward_refs: ForwardRefs,
+    /// The waits held back, by the pending chain that they wait for.
+    held: SeededMap<ChainIndex, Vec<Wait>>,
+    /// How many parts they have.
+    held_parts: usize,
+    selector: Selector,
+    pub(crate) waits: WaitTally,
+    pub(crate) still_blocked: StillBlocked,
+}
+
+/// How many parts the waits may have that are held back.
+const MAX_HELD_PARTS: usize = 1 << 17;
+
+impl Delivery {
+    pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {
+        Self {
+            detail,
+            forward_refs: ForwardRefs::default(),
+            held: SeededMap::default(),
+            held_parts: 0,
+            selector: Selector::new(selection),
+            waits: WaitTally::default(),
+            still_blocked: StillBlocked::default(),
+        }
+    }
+
+    /// How many waits are held back.
+    pub(crate) fn held(&self) -> usize {
+        self.held.values().map(Vec::len).sum()
+    }
+
+    /// Takes a wait, and passes it on if the chains of its owners are known.
+    pub(crate) fn pass_on(
+        &mut self,
+        wait: &mut Wait,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut impl WaitSink,
+    ) {
+        self.still_blocked.add(wait);
+        self.complete(wait, entities, counters, sink);
+    }
+
+    /// The chain that a pending one stood for has come.
+    pub(crate) fn resolved(
+        &mut self,
+        pending: ChainIndex,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut impl WaitSink,
+    ) {
+        for mut wait in self.held.remove(&pending).unwrap_or_default() {
+            self.held_parts -= parts(&wait);
+            self.complete(&mut wait, entities, counters, sink);
+        }
+    }
+
+    /// No chain will come any more.
+    pub(crate) fn finish(
+        &mut self,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut impl WaitSink,
+    ) {
+        self.forward_refs.close();
+        let mut held: Vec<_> = self.held.drain().flat_map(|(_, waits)| waits).collect();
+        held.sort_unstable_by_key(|wait| wait.id);
+        for mut wait in held {
+            self.complete(&mut wait, entities, counters, sink);
+        }
+        let unresolved = self.forward_refs.unresolved_exits();
+        counters.add(Counter::ForwardRefsUnresolved, unresolved);
+        counters.add(Counter::ForwardRefsForgotten, self.forward_refs.forgotten());
+    }
+
+    fn complete(
+        &mut self,
+        wait: &mut Wait,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut impl WaitSink,
+    ) {
+        if wait.blame.iter().any(|blame| is_pending(blame.owner)) {
+            match self.first_unknown(wait) {
+                Some(pending) if self.held_parts + parts(wait) <= MAX_HELD_PARTS => {
+                    self.held_parts += parts(wait);
+                    return self.held.entry(pending).or_default().push(wait.clone());
+                }
+                unknown => {
+                    counters.add(Counter::ForwardRefsForgotten, unknown.is_some().into());
+                    self.name_owners(wait, entities);
+                }
+            }
+        }
+        self.deliver(wait, entities, counters, sink);
+    }
+
+    /// A chain of an owner that is still to come.
+    fn first_unknown(&self, wait: &Wait) -> Option<ChainIndex> {
+        let owners = wait.blame.iter().filter_map(|blame| blame.owner.thread());
+        let mut pending = owners
+            .map(|(_, chain)| chain)
+            .filter(|chain| chain.is_pending());
+        pending.find(|&chain| self.forward_refs.chain(chain).is_none())
+    }
+
+    /// Puts the chains into the places of those that stood for them.
+    fn name_owners(&self, wait: &mut Wait, entities: &Entities) {
+        let named = |owner| match owner {
+            Owner::Thread { thread, chain } if chain.is_pending() => Owner::Thread {
+                thread,
+                chain: self
+                    .forward_refs
+                    .chain(chain)
+                    .unwrap_or(ChainIndex::UNRESOLVED),
+            },
+            owner => owner,
+        };
+        for contention in &mut wait.contentions {
+            contention.owner = named(contention.owner);
+        }
+        // Several references can stand for one chain.
+        let blame = std::mem::take(&mut wait.blame);
+        let detail = detail_of(wait.lock, self.detail, entities);
+        let mut shares = Shares::new(detail, &mut wait.blame);
+        for blame in blame {
+            shares.add_parts(named(blame.owner), blame.duration_ns, blame.contentions);
+        }
+    }
+
+    /// Checks a wait, and passes on what is selected of it.
+    fn deliver(
+        &mut self,
+        wait: &mut Wait,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut impl WaitSink,
+    ) {
+        if wait.blame.is_empty() {
+            // Nothing of it is in the time considered.
+            return;
+        }
+        let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
+        if blamed_ns != wait.duration_ns {
+            counters.add(Counter::UnbalancedWaits, 1);
+        }
+        if self.selector.select(wait, entities) {
+            self.waits.add(wait);
+            sink.wait(wait, entities);
+        }
+    }
+}
+
+fn is_pending(owner: Owner) -> bool {
+    matches!(owner, Owner::Thread { chain, .. } if chain.is_pending())
+}
+
+/// How many parts of a wait take memory.
+fn parts(wait: &Wait) -> usize {
+    wait.blame.len() + wait.contentions.len() + 1
+}

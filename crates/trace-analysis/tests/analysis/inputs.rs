@@ -1,0 +1,136 @@
+//! A trace says the same wherever it comes from, and what it said in the middle stays true.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use proptest::prelude::*;
+use trace_analysis::{
+    Analysis, Entities, Limits, OpenWait, TraceFile, TraceInput, Wait, WaitId, WaitSink,
+};
+
+/// The waits in the order in which they come.
+#[derive(Default)]
+struct Waits(Vec<Wait>);
+
+impl WaitSink for Waits {
+    fn wait(&mut self, wait: &Wait, _: &Entities) {
+        self.0.push(wait.clone());
+    }
+}
+
+/// Gives a few bytes at a time, as a pipe may.
+struct Trickle<R> {
+    source: R,
+    len: usize,
+}
+
+impl<R: Read> Read for Trickle<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.len = self.len * 7 % 509 + 1;
+        let len = buffer.len().min(self.len);
+        self.source.read(&mut buffer[..len])
+    }
+}
+
+fn analyze(input: TraceInput, limits: Limits) -> (Vec<Wait>, String) {
+    let mut waits = Waits::default();
+    let mut analysis = Analysis::new(limits);
+    let summary = input
+        .analyze(&mut analysis, &mut waits, |_| ControlFlow::Continue(()))
+        .expect("readable");
+    let mut said = format!(
+        "{} {:?} {:?} {:?}",
+        summary.duration_ns, summary.counters, summary.waits, summary.damage
+    );
+    said.push_str(&format!("{:?}", summary.statistics.events));
+    (waits.0, said)
+}
+
+/// What is found in a trace is the same from a pipe, and nothing that was known in the middle
+/// of it changes but that waits end.
+pub(crate) fn assert_known_early(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
+    let file = TraceFile::open(path).expect("a trace");
+    let whole = analyze(file.input().expect("readable"), limits);
+    let source = Trickle {
+        source: File::open(path).expect("readable"),
+        len: 0,
+    };
+    let pipe = TraceInput::of_source(path, source).expect("a trace");
+    prop_assert_eq!(&analyze(pipe, limits), &whole);
+
+    let mut input = file.input().expect("readable");
+    let mut analysis = Analysis::new(limits);
+    let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
+    let mut waits = Waits::default();
+    let mut open: BTreeMap<WaitId, OpenWait> = BTreeMap::new();
+    let mut complete_until_ns = 0;
+    while let Some(chunk) = input.next_chunk().expect("readable") {
+        trace.chunk(chunk, &mut waits);
+        let snapshot = trace.snapshot();
+        prop_assert_eq!(&waits.0[..], &whole.0[..waits.0.len()]);
+        prop_assert!(snapshot.complete_until_ns >= complete_until_ns);
+        complete_until_ns = snapshot.complete_until_ns;
+        let selected = snapshot.waits.sum(|_, _| true).waits;
+        prop_assert_eq!(selected, waits.0.len() as u64);
+        let ended = |id| waits.0.iter().any(|wait| wait.id == id);
+        for wait in snapshot.open {
+            prop_assert!(!ended(wait.id), "{:?} has ended", wait);
+            let before = open.insert(wait.id, wait);
+            prop_assert!(before.is_none_or(|before| before == wait));
+        }
+    }
+    trace.finish(&mut waits);
+    prop_assert_eq!(&waits.0, &whole.0);
+    for wait in &waits.0 {
+        if let Some(open) = open.get(&wait.id) {
+            let begun = (open.mechanism, open.lock, open.thread, open.chain);
+            prop_assert_eq!((wait.mechanism, wait.lock, wait.thread, wait.chain), begun);
+            prop_assert_eq!(wait.whole_start_ns, open.start_ns);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_growing_file_is_read_to_the_end_of_the_trace() {
+    let golden = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../trace-format/tests/golden/v3.lct"
+    ));
+    let whole = TraceFile::open(golden).and_then(|file| file.input());
+    let whole = analyze(whole.expect("a trace"), Limits::default());
+    assert!(!whole.0.is_empty());
+    let bytes = fs::read(golden).expect("readable");
+    let growing = tempfile::NamedTempFile::new().expect("a temporary file");
+    let path = growing.path().to_owned();
+    let writer = std::thread::spawn(move || {
+        let mut file = growing.as_file();
+        for part in bytes.chunks(bytes.len() / 10 + 1) {
+            file.write_all(part).expect("room for it");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        growing
+    });
+    let input = TraceInput::follow(&path, || true).expect("a trace");
+    assert_eq!(analyze(input, Limits::default()), whole);
+    writer.join().expect("written");
+}
+
+#[test]
+fn a_file_that_will_not_grow_any_more_ends() {
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../trace-format/tests/golden/v3.lct"
+    );
+    let bytes = fs::read(golden).expect("readable");
+    let mut torn = tempfile::NamedTempFile::new().expect("a temporary file");
+    torn.write_all(&bytes[..bytes.len() - 10])
+        .expect("room for it");
+    let input = TraceInput::follow(torn.path(), || false).expect("a trace");
+    let followed = analyze(input, Limits::default());
+    let read = TraceInput::open(torn.path()).expect("a trace");
+    assert_eq!(followed, analyze(read, Limits::default()));
+}
