@@ -295,6 +295,10 @@ impl LockAnalyzer {
             return;
         };
         let open_waits = self.open_waits();
+        // Where all releases are told, the unpark is of one of those, and comes after it.
+        let tells_all =
+            self.synchronizer == Synchronizer::ReentrantLock && self.ownership.is_told();
+        let unseen_waker = unseen_waker.filter(|_| !tells_all);
         if self.ownership.may_be_two_waits(waiter.start) {
             // It may be the end of another park, on another lock.
             self.ownership.doubt(end.time_ns, open_waits, sink.counters);
