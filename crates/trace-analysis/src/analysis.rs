@@ -161,7 +161,7 @@ impl TraceAnalysis<'_> {
     }
 
     /// The part of the time that is considered.
-    pub(crate) fn range(&self) -> TimeRange {
+    pub fn range(&self) -> TimeRange {
         self.range
     }
 

@@ -78,7 +78,7 @@ impl Aspect {
 
     /// Depends on who is to blame. Under the others, all contentions of a wait are the
     /// same.
-    pub(crate) fn is_of_owner(self) -> bool {
+    pub fn is_of_owner(self) -> bool {
         matches!(
             self,
             Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerCaller | Aspect::OwnerChain
@@ -88,7 +88,7 @@ impl Aspect {
     /// What a part of `wait` is under this aspect, for which `owner` is to blame.
     /// `methods` remembers what it has found.
     #[inline]
-    pub(crate) fn value(
+    pub fn value(
         self,
         wait: &Wait,
         owner: Owner,

@@ -308,21 +308,9 @@ impl Entities {
         innermost.is_some_and(|frame| self.is_object_wait(frame))
     }
 
-    /// The innermost frame of `chain` that is in no class of the JDK, and in none that
-    /// `is_library` finds. `None` if there is no such frame.
-    pub(crate) fn program_frame(
-        &self,
-        chain: ChainIndex,
-        is_library: impl Fn(&str) -> bool,
-    ) -> Option<&Frame> {
-        let is_program = |frame: &&Frame| {
-            let class = self.method(frame.method).class;
-            class.is_none_or(|class| {
-                let (name, class) = self.class(class);
-                !class.is_jdk && !is_library(name)
-            })
-        };
-        self.chain(chain).frames().iter().find(is_program)
+    /// The class is the JDK's.
+    pub(crate) fn is_jdk(&self, class: ClassIndex) -> bool {
+        self.class(class).1.is_jdk
     }
 
     /// 0 if there is none.

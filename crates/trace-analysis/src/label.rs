@@ -107,7 +107,7 @@ impl Entities {
 
     /// The frame of a call chain at `position`, and how many there are beyond it, or why
     /// the chain is not known.
-    pub(crate) fn chain_label(&self, chain: ChainIndex, position: usize) -> String {
+    pub fn chain_label(&self, chain: ChainIndex, position: usize) -> String {
         match self.chain(chain) {
             Chain::NotRecorded => NOT_RECORDED.to_owned(),
             Chain::Unresolved => UNRESOLVED.to_owned(),

@@ -95,6 +95,8 @@ pub use entity::{
     ThreadIndex,
 };
 pub use file_analysis::{Progress, TraceSummary};
+pub use method_table::MethodTable;
+pub use overloads::Overloads;
 pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
 pub use selection::{Condition, Selection};

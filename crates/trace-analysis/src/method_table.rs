@@ -1,6 +1,6 @@
 //! The methods that call chains stand for.
 
-use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex};
+use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex};
 use crate::library;
 use crate::value::Value;
 
@@ -8,7 +8,7 @@ use crate::value::Value;
 /// can be many frames away. That depends on the chain and on the class of the lock,
 /// and nearly every chain is about locks of one class.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MethodTable {
+pub struct MethodTable {
     /// What was found last, by chain.
     known: Vec<Option<Known>>,
     /// Who is behind the JDK and the libraries, by chain.
@@ -26,7 +26,7 @@ struct Known {
 
 impl MethodTable {
     /// An empty table. Beside the JDK, what begins with one of `libraries` is no caller.
-    pub(crate) fn new(libraries: Vec<String>) -> Self {
+    pub fn new(libraries: Vec<String>) -> Self {
         Self {
             libraries,
             ..Self::default()
@@ -90,9 +90,22 @@ impl MethodTable {
 
     /// Which frame of `chain` the program stands in, as it was found last; the innermost
     /// one if nobody asked.
-    pub(crate) fn position(&self, chain: ChainIndex) -> usize {
+    pub fn position(&self, chain: ChainIndex) -> usize {
         let known = self.known.get(chain.0 as usize).copied().flatten();
         known.map_or(0, |known| known.position)
+    }
+
+    /// The method is of the program itself: neither of the JDK nor of a library.
+    pub fn is_program(&self, method: MethodIndex, entities: &Entities) -> bool {
+        let class = entities.method(method).class;
+        class.is_none_or(|class| {
+            !entities.is_jdk(class) && !self.is_library(entities.class_name(class))
+        })
+    }
+
+    fn is_library(&self, class: &str) -> bool {
+        let mut libraries = self.libraries.iter();
+        libraries.any(|library| library::has_prefix(class, library))
     }
 
     /// The innermost method that is of the program itself; the chain if it has no frames.
@@ -102,18 +115,19 @@ impl MethodTable {
         if index >= self.callers.len() {
             self.callers.resize(index + 1, None);
         }
-        let libraries = &self.libraries;
-        let find = || {
-            let is_library = |class: &str| {
-                let mut libraries = libraries.iter();
-                libraries.any(|library| library::has_prefix(class, library))
-            };
-            match entities.program_frame(chain, is_library) {
-                Some(frame) => Value::Method(frame.method),
-                None if entities.chain(chain).frames().is_empty() => Value::Chain(chain),
-                None => Value::NoCaller,
-            }
+        if let Some(known) = self.callers[index] {
+            return known;
+        }
+        let frames = entities.chain(chain).frames();
+        let program = frames
+            .iter()
+            .find(|frame| self.is_program(frame.method, entities));
+        let value = match program {
+            Some(frame) => Value::Method(frame.method),
+            None if frames.is_empty() => Value::Chain(chain),
+            None => Value::NoCaller,
         };
-        *self.callers[index].get_or_insert_with(find)
+        self.callers[index] = Some(value);
+        value
     }
 }

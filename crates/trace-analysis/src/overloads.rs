@@ -9,7 +9,7 @@ use crate::signature::{self, Names};
 /// Methods of one class and name. Every method of the analyzed traces counts, wherever
 /// it occurs: so the same method has the same label everywhere.
 #[derive(Debug)]
-pub(crate) struct Overloads<'a> {
+pub struct Overloads<'a> {
     entities: &'a Entities,
     /// The parameters of each name's methods; `None` if they differ. A method and the
     /// compiler's bridge to it do not.
@@ -18,7 +18,7 @@ pub(crate) struct Overloads<'a> {
 
 impl<'a> Overloads<'a> {
     /// Those among all methods of `entities`.
-    pub(crate) fn new(entities: &'a Entities) -> Self {
+    pub fn new(entities: &'a Entities) -> Self {
         let mut parameters = SeededMap::default();
         for method in entities.methods() {
             let Some(class) = method.class else { continue };

@@ -78,8 +78,8 @@ impl Value {
         }
     }
 
-    /// Text for people.
-    pub(crate) fn label(self, entities: &Entities, overloads: &Overloads<'_>) -> String {
+    /// Text for people; of a call chain, of its innermost frame.
+    pub fn label(self, entities: &Entities, overloads: &Overloads<'_>) -> String {
         match self {
             Value::Method(method) => overloads.label(method),
             Value::MethodInWait(method) => method_in_wait(&overloads.label(method)),
@@ -88,11 +88,7 @@ impl Value {
     }
 
     /// Text for people that tells apart what shares a label; `None` if there is none.
-    pub(crate) fn long_label(
-        self,
-        entities: &Entities,
-        overloads: &Overloads<'_>,
-    ) -> Option<String> {
+    pub fn long_label(self, entities: &Entities, overloads: &Overloads<'_>) -> Option<String> {
         Some(match self {
             Value::Thread(thread) => entities.thread_long_label(thread),
             Value::OwnerThread(thread) => owner_thread(&entities.thread_long_label(thread)),

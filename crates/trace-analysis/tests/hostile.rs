@@ -259,7 +259,7 @@ fn threads_that_parked_somewhere_are_forgotten() {
             [(thread, begin), (THREADS + 1, unpark), (thread, end)]
         })
     });
-    let starts = (1..=THREADS + 1).map(|thread| {
+    let starts = (1..=THREADS).map(|thread| {
         let start = Event::ThreadStart(ThreadStart {
             java_id: JavaThreadId(thread.into()),
             name: "",
