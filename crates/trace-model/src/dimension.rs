@@ -1,0 +1,160 @@
+//! What waits are told apart by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use trace_analysis::{Aspect, Entities, MethodTable, Overloads, Value};
+
+/// An aspect of a wait or of its owner, or which trace it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
+pub enum Dimension {
+    /// The trace.
+    Trace,
+    /// An aspect.
+    Aspect(Aspect),
+}
+
+const TRACE: &str = "trace";
+
+impl Dimension {
+    /// The name in questions and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dimension::Trace => TRACE,
+            Dimension::Aspect(aspect) => aspect.name(),
+        }
+    }
+
+    /// Depends on who is to blame.
+    pub fn is_of_owner(self) -> bool {
+        matches!(self, Dimension::Aspect(aspect) if aspect.is_of_owner())
+    }
+
+    /// The column of the waiters' table, or of the owners', that has it.
+    pub(crate) fn column(self) -> usize {
+        let of = |columns: &[Aspect], aspect: Aspect| {
+            let position = columns.iter().position(|&column| column == aspect);
+            position.expect("every aspect is of the waiter or of the owner")
+        };
+        match self {
+            Dimension::Trace => WAITER_ASPECTS.len(),
+            Dimension::Aspect(aspect) if aspect.is_of_owner() => of(&OWNER_ASPECTS, aspect),
+            Dimension::Aspect(aspect) => of(&WAITER_ASPECTS, aspect),
+        }
+    }
+}
+
+/// What the waiters' table says, beside the trace.
+pub(crate) const WAITER_ASPECTS: [Aspect; 8] = [
+    Aspect::Mechanism,
+    Aspect::Kind,
+    Aspect::LockClass,
+    Aspect::Lock,
+    Aspect::Thread,
+    Aspect::Method,
+    Aspect::Caller,
+    Aspect::Chain,
+];
+
+/// What the owners' table says.
+pub(crate) const OWNER_ASPECTS: [Aspect; 4] = [
+    Aspect::OwnerThread,
+    Aspect::OwnerMethod,
+    Aspect::OwnerCaller,
+    Aspect::OwnerChain,
+];
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+// By name, as tables of answers have them.
+impl Ord for Dimension {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.name().cmp(other.name())
+    }
+}
+
+impl PartialOrd for Dimension {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl From<Dimension> for &'static str {
+    fn from(dimension: Dimension) -> Self {
+        dimension.name()
+    }
+}
+
+impl From<Aspect> for Dimension {
+    fn from(aspect: Aspect) -> Self {
+        Dimension::Aspect(aspect)
+    }
+}
+
+impl FromStr for Dimension {
+    type Err = trace_analysis::UnknownAspect;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        if name == TRACE {
+            return Ok(Dimension::Trace);
+        }
+        name.parse().map(Dimension::Aspect)
+    }
+}
+
+impl TryFrom<String> for Dimension {
+    type Error = trace_analysis::UnknownAspect;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        name.parse()
+    }
+}
+
+/// What a wait is under a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Label {
+    /// As the analysis says.
+    Value(Value),
+    /// Of the trace at this position.
+    Trace(u16),
+    /// It is not known: there are too many to tell them apart.
+    Folded,
+}
+
+/// A [`Label`] in the model's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LabelIndex(pub(crate) u32);
+
+impl Label {
+    /// Text that stands for the same thing in every analysis.
+    pub(crate) fn key(self, entities: &Entities) -> String {
+        match self {
+            Label::Value(value) => value.key(entities),
+            Label::Trace(position) => position.to_string(),
+            Label::Folded => "<folded>".to_owned(),
+        }
+    }
+
+    /// Text for people.
+    pub(crate) fn text(
+        self,
+        entities: &Entities,
+        overloads: &Overloads<'_>,
+        methods: &MethodTable,
+    ) -> String {
+        match self {
+            Label::Value(Value::Chain(chain)) => {
+                entities.chain_label(chain, methods.position(chain))
+            }
+            Label::Value(value) => value.label(entities, overloads),
+            Label::Trace(position) => format!("trace {}", position + 1),
+            Label::Folded => "<others>".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! How long the waits of a selection are.
+
+use serde::{Deserialize, Serialize};
+use trace_analysis::Entities;
+
+use crate::hash::SeededMap;
+use crate::histogram::{Histogram, bucket, bucket_range_ns};
+use crate::model::Model;
+use crate::scope::{Scope, Source, needs_keys};
+use crate::selection::{QuestionError, Selection};
+use crate::sum::Sum;
+
+/// Asks how long waits are.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DistributionQuery {
+    /// What the question is about.
+    pub selection: Selection,
+}
+
+/// The answer to a [`DistributionQuery`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Distribution {
+    /// Those that have waits, the shortest first.
+    pub buckets: Vec<DistributionBucket>,
+    /// All waits.
+    pub waits: u64,
+    /// Their time, in nanoseconds.
+    pub duration_ns: Sum,
+    /// Half of the waits have at most that, in nanoseconds.
+    pub p50_ns: u64,
+    /// Of 10 waits, 9 have at most that, in nanoseconds.
+    pub p90_ns: u64,
+    /// Of 100 waits, 99 have at most that, in nanoseconds.
+    pub p99_ns: u64,
+    /// The longest has that, in nanoseconds.
+    pub max_ns: u64,
+}
+
+/// Waits of nearly the same duration.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DistributionBucket {
+    /// They have at least that, in nanoseconds.
+    pub from_ns: u64,
+    /// They have less than that, in nanoseconds.
+    pub to_ns: u64,
+    /// How many.
+    pub waits: u64,
+    /// Their time, in nanoseconds.
+    pub duration_ns: Sum,
+}
+
+impl Model {
+    /// Tells how long waits are.
+    ///
+    /// # Errors
+    ///
+    /// If the question is about nothing.
+    pub fn distribution(
+        &mut self,
+        query: &DistributionQuery,
+        entities: &Entities,
+    ) -> Result<Distribution, QuestionError> {
+        query.selection.check()?;
+        self.prepare(entities, needs_keys(&query.selection));
+        let scope = Scope::new(self, &query.selection, false);
+        let mut histogram = Histogram::default();
+        let mut durations: SeededMap<u16, Sum> = SeededMap::default();
+        let (mut waits, mut total_ns) = (0, Sum::default());
+        let mut add = |duration_ns: u64, in_bucket: u16| {
+            durations.entry(in_bucket).or_default().add(duration_ns);
+            total_ns.add(duration_ns);
+        };
+        scope.for_each(|piece| {
+            let duration_ns = piece.duration_ns();
+            waits += piece.waits;
+            match piece.source {
+                Source::Wait(_) => {
+                    histogram.add(duration_ns, 1);
+                    add(duration_ns, bucket(duration_ns));
+                }
+                Source::Folded(folded) if !scope.selects_owners() => {
+                    histogram.add_buckets(&folded.histogram, folded.max_ns);
+                    spread(duration_ns, &folded.histogram, &mut add);
+                }
+                Source::Folded(_) => {
+                    let mean_ns = duration_ns / piece.waits.max(1);
+                    histogram.add(mean_ns, piece.waits);
+                    add(duration_ns, bucket(mean_ns));
+                }
+            }
+        });
+        let buckets = histogram.buckets().into_iter().map(|(bucket, waits)| {
+            let (from_ns, to_ns) = bucket_range_ns(bucket);
+            DistributionBucket {
+                from_ns,
+                to_ns,
+                waits,
+                duration_ns: durations.get(&bucket).copied().unwrap_or_default(),
+            }
+        });
+        Ok(Distribution {
+            buckets: buckets.collect(),
+            waits,
+            duration_ns: total_ns,
+            p50_ns: histogram.percentile_ns(50),
+            p90_ns: histogram.percentile_ns(90),
+            p99_ns: histogram.percentile_ns(99),
+            max_ns: histogram.max_ns(),
+        })
+    }
+}
+
+/// Divides a duration by what the buckets would have if their waits were all as short as
+/// they can be.
+fn spread(duration_ns: u64, histogram: &[(u16, u64)], add: &mut impl FnMut(u64, u16)) {
+    let least = |&(bucket, waits): &(u16, u64)| {
+        u128::from(bucket_range_ns(bucket).0.max(1)) * u128::from(waits)
+    };
+    let whole: u128 = histogram.iter().map(least).sum();
+    let (mut until, mut before_ns) = (0, 0);
+    for entry in histogram {
+        until += least(entry);
+        // Below 2^53 each, with less than 2^64 waits: in a double, then.
+        let until_ns = (duration_ns as f64 * (until as f64 / whole as f64)).round() as u64;
+        let until_ns = until_ns.clamp(before_ns, duration_ns);
+        add(until_ns - before_ns, entry.0);
+        before_ns = until_ns;
+    }
+    if let Some(&(last, _)) = histogram.last() {
+        add(duration_ns - before_ns, last);
+    }
+}

@@ -1,0 +1,381 @@
+//! The owners' code that could be to blame, and what is known about it.
+
+use trace_analysis::{Aspect, Entities, UnknownOwner, Value, WaitKind};
+
+use super::facts::Facts;
+use super::{Code, Finding, Named, WaitingCode, confidence, pattern};
+use crate::dimension::{Dimension, Label};
+use crate::groups::{Group, Groups, Query};
+use crate::model::Model;
+use crate::names::NamedValue;
+use crate::selection::{Condition, Kind, QuestionError, Selection};
+use crate::sum::Sum;
+
+/// Less than that of all waiting is not worth a finding.
+const MIN_SHARE: f64 = 0.01;
+/// Where so much of the time nobody is known to have had a lock, that is the finding.
+const MOSTLY: f64 = 0.7;
+/// More are never shown.
+const MAX_CANDIDATES: usize = 12;
+const LISTED_WAITERS: usize = 3;
+/// The trace is looked at in so many pieces, to see what was at its start only.
+const PIECES: usize = 20;
+const START_PIECES: usize = 2;
+const AT_START: f64 = 0.9;
+/// A shorter trace is all start.
+const MIN_RUN_NS: u64 = 5_000_000_000;
+
+/// Code that could be to blame.
+pub(crate) struct Candidate {
+    facts: Facts,
+    lock_class: Named,
+    owner: Option<Code>,
+    waiters: Vec<WaitingCode>,
+    group: Group,
+    run_ns: u64,
+    is_folded: bool,
+    kind: WaitKind,
+    owner_key: String,
+}
+
+/// Answers about one kind of waits, all by lock class and owner's method first.
+struct Answers {
+    by_waiter: Groups,
+    by_owner_chain: Groups,
+    by_lock: Groups,
+    by_thread: Groups,
+    by_waker: Groups,
+    kind: WaitKind,
+    is_folded: bool,
+}
+
+/// All candidates, in no order.
+pub(crate) fn candidates(
+    model: &mut Model,
+    entities: &Entities,
+) -> Result<Vec<Candidate>, QuestionError> {
+    let mut candidates = Vec::new();
+    let contention = Answers::new(model, WaitKind::Contention, Vec::new(), entities)?;
+    contention.add_to(&mut candidates);
+    let totals_ns = |model: &Model, kind| {
+        let mut kinds = model.kinds();
+        let found = kinds.find(|&(other, _)| other == kind);
+        found.map_or(0, |(_, totals)| totals.duration_ns)
+    };
+    let contention_ns = totals_ns(model, WaitKind::Contention);
+    if totals_ns(model, WaitKind::Conditional) > contention_ns {
+        let workers = worker_loops(model, entities);
+        let conditional = Answers::new(model, WaitKind::Conditional, workers, entities)?;
+        if conditional.by_waiter.groups[0].duration_ns > Sum::from(contention_ns) {
+            conditional.add_to(&mut candidates);
+        }
+    }
+    Ok(candidates)
+}
+
+/// The keys of call chains of workers that take from a queue in their loop: they are idle.
+fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
+    let labels = model.tables.labels();
+    let keys = labels.filter_map(|label| match label {
+        Label::Value(Value::Chain(chain)) if entities.is_worker_loop(chain) => {
+            Some(label.key(entities))
+        }
+        _ => None,
+    });
+    keys.collect()
+}
+
+impl Answers {
+    fn new(
+        model: &mut Model,
+        kind: WaitKind,
+        without_chains: Vec<String>,
+        entities: &Entities,
+    ) -> Result<Self, QuestionError> {
+        let mut selection = Selection {
+            kinds: vec![Kind(kind)],
+            ..Selection::default()
+        };
+        if !without_chains.is_empty() {
+            selection.filter.push(Condition {
+                aspect: Aspect::Chain.into(),
+                not: true,
+                keys: without_chains,
+            });
+        }
+        let mut by = |aspects: &[Aspect], buckets| {
+            let first = [Aspect::LockClass, Aspect::OwnerMethod];
+            let aspects = first.iter().chain(aspects);
+            model.query(
+                &Query {
+                    selection: selection.clone(),
+                    by: aspects.map(|&aspect| Dimension::Aspect(aspect)).collect(),
+                    limit: 1_000,
+                    buckets,
+                },
+                entities,
+            )
+        };
+        Ok(Self {
+            by_waiter: by(&[Aspect::Method, Aspect::Chain], PIECES)?,
+            by_owner_chain: by(&[Aspect::OwnerChain], 0)?,
+            by_lock: by(&[Aspect::Lock], 0)?,
+            by_thread: by(&[Aspect::Thread], 0)?,
+            by_waker: by(&[Aspect::OwnerThread], 0)?,
+            kind,
+            is_folded: model.folding().is_some(),
+        })
+    }
+
+    fn add_to(&self, candidates: &mut Vec<Candidate>) {
+        let groups = &self.by_waiter.groups;
+        let total_ns = groups[0].duration_ns;
+        let locks = groups.iter().filter(|group| group.path.len() == 1);
+        let mut found = Vec::new();
+        for lock in locks {
+            let owners: Vec<&Group> = children(&self.by_waiter, lock).collect();
+            let nobody_ns = sum(owners.iter().copied().filter(|owner| self.is_nobody(owner)));
+            let is_nobodys = nobody_ns > Sum::default() && nobody_ns.of(lock.duration_ns) >= MOSTLY;
+            if is_nobodys {
+                let largest = owners.iter().copied().filter(|owner| self.is_nobody(owner));
+                found.extend(
+                    largest
+                        .max_by_key(|owner| owner.duration_ns)
+                        .map(|owner| (lock, owner)),
+                );
+            }
+            let known = owners
+                .iter()
+                .copied()
+                .filter(|owner| !self.is_nobody(owner));
+            found.extend(known.map(|owner| (lock, owner)));
+        }
+        found.retain(|(_, owner)| {
+            total_ns > Sum::default() && owner.duration_ns.of(total_ns) >= MIN_SHARE
+        });
+        found.sort_by_key(|(_, owner)| std::cmp::Reverse(owner.duration_ns));
+        let found = found.into_iter().take(MAX_CANDIDATES);
+        candidates.extend(found.map(|(lock, owner)| self.candidate(lock, owner, total_ns)));
+    }
+
+    fn is_nobody(&self, owner: &Group) -> bool {
+        let key = &value(&self.by_waiter, owner).key;
+        is_unknown(key) || key == FREE
+    }
+
+    fn candidate(&self, lock: &Group, owner: &Group, total_ns: Sum) -> Candidate {
+        let lock_value = value(&self.by_waiter, lock);
+        let owner_value = value(&self.by_waiter, owner);
+        let has_key = |group: &&Group, wanted: &dyn Fn(&str) -> bool| {
+            wanted(&value(&self.by_waiter, group).key)
+        };
+        let of_lock = |wanted: &dyn Fn(&str) -> bool| {
+            sum(children(&self.by_waiter, lock).filter(|group| has_key(group, wanted)))
+        };
+        let waiters = by_time(children(&self.by_waiter, owner));
+        let in_wait = |group: &&Group| has_key(group, &|key| key.starts_with(IN_WAIT));
+        let locks = by_time(self.same(&self.by_lock, lock_value, owner_value));
+        let threads = self.keys(&self.by_thread, lock_value, owner_value);
+        let wakers = self.all_keys(&self.by_waker, lock_value);
+        let is_known = !self.is_nobody(owner);
+        Candidate {
+            facts: Facts {
+                lock_class: lock_value.label.clone(),
+                owner: if is_known {
+                    owner_value.label.clone()
+                } else {
+                    String::new()
+                },
+                is_conditional: self.kind == WaitKind::Conditional,
+                is_initialization: lock_value.label.starts_with(INITIALIZATION),
+                duration_ns: owner.duration_ns,
+                waits: owner.waits,
+                contentions: owner.contentions,
+                share: owner.duration_ns.of(total_ns),
+                lock_ns: lock.duration_ns,
+                free_ns: of_lock(&|key| key == FREE),
+                unknown_ns: of_lock(&is_unknown),
+                readers_ns: of_lock(&|key| key == READERS),
+                hand_off_ns: of_lock(&|key| key == HAND_OFF),
+                after_wait_ns: sum(waiters.iter().copied().filter(in_wait)),
+                locks: locks.len() as u64,
+                largest_lock_ns: locks
+                    .first()
+                    .map_or(Sum::default(), |lock| lock.duration_ns),
+                waiter_sites: waiters.len() as u64,
+                waking_waiters: threads.iter().filter(|key| wakers.contains(key)).count() as u64,
+                threads: owner.threads,
+            },
+            lock_class: Named {
+                key: lock_value.key.clone(),
+                label: lock_value.label.clone(),
+            },
+            owner: is_known.then(|| {
+                let chains = by_time(self.same(&self.by_owner_chain, lock_value, owner_value));
+                code(owner_value, &self.by_owner_chain, chains.first().copied())
+            }),
+            waiters: waiters
+                .iter()
+                .take(LISTED_WAITERS)
+                .map(|&waiter| {
+                    let chains = by_time(children(&self.by_waiter, waiter));
+                    let chain = chains.first().copied();
+                    WaitingCode {
+                        code: code(value(&self.by_waiter, waiter), &self.by_waiter, chain),
+                        duration_ns: waiter.duration_ns,
+                        waits: waiter.waits,
+                    }
+                })
+                .collect(),
+            group: owner.clone(),
+            run_ns: self.by_waiter.time_ns,
+            is_folded: self.is_folded,
+            kind: self.kind,
+            owner_key: owner_value.key.clone(),
+        }
+    }
+
+    /// The innermost groups of another answer under the same lock class and owner.
+    fn same<'g>(
+        &self,
+        groups: &'g Groups,
+        lock: &NamedValue,
+        owner: &NamedValue,
+    ) -> impl Iterator<Item = &'g Group> {
+        let (lock, owner) = (lock.key.clone(), owner.key.clone());
+        groups.groups.iter().filter(move |group| {
+            let key = |depth: usize| &groups.names.values[group.path[depth] as usize].key;
+            group.path.len() == 3 && *key(0) == lock && *key(1) == owner
+        })
+    }
+
+    fn keys<'g>(&self, groups: &'g Groups, lock: &NamedValue, owner: &NamedValue) -> Vec<&'g str> {
+        let same = self.same(groups, lock, owner);
+        same.map(|group| value(groups, group).key.as_str())
+            .collect()
+    }
+
+    /// The keys of the innermost groups under a lock class.
+    fn all_keys<'g>(&self, groups: &'g Groups, lock: &NamedValue) -> Vec<&'g str> {
+        let found = groups.groups.iter().filter(|group| {
+            group.path.len() == 3 && groups.names.values[group.path[0] as usize].key == lock.key
+        });
+        found
+            .map(|group| value(groups, group).key.as_str())
+            .collect()
+    }
+}
+
+// Keys of values, and beginnings of keys and labels.
+const FREE: &str = "<free>";
+const HAND_OFF: &str = "<handoff>";
+const READERS: &str = "<readers>";
+const IN_WAIT: &str = "java.lang.Object.wait ← ";
+const INITIALIZATION: &str = "initialization of class ";
+
+fn is_unknown(key: &str) -> bool {
+    let name = key.strip_prefix('<').and_then(|key| key.strip_suffix('>'));
+    name.is_some_and(|name| UnknownOwner::ALL.iter().any(|reason| reason.name() == name))
+}
+
+/// The groups in `parent`, one deeper.
+fn children<'g>(groups: &'g Groups, parent: &'g Group) -> impl Iterator<Item = &'g Group> {
+    groups.groups.iter().filter(|group| {
+        group.path.len() == parent.path.len() + 1 && group.path.starts_with(&parent.path)
+    })
+}
+
+fn by_time<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<&'g Group> {
+    let mut groups: Vec<_> = groups.collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.duration_ns));
+    groups
+}
+
+fn sum<'g>(groups: impl Iterator<Item = &'g Group>) -> Sum {
+    let mut sum = Sum::default();
+    for group in groups {
+        sum.add_sum(group.duration_ns);
+    }
+    sum
+}
+
+/// The innermost value of a group.
+fn value<'g>(groups: &'g Groups, group: &Group) -> &'g NamedValue {
+    let last = group.path.last().expect("not the root");
+    &groups.names.values[*last as usize]
+}
+
+/// A method, and where it stands in the chain of a group.
+fn code(method: &NamedValue, groups: &Groups, chain: Option<&Group>) -> Code {
+    let chain = chain.and_then(|group| value(groups, group).chain.as_ref());
+    let frame = chain.and_then(|chain| chain.frames.get(chain.first as usize));
+    let frame = frame.map_or(String::new(), |&frame| {
+        groups.names.frames[frame as usize].in_stack_trace()
+    });
+    Code {
+        key: method.key.clone(),
+        label: method.label.clone(),
+        frame,
+    }
+}
+
+impl Candidate {
+    pub(crate) fn finding(&self) -> Finding {
+        let (facts, group) = (&self.facts, &self.group);
+        let pattern = pattern::of(facts);
+        let keys = |aspect: Aspect, key: &str| Condition {
+            aspect: aspect.into(),
+            not: false,
+            keys: vec![key.to_owned()],
+        };
+        let is_contention = self.kind == WaitKind::Contention;
+        Finding {
+            id: format!(
+                "{}:{}:{}",
+                pattern.name(),
+                self.lock_class.key,
+                self.owner_key
+            ),
+            pattern: pattern.name(),
+            title: pattern.sentence(facts),
+            remedy: pattern.remedy(),
+            lock_class: self.lock_class.clone(),
+            owner: self.owner.clone(),
+            waiters: self.waiters.clone(),
+            waiter_sites: facts.waiter_sites,
+            duration_ns: group.duration_ns,
+            share: facts.share,
+            wall_ns: group.wall_ns,
+            wall_share: group.wall_ns as f64 / self.run_ns.max(1) as f64,
+            waits: group.waits,
+            p50_ns: group.p50_ns,
+            p99_ns: group.p99_ns,
+            max_ns: group.max_ns,
+            mean_waiters: group.duration_ns.ns() as f64 / group.wall_ns.max(1) as f64,
+            threads: group.threads,
+            locks: facts.locks,
+            confidence: confidence::of(facts, group.safepoint_ns, self.is_folded),
+            start_up_only: self.is_start_up_only(),
+            selection: Selection {
+                kinds: if is_contention {
+                    Vec::new()
+                } else {
+                    vec![Kind(self.kind)]
+                },
+                filter: vec![
+                    keys(Aspect::LockClass, &self.lock_class.key),
+                    keys(Aspect::OwnerMethod, &self.owner_key),
+                ],
+                ..Selection::default()
+            },
+        }
+    }
+
+    fn is_start_up_only(&self) -> bool {
+        let mut at_start_ns = Sum::default();
+        for &piece_ns in self.group.series.iter().take(START_PIECES) {
+            at_start_ns.add_sum(piece_ns);
+        }
+        self.run_ns >= MIN_RUN_NS && at_start_ns.of(self.group.duration_ns) >= AT_START
+    }
+}

@@ -1,0 +1,102 @@
+//! How sure a finding is.
+
+use super::Confidence;
+use super::facts::Facts;
+use crate::human::percent_text;
+use crate::sum::Sum;
+
+/// Fewer waits than that can be chance.
+const FEW_WAITS: u64 = 20;
+const VERY_FEW_WAITS: u64 = 5;
+
+/// How sure the facts are, of which so much time was in safepoints. `folded` says that the
+/// model does not have all waits one by one.
+pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> Confidence {
+    let free = facts.of_locks(facts.free_ns);
+    let unknown = facts.of_locks(facts.unknown_ns);
+    let safepoint = facts.of_own(safepoint_ns);
+    let mut notes = Vec::new();
+    let mut doubts = 0;
+    let mut note = |is_so: bool, is_doubt: bool, text: String| {
+        if is_so {
+            doubts += u32::from(is_doubt);
+            notes.push(text);
+        }
+    };
+    note(
+        free >= 0.1,
+        free >= 0.5,
+        format!(
+            "for {} of the time in which threads waited for these locks they were free: woken \
+             threads were not running yet",
+            percent_text(free)
+        ),
+    );
+    note(
+        unknown >= 0.1,
+        true,
+        format!(
+            "for {} of the time in which threads waited for these locks it is not known who had \
+             them",
+            percent_text(unknown)
+        ),
+    );
+    note(
+        safepoint >= 0.1,
+        safepoint >= 0.3,
+        format!(
+            "{} of it was in safepoints, as garbage collections: those hold up all threads",
+            percent_text(safepoint)
+        ),
+    );
+    note(
+        facts.waits < FEW_WAITS,
+        true,
+        format!("there were only {} waits", facts.waits),
+    );
+    note(
+        folded,
+        false,
+        "the trace is large: its shortest waits are known in sums only".to_owned(),
+    );
+    let is_low = doubts > 1 || facts.waits < VERY_FEW_WAITS || unknown >= 0.5;
+    let level = match (is_low, doubts) {
+        (true, _) => "low",
+        (false, 0) => "high",
+        (false, _) => "medium",
+    };
+    Confidence {
+        level,
+        free_ns: facts.free_ns,
+        unknown_ns: facts.unknown_ns,
+        safepoint_ns,
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(change: impl Fn(&mut Facts)) -> &'static str {
+        let mut facts = Facts {
+            duration_ns: Sum::from(100),
+            lock_ns: Sum::from(200),
+            waits: 100,
+            ..Facts::default()
+        };
+        change(&mut facts);
+        of(&facts, Sum::default(), false).level
+    }
+
+    #[test]
+    fn doubts_lower_the_level() {
+        assert_eq!(level(|_| {}), "high");
+        assert_eq!(level(|facts| facts.free_ns = Sum::from(60)), "high");
+        assert_eq!(level(|facts| facts.free_ns = Sum::from(100)), "medium");
+        assert_eq!(level(|facts| facts.unknown_ns = Sum::from(30)), "medium");
+        assert_eq!(level(|facts| facts.unknown_ns = Sum::from(120)), "low");
+        assert_eq!(level(|facts| facts.waits = 7), "medium");
+        assert_eq!(level(|facts| facts.waits = 2), "low");
+    }
+}

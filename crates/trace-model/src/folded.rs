@@ -1,0 +1,136 @@
+//! Sums of the waits that are not kept one by one.
+
+use indexmap::IndexMap;
+
+use crate::hash::SeededMap;
+use crate::histogram::bucket;
+use crate::tables::{OwnerIndex, WaiterIndex};
+
+/// Sums of waits of one waiter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FoldedWaits {
+    pub(crate) waits: u64,
+    pub(crate) duration_ns: u64,
+    pub(crate) max_ns: u64,
+    /// How long they were: numbers of waits by bucket.
+    pub(crate) histogram: Vec<(u16, u64)>,
+    /// By owner.
+    pub(crate) shares: Vec<FoldedShare>,
+}
+
+/// What one owner had of these waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoldedShare {
+    pub(crate) owner: OwnerIndex,
+    /// How many of the waits.
+    pub(crate) waits: u64,
+    pub(crate) duration_ns: u64,
+    pub(crate) contentions: u64,
+    /// The longest that one wait had.
+    pub(crate) max_ns: u64,
+}
+
+impl FoldedWaits {
+    fn add(&mut self, other: &FoldedWaits) {
+        self.waits += other.waits;
+        self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        for &(bucket, count) in &other.histogram {
+            match self
+                .histogram
+                .binary_search_by_key(&bucket, |&(known, _)| known)
+            {
+                Ok(at) => self.histogram[at].1 += count,
+                Err(at) => self.histogram.insert(at, (bucket, count)),
+            }
+        }
+    }
+
+    /// Adds a share; `true` if its owner had none so far.
+    fn add_share(&mut self, share: FoldedShare) -> bool {
+        match self
+            .shares
+            .binary_search_by_key(&share.owner, |known| known.owner)
+        {
+            Ok(at) => {
+                let known = &mut self.shares[at];
+                // Shares of one wait that have become one owner's count one by one.
+                known.waits += share.waits;
+                known.duration_ns = known.duration_ns.saturating_add(share.duration_ns);
+                known.contentions = known.contentions.saturating_add(share.contentions);
+                known.max_ns = known.max_ns.max(share.max_ns);
+                false
+            }
+            Err(at) => {
+                self.shares.insert(at, share);
+                true
+            }
+        }
+    }
+}
+
+/// One wait to be folded.
+pub(crate) fn one_wait(duration_ns: u64) -> FoldedWaits {
+    FoldedWaits {
+        waits: 1,
+        duration_ns,
+        max_ns: duration_ns,
+        histogram: vec![(bucket(duration_ns), 1)],
+        shares: Vec::new(),
+    }
+}
+
+/// Folded waits by waiter and time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FoldedTable {
+    rows: IndexMap<(WaiterIndex, u32), FoldedWaits, foldhash::fast::RandomState>,
+    shares: usize,
+}
+
+impl FoldedTable {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (WaiterIndex, u32, &FoldedWaits)> {
+        let rows = self.rows.iter();
+        rows.map(|(&(waiter, time), waits)| (waiter, time, waits))
+    }
+
+    /// How many sums by owner there are.
+    pub(crate) fn len(&self) -> usize {
+        self.shares
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        waiter: WaiterIndex,
+        time: u32,
+        waits: &FoldedWaits,
+        shares: impl Iterator<Item = FoldedShare>,
+    ) {
+        let row = self.rows.entry((waiter, time)).or_default();
+        row.add(waits);
+        for share in shares {
+            self.shares += usize::from(row.add_share(share));
+        }
+    }
+
+    /// The same sums, with fewer things told apart.
+    pub(crate) fn coarser(
+        self,
+        mut waiter: impl FnMut(WaiterIndex) -> WaiterIndex,
+        mut owner: impl FnMut(OwnerIndex) -> OwnerIndex,
+        mut time: impl FnMut(u32) -> u32,
+    ) -> Self {
+        let mut coarser = Self::default();
+        // An owner's new index is looked up once, not for each row.
+        let mut owners: SeededMap<OwnerIndex, OwnerIndex> = SeededMap::default();
+        for ((old_waiter, old_time), waits) in self.rows {
+            let shares = waits.shares.iter().map(|share| FoldedShare {
+                owner: *owners
+                    .entry(share.owner)
+                    .or_insert_with(|| owner(share.owner)),
+                ..*share
+            });
+            coarser.add(waiter(old_waiter), time(old_time), &waits, shares);
+        }
+        coarser
+    }
+}

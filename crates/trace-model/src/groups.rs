@@ -1,0 +1,180 @@
+//! Groups of a selection by aspects, with sums.
+
+use serde::{Deserialize, Serialize};
+use trace_analysis::Entities;
+
+use crate::dimension::Dimension;
+use crate::group_sums::{FinishedSums, GroupSums};
+use crate::model::Model;
+use crate::names::{NameCollector, Names};
+use crate::scope::{Scope, is_about_threads, needs_keys, run_time_ns};
+use crate::selection::{QuestionError, Selection, check};
+use crate::sum::Sum;
+use crate::tree::{MAX_DEPTH, Tree};
+
+/// How a selection divides by aspects.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    /// What the question is about.
+    #[serde(default)]
+    pub selection: Selection,
+    /// The aspects, outermost first.
+    #[serde(default)]
+    pub by: Vec<Dimension>,
+    /// The most groups of each depth: those with the most time.
+    #[serde(default = "default_limit")]
+    pub limit: usize,
+    /// How many numbers each group's series has.
+    #[serde(default)]
+    pub buckets: usize,
+}
+
+fn default_limit() -> usize {
+    2_000
+}
+
+const MAX_LIMIT: usize = 50_000;
+const MAX_BUCKETS: usize = 2_048;
+/// Groups times buckets.
+const MAX_CELLS: usize = 4_000_000;
+
+/// A part of the time axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Range {
+    /// Where it begins, in nanoseconds.
+    pub from_ns: u64,
+    /// Where it ends, in nanoseconds.
+    pub to_ns: u64,
+}
+
+/// The answer to a [`Query`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Groups {
+    /// The selection's part of the time axis.
+    pub range: Range,
+    /// How long the selection's traces ran in it, in nanoseconds.
+    pub time_ns: u64,
+    /// Waits are cut where their owners changed.
+    pub exact: bool,
+    /// Some sums are so large that they are rounded.
+    pub rounded: bool,
+    /// In no order.
+    pub groups: Vec<Group>,
+    /// What the limit left out, by depth, from 1.
+    pub omitted: Vec<Omitted>,
+    /// What the groups' paths refer to.
+    #[serde(flatten)]
+    pub names: Names,
+}
+
+/// Sums over what has the same values.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Group {
+    /// Positions of the values, outermost first.
+    pub path: Vec<u32>,
+    /// The time waited, in nanoseconds.
+    pub duration_ns: Sum,
+    /// How many waits have a part in it.
+    pub waits: u64,
+    /// How many parts.
+    pub contentions: u64,
+    /// The longest time of one wait in the group, in nanoseconds.
+    pub max_ns: u64,
+    /// Half of the waits have at most that, in nanoseconds.
+    pub p50_ns: u64,
+    /// Of 100 waits, 99 have at most that, in nanoseconds.
+    pub p99_ns: u64,
+    /// How many threads waited.
+    pub threads: u64,
+    /// The time in which any of them waited, in nanoseconds.
+    pub wall_ns: u64,
+    /// How much of it was spent in safepoints, in nanoseconds, as far as waits are known one
+    /// by one.
+    #[serde(skip)]
+    pub safepoint_ns: Sum,
+    /// The time waited, in nanoseconds, by time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Sum>,
+    /// The time in which any of them waited, in nanoseconds, by time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wall_series: Vec<Sum>,
+    /// The time that those who waited spent in safepoints, in nanoseconds, by time: spread
+    /// evenly over each wait, since the trace does not say when they were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub safepoint_series: Vec<Sum>,
+}
+
+/// Groups that are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Omitted {
+    /// How many.
+    pub groups: u64,
+    /// Their time, in nanoseconds.
+    pub duration_ns: Sum,
+}
+
+impl Model {
+    /// Answers `query`.
+    ///
+    /// # Errors
+    ///
+    /// If it asks for more than an answer can hold, or for nothing.
+    pub fn query(&mut self, query: &Query, entities: &Entities) -> Result<Groups, QuestionError> {
+        query.selection.check()?;
+        check("the number of aspects", query.by.len(), MAX_DEPTH)?;
+        check("limit", query.limit, MAX_LIMIT)?;
+        check("buckets", query.buckets, MAX_BUCKETS)?;
+        check(
+            "limit times buckets",
+            query.limit * query.buckets,
+            MAX_CELLS,
+        )?;
+        self.prepare(entities, needs_keys(&query.selection));
+        let knows_code = self.store.folded().knows_owners_by_time();
+        let is_about_threads = is_about_threads(&query.selection, &query.by);
+        let wants_time = query.buckets > 0 && knows_code && !is_about_threads;
+        let scope = Scope::new(self, &query.selection, wants_time);
+        let mut tree = Tree::new(self, &scope, &query.by);
+        scope.for_each(|piece| tree.add(piece));
+        let omitted = tree.select(query.limit);
+        let mut sums = GroupSums::new(tree, &scope, query.buckets);
+        scope.for_each(|piece| sums.add(piece));
+        Ok(answer(sums.finish(), omitted, query, &scope, entities))
+    }
+}
+
+fn answer(
+    sums: FinishedSums<'_>,
+    omitted: Vec<Omitted>,
+    query: &Query,
+    scope: &Scope<'_>,
+    entities: &Entities,
+) -> Groups {
+    let FinishedSums {
+        tree,
+        mut groups,
+        nodes,
+    } = sums;
+    let model = tree.model();
+    let mut names = NameCollector::new(&model.tables, entities);
+    for (group, node) in groups.iter_mut().zip(nodes) {
+        let labels = tree.path(node).into_iter();
+        let path = labels.zip(&query.by);
+        group.path = path
+            .map(|(label, &aspect)| names.add(aspect, label))
+            .collect();
+    }
+    Groups {
+        range: Range {
+            from_ns: scope.from_ns,
+            to_ns: scope.to_ns,
+        },
+        time_ns: run_time_ns(model, &query.selection),
+        exact: model.is_exact(),
+        rounded: tree.duration_ns(crate::tree::ROOT).is_rounded(),
+        groups,
+        omitted,
+        names: names.finish(),
+    }
+}

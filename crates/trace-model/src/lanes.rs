@@ -1,0 +1,427 @@
+//! A timeline: a lane for each lock, or for each thread.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+use trace_analysis::{Aspect, Entities};
+
+use crate::dimension::{Dimension, LabelIndex};
+use crate::groups::Range;
+use crate::hash::SeededMap;
+use crate::model::Model;
+use crate::names::{NameCollector, Names};
+use crate::occurrences::{LOCK, OWNER_THREAD, THREAD};
+use crate::scope::{Piece, Scope, Source, needs_keys};
+use crate::selection::{QuestionError, Selection, check};
+use crate::series::Series;
+use crate::sum::Sum;
+
+/// Asks for a timeline.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanesQuery {
+    /// What the question is about.
+    #[serde(default)]
+    pub selection: Selection,
+    /// What there is a lane for.
+    pub by: LaneBy,
+    /// How many pixels wide.
+    pub px: usize,
+    /// The most lanes: those with the most time.
+    #[serde(default = "default_limit")]
+    pub limit: usize,
+}
+
+/// What there is a lane for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaneBy {
+    /// Each lock.
+    Lock,
+    /// Each class of locks.
+    LockClass,
+    /// Each thread that waits.
+    Thread,
+}
+
+impl LaneBy {
+    fn dimension(self) -> Dimension {
+        Dimension::Aspect(match self {
+            LaneBy::Lock => Aspect::Lock,
+            LaneBy::LockClass => Aspect::LockClass,
+            LaneBy::Thread => Aspect::Thread,
+        })
+    }
+}
+
+fn default_limit() -> usize {
+    40
+}
+
+const MAX_PX: usize = 4_096;
+const MAX_LANES: usize = 200;
+/// Lanes times pixels.
+const MAX_CELLS: usize = 400_000;
+/// Owners told apart in one lane.
+const OWNERS_PER_LANE: usize = 16;
+/// A lane with more segments for each pixel is shown by its density.
+const SEGMENTS_PER_PX: usize = 2;
+/// Owners told apart in one pixel.
+const OWNERS_PER_PX: usize = 6;
+
+/// The answer to a [`LanesQuery`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Lanes {
+    /// The selection's part of the time axis.
+    pub range: Range,
+    /// Waits are cut where their owners changed.
+    pub exact: bool,
+    /// The lanes, those with the most time first.
+    pub lanes: Vec<Lane>,
+    /// The lanes left out.
+    pub omitted: OmittedLanes,
+    /// What they refer to.
+    #[serde(flatten)]
+    pub names: Names,
+}
+
+/// Lanes left out.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OmittedLanes {
+    /// How many.
+    pub lanes: usize,
+    /// Their time, in nanoseconds.
+    pub duration_ns: Sum,
+}
+
+/// The waits for one lock, or of one thread.
+#[derive(Clone, Debug, Serialize)]
+pub struct Lane {
+    /// The lock or thread, a value.
+    pub value: u32,
+    /// The time waited, in nanoseconds.
+    pub duration_ns: Sum,
+    /// How many waits.
+    pub waits: u64,
+    /// What there is to draw.
+    #[serde(flatten)]
+    pub content: LaneContent,
+}
+
+/// What there is to draw.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "mode", rename_all = "lowercase")]
+pub enum LaneContent {
+    /// Each thing by itself.
+    Segments {
+        /// Who had the lock, as long as anybody waited; of a thread: whom it waited for.
+        segments: Vec<Segment>,
+        /// The waits.
+        waits_at: Vec<LaneWait>,
+    },
+    /// How much there is, pixel by pixel.
+    Bins {
+        /// Pairs of an owner, a value, and its time in nanoseconds.
+        bins: Vec<Vec<u64>>,
+        /// The time waited by all, in nanoseconds.
+        waiting_ns: Vec<Sum>,
+        /// The waits; none if they are too many.
+        waits_at: Vec<LaneWait>,
+    },
+}
+
+/// A time in which one owner made a thread wait.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Segment {
+    /// Where it begins, in nanoseconds on the time axis.
+    pub from_ns: u64,
+    /// Where it ends, in nanoseconds on the time axis.
+    pub to_ns: u64,
+    /// The owner, a value.
+    pub owner: u32,
+    /// The number of a wait that it is a part of.
+    pub wait: u64,
+}
+
+/// A wait in a lane.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LaneWait {
+    /// Its number.
+    pub id: u64,
+    /// Where it begins, in nanoseconds on the time axis, cut to the range.
+    pub from_ns: u64,
+    /// Where it ends, in nanoseconds on the time axis, cut to the range.
+    pub to_ns: u64,
+    /// The thread, a value.
+    pub thread: u32,
+    /// The lock, a value.
+    pub lock: u32,
+}
+
+/// A lane while it is filled.
+struct Draft {
+    label: LabelIndex,
+    duration_ns: Sum,
+    waits: u64,
+    /// The owners with the most time.
+    owners: Vec<LabelIndex>,
+    /// There are too many waits to show each.
+    has_many_waits: bool,
+    /// Nothing is known of the owners but their density.
+    is_dense: bool,
+    segments: Vec<(u64, u64, LabelIndex, u64)>,
+    waits_at: Vec<(u64, u64, u64, LabelIndex, LabelIndex)>,
+    /// Up to where the segments reach.
+    covered_ns: u64,
+    /// By pixel and owner.
+    bins: SeededMap<LabelIndex, Series>,
+    waiting: Series,
+}
+
+impl Model {
+    /// Draws a timeline.
+    ///
+    /// # Errors
+    ///
+    /// If the question asks for more than an answer can hold, or for nothing.
+    pub fn lanes(
+        &mut self,
+        query: &LanesQuery,
+        entities: &Entities,
+    ) -> Result<Lanes, QuestionError> {
+        query.selection.check()?;
+        check("px", query.px, MAX_PX)?;
+        check("limit", query.limit, MAX_LANES)?;
+        check("limit times px", query.limit * query.px, MAX_CELLS)?;
+        if query.px == 0 {
+            return Err(QuestionError::Zero { what: "px" });
+        }
+        self.prepare(entities, needs_keys(&query.selection));
+        let scope = Scope::new(self, &query.selection, true);
+        let (mut drafts, omitted) = self.drafts(&scope, query);
+        let places: SeededMap<LabelIndex, usize> = (0..)
+            .zip(&drafts)
+            .map(|(place, draft)| (draft.label, place))
+            .collect();
+        scope.for_each(|piece| {
+            let label = self.tables.of_waiter(piece.waiter, query.by.dimension());
+            if let Some(&place) = places.get(&label) {
+                self.draw(piece, query, &mut drafts[place]);
+            }
+        });
+        let mut names = NameCollector::new(&self.tables, entities);
+        let mut lanes = Vec::new();
+        for draft in drafts {
+            let value = names.add(query.by.dimension(), draft.label);
+            lanes.push(Lane {
+                value,
+                duration_ns: draft.duration_ns,
+                waits: draft.waits,
+                content: draft.finish(query.px, self, &mut names),
+            });
+        }
+        Ok(Lanes {
+            range: Range {
+                from_ns: scope.from_ns,
+                to_ns: scope.to_ns,
+            },
+            exact: self.is_exact(),
+            lanes,
+            omitted,
+            names: names.finish(),
+        })
+    }
+
+    /// The lanes with the most time, still empty.
+    fn drafts(&self, scope: &Scope<'_>, query: &LanesQuery) -> (Vec<Draft>, OmittedLanes) {
+        let mut sums: SeededMap<LabelIndex, (Sum, u64)> = SeededMap::default();
+        let mut of_owners: SeededMap<(LabelIndex, LabelIndex), Sum> = SeededMap::default();
+        scope.for_each(|piece| {
+            let label = self.tables.of_waiter(piece.waiter, query.by.dimension());
+            let (duration_ns, waits) = sums.entry(label).or_default();
+            duration_ns.add(piece.duration_ns());
+            *waits += piece.waits;
+            for share in piece.shares {
+                let owner = self.tables.of_owner(share.owner, OWNER_THREAD);
+                let owned_ns = of_owners.entry((label, owner)).or_default();
+                owned_ns.add(share.duration_ns);
+            }
+        });
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|&(label, (duration_ns, _))| (Reverse(duration_ns), label));
+        let mut of_owners: Vec<_> = of_owners.into_iter().collect();
+        of_owners.sort_unstable_by_key(|&(owned, duration_ns)| (Reverse(duration_ns), owned));
+        let mut owners: SeededMap<LabelIndex, Vec<LabelIndex>> = SeededMap::default();
+        for ((lane, owner), _) in of_owners {
+            let owners = owners.entry(lane).or_default();
+            if owners.len() < OWNERS_PER_LANE {
+                owners.push(owner);
+            }
+        }
+        let shown = sums.len().min(query.limit);
+        let mut omitted_ns = Sum::default();
+        for &(_, (duration_ns, _)) in &sums[shown..] {
+            omitted_ns.add_sum(duration_ns);
+        }
+        let omitted = OmittedLanes {
+            lanes: sums.len() - shown,
+            duration_ns: omitted_ns,
+        };
+        let drafts = sums[..shown]
+            .iter()
+            .map(|&(label, (duration_ns, waits))| Draft {
+                label,
+                duration_ns,
+                waits,
+                owners: owners.remove(&label).unwrap_or_default(),
+                has_many_waits: waits as usize > SEGMENTS_PER_PX * query.px,
+                is_dense: waits as usize > SEGMENTS_PER_PX * query.px || !self.is_exact(),
+                segments: Vec::new(),
+                waits_at: Vec::new(),
+                covered_ns: 0,
+                bins: SeededMap::default(),
+                waiting: Series::new(scope.from_ns, scope.to_ns, query.px),
+            });
+        (drafts.collect(), omitted)
+    }
+
+    fn draw(&self, piece: &Piece<'_>, query: &LanesQuery, draft: &mut Draft) {
+        draft
+            .waiting
+            .add(piece.from_ns, piece.to_ns, piece.duration_ns());
+        let owner_of = |share: usize| {
+            self.tables
+                .of_owner(piece.shares[share].owner, OWNER_THREAD)
+        };
+        let wait = match piece.source {
+            Source::Wait(wait) => Some(wait),
+            Source::Folded(_) => None,
+        };
+        if let Some(wait) = wait
+            && !draft.has_many_waits
+        {
+            let of = |dimension| self.tables.of_waiter(piece.waiter, dimension);
+            let (thread, lock) = (of(THREAD), of(LOCK));
+            let (from_ns, to_ns) = (piece.from_ns, piece.to_ns);
+            draft.waits_at.push((wait.id, from_ns, to_ns, thread, lock));
+        }
+        let parts = wait.and_then(|wait| Some((wait, self.store.parts(wait)?)));
+        let Some((wait, parts)) = parts else {
+            for (position, share) in piece.shares.iter().enumerate() {
+                let owner = owner_of(position);
+                draft.add_to_bins(
+                    self.shown(owner, draft),
+                    piece.from_ns,
+                    piece.to_ns,
+                    share.duration_ns,
+                );
+            }
+            return;
+        };
+        // Those who wait for one lock at the same time wait for the same owner.
+        let covers = query.by == LaneBy::Lock;
+        let mut at_ns = wait.start_ns;
+        for part in parts {
+            let end_ns = at_ns + part.duration_ns;
+            let (mut from_ns, to_ns) = (at_ns.max(piece.from_ns), end_ns.min(piece.to_ns));
+            at_ns = end_ns;
+            let share = piece
+                .shares
+                .binary_search_by_key(&part.share, |share| share.position);
+            let Ok(share) = share else { continue };
+            if covers {
+                from_ns = from_ns.max(draft.covered_ns);
+            }
+            if from_ns >= to_ns {
+                continue;
+            }
+            draft.covered_ns = draft.covered_ns.max(to_ns);
+            let owner = owner_of(share);
+            draft.add_to_bins(self.shown(owner, draft), from_ns, to_ns, to_ns - from_ns);
+            if !draft.is_dense {
+                draft.segments.push((from_ns, to_ns, owner, wait.id));
+                draft.is_dense = draft.segments.len() > SEGMENTS_PER_PX * query.px;
+            }
+        }
+    }
+}
+
+impl Model {
+    /// The owner, or what stands for those who are not told apart.
+    fn shown(&self, owner: LabelIndex, draft: &Draft) -> LabelIndex {
+        if draft.owners.contains(&owner) {
+            owner
+        } else {
+            self.tables.folded_label()
+        }
+    }
+}
+
+impl Draft {
+    fn add_to_bins(&mut self, owner: LabelIndex, from_ns: u64, to_ns: u64, duration_ns: u64) {
+        let empty = || self.waiting.emptied();
+        let bins = self.bins.entry(owner).or_insert_with(empty);
+        bins.add(from_ns, to_ns, duration_ns);
+    }
+
+    fn finish(self, px: usize, model: &Model, names: &mut NameCollector<'_>) -> LaneContent {
+        let by_owner_thread = |label, names: &mut NameCollector<'_>| names.add(OWNER_THREAD, label);
+        let waits_at = self.waits_at.into_iter();
+        let waits_at = waits_at.map(|(id, from_ns, to_ns, thread, lock)| LaneWait {
+            id,
+            from_ns,
+            to_ns,
+            thread: names.add(THREAD, thread),
+            lock: names.add(LOCK, lock),
+        });
+        let waits_at = waits_at.collect();
+        if !self.is_dense {
+            let segments = self
+                .segments
+                .into_iter()
+                .map(|(from_ns, to_ns, owner, wait)| Segment {
+                    from_ns,
+                    to_ns,
+                    owner: by_owner_thread(owner, names),
+                    wait,
+                });
+            return LaneContent::Segments {
+                segments: segments.collect(),
+                waits_at,
+            };
+        }
+        let mut owners: Vec<_> = self
+            .bins
+            .into_iter()
+            .map(|(owner, series)| (owner, series.finish()))
+            .collect();
+        owners.sort_unstable_by_key(|&(owner, _)| owner);
+        let others = model.tables.folded_label();
+        let mut bins = Vec::with_capacity(px);
+        for at in 0..self.waiting.len() {
+            let mut pixel: Vec<(Sum, LabelIndex)> = owners
+                .iter()
+                .map(|(owner, series)| (series[at], *owner))
+                .filter(|&(duration_ns, _)| duration_ns > Sum::default())
+                .collect();
+            pixel.sort_by_key(|&(duration_ns, _)| Reverse(duration_ns));
+            let mut rest_ns = Sum::default();
+            let most = pixel.len().min(OWNERS_PER_PX);
+            for (duration_ns, _) in pixel.drain(most..) {
+                rest_ns.add_sum(duration_ns);
+            }
+            if rest_ns > Sum::default() {
+                pixel.push((rest_ns, others));
+            }
+            let pairs = pixel.into_iter().flat_map(|(duration_ns, owner)| {
+                [by_owner_thread(owner, names).into(), duration_ns.ns()]
+            });
+            bins.push(pairs.collect());
+        }
+        LaneContent::Bins {
+            bins,
+            waiting_ns: self.waiting.finish(),
+            waits_at,
+        }
+    }
+}

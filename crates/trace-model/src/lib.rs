@@ -1,0 +1,88 @@
+//! Waits of lock contention traces, kept so that any question about them is answered at
+//! once.
+//!
+//! ```text
+//! waits of the analysis → Model: waiters, owners, waits, shares → groups, distributions,
+//!                                what does not fit is folded      single waits, timelines,
+//!                                                                 findings, columns
+//! ```
+//!
+//! A [`Model`] is filled while traces are analyzed, and can be asked meanwhile. Its memory is
+//! [bounded](Limits), but for what tells waits apart: beyond the limits, the shortest waits
+//! are kept as sums, which every answer counts.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::path::Path;
+//!
+//! use trace_analysis::{Analysis, Entities, TraceFile, Wait};
+//! use trace_model::{Arrangement, Limits, Model, Query};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-format/tests/golden/v4.lct");
+//! let trace = TraceFile::open(Path::new(path))?;
+//! let arrangement = Arrangement::OneAfterTheOther;
+//! let mut model = Model::new(Limits::default(), arrangement, trace.byte_len(), Vec::new());
+//! let mut analysis = Analysis::default().with_detail(model.detail());
+//! model.begin_trace(trace.header().start_unix_ns);
+//! trace.analyze(
+//!     &mut analysis,
+//!     &mut |wait: &Wait, entities: &Entities| model.add(wait, entities),
+//!     |_progress| ControlFlow::Continue(()),
+//! )?;
+//! let query: Query = serde_json::from_str(r#"{"by": ["lock-class", "owner-method"]}"#)?;
+//! let groups = model.query(&query, analysis.entities())?;
+//! for group in &groups.groups {
+//!     println!("{} waits, {:?}", group.waits, group.duration_ns);
+//! }
+//! # assert!(groups.groups.len() > 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod columns;
+mod dimension;
+mod distribution;
+mod findings;
+mod folded;
+mod group_sums;
+mod groups;
+mod hash;
+mod histogram;
+mod human;
+mod lanes;
+mod limits;
+mod model;
+mod names;
+mod occurrences;
+mod scope;
+mod selection;
+mod series;
+mod store;
+mod sum;
+mod tables;
+mod time_axis;
+mod tree;
+
+pub use columns::{
+    Budget, Columns, FoldedColumns, FoldedShareColumns, PartColumns, ShareColumns, WaitColumns,
+};
+pub use dimension::Dimension;
+pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
+pub use findings::{
+    Code, Confidence as FindingConfidence, DeadlockRecord, DeadlockedThread, Finding, Named,
+    WaitingCode, deadlocks,
+};
+pub use groups::{Group, Groups, Omitted, Query, Range};
+pub use human::{duration_text, percent_text};
+pub use lanes::{Lane, LaneBy, LaneContent, LaneWait, Lanes, LanesQuery, OmittedLanes, Segment};
+pub use limits::Limits;
+pub use model::{Confidence, Folding, KindTotals, Model, Trace};
+pub use names::{NamedChain, NamedFrame, NamedValue, Names};
+pub use occurrences::{
+    MoreShares, Occurrence, OccurrencePart, OccurrenceShare, Overlap, WaitDetails, WaitOrder,
+    Waits, WaitsQuery,
+};
+pub use selection::{Condition, Kind, QuestionError, Selection, UnknownKind};
+pub use sum::Sum;
+pub use time_axis::{Arrangement, MAX_NS};

@@ -1,0 +1,159 @@
+//! The names in an answer.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use trace_analysis::{Chain, ChainIndex, Entities, Frame, Overloads, Value};
+
+use crate::dimension::{Dimension, Label, LabelIndex};
+use crate::tables::Tables;
+
+/// A value of an aspect.
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedValue {
+    /// The aspect.
+    pub aspect: Dimension,
+    /// Text that stands for the same thing in every analysis.
+    pub key: String,
+    /// Text for people.
+    pub label: String,
+    /// Text for people that tells apart what shares a label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long: Option<String>,
+    /// Of a call chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<NamedChain>,
+}
+
+/// A call chain.
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedChain {
+    /// Positions among the answer's frames, innermost first; none if they are not known.
+    pub frames: Vec<u32>,
+    /// The position of the frame in which the program stands; those before it are the
+    /// lock's own.
+    pub first: u32,
+    /// Frames are missing at the outer end.
+    pub truncated: bool,
+}
+
+/// A frame of call chains.
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedFrame {
+    /// Class and name of the method; with its parameters if it is overloaded.
+    pub method: String,
+    /// The method's key.
+    pub key: String,
+    /// Its class; empty if it is not known.
+    pub class: String,
+    /// Its source file; empty if it is not known.
+    pub file: String,
+    /// The line; -1 if it is not known.
+    pub line: i32,
+    /// The class is the JDK's or a library's.
+    pub jdk: bool,
+}
+
+impl NamedFrame {
+    /// The frame as in a Java stack trace: `class.method(File.java:line)`.
+    pub fn in_stack_trace(&self) -> String {
+        match (self.file.as_str(), self.line) {
+            ("", ..0) => self.method.clone(),
+            ("", line) => format!("{}(line {line})", self.method),
+            (file, ..0) => format!("{}({file})", self.method),
+            (file, line) => format!("{}({file}:{line})", self.method),
+        }
+    }
+}
+
+/// The names that an answer refers to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Names {
+    /// Values of aspects.
+    pub values: Vec<NamedValue>,
+    /// Frames of their call chains.
+    pub frames: Vec<NamedFrame>,
+}
+
+/// Collects the names of one answer.
+pub(crate) struct NameCollector<'m> {
+    tables: &'m Tables,
+    entities: &'m Entities,
+    overloads: Overloads<'m>,
+    values: IndexMap<(Dimension, LabelIndex), NamedValue, foldhash::fast::RandomState>,
+    frames: IndexMap<Frame, NamedFrame, foldhash::fast::RandomState>,
+}
+
+impl<'m> NameCollector<'m> {
+    pub(crate) fn new(tables: &'m Tables, entities: &'m Entities) -> Self {
+        Self {
+            tables,
+            entities,
+            overloads: Overloads::new(entities),
+            values: IndexMap::default(),
+            frames: IndexMap::default(),
+        }
+    }
+
+    /// The position of a value among the answer's.
+    pub(crate) fn add(&mut self, aspect: Dimension, label: LabelIndex) -> u32 {
+        if let Some(known) = self.values.get_index_of(&(aspect, label)) {
+            return known as u32;
+        }
+        let value = self.named(aspect, self.tables.label(label));
+        self.values.insert_full((aspect, label), value).0 as u32
+    }
+
+    fn named(&mut self, aspect: Dimension, label: Label) -> NamedValue {
+        let (long, chain) = match label {
+            Label::Value(Value::Chain(chain)) => (None, Some(self.chain(chain))),
+            Label::Value(value) => (value.long_label(self.entities, &self.overloads), None),
+            Label::Trace(_) | Label::Folded => (None, None),
+        };
+        NamedValue {
+            aspect,
+            key: label.key(self.entities),
+            label: label.text(self.entities, &self.overloads, self.tables.methods()),
+            long,
+            chain,
+        }
+    }
+
+    fn chain(&mut self, index: ChainIndex) -> NamedChain {
+        let chain = self.entities.chain(index);
+        let frames = chain.frames().iter().map(|frame| self.frame(frame));
+        NamedChain {
+            frames: frames.collect(),
+            first: self.tables.methods().position(index) as u32,
+            truncated: Chain::is_truncated(chain),
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame) -> u32 {
+        if let Some(known) = self.frames.get_index_of(frame) {
+            return known as u32;
+        }
+        let entities = self.entities;
+        let method = entities.method(frame.method);
+        let class = method.class;
+        let named = NamedFrame {
+            method: Value::Method(frame.method).label(entities, &self.overloads),
+            key: Value::Method(frame.method).key(entities),
+            class: class
+                .map_or("", |class| entities.class_name(class))
+                .to_owned(),
+            file: class
+                .map_or("", |class| entities.source_file(class))
+                .to_owned(),
+            line: frame.line,
+            jdk: !self.tables.methods().is_program(frame.method, entities),
+        };
+        self.frames.insert_full(*frame, named).0 as u32
+    }
+
+    pub(crate) fn finish(self) -> Names {
+        Names {
+            values: self.values.into_values().collect(),
+            frames: self.frames.into_values().collect(),
+        }
+    }
+}

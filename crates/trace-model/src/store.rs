@@ -1,0 +1,400 @@
+//! Waits, one by one as long as they fit, and folded beyond that.
+
+use trace_analysis::{Contention, Entities, Owner, Wait, WaitKind};
+
+use crate::folded::{FoldedShare, FoldedTable, FoldedWaits, one_wait};
+use crate::hash::SeededMap;
+use crate::limits::Limits;
+use crate::tables::{OwnerIndex, Tables, WaiterIndex};
+use crate::time_axis::MAX_NS;
+
+/// A wait that is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitRow {
+    pub(crate) id: u64,
+    /// On the time axis.
+    pub(crate) start_ns: u64,
+    pub(crate) duration_ns: u64,
+    pub(crate) safepoint_ns: u64,
+    pub(crate) waiter: WaiterIndex,
+    first_share: u32,
+    share_count: u32,
+    first_part: u32,
+    part_count: u32,
+    pub(crate) ended: bool,
+    pub(crate) after_wait: bool,
+}
+
+impl WaitRow {
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.start_ns + self.duration_ns
+    }
+}
+
+/// Where a wait belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Its number.
+    pub(crate) id: u64,
+    /// The position of its trace.
+    pub(crate) trace: u16,
+    /// Where that begins on the time axis.
+    pub(crate) offset_ns: u64,
+}
+
+/// What one owner had of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) duration_ns: u64,
+    pub(crate) owner: OwnerIndex,
+    pub(crate) contentions: u32,
+}
+
+/// A part of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) duration_ns: u64,
+    /// Whose it is: the position among the wait's shares.
+    pub(crate) share: u32,
+}
+
+/// Folded waits of all code by time: so many buckets at most.
+const MAX_BUCKETS: u32 = 2_048;
+/// The width of the first buckets.
+const FIRST_BUCKET_NS: u64 = 1 << 20;
+/// When there are too many sums, buckets become wider until so few are left.
+const MIN_BUCKETS: u32 = 64;
+
+/// All waits.
+#[derive(Debug)]
+pub(crate) struct Store {
+    limits: Limits,
+    waits: Vec<WaitRow>,
+    shares: Vec<Share>,
+    parts: Vec<Part>,
+    /// The parts of all waits are kept.
+    has_parts: bool,
+    /// The first waits are in the order in which they began.
+    ordered: usize,
+    /// Shorter waits are folded, by kind.
+    min_kept_ns: [u64; WaitKind::ALL.len()],
+    folded: Folded,
+    share_of_owner: SeededMap<Owner, u32>,
+}
+
+/// The waits that are folded.
+#[derive(Debug)]
+pub(crate) struct Folded {
+    /// By waiter and owner, without a time.
+    pub(crate) whole: FoldedTable,
+    /// By the code of both, and time.
+    pub(crate) by_time: FoldedTable,
+    /// How wide the buckets of time are.
+    pub(crate) bucket_ns: u64,
+    /// Threads and locks are not told apart any more.
+    threads_are_folded: bool,
+    /// The code of owners is not told apart any more.
+    owners_are_folded: bool,
+}
+
+impl Store {
+    pub(crate) fn new(limits: Limits, keeps_parts: bool) -> Self {
+        Self {
+            limits,
+            waits: Vec::new(),
+            shares: Vec::new(),
+            parts: Vec::new(),
+            has_parts: keeps_parts,
+            ordered: 0,
+            min_kept_ns: [0; WaitKind::ALL.len()],
+            folded: Folded {
+                whole: FoldedTable::default(),
+                by_time: FoldedTable::default(),
+                bucket_ns: FIRST_BUCKET_NS,
+                threads_are_folded: false,
+                owners_are_folded: false,
+            },
+            share_of_owner: SeededMap::default(),
+        }
+    }
+
+    /// The waits that are kept, in the order in which they came, or in which they began
+    /// after [`sort`](Self::sort).
+    pub(crate) fn waits(&self) -> &[WaitRow] {
+        &self.waits
+    }
+
+    pub(crate) fn shares(&self, wait: &WaitRow) -> &[Share] {
+        let first = wait.first_share as usize;
+        &self.shares[first..first + wait.share_count as usize]
+    }
+
+    /// The parts of a wait, if all are kept.
+    pub(crate) fn parts(&self, wait: &WaitRow) -> Option<&[Part]> {
+        let first = wait.first_part as usize;
+        self.has_parts
+            .then(|| &self.parts[first..first + wait.part_count as usize])
+    }
+
+    /// Nothing is folded, and the parts of all waits are known.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.has_parts
+    }
+
+    pub(crate) fn folded(&self) -> &Folded {
+        &self.folded
+    }
+
+    /// Puts waits in the order in which they began.
+    pub(crate) fn sort(&mut self) {
+        if self.ordered < self.waits.len() {
+            self.waits.sort_by_key(|wait| (wait.start_ns, wait.id));
+            self.ordered = self.waits.len();
+        }
+    }
+
+    /// Adds a wait.
+    pub(crate) fn add(
+        &mut self,
+        wait: &Wait,
+        place: Place,
+        tables: &mut Tables,
+        entities: &Entities,
+    ) {
+        let start_ns = wait.start_ns.saturating_add(place.offset_ns).min(MAX_NS);
+        let duration_ns = wait.duration_ns.min(MAX_NS - start_ns);
+        let mut row = WaitRow {
+            id: place.id,
+            start_ns,
+            duration_ns,
+            safepoint_ns: wait.safepoint_ns.min(duration_ns),
+            waiter: tables.waiter(wait, place.trace, entities),
+            first_share: self.shares.len() as u32,
+            share_count: 0,
+            first_part: self.parts.len() as u32,
+            part_count: 0,
+            ended: wait.ended,
+            after_wait: wait.after_wait,
+        };
+        let mut left_ns = duration_ns;
+        for blame in &wait.blame {
+            let share_ns = blame.duration_ns.min(left_ns);
+            left_ns -= share_ns;
+            self.shares.push(Share {
+                duration_ns: share_ns,
+                owner: tables.owner(wait, blame.owner, entities),
+                contentions: blame.contentions.min(u32::MAX.into()) as u32,
+            });
+        }
+        row.share_count = self.shares.len() as u32 - row.first_share;
+        if duration_ns < self.min_kept_ns[wait.kind as usize] {
+            self.folded
+                .add(&row, &self.shares[row.first_share as usize..], tables);
+            self.shares.truncate(row.first_share as usize);
+            self.folded.shrink(self.limits.folded_shares, tables);
+            return;
+        }
+        if self.has_parts {
+            self.add_parts(wait, duration_ns);
+            row.part_count = self.parts.len() as u32 - row.first_part;
+        }
+        self.waits.push(row);
+        if self.waits.len() > self.limits.waits || self.shares.len() > self.limits.shares {
+            self.fold(tables);
+        }
+        if self.parts.len() > self.limits.parts {
+            self.drop_parts();
+        }
+    }
+
+    fn add_parts(&mut self, wait: &Wait, duration_ns: u64) {
+        self.share_of_owner.clear();
+        for (share, blame) in (0..).zip(&wait.blame) {
+            self.share_of_owner.insert(blame.owner, share);
+        }
+        let mut left_ns = duration_ns;
+        for Contention {
+            owner, duration_ns, ..
+        } in &wait.contentions
+        {
+            let duration_ns = (*duration_ns).min(left_ns);
+            left_ns -= duration_ns;
+            let share = self.share_of_owner.get(owner).copied().unwrap_or(0);
+            self.parts.push(Part { duration_ns, share });
+        }
+    }
+
+    fn drop_parts(&mut self) {
+        self.has_parts = false;
+        self.parts = Vec::new();
+    }
+
+    /// Folds the shorter half of the waits of one kind, that which takes the most memory.
+    fn fold(&mut self, tables: &mut Tables) {
+        self.drop_parts();
+        let kind_of =
+            |wait: &WaitRow, tables: &Tables| tables.waiters()[wait.waiter.0 as usize].kind;
+        let mut sizes = [0; WaitKind::ALL.len()];
+        for wait in &self.waits {
+            sizes[kind_of(wait, tables) as usize] += 1 + wait.share_count as usize;
+        }
+        let largest = WaitKind::ALL
+            .into_iter()
+            .max_by_key(|&kind| sizes[kind as usize]);
+        let kind = largest.expect("there are kinds");
+        let of_kind = self
+            .waits
+            .iter()
+            .filter(|wait| kind_of(wait, tables) == kind);
+        let mut durations_ns: Vec<u64> = of_kind.map(|wait| wait.duration_ns).collect();
+        let middle = durations_ns.len() / 2;
+        let (_, &mut median_ns, _) = durations_ns.select_nth_unstable(middle);
+        // Of equally long ones all go: what is kept is what is longer than that.
+        let min_kept_ns = median_ns + 1;
+        self.min_kept_ns[kind as usize] = min_kept_ns;
+        let mut kept_shares = Vec::with_capacity(self.shares.len() / 2);
+        let mut kept = 0;
+        for at in 0..self.waits.len() {
+            let mut wait = self.waits[at];
+            let shares = {
+                let first = wait.first_share as usize;
+                &self.shares[first..first + wait.share_count as usize]
+            };
+            if kind_of(&wait, tables) == kind && wait.duration_ns < min_kept_ns {
+                self.folded.add(&wait, shares, tables);
+                self.folded.shrink(self.limits.folded_shares, tables);
+                continue;
+            }
+            wait.first_share = kept_shares.len() as u32;
+            kept_shares.extend_from_slice(shares);
+            self.waits[kept] = wait;
+            kept += 1;
+        }
+        self.waits.truncate(kept);
+        self.shares = kept_shares;
+        self.ordered = 0;
+    }
+}
+
+fn one_share(share: &Share, owner: OwnerIndex) -> FoldedShare {
+    FoldedShare {
+        owner,
+        waits: 1,
+        duration_ns: share.duration_ns,
+        contentions: share.contentions.into(),
+        max_ns: share.duration_ns,
+    }
+}
+
+impl Folded {
+    fn add(&mut self, wait: &WaitRow, shares: &[Share], tables: &mut Tables) {
+        let waits = one_wait(wait.duration_ns);
+        let owners: Vec<OwnerIndex> = if self.threads_are_folded || self.owners_are_folded {
+            let code = |share: &Share| tables.owner_without_thread(share.owner);
+            shares.iter().map(code).collect()
+        } else {
+            shares.iter().map(|share| share.owner).collect()
+        };
+        let waiter = if self.threads_are_folded {
+            tables.without_thread(wait.waiter)
+        } else {
+            wait.waiter
+        };
+        let of_whole = shares.iter().zip(owners);
+        let of_whole = of_whole.map(|(share, owner)| one_share(share, owner));
+        self.whole.add(waiter, 0, &waits, of_whole);
+
+        self.add_by_time(wait, shares, tables);
+    }
+
+    /// Adds a wait where its middle is.
+    pub(crate) fn add_by_time(&mut self, wait: &WaitRow, shares: &[Share], tables: &mut Tables) {
+        let waits = one_wait(wait.duration_ns);
+        let middle_ns = wait.start_ns + wait.duration_ns / 2;
+        while middle_ns / self.bucket_ns >= MAX_BUCKETS.into() {
+            self.widen_buckets();
+        }
+        let bucket = (middle_ns / self.bucket_ns) as u32;
+        let waiter = tables.without_thread(wait.waiter);
+        let shares: Vec<FoldedShare> = shares
+            .iter()
+            .map(|part| {
+                let owner = if self.owners_are_folded {
+                    tables.folded_owner()
+                } else {
+                    tables.owner_without_thread(part.owner)
+                };
+                one_share(part, owner)
+            })
+            .collect();
+        self.by_time.add(waiter, bucket, &waits, shares.into_iter());
+    }
+
+    fn widen_buckets(&mut self) {
+        self.bucket_ns *= 2;
+        let by_time = std::mem::take(&mut self.by_time);
+        self.by_time = by_time.coarser(|waiter| waiter, |owner| owner, |bucket| bucket / 2);
+    }
+
+    /// Makes it smaller if there are more than `max` sums.
+    pub(crate) fn shrink(&mut self, max: usize, tables: &mut Tables) {
+        if self.whole.len() > max && !self.threads_are_folded {
+            self.threads_are_folded = true;
+            let whole = std::mem::take(&mut self.whole);
+            let mut waiters: SeededMap<WaiterIndex, WaiterIndex> = SeededMap::default();
+            let tables = std::cell::RefCell::new(&mut *tables);
+            self.whole = whole.coarser(
+                |waiter| {
+                    let code = || tables.borrow_mut().without_thread(waiter);
+                    *waiters.entry(waiter).or_insert_with(code)
+                },
+                |owner| tables.borrow_mut().owner_without_thread(owner),
+                |time| time,
+            );
+        }
+        while self.by_time.len() > max {
+            let last = self.by_time.rows().map(|(_, bucket, _)| bucket).max();
+            if last.is_some_and(|last| last >= MIN_BUCKETS) {
+                self.widen_buckets();
+            } else if self.owners_are_folded {
+                break;
+            } else {
+                self.owners_are_folded = true;
+                let folded = tables.folded_owner();
+                let by_time = std::mem::take(&mut self.by_time);
+                self.by_time = by_time.coarser(|waiter| waiter, |_| folded, |bucket| bucket);
+            }
+        }
+    }
+
+    /// The code of owners is told apart by time.
+    pub(crate) fn knows_owners_by_time(&self) -> bool {
+        !self.owners_are_folded
+    }
+
+    /// Where the time of a bucket lies.
+    pub(crate) fn bucket_range_ns(&self, bucket: u32) -> (u64, u64) {
+        let from_ns = u64::from(bucket) * self.bucket_ns;
+        (from_ns, (from_ns + self.bucket_ns).min(MAX_NS))
+    }
+
+    /// What is needed for questions about a time.
+    pub(crate) fn by_time_only(&self) -> Self {
+        Self {
+            whole: FoldedTable::default(),
+            by_time: self.by_time.clone(),
+            ..*self
+        }
+    }
+
+    /// All that is folded.
+    pub(crate) fn totals(&self) -> FoldedWaits {
+        let mut totals = FoldedWaits::default();
+        for (_, _, waits) in self.by_time.rows() {
+            totals.waits += waits.waits;
+            totals.duration_ns = totals.duration_ns.saturating_add(waits.duration_ns);
+            totals.max_ns = totals.max_ns.max(waits.max_ns);
+        }
+        totals
+    }
+}

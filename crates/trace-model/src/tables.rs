@@ -1,0 +1,236 @@
+//! What can be said of those who wait, and of those who make them wait.
+//!
+//! A wait refers to one waiter, and each of its shares to one owner: there are far fewer
+//! of either than of their combinations.
+
+use indexmap::IndexSet;
+use trace_analysis::{
+    ChainIndex, ClassIndex, Entities, LockIndex, Mechanism, MethodTable, Owner, ThreadIndex, Value,
+    Wait, WaitKind,
+};
+
+use crate::dimension::{Dimension, Label, LabelIndex, OWNER_ASPECTS, WAITER_ASPECTS};
+use crate::hash::SeededMap;
+use crate::limits::Limits;
+
+/// A waiter's labels: by [`WAITER_ASPECTS`], and the trace.
+type WaiterLabels = [LabelIndex; WAITER_ASPECTS.len() + 1];
+/// An owner's labels, by [`OWNER_ASPECTS`].
+type OwnerLabels = [LabelIndex; OWNER_ASPECTS.len()];
+
+/// Who waits, for what, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiter {
+    pub(crate) labels: WaiterLabels,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) kind: WaitKind,
+    pub(crate) trace: u16,
+}
+
+/// A waiter in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WaiterIndex(pub(crate) u32);
+
+/// An owner in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct OwnerIndex(pub(crate) u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct WaiterKey {
+    trace: u16,
+    mechanism: Mechanism,
+    kind: WaitKind,
+    lock: LockIndex,
+    thread: ThreadIndex,
+    chain: ChainIndex,
+}
+
+/// What code an owner stands in depends on the lock, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct OwnerKey {
+    lock_class: Option<ClassIndex>,
+    is_initialization: bool,
+    owner: Owner,
+}
+
+/// The position of [`Label::Folded`].
+const FOLDED: u32 = 0;
+
+/// All waiters and owners of a model.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    labels: IndexSet<Label, foldhash::fast::RandomState>,
+    waiters: Vec<Waiter>,
+    owners: Vec<OwnerLabels>,
+    waiter_by_key: SeededMap<WaiterKey, WaiterIndex>,
+    owner_by_key: SeededMap<OwnerKey, OwnerIndex>,
+    waiter_by_code: SeededMap<WaiterLabels, WaiterIndex>,
+    owner_by_code: SeededMap<OwnerLabels, OwnerIndex>,
+    methods: MethodTable,
+    max_waiters: usize,
+    max_owners: usize,
+}
+
+impl Tables {
+    pub(crate) fn new(limits: &Limits, libraries: Vec<String>) -> Self {
+        Self {
+            labels: [Label::Folded].into_iter().collect(),
+            waiters: Vec::new(),
+            owners: Vec::new(),
+            waiter_by_key: SeededMap::default(),
+            owner_by_key: SeededMap::default(),
+            waiter_by_code: SeededMap::default(),
+            owner_by_code: SeededMap::default(),
+            methods: MethodTable::new(libraries),
+            max_waiters: limits.waiters,
+            max_owners: limits.owners,
+        }
+    }
+
+    /// The waiter of `wait`, a wait of this trace.
+    pub(crate) fn waiter(&mut self, wait: &Wait, trace: u16, entities: &Entities) -> WaiterIndex {
+        let key = WaiterKey {
+            trace,
+            mechanism: wait.mechanism,
+            kind: wait.kind,
+            lock: wait.lock,
+            thread: wait.thread,
+            chain: wait.chain,
+        };
+        if let Some(&known) = self.waiter_by_key.get(&key) {
+            return known;
+        }
+        let mut labels = [LabelIndex(0); WAITER_ASPECTS.len() + 1];
+        for (label, aspect) in labels.iter_mut().zip(WAITER_ASPECTS) {
+            let value = aspect.value(wait, Owner::Free, entities, &mut self.methods);
+            *label = self.add_label(Label::Value(value));
+        }
+        labels[WAITER_ASPECTS.len()] = self.add_label(Label::Trace(trace));
+        let waiter = Waiter {
+            labels,
+            mechanism: wait.mechanism,
+            kind: wait.kind,
+            trace,
+        };
+        if self.waiters.len() >= self.max_waiters {
+            return self.waiter_code(waiter);
+        }
+        let index = WaiterIndex(self.waiters.len() as u32);
+        self.waiters.push(waiter);
+        self.waiter_by_key.insert(key, index);
+        index
+    }
+
+    /// The owner that had a part of `wait`.
+    pub(crate) fn owner(&mut self, wait: &Wait, owner: Owner, entities: &Entities) -> OwnerIndex {
+        let is_known = owner.thread().is_some();
+        let key = OwnerKey {
+            lock_class: entities.lock_class(wait.lock).filter(|_| is_known),
+            is_initialization: is_known && entities.initialized_class(wait.lock).is_some(),
+            owner,
+        };
+        if let Some(&known) = self.owner_by_key.get(&key) {
+            return known;
+        }
+        let mut labels = [LabelIndex(0); OWNER_ASPECTS.len()];
+        for (label, aspect) in labels.iter_mut().zip(OWNER_ASPECTS) {
+            let value = aspect.value(wait, owner, entities, &mut self.methods);
+            *label = self.add_label(Label::Value(value));
+        }
+        if self.owners.len() >= self.max_owners {
+            return self.owner_code(labels);
+        }
+        let index = OwnerIndex(self.owners.len() as u32);
+        self.owners.push(labels);
+        self.owner_by_key.insert(key, index);
+        index
+    }
+
+    /// The same waiter, but for its thread and its lock.
+    pub(crate) fn without_thread(&mut self, waiter: WaiterIndex) -> WaiterIndex {
+        self.waiter_code(self.waiters[waiter.0 as usize])
+    }
+
+    fn waiter_code(&mut self, mut waiter: Waiter) -> WaiterIndex {
+        let folded = self.folded_label();
+        for (label, aspect) in waiter.labels.iter_mut().zip(WAITER_ASPECTS) {
+            use trace_analysis::Aspect::{Lock, Thread};
+            if matches!(aspect, Lock | Thread) {
+                *label = folded;
+            }
+        }
+        let next = WaiterIndex(self.waiters.len() as u32);
+        let index = *self.waiter_by_code.entry(waiter.labels).or_insert(next);
+        if index == next {
+            self.waiters.push(waiter);
+        }
+        index
+    }
+
+    /// The same owner, but for its thread.
+    pub(crate) fn owner_without_thread(&mut self, owner: OwnerIndex) -> OwnerIndex {
+        self.owner_code(self.owners[owner.0 as usize])
+    }
+
+    fn owner_code(&mut self, mut labels: OwnerLabels) -> OwnerIndex {
+        let thread = Dimension::Aspect(trace_analysis::Aspect::OwnerThread).column();
+        // Nobody is no thread, and the same everywhere.
+        if matches!(self.label(labels[thread]), Label::Value(Value::Thread(_))) {
+            labels[thread] = self.folded_label();
+        }
+        let next = OwnerIndex(self.owners.len() as u32);
+        let index = *self.owner_by_code.entry(labels).or_insert(next);
+        if index == next {
+            self.owners.push(labels);
+        }
+        index
+    }
+
+    /// An owner of which nothing is known any more.
+    pub(crate) fn folded_owner(&mut self) -> OwnerIndex {
+        let folded = self.folded_label();
+        self.owner_code([folded; OWNER_ASPECTS.len()])
+    }
+
+    /// The label of what is not told apart.
+    pub(crate) fn folded_label(&self) -> LabelIndex {
+        LabelIndex(FOLDED)
+    }
+
+    fn add_label(&mut self, label: Label) -> LabelIndex {
+        LabelIndex(self.labels.insert_full(label).0 as u32)
+    }
+
+    pub(crate) fn label(&self, index: LabelIndex) -> Label {
+        self.labels[index.0 as usize]
+    }
+
+    /// All labels, those that came last at the end.
+    pub(crate) fn labels(&self) -> impl ExactSizeIterator<Item = Label> {
+        self.labels.iter().copied()
+    }
+
+    pub(crate) fn waiters(&self) -> &[Waiter] {
+        &self.waiters
+    }
+
+    pub(crate) fn owners(&self) -> &[OwnerLabels] {
+        &self.owners
+    }
+
+    /// What a waiter is under a dimension that is not of owners.
+    #[inline]
+    pub(crate) fn of_waiter(&self, waiter: WaiterIndex, dimension: Dimension) -> LabelIndex {
+        self.waiters[waiter.0 as usize].labels[dimension.column()]
+    }
+
+    /// What an owner is under a dimension of owners.
+    #[inline]
+    pub(crate) fn of_owner(&self, owner: OwnerIndex, dimension: Dimension) -> LabelIndex {
+        self.owners[owner.0 as usize][dimension.column()]
+    }
+
+    pub(crate) fn methods(&self) -> &MethodTable {
+        &self.methods
+    }
+}

@@ -1,0 +1,296 @@
+//! The tree of groups that a selection divides into.
+
+use std::cmp::Reverse;
+
+use crate::dimension::{Dimension, LabelIndex};
+use crate::groups::Omitted;
+use crate::hash::SeededMap;
+use crate::model::Model;
+use crate::scope::{Piece, Scope};
+use crate::sum::Sum;
+use crate::tables::{OwnerIndex, WaiterIndex};
+
+/// The most aspects.
+pub(crate) const MAX_DEPTH: usize = 8;
+
+/// The node of everything.
+pub(crate) const ROOT: u32 = 0;
+
+const UNKNOWN: u32 = u32::MAX;
+
+/// Nodes for all values of the aspects.
+pub(crate) struct Tree<'m> {
+    model: &'m Model,
+    by: &'m [Dimension],
+    /// The root comes first, and children behind their parents.
+    nodes: Vec<Node>,
+    children: SeededMap<(u32, LabelIndex), u32>,
+    /// By waiter.
+    waiter_class: Classes,
+    /// By owner.
+    owner_class: Classes,
+    leaves: Leaves,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    parent: u32,
+    depth: u8,
+    label: LabelIndex,
+    duration_ns: Sum,
+    is_selected: bool,
+}
+
+/// Waiters or owners that the aspects do not tell apart are of one class.
+#[derive(Debug, Default)]
+struct Classes {
+    of: Vec<u32>,
+    /// One of each class.
+    examples: Vec<u32>,
+}
+
+/// Where each class of waiters belongs with each class of owners.
+enum Leaves {
+    /// The classes of waiters, one after the other.
+    Few(Vec<u32>),
+    Many(SeededMap<(u32, u32), u32>),
+}
+
+/// So many leaves are looked up in a table.
+const MAX_TABLE: usize = 1 << 21;
+
+impl Classes {
+    fn new<'t, T: 't>(
+        all: impl Iterator<Item = T>,
+        columns: &[usize],
+        is_wanted: impl Fn(u32) -> bool,
+        label: impl Fn(&T, usize) -> LabelIndex,
+    ) -> Self {
+        let mut by_labels: SeededMap<[LabelIndex; MAX_DEPTH], u32> = SeededMap::default();
+        let mut classes = Self::default();
+        let mut last = ([LabelIndex(UNKNOWN); MAX_DEPTH], 0);
+        for (index, item) in (0..).zip(all) {
+            if !is_wanted(index) {
+                classes.of.push(UNKNOWN);
+                continue;
+            }
+            let mut labels = [LabelIndex(0); MAX_DEPTH];
+            for (to, &column) in labels.iter_mut().zip(columns) {
+                *to = label(&item, column);
+            }
+            if labels != last.0 {
+                let next = classes.examples.len() as u32;
+                let class = *by_labels.entry(labels).or_insert(next);
+                if class == next {
+                    classes.examples.push(index);
+                }
+                last = (labels, class);
+            }
+            classes.of.push(last.1);
+        }
+        classes
+    }
+}
+
+impl<'m> Tree<'m> {
+    pub(crate) fn new(model: &'m Model, scope: &Scope<'_>, by: &'m [Dimension]) -> Self {
+        let columns = |of_owner: bool| -> Vec<usize> {
+            let of = by
+                .iter()
+                .filter(|dimension| dimension.is_of_owner() == of_owner);
+            of.map(|dimension| dimension.column()).collect()
+        };
+        let tables = &model.tables;
+        let waiter_class = Classes::new(
+            tables.waiters().iter(),
+            &columns(false),
+            |waiter| scope.has_waiter(WaiterIndex(waiter)),
+            |waiter, column| waiter.labels[column],
+        );
+        let owner_class = Classes::new(
+            tables.owners().iter(),
+            &columns(true),
+            |owner| scope.has_owner(OwnerIndex(owner)),
+            |owner, column| owner[column],
+        );
+        let size = waiter_class.examples.len() * owner_class.examples.len();
+        Self {
+            model,
+            by,
+            nodes: vec![Node {
+                parent: ROOT,
+                depth: 0,
+                label: LabelIndex(0),
+                duration_ns: Sum::default(),
+                is_selected: true,
+            }],
+            children: SeededMap::default(),
+            waiter_class,
+            owner_class,
+            leaves: if size <= MAX_TABLE {
+                Leaves::Few(vec![UNKNOWN; size])
+            } else {
+                Leaves::Many(SeededMap::default())
+            },
+        }
+    }
+
+    pub(crate) fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// The class of an owner that is selected.
+    #[inline]
+    pub(crate) fn owner_class(&self, owner: OwnerIndex) -> u32 {
+        self.owner_class.of[owner.0 as usize]
+    }
+
+    /// The innermost node of what owners of a class had of a waiter's wait. Both are
+    /// selected.
+    #[inline]
+    pub(crate) fn leaf(&mut self, waiter: WaiterIndex, owner_class: u32) -> u32 {
+        let waiter_class = self.waiter_class.of[waiter.0 as usize];
+        let place = waiter_class as usize * self.owner_class.examples.len() + owner_class as usize;
+        let known = match &self.leaves {
+            Leaves::Few(table) => table[place],
+            Leaves::Many(map) => {
+                let known = map.get(&(waiter_class, owner_class));
+                known.copied().unwrap_or(UNKNOWN)
+            }
+        };
+        if known != UNKNOWN {
+            return known;
+        }
+        let leaf = self.make_leaf(waiter_class, owner_class);
+        match &mut self.leaves {
+            Leaves::Few(table) => table[place] = leaf,
+            Leaves::Many(map) => {
+                map.insert((waiter_class, owner_class), leaf);
+            }
+        }
+        leaf
+    }
+
+    #[cold]
+    fn make_leaf(&mut self, waiter_class: u32, owner_class: u32) -> u32 {
+        let tables = &self.model.tables;
+        let waiter = WaiterIndex(self.waiter_class.examples[waiter_class as usize]);
+        let owner = OwnerIndex(self.owner_class.examples[owner_class as usize]);
+        let mut node = ROOT;
+        for (depth, &dimension) in (1..).zip(self.by) {
+            let label = if dimension.is_of_owner() {
+                tables.of_owner(owner, dimension)
+            } else {
+                tables.of_waiter(waiter, dimension)
+            };
+            let next = self.nodes.len() as u32;
+            let parent = node;
+            node = *self.children.entry((parent, label)).or_insert(next);
+            if node == next {
+                self.nodes.push(Node {
+                    parent,
+                    depth,
+                    label,
+                    duration_ns: Sum::default(),
+                    is_selected: false,
+                });
+            }
+        }
+        node
+    }
+
+    /// Adds the durations of a piece, to the innermost nodes only.
+    pub(crate) fn add(&mut self, piece: &Piece<'_>) {
+        let mut last = (UNKNOWN, ROOT);
+        for share in piece.shares {
+            let class = self.owner_class(share.owner);
+            if class != last.0 {
+                last = (class, self.leaf(piece.waiter, class));
+            }
+            let node = &mut self.nodes[last.1 as usize];
+            node.duration_ns.add(share.duration_ns);
+        }
+    }
+
+    /// Adds the durations of nodes to their parents, and selects those of each depth that
+    /// have the most.
+    pub(crate) fn select(&mut self, limit: usize) -> Vec<Omitted> {
+        for at in (1..self.nodes.len()).rev() {
+            let Node {
+                parent,
+                duration_ns,
+                ..
+            } = self.nodes[at];
+            self.nodes[parent as usize].duration_ns.add_sum(duration_ns);
+        }
+        let mut by_depth = vec![Vec::new(); self.by.len()];
+        for at in 1..self.nodes.len() {
+            by_depth[usize::from(self.nodes[at].depth) - 1].push(at as u32);
+        }
+        by_depth
+            .iter()
+            .map(|nodes| self.select_among(nodes, limit))
+            .collect()
+    }
+
+    /// Selects among nodes of one depth.
+    fn select_among(&mut self, nodes: &[u32], limit: usize) -> Omitted {
+        let has_place = |&node: &u32| {
+            let parent = self.nodes[node as usize].parent;
+            self.nodes[parent as usize].is_selected
+        };
+        let mut selected: Vec<u32> = nodes.iter().copied().filter(has_place).collect();
+        if selected.len() > limit {
+            selected.sort_by_key(|&node| Reverse(self.duration_ns(node)));
+            selected.truncate(limit);
+        }
+        for node in selected {
+            self.nodes[node as usize].is_selected = true;
+        }
+        let mut omitted = Omitted::default();
+        for &node in nodes {
+            if !self.is_selected(node) {
+                omitted.groups += 1;
+                omitted.duration_ns.add_sum(self.duration_ns(node));
+            }
+        }
+        omitted
+    }
+
+    /// The nodes up to there have all of a wait, or nothing.
+    pub(crate) fn common_depth(&self) -> usize {
+        let first = self.by.iter().position(|dimension| dimension.is_of_owner());
+        first.unwrap_or(self.by.len())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn is_selected(&self, node: u32) -> bool {
+        self.nodes[node as usize].is_selected
+    }
+
+    pub(crate) fn duration_ns(&self, node: u32) -> Sum {
+        self.nodes[node as usize].duration_ns
+    }
+
+    pub(crate) fn depth(&self, node: u32) -> usize {
+        self.nodes[node as usize].depth.into()
+    }
+
+    /// The node itself, and all nodes that it is in, the root last.
+    #[inline]
+    pub(crate) fn with_ancestors(&self, node: u32) -> impl Iterator<Item = u32> {
+        let parent = |&node: &u32| (node != ROOT).then(|| self.nodes[node as usize].parent);
+        std::iter::successors(Some(node), parent)
+    }
+
+    /// The labels that lead to a node, the outermost first.
+    pub(crate) fn path(&self, node: u32) -> Vec<LabelIndex> {
+        let nodes = self.with_ancestors(node).filter(|&node| node != ROOT);
+        let mut labels: Vec<_> = nodes.map(|node| self.nodes[node as usize].label).collect();
+        labels.reverse();
+        labels
+    }
+}

@@ -1,0 +1,127 @@
+//! Models of the traces that are at hand.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use trace_analysis::{Analysis, Detail, Entities, TraceFile, TraceSummary, Wait};
+use trace_model::{Arrangement, Groups, Limits, Model, Query, Selection};
+
+/// A model, and what it refers to.
+pub(crate) struct Loaded {
+    pub(crate) model: Model,
+    pub(crate) entities: Entities,
+    pub(crate) summary: TraceSummary,
+}
+
+/// Traces with contention of all sorts.
+pub(crate) fn traces() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let golden = root.join("../trace-format/tests/golden");
+    vec![
+        demo(),
+        golden.join("v3.lct"),
+        golden.join("v4.lct"),
+        golden.join("v4-compressed.lct"),
+    ]
+}
+
+/// The trace of the demo.
+pub(crate) fn demo() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer/test/fixtures/demo.lct")
+}
+
+/// Analyzes a trace.
+pub(crate) fn analyze(
+    path: &Path,
+    detail: Detail,
+    mut on_wait: impl FnMut(&Wait, &Entities),
+) -> (TraceSummary, Entities) {
+    let mut analysis = Analysis::default().with_detail(detail);
+    let trace = TraceFile::open(path).expect("a trace");
+    let summary = trace.analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()));
+    (summary.expect("a trace"), analysis.into_entities())
+}
+
+/// The model of a trace.
+pub(crate) fn load(path: &Path, limits: Limits) -> Loaded {
+    let bytes = std::fs::metadata(path).expect("a file").len();
+    let mut model = Model::new(limits, Arrangement::OneAfterTheOther, bytes, Vec::new());
+    model.begin_trace(0);
+    let (summary, entities) = analyze(path, model.detail(), |wait, entities| {
+        model.add(wait, entities);
+    });
+    model.goes_on_until(summary.duration_ns);
+    Loaded {
+        model,
+        entities,
+        summary,
+    }
+}
+
+/// All waits, without their parts.
+pub(crate) fn without_parts() -> Limits {
+    Limits {
+        parts: 0,
+        ..Limits::default()
+    }
+}
+
+impl Loaded {
+    pub(crate) fn query(&mut self, selection: &Selection, by: &[&str]) -> Groups {
+        let query = Query {
+            selection: selection.clone(),
+            by: by
+                .iter()
+                .map(|name| name.parse().expect("an aspect"))
+                .collect(),
+            limit: 50_000,
+            buckets: 16,
+        };
+        self.model
+            .query(&query, &self.entities)
+            .expect("a question")
+    }
+}
+
+/// What the tests compare of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) duration_ns: u64,
+    pub(crate) waits: u64,
+    pub(crate) contentions: u64,
+    pub(crate) max_ns: u64,
+}
+
+/// The groups by the keys of their values.
+pub(crate) fn by_path(groups: &Groups) -> BTreeMap<Vec<String>, Sums> {
+    let groups_by_path = groups.groups.iter().map(|group| {
+        let key = |&value: &u32| groups.names.values[value as usize].key.clone();
+        let sums = Sums {
+            duration_ns: group.duration_ns.ns(),
+            waits: group.waits,
+            contentions: group.contentions,
+            max_ns: group.max_ns,
+        };
+        (group.path.iter().map(key).collect(), sums)
+    });
+    groups_by_path.collect()
+}
+
+/// What contention can be told apart by, in some orders.
+pub(crate) const ORDERS: [&[&str]; 8] = [
+    &[],
+    &["lock-class", "owner-method", "method"],
+    &["thread", "owner-thread"],
+    &["owner-chain", "lock", "chain"],
+    &["owner-caller", "caller"],
+    &["owner-thread", "thread", "lock-class", "mechanism"],
+    &["kind", "lock", "owner-method"],
+    &["method", "owner-chain"],
+];
+
+/// All kinds of waits.
+pub(crate) fn all_kinds() -> Selection {
+    let json = r#"{"kinds": ["contention", "conditional", "idle", "sleep"]}"#;
+    serde_json::from_str(json).expect("a selection")
+}
