@@ -41,6 +41,13 @@ pub(crate) enum Command {
     Stat(StatArguments),
     /// List the events of a trace in the order of the file
     Dump(DumpArguments),
+    /// Say what to mend first: the code that made threads wait most, and what usually helps
+    Summary(SummaryArguments),
+    /// Show traces in the browser: what to fix first, timelines, flame graphs
+    #[command(visible_alias = "serve")]
+    View(ViewArguments),
+    /// Answer one question about traces as JSON, as the viewer's page asks it
+    Query(QueryArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -275,6 +282,116 @@ pub(crate) enum ContentionsFormat {
     Jsonl,
     /// Comma-separated values
     Csv,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ModelArguments {
+    /// Trace files; several are shown as one
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+
+    /// Packages and classes that are no caller, nor what is in them
+    #[arg(long, value_name = "PREFIX,...", value_delimiter = ',')]
+    pub(crate) library: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_long_help = SUMMARY_NOTES)]
+pub(crate) struct SummaryArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
+    pub(crate) format: SummaryFormat,
+}
+
+const SUMMARY_NOTES: &str = "\
+At most five findings, ranked by how long threads waited because of the code. Each is of a pattern:
+  deadlock                 threads block each other for good
+  long-hold                a lock is held for long
+  many-short-holds         it is held for short times, but so often that others have to queue
+  convoy                   the same, and most of the time goes into waking the next thread
+  one-global-lock          one lock object serializes many methods
+  many-locks-of-one-class  the lock is divided already
+  notify-storm             threads woken from Object.wait queue up for the lock again
+  writer-behind-readers    readers hold the lock together while a writer waits
+  pool-too-small           threads wait until others like them give something back
+  class-initialization     threads wait for a static initializer
+
+Waiting for another thread or for a pool counts where it is more than that for locks. Idle workers do not.";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryFormat {
+    /// Sentences for people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ViewArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Compare the first trace with the others
+    #[arg(long)]
+    pub(crate) compare: bool,
+
+    /// Write one HTML file that needs no server, and end
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open", "source"])]
+    pub(crate) export: Option<PathBuf>,
+
+    /// Show source code that is below this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source: Option<PathBuf>,
+
+    /// Port on 127.0.0.1; 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Only print the address
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Questions and answers are described in docs/viewer-api.md. For example, who held which locks in
+the second second of the trace:
+
+  locktrace query trace.lct \\
+    --json '{\"selection\": {\"from_ns\": 1e9, \"to_ns\": 2e9}, \"by\": [\"lock-class\", \"owner-method\"]}'")]
+pub(crate) struct QueryArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// What to ask for
+    #[arg(long, value_enum, default_value_t = Topic::Query, value_name = "TOPIC")]
+    pub(crate) ask: Topic,
+
+    /// The question as JSON; - reads it from standard input
+    #[arg(long, value_name = "QUESTION", default_value = "{}")]
+    pub(crate) json: String,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Topic {
+    /// Groups by aspects
+    Query,
+    /// Traces, totals, findings and deadlocks
+    Model,
+    /// How long waits are
+    Histogram,
+    /// Single waits
+    Waits,
+    /// One wait, as {"id": N}
+    Wait,
+    /// A timeline by lock or by thread
+    Lanes,
+    /// The whole model, as in an exported file
+    Embedded,
 }
 
 #[derive(Args, Debug)]

@@ -2,22 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-/// A duration with three significant digits.
-pub(crate) fn duration(duration_ns: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
-    for (unit_ns, unit) in UNITS {
-        // A unit that rounds up to the next is left to the next.
-        if duration_ns >= unit_ns - unit_ns / 2_000 {
-            let value = duration_ns as f64 / unit_ns as f64;
-            return match value {
-                ..9.995 => format!("{value:.2} {unit}"),
-                ..99.95 => format!("{value:.1} {unit}"),
-                _ => format!("{} {unit}", count(value.round() as u64)),
-            };
-        }
-    }
-    format!("{duration_ns} ns")
-}
+pub(crate) use trace_model::{duration_text as duration, percent_text as percent};
 
 /// A number with separators.
 pub(crate) fn count(number: u64) -> String {
@@ -27,16 +12,6 @@ pub(crate) fn count(number: u64) -> String {
 /// A number of bytes.
 pub(crate) fn bytes(bytes: u64) -> String {
     indicatif::DecimalBytes(bytes).to_string()
-}
-
-/// A share as percentage.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent > 0.0 && percent < 0.1 {
-        "<0.1 %".to_owned()
-    } else {
-        format!("{percent:.1} %")
-    }
 }
 
 /// `part` of `whole`; 0 if there is nothing.
@@ -66,25 +41,6 @@ pub(crate) fn wall_clock(unix_ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_three_digits() {
-        for (duration_ns, expected) in [
-            (0, "0 ns"),
-            (999, "999 ns"),
-            (1_000, "1.00 µs"),
-            (12_345, "12.3 µs"),
-            (999_499, "999 µs"),
-            (999_500, "1.00 ms"),
-            (9_994_999, "9.99 ms"),
-            (9_995_000, "10.0 ms"),
-            (123_456_789, "123 ms"),
-            (1_500_000_000, "1.50 s"),
-            (4_321_000_000_000, "4,321 s"),
-        ] {
-            assert_eq!(duration(duration_ns), expected);
-        }
-    }
 
     #[test]
     fn shares_are_never_rounded_to_nothing() {

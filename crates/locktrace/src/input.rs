@@ -11,6 +11,8 @@ use trace_analysis::{
     Wait,
 };
 
+use crate::view::{Progress, Watcher};
+
 /// Shorter files are done before a progress bar could be read.
 const LONG_FILE_BYTES: u64 = 32 << 20;
 
@@ -82,10 +84,36 @@ pub(crate) fn analyze(
     })
 }
 
+/// A bar on standard error for traces that are long together, if a person waits for them.
+pub(crate) fn bar() -> Bar {
+    Bar(None)
+}
+
+/// See [`bar`].
+pub(crate) struct Bar(Option<ProgressBar>);
+
+impl Watcher for Bar {
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        let bar = self
+            .0
+            .get_or_insert_with(|| bar_of("traces", Some(progress.total_bytes)));
+        bar.set_length(progress.total_bytes);
+        bar.set_position(progress.bytes);
+        if progress.done {
+            bar.finish_and_clear();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// A bar on standard error for a long trace, if a person waits for it and does
 /// not watch the output scroll by.
 fn progress_bar(trace: &TraceInput) -> ProgressBar {
-    let person_waits = io::stderr().is_terminal() && trace.byte_len() >= Some(LONG_FILE_BYTES);
+    bar_of(&trace.path().display().to_string(), trace.byte_len())
+}
+
+fn bar_of(what: &str, byte_len: Option<u64>) -> ProgressBar {
+    let person_waits = io::stderr().is_terminal() && byte_len >= Some(LONG_FILE_BYTES);
     if !person_waits {
         return ProgressBar::hidden();
     }
@@ -93,5 +121,5 @@ fn progress_bar(trace: &TraceInput) -> ProgressBar {
         .expect("a valid template");
     ProgressBar::no_length()
         .with_style(style)
-        .with_message(format!("Analyzing {}", trace.path().display()))
+        .with_message(format!("Analyzing {what}"))
 }

@@ -17,6 +17,7 @@ mod record;
 mod report;
 mod selection;
 mod stat;
+mod view;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ use clap::{CommandFactory, Parser};
 use trace_analysis::TraceError;
 
 use crate::cli::{Cli, Command};
+use crate::view::{AnswerError, UsageError};
 
 /// What a command that did not fail has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +36,9 @@ enum Outcome {
     Incomplete,
 }
 
-// Documented in `cli::EXIT_CODES`. Wrong usage is 2; clap says so itself.
+// Documented in `cli::EXIT_CODES`. Of wrong usage clap says so itself, as far as it sees it.
 const INCOMPLETE: u8 = 1;
+const WRONG_USAGE: u8 = 2;
 const UNREADABLE: u8 = 3;
 const NO_OUTPUT: u8 = 4;
 
@@ -45,8 +48,13 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(INCOMPLETE),
         Err(error) => {
             output::complain(&error);
-            let is_input = error.is::<TraceError>();
-            ExitCode::from(if is_input { UNREADABLE } else { NO_OUTPUT })
+            ExitCode::from(if error.is::<TraceError>() {
+                UNREADABLE
+            } else if error.is::<AnswerError>() || error.is::<UsageError>() {
+                WRONG_USAGE
+            } else {
+                NO_OUTPUT
+            })
         }
     }
 }
@@ -57,6 +65,9 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Contentions(arguments) => contentions::run(&arguments),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
+        Command::Summary(arguments) => view::summarize(&arguments),
+        Command::View(arguments) => view::view(&arguments),
+        Command::Query(arguments) => view::query(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "locktrace", &mut script);

@@ -4,6 +4,8 @@ mod broken_input;
 mod commands;
 mod exit_codes;
 mod sample;
+mod server;
+mod viewer;
 
 use std::path::Path;
 

@@ -1,0 +1,106 @@
+//! The viewer: what its page asks, answered by a server, on standard output, or in a file.
+
+mod answer;
+mod export;
+mod loader;
+mod overview;
+mod reader;
+mod server;
+mod source;
+mod summary;
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use trace_model::Arrangement;
+
+use crate::cli::{QueryArguments, SummaryArguments, SummaryFormat, ViewArguments};
+pub(crate) use crate::view::answer::AnswerError;
+use crate::view::answer::Question;
+use crate::view::loader::{Loaded, Loader};
+pub(crate) use crate::view::loader::{Progress, Watcher};
+use crate::{Outcome, input, output, problem};
+
+/// The options do not fit together.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct UsageError(&'static str);
+
+/// `locktrace query`.
+pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {
+    let text = match arguments.json.as_str() {
+        "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text)?;
+            text
+        }
+        text => text.to_owned(),
+    };
+    let question = Question::parse(arguments.ask, &text)?;
+    let traces = input::open(&arguments.model.traces, false)?;
+    let arrangement = Arrangement::OneAfterTheOther;
+    let loader = Loader::new(traces, arrangement, &arguments.model.library);
+    let mut loaded = loader.load(&mut input::bar())?;
+    let answer = loaded.state.answer(&question, &loaded.entities)?;
+    let mut out = output::machine();
+    out.write_all(answer.as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    Ok(problem::complain(&loaded.state.summaries))
+}
+
+/// `locktrace summary`.
+pub(crate) fn summarize(arguments: &SummaryArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.model.traces, false)?;
+    let arrangement = Arrangement::OneAfterTheOther;
+    let loader = Loader::new(traces, arrangement, &arguments.model.library);
+    let mut loaded = loader.load(&mut input::bar())?;
+    match arguments.format {
+        SummaryFormat::Text => {
+            let findings = loaded.state.findings(&loaded.entities);
+            output::print(&summary::render(
+                &loaded.state,
+                &findings,
+                output::terminal_width(),
+            ))?;
+        }
+        SummaryFormat::Json => {
+            let answer = loaded.state.answer(&Question::Overview, &loaded.entities)?;
+            let mut out = output::machine();
+            out.write_all(answer.as_bytes())?;
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+    }
+    Ok(problem::complain(&loaded.state.summaries))
+}
+
+/// `locktrace view`.
+pub(crate) fn view(arguments: &ViewArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.model.traces, false)?;
+    let arrangement = if arguments.compare {
+        if traces.len() < 2 {
+            return Err(UsageError("--compare needs two traces at least").into());
+        }
+        Arrangement::Together
+    } else {
+        Arrangement::OneAfterTheOther
+    };
+    let loader = Loader::new(traces, arrangement, &arguments.model.library);
+    match &arguments.export {
+        Some(path) => export_to(path, loader),
+        None => server::serve(loader, arguments),
+    }
+}
+
+fn export_to(path: &Path, loader: Loader) -> anyhow::Result<Outcome> {
+    let Loaded {
+        mut state,
+        entities,
+    } = loader.load(&mut input::bar())?;
+    let page = export::page(|budget| state.answer(&Question::Embedded(budget), &entities))?;
+    std::fs::write(path, page).map_err(|error| {
+        std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    })?;
+    Ok(problem::complain(&state.summaries))
+}

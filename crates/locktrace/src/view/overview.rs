@@ -1,0 +1,128 @@
+//! What a page shows first.
+
+use serde::Serialize;
+use trace_analysis::{Counter, Entities, TraceSummary};
+use trace_model::{
+    Arrangement, Confidence, DeadlockRecord, Finding, Folding, Sum, Trace, deadlocks,
+};
+
+use crate::problem;
+use crate::view::loader::{Opened, Progress, State};
+
+/// Raised when an answer changes its meaning.
+const VERSION: u32 = 1;
+
+/// The answer of `api/model`.
+#[derive(Serialize)]
+pub(crate) struct Overview<'a> {
+    version: u32,
+    locktrace: &'static str,
+    progress: Progress,
+    traces: Vec<TraceRecord<'a>>,
+    compare: Option<Compare>,
+    /// Text: the number is too large for JavaScript.
+    start_unix_ns: String,
+    duration_ns: u64,
+    libraries: &'a [String],
+    totals: Vec<KindRecord>,
+    confidence: Confidence,
+    exact: bool,
+    pub(crate) folded: Option<Folding>,
+    findings: Vec<Finding>,
+    deadlocks: Vec<DeadlockRecord>,
+    source: bool,
+    live: bool,
+}
+
+#[derive(Serialize)]
+struct TraceRecord<'a> {
+    path: String,
+    jvm: &'a str,
+    pid: u32,
+    start_unix_ns: String,
+    offset_ns: u64,
+    duration_ns: u64,
+    /// `None` as long as it is read.
+    complete: Option<bool>,
+    problems: Vec<String>,
+}
+
+/// Which traces are compared, by their positions.
+#[derive(Serialize)]
+struct Compare {
+    before: Vec<usize>,
+    after: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct KindRecord {
+    kind: &'static str,
+    duration_ns: Sum,
+    waits: u64,
+}
+
+impl<'a> Overview<'a> {
+    pub(crate) fn new(state: &'a mut State, entities: &Entities) -> Self {
+        let findings = state.findings(entities);
+        let state = &*state;
+        let still_blocked = state.summaries.iter();
+        let still_blocked = still_blocked.map(|summary| &summary.still_blocked);
+        let traces = state.model.traces();
+        let records = state.opened.iter().zip(traces).enumerate();
+        let records = records.map(|(position, (opened, trace))| {
+            TraceRecord::new(opened, trace, state.summaries.get(position))
+        });
+        let start_unix_ns = traces.iter().map(|trace| trace.start_unix_ns).min();
+        let kinds = state.model.kinds().filter(|(_, totals)| totals.waits > 0);
+        Self {
+            version: VERSION,
+            locktrace: env!("CARGO_PKG_VERSION"),
+            progress: state.progress,
+            traces: records.collect(),
+            compare: (state.arrangement == Arrangement::Together).then(|| Compare {
+                before: vec![0],
+                after: (1..traces.len()).collect(),
+            }),
+            start_unix_ns: start_unix_ns.unwrap_or(0).to_string(),
+            duration_ns: state.model.end_ns(),
+            libraries: &state.libraries,
+            totals: kinds
+                .map(|(kind, totals)| KindRecord {
+                    kind: kind.name(),
+                    duration_ns: totals.duration_ns.into(),
+                    waits: totals.waits,
+                })
+                .collect(),
+            confidence: Confidence {
+                barging_holds: state
+                    .summaries
+                    .iter()
+                    .map(|summary| summary.counters.value(Counter::BargingHolds))
+                    .fold(0, u64::saturating_add),
+                ..state.model.confidence()
+            },
+            exact: state.model.is_exact(),
+            folded: state.model.folding(),
+            findings,
+            deadlocks: deadlocks(still_blocked, entities),
+            source: state.has_source,
+            live: false,
+        }
+    }
+}
+
+impl<'a> TraceRecord<'a> {
+    fn new(opened: &'a Opened, trace: &Trace, summary: Option<&TraceSummary>) -> Self {
+        let header = &opened.header;
+        Self {
+            path: opened.path.display().to_string(),
+            jvm: &header.jvm,
+            pid: header.pid,
+            start_unix_ns: trace.start_unix_ns.to_string(),
+            offset_ns: trace.offset_ns,
+            duration_ns: trace.duration_ns,
+            complete: summary.map(TraceSummary::is_complete),
+            problems: summary.map(problem::lines).unwrap_or_default(),
+        }
+    }
+}

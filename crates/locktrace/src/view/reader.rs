@@ -1,0 +1,124 @@
+//! The thread that reads the traces, and answers questions meanwhile and afterwards.
+//!
+//! It has the model for itself: a question waits until the wait at hand is added, not
+//! until a trace is read.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread;
+
+use tokio::sync::{oneshot, watch};
+use trace_analysis::{Entities, TraceError};
+
+use crate::view::answer::{AnswerError, Question};
+use crate::view::loader::{Loader, Progress, State, Watcher};
+
+/// Questions that may wait for an answer; a page asks a few at once.
+const MAX_WAITING: usize = 64;
+
+/// A question, and where its answer goes.
+struct Request {
+    question: Question,
+    reply: oneshot::Sender<Result<String, AnswerError>>,
+}
+
+/// Asks the thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Asker(SyncSender<Request>);
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    /// The question has none.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// Too many questions are waiting.
+    #[error("too many questions at once")]
+    Busy,
+    /// A trace could not be read.
+    #[error("the traces cannot be read")]
+    Gone,
+}
+
+impl Asker {
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) async fn ask(&self, question: Question) -> Result<String, AskError> {
+        let (reply, answer) = oneshot::channel();
+        match self.0.try_send(Request { question, reply }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(AskError::Busy),
+            Err(TrySendError::Disconnected(_)) => return Err(AskError::Gone),
+        }
+        Ok(answer.await.map_err(|_| AskError::Gone)??)
+    }
+}
+
+/// What the thread is known by.
+pub(crate) struct Reader {
+    pub(crate) asker: Asker,
+    pub(crate) progress: watch::Receiver<Progress>,
+    /// Says why it has ended.
+    pub(crate) failure: oneshot::Receiver<TraceError>,
+}
+
+/// Starts the thread.
+pub(crate) fn start(loader: Loader) -> Reader {
+    let (sender, requests) = sync_channel(MAX_WAITING);
+    let (progress, progress_seen) = watch::channel(loader.progress());
+    let (failed, failure) = oneshot::channel();
+    thread::spawn(move || {
+        let mut answering = Answering { requests, progress };
+        match loader.load(&mut answering) {
+            Ok(mut loaded) => answering.forever(&mut loaded.state, &loaded.entities),
+            Err(error) => {
+                // Nobody listens once the server has ended.
+                let _ = failed.send(error);
+            }
+        }
+    });
+    Reader {
+        asker: Asker(sender),
+        progress: progress_seen,
+        failure,
+    }
+}
+
+struct Answering {
+    requests: Receiver<Request>,
+    progress: watch::Sender<Progress>,
+}
+
+impl Watcher for Answering {
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        self.progress.send_replace(progress);
+        ControlFlow::Continue(())
+    }
+
+    fn look(&mut self, state: &mut State, entities: &Entities) {
+        while let Ok(request) = self.requests.try_recv() {
+            request.answer(state, entities);
+        }
+    }
+}
+
+impl Answering {
+    /// Until nobody can ask any more.
+    fn forever(&self, state: &mut State, entities: &Entities) {
+        while let Ok(request) = self.requests.recv() {
+            request.answer(state, entities);
+        }
+    }
+}
+
+impl Request {
+    fn answer(self, state: &mut State, entities: &Entities) {
+        // The page may have gone on to another question.
+        if !self.reply.is_closed() {
+            let _ = self.reply.send(state.answer(&self.question, entities));
+        }
+    }
+}

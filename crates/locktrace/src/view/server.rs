@@ -1,0 +1,310 @@
+//! The server of the viewer's page: for one user of this machine, and nobody else.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::header::{self, HeaderMap, HeaderValue};
+use axum::http::{StatusCode, Uri};
+use axum::middleware::{self, Next};
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use futures_util::stream::{self, Stream};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::Outcome;
+use crate::cli::{Topic, ViewArguments};
+use crate::facts;
+use crate::output;
+use crate::view::answer::{AnswerError, Question};
+use crate::view::export;
+use crate::view::loader::{Loader, Progress};
+use crate::view::reader::{self, AskError, Asker};
+use crate::view::source::{SourceFolder, SourceQuestion};
+
+const MAX_QUESTION_BYTES: usize = 1 << 20;
+const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
+
+/// What handlers need.
+#[derive(Clone)]
+struct App {
+    asker: Asker,
+    progress: watch::Receiver<Progress>,
+    source: Option<SourceFolder>,
+    /// What a browser that was given the address says in `Host`.
+    hosts: Arc<[String; 2]>,
+}
+
+/// Serves the page until the process is ended, or a trace cannot be read.
+///
+/// # Errors
+///
+/// If the port or the folder with sources is not available, or a trace cannot be read.
+pub(crate) fn serve(mut loader: Loader, arguments: &ViewArguments) -> anyhow::Result<Outcome> {
+    let source = match &arguments.source {
+        Some(path) => {
+            let folder = SourceFolder::open(path);
+            Some(folder.with_context(|| path.display().to_string())?)
+        }
+        None => None,
+    };
+    loader.has_source(source.is_some());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()?;
+    runtime.block_on(async {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.with_context(|| address.to_string())?;
+        let port = listener.local_addr()?.port();
+        let token = token()?;
+        let url = format!("http://127.0.0.1:{port}/{token}/");
+        let reader = reader::start(loader);
+        let app = App {
+            asker: reader.asker,
+            progress: reader.progress,
+            source,
+            hosts: Arc::new([format!("127.0.0.1:{port}"), format!("localhost:{port}")]),
+        };
+        let server = axum::serve(listener, router(app, &token));
+        announce(&url)?;
+        if !arguments.no_open {
+            open_in_browser(&url);
+        }
+        tokio::select! {
+            served = server => served?,
+            Ok(failure) = reader.failure => return Err(failure.into()),
+        }
+        Ok(Outcome::Complete)
+    })
+}
+
+/// 128 random bits.
+fn token() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn announce(url: &str) -> std::io::Result<()> {
+    let mut text = String::new();
+    facts::add(&mut text, "Viewer", url);
+    facts::add(&mut text, "End", "Ctrl+C");
+    output::print(&text)
+}
+
+/// Whoever has no desktop gets the address on standard output all the same.
+fn open_in_browser(url: &str) {
+    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    if !has_desktop {
+        return;
+    }
+    let browser = Command::new("xdg-open")
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = browser {
+        output::complain(&format_args!(
+            "xdg-open: {error}; open the address yourself"
+        ));
+    }
+}
+
+fn router(app: App, token: &str) -> Router {
+    let asset = |kind: &'static str, text: &'static str| {
+        get(move || async move { ([(header::CONTENT_TYPE, kind)], text) })
+    };
+    let below = |path: &str| format!("/{token}/{path}");
+    Router::new()
+        .route(&below(""), asset("text/html; charset=utf-8", export::HTML))
+        .route(
+            &below("viewer.js"),
+            asset("text/javascript; charset=utf-8", export::SCRIPT),
+        )
+        .route(
+            &below("viewer.css"),
+            asset("text/css; charset=utf-8", export::STYLE),
+        )
+        .route(&below("export.html"), get(exported))
+        .route(
+            &below("api/model"),
+            get(|state| ask(state, Topic::Model, Bytes::new())),
+        )
+        .route(&below("api/progress"), get(progress))
+        .route(&below("api/query"), asked(Topic::Query))
+        .route(&below("api/histogram"), asked(Topic::Histogram))
+        .route(&below("api/waits"), asked(Topic::Waits))
+        .route(&below("api/lanes"), asked(Topic::Lanes))
+        .route(&below("api/wait/{id}"), get(wait))
+        .route(&below("api/source"), get(source))
+        .fallback(|| async { failure(StatusCode::NOT_FOUND, "there is nothing here") })
+        .layer(DefaultBodyLimit::max(MAX_QUESTION_BYTES))
+        .layer(middleware::from_fn_with_state(app.clone(), guard))
+        .with_state(app)
+}
+
+/// Lets no other page in, whatever its name resolves to, and tells the browser what this
+/// one may do.
+async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let mut response = if is_from_here(&app, request.uri(), request.headers()) {
+        next.run(request).await
+    } else {
+        failure(StatusCode::FORBIDDEN, "wrong Host or Origin")
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+             img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        ),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // The address is the key.
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    headers.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    response
+}
+
+fn is_from_here(app: &App, uri: &Uri, headers: &HeaderMap) -> bool {
+    let is_host = |host: &str| app.hosts.iter().any(|known| known == host);
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let has_host = matches!(
+        (hosts.next().map(HeaderValue::to_str), hosts.next()),
+        (Some(Ok(host)), None) if is_host(host)
+    );
+    let has_authority = uri
+        .authority()
+        .is_none_or(|authority| is_host(authority.as_str()));
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let is_origin = |origin: &HeaderValue| {
+        let origin = origin.to_str().ok();
+        origin
+            .and_then(|origin| origin.strip_prefix("http://"))
+            .is_some_and(is_host)
+    };
+    has_host && has_authority && origins.all(is_origin)
+}
+
+fn asked(topic: Topic) -> axum::routing::MethodRouter<App> {
+    post(move |state, body| ask(state, topic, body))
+}
+
+async fn ask(State(app): State<App>, topic: Topic, body: Bytes) -> Response {
+    let question = std::str::from_utf8(&body).map_err(|_| "not UTF-8".to_owned());
+    let question =
+        question.and_then(|text| Question::parse(topic, text).map_err(|error| error.to_string()));
+    match question {
+        Ok(question) => respond(app.asker.ask(question).await),
+        Err(message) => failure(StatusCode::BAD_REQUEST, &message),
+    }
+}
+
+async fn wait(State(app): State<App>, Path(id): Path<u64>) -> Response {
+    respond(app.asker.ask(Question::Wait(id)).await)
+}
+
+async fn source(State(app): State<App>, Query(question): Query<SourceQuestion>) -> Response {
+    let folder = app.source.as_ref();
+    match folder.and_then(|folder| folder.lines(&question)) {
+        Some(lines) => respond(
+            serde_json::to_string(&lines)
+                .map_err(|error| AskError::Answer(AnswerError::Malformed(error))),
+        ),
+        None => failure(StatusCode::NOT_FOUND, "there is no such source file"),
+    }
+}
+
+async fn exported(State(app): State<App>) -> Response {
+    let mut budget = export::first_budget();
+    loop {
+        let json = match app.asker.ask(Question::Embedded(budget)).await {
+            Ok(json) => json,
+            Err(error) => return respond(Err(error)),
+        };
+        let page = tokio::task::spawn_blocking(move || export::with_model(&json)).await;
+        let Ok(page) = page else {
+            return failure(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the page could not be made",
+            );
+        };
+        match export::smaller(budget, page.len()) {
+            Some(smaller) => budget = smaller,
+            None => {
+                let disposition = "attachment; filename=\"locktrace.html\"";
+                return (
+                    [
+                        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+                        (header::CONTENT_DISPOSITION, disposition),
+                    ],
+                    page,
+                )
+                    .into_response();
+            }
+        }
+    }
+}
+
+async fn progress(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    // What is seen now is told first, then what has changed.
+    let mut first = app.progress.clone();
+    first.mark_changed();
+    Sse::new(stream::unfold(Some(first), next_progress))
+}
+
+async fn next_progress(
+    receiver: Option<watch::Receiver<Progress>>,
+) -> Option<(Result<Event, Infallible>, Option<watch::Receiver<Progress>>)> {
+    let mut receiver = receiver?;
+    receiver.changed().await.ok()?;
+    let progress = *receiver.borrow_and_update();
+    if !progress.done {
+        tokio::time::sleep(PROGRESS_PERIOD).await;
+    }
+    let text = serde_json::to_string(&progress).ok()?;
+    let rest = (!progress.done).then_some(receiver);
+    Some((Ok(Event::default().data(text)), rest))
+}
+
+fn respond(answer: Result<String, AskError>) -> Response {
+    match answer {
+        Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+        Err(error) => {
+            let status = match &error {
+                AskError::Answer(AnswerError::NoSuchWait(_)) => StatusCode::NOT_FOUND,
+                AskError::Answer(_) => StatusCode::BAD_REQUEST,
+                AskError::Busy | AskError::Gone => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            failure(status, &error.to_string())
+        }
+    }
+}
+
+fn failure(status: StatusCode, message: &str) -> Response {
+    let body = serde_json::json!({ "error": message }).to_string();
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

@@ -1,0 +1,117 @@
+//! What to mend first, in words.
+
+use std::fmt::Write;
+
+use trace_analysis::WaitKind;
+use trace_model::Finding;
+
+use crate::facts;
+use crate::human::{count, duration, percent, plural};
+use crate::name::printable;
+use crate::output::{BOLD, DIM};
+use crate::view::loader::State;
+
+/// Lines are not longer than that, however wide the terminal.
+const MAX_WIDTH: usize = 100;
+const TITLE_INDENT: usize = 3;
+const VALUE_INDENT: usize = 13;
+
+/// Text for people; `width` is that of their terminal.
+pub(crate) fn render(state: &State, findings: &[Finding], width: Option<usize>) -> String {
+    let mut text = String::new();
+    for summary in &state.summaries {
+        facts::add_trace(&mut text, summary);
+    }
+    let mut kinds = state.model.kinds();
+    if let Some((_, totals)) = kinds.find(|&(kind, _)| kind == WaitKind::Contention) {
+        let waits = plural(totals.waits, "wait");
+        let blocked = format!("{} in {waits}", duration(totals.duration_ns));
+        facts::add(&mut text, "Blocked", &blocked);
+    }
+    if findings.is_empty() {
+        text.push_str("\nNo code made others wait long enough to be worth a finding.\n");
+    }
+    let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
+    for (number, finding) in (1..).zip(findings) {
+        add_finding(&mut text, number, finding, width);
+    }
+    text
+}
+
+fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize) {
+    let title = wrapped(&printable(&finding.title), width, TITLE_INDENT);
+    let _ = writeln!(text, "\n{BOLD}{number}. {title}{BOLD:#}");
+    if let Some(owner) = &finding.owner {
+        line(text, "held at", &owner.frame);
+    }
+    for waiter in &finding.waiters {
+        let waits = plural(waiter.waits, "wait");
+        let time = duration(waiter.duration_ns.ns());
+        line(
+            text,
+            "waited at",
+            &format!("{}, {time} in {waits}", waiter.code.frame),
+        );
+    }
+    let listed = finding.waiters.len() as u64;
+    if !finding.waiters.is_empty() && finding.waiter_sites > listed {
+        let more = plural(finding.waiter_sites - listed, "more method");
+        line(text, "", &format!("and {more}"));
+    }
+    line(
+        text,
+        "waits",
+        &format!(
+            "{} of {}, half of them at most {}, 99 % at most {}, longest {}",
+            count(finding.waits),
+            plural(finding.threads, "thread"),
+            duration(finding.p50_ns),
+            duration(finding.p99_ns),
+            duration(finding.max_ns),
+        ),
+    );
+    let start_up = if finding.start_up_only {
+        "; at the start only"
+    } else {
+        ""
+    };
+    line(
+        text,
+        "wall time",
+        &format!(
+            "{} with anybody waiting, {:.1} threads at once{start_up}",
+            percent(finding.wall_share),
+            finding.mean_waiters,
+        ),
+    );
+    line(text, "pattern", finding.pattern);
+    line(text, "sure", finding.confidence.level);
+    for note in &finding.confidence.notes {
+        line(text, "", &wrapped(note, width, VALUE_INDENT));
+    }
+    line(text, "helps", &wrapped(finding.remedy, width, VALUE_INDENT));
+}
+
+fn line(text: &mut String, name: &str, value: &str) {
+    let lines: Vec<String> = value.split('\n').map(printable).collect();
+    let value = lines.join("\n");
+    let _ = writeln!(text, "{:TITLE_INDENT$}{DIM}{name:<9}{DIM:#} {value}", "");
+}
+
+/// Breaks lines between words; all but the first begin with `indent` spaces.
+fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let width = width - indent;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("one at least");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines.join(&format!("\n{:indent$}", ""))
+}

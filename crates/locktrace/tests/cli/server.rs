@@ -1,0 +1,302 @@
+//! The viewer's server, asked over HTTP.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use assert_cmd::cargo::CommandCargoExt;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::directory_with;
+use crate::sample::Sample;
+
+/// A server, ended with the test.
+struct Server {
+    process: Child,
+    address: SocketAddr,
+    token: String,
+}
+
+/// What came back.
+struct Answer {
+    status: u16,
+    headers: String,
+    body: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    fn start(directory: &Path, arguments: &[&str]) -> Self {
+        let mut process = Command::cargo_bin("locktrace")
+            .expect("built by cargo")
+            .current_dir(directory)
+            .args(["view", "--no-open"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("can be started");
+        let stdout = process.stdout.take().expect("piped");
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let url = line.split_whitespace().last().expect("an address");
+        let (address, token) = url
+            .strip_prefix("http://")
+            .and_then(|rest| rest.strip_suffix('/'))
+            .and_then(|rest| rest.split_once('/'))
+            .expect("an address");
+        Self {
+            process,
+            address: address.parse().expect("an address"),
+            token: token.to_owned(),
+        }
+    }
+
+    /// Asks with these headers, beside those that every request has.
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        let host = self.address.to_string();
+        if !headers.iter().any(|&(name, _)| name == "Host") {
+            request += &format!("Host: {host}\r\n");
+        }
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        request += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let mut stream = TcpStream::connect(self.address).expect("a server");
+        let timeout = Some(Duration::from_secs(30));
+        stream.set_read_timeout(timeout).expect("a timeout");
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        // Whoever sends too much is cut off.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8(answer).expect("UTF-8");
+        let (headers, body) = answer.split_once("\r\n\r\n").expect("headers");
+        let status = headers.split(' ').nth(1).expect("a status");
+        Answer {
+            status: status.parse().expect("a number"),
+            headers: headers.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("/{}/{rest}", self.token)
+    }
+
+    fn get(&self, rest: &str) -> Answer {
+        self.request("GET", &self.path(rest), &[], "")
+    }
+
+    fn post(&self, rest: &str, question: &Value) -> Answer {
+        self.request("POST", &self.path(rest), &[], &question.to_string())
+    }
+
+    /// An answer to be read, when all traces are.
+    fn answer(&self, rest: &str, question: &Value) -> Value {
+        // The stream of progress ends when they are.
+        self.get("api/progress");
+        let answer = match question {
+            Value::Null => self.get(rest),
+            question => self.post(rest, question),
+        };
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        serde_json::from_str(&answer.body).expect("JSON")
+    }
+}
+
+fn demo(arguments: &[&str]) -> (TempDir, Server) {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    let server = Server::start(directory.path(), &[&["demo.lct"], arguments].concat());
+    (directory, server)
+}
+
+#[test]
+fn every_question_is_answered_as_without_a_server() {
+    let (directory, server) = demo(&[]);
+    for (topic, question) in [
+        (
+            "query",
+            json!({"by": ["lock-class", "owner-method", "method"], "buckets": 4}),
+        ),
+        (
+            "query",
+            json!({"selection": {"kinds": ["conditional"]}, "by": ["owner-thread"]}),
+        ),
+        ("histogram", json!({})),
+        ("waits", json!({"sort": "start", "limit": 2})),
+        ("lanes", json!({"by": "thread", "px": 100})),
+        ("model", Value::Null),
+    ] {
+        let over_http = server.answer(&format!("api/{topic}"), &question);
+        let text = match &question {
+            Value::Null => "{}".to_owned(),
+            question => question.to_string(),
+        };
+        let output = Command::cargo_bin("locktrace")
+            .expect("built by cargo")
+            .current_dir(directory.path())
+            .args(["query", "demo.lct", "--ask", topic, "--json", &text])
+            .output()
+            .expect("can be started");
+        let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(over_http, printed, "{topic}");
+        assert_eq!(over_http["progress"]["done"], true);
+    }
+    let wait = server.answer("api/wait/0", &Value::Null);
+    assert_eq!(wait["wait"]["id"], 0);
+}
+
+#[test]
+fn the_page_is_there() {
+    let (_directory, server) = demo(&[]);
+    for (path, kind) in [
+        ("", "text/html"),
+        ("viewer.js", "text/javascript"),
+        ("viewer.css", "text/css"),
+        ("export.html", "text/html"),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        let headers = answer.headers.to_ascii_lowercase();
+        assert!(
+            headers.contains(&format!("content-type: {kind}; charset=utf-8")),
+            "{headers}"
+        );
+        assert!(headers.contains("content-security-policy: default-src 'none'"));
+        assert!(headers.contains("x-content-type-options: nosniff"));
+        assert!(headers.contains("referrer-policy: no-referrer"));
+        assert!(!headers.contains("access-control-allow"));
+        assert!(!answer.body.is_empty());
+    }
+    assert!(
+        server
+            .get("export.html")
+            .body
+            .contains("id=\"locktrace-model\"")
+    );
+}
+
+#[test]
+fn nobody_else_is_answered() {
+    let (_directory, server) = demo(&[]);
+    let port = server.address.port();
+    let model = server.path("api/model");
+    let local = format!("localhost:{port}");
+    let local_origin = format!("http://127.0.0.1:{port}");
+    let other_port = format!("http://127.0.0.1:{}", port ^ 1);
+    for (headers, status) in [
+        (vec![], 200),
+        (vec![("Host", local.as_str())], 200),
+        (vec![("Origin", local_origin.as_str())], 200),
+        (vec![("Host", "attacker.example")], 403),
+        (vec![("Host", "127.0.0.1")], 403),
+        (
+            vec![("Host", local.as_str()), ("Host", "attacker.example")],
+            403,
+        ),
+        (vec![("Origin", "http://attacker.example")], 403),
+        (vec![("Origin", "null")], 403),
+        (vec![("Origin", other_port.as_str())], 403),
+    ] {
+        let answer = server.request("GET", &model, &headers, "");
+        assert_eq!(answer.status, status, "{headers:?}");
+        assert!(status == 200 || !answer.body.contains("demo"));
+    }
+    for path in [
+        "/",
+        "/api/model",
+        "/0123456789abcdef0123456789abcdef/api/model",
+    ] {
+        assert_eq!(server.request("GET", path, &[], "").status, 404, "{path}");
+    }
+    assert_eq!(server.request("OPTIONS", &model, &[], "").status, 405);
+}
+
+#[test]
+fn tokens_are_not_guessed() {
+    let (_first_directory, first) = demo(&[]);
+    let (_second_directory, second) = demo(&[]);
+    assert_eq!(first.token.len(), 32);
+    assert_ne!(first.token, second.token);
+}
+
+#[test]
+fn wrong_questions_are_refused() {
+    let (_directory, server) = demo(&[]);
+    for (path, question) in [
+        ("api/query", json!({"by": ["tread"]})),
+        ("api/query", json!({"selection": {"fro_ns": 1}})),
+        ("api/query", json!({"limit": 1_000_000})),
+        ("api/query", json!("x")),
+        ("api/lanes", json!({"by": "lock", "px": 0})),
+        ("api/lanes", json!({"by": "lock", "px": 100_000})),
+        ("api/waits", json!({"cursor": "x"})),
+    ] {
+        let answer = server.post(path, &question);
+        assert_eq!(answer.status, 400, "{question}");
+        let error: Value = serde_json::from_str(&answer.body).expect("JSON");
+        assert!(error["error"].is_string());
+    }
+    server.get("api/progress");
+    assert_eq!(server.get("api/wait/123456789").status, 404);
+    assert_eq!(server.get("api/wait/x").status, 400);
+    let long = " ".repeat((1 << 20) + 1);
+    let answer = server.request("POST", &server.path("api/query"), &[], &long);
+    assert_eq!(answer.status, 413);
+}
+
+#[test]
+fn source_code_is_read_below_its_folder_only() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    let root = directory.path();
+    std::fs::create_dir_all(root.join("project/src/demo")).unwrap();
+    std::fs::write(root.join("project/src/demo/Ledger.java"), "first\nsecond\n").unwrap();
+    std::fs::write(root.join("Secret.java"), "secret\n").unwrap();
+    let server = Server::start(root, &["demo.lct", "--source", "project"]);
+    let found = server.get("api/source?class=demo.Ledger&file=Ledger.java&line=2&context=0");
+    let found: Value = serde_json::from_str(&found.body).expect("JSON");
+    assert_eq!(found["path"], "src/demo/Ledger.java");
+    assert_eq!(found["lines"], json!(["second"]));
+    for query in [
+        "class=Secret&file=../Secret.java&line=1",
+        "class=Secret&file=..%2FSecret.java&line=1",
+        "class=...Secret&file=Secret.java&line=1",
+        "class=%2Fetc.X&file=passwd&line=1",
+    ] {
+        let answer = server.get(&format!("api/source?{query}"));
+        assert_eq!(answer.status, 404, "{query}");
+    }
+    let (_directory, without) = demo(&[]);
+    let question = "api/source?class=demo.Ledger&file=Ledger.java&line=1";
+    assert_eq!(without.get(question).status, 404);
+}
+
+#[test]
+fn traces_are_shown_as_one_or_compared() {
+    let directory = directory_with(&Sample::demo(), "a.lct");
+    Sample::demo().save(directory.path(), "b.lct");
+    let as_one = Server::start(directory.path(), &["a.lct", "b.lct"]);
+    let alone = Server::start(directory.path(), &["a.lct"]);
+    let waits = |server: &Server, selection: Value| {
+        let question = json!({ "selection": selection });
+        server.answer("api/query", &question)["groups"][0]["waits"].as_u64()
+    };
+    let of_one = waits(&alone, json!({}));
+    assert_eq!(waits(&as_one, json!({})), of_one.map(|waits| 2 * waits));
+    assert_eq!(waits(&as_one, json!({"traces": [1]})), of_one);
+
+    let compared = Server::start(directory.path(), &["a.lct", "b.lct", "--compare"]);
+    let model = compared.answer("api/model", &Value::Null);
+    assert_eq!(model["compare"], json!({"before": [0], "after": [1]}));
+    assert_eq!(model["traces"][1]["offset_ns"], 0);
+    assert_eq!(waits(&compared, json!({"traces": [1]})), of_one);
+}
