@@ -1,0 +1,305 @@
+/** What the page asks and what it is answered: docs/viewer-api.md. Durations and times are in nanoseconds. */
+
+export const ASPECTS = [
+  "lock-class", "lock", "thread", "method", "caller", "chain",
+  "owner-thread", "owner-method", "owner-caller", "owner-chain",
+  "mechanism", "kind", "trace",
+] as const;
+export type Aspect = (typeof ASPECTS)[number];
+
+export const KINDS = ["contention", "conditional", "idle", "sleep"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Condition {
+  aspect: Aspect;
+  not?: boolean;
+  in: string[];
+}
+
+export interface Selection {
+  from_ns?: number;
+  to_ns?: number;
+  kinds?: Kind[];
+  min_ns?: number;
+  max_ns?: number;
+  traces?: number[];
+  filter?: Condition[];
+}
+
+export interface Progress {
+  bytes: number;
+  total_bytes: number;
+  done: boolean;
+}
+
+export interface TraceInfo {
+  path: string;
+  jvm: string;
+  pid: number;
+  start_unix_ns: string;
+  offset_ns: number;
+  duration_ns: number;
+  complete: boolean;
+  problems: string[];
+}
+
+export interface Confidence {
+  duration_ns: number;
+  free_ns: number;
+  unknown_ns: number;
+  safepoint_ns: number;
+  reenter_after_wait_ns: number;
+  barging_holds: number;
+}
+
+export interface Named {
+  key: string;
+  label: string;
+  frame?: string;
+}
+
+export interface Finding {
+  id: string;
+  pattern: string;
+  title: string;
+  remedy: string;
+  lock_class: Named;
+  owner: Named | null;
+  waiters: (Named & { duration_ns: number; waits: number })[];
+  waiter_sites: number;
+  duration_ns: number;
+  share: number;
+  wall_ns: number;
+  wall_share: number;
+  waits: number;
+  p50_ns: number;
+  p99_ns: number;
+  max_ns: number;
+  mean_waiters: number;
+  threads: number;
+  locks: number;
+  confidence: { level: "high" | "medium" | "low"; free_ns: number; unknown_ns: number; safepoint_ns: number; notes: string[] };
+  start_up_only: boolean;
+  selection: Selection;
+}
+
+export interface DeadlockThread {
+  thread: string;
+  waits_for: string;
+  since_ns: number;
+  frames: string[];
+  holds: string;
+  holds_frames: string[];
+}
+
+export interface Deadlock {
+  start_ns: number;
+  duration_ns: number;
+  threads: DeadlockThread[];
+}
+
+export interface Model {
+  version: number;
+  locktrace: string;
+  progress: Progress;
+  traces: TraceInfo[];
+  compare: { before: number[]; after: number[] } | null;
+  start_unix_ns: string;
+  duration_ns: number;
+  libraries: string[];
+  totals: { kind: Kind; duration_ns: number; waits: number }[];
+  confidence: Confidence;
+  exact: boolean;
+  folded: { waits: number; duration_ns: number; longest_ns: number } | null;
+  findings: Finding[];
+  deadlocks: Deadlock[];
+  source: boolean;
+  live: boolean;
+}
+
+export interface Frame {
+  method: string;
+  key: string;
+  class: string;
+  file: string;
+  line: number;
+  jdk: boolean;
+}
+
+export interface Value {
+  aspect: Aspect;
+  key: string;
+  label: string;
+  long?: string;
+  chain?: { frames: number[]; first: number; truncated: boolean };
+}
+
+/** What indices into `values` and `frames` refer to. */
+export interface Names {
+  values: Value[];
+  frames: Frame[];
+}
+
+export interface Group {
+  path: number[];
+  duration_ns: number;
+  waits: number;
+  contentions: number;
+  max_ns: number;
+  p50_ns: number;
+  p99_ns: number;
+  threads: number;
+  wall_ns: number;
+  series?: number[];
+  wall_series?: number[];
+  safepoint_series?: number[];
+}
+
+export interface QueryRequest {
+  selection: Selection;
+  by: Aspect[];
+  limit?: number;
+  buckets?: number;
+}
+
+export interface QueryAnswer extends Names {
+  progress: Progress;
+  range: { from_ns: number; to_ns: number };
+  time_ns: number;
+  exact: boolean;
+  rounded: boolean;
+  groups: Group[];
+  omitted: { groups: number; duration_ns: number }[];
+}
+
+export interface HistogramBucket {
+  from_ns: number;
+  to_ns: number;
+  waits: number;
+  duration_ns: number;
+}
+
+export interface HistogramAnswer {
+  buckets: HistogramBucket[];
+  waits: number;
+  duration_ns: number;
+  p50_ns: number;
+  p90_ns: number;
+  p99_ns: number;
+  max_ns: number;
+}
+
+export interface WaitsRequest {
+  selection: Selection;
+  sort: "duration" | "start";
+  limit: number;
+  cursor: string | null;
+}
+
+export interface Share {
+  thread: number;
+  method: number;
+  chain: number;
+  duration_ns: number;
+  contentions: number;
+}
+
+export interface Wait {
+  id: number;
+  trace: number;
+  start_ns: number;
+  duration_ns: number;
+  safepoint_ns: number;
+  selected_ns: number;
+  mechanism: string;
+  kind: Kind;
+  ended: boolean;
+  after_wait: boolean;
+  lock: number;
+  thread: number;
+  chain: number;
+  method: number;
+  shares: Share[];
+  more_shares: { count: number; duration_ns: number };
+}
+
+export interface WaitsAnswer extends Names {
+  waits: Wait[];
+  cursor: string | null;
+  total: number;
+  folded: number;
+}
+
+export interface OtherWait {
+  id: number;
+  thread: number;
+  lock: number;
+  start_ns: number;
+  duration_ns: number;
+  overlap_ns: number;
+}
+
+export interface WaitAnswer extends Names {
+  wait: Wait;
+  parts: { start_ns: number; duration_ns: number; share: number }[] | null;
+  meanwhile: OtherWait[];
+  owner_waits: OtherWait[];
+}
+
+export type LaneAspect = "lock" | "lock-class" | "thread";
+
+export interface LanesRequest {
+  selection: Selection;
+  by: LaneAspect;
+  px: number;
+  limit: number;
+}
+
+export interface LaneSegment {
+  from_ns: number;
+  to_ns: number;
+  owner: number;
+  wait: number;
+}
+
+export interface LaneWait {
+  id: number;
+  from_ns: number;
+  to_ns: number;
+  thread: number;
+  lock: number;
+}
+
+export type Lane = { value: number; duration_ns: number; waits: number } & (
+  | { mode: "segments"; segments: LaneSegment[]; waits_at: LaneWait[] }
+  | { mode: "bins"; bins: number[][]; waiting_ns: number[] }
+);
+
+export interface LanesAnswer extends Names {
+  range: { from_ns: number; to_ns: number };
+  exact: boolean;
+  lanes: Lane[];
+  omitted: { lanes: number; duration_ns: number };
+}
+
+export interface SourceAnswer {
+  path: string;
+  from_line: number;
+  lines: string[];
+}
+
+/** Who answers the page's questions: the server, or the model in the page. */
+export interface Store {
+  model(signal?: AbortSignal): Promise<Model>;
+  query(request: QueryRequest, signal?: AbortSignal): Promise<QueryAnswer>;
+  histogram(request: { selection: Selection }, signal?: AbortSignal): Promise<HistogramAnswer>;
+  waits(request: WaitsRequest, signal?: AbortSignal): Promise<WaitsAnswer>;
+  wait(id: number, signal?: AbortSignal): Promise<WaitAnswer>;
+  lanes(request: LanesRequest, signal?: AbortSignal): Promise<LanesAnswer>;
+  /** Null where there is no such source. */
+  source(frame: Frame, context: number, signal?: AbortSignal): Promise<SourceAnswer | null>;
+  /** Calls back when the traces were read further; returns what ends that. */
+  onProgress(callback: (progress: Progress) => void): () => void;
+  /** The address of the page in one file; null if this is that file. */
+  readonly exportAddress: string | null;
+}

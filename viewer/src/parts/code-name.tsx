@@ -1,0 +1,28 @@
+import { usePage } from "../state/page";
+
+/** Text in which what is looked for is marked. */
+export function Marked({ text }: { text: string }) {
+  const { address } = usePage();
+  const wanted = address.search.toLowerCase();
+  if (wanted === "") return <>{text}</>;
+  const pieces = [];
+  const lower = text.toLowerCase();
+  let from = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+    pieces.push(text.slice(from, at), <mark>{text.slice(at, at + wanted.length)}</mark>);
+    from = at + wanted.length;
+  }
+  return <>{pieces}{text.slice(from)}</>;
+}
+
+/** A class, method or thread, its package less prominent. */
+export function CodeName({ text }: { text: string }) {
+  const match = /^((?:[a-z_][\w$]*\.)+)(?=[A-Z\w])(.+)$/.exec(text);
+  if (match === null) return <Marked text={text} />;
+  return (
+    <>
+      <span class="package"><Marked text={match[1]!} /></span>
+      <Marked text={match[2]!} />
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Model, QueryRequest, Selection, Store } from "../api/types";
+import type { Go } from "./navigation";
+import type { Address } from "./address";
+import type { OwnerColours } from "./colours";
+import { useAnswer } from "./answer";
+
+/** What every view gets. */
+export interface Page {
+  store: Store;
+  model: Model;
+  /** Counts up whenever the traces were read further, so that questions are asked again. */
+  epoch: number;
+  address: Address;
+  go: Go;
+  colours: OwnerColours;
+  /** Says something to people who do not see the screen. */
+  say: (text: string) => void;
+  /** Where the program's sources are on this machine, for links to editors; empty if not said. */
+  sourceRoot: string;
+}
+
+export const PageContext = createContext<Page | null>(null);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (page === null) throw new Error("outside of the page");
+  return page;
+}
+
+/** The groups of a selection. */
+export function useQuery(request: QueryRequest | null) {
+  return useAnswer(request && JSON.stringify(request), (store, signal) => store.query(request!, signal));
+}
+
+/** The selection without its range. */
+export function wholeTime(selection: Selection): Selection {
+  const { from_ns: _from, to_ns: _to, ...rest } = selection;
+  return rest;
+}

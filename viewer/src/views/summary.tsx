@@ -1,0 +1,206 @@
+import type { Deadlock, Finding } from "../api/types";
+import { CodeName } from "../parts/code-name";
+import { CopyMenu } from "../parts/copy-menu";
+import { Spark } from "../parts/spark";
+import { printAddress } from "../state/address";
+import { usePage, useQuery } from "../state/page";
+import type { Sheet } from "../text/sheet";
+import { count, duration, fileName, percent, plural, share, wallClock } from "../text/units";
+
+/** What to fix first. */
+export function SummaryView() {
+  const { model } = usePage();
+  return (
+    <>
+      <Headline />
+      {model.deadlocks.map((deadlock) => <DeadlockCard key={deadlock.start_ns} deadlock={deadlock} />)}
+      <section aria-labelledby="fix-first">
+        <div class="row spread">
+          <h2 id="fix-first">What to fix first</h2>
+          {model.findings.length > 0 && <CopyMenu what="the findings" sheet={() => findingsSheet(model.findings)} />}
+        </div>
+      </section>
+      {model.findings.length === 0 && <p class="empty card">{model.progress.done ? "No code made threads wait for long." : "Reading the trace…"}</p>}
+      <ol class="findings">
+        {model.findings.map((finding, at) => <FindingCard key={finding.id} finding={finding} rank={at + 1} />)}
+      </ol>
+      <AboutTrace />
+    </>
+  );
+}
+
+function Headline() {
+  const { model } = usePage();
+  const { answer } = useQuery({ selection: {}, by: [] });
+  const group = answer?.groups[0];
+  const contention = model.totals.find((total) => total.kind === "contention");
+  const { confidence } = model;
+  const known = confidence.duration_ns - confidence.free_ns - confidence.unknown_ns;
+  const parts: [string, number, string][] = [
+    ["owner known", known, "var(--owner)"], ["lock free: woken threads were not running yet", confidence.free_ns, "var(--free)"], ["owner unknown", confidence.unknown_ns, "var(--unknown)"],
+  ];
+  return (
+    <div class="headline">
+      <p class="big">
+        {contention === undefined || contention.waits === 0 ? "No thread had to wait for a lock." : (
+          <>
+            Threads were blocked for <em>{duration(contention.duration_ns)}</em> in {plural(contention.waits, "wait")}
+            {group && answer && <>; at least one waited in {percent(share(group.wall_ns, answer.time_ns))} of {duration(answer.time_ns)}</>}.
+          </>
+        )}
+      </p>
+      {confidence.duration_ns > 0 && (
+        <>
+          <div class="composition" aria-hidden="true">
+            {parts.map(([name, ns, colour]) => <i key={name} class={name === "owner known" ? "" : `swatch ${name.startsWith("lock free") ? "free" : "unknown"}`} style={{ width: `${share(ns, confidence.duration_ns) * 100}%`, backgroundColor: colour, height: "100%", border: 0, borderRadius: 0 }} />)}
+          </div>
+          <ul class="legend">
+            {parts.map(([name, ns, colour]) => (
+              <li key={name}><i class={`swatch ${name.startsWith("lock") ? "free" : name === "owner unknown" ? "unknown" : ""}`} style={{ backgroundColor: colour }} /><span>{name} {percent(share(ns, confidence.duration_ns))}</span></li>
+            ))}
+            <li><span>in safepoints {percent(share(confidence.safepoint_ns, confidence.duration_ns))}</span></li>
+            {confidence.reenter_after_wait_ns > 0 && <li><span>back from Object.wait {percent(share(confidence.reenter_after_wait_ns, confidence.duration_ns))}</span></li>}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+const PATTERNS: Record<string, string> = {
+  deadlock: "deadlock",
+  "long-hold": "long holds",
+  "many-short-holds": "many short holds",
+  convoy: "convoy",
+  "one-global-lock": "one global lock",
+  "many-locks-of-one-class": "many locks of one class",
+  "notify-storm": "notify storm",
+  "writer-behind-readers": "writer behind readers",
+  "pool-too-small": "pool too small",
+  "class-initialization": "class initialization",
+};
+
+function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
+  const { address } = usePage();
+  const { answer } = useQuery({ selection: finding.selection, by: [], buckets: 60 });
+  const href = printAddress({ ...address, view: "tree", selection: finding.selection, by: ["lock-class", "owner-method", "method"], at: [] });
+  const { confidence } = finding;
+  const facts: [string, string][] = [
+    ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", percent(finding.wall_share)], ["Waits", count(finding.waits)],
+    ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
+  ];
+  return (
+    <li class="finding card">
+      <a class="body" href={href}>
+        <span class="rank" aria-hidden="true">{rank}</span>
+        <span class="content">
+          <span class="finding-top">
+            <h3>{finding.title}</h3>
+            <span class="badge">{PATTERNS[finding.pattern] ?? finding.pattern}</span>
+            {finding.start_up_only && <span class="badge">at start-up only</span>}
+          </span>
+          <span class="flow">
+            <Places className="is-waiter" title="Waiting" places={finding.waiters.map((waiter) => waiter.frame ?? waiter.label)} more={finding.waiter_sites - finding.waiters.length} />
+            <Arrow />
+            <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class.label]} more={0} />
+            <Arrow />
+            <Places className="is-owner" title="Held by" places={[finding.owner === null ? "nobody that is known" : (finding.owner.frame ?? finding.owner.label)]} more={0} />
+          </span>
+          <span class="row spread">
+            <dl class="facts">
+              {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+            </dl>
+            <Spark series={answer?.groups[0]?.series} />
+          </span>
+        </span>
+      </a>
+      <div class="help">
+        <p>{finding.remedy}</p>
+        <span class={`badge ${confidence.level}`} title={confidence.notes.join("; ")}>{confidence.level} confidence</span>
+        {confidence.notes.length > 0 && <span>{confidence.notes.join("; ")}</span>}
+      </div>
+    </li>
+  );
+}
+
+const Arrow = () => <span class="arrow" aria-hidden="true">→</span>;
+
+function Places({ className, title, places, more }: { className: string; title: string; places: string[]; more: number }) {
+  return (
+    <div class={className}>
+      <span>{title}</span>
+      {places.map((place) => <span key={place} class="code"><CodeName text={place} /></span>)}
+      {more > 0 && <span class="code dim">and {plural(more, "more place")}</span>}
+    </div>
+  );
+}
+
+function DeadlockCard({ deadlock }: { deadlock: Deadlock }) {
+  return (
+    <section class="card deadlock" aria-label="Deadlock">
+      <header><h2>Deadlock of {plural(deadlock.threads.length, "thread")}, for {duration(deadlock.duration_ns)} until the trace ended</h2></header>
+      <ol>
+        {deadlock.threads.map((thread) => (
+          <li key={thread.thread}>
+            <h3>{thread.thread}</h3>
+            <p class="small">waits for <span class="code lock">{thread.waits_for}</span></p>
+            <pre>{thread.frames.join("\n")}</pre>
+            <p class="small">holds <span class="code lock">{thread.holds}</span></p>
+            <pre>{thread.holds_frames.join("\n")}</pre>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function AboutTrace() {
+  const { model } = usePage();
+  const others = model.totals.filter((total) => total.kind !== "contention" && total.waits > 0);
+  return (
+    <section class="card stacks" aria-label="About the trace">
+      <h2>{model.traces.length === 1 ? "The trace" : "The traces"}</h2>
+      <dl class="about-trace">
+        {model.traces.map((trace) => (
+          <>
+            <dt>{fileName(trace.path)}</dt>
+            <dd>
+              {duration(trace.duration_ns)} from {wallClock(trace.start_unix_ns)} · {trace.jvm}, process {trace.pid}
+              {!trace.complete && <> · <b class="lock">incomplete</b>: {trace.problems.join("; ")}</>}
+            </dd>
+          </>
+        ))}
+        {others.length > 0 && (
+          <>
+            <dt>Other waiting</dt>
+            <dd>{others.map((total) => `${total.kind} ${duration(total.duration_ns)} in ${plural(total.waits, "wait")}`).join(" · ")}: not in any view unless its kind is selected</dd>
+          </>
+        )}
+        {model.folded !== null && (
+          <>
+            <dt>Folded</dt>
+            <dd>{plural(model.folded.waits, "wait")} of {duration(model.folded.duration_ns)} in all, none longer than {duration(model.folded.longest_ns)}, are in all sums but not among the single waits</dd>
+          </>
+        )}
+        {!model.exact && (
+          <>
+            <dt>Owners in a range</dt>
+            <dd>exact for whole waits; of a wait that a range cuts, each owner&apos;s time counts as if spread evenly</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function findingsSheet(findings: Finding[]): Sheet {
+  return {
+    title: "What to fix first",
+    columns: [{ name: "#", right: true }, { name: "Finding" }, { name: "Owner" }, { name: "Waiters" }, { name: "Blocked", right: true }, { name: "Share", right: true }, { name: "Waits", right: true }, { name: "p50", right: true }, { name: "p99", right: true }],
+    rows: findings.map((finding, at) => [
+      String(at + 1), finding.title, finding.owner?.frame ?? finding.owner?.label ?? "unknown", finding.waiters.map((waiter) => waiter.frame ?? waiter.label).join(", "),
+      duration(finding.duration_ns), percent(finding.share), count(finding.waits), duration(finding.p50_ns), duration(finding.p99_ns),
+    ]),
+    json: findings,
+  };
+}
