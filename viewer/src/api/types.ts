@@ -270,8 +270,8 @@ export interface LaneWait {
   lock: number;
 }
 
-export type Lane = { value: number; duration_ns: number; waits: number } & (
-  | { mode: "segments"; segments: LaneSegment[]; waits_at: LaneWait[] }
+export type Lane = { value: number; duration_ns: number; waits: number; waits_at: LaneWait[] } & (
+  | { mode: "segments"; segments: LaneSegment[] }
   | { mode: "bins"; bins: number[][]; waiting_ns: number[] }
 );
 

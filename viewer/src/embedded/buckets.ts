@@ -3,17 +3,15 @@
 /** The bucket of a duration. */
 export function bucketOf(duration: number): number {
   if (duration < 16) return duration;
-  let exponent = 31 - Math.clz32(Math.min(duration, 0xffffffff));
-  if (duration > 0xffffffff) exponent = 32 + (31 - Math.clz32(Math.floor(duration / 2 ** 32)));
-  return exponent * 16 + Math.floor(duration / 2 ** (exponent - 4)) - 16;
+  const exponent = duration <= 0xffffffff ? 31 - Math.clz32(duration) : 63 - Math.clz32(Math.floor(duration / 2 ** 32));
+  return (exponent - 4) * 16 + Math.floor(duration / 2 ** (exponent - 4));
 }
 
 /** From where a bucket reaches to where. */
 export function bucketRange(bucket: number): { from: number; to: number } {
   if (bucket < 16) return { from: bucket, to: bucket + 1 };
-  const exponent = Math.floor(bucket / 16);
-  const width = 2 ** (exponent - 4);
-  const from = (bucket - exponent * 16 + 16) * width;
+  const width = 2 ** (Math.floor(bucket / 16) - 1);
+  const from = (16 + (bucket % 16)) * width;
   return { from, to: from + width };
 }
 

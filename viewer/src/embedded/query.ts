@@ -2,7 +2,8 @@ import type { Group, QueryAnswer, QueryRequest } from "../api/types";
 import { Buckets } from "./buckets";
 import type { Data } from "./data";
 import { NamesUsed } from "./names";
-import { forEachSelected, rangeOf, timesBetween, type Selected } from "./selected";
+import { forEachSelected, mulDiv, rangeOf, timesBetween, type Selected } from "./selected";
+import { edgesOf, spread } from "./spread";
 import { Union } from "./union";
 
 const DEFAULT_LIMIT = 2_000;
@@ -52,7 +53,8 @@ export function query(data: Data, request: QueryRequest): QueryAnswer {
   const range = rangeOf(data, selection);
   const root = newSum(null, -1, buckets);
   const union = new Union();
-  const edges = Array.from({ length: buckets + 1 }, (_, at) => range.from + Math.floor((at * (range.to - range.from)) / buckets));
+  const safepoints = new Array<number>(buckets).fill(0);
+  const edges = buckets > 0 ? edgesOf(range, buckets) : [];
   const threadColumn = data.column("thread").values;
 
   let visit = 0;
@@ -75,6 +77,7 @@ export function query(data: Data, request: QueryRequest): QueryAnswer {
       }
     }
     union.add(selected.from, selected.to);
+    if (buckets > 0) addSafepoints(safepoints, data, selected, edges);
     for (const sum of touched) {
       sum.threads.add(thread);
       addWait(sum, data, selected, hasOwner);
@@ -82,7 +85,7 @@ export function query(data: Data, request: QueryRequest): QueryAnswer {
     }
   });
 
-  return answer(data, request, root, hasOwner, union, edges, range);
+  return answer(data, request, root, hasOwner, union, safepoints, edges, range);
 }
 
 function addShare(sum: Sum, selected: Selected, at: number, visit: number, touched: Sum[], series: Float64Array[] | null): void {
@@ -127,24 +130,30 @@ function addWall(sum: Sum, selected: Selected): void {
   sum.wallUntil = Math.max(sum.wallUntil, selected.to);
 }
 
+/** The trace does not say when safepoints were: their time is spread evenly over a wait. */
+function addSafepoints(series: number[], data: Data, selected: Selected, edges: number[]): void {
+  if (selected.folded) return;
+  const safepoint = data.waits.safepoint_ns[selected.row]!;
+  if (safepoint > 0) spread(series, edges, selected, mulDiv(safepoint, selected.pieceNs, data.waits.duration_ns[selected.row]!));
+}
+
 /** For each selected share, its time in each bucket. */
 function seriesOf(data: Data, selected: Selected, edges: number[]): Float64Array[] {
   const buckets = edges.length - 1;
   const series = selected.owners.map(() => new Float64Array(buckets));
+  if (selected.folded) {
+    selected.durations.forEach((duration, at) => spread(series[at]!, edges, selected, duration));
+    return series;
+  }
   const begin = edges[0]!;
   const width = (edges[buckets]! - begin) / buckets;
   const first = width > 0 ? Math.max(0, Math.floor((selected.from - begin) / width) - 1) : 0;
-  const start = selected.folded ? 0 : data.start[selected.row]!;
-  const owners = selected.folded ? [] : data.shares.owner.slice(data.sharesOf[selected.row]!, data.sharesOf[selected.row + 1]!);
-  const span = selected.to - selected.from;
+  const start = data.start[selected.row]!;
+  const owners = data.shares.owner.slice(data.sharesOf[selected.row]!, data.sharesOf[selected.row + 1]!);
   for (let bucket = first; bucket < buckets && edges[bucket]! < selected.to; bucket++) {
     const from = Math.max(selected.from, edges[bucket]!);
     const to = Math.min(selected.to, edges[bucket + 1]!);
     if (to <= from) continue;
-    if (selected.folded) {
-      selected.durations.forEach((duration, at) => (series[at]![bucket] = Math.floor((duration * (to - from)) / span)));
-      continue;
-    }
     const times = timesBetween(data, selected.row, from - start, to - start);
     let at = 0;
     for (let share = 0; share < times.length; share++) {
@@ -155,13 +164,16 @@ function seriesOf(data: Data, selected: Selected, edges: number[]): Float64Array
   return series;
 }
 
-function answer(data: Data, request: QueryRequest, root: Sum, hasOwner: boolean, union: Union, edges: number[], range: { from: number; to: number }): QueryAnswer {
+function answer(data: Data, request: QueryRequest, root: Sum, hasOwner: boolean, union: Union, safepoints: number[], edges: number[], range: { from: number; to: number }): QueryAnswer {
   const limit = Math.max(1, Math.min(MAX_LIMIT, request.limit ?? DEFAULT_LIMIT));
   const names = new NamesUsed(data);
   const groups: Group[] = [];
   const omitted: QueryAnswer["omitted"] = [];
   const total = group(root, [], hasOwner);
-  if (edges.length > 1) total.wall_series = union.series(edges);
+  if (edges.length > 1) {
+    total.wall_series = union.series(edges);
+    total.safepoint_series = safepoints;
+  }
   groups.push(total);
 
   let level = [root];
@@ -198,7 +210,7 @@ function group(sum: Sum, path: number[], hasOwner: boolean): Group {
     p50_ns: sum.histogram.percentile(50, sum.max),
     p99_ns: sum.histogram.percentile(99, sum.max),
     threads: sum.threads.size,
-    wall_ns: hasOwner && sum.waited > 0 ? Math.floor((sum.wall * sum.duration) / sum.waited) : sum.wall,
+    wall_ns: hasOwner && sum.waited > 0 ? Math.round(sum.wall * (sum.duration / sum.waited)) : sum.wall,
     ...(sum.series === null ? {} : { series: sum.series }),
   };
 }

@@ -83,7 +83,7 @@ export function wait(data: Data, id: number): WaitAnswer {
   if (row === undefined) throw new Error(`no wait ${id}`);
   const names = new NamesUsed(data);
   const described = describe(data, names, row, data.waits.duration_ns[row]!, SHARES_OF_WAIT);
-  const others = overlapping(data, row).sort((a, b) => b.overlap - a.overlap || a.row - b.row);
+  const others = overlapping(data, row).sort((a, b) => b.overlap - a.overlap || data.waits.id[a.row]! - data.waits.id[b.row]!);
   const begin = data.sharesOf[row]!;
   const ownerThreads = new Set(
     largestShares(data, row).map((at) => data.values[data.owners["owner-thread"]![data.shares.owner[begin + at]!]!]!.key),

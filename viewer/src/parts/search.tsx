@@ -20,10 +20,10 @@ interface Hit {
 
 async function everything(store: Store, signal: AbortSignal): Promise<Hit[]> {
   const answers = await Promise.all(SEARCHED.map((aspect) => store.query({ selection: { kinds: [...KINDS] }, by: [aspect], limit: 5_000 }, signal)));
-  return answers.flatMap((answer) =>
+  return answers.flatMap((answer, at) =>
     answer.groups.filter((group) => group.path.length === 1).map((group) => {
       const value = answer.values[group.path[0]!]!;
-      return { aspect: value.aspect, key: value.key, label: value.label, text: `${value.label} ${value.long ?? ""} ${value.key}`.toLowerCase(), duration: group.duration_ns };
+      return { aspect: SEARCHED[at]!, key: value.key, label: value.label, text: `${value.label} ${value.long ?? ""} ${value.key}`.toLowerCase(), duration: group.duration_ns };
     }),
   );
 }

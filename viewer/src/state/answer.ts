@@ -5,6 +5,8 @@ import type { Store } from "../api/types";
 export interface Answer<T> {
   /** The last answer, also while the next one is on its way: so nothing jumps. */
   answer: T | null;
+  /** What it is the answer to. */
+  answered: string | null;
   error: string | null;
   isLoading: boolean;
 }
@@ -12,20 +14,20 @@ export interface Answer<T> {
 /** A view's place for one question at a time: asking the next one cancels the last. */
 export function useAnswer<T>(key: string | null, ask: (store: Store, signal: AbortSignal) => Promise<T>): Answer<T> {
   const { store, epoch } = usePage();
-  const [state, setState] = useState<Answer<T>>({ answer: null, error: null, isLoading: true });
+  const [state, setState] = useState<Answer<T>>({ answer: null, answered: null, error: null, isLoading: true });
   const latest = useRef(ask);
   latest.current = ask;
 
   useEffect(() => {
     if (key === null) {
-      setState({ answer: null, error: null, isLoading: false });
+      setState({ answer: null, answered: null, error: null, isLoading: false });
       return;
     }
     const controller = new AbortController();
     setState((before) => ({ ...before, isLoading: true }));
     latest.current(store, controller.signal).then(
       (answer) => {
-        if (!controller.signal.aborted) setState({ answer, error: null, isLoading: false });
+        if (!controller.signal.aborted) setState({ answer, answered: key, error: null, isLoading: false });
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;

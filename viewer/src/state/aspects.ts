@@ -26,8 +26,8 @@ export function sideOf(aspect: Aspect): Side {
 }
 
 /** Before a value, as in `held by X`, `blocked Y`. */
-export function roleOf(value: Value, selection: Selection): string {
-  const side = sideOf(value.aspect);
+export function roleOf(aspect: Aspect, value: Value, selection: Selection): string {
+  const side = sideOf(aspect);
   if (side === "lock" || isPlaceholder(value.key)) return "";
   const kinds = selection.kinds ?? ["contention"];
   const onlyLocks = kinds.every((kind) => kind === "contention");

@@ -1,4 +1,4 @@
-import type { Group, QueryAnswer, Value } from "../api/types";
+import type { Aspect, Group, QueryAnswer, Value } from "../api/types";
 
 /** A group with the groups below it. */
 export interface Node {
@@ -7,6 +7,8 @@ export interface Node {
   /** The path as one text. */
   id: string;
   value: Value | null;
+  /** What the value is of; several aspects may share one. */
+  aspect: Aspect | null;
   group: Group;
   children: Node[];
 }
@@ -18,14 +20,14 @@ export function idOf(path: string[]): string {
 }
 
 /** Groups come in no order: nests and sorts them. */
-export function nest(answer: QueryAnswer, sort: Measure = "duration_ns"): Node {
+export function nest(answer: QueryAnswer, by: Aspect[], sort: Measure = "duration_ns"): Node {
   const nodes = new Map<string, Node>();
   const sorted = [...answer.groups].sort((a, b) => a.path.length - b.path.length);
   let root: Node | null = null;
   for (const group of sorted) {
     const value = group.path.length === 0 ? null : answer.values[group.path[group.path.length - 1]!]!;
     const path = group.path.map((at) => answer.values[at]!.key);
-    const node: Node = { path, id: idOf(path), value, group, children: [] };
+    const node: Node = { path, id: idOf(path), value, aspect: by[path.length - 1] ?? null, group, children: [] };
     nodes.set(group.path.join(), node);
     if (group.path.length === 0) root = node;
     // A parent that the limit left out takes its children with it.

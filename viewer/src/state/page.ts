@@ -29,9 +29,11 @@ export function usePage(): Page {
   return page;
 }
 
-/** The groups of a selection. */
+/** The groups of a selection; an answer by other aspects than those asked for is none. */
 export function useQuery(request: QueryRequest | null) {
-  return useAnswer(request && JSON.stringify(request), (store, signal) => store.query(request!, signal));
+  const state = useAnswer(request && JSON.stringify(request), (store, signal) => store.query(request!, signal));
+  const answered = state.answered === null ? null : (JSON.parse(state.answered) as QueryRequest);
+  return answered === null || answered.by.join() === request?.by.join() ? state : { ...state, answer: null };
 }
 
 /** The selection without its range. */

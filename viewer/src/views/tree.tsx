@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Aspect, QueryAnswer } from "../api/types";
+import type { Aspect, QueryAnswer, Selection } from "../api/types";
 import { AspectChips } from "../parts/aspect-chips";
 import { CodeName, Marked } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
@@ -33,7 +33,7 @@ export function TreeView() {
   const [sort, setSort] = useState<Measure>("duration_ns");
   const [isAll, setAll] = useState(false);
   const { answer, isLoading, error } = useQuery({ selection, by, limit: 2_000, buckets: BUCKETS });
-  const root = useMemo(() => (answer === null ? null : nest(answer, sort)), [answer, sort]);
+  const root = useMemo(() => (answer === null ? null : nest(answer, by, sort)), [answer, sort]);
   const total = root?.group.duration_ns ?? 0;
   const rows = useMemo(() => (root === null || answer === null ? [] : rowsOf(root, total, isAll, answer)), [root, total, isAll, answer]);
   const conditions = at.slice(0, by.length).map((key, depth) => ({ aspect: by[depth]!, key }));
@@ -105,7 +105,7 @@ function rowsOf(root: Node, total: number, isAll: boolean, answer: QueryAnswer):
   return convert(root);
 }
 
-function columns(selection: Parameters<typeof roleOf>[1], total: number, sort: Measure, setSort: (sort: Measure) => void): TreeColumn<Row>[] {
+function columns(selection: Selection, total: number, sort: Measure, setSort: (sort: Measure) => void): TreeColumn<Row>[] {
   const measure = (name: string, field: Measure, width: string, text: (value: number) => string, optional?: 2 | 3): TreeColumn<Row> => ({
     name, width, right: true, optional, isSorted: sort === field, onSort: () => setSort(field),
     cell: (row) => (row.node === null ? "" : text(row.node.group[field])),
@@ -132,15 +132,15 @@ function columns(selection: Parameters<typeof roleOf>[1], total: number, sort: M
   ];
 }
 
-function Label({ row, selection }: { row: Row; selection: Parameters<typeof roleOf>[1] }) {
+function Label({ row, selection }: { row: Row; selection: Selection }) {
   if (row.node === null) return <span>and {plural(row.folded!.rows, "more row")}</span>;
   const value = row.node.value!;
-  const role = roleOf(value, selection);
+  const role = roleOf(row.node.aspect!, value, selection);
   return (
     <>
-      {role !== "" && <span class={`role ${sideOf(value.aspect)}`}>{role}</span>}
+      {role !== "" && <span class={`role ${sideOf(row.node.aspect!)}`}>{role}</span>}
       <span class="name" title={value.long ?? value.label}>
-        {value.aspect.endsWith("thread") ? <Marked text={value.label} /> : <CodeName text={value.label} />}
+        {row.node.aspect!.endsWith("thread") ? <Marked text={value.label} /> : <CodeName text={value.label} />}
       </span>
     </>
   );
@@ -171,7 +171,7 @@ function treeSheet(root: Node, by: Aspect[]): Sheet {
   root.children.forEach((child) => add(child, 0));
   const json = (node: Node): unknown => {
     const { path: _path, series: _series, wall_series: _wall, ...numbers } = node.group;
-    return { aspect: node.value?.aspect, key: node.value?.key, label: node.value?.label, ...numbers, children: node.children.map(json) };
+    return { aspect: node.aspect ?? undefined, key: node.value?.key, label: node.value?.label, ...numbers, children: node.children.map(json) };
   };
   return {
     title: `Blocked ${duration(total)} in ${plural(root.group.waits, "wait")} by ${by.map((aspect) => ASPECT_LABELS[aspect]).join(", ")}`,

@@ -1,0 +1,85 @@
+// The page's store answers every question as the command line does.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./embedded.js";
+import { ask, TRACES } from "./locktrace.js";
+import { Random, randomAspects, randomSelection } from "./random.js";
+
+const CASES = Number(process.env.LOCKTRACE_VIEWER_CASES ?? 40);
+const { Data } = await load("embedded/data.ts");
+const { query } = await load("embedded/query.ts");
+const { histogram } = await load("embedded/histogram.ts");
+const { waits, wait } = await load("embedded/waits.ts");
+const { lanes } = await load("embedded/lanes.ts");
+
+/** Groups by their keys, without what only numbers values. */
+function groupsByKey(answer) {
+  const key = (group) => JSON.stringify(group.path.map((at) => answer.values[at].key));
+  return Object.fromEntries(answer.groups.map(({ path, ...numbers }) => [key({ path }), numbers]).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** An answer with keys in the place of indices into `values`. */
+function named(answer, fields) {
+  const walk = (node) => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (node === null || typeof node !== "object") return node;
+    return Object.fromEntries(Object.entries(node).map(([name, value]) =>
+      [name, fields.includes(name) && typeof value === "number" ? answer.values[value].key : walk(value)]));
+  };
+  const { values: _values, frames: _frames, cursor: _cursor, progress: _progress, ...rest } = answer;
+  return walk(rest);
+}
+
+for (const trace of TRACES) {
+  const raw = ask(trace, "embedded");
+  const data = new Data(raw);
+  const seed = [...trace].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7);
+
+  test(`queries on ${trace}`, () => {
+    const random = new Random(seed);
+    for (let at = 0; at < CASES; at++) {
+      const request = { selection: randomSelection(random, raw), by: randomAspects(random), limit: 50_000, buckets: random.chance(0.5) ? 17 : 0 };
+      const [theirs, ours] = [ask(trace, "query", request), query(data, request)];
+      assert.deepEqual(groupsByKey(ours), groupsByKey(theirs), JSON.stringify(request));
+      for (const field of ["range", "time_ns", "exact", "rounded", "omitted"]) assert.deepEqual(ours[field], theirs[field], field);
+      const frames = (answer) => answer.values.filter((value) => value.chain).map((value) => [value.key, value.chain.first, value.chain.frames.map((frame) => answer.frames[frame])]).sort();
+      assert.deepEqual(frames(ours), frames(theirs));
+    }
+  });
+
+  test(`histograms on ${trace}`, () => {
+    const random = new Random(seed + 1);
+    for (let at = 0; at < CASES / 2; at++) {
+      const selection = randomSelection(random, raw);
+      const { progress: _progress, ...theirs } = ask(trace, "histogram", { selection });
+      assert.deepEqual(histogram(data, selection), theirs, JSON.stringify(selection));
+    }
+  });
+
+  test(`single waits on ${trace}`, () => {
+    const random = new Random(seed + 2);
+    for (let at = 0; at < CASES / 4; at++) {
+      const request = { selection: randomSelection(random, raw), sort: random.pick(["duration", "start"]), limit: 50, cursor: null };
+      const fields = ["lock", "thread", "chain", "method"];
+      const [theirs, ours] = [ask(trace, "waits", request), waits(data, request)];
+      assert.deepEqual(named(ours, fields), named(theirs, fields), JSON.stringify(request));
+      if (theirs.waits.length === 0) continue;
+      const { id } = random.pick(theirs.waits);
+      assert.deepEqual(named(wait(data, id), fields), named(ask(trace, "wait", { id }), fields), `wait ${id}`);
+    }
+  });
+
+  test(`lanes on ${trace}`, () => {
+    const random = new Random(seed + 3);
+    for (let at = 0; at < CASES / 4; at++) {
+      const request = { selection: randomSelection(random, raw), by: random.pick(["lock", "lock-class", "thread"]), px: random.pick([7, 100, 1_000]), limit: 200 };
+      const fields = ["value", "owner", "thread", "lock"];
+      const keyed = (answer) => {
+        const lanes = answer.lanes.map((lane) => (lane.bins ? { ...lane, bins: lane.bins.map((bin) => bin.map((one, at) => (at % 2 === 0 ? answer.values[one].key : one))) } : lane));
+        const { lanes: all, ...rest } = named({ ...answer, lanes }, fields);
+        return { ...rest, lanes: all.sort((a, b) => (a.value < b.value ? -1 : 1)) };
+      };
+      assert.deepEqual(keyed(lanes(data, request)), keyed(ask(trace, "lanes", request)), JSON.stringify(request));
+    }
+  });
+}
