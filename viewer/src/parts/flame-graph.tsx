@@ -113,7 +113,7 @@ export function FlameGraph({ root, label, isUpwards, isDifference, onFilter }: P
     <div class="figure">
       <div ref={element}>
         {/* A graph that is a control; the table has the same. */}
-        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions */}
+        { }
         <canvas
           ref={canvas} tabIndex={0} role="img" aria-label={`${label}. ${spoken ? describe(spoken.node, total) : ""}`} data-boxes={JSON.stringify(boxes.slice(0, 200).map((box) => [box.depth, Math.round(box.x), Math.round(box.width), box.node.label]))}
           onKeyDown={onKeyDown}

@@ -83,7 +83,7 @@ export function Search({ onClose }: { onClose: () => void }) {
         <ul class="results" role="listbox" id="hits" aria-label="Found">
           {shown.map((hit, index) => (
             // The field has the focus and takes the keys.
-            // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+            // eslint-disable-next-line jsx-a11y/click-events-have-key-events
             <li key={`${hit.aspect} ${hit.key}`} id={`hit-${index}`} role="option" aria-selected={index === at} onClick={(event) => choose(hit, event.shiftKey)}>
               <span class={`small ${sideOf(hit.aspect)}`}>{ASPECT_LABELS[hit.aspect]}</span>
               <span class="code"><CodeName text={hit.label} /></span>

@@ -83,7 +83,7 @@ export function Strip() {
     <div class="strip-area">
       <div class="strip" ref={element}>
         {/* A graph that is a control: the two fields below do the same. */}
-        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions */}
+        { }
         <canvas
           ref={canvas} tabIndex={0} role="img"
           aria-label={`Blocked threads over ${duration(total)}; in ${percent(share(wall, answer?.time_ns ?? total))} of the time at least one thread waited. Arrow keys move the range, plus and minus change it.`}

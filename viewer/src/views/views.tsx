@@ -1,7 +1,12 @@
 import type { JSX } from "preact";
 import type { View } from "../state/address";
+import { CompareView } from "./compare";
+import { FlameView } from "./flame";
+import { GraphView } from "./graph";
 import { SummaryView } from "./summary";
+import { TimelineView } from "./timeline";
 import { TreeView } from "./tree";
+import { WaitsView } from "./waits";
 
 export const VIEW_NAMES: Record<View, string> = {
   summary: "Summary",
@@ -16,11 +21,11 @@ export const VIEW_NAMES: Record<View, string> = {
 const COMPONENTS: Record<View, () => JSX.Element> = {
   summary: SummaryView,
   tree: TreeView,
-  flame: TreeView,
-  timeline: TreeView,
-  graph: TreeView,
-  waits: TreeView,
-  compare: TreeView,
+  flame: FlameView,
+  timeline: TimelineView,
+  graph: GraphView,
+  waits: WaitsView,
+  compare: CompareView,
 };
 
 export function ViewOf({ view }: { view: View }) {

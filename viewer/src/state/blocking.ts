@@ -1,0 +1,96 @@
+import type { Aspect, QueryAnswer, Value } from "../api/types";
+import type { Grain } from "./address";
+import { isPlaceholder } from "./colours";
+
+/** Who blocks whom: from who waits, if asked for by way of the lock, to who holds. */
+export interface BlockNode {
+  id: string;
+  value: Value;
+  aspect: Aspect;
+  role: "waiter" | "owner" | "both" | "lock" | "nobody";
+  total: number;
+}
+
+export interface BlockEdge {
+  from: string;
+  to: string;
+  duration: number;
+  waits: number;
+  /** Part of a cycle: those who wait for each other, perhaps not at the same time. */
+  isCycle: boolean;
+}
+
+export interface BlockGraph {
+  nodes: BlockNode[];
+  edges: BlockEdge[];
+  omitted: { edges: number; duration: number };
+}
+
+export function blockAspects(grain: Grain): Aspect[] {
+  if (grain === "thread") return ["thread", "owner-thread"];
+  return grain === "lock" ? ["method", "lock-class", "owner-method"] : ["method", "owner-method"];
+}
+
+/** The graph of an answer by the aspects of a grain; at most so many nodes, the edges of most time first. */
+export function blockGraph(answer: QueryAnswer, by: Aspect[], mostNodes: number): BlockGraph {
+  const nodes = new Map<string, BlockNode>();
+  const edges = new Map<string, BlockEdge>();
+  const omitted = { edges: 0, duration: 0 };
+  const leaves = answer.groups.filter((group) => group.path.length === by.length).sort((a, b) => b.duration_ns - a.duration_ns);
+  for (const group of leaves) {
+    const ids = group.path.map((at, depth) => idOf(by[depth]!, answer.values[at]!));
+    const added = ids.filter((id) => !nodes.has(id)).length;
+    if (nodes.size + added > mostNodes) {
+      omitted.edges++;
+      omitted.duration += group.duration_ns;
+      continue;
+    }
+    ids.forEach((id, depth) => addNode(nodes, id, answer.values[group.path[depth]!]!, by[depth]!, group.duration_ns));
+    for (let at = 0; at + 1 < ids.length; at++) addEdge(edges, ids[at]!, ids[at + 1]!, group.duration_ns, group.waits);
+  }
+  const graph = { nodes: [...nodes.values()], edges: [...edges.values()].sort((a, b) => b.duration - a.duration), omitted };
+  markCycles(graph);
+  return graph;
+}
+
+/** A thread, or a method, is one node whether it waits or holds. */
+function idOf(aspect: Aspect, value: Value): string {
+  return `${aspect.replace("owner-", "")} ${value.key}`;
+}
+
+function addNode(nodes: Map<string, BlockNode>, id: string, value: Value, aspect: Aspect, duration: number): void {
+  const role = isPlaceholder(value.key) ? "nobody" : aspect === "lock-class" ? "lock" : aspect.startsWith("owner-") ? "owner" : "waiter";
+  const node = nodes.get(id);
+  if (node === undefined) {
+    nodes.set(id, { id, value, aspect, role, total: duration });
+    return;
+  }
+  node.total += duration;
+  if (node.role !== role) node.role = "both";
+}
+
+function addEdge(edges: Map<string, BlockEdge>, from: string, to: string, duration: number, waits: number): void {
+  const id = JSON.stringify([from, to]);
+  const edge = edges.get(id);
+  if (edge === undefined) edges.set(id, { from, to, duration, waits, isCycle: false });
+  else {
+    edge.duration += duration;
+    edge.waits += waits;
+  }
+}
+
+/** An edge is in a cycle if its end leads back to its beginning. */
+function markCycles({ edges }: BlockGraph): void {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  for (const edge of edges) {
+    const seen = new Set<string>();
+    const open = [edge.to];
+    for (let node = open.pop(); node !== undefined && !edge.isCycle; node = open.pop()) {
+      if (node === edge.from) edge.isCycle = true;
+      if (seen.has(node)) continue;
+      seen.add(node);
+      open.push(...(next.get(node) ?? []));
+    }
+  }
+}
