@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { KINDS, type Model, type Store } from "./api/types";
 import { Brand, SearchIcon, SunIcon } from "./parts/icons";
 import { Help } from "./parts/help";
@@ -137,7 +137,11 @@ function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; ep
 }
 
 function Tab({ view, href, isCurrent }: { view: View; href: string; isCurrent: boolean }) {
-  return <a href={href} aria-current={isCurrent ? "page" : undefined}>{VIEW_NAMES[view]}</a>;
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (isCurrent) link.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [isCurrent]);
+  return <a ref={link} href={href} aria-current={isCurrent ? "page" : undefined}>{VIEW_NAMES[view]}</a>;
 }
 
 function TraceName({ model }: { model: Model }) {

@@ -15,14 +15,19 @@ export function Marked({ text }: { text: string }) {
   return <>{pieces}{text.slice(from)}</>;
 }
 
+/** Classes in a label without their packages, for where there is little room. */
+export function shortLabel(label: string): string {
+  return label.replace(/\b(?:[a-z_][\w$]*\.)+(?=[A-Z])/g, "");
+}
+
 /** A class, method or thread, its package less prominent. */
 export function CodeName({ text }: { text: string }) {
-  const match = /^((?:[a-z_][\w$]*\.)+)(?=[A-Z\w])(.+)$/.exec(text);
+  const match = /^((?:[\w ]* )?(?:[a-z_][\w$]*\.)+)(\S.*)$/.exec(text);
   if (match === null) return <Marked text={text} />;
   return (
     <>
       <span class="package"><Marked text={match[1]!} /></span>
-      <Marked text={match[2]!} />
+      <span class="rest"><Marked text={match[2]!} /></span>
     </>
   );
 }

@@ -8,8 +8,8 @@ export interface Column<T> {
   /** Of the grid's track: `1fr`, `90px`. */
   width: string;
   right?: boolean;
-  /** Left out where there is little room: 3 first, then 2. */
-  optional?: 2 | 3;
+  /** Left out where there is little room: 4 first, then 3 and 2. */
+  optional?: 2 | 3 | 4;
   text: (row: T) => string;
   /** What is shown where it is more than the text. */
   cell?: (row: T) => ComponentChildren;
@@ -18,16 +18,17 @@ export interface Column<T> {
 }
 
 /** The tracks of a grid where there is room for all columns, and where there is less. */
-export function tracks(columns: { width: string; optional?: 2 | 3 }[]) {
+export function tracks(columns: { width: string; optional?: 2 | 3 | 4 }[]) {
   const of = (wanted: { width: string }[]) => wanted.map((column) => column.width).join(" ");
   return {
     "--columns": of(columns),
-    "--columns-2": of(columns.filter((column) => column.optional !== 3)),
+    "--columns-3": of(columns.filter((column) => column.optional !== 4)),
+    "--columns-2": of(columns.filter((column) => (column.optional ?? 0) < 3)),
     "--columns-1": of(columns.filter((column) => column.optional === undefined)),
   };
 }
 
-export function columnClass(column: { right?: boolean; optional?: 2 | 3 }): string {
+export function columnClass(column: { right?: boolean; optional?: 2 | 3 | 4 }): string {
   return `${column.right ? "num" : ""} ${column.optional ? `opt-${column.optional}` : ""}`;
 }
 
@@ -41,17 +42,19 @@ interface Props<T> {
   sortedBy?: number;
   /** What happens when a row is chosen. */
   onChoose?: (row: T) => void;
+  /** The row that was chosen last, where that is kept elsewhere. */
+  isChosen?: (row: T) => boolean;
   isLoading?: boolean;
 }
 
 /** A table of which any column sorts; arrow keys move, Enter chooses. */
-export function DataTable<T>({ label, columns, rows, sortedBy, onChoose, isLoading }: Props<T>) {
+export function DataTable<T>({ label, columns, rows, sortedBy, onChoose, isChosen, isLoading }: Props<T>) {
   const [order, setOrder] = useState<{ column: number; isUp: boolean } | null>(sortedBy === undefined ? null : { column: sortedBy, isUp: false });
-  const [active, setActive] = useState(0);
+  const [active, setActive] = useState<number | null>(null);
   const sorted = useMemo(() => sort(rows, columns, order), [rows, columns, order]);
   const { scroller, first, last, show } = useWindow(sorted.length, ROW);
   const id = `table-${label.replace(/\W+/g, "-")}`;
-  const at = Math.min(active, sorted.length - 1);
+  const at = Math.max(0, Math.min(active ?? (isChosen === undefined ? 0 : sorted.findIndex(isChosen)), sorted.length - 1));
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroller.current) return;

@@ -6,7 +6,9 @@ import { duration, percent, share } from "../text/units";
 import { useDrawing, useWidth, type Theme } from "./canvas";
 
 const ROW = 22;
-const MAX_DEPTH = 120;
+const MAX_DEPTH = 400;
+/** In pixels: a row without a rectangle of this width is left out. */
+const LEGIBLE = 6;
 
 interface Box {
   node: FlameNode;
@@ -54,7 +56,8 @@ export function FlameGraph({ root, label, isUpwards, isDifference, onFilter }: P
   const [tip, setTip] = useState<{ box: Box; x: number; y: number } | null>(null);
   const top = useMemo(() => find(root, zoom), [root, zoom]);
   const boxes = useMemo(() => layOut(top, width), [top, width]);
-  const depth = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
+  // Rows of nothing but slivers are left out: zooming shows them.
+  const depth = boxes.reduce((most, box) => (box.width >= LEGIBLE ? Math.max(most, box.depth) : most), 0);
   const height = (depth + 1) * ROW + 1;
   const at = Math.min(active, boxes.length - 1);
   const total = weightOf(root);

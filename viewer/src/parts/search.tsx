@@ -80,17 +80,17 @@ export function Search({ onClose }: { onClose: () => void }) {
         }}
       />
       {shown.length > 0 && (
-        <ul class="results" role="listbox" id="hits" aria-label="Found">
+        <div class="results" role="listbox" id="hits" aria-label="Found">
           {shown.map((hit, index) => (
             // The field has the focus and takes the keys.
-            // eslint-disable-next-line jsx-a11y/click-events-have-key-events
-            <li key={`${hit.aspect} ${hit.key}`} id={`hit-${index}`} role="option" aria-selected={index === at} onClick={(event) => choose(hit, event.shiftKey)}>
+            // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+            <div class="hit" key={`${hit.aspect} ${hit.key}`} id={`hit-${index}`} role="option" aria-selected={index === at} onClick={(event) => choose(hit, event.shiftKey)}>
               <span class={`small ${sideOf(hit.aspect)}`}>{ASPECT_LABELS[hit.aspect]}</span>
               <span class="code"><CodeName text={hit.label} /></span>
               <span class="num small dim">{duration(hit.duration)}</span>
-            </li>
+            </div>
           ))}
-        </ul>
+        </div>
       )}
       <p class="dialog-body small dim">
         {text === "" ? "Enter: only this. Shift Enter: leave it out. Ctrl Enter: mark it in all views." : all === null ? "Reading…" : `${plural(hits.length, "match").replace("matchs", "matches")}${hits.length > SHOWN ? `, the first ${SHOWN} shown` : ""}. Enter: only this. Shift Enter: leave it out. Ctrl Enter: mark all.`}

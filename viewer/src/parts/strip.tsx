@@ -91,7 +91,7 @@ export function Strip() {
         />
       </div>
       <div class="range">
-        <span>Blocked threads over time</span>
+        <span>Blocked threads over time, at most {mostThreads(answer)}</span>
         <TimeField name="from" value={range.from_ns} resolution={resolution} onChange={(ns) => select(ns, to_ns)} />
         <TimeField name="to" value={range.to_ns} resolution={resolution} onChange={(ns) => select(from_ns, ns)} />
         <span>{isWhole ? "everything" : `${duration(range.to_ns - range.from_ns)} of ${duration(total)}`}</span>
@@ -147,9 +147,6 @@ function drawStrip(context: CanvasRenderingContext2D, width: number, height: num
     context.fillRect(at * step, height - WALL, step + 0.5, WALL);
   });
   context.globalAlpha = 1;
-  context.fillStyle = theme.colour("--ink-2");
-  context.font = "11px system-ui, sans-serif";
-  context.fillText(`most ${(most / bucket).toFixed(1)} threads`, 6, 14);
 }
 
 function shade(context: CanvasRenderingContext2D, theme: Theme, name: string, from: number, to: number, height: number): void {
@@ -160,6 +157,13 @@ function shade(context: CanvasRenderingContext2D, theme: Theme, name: string, fr
   context.globalAlpha = 1;
   context.fillRect(from, 0, 2, height);
   context.fillRect(to - 2, 0, 2, height);
+}
+
+/** The highest point of the curve. */
+function mostThreads(answer: QueryAnswer | null): string {
+  const series = answer?.groups.find((group) => group.path.length === 0)?.series ?? [];
+  if (answer === null || series.length === 0) return "…";
+  return (Math.max(...series) / ((answer.range.to_ns - answer.range.from_ns) / series.length)).toFixed(1);
 }
 
 interface StripRow {

@@ -18,7 +18,7 @@ export interface TreeColumn<T extends TreeRow> {
   name: string;
   width: string;
   right?: boolean;
-  optional?: 2 | 3;
+  optional?: 2 | 3 | 4;
   cell: (row: T) => ComponentChildren;
   /** Told when the head is chosen to sort by it. */
   onSort?: () => void;

@@ -8,7 +8,9 @@ export interface BlockNode {
   value: Value;
   aspect: Aspect;
   role: "waiter" | "owner" | "both" | "lock" | "nobody";
-  total: number;
+  /** Its own waiting, and that of those who wait for it. */
+  waits: number;
+  holds: number;
 }
 
 export interface BlockEdge {
@@ -16,7 +18,7 @@ export interface BlockEdge {
   to: string;
   duration: number;
   waits: number;
-  /** Part of a cycle: those who wait for each other, perhaps not at the same time. */
+  /** Part of a cycle of several nodes: they wait for each other, perhaps not at the same time. */
   isCycle: boolean;
 }
 
@@ -31,16 +33,17 @@ export function blockAspects(grain: Grain): Aspect[] {
   return grain === "lock" ? ["method", "lock-class", "owner-method"] : ["method", "owner-method"];
 }
 
-/** The graph of an answer by the aspects of a grain; at most so many nodes, the edges of most time first. */
-export function blockGraph(answer: QueryAnswer, by: Aspect[], mostNodes: number): BlockGraph {
+/** The graph of an answer by the aspects of a grain; at most so many nodes, and only edges with a share of the time. */
+export function blockGraph(answer: QueryAnswer, by: Aspect[], mostNodes: number, minShare: number): BlockGraph {
   const nodes = new Map<string, BlockNode>();
   const edges = new Map<string, BlockEdge>();
   const omitted = { edges: 0, duration: 0 };
+  const total = answer.groups.find((group) => group.path.length === 0)!.duration_ns;
   const leaves = answer.groups.filter((group) => group.path.length === by.length).sort((a, b) => b.duration_ns - a.duration_ns);
   for (const group of leaves) {
     const ids = group.path.map((at, depth) => idOf(by[depth]!, answer.values[at]!));
     const added = ids.filter((id) => !nodes.has(id)).length;
-    if (nodes.size + added > mostNodes) {
+    if (nodes.size + added > mostNodes || group.duration_ns < total * minShare) {
       omitted.edges++;
       omitted.duration += group.duration_ns;
       continue;
@@ -62,10 +65,11 @@ function addNode(nodes: Map<string, BlockNode>, id: string, value: Value, aspect
   const role = isPlaceholder(value.key) ? "nobody" : aspect === "lock-class" ? "lock" : aspect.startsWith("owner-") ? "owner" : "waiter";
   const node = nodes.get(id);
   if (node === undefined) {
-    nodes.set(id, { id, value, aspect, role, total: duration });
+    nodes.set(id, { id, value, aspect, role, waits: role === "waiter" ? duration : 0, holds: role === "waiter" ? 0 : duration });
     return;
   }
-  node.total += duration;
+  if (role === "waiter") node.waits += duration;
+  else node.holds += duration;
   if (node.role !== role) node.role = "both";
 }
 
@@ -84,6 +88,7 @@ function markCycles({ edges }: BlockGraph): void {
   const next = new Map<string, string[]>();
   for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
   for (const edge of edges) {
+    if (edge.from === edge.to) continue;
     const seen = new Set<string>();
     const open = [edge.to];
     for (let node = open.pop(); node !== undefined && !edge.isCycle; node = open.pop()) {

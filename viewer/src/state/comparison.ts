@@ -12,7 +12,7 @@ export interface Compared {
   aspect: Aspect | null;
   before: number;
   after: number;
-  /** The standard deviation among the slices of the side that varies more. */
+  /** Twice the standard error of the difference, from how both sides vary among their slices. */
   spread: number;
   isClear: boolean;
   children: Compared[];
@@ -23,12 +23,13 @@ export function unitsOf(answer: QueryAnswer, work: number | null): number {
   return work ?? Math.max(1e-9, answer.time_ns / 1e9);
 }
 
-function deviation(group: Group | undefined, units: number): number {
+/** The square of the standard error of a side's rate. */
+function varianceOfMean(group: Group | undefined, units: number): number {
   const series = group?.series ?? [];
-  if (series.length === 0) return 0;
+  if (series.length < 2) return 0;
   const rates = series.map((ns) => (ns * series.length) / units);
   const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-  return Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / rates.length);
+  return rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / (rates.length - 1) / rates.length;
 }
 
 function keyed(answer: QueryAnswer): Map<string, { group: Group; path: string[]; value: Value | null }> {
@@ -48,7 +49,7 @@ export function compare(before: QueryAnswer, after: QueryAnswer, by: Aspect[], w
   for (const id of ids) {
     const { path, value } = (b.get(id) ?? a.get(id))!;
     const rates = { before: (a.get(id)?.group.duration_ns ?? 0) / units[0], after: (b.get(id)?.group.duration_ns ?? 0) / units[1] };
-    const spread = Math.max(deviation(a.get(id)?.group, units[0]), deviation(b.get(id)?.group, units[1]));
+    const spread = 2 * Math.sqrt(varianceOfMean(a.get(id)?.group, units[0]) + varianceOfMean(b.get(id)?.group, units[1]));
     const node: Compared = {
       id, path, value, aspect: by[path.length - 1] ?? null, ...rates, spread, isClear: Math.abs(rates.after - rates.before) > spread, children: [],
     };

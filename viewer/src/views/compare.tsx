@@ -82,21 +82,28 @@ function Comparison({ before, after, names }: { before: Selection; after: Select
         {root !== null && <CopyMenu what="the comparison" sheet={() => comparisonSheet(root, names, unit)} />}
       </div>
       <div class="row small">
-        <span>Before: <b class="waiter">{names[0]}</b></span><span>After: <b class="owner">{names[1]}</b></span>
+        <span>Before: <b class="accent">{names[0]}</b></span><span>After: <b class="owner">{names[1]}</b></span>
         <label>Units of work before <input type="number" min="0" class="work" value={work?.[0] ?? ""} onChange={(event) => setWork(0, event.currentTarget.value)} /></label>
         <label>after <input type="number" min="0" class="work" value={work?.[1] ?? ""} onChange={(event) => setWork(1, event.currentTarget.value)} /></label>
-        <span class="dim">Blocked time {unit}. Hatched: the change is not larger than what {SLICES} slices of either side vary by.</span>
+        <span class="dim">Blocked time {unit}. Hatched: no more than twice the standard error, from how {SLICES} slices of each side vary.</span>
       </div>
       {(a.error ?? b.error) !== null && <p class="notice bad">{a.error ?? b.error}</p>}
       {isFlame ? <DifferenceFlame before={before} after={after} work={work} /> : root !== null && (
         <TreeGrid
-          label={`Comparison by ${by.map((aspect) => ASPECT_LABELS[aspect]).join(", ")}`} columns={columns(address.selection, most)} rows={[root as Row]}
+          label={`Comparison by ${by.map((aspect) => ASPECT_LABELS[aspect]).join(", ")}`} columns={columns(address.selection, most)} rows={[withoutSmall(root as Row)]}
           active={at.length > 0 ? idOf(at) : null} onActive={(row) => go({ at: row.path }, { replace: true })} onChoose={onChoose} isLoading={a.isLoading || b.isLoading}
           isOpenAtFirst={(row, depth) => depth === 0 || (depth < 3 && row.isClear)}
         />
       )}
     </>
   );
+}
+
+/** Rows that have next to nothing on both sides say nothing about a change. */
+function withoutSmall(root: Row): Row {
+  const least = Math.max(root.before, root.after) * 0.001;
+  const kept = (row: Row): Row => ({ ...row, children: row.children.filter((child) => Math.max(child.before, child.after) >= least).map(kept) });
+  return kept(root);
 }
 
 function DifferenceFlame({ before, after, work }: { before: Selection; after: Selection; work: [number, number] | null }) {
@@ -148,7 +155,7 @@ function columns(selection: Selection, most: number): TreeColumn<Row>[] {
         return <span class="delta"><i class={`${row.after > row.before ? "more" : "less"} ${row.isClear ? "" : "unclear"}`} style={{ width }} /></span>;
       },
     },
-    { name: "Varies by", width: "80px", right: true, optional: 3, cell: (row) => duration(row.spread) },
+    { name: "±", width: "80px", right: true, optional: 3, cell: (row) => duration(row.spread) },
     { name: "Clear", width: "54px", optional: 3, cell: (row) => (row.isClear ? "yes" : "no") },
   ];
 }
@@ -162,7 +169,7 @@ function comparisonSheet(root: Compared, names: [string, string], unit: string):
   add(root, 0);
   return {
     title: `Blocked time ${unit}: ${names[0]} before, ${names[1]} after`,
-    columns: ["What", "Before", "After", "Change", "Ratio", "Varies by", "Clear"].map((name, at) => ({ name, right: at > 0 && at < 6 })),
+    columns: ["What", "Before", "After", "Change", "Ratio", "±", "Clear"].map((name, at) => ({ name, right: at > 0 && at < 6 })),
     rows,
     json: { before: names[0], after: names[1], unit, root },
   };

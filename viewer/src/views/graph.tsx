@@ -11,15 +11,18 @@ import { count, duration, percent, plural, share } from "../text/units";
 
 const GRAINS: [Grain, string][] = [["code", "By code"], ["lock", "By code and lock class"], ["thread", "By thread"]];
 const MOST_NODES = 40;
+/** Pairs with less of the time are left out, unless asked for. */
+const SMALL = 0.005;
 
 /** Who blocks whom: arrows from who waits to who holds. */
 export function GraphView() {
   const { address, go } = usePage();
   const { grain, selection } = address;
   const [isTable, setTable] = useState(false);
+  const [isAll, setAll] = useState(false);
   const by = blockAspects(grain);
   const { answer, isLoading, error } = useQuery({ selection, by, limit: 2_000 });
-  const graph = useMemo(() => (answer === null ? null : blockGraph(answer, by, MOST_NODES)), [answer, grain]);
+  const graph = useMemo(() => (answer === null ? null : blockGraph(answer, by, MOST_NODES, isAll ? 0 : SMALL)), [answer, grain, isAll]);
   const total = answer?.groups.find((group) => group.path.length === 0)?.duration_ns ?? 0;
   const choose = (node: BlockNode) => {
     const aspect = node.role === "owner" && !node.aspect.startsWith("owner-") ? (`owner-${node.aspect}` as typeof node.aspect) : node.aspect;
@@ -32,16 +35,17 @@ export function GraphView() {
         <div class="segmented" role="group" aria-label="What the nodes are">
           {GRAINS.map(([name, title]) => <button key={name} aria-pressed={grain === name} onClick={() => go({ grain: name })}>{title}</button>)}
         </div>
-        <span class="dim small">Arrows lead from who waits to who holds; wider is longer. <span class="owner">Orange</span> holds, <span class="waiter">blue</span> waits; dashed red: they wait for each other.</span>
         <span class="fill" />
+        <button aria-pressed={isAll} onClick={() => setAll(!isAll)} title="Also pairs with less than 0.5 % of the time">All pairs</button>
         <button aria-pressed={isTable} onClick={() => setTable(!isTable)}>Table</button>
         {graph !== null && <CopyMenu what="who blocks whom" sheet={() => sheetOf("Who blocks whom", columns(graph, total), graph.edges)} />}
       </div>
+      <p class="dim small">Arrows lead from who waits to who holds; the wider, the longer. <span class="waiter">Blue</span> waits, <span class="owner">orange</span> holds. A loop: others in the same code hold the lock. Dashed red: they wait for each other, perhaps at different times.</p>
       {error !== null && <p class="notice bad">{error}</p>}
       {graph !== null && (graph.edges.length === 0 ? <p class="empty card">No thread waited here.</p> : isTable
         ? <DataTable label="Who blocks whom" columns={columns(graph, total)} rows={graph.edges} sortedBy={2} />
         : <div class={`figure ${isLoading ? "loading" : ""}`}><Drawing graph={graph} total={total} onChoose={choose} /></div>)}
-      {graph !== null && graph.omitted.edges > 0 && <p class="dim">{plural(graph.omitted.edges, "more pair")} with {duration(graph.omitted.duration)} ({percent(share(graph.omitted.duration, total))}) in all are left out, beyond {MOST_NODES} nodes.</p>}
+      {graph !== null && graph.omitted.edges > 0 && <p class="dim">{plural(graph.omitted.edges, "more pair")} with {duration(graph.omitted.duration)} ({percent(share(graph.omitted.duration, total))}) in all are left out{isAll ? `, beyond ${MOST_NODES} nodes` : `: below ${percent(SMALL)} each, or beyond ${MOST_NODES} nodes`}.</p>}
     </>
   );
 }
@@ -61,7 +65,7 @@ function layOut(graph: BlockGraph) {
   const layout = new dagre.graphlib.Graph({ multigraph: false });
   layout.setGraph({ rankdir: "LR", nodesep: 18, ranksep: 96, marginx: 12, marginy: 12 });
   layout.setDefaultEdgeLabel(() => ({}));
-  for (const node of graph.nodes) layout.setNode(node.id, { width: Math.max(90, shortName(node.value.label).length * 7.4 + 22), height: 40 });
+  for (const node of graph.nodes) layout.setNode(node.id, { width: Math.max(node.role === "both" ? 184 : 120, shortName(node.value.label).length * 7.4 + 22), height: 40 });
   for (const edge of graph.edges) layout.setEdge(edge.from, edge.to, { width: 60, height: 14, labelpos: "c" });
   dagre.layout(layout);
   return layout;
@@ -75,9 +79,10 @@ function Drawing({ graph, total, onChoose }: { graph: BlockGraph; total: number;
     <div class="graph-scroll">
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`Who blocks whom: ${plural(graph.nodes.length, "node")}, ${plural(graph.edges.length, "arrow")}`}>
         <defs>
-          <marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto">
+          <marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="16" markerHeight="16" orient="auto">
             <path d="M0 0L8 4L0 8Z" fill="var(--line-2)" />
           </marker>
+          <linearGradient id="both"><stop offset="0.45" stop-color="var(--waiter-bg)" /><stop offset="0.55" stop-color="var(--owner-bg)" /></linearGradient>
         </defs>
         <g aria-hidden="true">
           {graph.edges.map((edge) => {
@@ -99,12 +104,12 @@ function Drawing({ graph, total, onChoose }: { graph: BlockGraph; total: number;
 }
 
 function NodeBox({ node, box, total, onChoose }: { node: BlockNode; box: { x: number; y: number; width: number; height: number }; total: number; onChoose: (node: BlockNode) => void }) {
-  const roles = { waiter: "waits", owner: "holds", both: "waits and holds", lock: "lock", nobody: "" };
-  const colour = node.role === "both" ? "owner" : node.role;
+  const says = [node.waits > 0 ? `waits ${percent(share(node.waits, total))}` : "", node.holds > 0 ? `${node.role === "lock" || node.role === "nobody" ? "" : "holds "}${percent(share(node.holds, total))}` : ""];
+  const text = says.filter((one) => one !== "").join(", ");
   return (
     <g
-      class={`node is-${colour}`} transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`} tabIndex={0} role="button"
-      aria-label={`${node.value.label}, ${roles[node.role]}, ${duration(node.total)}: only this`} onClick={() => onChoose(node)}
+      class={`node is-${node.role}`} transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`} tabIndex={0} role="button"
+      aria-label={`${node.value.label}: ${text}; only this`} onClick={() => onChoose(node)}
       onKeyDown={(event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
@@ -114,7 +119,7 @@ function NodeBox({ node, box, total, onChoose }: { node: BlockNode; box: { x: nu
       <title>{node.value.long ?? node.value.label}</title>
       <rect width={box.width} height={box.height} rx="6" />
       <text x={box.width / 2} y="17" text-anchor="middle">{shortName(node.value.label)}</text>
-      <text x={box.width / 2} y="32" text-anchor="middle" class="edge-label">{roles[node.role]} {percent(share(node.total, total))}</text>
+      <text x={box.width / 2} y="32" text-anchor="middle" class="edge-label">{text}</text>
     </g>
   );
 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Lane, LaneAspect, LanesAnswer } from "../api/types";
 import { useDrawing, useWidth, type Theme } from "../parts/canvas";
-import { CodeName } from "../parts/code-name";
+import { CodeName, Marked, shortLabel } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { DataTable, sheetOf, type Column } from "../parts/data-table";
 import { drawLanes, LANE, type Scene } from "../parts/lane-drawing";
@@ -81,7 +81,7 @@ export function TimelineView() {
   const owners = useMemo(() => (answer === null ? [] : legendValues(answer)), [answer]);
   return (
     <>
-      <div class="toolbar">
+      <div class="toolbar" ref={element}>
         <div class="segmented" role="group" aria-label="Lanes">
           {MODES.map(([name, title]) => <button key={name} aria-pressed={by === name} onClick={() => go({ lanes: name })}>{title}</button>)}
         </div>
@@ -98,7 +98,6 @@ export function TimelineView() {
       </div>
       {error !== null && <p class="notice bad">{error}</p>}
       <OwnerLegend values={owners} />
-      <div ref={element} class="measure" />
       {answer !== null && (answer.lanes.length === 0 ? <p class="empty card">No thread waited here.</p> : isTable ? (
         <DataTable label="Lanes" columns={columns(answer)} rows={answer.lanes} sortedBy={1} onChoose={(lane) => go({ selection: narrow(address.selection, by, answer.values[lane.value]!.key) })} />
       ) : (
@@ -196,7 +195,7 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
             const value = answer.values[lane.value]!;
             return (
               <li key={value.key} style={{ height: `${LANE}px` }}>
-                <button title={value.long ?? value.label} onClick={() => go({ selection: narrow(address.selection, by, value.key) })}><CodeName text={value.label} /></button>
+                <button title={value.long ?? value.label} onClick={() => go({ selection: narrow(address.selection, by, value.key) })}><Marked text={shortLabel(value.label)} /></button>
                 <small>{duration(lane.duration_ns)} · {plural(lane.waits, "wait")}</small>
               </li>
             );

@@ -106,7 +106,7 @@ function rowsOf(root: Node, total: number, isAll: boolean, answer: QueryAnswer):
 }
 
 function columns(selection: Selection, total: number, sort: Measure, setSort: (sort: Measure) => void): TreeColumn<Row>[] {
-  const measure = (name: string, field: Measure, width: string, text: (value: number) => string, optional?: 2 | 3): TreeColumn<Row> => ({
+  const measure = (name: string, field: Measure, width: string, text: (value: number) => string, optional?: 2 | 3 | 4): TreeColumn<Row> => ({
     name, width, right: true, optional, isSorted: sort === field, onSort: () => setSort(field),
     cell: (row) => (row.node === null ? "" : text(row.node.group[field])),
   });
@@ -127,7 +127,7 @@ function columns(selection: Selection, total: number, sort: Measure, setSort: (s
     measure("p50", "p50_ns", "66px", duration, 3),
     measure("p99", "p99_ns", "66px", duration, 3),
     measure("Longest", "max_ns", "72px", duration, 2),
-    measure("Threads", "threads", "64px", count, 3),
+    measure("Threads", "threads", "64px", count, 4),
     { name: "Over time", width: "74px", optional: 3, cell: (row) => <Spark series={row.node?.group.series} /> },
   ];
 }

@@ -51,7 +51,7 @@ export function WaitsView() {
       {answer !== null && <OwnerLegend values={answer.values.filter((_, at) => answer.waits.some((one) => one.shares.some((part) => part.thread === at)))} />}
       <div class={address.wait === null ? "" : "with-side"}>
         <div>
-          {answer !== null && <DataTable label="Waits" columns={columns(model.duration_ns)} rows={rows} isLoading={isLoading} onChoose={(row) => go({ wait: row.wait.id }, { replace: address.wait !== null })} />}
+          {answer !== null && <DataTable label="Waits" columns={columns(model.duration_ns)} rows={rows} isLoading={isLoading} isChosen={address.wait === null ? undefined : (row) => row.wait.id === address.wait} onChoose={(row) => go({ wait: row.wait.id }, { replace: address.wait !== null })} />}
           {last !== undefined && last.cursor !== null && <p class="row"><button onClick={() => void load()}>Show {count(Math.min(LIMIT, last.total - rows.length))} more of {count(last.total - rows.length)}</button></p>}
         </div>
         {address.wait !== null && <div class="side wait-panel"><WaitDetail key={address.wait} state={wait} onClose={() => go({ wait: null })} /></div>}
