@@ -42,12 +42,13 @@ for (const colorScheme of ["light", "dark"]) {
         await look(`${view}, table`);
       }
     }
+    assert.deepEqual(found, []);
     await page.keyboard.press("?");
     await look("help");
     await page.keyboard.press("Escape");
     await page.keyboard.press("/");
-    await page.getByRole("combobox").fill("demo");
-    await page.getByRole("option").first().waitFor();
+    await page.locator(".search-input").fill("demo");
+    await page.locator(".results [role=option]").first().waitFor();
     await look("search");
     assert.deepEqual(found, []);
     await page.context().close();

@@ -43,6 +43,7 @@ export function exported(trace) {
 export async function open(browser, address, fragment = "", options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
+  context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(String(error.stack)));

@@ -147,7 +147,7 @@ function columns(selection: Selection, most: number): TreeColumn<Row>[] {
     { name: "Before", width: "80px", right: true, optional: 2, cell: (row) => duration(row.before) },
     { name: "After", width: "80px", right: true, optional: 2, cell: (row) => duration(row.after) },
     { name: "Change", width: "86px", right: true, cell: (row) => `${row.after > row.before ? "+" : ""}${duration(row.after - row.before)}` },
-    { name: "", width: "64px", right: true, cell: (row) => change(row) },
+    { name: "Ratio", width: "64px", right: true, cell: (row) => change(row) },
     {
       name: "Less │ more", width: "150px", optional: 2,
       cell: (row) => {
