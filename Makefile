@@ -7,6 +7,7 @@
 
 include make/jdk.mk
 include make/rust.mk
+include make/viewer.mk
 include make/hotspot-tests.mk
 include make/old-update.mk
 include make/lint.mk
@@ -24,7 +25,7 @@ help: ## this list
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
-test: jdk jdk-stock lint tools loom fuzz-smoke ## every check and test
+test: jdk jdk-stock lint tools loom fuzz-smoke test-viewer ## every check and test
 	cargo test --workspace --locked --no-fail-fast
 
 test-nightly: test ## the same, with many times the cases

@@ -10,7 +10,7 @@ import { printAddress, VIEWS, type View } from "./state/address";
 import { ownerColours, OWNER_COLOURS } from "./state/colours";
 import { useNavigation } from "./state/navigation";
 import { PageContext } from "./state/page";
-import { reportCommand, withRange } from "./state/selection";
+import { commandOf, withRange } from "./state/selection";
 import { nextTheme, readSetting, showTheme, writeSetting } from "./state/settings";
 import { duration, fileName, percent, share, wallClock } from "./text/units";
 import { VIEW_NAMES, ViewOf } from "./views/views";
@@ -80,7 +80,7 @@ function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; ep
         U: () => history.forward(),
         "0": () => go({ selection: withRange(address.selection, 0, model.duration_ns, model.duration_ns) }),
         c: () => {
-          void copyText(reportCommand(address.selection, address.by, model.traces.map((trace) => trace.path), model.libraries));
+          void copyText(commandOf(address.selection, address.by, model.traces.map((trace) => trace.path), model.libraries));
           say("Copied the command");
         },
         Escape: () => {

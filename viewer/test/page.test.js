@@ -1,9 +1,10 @@
 // The page in a real browser, from the server and as one file without a network.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { exported, launch, open, serve, settle, VIEWS } from "./browser.js";
-import { ask, DEMO, HOSTILE, locktrace, TRACES } from "./locktrace.js";
+import { ask, DEMO, HOSTILE, LOCKTRACE, locktrace, TRACES } from "./locktrace.js";
 import { Random, randomSelection } from "./random.js";
 
 const CASES = Number(process.env.LOCKTRACE_VIEWER_PAGES ?? 8);
@@ -97,10 +98,10 @@ for (const name of ["server", "file"]) {
     await press("ArrowDown", "ArrowDown");
     await settle(page);
     const owning = page.locator(".side-owner .frame.first");
-    const [method, line] = [await owning.locator(".method").innerText(), await owning.locator(".place").innerText()];
+    const [method, line] = [await owning.locator(".frame-name").getAttribute("title"), await owning.locator(".place").innerText()];
     const report = JSON.parse(locktrace("report", DEMO, "--format", "json", "--by", "lock-class,owner-chain"));
     const frame = report.tree[0].children[0].frames[0];
-    assert.equal(method, `${frame.class}.${frame.method}`);
+    assert.equal(method, `${frame.class}.${frame.method}${frame.signature}`);
     assert.match(line, new RegExp(`^${frame.file}:${frame.line}\\b`));
     // And by the finding, if there is one.
     await press("1");
@@ -230,5 +231,33 @@ test("following a wait to its owner and back", async () => {
     await settle(page);
   } else assert.match(await page.getByRole("status").innerText(), /was not waiting then/);
   assert.match(page.url(), /wait=100\b/);
+  await page.context().close();
+});
+
+test("the command that is copied prints what the page shows", async () => {
+  const page = await open(browser, pages.server.address);
+  const report = locktrace("report", "--help");
+  const cases = [
+    ["kind=contention&kind=sleep&by=thread", "report"],
+    ["is.lock-class=demo.AuditLog&not.thread=" + encodeURIComponent(ask(DEMO, "query", { by: ["thread"] }).values[0].key), "report"],
+    ["from=100000000&to=900000000&is.owner-method=" + encodeURIComponent("demo.AuditLog.append(Ljava/lang/String;)V"), "report"],
+    ["min=1000000&by=lock,owner-thread", "query"],
+    ["is.owner-thread=%3Cfree%3E", "query"],
+  ];
+  for (const [fragment, command] of cases) {
+    await page.goto(`${pages.server.address}#v=1&view=tree&${fragment}`);
+    await settle(page);
+    await page.getByRole("button", { name: "Copy as command" }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.startsWith(`locktrace ${command} `), copied);
+    // A report of an older command line has no such options yet.
+    if (command === "report" && !fragment.startsWith("kind") && !report.includes("--owner-method")) continue;
+    const json = command === "report" ? " --format json" : "";
+    const printed = JSON.parse(execFileSync("sh", ["-c", `"$LOCKTRACE" ${copied.slice("locktrace ".length)}${json}`], { encoding: "utf8", env: { ...process.env, LOCKTRACE } }));
+    const total = command === "report" ? printed.totals : printed.groups.find((group) => group.path.length === 0);
+    const tree = await copiedTree(page);
+    assert.deepEqual([total.duration_ns, total.waits], [tree.duration_ns, tree.waits], copied);
+  }
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });

@@ -2,7 +2,7 @@ import { KINDS, type Condition, type Kind } from "../api/types";
 import { ASPECT_LABELS } from "../state/aspects";
 import type { Navigation } from "../state/navigation";
 import { usePage, useQuery } from "../state/page";
-import { reportCommand, widen } from "../state/selection";
+import { commandOf, widen } from "../state/selection";
 import { duration } from "../text/units";
 import { CodeName } from "./code-name";
 import { copyText } from "./copy-menu";
@@ -12,7 +12,7 @@ import { CloseIcon, RedoIcon, UndoIcon } from "./icons";
 export function SelectionBar({ navigation }: { navigation: Navigation }) {
   const { model, address, go, say } = usePage();
   const { selection } = address;
-  const command = reportCommand(selection, address.by, model.traces.map((trace) => trace.path), model.libraries);
+  const command = commandOf(selection, address.by, model.traces.map((trace) => trace.path), model.libraries);
   const { from_ns, to_ns, min_ns, max_ns, filter = [] } = selection;
   const isNarrowed = Object.keys(selection).length > 0;
   const copy = async () => {

@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import type { Frame, OtherWait, Share, Value, WaitAnswer } from "../api/types";
 import { useAnswer } from "../state/answer";
 import { usePage } from "../state/page";
-import { place } from "../state/stack";
+import { place, placeWithPackage } from "../state/stack";
 import type { Sheet } from "../text/sheet";
 import { duration, instant, percent, plural, share } from "../text/units";
-import { CodeName } from "./code-name";
+import { CodeName, Marked, shortLabel } from "./code-name";
 import { CopyMenu } from "./copy-menu";
 import { DataTable, type Column } from "./data-table";
 import { FrameDetail } from "./frame-detail";
@@ -86,8 +86,8 @@ function Chain({ side, head, value, frames }: { side: "waiter" | "owner"; head: 
           return (
             <li key={depth} class={`frame ${frame.jdk ? "jdk" : ""} ${depth === value.chain!.first ? "first" : ""}`}>
               <button class="frame-name" aria-expanded={open === depth} onClick={() => setOpen(open === depth ? null : depth)} title={frame.key}>
-                <span class="method"><CodeName text={frame.method} /></span>
-                <span class="place">{place(frame)}</span>
+                <span class="method"><Marked text={shortLabel(frame.method)} /></span>
+                <span class="place"><span>{placeWithPackage(frame)}</span></span>
               </button>
               {open === depth && <FrameDetail frame={frame} method={side === "owner" ? "owner-method" : "method"} />}
             </li>

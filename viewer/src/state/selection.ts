@@ -44,25 +44,42 @@ function quote(text: string): string {
   return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 }
 
-/** The options of `locktrace report` that mean the selection. */
-export function selectionOptions(selection: Selection): string[] {
-  const options: string[] = [];
-  if (selection.kinds) options.push("--kind", selection.kinds.join(","));
-  if (selection.from_ns !== undefined) options.push("--from", `${selection.from_ns}ns`);
-  if (selection.to_ns !== undefined) options.push("--to", `${selection.to_ns}ns`);
-  if (selection.min_ns !== undefined) options.push("--min-wait", `${selection.min_ns}ns`);
-  if (selection.max_ns !== undefined) options.push("--max-wait", `${selection.max_ns}ns`);
-  for (const { aspect, not, in: keys } of selection.filter ?? []) {
-    for (const key of keys) options.push("--where", `${aspect}${not ? "!=" : "="}${key}`);
+/** The options of `locktrace report` for one value of an aspect. */
+const REPORT_FILTERS: Partial<Record<Aspect, string>> = {
+  thread: "--thread", "lock-class": "--lock-class", method: "--method", "owner-method": "--owner-method",
+};
+
+/** A pattern that matches this key and no other. */
+function pattern(key: string): string {
+  const isPlain = !/[*?]/.test(key) && !(key.startsWith("/") && key.endsWith("/"));
+  return isPlain ? key : `/^${key.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$/`;
+}
+
+/** The options of `locktrace report` that mean the selection; null if none do. */
+function reportOptions(selection: Selection, traces: number): string[] | null {
+  const { from_ns, to_ns, min_ns, max_ns, kinds, filter = [] } = selection;
+  const hasRange = from_ns !== undefined || to_ns !== undefined;
+  // The report's times are since each trace's own start.
+  if (min_ns !== undefined || max_ns !== undefined || (hasRange && traces > 1)) return null;
+  const options = kinds ? ["--kind", kinds.join(",")] : [];
+  if (from_ns !== undefined) options.push("--from", `${from_ns}ns`);
+  if (to_ns !== undefined) options.push("--to", `${to_ns}ns`);
+  for (const { aspect, not, in: keys } of filter) {
+    const option = not ? "--exclude" : REPORT_FILTERS[aspect];
+    if (option === undefined || aspect === "trace") return null;
+    for (const key of keys) options.push(option, not ? `${aspect}=${pattern(key)}` : pattern(key));
   }
   return options;
 }
 
-/** The command line that prints what the selection has, by `by`. */
-export function reportCommand(selection: Selection, by: Aspect[], paths: string[], libraries: string[]): string {
-  const wanted = selection.traces ?? paths.map((_, at) => at);
-  const files = wanted.map((at) => paths[at] ?? "");
+/** The command line that prints what the selection has: a report, or a query where a report has no such options. */
+export function commandOf(selection: Selection, by: Aspect[], paths: string[], libraries: string[]): string {
+  const { traces, ...rest } = selection;
+  const files = (traces ?? paths.map((_, at) => at)).map((at) => paths[at] ?? "");
   const library = libraries.flatMap((prefix) => ["--library", prefix]);
-  const aspects = by.filter((aspect) => aspect !== "trace");
-  return ["locktrace", "report", ...files, "--by", aspects.join(","), ...selectionOptions(selection), ...library].map(quote).join(" ");
+  const options = by.includes("trace") ? null : reportOptions(rest, files.length);
+  const command = options === null
+    ? ["locktrace", "query", ...paths, "--json", JSON.stringify({ selection, by })]
+    : ["locktrace", "report", ...files, "--by", by.join(","), ...options];
+  return [...command, ...library].map(quote).join(" ");
 }
