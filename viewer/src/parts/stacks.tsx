@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Aspect, Selection } from "../api/types";
 import { useQuery } from "../state/page";
-import { commonFrames, mergeChains, pathOf, place, placeWithPackage, type Step } from "../state/stack";
+import { commonFrames, haveLockFrames, mergeChains, pathOf, place, placeWithPackage, type Step } from "../state/stack";
 import type { Sheet } from "../text/sheet";
 import { count, duration, percent, plural, share } from "../text/units";
 import { CodeName, Marked, shortLabel } from "./code-name";
@@ -26,15 +26,16 @@ export function Stacks({ selection, title, children, totalNs }: Props) {
   const waiting = useQuery({ selection, by: ["chain"], limit: 300 });
   const owning = useQuery({ selection, by: ["owner-chain"], limit: 300 });
   const locks = useQuery({ selection, by: ["lock-class", "lock"], limit: 50 });
+  const [withLock, setWithLock] = useState(false);
   const [choices, setChoices] = useState<ReadonlyMap<string, string>>(new Map());
   const paths = useMemo(() => {
     if (waiting.answer === null || owning.answer === null) return null;
-    const [a, b] = [mergeChains(waiting.answer), mergeChains(owning.answer)];
+    const [a, b] = [mergeChains(waiting.answer, withLock), mergeChains(owning.answer, withLock)];
     const side = (name: Side) => new Map([...choices].filter(([key]) => key.startsWith(name)).map(([key, id]) => [key.slice(name.length), id]));
     const waiter = pathOf(a, side("waiter"));
     const owner = pathOf(b, side("owner"));
     return { waiter, owner, total: { waiter: a.weight, owner: b.weight }, common: commonFrames(waiter, owner) };
-  }, [waiting.answer, owning.answer, choices]);
+  }, [waiting.answer, owning.answer, choices, withLock]);
 
   const isLoading = waiting.isLoading || owning.isLoading;
   if (paths === null) return <section class="card stacks"><p class="dim">{waiting.error ?? "Reading…"}</p></section>;
@@ -50,6 +51,9 @@ export function Stacks({ selection, title, children, totalNs }: Props) {
       </div>
       <Facts group={group} totalNs={totalNs} />
       {children}
+      {(haveLockFrames(waiting.answer!) || haveLockFrames(owning.answer!)) && (
+        <label class="small"><input type="checkbox" checked={withLock} onChange={(event) => setWithLock(event.currentTarget.checked)} /> Frames inside of the lock</label>
+      )}
       {group.waits === 0 ? <p class="dim">Nobody waited here.</p> : (
         <div class="stack-pair">
           <div class="stack-lock"><LockLine answer={locks.answer} /></div>
@@ -114,7 +118,7 @@ function FrameRow({ step, side, gap, total, isCommon, onChoose }: RowProps) {
             aria-label={`Which of ${alternatives.length} ${parentPath === "" ? "places" : "callers"}`} value={node.id}
             onChange={(event) => onChoose(side, parentPath, event.currentTarget.value)}
           >
-            {alternatives.map((one) => <option key={one.id} value={one.id}>{percent(share(one.weight, total))} {shortLabel(one)}</option>)}
+            {alternatives.map((one) => <option key={one.id} value={one.id}>{percent(share(one.weight, total))} {optionLabel(one)}</option>)}
           </select>
         )}
         {frame === null ? <span class="method">{node.label}</span> : (
@@ -130,7 +134,7 @@ function FrameRow({ step, side, gap, total, isCommon, onChoose }: RowProps) {
   );
 }
 
-function shortLabel(node: Step["node"]): string {
+function optionLabel(node: Step["node"]): string {
   if (node.frame === null) return node.label;
   const name = node.frame.method.split(".").slice(-2).join(".");
   return `${name} ${place(node.frame)}`;

@@ -14,6 +14,7 @@ export function ownerColours(ranked: string[]): OwnerColours {
   return (value) => {
     if (value === undefined) return { name: "--owner-other", hatch: "others" };
     if (value.key === "<free>") return { name: "--free", hatch: "free" };
+    if (value.key === "<folded>" || value.key === "<others>") return { name: "--owner-other", hatch: "others" };
     if (isPlaceholder(value.key)) return { name: "--unknown", hatch: "unknown" };
     const at = rank.get(value.key);
     return at === undefined ? { name: "--owner-other", hatch: "others" } : { name: `--owner-${at + 1}`, hatch: "none" };

@@ -33,14 +33,15 @@ function childOf(parent: StackNode, id: string, make: () => Omit<StackNode, "id"
   return child;
 }
 
-/** Merges the chains of an answer by one aspect of chains. */
-export function mergeChains(answer: QueryAnswer): StackNode {
+/** Merges the chains of an answer by one aspect of chains, with the frames inside of the lock or without. */
+export function mergeChains(answer: QueryAnswer, withLock: boolean): StackNode {
   const root: StackNode = { id: "", frame: null, label: "", weight: 0, isFirst: false, children: [] };
   for (const group of answer.groups) {
     if (group.path.length !== 1) continue;
     const value: Value = answer.values[group.path[0]!]!;
     root.weight += group.duration_ns;
-    const frames = value.chain?.frames ?? [];
+    const first = value.chain?.first ?? 0;
+    const frames = value.chain?.frames.slice(withLock ? 0 : first) ?? [];
     let node = root;
     if (frames.length === 0) {
       node = childOf(root, value.key, () => ({ frame: null, label: value.label, isFirst: false }));
@@ -48,7 +49,7 @@ export function mergeChains(answer: QueryAnswer): StackNode {
     }
     frames.forEach((at, depth) => {
       const frame = answer.frames[at]!;
-      node = childOf(node, frameId(frame), () => ({ frame, label: frame.method, isFirst: depth === value.chain!.first }));
+      node = childOf(node, frameId(frame), () => ({ frame, label: frame.method, isFirst: depth === (withLock ? first : 0) }));
       node.weight += group.duration_ns;
     });
   }
@@ -59,6 +60,11 @@ export function mergeChains(answer: QueryAnswer): StackNode {
 function sort(node: StackNode): void {
   node.children.sort((a, b) => b.weight - a.weight || (a.id < b.id ? -1 : 1));
   node.children.forEach(sort);
+}
+
+/** Some chains have frames inside of the lock. */
+export function haveLockFrames(answer: QueryAnswer): boolean {
+  return answer.values.some((value) => (value.chain?.first ?? 0) > 0);
 }
 
 /** The path of the most time, or the one chosen, with what else there is at each step. */

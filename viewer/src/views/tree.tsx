@@ -124,7 +124,7 @@ function columns(selection: Selection, total: number, sort: Measure, setSort: (s
       },
     },
     measure("Waits", "waits", "60px", count, 2),
-    measure("p50", "p50_ns", "66px", duration, 3),
+    measure("p50", "p50_ns", "66px", duration, 4),
     measure("p99", "p99_ns", "66px", duration, 3),
     measure("Longest", "max_ns", "72px", duration, 2),
     measure("Threads", "threads", "64px", count, 4),
