@@ -35,7 +35,7 @@ test-nightly: test ## the same, with many times the cases
 	$(if $(FOREST),$(MAKE) test-8u45,@echo "note: no FOREST=DIR|TARBALL was given, so 8u45 is left out")
 
 clean: ## remove what this clone has built
-	rm -rf build test/jmh/target
+	rm -rf build test/jmh/target viewer/node_modules
 	cargo clean
 
 clean-cache: ## remove what all clones share: sources, object files, boot JDK
