@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { KINDS, type Model, type Store } from "./api/types";
+import { type Model, type Store } from "./api/types";
 import { Brand, SearchIcon, SunIcon } from "./parts/icons";
 import { Help } from "./parts/help";
 import { copyText } from "./parts/copy-menu";
@@ -29,7 +29,7 @@ export function App({ store }: { store: Store }) {
     store.model(controller.signal).then(setModel, (reason: unknown) => {
       if (!controller.signal.aborted) setError(reason instanceof Error ? reason.message : String(reason));
     });
-    const owners = store.query({ selection: { kinds: [...KINDS] }, by: ["owner-thread"], limit: 4 * OWNER_COLOURS }, controller.signal);
+    const owners = store.query({ selection: {}, by: ["owner-thread"], limit: 4 * OWNER_COLOURS }, controller.signal);
     owners.then((answer) => {
       const groups = answer.groups.filter((group) => group.path.length === 1).sort((a, b) => b.duration_ns - a.duration_ns);
       setRanked(groups.map((group) => answer.values[group.path[0]!]!.key).filter((key) => !key.startsWith("<")));

@@ -15,6 +15,17 @@ export function Marked({ text }: { text: string }) {
   return <>{pieces}{text.slice(from)}</>;
 }
 
+/** A name that is cut in its middle where there is no room: threads differ in their ends. */
+export function MiddleCut({ text }: { text: string }) {
+  const end = Math.max(Math.ceil(text.length / 2), text.length - 9);
+  return (
+    <span class="cut">
+      <span><Marked text={text.slice(0, end)} /></span>
+      <span><Marked text={text.slice(end)} /></span>
+    </span>
+  );
+}
+
 /** Classes in a label without their packages, for where there is little room. */
 export function shortLabel(label: string): string {
   return label.replace(/\b(?:[a-z_][\w$]*\.)+(?=[A-Z])/g, "");

@@ -2,12 +2,13 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Aspect, Selection } from "../api/types";
 import { useQuery } from "../state/page";
-import { commonFrames, haveLockFrames, mergeChains, pathOf, place, placeWithPackage, type Step } from "../state/stack";
+import { commonFrames, haveLockFrames, mergeChains, pathOf, place, type Step } from "../state/stack";
 import type { Sheet } from "../text/sheet";
 import { count, duration, percent, plural, share } from "../text/units";
 import { CodeName, Marked, shortLabel } from "./code-name";
 import { CopyMenu } from "./copy-menu";
 import { Facts } from "./facts";
+import { Place } from "./place";
 import { FrameDetail } from "./frame-detail";
 
 type Side = "waiter" | "owner";
@@ -124,7 +125,7 @@ function FrameRow({ step, side, gap, total, isCommon, onChoose }: RowProps) {
         {frame === null ? <span class="method">{node.label}</span> : (
           <button class="frame-name" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} title={frame.key}>
             <span class="method"><Marked text={shortLabel(frame.method)} /></span>
-            <span class="place"><span>{placeWithPackage(frame)}</span><span>{percent(weight)}</span></span>
+            <span class="place"><Place frame={frame} /><span>{percent(weight)}</span></span>
           </button>
         )}
         {isOpen && frame !== null && <FrameDetail frame={frame} method={METHOD[side]} />}

@@ -2,14 +2,15 @@ import { useState } from "preact/hooks";
 import type { Frame, OtherWait, Share, Value, WaitAnswer } from "../api/types";
 import { useAnswer } from "../state/answer";
 import { usePage } from "../state/page";
-import { place, placeWithPackage } from "../state/stack";
+import { place } from "../state/stack";
 import type { Sheet } from "../text/sheet";
 import { duration, instant, percent, plural, share } from "../text/units";
-import { CodeName, Marked, shortLabel } from "./code-name";
+import { CodeName, Marked, MiddleCut, shortLabel } from "./code-name";
 import { CopyMenu } from "./copy-menu";
 import { DataTable, type Column } from "./data-table";
 import { FrameDetail } from "./frame-detail";
 import { CloseIcon } from "./icons";
+import { Place } from "./place";
 import { SplitBar, SplitList } from "./split-bar";
 
 /** The answer about one wait. */
@@ -87,7 +88,7 @@ function Chain({ side, head, value, frames }: { side: "waiter" | "owner"; head: 
             <li key={depth} class={`frame ${frame.jdk ? "jdk" : ""} ${depth === value.chain!.first ? "first" : ""}`}>
               <button class="frame-name" aria-expanded={open === depth} onClick={() => setOpen(open === depth ? null : depth)} title={frame.key}>
                 <span class="method"><Marked text={shortLabel(frame.method)} /></span>
-                <span class="place"><span>{placeWithPackage(frame)}</span></span>
+                <span class="place"><Place frame={frame} /></span>
               </button>
               {open === depth && <FrameDetail frame={frame} method={side === "owner" ? "owner-method" : "method"} />}
             </li>
@@ -101,7 +102,7 @@ function Chain({ side, head, value, frames }: { side: "waiter" | "owner"; head: 
 function Others({ title, label, rows, values }: { title: string; label: string; rows: OtherWait[]; values: Value[] }) {
   const { go } = usePage();
   const columns: Column<OtherWait>[] = [
-    { name: "Thread", width: "minmax(80px, 1fr)", text: (row) => values[row.thread]!.label, sort: (row) => values[row.thread]!.label },
+    { name: "Thread", width: "minmax(80px, 1fr)", text: (row) => values[row.thread]!.label, cell: (row) => <MiddleCut text={values[row.thread]!.label} />, sort: (row) => values[row.thread]!.label },
     { name: "Lock", width: "minmax(90px, 1.4fr)", text: (row) => values[row.lock]!.label, sort: (row) => values[row.lock]!.label },
     { name: "Took", width: "80px", right: true, optional: 2, text: (row) => duration(row.duration_ns), sort: (row) => row.duration_ns },
     { name: "Overlap", width: "80px", right: true, text: (row) => duration(row.overlap_ns), sort: (row) => row.overlap_ns },

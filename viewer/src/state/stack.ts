@@ -21,12 +21,6 @@ export function place(frame: Frame): string {
   return frame.line < 0 ? frame.file : `${frame.file}:${frame.line}`;
 }
 
-/** The same with the package, which is left out of the name where there is little room. */
-export function placeWithPackage(frame: Frame): string {
-  const end = frame.class.lastIndexOf(".");
-  return [place(frame), end < 0 ? "" : frame.class.slice(0, end)].filter((text) => text !== "").join(" · ");
-}
-
 function childOf(parent: StackNode, id: string, make: () => Omit<StackNode, "id" | "weight" | "children">): StackNode {
   let child = parent.children.find((one) => one.id === id);
   if (child === undefined) parent.children.push((child = { id, weight: 0, children: [], ...make() }));

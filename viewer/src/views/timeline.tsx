@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Lane, LaneAspect, LanesAnswer } from "../api/types";
 import { useDrawing, useWidth, type Theme } from "../parts/canvas";
-import { CodeName, Marked, shortLabel } from "../parts/code-name";
+import { CodeName, MiddleCut, shortLabel } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { DataTable, sheetOf, type Column } from "../parts/data-table";
 import { drawLanes, LANE, type Scene } from "../parts/lane-drawing";
@@ -195,7 +195,7 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
             const value = answer.values[lane.value]!;
             return (
               <li key={value.key} style={{ height: `${LANE}px` }}>
-                <button title={value.long ?? value.label} onClick={() => go({ selection: narrow(address.selection, by, value.key) })}><Marked text={shortLabel(value.label)} /></button>
+                <button title={value.long ?? value.label} onClick={() => go({ selection: narrow(address.selection, by, value.key) })}><MiddleCut text={shortLabel(value.label)} /></button>
                 <small>{duration(lane.duration_ns)} · {plural(lane.waits, "wait")}</small>
               </li>
             );

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Aspect, QueryAnswer, Selection } from "../api/types";
 import { AspectChips } from "../parts/aspect-chips";
-import { CodeName, Marked } from "../parts/code-name";
+import { CodeName, MiddleCut } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { Spark } from "../parts/spark";
 import { Stacks } from "../parts/stacks";
@@ -140,7 +140,7 @@ function Label({ row, selection }: { row: Row; selection: Selection }) {
     <>
       {role !== "" && <span class={`role ${sideOf(row.node.aspect!)}`}>{role}</span>}
       <span class="name" title={value.long ?? value.label}>
-        {row.node.aspect!.endsWith("thread") ? <Marked text={value.label} /> : <CodeName text={value.label} />}
+        {row.node.aspect!.endsWith("thread") ? <MiddleCut text={value.label} /> : <CodeName text={value.label} />}
       </span>
     </>
   );

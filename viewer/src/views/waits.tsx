@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { HistogramAnswer, HistogramBucket, Wait, WaitsAnswer } from "../api/types";
-import { CodeName } from "../parts/code-name";
+import { Marked, MiddleCut, shortLabel } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { DataTable, sheetOf, type Column } from "../parts/data-table";
 import { OwnerLegend } from "../parts/owner-legend";
@@ -70,9 +70,9 @@ function columns(total: number): Column<Row>[] {
   return [
     { name: "Took", width: "80px", right: true, text: (row) => duration(row.wait.selected_ns) },
     { name: "At", width: "86px", right: true, optional: 2, text: (row) => instant(row.wait.start_ns, total / 10_000) },
-    { name: "Thread", width: "minmax(70px, .7fr)", text: (row) => name(row, row.wait.thread) },
-    { name: "Blocked in", width: "minmax(110px, 1.3fr)", text: (row) => name(row, row.wait.method), cell: (row) => <span class="code"><CodeName text={name(row, row.wait.method)} /></span> },
-    { name: "Lock", width: "minmax(90px, 1fr)", optional: 3, text: (row) => name(row, row.wait.lock), cell: (row) => <span class="code"><CodeName text={name(row, row.wait.lock)} /></span> },
+    { name: "Thread", width: "minmax(70px, .7fr)", text: (row) => name(row, row.wait.thread), cell: (row) => <MiddleCut text={name(row, row.wait.thread)} /> },
+    { name: "Blocked in", width: "minmax(110px, 1.3fr)", text: (row) => name(row, row.wait.method), cell: (row) => <span class="code"><Marked text={shortLabel(name(row, row.wait.method))} /></span> },
+    { name: "Lock", width: "minmax(90px, 1fr)", optional: 3, text: (row) => name(row, row.wait.lock), cell: (row) => <span class="code"><Marked text={shortLabel(name(row, row.wait.lock))} /></span> },
     { name: "Owners", width: "minmax(60px, .9fr)", optional: 2, text: (row) => splitText(row.wait, row.page.values), cell: (row) => <SplitBar wait={row.wait} values={row.page.values} /> },
   ];
 }
