@@ -47,6 +47,24 @@ for (const trace of TRACES) {
     }
   });
 
+  test(`without the parts of waits nothing is lost: ${trace}`, () => {
+    const spread = new Data({ ...raw, parts: null, model: { ...raw.model, exact: false } });
+    const random = new Random(seed + 4);
+    for (let at = 0; at < CASES / 2; at++) {
+      const selection = randomSelection(random, raw);
+      // What is said of the waiting side does not depend on how owners share a piece.
+      selection.filter = selection.filter?.filter(({ aspect }) => !aspect.startsWith("owner-"));
+      const by = random.pick([["thread"], ["lock-class", "method"], []]);
+      const [exact, even] = [data, spread].map((one) => query(one, { selection, by, limit: 50_000 }));
+      const withoutContentions = (answer) => Object.entries(groupsByKey(answer)).map(([key, { contentions: _contentions, ...group }]) => [key, group]);
+      assert.deepEqual(withoutContentions(even), withoutContentions(exact), JSON.stringify(selection));
+      const owners = query(spread, { selection, by: ["owner-chain"], limit: 50_000, buckets: 13 }).groups;
+      const [total, ...rest] = owners;
+      assert.equal(rest.reduce((sum, group) => sum + group.duration_ns, 0), total.duration_ns);
+      for (const group of owners) assert.equal(group.series.reduce((sum, ns) => sum + ns, 0), group.duration_ns, "series");
+    }
+  });
+
   test(`histograms on ${trace}`, () => {
     const random = new Random(seed + 1);
     for (let at = 0; at < CASES / 2; at++) {

@@ -141,7 +141,7 @@ function addSafepoints(series: number[], data: Data, selected: Selected, edges: 
 function seriesOf(data: Data, selected: Selected, edges: number[]): Float64Array[] {
   const buckets = edges.length - 1;
   const series = selected.owners.map(() => new Float64Array(buckets));
-  if (selected.folded) {
+  if (selected.folded || data.parts === null) {
     selected.durations.forEach((duration, at) => spread(series[at]!, edges, selected, duration));
     return series;
   }
