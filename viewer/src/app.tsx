@@ -17,20 +17,25 @@ import { VIEW_NAMES, ViewOf } from "./views/views";
 
 /** How often questions are asked again while the traces are read, in milliseconds. */
 const EPOCH_MS = 1_000;
+/** Whoever reads the traces answers, too: questions get at most about one part in so many of its time. */
+const EPOCH_SHARE = 10;
 
 export function App({ store }: { store: Store }) {
   const [model, setModel] = useState<Model | null>(null);
   const [epoch, setEpoch] = useState(0);
   const [error, setError] = useState<string | null>(null);
   const [ranked, setRanked] = useState<string[]>([]);
+  const answerMs = useRef(0);
 
   useEffect(() => {
     const controller = new AbortController();
+    const asked = Date.now();
     store.model(controller.signal).then(setModel, (reason: unknown) => {
       if (!controller.signal.aborted) setError(reason instanceof Error ? reason.message : String(reason));
     });
     const owners = store.query({ selection: {}, by: ["owner-thread"], limit: 4 * OWNER_COLOURS }, controller.signal);
     owners.then((answer) => {
+      answerMs.current = Date.now() - asked;
       const groups = answer.groups.filter((group) => group.path.length === 1).sort((a, b) => b.duration_ns - a.duration_ns);
       setRanked(groups.map((group) => answer.values[group.path[0]!]!.key).filter((key) => !key.startsWith("<")));
     }, () => {});
@@ -40,7 +45,7 @@ export function App({ store }: { store: Store }) {
   useEffect(() => {
     let last = 0;
     return store.onProgress((progress) => {
-      if (!progress.done && Date.now() - last < EPOCH_MS) return;
+      if (!progress.done && Date.now() - last < Math.max(EPOCH_MS, EPOCH_SHARE * answerMs.current)) return;
       last = Date.now();
       setEpoch((before) => before + 1);
     });
