@@ -30,7 +30,7 @@ async function measure(what, fragment) {
       const begin = performance.now();
       location.hash = hash;
       const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-      const isBusy = () => document.querySelector(".loading") !== null || document.querySelector("#main").textContent.includes("Reading…") || document.querySelector("#main [role=treegrid], #main canvas, #main svg[role=group], #main .histogram, .findings") === null;
+      const isBusy = () => document.querySelector(".loading") !== null || document.querySelector("#main").textContent.includes("Reading…") || document.querySelector("#main [role=treegrid], #main canvas, #main svg[role=group], #main .histogram, .findings, #main .empty") === null;
       await frame();
       do await frame(); while (isBusy());
       return performance.now() - begin;

@@ -33,17 +33,20 @@ export function blockAspects(grain: Grain): Aspect[] {
   return grain === "lock" ? ["method", "lock-class", "owner-method"] : ["method", "owner-method"];
 }
 
-/** The graph of an answer by the aspects of a grain; at most so many nodes, and only edges with a share of the time. */
+/** The graph of an answer by the aspects of a grain; at most so many nodes, and only edges with a share of the time, unless these have little of it. */
 export function blockGraph(answer: QueryAnswer, by: Aspect[], mostNodes: number, minShare: number): BlockGraph {
   const nodes = new Map<string, BlockNode>();
   const edges = new Map<string, BlockEdge>();
   const omitted = { edges: 0, duration: 0 };
   const total = answer.groups.find((group) => group.path.length === 0)!.duration_ns;
   const leaves = answer.groups.filter((group) => group.path.length === by.length).sort((a, b) => b.duration_ns - a.duration_ns);
-  for (const group of leaves) {
+  const large = leaves.filter((group) => group.duration_ns >= total * minShare);
+  // Many pairs with as little time each are not nothing.
+  const isOfLarge = large.reduce((sum, group) => sum + group.duration_ns, 0) > total / 2;
+  for (const [at, group] of leaves.entries()) {
     const ids = group.path.map((at, depth) => idOf(by[depth]!, answer.values[at]!));
     const added = ids.filter((id) => !nodes.has(id)).length;
-    if (nodes.size + added > mostNodes || group.duration_ns < total * minShare) {
+    if (nodes.size + added > mostNodes || (isOfLarge && at >= large.length)) {
       omitted.edges++;
       omitted.duration += group.duration_ns;
       continue;
