@@ -323,7 +323,7 @@ void LockTrace::method_freed(Method* method) {
 // monitor describes a new lock.
 void LockTrace::monitor_deflated(ObjectMonitor* monitor) {
   LockTraceMonitor* lock = monitor->locktrace();
-  assert(lock->is_quiet(), "nobody owns the monitor or wants it");
+  assert(monitor->locktrace_interest()->is_none(), "nobody owns the monitor or wants it");
   if (lock->id == 0) return;
   if (enabled() && _vm_thread_tracer != NULL) {
     lct_lock_retire(_vm_thread_tracer, lock);

@@ -25,27 +25,26 @@
 // ---------------------------------------------------------------------------
 // Who needs the next release
 
-void LockTraceMonitor::add_release_interest()    { Atomic::inc_ptr(&_release_interest); }
-void LockTraceMonitor::remove_release_interest() { Atomic::dec_ptr(&_release_interest); }
+void LockTraceInterest::contender_comes()    { Atomic::add(+contender, &_bits); }
+void LockTraceInterest::contender_leaves()   { Atomic::add(-contender, &_bits); }
+void LockTraceInterest::forward_ref_comes()  { Atomic::add(+forward_ref_bit, &_bits); }
+void LockTraceInterest::forward_ref_leaves() { Atomic::add(-forward_ref_bit, &_bits); }
 
-void LockTraceMonitor::put_forward_ref(uint64_t forward_ref) {
+void LockTraceMonitor::put_forward_ref(LockTraceInterest* interest, uint64_t forward_ref) {
   _forward_ref = forward_ref;
-  add_release_interest();
+  interest->forward_ref_comes();
+}
+
+uint64_t LockTraceMonitor::take_forward_ref(LockTraceInterest* interest) {
+  if (!interest->has_forward_ref()) return 0;
+  interest->forward_ref_leaves();
+  return _forward_ref;
 }
 
 uint64_t LockTraceMonitor::hold_ends(jlong now_ns) {
   jlong acquired_ns = _acquired_ns;
   _acquired_ns = 0;
   return acquired_ns == 0 ? LCT_HOLD_BEFORE_CONTENTION : (uint64_t) (now_ns - acquired_ns);
-}
-
-uint64_t LockTraceMonitor::take_forward_ref() {
-  uint64_t forward_ref = _forward_ref;
-  if (forward_ref != 0) {
-    _forward_ref = 0;
-    remove_release_interest();
-  }
-  return forward_ref;
 }
 
 // ---------------------------------------------------------------------------
@@ -96,6 +95,13 @@ static LctOwner owner_of(ObjectMonitor* monitor, LockTraceClassInit* init) {
   return owner;
 }
 
+// Compiled code tests the interest and the count of recursions in one word.
+static bool is_one_word(ObjectMonitor* monitor) {
+  address word = (address) monitor + ObjectMonitor::recursions_offset_in_bytes();
+  return sizeof(LockTraceInterest) == sizeof(jint) && is_ptr_aligned(word, BytesPerWord) &&
+         (address) monitor->locktrace_interest() == word + sizeof(jint);
+}
+
 void LockTraceEnter::write_enter() {
   LockTraceClassInit* init = LockTraceClassInit::of(_thread, _monitor);
   if (init != NULL && !init->is_new_wait()) return;
@@ -104,7 +110,8 @@ void LockTraceEnter::write_enter() {
   LockTraceHook hook(tracer, LCT_HOOK_ENTER, LockTraceCycles(_thread->locktrace()));
   describe_if_new(tracer, _thread, _monitor, init);
   LockTraceMonitor* lock = _monitor->locktrace();
-  lock->contender_comes();
+  assert(is_one_word(_monitor), "compiled code would overlook the contender");
+  _monitor->locktrace_interest()->contender_comes();
   // Number and time come first: what the owner does while this thread walks
   // its stack is part of the wait.
   uint64_t sequence = lct_lock_next_sequence(lock);
@@ -139,12 +146,13 @@ void LockTraceEnter::write_entered() {
     return;
   }
   LockTraceMonitor* lock = _monitor->locktrace();
-  lock->contender_leaves();
+  LockTraceInterest* interest = _monitor->locktrace_interest();
+  interest->contender_leaves();
   // The wait outlasts the trace.
   if (!LockTrace::enabled()) return;
   if (_acquired_ns == 0) acquired();
   // Compiled code releases the monitor then without looking at the note.
-  if (!lock->has_contenders()) lock->forget_hold();
+  if (!interest->has_contenders()) lock->forget_hold();
   LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _cycles);
   uint64_t sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _stopped_ns);
@@ -154,18 +162,18 @@ void LockTraceEnter::write_entered() {
 // ---------------------------------------------------------------------------
 // Holds
 
-void LockTraceHold::note(LockTraceMonitor* lock, Thread* self) {
+void LockTraceHold::note(ObjectMonitor* monitor, Thread* self) {
   if (!self->is_Java_thread()) return;
   JavaThread* thread = (JavaThread*) self;
   LctThread* tracer = LockTrace::tracer(thread);
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_ACQUIRE, LockTraceCycles(thread->locktrace()));
-  lock->hold_begins(os::javaTimeNanos());
+  monitor->locktrace()->hold_begins(os::javaTimeNanos());
 }
 
 // Without an event: acquired in the midst of waiting for a class to be initialized, or in
 // ReenterI without blocking.
-void LockTraceEnter::begin_hold() { LockTraceHold::begin(_monitor->locktrace(), _thread); }
+void LockTraceEnter::begin_hold() { LockTraceHold::begin(_monitor, _thread); }
 
 // ---------------------------------------------------------------------------
 // Contended exit
@@ -183,23 +191,22 @@ void LockTraceExit::begin(Thread* self) {
   LockTraceClassInit* init = LockTraceClassInit::of(thread, _monitor);
   // It goes on to be who the others wait for.
   if (init != NULL && init->is_initializer()) return;
-  LockTraceMonitor* lock = _monitor->locktrace();
   if (!LockTrace::enabled()) {
     // Nobody will resolve the reference, and it must not send each release here.
-    lock->take_forward_ref();
+    _monitor->locktrace()->take_forward_ref(_monitor->locktrace_interest());
     return;
   }
   _thread = thread;
-  if (_wait == NULL) _resolved = lock->take_forward_ref();
+  if (_wait == NULL) _resolved = _monitor->locktrace()->take_forward_ref(_monitor->locktrace_interest());
   _cycles = LockTraceCycles(state);
   take_sequence();
 }
 
 void LockTraceExit::take_sequence() {
-  LockTraceMonitor* lock = _monitor->locktrace();
   // No wait needs this exit. The monitor's queue may hold threads all the same:
   // notified ones, which wait for nobody until they have woken up.
-  if (!lock->has_contenders()) return;
+  if (!_monitor->locktrace_interest()->has_contenders()) return;
+  LockTraceMonitor* lock = _monitor->locktrace();
   if (LockTrace::tracer(_thread) == NULL) {
     lock->forget_hold();
     return;
@@ -245,14 +252,15 @@ void LockTraceExit::write() {
 void LockTraceWait::begin(JavaThread* thread) {
   _class_init = LockTraceClassInit::of(thread, _monitor);
   if (_class_init != NULL) _class_init->release(_monitor);
-  _forward_ref = _monitor->locktrace()->take_forward_ref();
+  _forward_ref = _monitor->locktrace()->take_forward_ref(_monitor->locktrace_interest());
   thread->locktrace()->_wait = this;
 }
 
 void LockTraceWait::restore() {
   if (_class_init != NULL) _class_init->reacquired();
   // The trace may have ended meanwhile.
-  if (_forward_ref != 0 && LockTrace::enabled()) _monitor->locktrace()->put_forward_ref(_forward_ref);
+  if (_forward_ref == 0 || !LockTrace::enabled()) return;
+  _monitor->locktrace()->put_forward_ref(_monitor->locktrace_interest(), _forward_ref);
 }
 
 // ---------------------------------------------------------------------------

@@ -33,11 +33,13 @@
 // C2's code looks before: if a contender comes between the two, its next step finds the
 // monitor free or just taken.
 class LockTraceHold : AllStatic {
-  static void note(LockTraceMonitor* lock, Thread* self);
+  static void note(ObjectMonitor* monitor, Thread* self);
 
  public:
   // Owning the monitor, acquired without a contended enter. In VM state.
-  static void begin(LockTraceMonitor* lock, Thread* self) { if (lock->has_contenders()) note(lock, self); }
+  static void begin(ObjectMonitor* monitor, Thread* self) {
+    if (monitor->locktrace_interest()->has_contenders()) note(monitor, self);
+  }
 };
 
 // Contended enter and contended entered, of enter() and of ReenterI().

@@ -24,44 +24,56 @@ class LockTraceUnpark;
 class LockTraceWait;
 class Parker;
 
-// In ObjectMonitor: the lock's incarnation, its sequence numbers, and what makes
-// its next release worth an event. All zero while nobody has contended for the
-// monitor since its inflation.
-class LockTraceMonitor : public LctLock {
+// In ObjectMonitor, in one word with the count of recursions, behind it: whom the next
+// release must not pass by. That is threads between contended enter and entered, and a
+// forward reference, which the owner has to resolve.
+//
+// C2's inline release tests the word to see that the monitor is not owned recursively,
+// and its inline acquisition to see that nobody contends for it: where anything is set,
+// both leave it to the VM.
+class LockTraceInterest {
  private:
-  // How many the next release must not pass by: threads between contended enter
-  // and entered, and the forward reference. Compiled code tests it.
-  volatile intptr_t _release_interest;
-  uint64_t          _forward_ref;   // the owner has to resolve it; 0: none
-  // When the owner acquired the monitor; 0: before anybody contended for it, or there
-  // is no owner. Only owners read and write it.
-  jlong             _acquired_ns;
-
-  void add_release_interest();
-  void remove_release_interest();
+  enum { forward_ref_bit = 1, contender = 2 };
+  volatile jint _bits;
 
  public:
-  LockTraceMonitor() : _release_interest(0), _forward_ref(0), _acquired_ns(0) { id = 0; last_sequence = 0; }
+  LockTraceInterest() : _bits(0) {}
 
   // Before the contended enter takes its number: an owner that released the
   // monitor without seeing the contender comes before it.
-  void contender_comes()  { add_release_interest(); }
+  void contender_comes();
   // While the contender owns the monitor.
-  void contender_leaves() { remove_release_interest(); }
-
-  // The next release is of no interest.
-  bool is_quiet() const { return _release_interest == 0 && _forward_ref == 0; }
+  void contender_leaves();
+  bool has_contenders() const { return _bits >= contender; }
 
   // By the owner.
-  bool has_contenders() const { return _release_interest > (_forward_ref != 0 ? 1 : 0); }
+  void forward_ref_comes();
+  void forward_ref_leaves();
+  bool has_forward_ref() const { return (_bits & forward_ref_bit) != 0; }
+
+  bool is_none() const { return _bits == 0; }
+};
+
+// In ObjectMonitor: the lock's incarnation, its sequence numbers, and what belongs to
+// its owner. All zero while nobody has contended for the monitor since its inflation.
+class LockTraceMonitor : public LctLock {
+ private:
+  uint64_t _forward_ref;   // the owner has to resolve it; 0: none
+  // When the owner acquired the monitor; 0: before anybody contended for it, or there
+  // is no owner. Only owners read and write it.
+  jlong    _acquired_ns;
+
+ public:
+  LockTraceMonitor() : _forward_ref(0), _acquired_ns(0) { id = 0; last_sequence = 0; }
+
+  // By the owner.
   void hold_begins(jlong now_ns) { _acquired_ns = now_ns; }
   // How long the hold has lasted, in nanoseconds or as LCT_HOLD_...
   uint64_t hold_ends(jlong now_ns);
   void forget_hold()             { _acquired_ns = 0; }
-  void put_forward_ref(uint64_t forward_ref);
-  uint64_t take_forward_ref();
-
-  static int release_interest_offset() { return offset_of(LockTraceMonitor, _release_interest); }
+  void put_forward_ref(LockTraceInterest* interest, uint64_t forward_ref);
+  // 0: there is none.
+  uint64_t take_forward_ref(LockTraceInterest* interest);
 };
 
 // The return barrier of a thread, see lockTraceReturnBarriers.hpp. Generated code knows
