@@ -103,8 +103,10 @@ impl Buffer {
     }
 
     /// The events written.
-    pub(crate) fn segment(&self) -> &[u8] {
-        self.memory.get(..self.encoder.len()).unwrap_or_default()
+    pub(crate) fn segment(&mut self) -> &[u8] {
+        let bytes = self.memory.get_mut(..self.capacity).unwrap_or_default();
+        self.encoder.flush(bytes);
+        bytes.get(..self.encoder.len()).unwrap_or_default()
     }
 
     /// How many events are written.
@@ -311,7 +313,7 @@ mod tests {
         buffer.write(|encoder, bytes| encoder.encode(bytes, event))
     }
 
-    fn decode(buffer: &Buffer) -> Vec<Event<'_>> {
+    fn decode(buffer: &mut Buffer) -> Vec<Event<'_>> {
         SegmentDecoder::new(buffer.segment())
             .collect::<Result<_, _>>()
             .unwrap()
@@ -356,7 +358,7 @@ mod tests {
             }),
             Event::LostEvents(LostEvents { events: 7 }),
         ];
-        assert_eq!(decode(&buffer), expected);
+        assert_eq!(decode(&mut buffer), expected);
     }
 
     /// However often a buffer fills up, every number is listed or counted, and
@@ -382,7 +384,7 @@ mod tests {
         lost += buffer.lose_events();
         assert_eq!(lost, 10_000);
 
-        let events = decode(&buffer);
+        let events = decode(&mut buffer);
         let listed = events
             .iter()
             .filter(|event| event.lock_and_sequence().is_some())
@@ -415,7 +417,7 @@ mod tests {
             first: 0,
             count: 10_000,
         };
-        assert_eq!(decode(&buffer), [Event::LostNumbers(all)]);
+        assert_eq!(decode(&mut buffer), [Event::LostNumbers(all)]);
     }
 
     #[test]
@@ -436,7 +438,7 @@ mod tests {
         write(&mut buffer, &Event::LostEvents(LostEvents { events: 7 })).unwrap();
         let budget = Box::leak(Box::new(BufferBudget::default()));
         buffer.restart(budget.charge(1, 1).unwrap(), 20, ThreadId(2), 9);
-        assert_eq!((buffer.segment(), buffer.events()), (&[][..], 0));
+        assert_eq!((buffer.events(), buffer.segment()), (0, &[][..]));
         let name = "longer than the new capacity";
         let rename = Event::ThreadRename(ThreadRename {
             java_id: JavaThreadId(1),

@@ -205,27 +205,26 @@ impl Drainer {
 
     fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
-        for buffer in in_order_of_threads(self.runtime.queue.take_all()?)? {
-            self.collect(&buffer)?;
+        for mut buffer in in_order_of_threads(self.runtime.queue.take_all()?)? {
+            self.collect(&mut buffer)?;
             self.runtime.pool.keep(buffer);
         }
         self.write_events()?;
         self.write_own(ended.events())
     }
 
-    fn collect(&mut self, buffer: &Buffer) -> Result<(), Failure> {
+    fn collect(&mut self, buffer: &mut Buffer) -> Result<(), Failure> {
         let amount = Amount {
             buffers: 1,
             events: buffer.events().into(),
         };
         let contains_metadata = buffer.contains_metadata();
-        self.make_room(buffer.segment())?;
-        let collected = self.chunks.push_segment(
-            buffer.thread(),
-            buffer.index(),
-            buffer.segment(),
-            contains_metadata,
-        );
+        let (thread, index) = (buffer.thread(), buffer.index());
+        let segment = buffer.segment();
+        self.make_room(segment)?;
+        let collected = self
+            .chunks
+            .push_segment(thread, index, segment, contains_metadata);
         match collected {
             Ok(()) => self.collected.add(amount),
             // Longer than any chunk; the tracer's limits leave no such buffer.

@@ -177,7 +177,7 @@ mod tests {
                 })
             ]
         );
-        let buffers = runtime.queue.take_all().unwrap();
+        let mut buffers = runtime.queue.take_all().unwrap();
         let last = SegmentDecoder::new(buffers[0].segment()).last();
         assert!(matches!(last, Some(Ok(Event::ContendedEnter(_)))));
         assert_eq!(events(&mut retirement), []);

@@ -47,6 +47,7 @@ proptest! {
         let mut encoder = SegmentEncoder::new();
         let mut accepted = exits;
         accepted.retain(|exit| encoder.encode_exit(&mut buffer, exit) != Err(DoesNotFit));
+        encoder.flush(&mut buffer);
 
         let mut rest = accepted.iter();
         let decoder = SegmentDecoder::new(&buffer[..encoder.len()]);
@@ -131,6 +132,7 @@ fn a_thread_that_keeps_a_lock_to_itself_writes_few_events() {
         };
         encoder.encode_exit(&mut buffer, &exit).unwrap();
     }
+    encoder.flush(&mut buffer);
     let events: Result<Vec<_>, _> = SegmentDecoder::new(&buffer[..encoder.len()]).collect();
     let events = events.unwrap();
     assert_eq!(events.len(), 1 + 999_999_usize.div_ceil(65_535));
@@ -147,6 +149,48 @@ fn a_thread_that_keeps_a_lock_to_itself_writes_few_events() {
     });
     assert_eq!(events[1], second);
     assert_eq!(events.iter().map(Event::numbers).sum::<u64>(), 1_000_000);
+}
+
+/// Exits that were added to the last event stand in front of the next one.
+#[test]
+fn added_exits_are_written_before_the_next_event() {
+    let exit = |sequence| ContendedExit {
+        lock: LockId(300),
+        sequence,
+        time_ns: 1_000 * sequence,
+        hold: Hold::For { duration_ns: 700 },
+        chain: ChainRef::Chain(ChainId(9)),
+    };
+    let next = Event::ContendedEntered(ContendedEntered {
+        lock: LockId(300),
+        sequence: 9,
+        time_ns: 9_000,
+        safepoint_ns: 0,
+    });
+    let mut buffer = vec![0; 512];
+    let mut encoder = SegmentEncoder::new();
+    for sequence in 5..9 {
+        encoder.encode_exit(&mut buffer, &exit(sequence)).unwrap();
+    }
+    encoder.encode(&mut buffer, &next).unwrap();
+
+    let events: Result<Vec<_>, _> = SegmentDecoder::new(&buffer[..encoder.len()]).collect();
+    let several = ContendedExit {
+        sequence: 6,
+        time_ns: 8_000,
+        hold: Hold::Several {
+            holds: 3,
+            held_ns: 2_100,
+            span_ns: 2_700,
+        },
+        ..exit(6)
+    };
+    let expected = [
+        Event::ContendedExit(exit(5)),
+        Event::ContendedExit(several),
+        next,
+    ];
+    assert_eq!(events.unwrap(), expected);
 }
 
 /// What a thread writes that contends for two locks under the usual conditions:

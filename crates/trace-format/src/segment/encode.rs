@@ -21,7 +21,8 @@ pub struct DoesNotFit;
 /// Encodes events into memory that the caller owns.
 ///
 /// The encoder holds only the state of the encoding. Each call passes the same
-/// memory and appends one event to its first [`len`](Self::len) bytes.
+/// memory and appends one event to its first [`len`](Self::len) bytes. After
+/// [`encode_exit`](Self::encode_exit), [`flush`](Self::flush) makes them whole.
 #[derive(Clone, Debug)]
 pub struct SegmentEncoder {
     len: usize,
@@ -44,6 +45,8 @@ struct LastExit {
     /// Where its time stands, and what that is a difference to.
     tail: usize,
     previous_time_ns: u64,
+    /// Others were added to it since it was written.
+    has_grown: bool,
 }
 
 /// No exit is longer from its time on.
@@ -97,6 +100,7 @@ impl SegmentEncoder {
     ///
     /// [`DoesNotFit`] if `bytes` has no room for the event.
     pub fn encode(&mut self, bytes: &mut [u8], event: &Event<'_>) -> Result<(), DoesNotFit> {
+        self.flush(bytes);
         match *event {
             Event::ContendedEnter(ref enter) => self.encode_enter(bytes, enter)?,
             Event::ContendedEntered(entered) => {
@@ -277,6 +281,9 @@ impl SegmentEncoder {
     /// Appends an exit, or adds it to the last event of the segment if that is an exit
     /// which [can stand for both](ContendedExit::and).
     ///
+    /// What was added is written with the next event, or by [`flush`](Self::flush): a
+    /// thread adds hundreds in a row, and each is a few additions then.
+    ///
     /// # Errors
     ///
     /// [`DoesNotFit`] if `bytes` has no room for the event.
@@ -286,17 +293,38 @@ impl SegmentEncoder {
         bytes: &mut [u8],
         exit: &ContendedExit,
     ) -> Result<(), DoesNotFit> {
-        let Some(last) = self.last_exit else {
-            return self.append_exit(bytes, exit);
-        };
-        let has_room = bytes.len() >= last.tail.saturating_add(MAX_EXIT_TAIL_LEN);
-        if last.follows
-            && has_room
+        if let Some(last) = &mut self.last_exit
+            && last.follows
+            && bytes.len() >= last.tail.saturating_add(MAX_EXIT_TAIL_LEN)
             && let Some(both) = last.exit.and(exit)
         {
-            return self.replace_last_exit(bytes, last, both);
+            last.exit = both;
+            last.has_grown = true;
+            self.previous_time_ns = both.time_ns;
+            return Ok(());
         }
+        self.flush(bytes);
         self.append_exit(bytes, exit)
+    }
+
+    /// Makes the segment in `bytes`, the memory of the calls before, a whole one.
+    #[inline]
+    pub fn flush(&mut self, bytes: &mut [u8]) {
+        if let Some(mut last) = self.last_exit
+            && mem::take(&mut last.has_grown)
+        {
+            self.rewrite_tail(bytes, last);
+        }
+    }
+
+    /// Writes the last exit as it is now.
+    fn rewrite_tail(&mut self, bytes: &mut [u8], last: LastExit) {
+        let mut out = ByteWriter::append(bytes, last.tail);
+        // There was room when the others were added.
+        if self.exit_tail(&mut out, &last).is_ok() {
+            self.len = out.len();
+        }
+        self.last_exit = Some(last);
     }
 
     #[inline]
@@ -318,28 +346,13 @@ impl SegmentEncoder {
             kind,
             tail: out.len(),
             previous_time_ns: self.previous_time_ns,
+            has_grown: false,
         };
         self.exit_tail(&mut out, &last)?;
         self.commit(out.len(), Some(exit.time_ns), slot, exit.lock, state);
         if let ChainRef::Forward(target) = exit.chain {
             self.previous_forward_ref = target;
         }
-        self.last_exit = Some(last);
-        Ok(())
-    }
-
-    /// There is room for it.
-    fn replace_last_exit(
-        &mut self,
-        bytes: &mut [u8],
-        last: LastExit,
-        exit: ContendedExit,
-    ) -> Result<(), DoesNotFit> {
-        let last = LastExit { exit, ..last };
-        let mut out = ByteWriter::append(bytes, last.tail);
-        self.exit_tail(&mut out, &last)?;
-        self.len = out.len();
-        self.previous_time_ns = exit.time_ns;
         self.last_exit = Some(last);
         Ok(())
     }
@@ -369,6 +382,7 @@ impl SegmentEncoder {
         frames: &[Frame],
         truncated: bool,
     ) -> Result<(), DoesNotFit> {
+        self.flush(bytes);
         self.other_event(bytes, other::CHAIN, |out| {
             out.varint(chain)?;
             out.varint(frames.len() as u64 * 2 + u64::from(truncated))?;
