@@ -824,6 +824,12 @@ void lct_method_freed(const struct LctRuntime *runtime, uint32_t method_id);
 uint64_t lct_cycles(void);
 
 /*
+ The cycles of a part of a hook that began at `begin_cycles` and ends with this call,
+ without what it takes to read the counter.
+ */
+uint64_t lct_cycles_since(uint64_t begin_cycles);
+
+/*
  Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
  `begin_cycles`, and in cycles it stands for as many hooks as `weight`: for none
  if they were not counted.

@@ -1045,6 +1045,13 @@ pub extern "C" fn lct_cycles() -> u64 {
     cycles::now()
 }
 
+/// The cycles of a part of a hook that began at `begin_cycles` and ends with this call,
+/// without what it takes to read the counter.
+#[unsafe(no_mangle)]
+pub extern "C" fn lct_cycles_since(begin_cycles: u64) -> u64 {
+    cycles::since(begin_cycles)
+}
+
 /// Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
 /// `begin_cycles`, and in cycles it stands for as many hooks as `weight`: for none
 /// if they were not counted.

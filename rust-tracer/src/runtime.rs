@@ -103,6 +103,7 @@ impl Runtime {
             bytes => bytes,
         };
         let file = TraceFile::create(config.path, config.enabled)?;
+        cycles::calibrate();
         let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
         let runtime = Box::leak(Box::new(Self {
             path: file.path().to_owned(),

@@ -246,7 +246,7 @@ impl ThreadTracer {
         if weight == 0 {
             costs.add_hook(kind);
         } else {
-            costs.add_measured_hook(kind, begin_cycles, cycles::now(), weight);
+            costs.add_measured_hook(kind, cycles::since(begin_cycles), weight);
         }
     }
 
@@ -499,9 +499,9 @@ mod tests {
     /// The sequence numbers, the events that are no lock's in words.
     fn written(runtime: &Runtime) -> Vec<String> {
         runtime.reclaim_all();
-        let buffers = runtime.queue.take_all().unwrap();
+        let mut buffers = runtime.queue.take_all().unwrap();
         let events = buffers
-            .iter()
+            .iter_mut()
             .flat_map(|buffer| SegmentDecoder::new(buffer.segment()));
         let in_words = |event: Event<'_>| match event.lock_and_sequence() {
             Some((_, sequence)) => sequence.to_string(),
@@ -596,7 +596,7 @@ mod tests {
             ChainId(2)
         );
         runtime.reclaim_all();
-        let buffers = runtime.queue.take_all().unwrap();
+        let mut buffers = runtime.queue.take_all().unwrap();
         let Some(Ok(Event::Chain(ChainDescription {
             chain: ChainId(2),
             frames,

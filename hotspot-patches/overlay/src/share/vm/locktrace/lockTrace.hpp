@@ -101,7 +101,7 @@ class LockTraceCycles VALUE_OBJ_CLASS_SPEC {
   explicit LockTraceCycles(LockTraceThread* thread) : _weight(thread->next_hook_weight()), _cycles(0) {}
 
   void begin_part() { if (_weight != 0) _cycles = lct_cycles() - _cycles; }
-  void end_part()   { begin_part(); }
+  void end_part()   { if (_weight != 0) _cycles = lct_cycles_since(_cycles); }
   void end(LctThread* tracer, uint8_t kind) { lct_hook_end(tracer, kind, _cycles, _weight); }
 };
 
