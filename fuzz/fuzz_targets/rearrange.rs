@@ -198,6 +198,7 @@ impl Arrival {
                     blocker: blocker_in(lock, blocker),
                     owner: JavaThreadId(owner.into()),
                     interrupt: false,
+                    never_acquired: false,
                     chain: ChainId(chain.into()),
                 })
             }

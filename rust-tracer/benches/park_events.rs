@@ -70,6 +70,7 @@ fn park_events(criterion: &mut Criterion) {
                 blocker_hash,
                 chain: 1,
                 interrupt: false,
+                never_acquired: false,
             };
             // SAFETY: the tracer is used by this thread only, here and below.
             unsafe { lct_unpark(tracer.as_deref_mut(), &unpark) };

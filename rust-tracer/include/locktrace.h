@@ -335,6 +335,10 @@ typedef struct LctUnpark {
    By an interrupt.
    */
   bool interrupt;
+  /*
+   It is a semaphore of which the thread has never acquired a permit.
+   */
+  bool never_acquired;
 } LctUnpark;
 
 /*

@@ -80,7 +80,7 @@ const _: () = {
     assert!(ParkEndReason::Spurious as u8 == LCT_PARK_SPURIOUS);
     assert!(size_of::<LctParkBegin>() == 56 && offset_of!(LctParkBegin, continued) == 53);
     assert!(size_of::<LctParkEnd>() == 48 && offset_of!(LctParkEnd, reason) == 44);
-    assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, interrupt) == 56);
+    assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, never_acquired) == 57);
     assert!(size_of::<LctExclusiveRelease>() == 48);
     assert!(offset_of!(LctExclusiveRelease, chain) == 40);
     assert!(LCT_HOLD_BEFORE_CONTENTION > Hold::MAX_NS);
@@ -239,6 +239,8 @@ pub struct LctUnpark {
     pub chain: u32,
     /// By an interrupt.
     pub interrupt: bool,
+    /// It is a semaphore of which the thread has never acquired a permit.
+    pub never_acquired: bool,
 }
 
 /// The thread is about to release a synchronizer that it owns alone.
@@ -795,6 +797,7 @@ pub unsafe extern "C" fn lct_unpark(thread: Option<&mut ThreadTracer>, unpark: &
         blocker: blocker(unpark.blocker_class, unpark.blocker_hash),
         owner: JavaThreadId(unpark.owner),
         interrupt: unpark.interrupt,
+        never_acquired: unpark.never_acquired,
         chain: ChainId(unpark.chain),
     });
 }

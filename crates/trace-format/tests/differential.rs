@@ -265,6 +265,7 @@ impl<'a> Reader<'a> {
                             JavaThreadId::NONE
                         },
                         interrupt: flags & 8 != 0,
+                        never_acquired: flags & 32 != 0,
                         chain: state.exit_chain,
                     }),
                 }

@@ -226,6 +226,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             blocker: BLOCKER,
             owner: JavaThreadId(14),
             interrupt: false,
+            never_acquired: false,
             chain: ChainId(1),
         }),
         Event::Unpark(Unpark {
@@ -237,6 +238,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             blocker: Blocker::NONE,
             owner: JavaThreadId::NONE,
             interrupt: true,
+            never_acquired: false,
             chain: ChainId(1),
         }),
         Event::Unpark(Unpark {
@@ -248,6 +250,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             blocker: Blocker::NONE,
             owner: JavaThreadId::NONE,
             interrupt: false,
+            never_acquired: false,
             chain: ChainId(1),
         }),
         Event::ParkBegin(ParkBegin {

@@ -39,6 +39,7 @@ public final class WaitKinds {
 
     public static void main(String[] args) throws Exception {
         locks();
+        signals();
         ownSynchronizers();
         conditions();
         exchanges();
@@ -60,6 +61,18 @@ public final class WaitKinds {
         Semaphore semaphore = new Semaphore(1);
         semaphore.acquire();
         run("semaphore", semaphore::acquire, thread -> semaphore.release());
+        Semaphore drained = new Semaphore(1);
+        drained.drainPermits();
+        run("drained-semaphore", drained::acquire, thread -> drained.release());
+    }
+
+    /** The main thread never acquires these semaphores, and releases them all the same. */
+    private static void signals() throws Exception {
+        Semaphore signal = new Semaphore(0);
+        run("signal", signal::acquire, thread -> signal.release());
+        run("missed-signal", () -> signal.tryAcquire(NAP_NANOS, TimeUnit.NANOSECONDS), null);
+        Semaphore fair = new Semaphore(0, true);
+        run("fair-signal", fair::acquire, thread -> fair.release());
     }
 
     private static void lock(String name, Lock lock) throws Exception {

@@ -10,21 +10,24 @@ use jvm_tests::{
 
 /// The threads of `WaitKinds` that the main thread wakes up, and the class that
 /// each waits for, without its package.
-const CONTENTION: [(&str, &str); 8] = [
+const CONTENTION: [(&str, &str); 9] = [
     ("reentrant-lock", "ReentrantLock$NonfairSync"),
     ("fair-lock", "ReentrantLock$FairSync"),
     ("stamped-lock", "StampedLock"),
     ("write-lock", "ReentrantReadWriteLock$NonfairSync"),
     ("reader", "ReentrantReadWriteLock$NonfairSync"),
     ("semaphore", "Semaphore$NonfairSync"),
+    ("drained-semaphore", "Semaphore$NonfairSync"),
     ("mutex-with-owner", "WaitKinds$Mutex"),
     ("mutex", "WaitKinds$Mutex"),
 ];
 
 /// The same for those that wait for something else than a lock.
-const CONDITIONAL: [(&str, &str); 14] = [
+const CONDITIONAL: [(&str, &str); 16] = [
     ("gate", "WaitKinds$Gate"),
     ("latch", "CountDownLatch$Sync"),
+    ("signal", "Semaphore$NonfairSync"),
+    ("fair-signal", "Semaphore$FairSync"),
     ("barrier", "AbstractQueuedSynchronizer$ConditionObject"),
     ("phaser", "Phaser$QNode"),
     ("condition", "AbstractQueuedSynchronizer$ConditionObject"),
@@ -41,10 +44,12 @@ const CONDITIONAL: [(&str, &str); 14] = [
 ];
 
 /// Those that nobody wakes, and what their waits are.
-const TIMED: [(&str, &str); 4] = [
+const TIMED: [(&str, &str); 5] = [
     ("nap", "sleep"),
     ("nap-on-object", "sleep"),
     ("nap-until", "sleep"),
+    // Of a semaphore that was only ever used as a signal.
+    ("missed-signal", "conditional"),
     // It waits for an element, in vain.
     ("poll", "conditional"),
 ];

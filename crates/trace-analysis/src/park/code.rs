@@ -43,6 +43,11 @@ impl Code {
         code
     }
 
+    /// The unpark is a release by the thread itself.
+    pub(crate) fn is_release(self) -> bool {
+        self.releases && !self.no_release && !self.passes_on
+    }
+
     /// The released synchronizer may be one of the class: its releaser, if known,
     /// belongs to the same top-level class, as `Semaphore` and `Semaphore$FairSync`.
     pub(crate) fn may_release(&self, class: ClassIndex, entities: &Entities) -> bool {

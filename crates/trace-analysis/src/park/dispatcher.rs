@@ -74,21 +74,14 @@ impl Woken {
     }
 }
 
+/// A thread that is parked.
 #[derive(Clone, Copy, Debug)]
-enum Parked {
-    /// The lock's analyzer knows the rest.
-    OnLock(LockIndex),
-    /// On something else; with what was lost before the park.
-    ForWaker(WaitForWaker, Losses),
-}
-
-impl Parked {
-    fn lock(&self) -> LockIndex {
-        match self {
-            Self::OnLock(lock) => *lock,
-            Self::ForWaker(wait, _) => wait.lock,
-        }
-    }
+struct Parked {
+    wait: WaitForWaker,
+    /// It waits for a lock, whose analyzer knows more.
+    on_lock: bool,
+    /// What was lost before the park.
+    losses: Losses,
 }
 
 impl ParkDispatcher {
@@ -135,12 +128,11 @@ impl ParkDispatcher {
     pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
         for (&lock, domain) in &self.domains {
             for (&thread, parked) in &domain.parked {
-                match parked {
-                    Parked::OnLock(lock) => {
-                        let analyzer = self.analyzers.get(*lock);
-                        open.extend(analyzer.and_then(|analyzer| analyzer.open_wait(thread)));
-                    }
-                    Parked::ForWaker(wait, _) => open.push(wait.open(self.trace, lock, thread)),
+                if parked.on_lock {
+                    let analyzer = self.analyzers.get(parked.wait.lock);
+                    open.extend(analyzer.and_then(|analyzer| analyzer.open_wait(thread)));
+                } else {
+                    open.push(parked.wait.open(self.trace, lock, thread));
                 }
             }
         }
@@ -152,8 +144,8 @@ impl ParkDispatcher {
         domains.sort_unstable_by_key(|&(&domain, _)| domain);
         for (_, domain) in domains {
             for parked in domain.parked.values() {
-                if let Parked::OnLock(lock) = *parked
-                    && let Some(analyzer) = self.analyzers.get_mut(lock)
+                if parked.on_lock
+                    && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
                 {
                     analyzer.lost(domain.losses, sink.counters);
                 }
@@ -164,7 +156,7 @@ impl ParkDispatcher {
             .domains
             .values()
             .flat_map(|domain| domain.parked.values());
-        let for_waker = parked.filter(|parked| matches!(parked, Parked::ForWaker(..)));
+        let for_waker = parked.filter(|parked| !parked.on_lock);
         sink.counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
     }
@@ -192,7 +184,8 @@ impl Replay<'_> {
         self.abandon(begin.thread, sink.counters);
         let code = self.codes.of_chain(begin.chain, sink.entities);
         let losses = self.domain.losses;
-        let parked = if self.is_on_lock(begin, code) {
+        let on_lock = self.is_on_lock(begin, code);
+        if on_lock {
             let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
             analyzer.lost(losses, sink.counters);
             let id = WaitId {
@@ -201,9 +194,12 @@ impl Replay<'_> {
                 number,
             };
             analyzer.begin(id, begin, code, sink);
-            Parked::OnLock(begin.lock)
-        } else {
-            Parked::ForWaker(WaitForWaker::new(number, begin, code), losses)
+        }
+        let wait = WaitForWaker::new(number, begin, code);
+        let parked = Parked {
+            wait,
+            on_lock,
+            losses,
         };
         self.domain.parked.insert(begin.thread, parked);
     }
@@ -224,35 +220,73 @@ impl Replay<'_> {
             sink.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
-        let waker = permit.map(|permit| permit.waker_on(parked.lock()));
-        let losses = self.domain.losses;
-        let lock = match parked {
-            Parked::OnLock(lock) => {
-                let unseen =
-                    waker.filter(|waker| self.is_unseen_release(lock, end, waker, sink.entities));
-                if let Some(analyzer) = self.analyzers.get_mut(lock) {
-                    analyzer.lost(losses, sink.counters);
-                    analyzer.end(end, unseen, sink);
-                }
-                lock
+        let lock = parked.wait.lock;
+        let waker = permit.map(|permit| permit.waker_on(lock));
+        if !parked.on_lock {
+            self.woken(parked.wait, &parked, end, waker, sink);
+        } else if self.is_signal(lock, end, waker, sink.entities) {
+            let wait = match self.analyzers.get_mut(lock) {
+                Some(analyzer) => analyzer.leave(end.thread, parked.wait),
+                None => parked.wait,
+            };
+            self.woken(wait, &parked, end, waker, sink);
+        } else {
+            let unseen =
+                waker.filter(|waker| self.is_unseen_release(lock, end, waker, sink.entities));
+            if let Some(analyzer) = self.analyzers.get_mut(lock) {
+                analyzer.lost(self.domain.losses, sink.counters);
+                analyzer.end(end, unseen, sink);
             }
-            Parked::ForWaker(wait, losses_before) => {
-                let woken = WokenUp {
-                    trace: self.trace,
-                    domain: self.lock,
-                    end,
-                    waker,
-                    may_be_two_waits: losses.of_nobody - losses_before.of_nobody >= 2,
-                };
-                wait.describe(&woken, sink.detail, sink.range, sink.wait);
-                sink.pass_on();
-                wait.lock
-            }
-        };
+        }
         match waker {
             Some(waker) => self.domain.woken.note(end.thread, lock, waker),
             None => self.domain.woken.forget(end.thread),
         }
+    }
+
+    /// Passes on a wait for a waker.
+    fn woken(
+        &mut self,
+        wait: WaitForWaker,
+        parked: &Parked,
+        end: &End,
+        waker: Option<Waker>,
+        sink: &mut Sink<'_>,
+    ) {
+        let lost_meanwhile = self.domain.losses.of_nobody - parked.losses.of_nobody;
+        let woken = WokenUp {
+            trace: self.trace,
+            domain: self.lock,
+            end,
+            waker,
+            may_be_two_waits: lost_meanwhile >= 2,
+        };
+        wait.describe(&woken, sink.detail, sink.range, sink.wait);
+        sink.pass_on();
+    }
+
+    /// The thread waited for a signal, not for somebody to give up what he had: a
+    /// semaphore was released by a thread that never acquired it. Where no release is known to
+    /// have ended the wait, it was one if all releases were signals so far.
+    fn is_signal(
+        &mut self,
+        lock: LockIndex,
+        end: &End,
+        waker: Option<Waker>,
+        entities: &Entities,
+    ) -> bool {
+        let is_release = match waker {
+            Some(waker) if end.is_unparked() => {
+                let code = self.codes.of_chain(waker.chain, entities);
+                if code.is_release() && waker.signalled == Some(lock) {
+                    return true;
+                }
+                !self.is_unseen_release(lock, end, &waker, entities)
+            }
+            _ => false,
+        };
+        let analyzer = self.analyzers.get(lock);
+        !is_release && analyzer.is_some_and(LockAnalyzer::is_signalled_only)
     }
 
     /// The unpark was the release of a lock whose analyzer has not heard of it. It
@@ -269,8 +303,7 @@ impl Replay<'_> {
         end.unpark_elsewhere
             && end.reason != ParkEndReason::Interrupted
             && class.is_some_and(|class| code.may_release(class, entities))
-            && !code.no_release
-            && !code.passes_on
+            && code.is_release()
     }
 
     fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
@@ -283,7 +316,11 @@ impl Replay<'_> {
         }
         if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
             analyzer.lost(self.domain.losses, sink.counters);
-            analyzer.unpark(unpark, code, sink);
+            if unpark.never_acquired && code.is_release() {
+                analyzer.signal();
+            } else {
+                analyzer.unpark(unpark, code, sink);
+            }
         }
     }
 
@@ -305,8 +342,8 @@ impl Replay<'_> {
             return;
         };
         counters.add(Counter::WaitsWithoutEntered, 1);
-        if let Parked::OnLock(lock) = parked
-            && let Some(analyzer) = self.analyzers.get_mut(lock)
+        if parked.on_lock
+            && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
         {
             analyzer.abandon(thread);
         }

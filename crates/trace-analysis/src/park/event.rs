@@ -63,6 +63,8 @@ pub(crate) struct Unpark {
     /// What the target waited for, as the thread saw it.
     pub(crate) lock: LockIndex,
     pub(crate) owner: Option<ThreadIndex>,
+    /// What it gives is no permit that it had.
+    pub(crate) never_acquired: bool,
     pub(crate) chain: ChainIndex,
 }
 
@@ -168,6 +170,7 @@ impl ParkEvent {
             permit: unpark.permit,
             lock: resolver.blocker(unpark.blocker, entities)?,
             owner: resolver.java_thread(unpark.owner)?,
+            never_acquired: unpark.never_acquired,
             chain: resolver.chain(unpark.chain, entities)?,
         });
         Ok((unpark.domain, unpark.sequence, event))

@@ -18,6 +18,7 @@ use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::sink::Sink;
+use super::waker::WaitForWaker;
 use crate::contention::{Mechanism, OpenWait, Owner, UnknownOwner, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
@@ -92,6 +93,10 @@ pub(super) struct LockAnalyzer {
     queue: Queue,
     /// Losses that have been taken into account.
     losses: Losses,
+    /// A thread released it that never acquired it.
+    is_signalled: bool,
+    /// Another one did.
+    is_released: bool,
 }
 
 /// The threads that wait, or did until a short time ago.
@@ -207,7 +212,30 @@ impl LockAnalyzer {
             ownership: Ownership::new(synchronizer),
             queue: Queue::default(),
             losses,
+            is_signalled: false,
+            is_released: false,
         }
+    }
+
+    /// All threads that released it never had it.
+    pub(super) fn is_signalled_only(&self) -> bool {
+        self.is_signalled && !self.is_released
+    }
+
+    /// A thread that never acquired it releases it.
+    pub(super) fn signal(&mut self) {
+        self.is_signalled = true;
+    }
+
+    /// The thread did not wait for an owner, but in its last park for a waker. Returns that
+    /// with its parks before.
+    pub(super) fn leave(&mut self, thread: ThreadIndex, park: WaitForWaker) -> WaitForWaker {
+        let waiter = self.queue.waiters.find(thread);
+        let Some(waiter) = waiter.and_then(|ticket| self.queue.remove(ticket)) else {
+            return park;
+        };
+        self.forget_unseen();
+        park.since(waiter.id.number, waiter.start.time_ns, waiter.safepoint_ns)
     }
 
     /// It has been seen that the lock can have an owner.
@@ -326,6 +354,7 @@ impl LockAnalyzer {
             // It got the lock.
             self.end_wait(ticket, sink.counters);
         }
+        self.is_released |= code.is_release();
         let open_waits = self.open_waits();
         let writer = sink.entities.thread(unpark.thread).java_id;
         self.ownership
@@ -396,6 +425,10 @@ impl LockAnalyzer {
             self.ownership.never_released(holder);
         }
         self.pass_on_all_ended(sink);
+        if self.is_signalled_only() {
+            let open_waits = self.queue.waiters.iter().count() as u64;
+            return sink.counters.add(Counter::OpenWaits, open_waits);
+        }
         let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
         let parked = self.queue.waiters.iter();
         let parked: Vec<_> = parked.map(|(_, &waiter)| waiter).collect();

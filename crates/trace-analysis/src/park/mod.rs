@@ -69,6 +69,7 @@ impl Parks {
                     thread: unpark.thread,
                     time_ns: unpark.time_ns,
                     chain: unpark.chain,
+                    signalled: unpark.never_acquired.then_some(unpark.lock),
                 };
                 let held = self.permits.give(unpark.target, unpark.permit, waker);
                 self.arrive(numbered, sink);

@@ -11,6 +11,8 @@ pub(crate) struct Waker {
     pub(crate) thread: ThreadIndex,
     pub(crate) time_ns: u64,
     pub(crate) chain: ChainIndex,
+    /// The semaphore that it released without ever having acquired it.
+    pub(crate) signalled: Option<LockIndex>,
 }
 
 /// Who gave a permit.

@@ -23,6 +23,8 @@ pub(crate) struct WaitForWaker {
     code: Code,
     chain: ChainIndex,
     start_ns: u64,
+    /// Of the parks before, of the same wait.
+    safepoint_ns: u64,
     /// It waits for some time at most.
     timed: bool,
 }
@@ -49,7 +51,19 @@ impl WaitForWaker {
             code,
             chain: begin.chain,
             start_ns: begin.time_ns,
+            safepoint_ns: 0,
             timed: begin.timed,
+        }
+    }
+
+    /// The thread has waited since `start_ns`, when a park of this number began, in several
+    /// parks; the JVM was in safepoints for `safepoint_ns` in those before.
+    pub(super) fn since(self, number: u64, start_ns: u64, safepoint_ns: u64) -> Self {
+        Self {
+            number,
+            start_ns,
+            safepoint_ns,
+            ..self
         }
     }
 
@@ -106,7 +120,7 @@ impl WaitForWaker {
         wait.lock = self.lock;
         wait.thread = woken.end.thread;
         wait.chain = self.chain;
-        wait.safepoint_ns = woken.end.safepoint_ns;
+        wait.safepoint_ns = self.safepoint_ns.saturating_add(woken.end.safepoint_ns);
         wait.ended = true;
         wait.holder = None;
         if wait.set_time(self.start_ns, end_ns, range).is_none() {

@@ -151,6 +151,9 @@ payload! {
         pub owner: JavaThreadId,
         /// It is an interrupt, which unparks too.
         pub interrupt: bool,
+        /// The blocker is a semaphore, and the writer has never acquired a permit of
+        /// it: what it releases is a signal.
+        pub never_acquired: bool,
         /// Where the writer stands.
         pub chain: ChainId,
     }

@@ -45,7 +45,7 @@
 //! | 4 | begin and unpark: owner | owner |
 //! | 8 | begin: continued; unpark: interrupt | the unpark is in the writer's own domain |
 //! | 16 | begin: timeout, in nanoseconds; 12: it is a release | |
-//! | 32 | begin: timeout, wall clock in milliseconds | reason, 32 × 0 to 4 |
+//! | 32 | begin: timeout, wall clock in milliseconds; unpark: never acquired | reason, 32 × 0 to 4 |
 //!
 //! **As usual** is what mostly follows from the events before:
 //!

@@ -28,6 +28,7 @@ mod flag {
     pub(super) const INTERRUPT: u8 = 1 << 3;
     /// It is a release.
     pub(super) const RELEASE: u8 = 1 << 4;
+    pub(super) const NEVER_ACQUIRED: u8 = 1 << 5;
 
     // Of an end, whose reason takes the upper three bits.
     pub(super) const PERMIT: u8 = 1 << 0;
@@ -245,7 +246,8 @@ impl Unpark {
             flag_if(same_blocker, flag::SAME_BLOCKER)
                 | flag_if(same_chain, flag::SAME_CHAIN)
                 | flag_if(!self.owner.is_none(), flag::OWNER)
-                | flag_if(self.interrupt, flag::INTERRUPT),
+                | flag_if(self.interrupt, flag::INTERRUPT)
+                | flag_if(self.never_acquired, flag::NEVER_ACQUIRED),
         )?;
         out.varint(self.target)?;
         out.varint(self.permit)?;
@@ -279,6 +281,7 @@ impl Unpark {
         }
         self.owner = number_if(flags & flag::OWNER, input)?;
         self.interrupt = flags & flag::INTERRUPT != 0;
+        self.never_acquired = flags & flag::NEVER_ACQUIRED != 0;
         Ok(())
     }
 }

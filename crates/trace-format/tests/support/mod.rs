@@ -206,6 +206,7 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
                         blocker,
                         owner,
                         interrupt,
+                        never_acquired: false,
                         chain,
                     })
                 }
@@ -325,6 +326,7 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     permit,
                     target: owner,
                     interrupt: other != 0,
+                    never_acquired: other % 2 != 0,
                     ..Unpark::default()
                 }),
                 _ => Event::ExclusiveRelease(ExclusiveRelease {

@@ -106,6 +106,7 @@ const FIRST_ROLE: u32 = 200;
 /// 10 T2 park b timed          ... for some time
 /// 20 T1 unpark T2 a           thread 1 unparks thread 2, in method a
 /// 20 T1 unpark T2 a elsewhere ... and does not see what that is parked on
+/// 20 T1 unpark T2 a signal    ... and has never acquired what it releases
 /// 20 T1 release a for 5       thread 1, which has the lock for 5 ns, releases it
 /// 20 T1 release a before      ... which has it since before the waits that are open
 /// 20 T1 release a             ... and it is not known since when
@@ -206,6 +207,7 @@ impl Trace {
                     },
                     owner: JavaThreadId(owner),
                     interrupt: false,
+                    never_acquired: options.contains(&"signal"),
                     chain: chain_id(method),
                 })
             }

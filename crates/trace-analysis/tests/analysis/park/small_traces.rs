@@ -327,6 +327,78 @@ fn who_releases_a_permit_had_it() {
     );
 }
 
+#[test]
+fn who_never_had_a_permit_gives_a_signal() {
+    check(
+        "
+        Semaphore
+        10 T2 park share/b
+        20 T3 park share/c
+        50 T1 unpark T2 unshare/a signal
+        52 T2 woken
+        53 T2 unpark T3 pass/b
+        54 T2 park share/b
+        55 T3 woken
+        70 T1 unpark T2 unshare/a elsewhere
+        75 T2 woken
+        80 T2 park share/b timed
+        90 T2 timeout
+        95 T3 park share/c
+        ",
+        "
+        T2 conditional b: 10-50 T1 a, 50-52 <handoff>
+        T3 conditional c: 20-50 T1 a, 50-55 <handoff>
+        T2 conditional b: 54-70 T1 a, 70-75 <handoff>
+        T2 conditional b: 80-90 <not-woken>
+        ",
+    );
+}
+
+/// T4 gives up waiting, and never had a permit. T1 had one.
+#[test]
+fn who_gives_up_waiting_gives_no_signal() {
+    check(
+        "
+        Semaphore
+        10 T4 park share/d timed
+        20 T2 park share/b
+        30 T4 timeout
+        31 T4 unpark T2 cancel/d signal
+        32 T2 woken
+        33 T2 park share/b again
+        60 T1 unpark T2 unshare/a
+        65 T2 woken
+        ",
+        "
+        T4 enter d: 10-30 <no-exit>
+        T2 enter b: 20-32 <no-exit>, 32-33 <handoff>, 33-60 T1 a, 60-65 <handoff>
+        ",
+    );
+}
+
+/// T1 had a permit, T3 none: what T2 waited for in the end was the signal.
+#[test]
+fn a_wait_that_a_signal_ends_is_whole() {
+    check(
+        "
+        Semaphore
+        10 T2 park share/b
+        30 T1 unpark T2 unshare/a
+        32 T2 woken
+        34 T2 park share/b again
+        60 T3 unpark T2 unshare/c signal
+        65 T2 woken
+        70 T2 park share/b
+        90 T1 unpark T2 unshare/a
+        95 T2 woken
+        ",
+        "
+        T2 conditional b: 10-60 T3 c, 60-65 <handoff>
+        T2 enter b: 70-90 T1 a, 90-95 <handoff>
+        ",
+    );
+}
+
 /// T2 is woken by the count-down and wakes T3: the count-down is the reason.
 #[test]
 fn waker_takes_the_owners_place() {

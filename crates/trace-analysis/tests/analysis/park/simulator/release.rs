@@ -345,6 +345,7 @@ impl Simulator {
             blocker: blocker(told_event.object),
             owner: JavaThreadId(self.owner_id(told_event.shows)),
             interrupt,
+            never_acquired: false,
             chain: unparking.chain(),
         };
         self.write(thread, Event::Unpark(unpark));

@@ -137,6 +137,7 @@ void LockTrace::start(JavaThread* main_thread) {
                                        os::javaTimeNanos());
   LockTraceQueue::initialize_all(main_thread);
   LockTraceHolds::initialize_all(main_thread);
+  LockTraceSemaphores::initialize(main_thread);
   LockTraceReturnBarriers::initialize();
   OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
   thread_start(main_thread);

@@ -169,6 +169,7 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _event.blocker_class = blocker.class_id(tracer);
   _event.blocker_hash = blocker.hash();
   _event.interrupt = interrupt;
+  _event.never_acquired = LockTraceSemaphores::has_never_acquired(_thread, blocker.object());
   _event.permit = 0;
   _event.number = blocker.next_number(_event.target);
   _event.time_ns = os::javaTimeNanos();

@@ -29,6 +29,7 @@ class LockTraceBlocker : public StackObj {
   // May reach a safepoint, to give the object an identity hash.
   LockTraceBlocker(JavaThread* thread, oop object);
 
+  oop      object() const  { return _object(); }
   bool     is_null() const { return _object.is_null(); }
   uint32_t hash() const    { return _hash; }
   uint32_t class_id(LctThread* tracer) const;

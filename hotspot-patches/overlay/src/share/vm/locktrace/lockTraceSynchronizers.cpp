@@ -28,6 +28,7 @@
 #define SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedSynchronizer"
 #define LONG_SYNCHRONIZER "java/util/concurrent/locks/AbstractQueuedLongSynchronizer"
 #define STAMPED_LOCK "java/util/concurrent/locks/StampedLock"
+#define SEMAPHORE "java/util/concurrent/Semaphore$Sync"
 
 // ---------------------------------------------------------------------------
 // Queues of threads
@@ -227,4 +228,25 @@ void LockTraceHolds::released(JavaThread* thread, Handle lock, bool by_owner) co
                 : (uint64_t) MAX2(now_ns - acquired_ns, (jlong) 0);
   event.chain = LockTraceStackWalk::record(thread, tracer);
   lct_exclusive_release(tracer, &event);
+}
+
+// ---------------------------------------------------------------------------
+// Semaphores
+
+InstanceKlass* LockTraceSemaphores::_klass = NULL;
+int LockTraceSemaphores::_acquirers_offset = 0;
+
+void LockTraceSemaphores::initialize(JavaThread* THREAD) {
+  InstanceKlass* klass = LockTraceClassLibrary::find_class(SEMAPHORE, THREAD);
+  if (!LockTraceClassLibrary::find_field(klass, "traceAcquirers", "J", &_acquirers_offset, THREAD)) return;
+  // Now, and not where the program has hardly any stack left.
+  klass->initialize(THREAD);
+  CLEAR_PENDING_EXCEPTION;
+  if (klass->is_initialized()) _klass = klass;
+}
+
+bool LockTraceSemaphores::has_never_acquired(JavaThread* thread, oop synchronizer) {
+  if (_klass == NULL || synchronizer == NULL || !synchronizer->klass()->is_subclass_of(_klass)) return false;
+  int bit = (int) (java_lang_Thread::thread_id(thread->threadObj()) & (BitsPerLong - 1));
+  return ((synchronizer->long_field(_acquirers_offset) >> bit) & 1) == 0;
 }

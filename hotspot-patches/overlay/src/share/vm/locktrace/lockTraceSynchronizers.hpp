@@ -104,4 +104,17 @@ class LockTraceHolds VALUE_OBJ_CLASS_SPEC {
   static void writer_changes(JavaThread* thread, oop lock, bool is_acquired);
 };
 
+// Semaphores, which know of each thread whether it has ever acquired a permit.
+class LockTraceSemaphores : AllStatic {
+ private:
+  static InstanceKlass* _klass;   // NULL: this class library's do not know
+  static int _acquirers_offset;   // long: a bit for each thread, by the lowest bits of Thread.getId()
+
+ public:
+  static void initialize(JavaThread* thread);
+
+  // False also where that is not known, as the bit may be another thread's.
+  static bool has_never_acquired(JavaThread* thread, oop synchronizer);
+};
+
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACESYNCHRONIZERS_HPP
