@@ -259,7 +259,8 @@ fn threads_that_parked_somewhere_are_forgotten() {
             [(thread, begin), (THREADS + 1, unpark), (thread, end)]
         })
     });
-    let starts = (1..=THREADS).map(|thread| {
+    // The last one only unparks the others.
+    let starts = (1..=THREADS + 1).map(|thread| {
         let start = Event::ThreadStart(ThreadStart {
             java_id: JavaThreadId(thread.into()),
             name: "",
@@ -268,6 +269,21 @@ fn threads_that_parked_somewhere_are_forgotten() {
         });
         (thread, start)
     });
+    // What is not described would be waited for, which is another matter.
+    let class = Event::Class(ClassDescription {
+        class: ClassId(1),
+        super_class: ClassId::NONE,
+        loader: LoaderId::NONE,
+        name: "Thing",
+        source_file: "",
+        loader_class: "",
+    });
+    let chain = Event::Chain(ChainDescription {
+        chain: ChainId(1),
+        frames: Vec::new().into(),
+        truncated: false,
+    });
+    let starts = starts.chain([(1, class), (1, chain)]);
     let mut waits = 0;
     let cost = Cost::of(|| {
         let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);

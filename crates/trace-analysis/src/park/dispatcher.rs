@@ -41,25 +41,39 @@ struct Domain {
 /// on, just after.
 #[derive(Debug, Default)]
 struct Woken {
-    by: SeededMap<ThreadIndex, (LockIndex, Waker, u64)>,
-    /// How many threads were woken so far.
-    count: u64,
+    by: SeededMap<ThreadIndex, WakeUp>,
+    /// How many threads were woken so far, modulo 2³².
+    count: u32,
     /// When this many are known, those woken long ago are forgotten.
     max: usize,
 }
 
+#[derive(Debug)]
+struct WakeUp {
+    lock: LockIndex,
+    /// How many threads were woken before, modulo 2³².
+    number: u32,
+    waker: Waker,
+}
+
 impl Woken {
     /// After so many others were woken, a thread does not pass on anything any more.
-    const LONG: u64 = 1 << 10;
+    const LONG: u32 = 1 << 10;
 
     fn note(&mut self, thread: ThreadIndex, lock: LockIndex, waker: Waker) {
-        self.count += 1;
+        self.count = self.count.wrapping_add(1);
+        let number = self.count;
         if self.by.len() > self.max.max(Self::LONG as usize) {
-            let first = self.count.saturating_sub(Self::LONG);
-            self.by.retain(|_, &mut (.., woken)| woken >= first);
+            self.by
+                .retain(|_, woken| number.wrapping_sub(woken.number) <= Self::LONG);
             self.max = self.by.len() * 2;
         }
-        self.by.insert(thread, (lock, waker, self.count));
+        let wake_up = WakeUp {
+            lock,
+            number,
+            waker,
+        };
+        self.by.insert(thread, wake_up);
     }
 
     /// Nobody woke up the thread.
@@ -69,8 +83,8 @@ impl Woken {
 
     /// Who woke up the thread, if it waited for `lock`.
     fn waker(&self, thread: ThreadIndex, lock: LockIndex) -> Option<Waker> {
-        let &(woken_on, waker, _) = self.by.get(&thread)?;
-        (woken_on == lock).then_some(waker)
+        let wake_up = self.by.get(&thread)?;
+        (wake_up.lock == lock).then_some(wake_up.waker)
     }
 }
 
