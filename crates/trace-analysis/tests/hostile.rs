@@ -280,7 +280,7 @@ fn threads_that_parked_somewhere_are_forgotten() {
     });
     let chain = Event::Chain(ChainDescription {
         chain: ChainId(1),
-        frames: Vec::new().into(),
+        frames: Vec::new(),
         truncated: false,
     });
     let starts = starts.chain([(1, class), (1, chain)]);
