@@ -15,9 +15,9 @@ import sun.misc.Unsafe;
  * two monitors, threads have waited for one when that happens, and still wait for the
  * other one: in both cases the next release has a forward reference to resolve.
  *
- * <p>Prints what each monitor's word holds by which compiled code asks whether a
- * release concerns the tracer: {@code MONITOR owned WORD} once the thread that waited
- * owns it again, {@code MONITOR released WORD} after that has released it.
+ * <p>Prints what is in each monitor that tells compiled code whether a release concerns
+ * the tracer, the upper half of a word: {@code MONITOR owned HALF} once the thread that
+ * waited owns it again, {@code MONITOR released HALF} after that has released it.
  */
 public final class EndedTrace {
     private static final Unsafe UNSAFE = UnsafeMonitor.theUnsafe();
@@ -33,13 +33,13 @@ public final class EndedTrace {
         Waiting late = new Waiting("late");
 
         early.reacquire();
-        System.out.println("early owned " + word(early.lock, place));
+        System.out.println("early owned " + interest(early.lock, place));
         endTrace(new File(args[0]));
         late.reacquire();
-        System.out.println("late owned " + word(late.lock, place));
+        System.out.println("late owned " + interest(late.lock, place));
         for (Waiting waiting : new Waiting[] {early, late}) {
             waiting.release();
-            System.out.println(waiting.name + " released " + word(waiting.lock, place));
+            System.out.println(waiting.name + " released " + interest(waiting.lock, place));
         }
         // The threads wait for ever.
         System.exit(0);
@@ -99,9 +99,9 @@ public final class EndedTrace {
     }
 
     /**
-     * Where in a monitor the word is, in bytes. While five threads want a monitor for the
-     * first time it is five, and so is the number of the last event before it; these
-     * follow the identity of the lock, and a forward reference follows, which is none.
+     * Where in a monitor the word is, in bytes. Its lower half counts recursions, of which
+     * there are none. While five threads want a monitor for the first time the upper half
+     * is twice that.
      */
     private static int placeOfWord() throws Exception {
         final int threads = 5;
@@ -118,11 +118,9 @@ public final class EndedTrace {
                 }));
             }
             long[] wanted = monitor(lock);
-            for (int at = 0; at + 3 < MONITOR_LENGTH; at++) {
-                boolean wasZero = before[at] == 0 && before[at + 1] == 0 && before[at + 2] == 0 && before[at + 3] == 0;
-                if (wasZero && wanted[at] != 0 && wanted[at + 1] == threads && wanted[at + 2] == threads
-                        && wanted[at + 3] == 0) {
-                    places.add((at + 2) * Long.BYTES);
+            for (int at = 0; at < MONITOR_LENGTH; at++) {
+                if (before[at] == 0 && wanted[at] == 2L * threads << Integer.SIZE) {
+                    places.add(at * Long.BYTES);
                 }
             }
         }
@@ -140,8 +138,8 @@ public final class EndedTrace {
         return words;
     }
 
-    private static long word(Object lock, int place) {
-        return UNSAFE.getLong(address(lock) + place);
+    private static long interest(Object lock, int place) {
+        return UNSAFE.getLong(address(lock) + place) >>> Integer.SIZE;
     }
 
     /** The address of an object's monitor, from its header. */
