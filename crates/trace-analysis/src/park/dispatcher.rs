@@ -279,7 +279,7 @@ impl Replay<'_> {
         sink.pass_on();
     }
 
-    /// The thread waited for a signal, not for somebody to give up what he had: a
+    /// The thread waited for a signal, not for an owner to release the lock: a
     /// semaphore was released by a thread that never acquired it. Where no release is known to
     /// have ended the wait, it was one if all releases were signals so far.
     fn is_signal(
