@@ -8,8 +8,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use trace_analysis::{
     Aggregation, Analysis, Aspect, Chain, ChainIndex, Condition, Contention, Detail, Entities,
-    Limits, LockIndex, Owner, PLACEHOLDERS, Pattern, RowLimits, Selection, TimeRange, TraceFile,
-    Wait, WaitId, WaitKind,
+    Limits, LockIndex, Mechanism, Owner, PLACEHOLDERS, Pattern, RowLimits, Selection, ThreadIndex,
+    TimeRange, TraceFile, Wait, WaitId, WaitKind,
 };
 
 /// What is left of a wait: its kind, and what each owner had, with its time if contentions
@@ -24,8 +24,65 @@ struct Named {
 
 struct NamedWait {
     kind: WaitKind,
-    names: [String; 4],
-    parts: Vec<(Contention, [String; 2])>,
+    names: [Names; 4],
+    parts: Vec<(Contention, [Names; 2])>,
+}
+
+/// What a pattern may match.
+#[derive(Clone)]
+struct Names {
+    label: String,
+    key: String,
+}
+
+impl Names {
+    fn new(label: impl Into<String>, key: impl Into<String>) -> Self {
+        let (label, key) = (label.into(), key.into());
+        Self { label, key }
+    }
+
+    /// What is called the same everywhere.
+    fn only(label: impl Into<String>) -> Self {
+        let label = label.into();
+        Self::new(label.clone(), label)
+    }
+
+    fn of_thread(thread: ThreadIndex, entities: &Entities) -> Self {
+        let thread = entities.thread(thread);
+        let key = match thread.ordinal {
+            0 => format!("{}:{}", thread.java_id, thread.name),
+            ordinal => format!("{}:{}:{ordinal}", thread.java_id, thread.name),
+        };
+        Self::new(&*thread.name, key)
+    }
+
+    /// Class and name of the method in which the program stands, or why it is not known.
+    fn of_method(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Self {
+        let Some(position) = entities.code(chain, entities.lock_class(lock)) else {
+            return Self::only(match entities.chain(chain) {
+                Chain::NotRecorded => PLACEHOLDERS[3].0.to_owned(),
+                Chain::Unresolved => PLACEHOLDERS[4].0.to_owned(),
+                Chain::NotReleased => "<code unknown: lock not released>".to_owned(),
+                Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
+                Chain::Known { .. } => unreachable!("it has no frames"),
+            });
+        };
+        let frames = entities.chain(chain).frames();
+        let method = frames[position].method;
+        let label = entities.method_label(method);
+        let key = format!("{label}{}", entities.method(method).signature);
+        if position > 0 && *entities.method(frames[0].method).name == *"wait" {
+            return Self::new(
+                format!("Object.wait ← {label}"),
+                format!("java.lang.Object.wait ← {key}"),
+            );
+        }
+        Self::new(label, key)
+    }
+
+    fn match_pattern(&self, pattern: &Pattern) -> bool {
+        pattern.matches(&self.label) || pattern.matches(&self.key)
+    }
 }
 
 /// The aspects of [`NamedWait::names`].
@@ -40,63 +97,36 @@ const OF_OWNER: [Aspect; 2] = [Aspect::OwnerThread, Aspect::OwnerMethod];
 
 impl Named {
     fn add(&mut self, wait: &Wait, entities: &Entities) {
-        let thread = |thread| entities.thread(thread).name.to_string();
         let parts = wait.contentions.iter().map(|contention| {
             let names = match contention.owner {
-                Owner::Thread {
-                    thread: owner,
-                    chain,
-                } => [thread(owner), method(chain, wait.lock, entities)],
-                Owner::Free => ["<lock was free>".to_owned(), "<lock was free>".to_owned()],
-                Owner::Unknown(reason) => {
-                    let text = format!("<owner unknown: {}>", reason.label());
-                    [text.clone(), text]
-                }
+                Owner::Thread { thread, chain } => [
+                    Names::of_thread(thread, entities),
+                    Names::of_method(chain, wait.lock, entities),
+                ],
+                Owner::Free => [(); 2].map(|()| Names::new("<lock was free>", "<free>")),
+                Owner::Unknown(reason) => [(); 2].map(|()| {
+                    let label = format!("<owner unknown: {}>", reason.label());
+                    Names::new(label, format!("<{}>", reason.name()))
+                }),
             };
             (*contention, names)
         });
         let mechanism = match wait.mechanism {
-            trace_analysis::Mechanism::Monitor => "intrinsic locks",
-            trace_analysis::Mechanism::Park => "java.util.concurrent",
+            Mechanism::Monitor => "intrinsic locks",
+            Mechanism::Park => "java.util.concurrent",
         };
-        let wait = (
-            wait.id,
-            NamedWait {
-                kind: wait.kind,
-                names: [
-                    thread(wait.thread),
-                    entities.lock_label(wait.lock),
-                    method(wait.chain, wait.lock, entities),
-                    mechanism.to_owned(),
-                ],
-                parts: parts.collect(),
-            },
-        );
-        let known = self.waits.insert(wait.0, wait.1);
+        let named = NamedWait {
+            kind: wait.kind,
+            names: [
+                Names::of_thread(wait.thread, entities),
+                Names::new(entities.lock_label(wait.lock), entities.lock_id(wait.lock)),
+                Names::of_method(wait.chain, wait.lock, entities),
+                Names::new(mechanism, wait.mechanism.name()),
+            ],
+            parts: parts.collect(),
+        };
+        let known = self.waits.insert(wait.id, named);
         assert!(known.is_none(), "two waits of one identifier");
-    }
-}
-
-/// Class and name of the method in which the program stands, or why it is not known.
-fn method(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> String {
-    match entities.code(chain, entities.lock_class(lock)) {
-        Some(position) => {
-            let frames = entities.chain(chain).frames();
-            let waits = |name: &str| position > 0 && name == "wait";
-            let label = entities.method_label(frames[position].method);
-            if waits(&entities.method(frames[0].method).name) {
-                format!("Object.wait ← {label}")
-            } else {
-                label
-            }
-        }
-        None => match entities.chain(chain) {
-            Chain::NotRecorded => PLACEHOLDERS[3].0.to_owned(),
-            Chain::Unresolved => PLACEHOLDERS[4].0.to_owned(),
-            Chain::NotReleased => "<code unknown: lock not released>".to_owned(),
-            Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
-            Chain::Known { .. } => unreachable!("it has no frames"),
-        },
     }
 }
 
@@ -183,11 +213,11 @@ pub(crate) fn assert_selected(
     };
     let part = &pivot.parts[choice % pivot.parts.len()];
     let conditions = [
-        condition(OF_WAIT[of_wait], &pivot.names[of_wait], choice),
-        condition(OF_OWNER[of_owner], &part.1[of_owner], choice / 5),
+        condition(OF_WAIT[of_wait], &pivot.names[of_wait].label, choice),
+        condition(OF_OWNER[of_owner], &part.1[of_owner].label, choice / 5),
     ];
-    let matches = |condition: &Condition, name: &str| {
-        condition.patterns[0].matches(name) != condition.is_negated
+    let matches = |condition: &Condition, names: &Names| {
+        names.match_pattern(&condition.patterns[0]) != condition.is_negated
     };
     let kinds = [pivot.kind];
     let expected = all.waits.iter().filter_map(|(id, wait)| {
