@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use clap::builder::RangedU64ValueParser;
 use clap::{Parser, ValueEnum};
 use clap_complete::Shell;
@@ -43,7 +43,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     benchmarks: Vec<String>,
 
-    /// Configurations; ratios are to `stock`, or without it to the first [default: all]
+    /// Configurations; ratios are to `stock`, or without it to the first [default: all for which
+    /// there is a JDK]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     configurations: Vec<Configuration>,
 
@@ -120,6 +121,11 @@ pub(crate) struct Cli {
     /// The same JDK without patches, for `stock` [default: build/jdk-stock]
     #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK_STOCK")]
     jdk_stock: Option<PathBuf>,
+
+    /// Another patched JDK, for `other-off` and `other-compressed`: for example of an earlier
+    /// version
+    #[arg(long, value_name = "DIR")]
+    other_jdk: Option<PathBuf>,
 
     /// Print a completion script for a shell
     #[arg(long, value_name = "SHELL")]
@@ -213,16 +219,28 @@ impl Cli {
         let mut configurations = self.configurations;
         if configurations.is_empty() {
             configurations = Configuration::value_variants().to_vec();
+            configurations.retain(|configuration| {
+                self.other_jdk.is_some() || !configuration.is_of_other_jdk()
+            });
         }
         let mut seen = BTreeSet::new();
         configurations.retain(|&configuration| seen.insert(configuration));
         let measures_stock = seen.contains(&Configuration::Stock);
+        let other = seen
+            .iter()
+            .find(|configuration| configuration.is_of_other_jdk());
+        let other = match (other, self.other_jdk) {
+            (Some(_), Some(folder)) => Some(Jdk::find(&folder, "--other-jdk")?),
+            (Some(other), None) => bail!("{other} needs a JDK: --other-jdk names it"),
+            (None, _) => None,
+        };
         Ok(Plan {
             jdks: Jdks {
                 traced: jdk(self.jdk, "jdk")?,
                 stock: measures_stock
                     .then(|| jdk(self.jdk_stock, "jdk-stock"))
                     .transpose()?,
+                other,
             },
             applications,
             jars,

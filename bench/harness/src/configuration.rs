@@ -30,6 +30,10 @@ pub(crate) enum Configuration {
     Jfr,
     /// async-profiler in lock mode, each contention, on the patched JDK
     AsyncProfiler,
+    /// The patched JDK of --other-jdk with tracing off
+    OtherOff,
+    /// Tracing by the JDK of --other-jdk, compressed
+    OtherCompressed,
 }
 
 /// The name of a trace in the folder of a JVM.
@@ -46,6 +50,8 @@ impl Configuration {
             Self::NoChains => "no-chains",
             Self::Jfr => "jfr",
             Self::AsyncProfiler => "async-profiler",
+            Self::OtherOff => "other-off",
+            Self::OtherCompressed => "other-compressed",
         }
     }
 
@@ -59,18 +65,29 @@ impl Configuration {
             Self::NoChains => "tracing without call chains, uncompressed",
             Self::Jfr => "Flight Recorder: enter, wait and park at 0 ms, with stacks",
             Self::AsyncProfiler => "async-profiler, lock mode, threshold 0",
+            Self::OtherOff => "the other patched JDK, tracing off",
+            Self::OtherCompressed => "the other patched JDK, tracing, compressed",
         }
     }
 
     /// Writes a trace.
     pub(crate) fn traces(self) -> bool {
-        matches!(self, Self::Raw | Self::Compressed | Self::NoChains)
+        matches!(
+            self,
+            Self::Raw | Self::Compressed | Self::NoChains | Self::OtherCompressed
+        )
+    }
+
+    /// Runs in the JDK of `--other-jdk`.
+    pub(crate) fn is_of_other_jdk(self) -> bool {
+        matches!(self, Self::OtherOff | Self::OtherCompressed)
     }
 
     /// The program `java`.
     pub(crate) fn java(self, jdks: &Jdks) -> PathBuf {
         match self {
             Self::Stock => jdks.stock().tool("java"),
+            Self::OtherOff | Self::OtherCompressed => jdks.other().tool("java"),
             _ => jdks.traced.tool("java"),
         }
     }
@@ -84,9 +101,9 @@ impl Configuration {
         };
         const UNCOMPRESSED: &str = "-XX:-LockContentionTraceCompression";
         match self {
-            Self::Stock | Self::Off => Vec::new(),
+            Self::Stock | Self::Off | Self::OtherOff => Vec::new(),
             Self::Raw => tracing(&[UNCOMPRESSED]),
-            Self::Compressed => tracing(&[]),
+            Self::Compressed | Self::OtherCompressed => tracing(&[]),
             Self::NoChains => tracing(&[
                 UNCOMPRESSED,
                 "-XX:+UnlockDiagnosticVMOptions",

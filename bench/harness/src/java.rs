@@ -48,12 +48,20 @@ pub(crate) struct Jdks {
     pub(crate) traced: Jdk,
     /// `None` if it is not to be measured.
     pub(crate) stock: Option<Jdk>,
+    /// Another patched one to compare with, if it is to be measured.
+    pub(crate) other: Option<Jdk>,
 }
 
 impl Jdks {
     /// The JDK of the configuration `stock`, which is to be measured.
     pub(crate) fn stock(&self) -> &Jdk {
         self.stock.as_ref().expect("found if it is to be measured")
+    }
+
+    /// The JDK of the configurations `other-off` and `other-compressed`, one of which is to
+    /// be measured.
+    pub(crate) fn other(&self) -> &Jdk {
+        self.other.as_ref().expect("found if it is to be measured")
     }
 
     /// What programs are built and listed with.

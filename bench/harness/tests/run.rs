@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -187,6 +188,51 @@ fn a_suite_with_a_nested_harness_is_measured_without_a_stock_jdk() {
     for target in over_stock {
         assert_eq!(target["verdict"], "not-measured", "{target}");
     }
+}
+
+/// Two versions of the tracer, each with and without tracing, in one run.
+#[test]
+fn another_traced_jdk_is_compared_with() {
+    let folder = scratch_directory("bench-other");
+    let jar = suite_jar(folder.path());
+    let other = folder.path().join("other-jdk");
+    fs::create_dir_all(other.join("bin")).expect("a scratch folder is writable");
+    let real = Jdk::traced().tool("java");
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> {}/runs\nexec {} \"$@\"\n",
+        other.display(),
+        real.display()
+    );
+    for tool in ["java", "javac"] {
+        let path = other.join("bin").join(tool);
+        fs::write(&path, &script).expect("a scratch folder is writable");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&path, executable).expect("its file is ours");
+    }
+    let mut arguments = words(
+        "--configurations other-off,other-compressed,compressed --rounds 1 --iterations 2 \
+         --keep 1 --size small --heap 64m --benchmarks parks --dacapo",
+    );
+    arguments.push(jar.as_os_str());
+    let without = bench(&arguments);
+    let stderr = String::from_utf8_lossy(&without.stderr);
+    assert_eq!(without.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("other-off needs a JDK: --other-jdk"),
+        "{stderr}"
+    );
+
+    let named = [OsStr::new("--other-jdk"), other.as_os_str()];
+    let results = results(&folder, &[&named, &arguments[..]].concat());
+    for configuration in ["other-compressed", "compressed"] {
+        let jvm = jvms(&results, "parks", configuration)[0];
+        let measured = &jvm["outcome"]["passed"]["traced"]["measured"];
+        assert_eq!(measured["events"]["ParkBegin"], PARKS_MEASURED, "{jvm}");
+    }
+    let runs = fs::read_to_string(other.join("runs")).expect("the other JDK ran");
+    let measured = runs.lines().filter(|run| run.contains("parks"));
+    let traced = measured.map(|run| run.contains("-XX:+TraceLockContention"));
+    assert_eq!(traced.collect::<Vec<_>>(), [false, true], "{runs}");
 }
 
 /// Nothing is averaged over failures.
