@@ -1,8 +1,9 @@
 //! Sums over the groups of a tree.
 
-use crate::dimension::LabelIndex;
+use std::sync::Arc;
+
+use crate::classes::{Classes, Side};
 use crate::groups::Group;
-use crate::hash::SeededSet;
 use crate::histogram::Histogram;
 use crate::occurrences::THREAD;
 use crate::scope::{Piece, PieceShare, Scale, Scope, Source};
@@ -10,7 +11,7 @@ use crate::series::Series;
 use crate::store::{Part, WaitRow};
 use crate::sum::Sum;
 use crate::tables::WaiterIndex;
-use crate::tree::{ROOT, Tree};
+use crate::tree::Tree;
 
 const NONE: u32 = u32::MAX;
 
@@ -27,6 +28,8 @@ pub(crate) struct GroupSums<'m, 's> {
     wall_series: Series,
     safepoint_series: Series,
     seen: Seen,
+    /// The leaves of the shares to come, in their order.
+    leaves: std::vec::IntoIter<u32>,
     /// What each leaf has of the piece at hand, by node.
     leaf_shares: Vec<LeafShare>,
     /// The leaves that have anything of it.
@@ -75,7 +78,7 @@ struct Sums {
 }
 
 impl<'m, 's> GroupSums<'m, 's> {
-    pub(crate) fn new(tree: Tree<'m>, scope: &'s Scope<'m>, buckets: usize) -> Self {
+    pub(crate) fn new(mut tree: Tree<'m>, scope: &'s Scope<'m>, buckets: usize) -> Self {
         let mut group_of = vec![NONE; tree.len()];
         let mut nodes = Vec::new();
         for node in 0..tree.len() as u32 {
@@ -91,7 +94,8 @@ impl<'m, 's> GroupSums<'m, 's> {
             series: vec![series.clone(); if series.is_empty() { 0 } else { nodes.len() }],
             wall_series: series.clone(),
             safepoint_series: series,
-            seen: Seen::new(tree.len(), tree.model().tables.waiters().len()),
+            seen: Seen::new(&tree),
+            leaves: tree.take_leaves().into_iter(),
             leaf_shares: vec![LeafShare::default(); tree.len()],
             touched_leaves: Vec::new(),
             touched: Vec::new(),
@@ -106,37 +110,22 @@ impl<'m, 's> GroupSums<'m, 's> {
         }
     }
 
+    /// Adds a piece: all in the order in which they were added to the tree.
     pub(crate) fn add(&mut self, piece: &Piece<'_>) {
-        let mut last = (NONE, ROOT);
-        for share in piece.shares {
-            let class = self.tree.owner_class(share.owner);
-            if class != last.0 {
-                last = (class, self.tree.leaf(piece.waiter, class));
+        let leaves = self.leaves.as_slice();
+        let (&first, others) = leaves[..piece.shares.len()]
+            .split_first()
+            .expect("a piece has shares");
+        if others.iter().all(|&leaf| leaf == first) {
+            let mut share = LeafShare::default();
+            for own in piece.shares {
+                share.add(own);
             }
-            let leaf = &mut self.leaf_shares[last.1 as usize];
-            if !leaf.is_touched {
-                leaf.is_touched = true;
-                self.touched_leaves.push(last.1);
-            }
-            leaf.add(share);
+            self.add_leaf(first, &share, piece.waiter);
+        } else {
+            self.add_leaves(piece);
         }
-        let leaves = std::mem::take(&mut self.touched_leaves);
-        for &leaf in &leaves {
-            self.seen.add(leaf, piece.waiter);
-            let share = std::mem::take(&mut self.leaf_shares[leaf as usize]);
-            for node in self.tree.with_ancestors(leaf) {
-                let group = self.group_of[node as usize];
-                if group != NONE {
-                    let sums = &mut self.groups[group as usize];
-                    if !sums.piece.is_touched {
-                        self.touched.push(group);
-                    }
-                    sums.piece.merge(&share);
-                }
-            }
-        }
-        self.touched_leaves = leaves;
-        self.touched_leaves.clear();
+        self.leaves.nth(piece.shares.len() - 1);
         if !self.wall_series.is_empty() {
             self.add_to_series(piece);
         }
@@ -147,6 +136,38 @@ impl<'m, 's> GroupSums<'m, 's> {
         }
         self.touched = touched;
         self.touched.clear();
+    }
+
+    fn add_leaves(&mut self, piece: &Piece<'_>) {
+        for (share, &leaf) in piece.shares.iter().zip(self.leaves.as_slice()) {
+            let of_leaf = &mut self.leaf_shares[leaf as usize];
+            if !of_leaf.is_touched {
+                of_leaf.is_touched = true;
+                self.touched_leaves.push(leaf);
+            }
+            of_leaf.add(share);
+        }
+        let mut leaves = std::mem::take(&mut self.touched_leaves);
+        for &leaf in &leaves {
+            let share = std::mem::take(&mut self.leaf_shares[leaf as usize]);
+            self.add_leaf(leaf, &share, piece.waiter);
+        }
+        leaves.clear();
+        self.touched_leaves = leaves;
+    }
+
+    fn add_leaf(&mut self, leaf: u32, share: &LeafShare, waiter: WaiterIndex) {
+        self.seen.add(leaf, waiter);
+        for node in self.tree.with_ancestors(leaf) {
+            let group = self.group_of[node as usize];
+            if group != NONE {
+                let sums = &mut self.groups[group as usize];
+                if !sums.piece.is_touched {
+                    self.touched.push(group);
+                }
+                sums.piece.merge(share);
+            }
+        }
     }
 
     fn add_to_series(&mut self, piece: &Piece<'_>) {
@@ -268,8 +289,10 @@ impl Sums {
         self.full_ns.add(piece.full_ns);
         match piece.source {
             Source::Wait(wait) => {
-                let own_part = Scale::new(own.duration_ns, wait.duration_ns);
-                self.safepoint_ns.add(own_part.down(wait.safepoint_ns));
+                if wait.safepoint_ns > 0 {
+                    let own_part = Scale::new(own.duration_ns, wait.duration_ns);
+                    self.safepoint_ns.add(own_part.down(wait.safepoint_ns));
+                }
                 self.waits += 1;
                 self.histogram.add(own.duration_ns, 1);
                 let from_ns = piece.from_ns.max(self.covered_ns);
@@ -308,85 +331,70 @@ impl Sums {
     }
 }
 
-/// Which waiters have something of each leaf.
-#[derive(Debug)]
-enum Seen {
-    /// A bit for each waiter, one leaf after the other.
-    Few {
-        bits: Vec<u64>,
-        waiters: usize,
-    },
-    Many(SeededSet<(u32, WaiterIndex)>),
+/// Which threads have something of each leaf.
+struct Seen {
+    /// The thread of each waiter, by a number of its own.
+    threads: Arc<Classes>,
+    /// Leaves and threads, some of them more than once.
+    seen: Vec<(u32, u32)>,
+    /// The last thread of each leaf.
+    last: Vec<u32>,
 }
 
-/// So many bits are not much.
-const MAX_BITS: usize = 1 << 27;
-
 impl Seen {
-    fn new(leaves: usize, waiters: usize) -> Self {
-        match leaves.checked_mul(waiters) {
-            Some(bits) if bits <= MAX_BITS => Seen::Few {
-                bits: vec![0; bits.div_ceil(64)],
-                waiters,
-            },
-            _ => Seen::Many(SeededSet::default()),
+    fn new(tree: &Tree<'_>) -> Self {
+        Self {
+            threads: tree.model().classes(Side::Waiters, &[THREAD]),
+            seen: Vec::new(),
+            last: vec![NONE; tree.len()],
         }
     }
 
+    #[inline]
     fn add(&mut self, leaf: u32, waiter: WaiterIndex) {
-        match self {
-            Seen::Few { bits, waiters } => {
-                let at = leaf as usize * *waiters + waiter.0 as usize;
-                bits[at / 64] |= 1 << (at % 64);
-            }
-            Seen::Many(seen) => {
-                seen.insert((leaf, waiter));
-            }
-        }
-    }
-
-    fn for_each(&self, mut take: impl FnMut(u32, WaiterIndex)) {
-        match self {
-            Seen::Few { bits, waiters } => {
-                for (word, &bits) in bits.iter().enumerate() {
-                    let mut left = bits;
-                    while left != 0 {
-                        let at = word * 64 + left.trailing_zeros() as usize;
-                        left &= left - 1;
-                        take((at / waiters) as u32, WaiterIndex((at % waiters) as u32));
-                    }
-                }
-            }
-            Seen::Many(seen) => {
-                for &(leaf, waiter) in seen {
-                    take(leaf, waiter);
-                }
-            }
+        let thread = self.threads.of[waiter.0 as usize];
+        let last = &mut self.last[leaf as usize];
+        if *last != thread {
+            *last = thread;
+            self.seen.push((leaf, thread));
         }
     }
 
     /// How many threads wait in each group.
-    fn count_threads(&self, tree: &Tree<'_>, group_of: &[u32], groups: usize) -> Vec<u64> {
-        let tables = &tree.model().tables;
-        let mut by_group: Vec<Vec<LabelIndex>> = vec![Vec::new(); groups];
-        self.for_each(|leaf, waiter| {
-            let thread = tables.of_waiter(waiter, THREAD);
-            for node in tree.with_ancestors(leaf) {
-                if let Some(threads) = by_group.get_mut(group_of[node as usize] as usize) {
-                    threads.push(thread);
+    fn count_threads(self, tree: &Tree<'_>, group_of: &[u32], groups: usize) -> Vec<u64> {
+        let depths = tree.max_depth() + 1;
+        let mut counts = vec![0; groups];
+        // The group of each depth that counted a thread last: what is in one group comes
+        // without anything else in between.
+        let mut counted_by = vec![NONE; self.threads.len() * depths];
+        for (leaf, thread) in in_order(self.seen, &tree.walk()) {
+            let counted_by = &mut counted_by[thread as usize * depths..][..depths];
+            for (node, counted_by) in tree.with_ancestors(leaf).zip(counted_by) {
+                let group = group_of[node as usize];
+                if group != NONE && *counted_by != group {
+                    *counted_by = group;
+                    counts[group as usize] += 1;
                 }
             }
-        });
-        let mut seen_in = vec![NONE; tables.labels().len()];
-        let count = |(group, threads): (u32, Vec<LabelIndex>)| {
-            let mut count = 0;
-            for thread in threads {
-                let seen_in = &mut seen_in[thread.0 as usize];
-                count += u64::from(*seen_in != group);
-                *seen_in = group;
-            }
-            count
-        };
-        (0..).zip(by_group).map(count).collect()
+        }
+        counts
     }
+}
+
+/// Sorts by the position of the leaf.
+fn in_order(seen: Vec<(u32, u32)>, positions: &[u32]) -> Vec<(u32, u32)> {
+    let mut start = vec![0_u32; positions.len() + 1];
+    for &(leaf, _) in &seen {
+        start[positions[leaf as usize] as usize + 1] += 1;
+    }
+    for at in 1..start.len() {
+        start[at] += start[at - 1];
+    }
+    let mut sorted = vec![(0, 0); seen.len()];
+    for entry in seen {
+        let place = &mut start[positions[entry.0 as usize] as usize];
+        sorted[*place as usize] = entry;
+        *place += 1;
+    }
+    sorted
 }

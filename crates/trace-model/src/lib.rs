@@ -40,6 +40,7 @@
 
 #![forbid(unsafe_code)]
 
+mod classes;
 mod columns;
 mod dimension;
 mod distribution;

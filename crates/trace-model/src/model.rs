@@ -1,9 +1,12 @@
 //! The model: filled while traces are analyzed, asked at any time.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use trace_analysis::{Detail, Entities, Wait, WaitKind};
 
+use crate::classes::{ClassCache, Classes, Side};
+use crate::dimension::Dimension;
 use crate::limits::Limits;
 use crate::store::{Folded, Place, Store};
 use crate::tables::Tables;
@@ -92,6 +95,7 @@ pub struct Model {
     next_id: u64,
     /// Keys of labels, as far as a question needed them.
     keys: KeyTable,
+    classes: ClassCache,
 }
 
 impl Model {
@@ -112,6 +116,7 @@ impl Model {
             arrangement,
             next_id: 0,
             keys: KeyTable::default(),
+            classes: ClassCache::default(),
         }
     }
 
@@ -213,6 +218,11 @@ impl Model {
     /// Forgets what threads and others are called: while a trace is read, names may change.
     pub fn forget_names(&mut self) {
         self.keys = KeyTable::default();
+    }
+
+    /// The waiters, or the owners, that aspects do not tell apart.
+    pub(crate) fn classes(&self, side: Side, by: &[Dimension]) -> Arc<Classes> {
+        self.classes.get(&self.tables, side, by)
     }
 
     pub(crate) fn keys(&self) -> &KeyTable {

@@ -146,7 +146,8 @@ impl<'m> Scope<'m> {
     /// order in which they began.
     pub(crate) fn for_each(&self, mut take: impl FnMut(&Piece<'_>)) {
         let mut shares = Vec::new();
-        for wait in self.model.store.waits() {
+        let to_ns = if self.is_whole { u64::MAX } else { self.to_ns };
+        for wait in self.model.store.waits_around(self.from_ns, to_ns) {
             if let Some(piece) = self.piece(wait, &mut shares) {
                 take(&piece);
             }

@@ -1,5 +1,7 @@
 //! Time, spread over buckets of equal width.
 
+use std::sync::Arc;
+
 use crate::scope::Scale;
 use crate::sum::Sum;
 
@@ -8,6 +10,8 @@ use crate::sum::Sum;
 pub(crate) struct Series {
     from_ns: u64,
     to_ns: u64,
+    /// Where the buckets begin, and the last one ends.
+    bounds_ns: Arc<[u64]>,
     values: Vec<Sum>,
     /// What is spread over all buckets.
     everywhere_ns: Sum,
@@ -19,9 +23,13 @@ impl Series {
     /// Without buckets if the range is empty.
     pub(crate) fn new(from_ns: u64, to_ns: u64, buckets: usize) -> Self {
         let buckets = if from_ns < to_ns { buckets } else { 0 };
+        let width = u128::from(to_ns.saturating_sub(from_ns));
+        let bounds_ns = (0..=buckets as u128)
+            .map(|bucket| from_ns + (width * bucket / buckets.max(1) as u128) as u64);
         Self {
             from_ns,
             to_ns,
+            bounds_ns: bounds_ns.collect(),
             values: vec![Sum::default(); buckets],
             everywhere_ns: Sum::default(),
             covered_ns: 0,
@@ -30,7 +38,13 @@ impl Series {
 
     /// The same buckets, with nothing in them.
     pub(crate) fn emptied(&self) -> Self {
-        Self::new(self.from_ns, self.to_ns, self.values.len())
+        Self {
+            bounds_ns: Arc::clone(&self.bounds_ns),
+            values: vec![Sum::default(); self.values.len()],
+            everywhere_ns: Sum::default(),
+            covered_ns: 0,
+            ..*self
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -43,23 +57,23 @@ impl Series {
 
     /// Where a bucket begins.
     fn start_ns(&self, bucket: usize) -> u64 {
-        let width = u128::from(self.to_ns - self.from_ns);
-        let offset = width * bucket as u128 / self.values.len() as u128;
-        self.from_ns + offset as u64
+        self.bounds_ns[bucket]
     }
 
     /// The bucket of a time in the range.
     pub(crate) fn bucket(&self, time_ns: u64) -> usize {
-        let width = u128::from(self.to_ns - self.from_ns);
-        let offset = u128::from(time_ns.clamp(self.from_ns, self.to_ns - 1) - self.from_ns);
-        let guess = (offset * self.values.len() as u128 / width) as usize;
-        // Where a bucket begins is rounded down.
-        let next = guess + 1;
-        if next < self.values.len() && self.start_ns(next) <= time_ns {
-            next
-        } else {
-            guess
+        let time_ns = time_ns.clamp(self.from_ns, self.to_ns - 1);
+        let share = (time_ns - self.from_ns) as f64 / (self.to_ns - self.from_ns) as f64;
+        // As exact as a double is: at most one bucket off.
+        let mut bucket = (share * self.values.len() as f64) as usize;
+        bucket = bucket.min(self.values.len() - 1);
+        while self.start_ns(bucket) > time_ns {
+            bucket -= 1;
         }
+        while self.start_ns(bucket + 1) <= time_ns {
+            bucket += 1;
+        }
+        bucket
     }
 
     /// The first and the last bucket of a time in the range.

@@ -65,6 +65,9 @@ const FIRST_BUCKET_NS: u64 = 1 << 20;
 /// When there are too many sums, buckets become wider until so few are left.
 const MIN_BUCKETS: u32 = 64;
 
+/// So many waits are left out at once if none of them lasts long enough.
+const BLOCK: usize = 256;
+
 /// All waits.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -76,6 +79,8 @@ pub(crate) struct Store {
     has_parts: bool,
     /// The first waits are in the order in which they began.
     ordered: usize,
+    /// Where the last wait ends, by blocks of so many as are in order.
+    block_ends_ns: Vec<u64>,
     /// Shorter waits are folded, by kind.
     min_kept_ns: [u64; WaitKind::ALL.len()],
     folded: Folded,
@@ -106,6 +111,7 @@ impl Store {
             parts: Vec::new(),
             has_parts: keeps_parts,
             ordered: 0,
+            block_ends_ns: Vec::new(),
             min_kept_ns: [0; WaitKind::ALL.len()],
             folded: Folded {
                 whole: FoldedTable::default(),
@@ -150,7 +156,20 @@ impl Store {
         if self.ordered < self.waits.len() {
             self.waits.sort_by_key(|wait| (wait.start_ns, wait.id));
             self.ordered = self.waits.len();
+            let ends_ns = self.waits.chunks(BLOCK);
+            let ends_ns = ends_ns.map(|block| block.iter().map(WaitRow::end_ns).max());
+            self.block_ends_ns = ends_ns.map(Option::unwrap_or_default).collect();
         }
+    }
+
+    /// The waits that can have anything from `from_ns` to `to_ns`, in the order in which they
+    /// began, with some that have not. They are [in order](Self::sort).
+    pub(crate) fn waits_around(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &WaitRow> {
+        debug_assert_eq!(self.ordered, self.waits.len(), "put in order");
+        let end = self.waits.partition_point(|wait| wait.start_ns < to_ns);
+        let blocks = self.waits[..end].chunks(BLOCK).zip(&self.block_ends_ns);
+        let blocks = blocks.filter(move |&(_, &end_ns)| end_ns >= from_ns);
+        blocks.flat_map(|(block, _)| block)
     }
 
     /// Adds a wait.

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::classes::{Classes, Side};
 use crate::dimension::{Dimension, LabelIndex};
 use crate::groups::Omitted;
 use crate::hash::SeededMap;
@@ -30,6 +31,8 @@ pub(crate) struct Tree<'m> {
     /// By owner.
     owner_class: Classes,
     leaves: Leaves,
+    /// Of all shares that were added, in their order.
+    leaf_of_share: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,14 +42,6 @@ struct Node {
     label: LabelIndex,
     duration_ns: Sum,
     is_selected: bool,
-}
-
-/// Waiters or owners that the aspects do not tell apart are of one class.
-#[derive(Debug, Default)]
-struct Classes {
-    of: Vec<u32>,
-    /// One of each class.
-    examples: Vec<u32>,
 }
 
 /// Where each class of waiters belongs with each class of owners.
@@ -59,61 +54,13 @@ enum Leaves {
 /// So many leaves are looked up in a table.
 const MAX_TABLE: usize = 1 << 21;
 
-impl Classes {
-    fn new<'t, T: 't>(
-        all: impl Iterator<Item = T>,
-        columns: &[usize],
-        is_wanted: impl Fn(u32) -> bool,
-        label: impl Fn(&T, usize) -> LabelIndex,
-    ) -> Self {
-        let mut by_labels: SeededMap<[LabelIndex; MAX_DEPTH], u32> = SeededMap::default();
-        let mut classes = Self::default();
-        let mut last = ([LabelIndex(UNKNOWN); MAX_DEPTH], 0);
-        for (index, item) in (0..).zip(all) {
-            if !is_wanted(index) {
-                classes.of.push(UNKNOWN);
-                continue;
-            }
-            let mut labels = [LabelIndex(0); MAX_DEPTH];
-            for (to, &column) in labels.iter_mut().zip(columns) {
-                *to = label(&item, column);
-            }
-            if labels != last.0 {
-                let next = classes.examples.len() as u32;
-                let class = *by_labels.entry(labels).or_insert(next);
-                if class == next {
-                    classes.examples.push(index);
-                }
-                last = (labels, class);
-            }
-            classes.of.push(last.1);
-        }
-        classes
-    }
-}
-
 impl<'m> Tree<'m> {
     pub(crate) fn new(model: &'m Model, scope: &Scope<'_>, by: &'m [Dimension]) -> Self {
-        let columns = |of_owner: bool| -> Vec<usize> {
-            let of = by
-                .iter()
-                .filter(|dimension| dimension.is_of_owner() == of_owner);
-            of.map(|dimension| dimension.column()).collect()
-        };
-        let tables = &model.tables;
-        let waiter_class = Classes::new(
-            tables.waiters().iter(),
-            &columns(false),
-            |waiter| scope.has_waiter(WaiterIndex(waiter)),
-            |waiter, column| waiter.labels[column],
-        );
-        let owner_class = Classes::new(
-            tables.owners().iter(),
-            &columns(true),
-            |owner| scope.has_owner(OwnerIndex(owner)),
-            |owner, column| owner[column],
-        );
-        let size = waiter_class.examples.len() * owner_class.examples.len();
+        let waiter_class = model.classes(Side::Waiters, by);
+        let waiter_class = waiter_class.only(|waiter| scope.has_waiter(WaiterIndex(waiter)));
+        let owner_class = model.classes(Side::Owners, by);
+        let owner_class = owner_class.only(|owner| scope.has_owner(OwnerIndex(owner)));
+        let size = waiter_class.len() * owner_class.len();
         Self {
             model,
             by,
@@ -132,6 +79,7 @@ impl<'m> Tree<'m> {
             } else {
                 Leaves::Many(SeededMap::default())
             },
+            leaf_of_share: Vec::new(),
         }
     }
 
@@ -209,7 +157,32 @@ impl<'m> Tree<'m> {
             }
             let node = &mut self.nodes[last.1 as usize];
             node.duration_ns.add(share.duration_ns);
+            self.leaf_of_share.push(last.1);
         }
+    }
+
+    /// The leaves of all shares that were added, in their order.
+    pub(crate) fn take_leaves(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.leaf_of_share)
+    }
+
+    /// The nodes as a walk through the tree meets them, each before what is in it: the
+    /// position of each node.
+    pub(crate) fn walk(&self) -> Vec<u32> {
+        let mut size = vec![1_u32; self.nodes.len()];
+        for at in (1..self.nodes.len()).rev() {
+            size[self.nodes[at].parent as usize] += size[at];
+        }
+        let mut position = vec![0; self.nodes.len()];
+        // Where the next node in each node comes.
+        let mut next = vec![1; self.nodes.len()];
+        for at in 1..self.nodes.len() {
+            let parent = self.nodes[at].parent as usize;
+            position[at] = next[parent];
+            next[at] = position[at] + 1;
+            next[parent] += size[at];
+        }
+        position
     }
 
     /// Adds the durations of nodes to their parents, and selects those of each depth that
@@ -261,6 +234,11 @@ impl<'m> Tree<'m> {
     pub(crate) fn common_depth(&self) -> usize {
         let first = self.by.iter().position(|dimension| dimension.is_of_owner());
         first.unwrap_or(self.by.len())
+    }
+
+    /// How deep the leaves are.
+    pub(crate) fn max_depth(&self) -> usize {
+        self.by.len()
     }
 
     pub(crate) fn len(&self) -> usize {
