@@ -64,9 +64,7 @@ fn questions(end_ns: u64) -> Vec<(&'static str, &'static str, Value)> {
     let by = |aspects: &[&str], buckets: u32| json!({"by": aspects, "buckets": buckets});
     let tenth = json!({"from_ns": end_ns / 10 * 4, "to_ns": end_ns / 10 * 5});
     let hundredth = json!({"from_ns": end_ns / 100 * 50, "to_ns": end_ns / 100 * 51});
-    let lanes = |by: &str, selection: &Value| {
-        json!({"by": by, "px": 1_200, "limit": 40, "selection": selection})
-    };
+    let lanes = |by: &str, selection: &Value| json!({"by": by, "px": 1_200, "limit": 40, "selection": selection});
     vec![
         ("strip", "query", by(&[], 900)),
         ("owners' colours", "query", by(&["owner-thread"], 0)),
@@ -97,7 +95,11 @@ fn questions(end_ns: u64) -> Vec<(&'static str, &'static str, Value)> {
             "query",
             by(&["owner-chain", "lock-class", "chain"], 0),
         ),
-        ("graph by thread", "query", by(&["thread", "owner-thread"], 0)),
+        (
+            "graph by thread",
+            "query",
+            by(&["thread", "owner-thread"], 0),
+        ),
         ("graph by code", "query", by(&["method", "owner-method"], 0)),
         ("distribution", "histogram", json!({})),
         ("waits", "waits", json!({"sort": "duration"})),

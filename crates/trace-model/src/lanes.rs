@@ -15,6 +15,7 @@ use crate::scope::{Piece, Scope, Source, needs_keys};
 use crate::selection::{QuestionError, Selection, check};
 use crate::series::Series;
 use crate::sum::Sum;
+use crate::tree::Tree;
 
 /// Asks for a timeline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,6 +69,9 @@ const OWNERS_PER_LANE: usize = 16;
 const SEGMENTS_PER_PX: usize = 2;
 /// Owners told apart in one pixel.
 const OWNERS_PER_PX: usize = 6;
+
+/// Of what has no lane.
+const NONE: u32 = u32::MAX;
 
 /// The answer to a [`LanesQuery`].
 #[derive(Clone, Debug, Serialize)]
@@ -173,8 +177,8 @@ struct Draft {
     waits_at: Vec<(u64, u64, u64, LabelIndex, LabelIndex)>,
     /// Up to where the segments reach.
     covered_ns: u64,
-    /// By pixel and owner.
-    bins: SeededMap<LabelIndex, Series>,
+    /// By pixel, of each of the owners, and of all others behind them.
+    bins: Vec<Option<Series>>,
     waiting: Series,
 }
 
@@ -198,15 +202,18 @@ impl Model {
         }
         self.prepare(entities, needs_keys(&query.selection));
         let scope = Scope::new(self, &query.selection, true);
-        let (mut drafts, omitted) = self.drafts(&scope, query);
-        let places: SeededMap<LabelIndex, usize> = (0..)
-            .zip(&drafts)
-            .map(|(place, draft)| (draft.label, place))
-            .collect();
+        let by = [query.by.dimension(), OWNER_THREAD];
+        let mut tree = Tree::new(self, &scope, &by);
+        scope.for_each(|piece| tree.add(piece));
+        let (mut drafts, omitted) = self.drafts(&tree, &scope, query);
+        let mut places = vec![NONE; self.tables.labels().len()];
+        for (place, draft) in (0..).zip(&drafts) {
+            places[draft.label.0 as usize] = place;
+        }
         scope.for_each(|piece| {
-            let label = self.tables.of_waiter(piece.waiter, query.by.dimension());
-            if let Some(&place) = places.get(&label) {
-                self.draw(piece, query, &mut drafts[place]);
+            let label = self.tables.of_waiter(piece.waiter, by[0]);
+            if let Some(draft) = drafts.get_mut(places[label.0 as usize] as usize) {
+                self.draw(piece, query, draft);
             }
         });
         let mut names = NameCollector::new(&self.tables, entities);
@@ -233,62 +240,62 @@ impl Model {
     }
 
     /// The lanes with the most time, still empty.
-    fn drafts(&self, scope: &Scope<'_>, query: &LanesQuery) -> (Vec<Draft>, OmittedLanes) {
-        let mut sums: SeededMap<LabelIndex, (Sum, u64)> = SeededMap::default();
-        let mut of_owners: SeededMap<(LabelIndex, LabelIndex), Sum> = SeededMap::default();
-        scope.for_each(|piece| {
-            let label = self.tables.of_waiter(piece.waiter, query.by.dimension());
-            let (duration_ns, waits) = sums.entry(label).or_default();
-            duration_ns.add(piece.duration_ns());
-            *waits += piece.waits;
-            for share in piece.shares {
-                let owner = self.tables.of_owner(share.owner, OWNER_THREAD);
-                let owned_ns = of_owners.entry((label, owner)).or_default();
-                owned_ns.add(share.duration_ns);
-            }
-        });
+    fn drafts(
+        &self,
+        tree: &Tree<'_>,
+        scope: &Scope<'_>,
+        query: &LanesQuery,
+    ) -> (Vec<Draft>, OmittedLanes) {
+        let mut sums: SeededMap<LabelIndex, Sum> = SeededMap::default();
+        let mut of_owners = Vec::new();
+        for (path, duration_ns) in tree.leaf_sums() {
+            sums.entry(path[0]).or_default().add_sum(duration_ns);
+            of_owners.push(((path[0], path[1]), duration_ns));
+        }
         let mut sums: Vec<_> = sums.into_iter().collect();
-        sums.sort_unstable_by_key(|&(label, (duration_ns, _))| (Reverse(duration_ns), label));
-        let mut of_owners: Vec<_> = of_owners.into_iter().collect();
+        sums.sort_unstable_by_key(|&(label, duration_ns)| (Reverse(duration_ns), label));
+        let shown = sums.len().min(query.limit);
+        let mut owners: SeededMap<LabelIndex, Vec<LabelIndex>> = sums[..shown]
+            .iter()
+            .map(|&(label, _)| (label, Vec::new()))
+            .collect();
+        of_owners.retain(|((lane, _), _)| owners.contains_key(lane));
         of_owners.sort_unstable_by_key(|&(owned, duration_ns)| (Reverse(duration_ns), owned));
-        let mut owners: SeededMap<LabelIndex, Vec<LabelIndex>> = SeededMap::default();
         for ((lane, owner), _) in of_owners {
             let owners = owners.entry(lane).or_default();
             if owners.len() < OWNERS_PER_LANE {
                 owners.push(owner);
             }
         }
-        let shown = sums.len().min(query.limit);
         let mut omitted_ns = Sum::default();
-        for &(_, (duration_ns, _)) in &sums[shown..] {
+        for &(_, duration_ns) in &sums[shown..] {
             omitted_ns.add_sum(duration_ns);
         }
         let omitted = OmittedLanes {
             lanes: sums.len() - shown,
             duration_ns: omitted_ns,
         };
-        let drafts = sums[..shown]
-            .iter()
-            .map(|&(label, (duration_ns, waits))| Draft {
+        let drafts = sums[..shown].iter().map(|&(label, duration_ns)| {
+            let owners = owners.remove(&label).unwrap_or_default();
+            Draft {
                 label,
                 duration_ns,
-                waits,
-                owners: owners.remove(&label).unwrap_or_default(),
-                has_many_waits: waits as usize > SEGMENTS_PER_PX * query.px,
-                is_dense: waits as usize > SEGMENTS_PER_PX * query.px || !self.is_exact(),
+                waits: 0,
+                bins: owners.iter().map(|_| None).chain([None]).collect(),
+                owners,
+                has_many_waits: false,
+                is_dense: !self.is_exact(),
                 segments: Vec::new(),
                 waits_at: Vec::new(),
                 covered_ns: 0,
-                bins: SeededMap::default(),
                 waiting: Series::new(scope.from_ns, scope.to_ns, query.px),
-            });
+            }
+        });
         (drafts.collect(), omitted)
     }
 
     fn draw(&self, piece: &Piece<'_>, query: &LanesQuery, draft: &mut Draft) {
-        draft
-            .waiting
-            .add(piece.from_ns, piece.to_ns, piece.duration_ns());
+        draft.count(piece, SEGMENTS_PER_PX * query.px);
         let owner_of = |share: usize| {
             self.tables
                 .of_owner(piece.shares[share].owner, OWNER_THREAD)
@@ -308,13 +315,8 @@ impl Model {
         let parts = wait.and_then(|wait| Some((wait, self.store.parts(wait)?)));
         let Some((wait, parts)) = parts else {
             for (position, share) in piece.shares.iter().enumerate() {
-                let owner = owner_of(position);
-                draft.add_to_bins(
-                    self.shown(owner, draft),
-                    piece.from_ns,
-                    piece.to_ns,
-                    share.duration_ns,
-                );
+                let slot = self.slot(owner_of(position), draft);
+                draft.add_to_bins(slot, piece.from_ns, piece.to_ns, share.duration_ns);
             }
             return;
         };
@@ -337,7 +339,7 @@ impl Model {
             }
             draft.covered_ns = draft.covered_ns.max(to_ns);
             let owner = owner_of(share);
-            draft.add_to_bins(self.shown(owner, draft), from_ns, to_ns, to_ns - from_ns);
+            draft.add_to_bins(self.slot(owner, draft), from_ns, to_ns, to_ns - from_ns);
             if !draft.is_dense {
                 draft.segments.push((from_ns, to_ns, owner, wait.id));
                 draft.is_dense = draft.segments.len() > SEGMENTS_PER_PX * query.px;
@@ -347,20 +349,31 @@ impl Model {
 }
 
 impl Model {
-    /// The owner, or what stands for those who are not told apart.
-    fn shown(&self, owner: LabelIndex, draft: &Draft) -> LabelIndex {
-        if draft.owners.contains(&owner) {
-            owner
-        } else {
-            self.tables.folded_label()
-        }
+    /// Where the time of an owner goes: behind the others if it is not told apart.
+    fn slot(&self, owner: LabelIndex, draft: &Draft) -> usize {
+        let is_told_apart = owner != self.tables.folded_label();
+        let mut owners = draft.owners.iter();
+        let slot = owners.position(|&known| known == owner && is_told_apart);
+        slot.unwrap_or(draft.owners.len())
     }
 }
 
 impl Draft {
-    fn add_to_bins(&mut self, owner: LabelIndex, from_ns: u64, to_ns: u64, duration_ns: u64) {
+    /// Counts the waits of a piece. More than `most` are too many to show each.
+    fn count(&mut self, piece: &Piece<'_>, most: usize) {
+        self.waiting
+            .add(piece.from_ns, piece.to_ns, piece.duration_ns());
+        self.waits += piece.waits;
+        if !self.has_many_waits && self.waits > most as u64 {
+            self.has_many_waits = true;
+            self.is_dense = true;
+            self.waits_at = Vec::new();
+        }
+    }
+
+    fn add_to_bins(&mut self, slot: usize, from_ns: u64, to_ns: u64, duration_ns: u64) {
         let empty = || self.waiting.emptied();
-        let bins = self.bins.entry(owner).or_insert_with(empty);
+        let bins = self.bins[slot].get_or_insert_with(empty);
         bins.add(from_ns, to_ns, duration_ns);
     }
 
@@ -390,13 +403,13 @@ impl Draft {
                 waits_at,
             };
         }
-        let mut owners: Vec<_> = self
-            .bins
-            .into_iter()
-            .map(|(owner, series)| (owner, series.finish()))
+        let others = model.tables.folded_label();
+        let labels = self.owners.into_iter().chain([others]);
+        let owners = labels.zip(self.bins);
+        let mut owners: Vec<_> = owners
+            .filter_map(|(owner, series)| Some((owner, series?.finish())))
             .collect();
         owners.sort_unstable_by_key(|&(owner, _)| owner);
-        let others = model.tables.folded_label();
         let mut bins = Vec::with_capacity(px);
         for at in 0..self.waiting.len() {
             let mut pixel: Vec<(Sum, LabelIndex)> = owners

@@ -24,8 +24,8 @@ impl Default for Limits {
     /// Up to some 300 MB, so that a question is answered within a tenth of a second.
     fn default() -> Self {
         Self {
-            waits: 750_000,
-            shares: 3_000_000,
+            waits: 500_000,
+            shares: 1_500_000,
             parts: 4_000_000,
             waiters: 500_000,
             owners: 500_000,

@@ -236,6 +236,13 @@ impl<'m> Tree<'m> {
         first.unwrap_or(self.by.len())
     }
 
+    /// The labels that lead to each leaf, with its time.
+    pub(crate) fn leaf_sums(&self) -> impl Iterator<Item = (Vec<LabelIndex>, Sum)> {
+        let nodes = (0_u32..).zip(&self.nodes);
+        let leaves = nodes.filter(|(_, node)| usize::from(node.depth) == self.by.len());
+        leaves.map(|(at, node)| (self.path(at), node.duration_ns))
+    }
+
     /// How deep the leaves are.
     pub(crate) fn max_depth(&self) -> usize {
         self.by.len()
