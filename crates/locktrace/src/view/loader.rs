@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use trace_analysis::{Analysis, Entities, Limits, TraceError, TraceInput, TraceSummary, Wait};
 use trace_format::FileHeader;
-use trace_model::{Arrangement, Finding, Model};
+use trace_model::{Arrangement, Finding, Model, Search};
 
 /// Traces to be read.
 pub(crate) struct Loader {
@@ -29,35 +29,79 @@ pub(crate) struct State {
     findings: Findings,
 }
 
-/// What was found last.
+/// What was found last, and what is being looked for.
 #[derive(Default)]
 struct Findings {
     found: Vec<Finding>,
-    /// It is as of then, and took so long.
-    at: Option<(Instant, Duration)>,
-    is_final: bool,
+    /// Somebody has asked.
+    are_wanted: bool,
+    search: Option<Search>,
+    /// What the search that goes on took so far.
+    takes: Duration,
+    /// When the last search ended, and how long it took.
+    last: Option<(Instant, Duration)>,
+    /// They are about all that there is.
+    are_final: bool,
 }
 
-/// While traces are read, so much of the time may be spent on findings.
+/// While traces are read, at most one part in so many of the time is spent on findings.
 const FINDING_SHARE: u32 = 10;
 
 impl State {
-    /// What to mend first, as far as is known.
+    /// What to mend first, as far as is known: all of it when the traces are read.
     pub(crate) fn findings(&mut self, entities: &Entities) -> Vec<Finding> {
-        let known = &self.findings;
-        let is_recent = |(at, took): (Instant, Duration)| at.elapsed() < took * FINDING_SHARE;
-        if !known.is_final && (self.progress.done || !known.at.is_some_and(is_recent)) {
-            let start = Instant::now();
-            let still_blocked = self.summaries.iter();
-            let still_blocked = still_blocked.map(|summary| &summary.still_blocked);
-            let found = self.model.findings(still_blocked, entities);
-            self.findings = Findings {
-                found: found.unwrap_or_default(),
-                at: Some((start, start.elapsed())),
-                is_final: self.progress.done,
-            };
+        self.findings.are_wanted = true;
+        if self.progress.done {
+            self.find_the_rest(entities, |_| {});
         }
         self.findings.found.clone()
+    }
+
+    /// Finds what is to mend in all that was read, and lets others ask between two questions
+    /// of its own.
+    pub(crate) fn find_the_rest(
+        &mut self,
+        entities: &Entities,
+        mut in_between: impl FnMut(&mut Self),
+    ) {
+        if self.findings.are_final {
+            return;
+        }
+        self.findings.search = Some(Search::default());
+        while self.findings.search.is_some() {
+            self.search_on(entities);
+            in_between(self);
+        }
+        self.findings.are_final = true;
+    }
+
+    /// Looks for findings with one question, if somebody wants them and it is time to.
+    pub(crate) fn search_when_due(&mut self, entities: &Entities) {
+        let findings = &mut self.findings;
+        let is_recent = |(at, took): (Instant, Duration)| at.elapsed() < took * FINDING_SHARE;
+        if findings.search.is_none() {
+            let is_due = findings.are_wanted && !findings.last.is_some_and(is_recent);
+            findings.search = is_due.then(Search::default);
+        }
+        self.search_on(entities);
+    }
+
+    fn search_on(&mut self, entities: &Entities) {
+        let Some(mut search) = self.findings.search.take() else {
+            return;
+        };
+        let start = Instant::now();
+        let goes_on = search.step(&mut self.model, entities).unwrap_or(false);
+        if !goes_on {
+            let still_blocked = self.summaries.iter();
+            let still_blocked = still_blocked.map(|summary| &summary.still_blocked);
+            self.findings.found = search.findings(still_blocked, &self.model, entities);
+            let takes = std::mem::take(&mut self.findings.takes) + start.elapsed();
+            self.findings.last = Some((Instant::now(), takes));
+            return;
+        }
+        self.findings.takes += start.elapsed();
+        self.findings.search = Some(search);
     }
 }
 
@@ -98,6 +142,9 @@ pub(crate) trait Watcher {
 
     /// The state may be asked now. Called very often.
     fn look(&mut self, _state: &mut State, _entities: &Entities) {}
+
+    /// All is read, but nobody knows yet.
+    fn before_done(&mut self, _state: &mut State, _entities: &Entities) {}
 }
 
 impl Watcher for () {}
@@ -181,6 +228,7 @@ impl Loader {
         state.progress.total_bytes = read_before;
         state.model.forget_names();
         state.progress.bytes = state.progress.total_bytes;
+        watcher.before_done(&mut state, analysis.entities());
         state.progress.done = true;
         let _ = watcher.progress(state.progress);
         Ok(Loaded {

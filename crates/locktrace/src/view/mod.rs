@@ -2,6 +2,7 @@
 
 mod answer;
 mod export;
+mod known_answers;
 mod loader;
 mod overview;
 mod reader;

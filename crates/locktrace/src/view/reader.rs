@@ -99,13 +99,23 @@ impl Watcher for Answering {
     }
 
     fn look(&mut self, state: &mut State, entities: &Entities) {
-        while let Ok(request) = self.requests.try_recv() {
-            request.answer(state, entities);
-        }
+        self.answer_all(state, entities);
+        state.search_when_due(entities);
+    }
+
+    fn before_done(&mut self, state: &mut State, entities: &Entities) {
+        state.find_the_rest(entities, |state| self.answer_all(state, entities));
     }
 }
 
 impl Answering {
+    /// All questions that wait.
+    fn answer_all(&self, state: &mut State, entities: &Entities) {
+        while let Ok(request) = self.requests.try_recv() {
+            request.answer(state, entities);
+        }
+    }
+
     /// Until nobody can ask any more.
     fn forever(&self, state: &mut State, entities: &Entities) {
         while let Ok(request) = self.requests.recv() {

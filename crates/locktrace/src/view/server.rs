@@ -26,6 +26,7 @@ use crate::facts;
 use crate::output;
 use crate::view::answer::{AnswerError, Question};
 use crate::view::export;
+use crate::view::known_answers::KnownAnswers;
 use crate::view::loader::{Loader, Progress};
 use crate::view::reader::{self, AskError, Asker};
 use crate::view::source::{SourceFolder, SourceQuestion};
@@ -38,6 +39,7 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
 struct App {
     asker: Asker,
     progress: watch::Receiver<Progress>,
+    known: KnownAnswers,
     source: Option<SourceFolder>,
     /// What a browser that was given the address says in `Host`.
     hosts: Arc<[String; 2]>,
@@ -72,6 +74,7 @@ pub(crate) fn serve(mut loader: Loader, arguments: &ViewArguments) -> anyhow::Re
         let app = App {
             asker: reader.asker,
             progress: reader.progress,
+            known: KnownAnswers::default(),
             source,
             hosts: Arc::new([format!("127.0.0.1:{port}"), format!("localhost:{port}")]),
         };
@@ -214,11 +217,24 @@ fn asked(topic: Topic) -> axum::routing::MethodRouter<App> {
 }
 
 async fn ask(State(app): State<App>, topic: Topic, body: Bytes) -> Response {
+    if let Some(answer) = app.known.get(topic, &body) {
+        return json(answer);
+    }
+    // What is asked from then on is about all that there is.
+    let stays_true = app.progress.borrow().done;
     let question = std::str::from_utf8(&body).map_err(|_| "not UTF-8".to_owned());
     let question =
         question.and_then(|text| Question::parse(topic, text).map_err(|error| error.to_string()));
     match question {
-        Ok(question) => respond(app.asker.ask(question).await),
+        Ok(question) => match app.asker.ask(question).await.map(Bytes::from) {
+            Ok(answer) => {
+                if stays_true {
+                    app.known.keep(topic, body, answer.clone());
+                }
+                json(answer)
+            }
+            Err(error) => respond(Err(error)),
+        },
         Err(message) => failure(StatusCode::BAD_REQUEST, &message),
     }
 }
@@ -292,7 +308,7 @@ async fn next_progress(
 
 fn respond(answer: Result<String, AskError>) -> Response {
     match answer {
-        Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+        Ok(answer) => json(answer.into()),
         Err(error) => {
             let status = match &error {
                 AskError::Answer(AnswerError::NoSuchWait(_)) => StatusCode::NOT_FOUND,
@@ -302,6 +318,10 @@ fn respond(answer: Result<String, AskError>) -> Response {
             failure(status, &error.to_string())
         }
     }
+}
+
+fn json(text: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 fn failure(status: StatusCode, message: &str) -> Response {

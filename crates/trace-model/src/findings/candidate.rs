@@ -39,7 +39,7 @@ pub(crate) struct Candidate {
 }
 
 /// Answers about one kind of waits, all by lock class and owner's method first.
-struct Answers {
+pub(crate) struct Answers {
     by_waiter: Groups,
     by_owner_chain: Groups,
     by_lock: Groups,
@@ -49,28 +49,49 @@ struct Answers {
     is_folded: bool,
 }
 
+/// What [`Answers`] are asked for, beside lock class and owner's method: the aspects, and into
+/// how many pieces of time.
+const QUESTIONS: [(&[Aspect], usize); 5] = [
+    (&[Aspect::Method, Aspect::Chain], PIECES),
+    (&[Aspect::OwnerChain], 0),
+    (&[Aspect::Lock], 0),
+    (&[Aspect::Thread], 0),
+    (&[Aspect::OwnerThread], 0),
+];
+
+/// Questions about one kind of waits, one after the other.
+pub(crate) struct Asking {
+    kind: WaitKind,
+    selection: Selection,
+    answered: Vec<Groups>,
+}
+
+/// There is more waiting for something to happen than for locks.
+pub(crate) fn wants_conditional(model: &Model) -> bool {
+    totals_ns(model, WaitKind::Conditional) > totals_ns(model, WaitKind::Contention)
+}
+
+fn totals_ns(model: &Model, kind: WaitKind) -> u64 {
+    let mut kinds = model.kinds();
+    let found = kinds.find(|&(other, _)| other == kind);
+    found.map_or(0, |(_, totals)| totals.duration_ns)
+}
+
 /// All candidates, in no order.
 pub(crate) fn candidates(
-    model: &mut Model,
-    entities: &Entities,
-) -> Result<Vec<Candidate>, QuestionError> {
+    model: &Model,
+    contention: &Answers,
+    conditional: Option<&Answers>,
+) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    let contention = Answers::new(model, WaitKind::Contention, Vec::new(), entities)?;
     contention.add_to(&mut candidates);
-    let totals_ns = |model: &Model, kind| {
-        let mut kinds = model.kinds();
-        let found = kinds.find(|&(other, _)| other == kind);
-        found.map_or(0, |(_, totals)| totals.duration_ns)
-    };
     let contention_ns = totals_ns(model, WaitKind::Contention);
-    if totals_ns(model, WaitKind::Conditional) > contention_ns {
-        let workers = worker_loops(model, entities);
-        let conditional = Answers::new(model, WaitKind::Conditional, workers, entities)?;
-        if conditional.by_waiter.groups[0].duration_ns > Sum::from(contention_ns) {
-            conditional.add_to(&mut candidates);
-        }
+    if let Some(conditional) = conditional
+        && conditional.by_waiter.groups[0].duration_ns > Sum::from(contention_ns)
+    {
+        conditional.add_to(&mut candidates);
     }
-    Ok(candidates)
+    candidates
 }
 
 /// The keys of call chains of workers that take from a queue in their loop: they are idle.
@@ -85,48 +106,68 @@ fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
     keys.collect()
 }
 
-impl Answers {
-    fn new(
-        model: &mut Model,
-        kind: WaitKind,
-        without_chains: Vec<String>,
-        entities: &Entities,
-    ) -> Result<Self, QuestionError> {
+impl Asking {
+    pub(crate) fn new(model: &Model, kind: WaitKind, entities: &Entities) -> Self {
         let mut selection = Selection {
             kinds: vec![Kind(kind)],
             ..Selection::default()
         };
-        if !without_chains.is_empty() {
+        let workers = match kind {
+            WaitKind::Conditional => worker_loops(model, entities),
+            _ => Vec::new(),
+        };
+        if !workers.is_empty() {
             selection.filter.push(Condition {
                 aspect: Aspect::Chain.into(),
                 not: true,
-                keys: without_chains,
+                keys: workers,
             });
         }
-        let mut by = |aspects: &[Aspect], buckets| {
-            let first = [Aspect::LockClass, Aspect::OwnerMethod];
-            let aspects = first.iter().chain(aspects);
-            model.query(
-                &Query {
-                    selection: selection.clone(),
-                    by: aspects.map(|&aspect| Dimension::Aspect(aspect)).collect(),
-                    limit: 1_000,
-                    buckets,
-                },
-                entities,
-            )
-        };
-        Ok(Self {
-            by_waiter: by(&[Aspect::Method, Aspect::Chain], PIECES)?,
-            by_owner_chain: by(&[Aspect::OwnerChain], 0)?,
-            by_lock: by(&[Aspect::Lock], 0)?,
-            by_thread: by(&[Aspect::Thread], 0)?,
-            by_waker: by(&[Aspect::OwnerThread], 0)?,
+        Self {
             kind,
+            selection,
+            answered: Vec::new(),
+        }
+    }
+
+    /// Asks the next question. `false` if there is none.
+    pub(crate) fn ask(
+        &mut self,
+        model: &mut Model,
+        entities: &Entities,
+    ) -> Result<bool, QuestionError> {
+        let Some(&(aspects, buckets)) = QUESTIONS.get(self.answered.len()) else {
+            return Ok(false);
+        };
+        let first = [Aspect::LockClass, Aspect::OwnerMethod];
+        let aspects = first.iter().chain(aspects);
+        let query = Query {
+            selection: self.selection.clone(),
+            by: aspects.map(|&aspect| Dimension::Aspect(aspect)).collect(),
+            limit: 1_000,
+            buckets,
+        };
+        self.answered.push(model.query(&query, entities)?);
+        Ok(true)
+    }
+
+    /// What was answered; `None` as long as there are questions.
+    pub(crate) fn answers(self, model: &Model) -> Option<Answers> {
+        let [by_waiter, by_owner_chain, by_lock, by_thread, by_waker] =
+            <[Groups; QUESTIONS.len()]>::try_from(self.answered).ok()?;
+        Some(Answers {
+            by_waiter,
+            by_owner_chain,
+            by_lock,
+            by_thread,
+            by_waker,
+            kind: self.kind,
             is_folded: model.folding().is_some(),
         })
     }
+}
 
+impl Answers {
     fn add_to(&self, candidates: &mut Vec<Candidate>) {
         let groups = &self.by_waiter.groups;
         let total_ns = groups[0].duration_ns;

@@ -11,8 +11,9 @@ mod facts;
 mod pattern;
 
 use serde::Serialize;
-use trace_analysis::{Entities, StillBlocked};
+use trace_analysis::{Entities, StillBlocked, WaitKind};
 
+use self::candidate::{Asking, Candidate};
 use crate::model::Model;
 use crate::selection::{QuestionError, Selection};
 use crate::sum::Sum;
@@ -119,6 +120,59 @@ pub struct Confidence {
     pub notes: Vec<String>,
 }
 
+/// Finds what to mend first, one question after the other, so that whoever has others to
+/// answer can do so in between.
+#[derive(Default)]
+pub struct Search {
+    contention: Option<Asking>,
+    conditional: Option<Asking>,
+}
+
+impl Search {
+    /// Asks the next question. `false` if there is none any more.
+    ///
+    /// # Errors
+    ///
+    /// None that a caller could cause.
+    pub fn step(&mut self, model: &mut Model, entities: &Entities) -> Result<bool, QuestionError> {
+        let new = |model: &Model, kind| Asking::new(model, kind, entities);
+        let contention = self
+            .contention
+            .get_or_insert_with(|| new(model, WaitKind::Contention));
+        if contention.ask(model, entities)? {
+            return Ok(true);
+        }
+        if self.conditional.is_none() && !candidate::wants_conditional(model) {
+            return Ok(false);
+        }
+        let conditional = self
+            .conditional
+            .get_or_insert_with(|| new(model, WaitKind::Conditional));
+        conditional.ask(model, entities)
+    }
+
+    /// What was found when there was no question any more, the most important first.
+    /// `still_blocked` has the threads that waited when the traces ended.
+    pub fn findings<'a>(
+        self,
+        still_blocked: impl Iterator<Item = &'a StillBlocked>,
+        model: &Model,
+        entities: &Entities,
+    ) -> Vec<Finding> {
+        let mut findings = deadlock::findings(&deadlocks(still_blocked, entities), model.end_ns());
+        let answers = |asking: Option<Asking>| asking.and_then(|asking| asking.answers(model));
+        if let Some(contention) = answers(self.contention) {
+            let conditional = answers(self.conditional);
+            let candidates = candidate::candidates(model, &contention, conditional.as_ref());
+            let mut rest: Vec<_> = candidates.iter().map(Candidate::finding).collect();
+            rest.sort_by_key(|finding| std::cmp::Reverse(finding.duration_ns));
+            findings.append(&mut rest);
+        }
+        findings.truncate(MAX_FINDINGS);
+        findings
+    }
+}
+
 impl Model {
     /// Finds what to mend first, the most important first. `still_blocked` has the
     /// threads that waited when the traces ended.
@@ -131,14 +185,8 @@ impl Model {
         still_blocked: impl Iterator<Item = &'a StillBlocked>,
         entities: &Entities,
     ) -> Result<Vec<Finding>, QuestionError> {
-        let mut findings = deadlock::findings(&deadlocks(still_blocked, entities), self.end_ns());
-        let mut rest: Vec<Finding> = candidate::candidates(self, entities)?
-            .iter()
-            .map(candidate::Candidate::finding)
-            .collect();
-        rest.sort_by_key(|finding| std::cmp::Reverse(finding.duration_ns));
-        findings.append(&mut rest);
-        findings.truncate(MAX_FINDINGS);
-        Ok(findings)
+        let mut search = Search::default();
+        while search.step(self, entities)? {}
+        Ok(search.findings(still_blocked, self, entities))
     }
 }
