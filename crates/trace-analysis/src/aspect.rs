@@ -78,7 +78,7 @@ impl Aspect {
 
     /// Depends on who is to blame. Under the others, all contentions of a wait are the
     /// same.
-    pub fn is_of_owner(self) -> bool {
+    pub const fn is_of_owner(self) -> bool {
         matches!(
             self,
             Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerCaller | Aspect::OwnerChain

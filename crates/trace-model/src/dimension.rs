@@ -47,24 +47,36 @@ impl Dimension {
 }
 
 /// What the waiters' table says, beside the trace.
-pub(crate) const WAITER_ASPECTS: [Aspect; 8] = [
-    Aspect::Mechanism,
-    Aspect::Kind,
-    Aspect::LockClass,
-    Aspect::Lock,
-    Aspect::Thread,
-    Aspect::Method,
-    Aspect::Caller,
-    Aspect::Chain,
-];
+pub(crate) const WAITER_ASPECTS: [Aspect; Aspect::ALL.len() - OWNERS] = aspects(false);
 
 /// What the owners' table says.
-pub(crate) const OWNER_ASPECTS: [Aspect; 4] = [
-    Aspect::OwnerThread,
-    Aspect::OwnerMethod,
-    Aspect::OwnerCaller,
-    Aspect::OwnerChain,
-];
+pub(crate) const OWNER_ASPECTS: [Aspect; OWNERS] = aspects(true);
+
+const OWNERS: usize = {
+    let (mut owners, mut at) = (0, 0);
+    while at < Aspect::ALL.len() {
+        if Aspect::ALL[at].is_of_owner() {
+            owners += 1;
+        }
+        at += 1;
+    }
+    owners
+};
+
+/// The aspects of owners, or all others, in their order; `N` is how many there are.
+const fn aspects<const N: usize>(of_owner: bool) -> [Aspect; N] {
+    let mut found = [Aspect::Kind; N];
+    let (mut count, mut at) = (0, 0);
+    while at < Aspect::ALL.len() {
+        if Aspect::ALL[at].is_of_owner() == of_owner {
+            found[count] = Aspect::ALL[at];
+            count += 1;
+        }
+        at += 1;
+    }
+    assert!(count == N, "all places are filled");
+    found
+}
 
 impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
