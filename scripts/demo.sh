@@ -13,3 +13,4 @@ mkdir -p "$OUT"
 rm -f "$TRACE"
 "$JDK/bin/java" -XX:+TraceLockContention -XX:LockContentionTraceFile="$TRACE" -cp "$OUT" demo.Demo
 build/bin/locktrace report "$TRACE"
+printf '\nTo look at it in a browser: build/bin/locktrace view %s\n' "$TRACE"
