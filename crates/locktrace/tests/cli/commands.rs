@@ -308,7 +308,7 @@ fn trace_without_contention_says_so() {
 
 /// Threads 2 and 3 have what the other one wants, thread 4 waits for one of them. Thread
 /// 3 had to wait for what it has.
-fn deadlocked() -> Sample {
+pub(crate) fn deadlocked() -> Sample {
     let mut sample = Sample::new(&["main", "worker-1", "worker-2", "worker-3"]);
     sample.enter_after_owner(3, 1, 100, HASHTABLE_PUT, 1);
     sample.exit(1, 1, 200, HASHTABLE_GET);
@@ -426,6 +426,13 @@ fn completions() {
     for shell in ["bash", "zsh", "fish"] {
         let script = demo(&format!("completions {shell}"));
         assert!(script.contains("owner-method"), "{shell}");
+        for command in ["report", "summary", "query", "view"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+        // Options of the viewer, and what can be asked.
+        for word in ["export", "compare", "histogram", "embedded"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
     }
 }
 

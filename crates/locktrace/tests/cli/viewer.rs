@@ -4,6 +4,7 @@ use base64::Engine;
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::commands::deadlocked;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
@@ -28,6 +29,25 @@ fn summary_for_machines() {
     assert!(!findings.is_empty() && findings.len() <= 5);
     let owner = &findings[0]["owner"]["label"];
     assert!(owner.is_string(), "{owner}");
+}
+
+#[test]
+fn a_deadlock_is_the_first_finding() {
+    let directory = directory_with(&deadlocked(), "deadlock.lct");
+    let summary = succeed(directory.path(), "summary deadlock.lct --format json");
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    let found = &summary["findings"][0];
+    assert_eq!(found["pattern"], "deadlock", "{found}");
+    let deadlock = &summary["deadlocks"][0];
+    let threads = deadlock["threads"].as_array().expect("threads");
+    for thread in threads {
+        let name = thread["thread"].as_str().expect("a name");
+        let title = found["title"].as_str().expect("a title");
+        assert!(title.contains(name), "{title}");
+    }
+    assert!(threads.len() > 1);
+    let blocked_ns = deadlock["duration_ns"].as_u64().expect("a number") * threads.len() as u64;
+    assert_eq!(found["duration_ns"], blocked_ns, "{found}");
 }
 
 #[test]
