@@ -283,7 +283,10 @@ export interface LanesAnswer extends Names {
 }
 
 export interface SourceAnswer {
+  /** Below the folder of sources. */
   path: string;
+  /** For editors. */
+  absolute: string;
   from_line: number;
   lines: string[];
 }

@@ -12,12 +12,19 @@ function sourcePath(root: string, frame: Frame): string {
   return `${root.replace(/\/+$/, "")}/${packagePath}${frame.file}`;
 }
 
+/** A path as a part of an address: whatever a class is called. */
+function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
 /** What one can do with a frame: see its source, open an editor, filter. */
 export function FrameDetail({ frame, method }: { frame: Frame; method: Aspect }) {
   const { model, address, go, sourceRoot } = usePage();
   const canAsk = model.source && frame.file !== "" && frame.line > 0;
   const source = useAnswer(canAsk ? `${frame.class}:${frame.file}:${frame.line}` : null, (store, signal) => store.source(frame, CONTEXT, signal));
-  const path = sourceRoot === "" || frame.file === "" ? null : sourcePath(sourceRoot, frame);
+  // What the server has found is there; the folder from the help is the user's word for it.
+  const guess = sourceRoot === "" || frame.file === "" ? null : sourcePath(sourceRoot, frame);
+  const path = source.answer?.absolute ?? guess;
   const filter = (not: boolean) => go({ selection: narrow(address.selection, method, frame.key, not), at: [] });
   return (
     <div class="frame-detail">
@@ -28,7 +35,7 @@ export function FrameDetail({ frame, method }: { frame: Frame; method: Aspect })
         <button onClick={() => go({ view: "flame", sandwich: frame.key, flame: method === "method" ? "waiters" : "owners" })}>Callers and callees</button>
         {path !== null && frame.line > 0 && (
           <>
-            <a href={`vscode://file/${encodeURI(path)}:${frame.line}`}>VS Code</a>
+            <a href={`vscode://file/${encodePath(path.replace(/^\/+/, ""))}:${frame.line}`}>VS Code</a>
             <a href={`idea://open?file=${encodeURIComponent(path)}&line=${frame.line}`}>IntelliJ</a>
           </>
         )}
