@@ -8,7 +8,7 @@ const { address, stop } = await serve(trace);
 const browser = await launch();
 const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
 page.setDefaultTimeout(600_000);
-const say = (what, ms) => console.log(`${ms.toFixed(0).padStart(8)} ms  ${what}`);
+const say = (what, ms, digits = 0) => console.log(`${ms.toFixed(digits).padStart(8)} ms  ${what}`);
 
 await page.goto(address);
 await page.waitForSelector("#main");
@@ -66,6 +66,7 @@ const frames = await page.evaluate(async () => {
   }
   return times.sort((a, b) => a - b);
 });
-say(`a frame while the timeline moves, median (99th percentile ${frames[59].toFixed(0)})`, frames[30]);
+// At 60 frames a second none takes less than 16.7.
+say(`a frame while the timeline moves, median (95 % within ${frames[56].toFixed(1)}, slowest ${frames[59].toFixed(1)})`, frames[30], 1);
 await browser.close();
 stop();

@@ -99,22 +99,36 @@ export type Draw = (context: CanvasRenderingContext2D, width: number, height: nu
 /** Draws on a canvas of the given size, again whenever something changed. */
 export function useDrawing(width: number, height: number, draw: Draw) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useRef<Theme | null>(null);
   const changes = useThemeChanges();
+  // Looking up colours costs more than a frame may take, so they are kept from frame to frame.
+  useEffect(() => {
+    const current = new Theme();
+    theme.current = current;
+    return () => current.dispose();
+  }, [changes]);
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext("2d");
     if (!element || !context || width === 0) return;
     const frame = requestAnimationFrame(() => {
+      if (theme.current === null) return;
       const ratio = devicePixelRatio || 1;
-      element.width = Math.round(width * ratio);
-      element.height = Math.round(height * ratio);
+      resize(element, Math.round(width * ratio), Math.round(height * ratio));
       element.style.height = `${height}px`;
+      context.save();
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const theme = new Theme();
-      draw(context, width, height, theme);
-      theme.dispose();
+      context.clearRect(0, 0, width, height);
+      draw(context, width, height, theme.current);
+      context.restore();
     });
     return () => cancelAnimationFrame(frame);
   }, [width, height, draw, changes]);
   return canvas;
+}
+
+/** A canvas gets new memory whenever its size is set. */
+function resize(element: HTMLCanvasElement, width: number, height: number): void {
+  if (element.width !== width) element.width = width;
+  if (element.height !== height) element.height = height;
 }
