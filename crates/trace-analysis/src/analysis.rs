@@ -446,8 +446,8 @@ impl TraceAnalysis<'_> {
 
     /// Returns what is known so far beside the waits that went to the sink. Costs as much as
     /// there are threads that wait.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut open = self.dispatcher.open();
+    pub fn snapshot(&mut self) -> Snapshot {
+        let mut open = self.dispatcher.open(self.resolver.stacks());
         self.parks.add_open(&mut open);
         open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
         let mut counters = self.counters.clone();

@@ -192,6 +192,13 @@ pub struct OpenWait {
     pub chain: ChainIndex,
     /// Begin, in nanoseconds since the trace's start.
     pub start_ns: u64,
+    /// What the wait is for, as far as is known before it ends: that of a thread that only lets
+    /// time pass is [`WaitKind::Conditional`] until then.
+    pub kind: WaitKind,
+    /// The thread that has the lock, as far as it was seen, and where it acquired it:
+    /// [`ChainIndex::NOT_RELEASED`] if it did not have to wait for it. `None` if the events do
+    /// not tell, or the wait is no contention.
+    pub holder: Option<(ThreadIndex, ChainIndex)>,
 }
 
 /// How much the analysis finds out about who made threads wait. What is not asked for costs

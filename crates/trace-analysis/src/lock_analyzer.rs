@@ -333,10 +333,12 @@ impl LockAnalyzer {
     }
 
     /// The waits that have not ended, for a snapshot.
-    pub(crate) fn open(&self) -> impl Iterator<Item = OpenWait> {
+    pub(crate) fn open(&self, stacks: &mut Stacks) -> impl Iterator<Item = OpenWait> {
         let contended = self.contended.iter();
         let waiters = contended.flat_map(|contended| contended.waiters.iter());
         waiters.map(|(_, waiter)| OpenWait {
+            kind: WaitKind::Contention,
+            holder: self.holder(waiter.thread, stacks).thread(),
             id: waiter.id,
             mechanism: Mechanism::Monitor,
             lock: self.lock,

@@ -113,9 +113,12 @@ impl LockDispatcher {
     }
 
     /// The waits that have not ended.
-    pub(crate) fn open(&self) -> Vec<OpenWait> {
-        let analyzers = self.analyzers.values();
-        analyzers.flat_map(LockAnalyzer::open).collect()
+    pub(crate) fn open(&self, stacks: &mut Stacks) -> Vec<OpenWait> {
+        let mut open = Vec::new();
+        for analyzer in self.analyzers.values() {
+            open.extend(analyzer.open(stacks));
+        }
+        open
     }
 
     /// Passes the waits that have not ended to `on_wait`, in the order in which

@@ -13,7 +13,7 @@ pub struct Snapshot {
     pub complete_until_ns: u64,
     /// The time of the last event read, in nanoseconds since the trace's start.
     pub last_event_ns: u64,
-    /// The waits that have begun and not ended, the earliest first.
+    /// The waits that have begun and not ended, the earliest first, all kinds of them.
     pub open: Vec<OpenWait>,
     /// The waits selected so far, by what they were for.
     pub waits: WaitTally,

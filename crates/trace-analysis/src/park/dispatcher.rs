@@ -9,7 +9,7 @@ use super::lock_analyzer::{LockAnalyzer, Losses};
 use super::permits::{Permits, Waker};
 use super::sink::Sink;
 use super::waker::{WaitForWaker, Woken as WokenUp};
-use crate::contention::{OpenWait, WaitId};
+use crate::contention::{OpenWait, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
@@ -140,14 +140,29 @@ impl ParkDispatcher {
 
     /// Adds the waits that have not ended.
     pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
+        let mut holders = SeededMap::default();
         for (&lock, domain) in &self.domains {
             for (&thread, parked) in &domain.parked {
-                if parked.on_lock {
-                    let analyzer = self.analyzers.get(parked.wait.lock);
-                    open.extend(analyzer.and_then(|analyzer| analyzer.open_wait(thread)));
-                } else {
+                if !parked.on_lock {
                     open.push(parked.wait.open(self.trace, lock, thread));
+                    continue;
                 }
+                let Some(analyzer) = self.analyzers.get(parked.wait.lock) else {
+                    continue;
+                };
+                let Some(wait) = analyzer.open_wait(thread) else {
+                    continue;
+                };
+                let holder = holders.entry(wait.lock).or_insert_with(|| {
+                    let is_known = analyzer.is_up_to(domain.losses);
+                    analyzer.holder().filter(|_| is_known)
+                });
+                let is_holder =
+                    |&(holder, _): &_| wait.kind == WaitKind::Contention && holder != thread;
+                open.push(OpenWait {
+                    holder: holder.filter(is_holder),
+                    ..wait
+                });
             }
         }
     }

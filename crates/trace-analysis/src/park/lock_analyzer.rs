@@ -258,7 +258,26 @@ impl LockAnalyzer {
             thread,
             chain: waiter.chain,
             start_ns: waiter.start.time_ns,
+            kind: if self.is_signalled_only() {
+                WaitKind::Conditional
+            } else {
+                WaitKind::Contention
+            },
+            holder: None,
         })
+    }
+
+    /// The thread that has the lock after the events so far, and where it acquired it, if they
+    /// tell. Costs as much as there are threads that wait.
+    pub(super) fn holder(&self) -> Option<(ThreadIndex, ChainIndex)> {
+        let thread = self.ownership.holder()?;
+        let chain = self.acquired_by(thread);
+        Some((thread, chain.unwrap_or(ChainIndex::NOT_RELEASED)))
+    }
+
+    /// Nothing has been lost since the lock's last event.
+    pub(super) fn is_up_to(&self, losses: Losses) -> bool {
+        self.losses == losses
     }
 
     /// What is lost since the lock's last event.
@@ -417,10 +436,8 @@ impl LockAnalyzer {
 
     /// No more events: passes on all waits, also those that have not ended.
     pub(super) fn finish(&mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
-        let holder = self.ownership.holder().map(|thread| Owner::Thread {
-            thread,
-            chain: self.acquired_by(thread).unwrap_or(ChainIndex::NOT_RELEASED),
-        });
+        let holder = self.holder();
+        let holder = holder.map(|(thread, chain)| Owner::Thread { thread, chain });
         if let Some(holder) = holder {
             self.ownership.never_released(holder);
         }

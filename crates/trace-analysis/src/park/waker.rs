@@ -100,6 +100,8 @@ impl WaitForWaker {
             thread,
             chain: self.chain,
             start_ns: self.start_ns,
+            kind: self.kind(ParkEndReason::Unparked),
+            holder: None,
         }
     }
 
