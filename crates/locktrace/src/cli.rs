@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -48,6 +49,10 @@ pub(crate) enum Command {
     View(ViewArguments),
     /// Answer one question about traces as JSON, as the viewer's page asks it
     Query(QueryArguments),
+    /// Show while a program runs who is blocked by whom, and what is blocked most
+    Top(TopArguments),
+    /// Print sums for monitoring systems, as OpenMetrics text
+    Metrics(MetricsArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -444,6 +449,88 @@ pub(crate) enum DumpFormat {
     Jsonl,
 }
 
+const TOP_NOTES: &str = "\
+Upper table: the threads that wait for a lock, with the owner, the owner that this one waits for,
+and so on to the last one. It is as of the moment until which the trace is complete, less than about
+a second ago. Lower table: the time that threads were blocked lately, by the class of the lock and
+the method that held it; of a wait that is not over, that is told when it ends.
+
+Of a trace that has ended, the upper table has the threads that were still blocked, and the lower
+one the last seconds, or all of it.
+
+Keys: ? shows them. NO_COLOR in the environment leaves colours out.";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = TOP_NOTES)]
+pub(crate) struct TopArguments {
+    /// Trace that is being written or has ended, pipe, or - for standard input. A process id says
+    /// why JVMs cannot be attached to yet, and which trace one writes
+    #[arg(value_name = "PID|TRACE")]
+    pub(crate) target: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
+
+    /// Show something new once in so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
+    pub(crate) interval: Duration,
+
+    /// Print plain tables, and end when the trace does
+    #[arg(long)]
+    pub(crate) batch: bool,
+
+    /// End after so many tables
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        requires = "batch",
+        value_parser = clap::value_parser!(u64).range(1..),
+    )]
+    pub(crate) number: Option<u64>,
+}
+
+const METRICS_NOTES: &str = "\
+Families, all since tracing began:
+  locktrace_blocked_seconds_total      by kind, lock_class and owner_method; the sum is the report's
+  locktrace_owner_waits_total          the same; a wait with several owners counts for each
+  locktrace_waits_total                by kind and lock_class, each wait once
+  locktrace_longest_wait_seconds       by kind and lock_class
+  locktrace_threads_blocked            when the trace ended, or as far as it is written
+  locktrace_deadlocks                  the same
+  locktrace_trace_duration_seconds, locktrace_trace_complete, locktrace_lost_events_total,
+  locktrace_trace_start_time_seconds   about the trace
+
+What has no series of its own is called other; sums over all series are those over everything. As
+node_exporter's textfile collector reads it:
+
+  locktrace metrics app.lct -o /var/lib/node_exporter/textfile/app.prom";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = METRICS_NOTES)]
+pub(crate) struct MetricsArguments {
+    /// Trace file, pipe, or - for standard input
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
+
+    /// At most so many series of a family, those with the longest times, beside the others
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) series: usize,
+
+    /// Write to a file, in one step: whoever reads it never sees half of it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 fn aspect_parser() -> impl TypedValueParser<Value = Aspect> {
     PossibleValuesParser::new(Aspect::ALL.map(Aspect::name)).try_map(|name| name.parse::<Aspect>())
 }
@@ -461,5 +548,13 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     match number.parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("expected a number from 0 to 100".to_owned()),
+    }
+}
+
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    const SECONDS: std::ops::RangeInclusive<f64> = 0.1..=3600.0;
+    match text.parse() {
+        Ok(seconds) if SECONDS.contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("expected a number of seconds from 0.1 to 3600".to_owned()),
     }
 }

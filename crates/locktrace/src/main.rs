@@ -9,6 +9,7 @@ mod event_fields;
 mod facts;
 mod human;
 mod input;
+mod metrics;
 mod name;
 mod output;
 mod overhead;
@@ -17,6 +18,7 @@ mod record;
 mod report;
 mod selection;
 mod stat;
+mod top;
 mod view;
 
 use std::io::Write;
@@ -26,6 +28,7 @@ use clap::{CommandFactory, Parser};
 use trace_analysis::TraceError;
 
 use crate::cli::{Cli, Command};
+use crate::top::ProcessError;
 use crate::view::{AnswerError, UsageError};
 
 /// What a command that did not fail has to say.
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(INCOMPLETE),
         Err(error) => {
             output::complain(&error);
-            ExitCode::from(if error.is::<TraceError>() {
+            ExitCode::from(if error.is::<TraceError>() || error.is::<ProcessError>() {
                 UNREADABLE
             } else if error.is::<AnswerError>() || error.is::<UsageError>() {
                 WRONG_USAGE
@@ -68,6 +71,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Summary(arguments) => view::summarize(&arguments),
         Command::View(arguments) => view::view(&arguments),
         Command::Query(arguments) => view::query(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Metrics(arguments) => metrics::run(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "locktrace", &mut script);

@@ -25,7 +25,7 @@ use crate::{Outcome, input, output, problem};
 /// The options do not fit together.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct UsageError(&'static str);
+pub(crate) struct UsageError(pub(crate) &'static str);
 
 /// `locktrace query`.
 pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {

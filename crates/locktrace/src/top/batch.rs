@@ -1,0 +1,130 @@
+//! `locktrace top --batch`: a plain table every few seconds.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::cli::TopArguments;
+use crate::top::picture::{Phase, Picture, Window};
+use crate::top::source::Source;
+use crate::top::{now_unix_ns, render, text};
+use crate::{human, output};
+
+/// How long to wait before looking again whether there is something to print.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Prints as often as is asked for, or until the trace ends. Returns what was printed last.
+pub(super) fn run(
+    source: &mut impl Source,
+    arguments: &TopArguments,
+) -> anyhow::Result<Option<Arc<Picture>>> {
+    let mut out = output::machine();
+    let (mut printed, mut last) = (0, None);
+    let mut next = Instant::now();
+    while arguments.number.is_none_or(|number| printed < number) {
+        let picture = loop {
+            match source.latest()? {
+                Some(picture) if picture.phase == Phase::Ended => break picture,
+                // Of what was written long ago, only the end is wanted.
+                Some(picture) if picture.phase == Phase::Live && Instant::now() >= next => {
+                    break picture;
+                }
+                _ => thread::sleep(PAUSE),
+            }
+        };
+        next = Instant::now() + arguments.interval;
+        out.write_all(table(&picture, now_unix_ns()).as_bytes())?;
+        out.flush()?;
+        printed += 1;
+        let is_last = picture.phase == Phase::Ended || out.get_ref().is_closed();
+        last = Some(picture);
+        if is_last {
+            break;
+        }
+    }
+    Ok(last)
+}
+
+/// So many rows of each table are printed.
+const ROWS: usize = 20;
+
+/// A picture as plain text.
+fn table(picture: &Picture, now_unix_ns: u64) -> String {
+    let mut text = String::new();
+    let phase = text::phase(picture, now_unix_ns);
+    let _ = writeln!(text, "{}, process {}; {phase}", picture.name, picture.pid);
+    for line in &picture.incomplete {
+        let _ = writeln!(text, "Incomplete: {line}");
+    }
+    let _ = writeln!(text, "{}", text::blocked_title(picture));
+    if !picture.blocked.is_empty() {
+        let mut table = plain(["For", "Thread", "Waits for", "Held by"], 1);
+        for blocked in picture.blocked.iter().take(ROWS) {
+            table.add_row([
+                human::duration(blocked.for_ns),
+                blocked.thread.clone(),
+                blocked.lock.clone(),
+                text::owners(blocked, None),
+            ]);
+        }
+        add(&mut text, &table);
+    }
+    let window = if picture.phase == Phase::Ended {
+        Window::Whole
+    } else {
+        Window::TenSeconds
+    };
+    let found = &picture.tables[window as usize];
+    let _ = writeln!(text, "{}", text::table_title(found, window, picture.phase));
+    if !found.rows.is_empty() {
+        let head = [
+            "Share",
+            "Blocked",
+            "Waits",
+            "Longest",
+            "Lock class",
+            "Held by",
+            "Blocked in",
+        ];
+        let mut table = plain(head, 4);
+        for row in found.rows.iter().take(ROWS) {
+            let share = human::share(row.sums.blocked_ns, found.total.blocked_ns);
+            table.add_row([
+                human::percent(share),
+                human::duration(row.sums.blocked_ns),
+                human::count(row.sums.waits),
+                human::duration(row.sums.longest_ns),
+                row.lock_class.clone(),
+                row.owner.clone(),
+                render::blocked_in(row),
+            ]);
+        }
+        add(&mut text, &table);
+    }
+    text.push('\n');
+    text
+}
+
+/// A table without lines, of which the first columns are `numbers`.
+fn plain<const N: usize>(head: [&str; N], numbers: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(head);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        if at < numbers {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        column.set_padding((0, 2));
+    }
+    table
+}
+
+fn add(text: &mut String, table: &Table) {
+    for line in table.lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}

@@ -1,0 +1,156 @@
+//! What can be found out about a process that a user wants to look at.
+//!
+//! A JVM that runs cannot be attached to yet, so each process has a reason why not: the one that
+//! helps most to go on.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Why a process cannot be looked at.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ProcessError {
+    #[error("no such process: {0}")]
+    None(u32),
+    #[error("{0} is a thread of process {1}: give the process")]
+    Thread(u32, u32),
+    #[error("process {0} has ended, and only waits for its parent to take notice")]
+    Ended(u32),
+    #[error("process {0} is not a JVM")]
+    NotAJvm(u32),
+    #[error("process {0} is another user's (user {1}), and nothing shows that it is a JVM")]
+    AnotherUser(u32, u32),
+    #[error("process {0} is another user's JVM (user {1}): run locktrace as that user")]
+    AnotherUsersJvm(u32, u32),
+    #[error(
+        "process {pid} is a JVM that writes a trace, but JVMs cannot be attached to yet: \
+         locktrace top {}", trace.display()
+    )]
+    WritesTrace { pid: u32, trace: PathBuf },
+    #[error(
+        "process {0} is a JVM that can trace lock contention, but does not, and JVMs cannot be \
+         attached to yet: start it with -XX:+TraceLockContention, and give the trace"
+    )]
+    DoesNotTrace(u32),
+    #[error("process {0} is a JVM that cannot trace lock contention: it is none of locktrace's")]
+    WithoutTracing(u32),
+}
+
+/// Why the process cannot be attached to.
+pub(super) fn why_not_attached(pid: u32) -> ProcessError {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let Ok(status) = fs::read_to_string(process.join("status")) else {
+        return ProcessError::None(pid);
+    };
+    if let Some(group) = field(&status, "Tgid:").and_then(|group| group.parse().ok())
+        && group != pid
+    {
+        return ProcessError::Thread(pid, group);
+    }
+    if field(&status, "State:").is_some_and(|state| state.starts_with('Z')) {
+        return ProcessError::Ended(pid);
+    }
+    let owner = fs::metadata(&process).map_or(0, |metadata| metadata.uid());
+    let library = match jvm_library(&process) {
+        Ok(library) => library,
+        Err(_) if is_known_as_jvm(&process, &status, pid) => {
+            return ProcessError::AnotherUsersJvm(pid, owner);
+        }
+        Err(_) => return ProcessError::AnotherUser(pid, owner),
+    };
+    let Some(library) = library else {
+        return ProcessError::NotAJvm(pid);
+    };
+    if let Some(trace) = trace_being_written(&process) {
+        return ProcessError::WritesTrace { pid, trace };
+    }
+    match has_tracing(&library) {
+        Ok(false) => ProcessError::WithoutTracing(pid),
+        Ok(true) | Err(_) => ProcessError::DoesNotTrace(pid),
+    }
+}
+
+/// The first word behind a name in `/proc/PID/status`.
+fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
+    let mut lines = status.lines();
+    let rest = lines.find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()
+}
+
+/// The JVM's library as the process sees it; `None` if it has none.
+///
+/// # Errors
+///
+/// If the process is another user's.
+fn jvm_library(process: &Path) -> io::Result<Option<PathBuf>> {
+    let maps = fs::read_to_string(process.join("maps"))?;
+    let mut lines = maps.lines();
+    let Some(line) = lines.find(|line| line.ends_with("/libjvm.so")) else {
+        return Ok(None);
+    };
+    let path = line.find('/').map_or("", |at| &line[at + 1..]);
+    Ok(Some(process.join("root").join(path)))
+}
+
+/// The JVM has published its counters, or listens to those who attach: both are in files that are
+/// called after the number that it has in its own container.
+fn is_known_as_jvm(process: &Path, status: &str, pid: u32) -> bool {
+    let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    let inner = inner.and_then(|pids| pids.split_whitespace().last());
+    let inner = inner.map_or(pid.to_string(), str::to_owned);
+    let roots = [process.join("root/tmp"), PathBuf::from("/tmp")];
+    roots.iter().any(|directory| {
+        let socket = fs::metadata(directory.join(format!(".java_pid{inner}")));
+        socket.is_ok_and(|metadata| metadata.file_type().is_socket())
+            || has_counters(directory, &inner)
+    })
+}
+
+/// There is `hsperfdata_USER/PID` in the directory.
+fn has_counters(directory: &Path, pid: &str) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return false;
+    };
+    let of_users = entries.flatten().filter(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with("hsperfdata_")
+    });
+    of_users
+        .into_iter()
+        .any(|entry| entry.path().join(pid).is_file())
+}
+
+/// The trace that the process has open, as it can be opened from here.
+fn trace_being_written(process: &Path) -> Option<PathBuf> {
+    let descriptors = fs::read_dir(process.join("fd")).ok()?;
+    descriptors.flatten().find_map(|descriptor| {
+        let is_file = fs::metadata(descriptor.path()).is_ok_and(|metadata| metadata.is_file());
+        let path = fs::read_link(descriptor.path()).ok()?;
+        let is_trace = is_file && trace_analysis::TraceFile::open(&descriptor.path()).is_ok();
+        is_trace.then_some(path)
+    })
+}
+
+/// The name of a flag that only JVMs with tracing know.
+const FLAG: &[u8] = b"LockContentionTraceFile";
+
+/// The JVM knows the flags of the tracer.
+fn has_tracing(library: &Path) -> io::Result<bool> {
+    let mut file = File::open(library)?;
+    let mut buffer = vec![0; 1 << 20];
+    let mut kept = 0;
+    loop {
+        let read = file.read(&mut buffer[kept..])?;
+        if read == 0 {
+            return Ok(false);
+        }
+        let known = kept + read;
+        if memchr::memmem::find(&buffer[..known], FLAG).is_some() {
+            return Ok(true);
+        }
+        // The name may be cut by the end of the buffer.
+        kept = known.min(FLAG.len() - 1);
+        buffer.copy_within(known - kept..known, 0);
+    }
+}

@@ -1,0 +1,560 @@
+//! Draws the screen of `locktrace top`.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+
+use crate::human;
+use crate::name::{fit, width};
+use crate::top::picture::{Blocked, ChainEnd, Pair, Picture, Row, Stack, Standing};
+use crate::top::state::{BlockedSort, Details, Pane, Sort, State, Subject, View};
+use crate::top::text;
+
+/// How things look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// Colours may be used. Nothing is told by them alone.
+    pub(crate) colour: bool,
+}
+
+impl Look {
+    fn colour(self, colour: Color) -> Style {
+        if self.colour {
+            Style::new().fg(colour)
+        } else {
+            Style::new()
+        }
+    }
+
+    fn waiting(self) -> Style {
+        self.colour(Color::Cyan)
+    }
+
+    fn lock(self) -> Style {
+        self.colour(Color::Yellow)
+    }
+
+    fn owner(self) -> Style {
+        self.colour(Color::Magenta)
+    }
+
+    fn alarm(self) -> Style {
+        self.colour(Color::Red).add_modifier(Modifier::BOLD)
+    }
+
+    fn title(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    fn head(self) -> Style {
+        Style::new().add_modifier(Modifier::UNDERLINED)
+    }
+
+    fn selected(self, style: Style) -> Style {
+        style.add_modifier(Modifier::REVERSED)
+    }
+}
+
+/// Draws everything. It is `now_unix_ns` nanoseconds after 1970.
+pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now_unix_ns: u64) {
+    let [top, middle, bottom] = Layout::vertical([
+        Constraint::Length(2),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    draw_top(frame, top, state, look, now_unix_ns);
+    match (&state.view, &state.picture) {
+        (View::Help, _) => frame.render_widget(Paragraph::new(HELP), middle),
+        (View::Stacks(details), _) => draw_stacks(frame, middle, details, look),
+        (_, Some(picture)) => draw_tables(frame, middle, state, picture, look),
+        (_, None) => frame.render_widget(Paragraph::new("Reading the trace …"), middle),
+    }
+    draw_bottom(frame, bottom, state, look);
+}
+
+const HELP: &str = "
+  Up, Down, PgUp, PgDn   select a row; Home and End, the first and the last
+  Tab                    to the other table
+  Enter                  call chains of the thread that waits and of the owner;
+                         there, Left and Right go through several, Esc leaves
+  s                      sort by another column
+  /                      show only what has this text in a name; Esc: all
+  w                      the last 10 s, the last minute, or all of the trace
+  p, Space               pause: the screen stays, reading goes on
+  q, Ctrl-C              quit
+
+  Held by      who has the lock now, and whom that waits for, to the last one
+  ?            nobody was seen to have the lock that the last one waits for
+  Blocked      how long threads were blocked in this time, added up
+  Waits        how many waits ended in this time
+  Longest      the longest of them, also before this time
+  <wait not over>   who had the lock is told when the wait ends
+";
+
+fn draw_top(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look, now_unix_ns: u64) {
+    let columns = usize::from(area.width);
+    let Some(picture) = &state.picture else {
+        return frame.render_widget(Line::styled("locktrace top", look.title()), area);
+    };
+    let process = format!("  process {}", picture.pid);
+    let paused = if state.is_paused { "  PAUSED" } else { "" };
+    let taken = width("locktrace top  ") + width(&process) + width(paused);
+    let name = fit(&picture.name, Some(columns.saturating_sub(taken)));
+    let first = Line::from(vec![
+        Span::styled("locktrace top  ", look.title()),
+        Span::raw(name),
+        Span::raw(process),
+        Span::styled(paused, look.alarm()),
+    ]);
+    let phase = text::phase(picture, now_unix_ns);
+    let filter = match state.filter.as_str() {
+        "" => String::new(),
+        filter => format!("  only \"{filter}\""),
+    };
+    let second = fit(&(phase + &filter), Some(columns));
+    frame.render_widget(Paragraph::new(vec![first, Line::raw(second)]), area);
+}
+
+fn draw_bottom(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    let line = match &state.view {
+        View::Typing => Line::from(vec![
+            Span::styled("Only what contains: ", look.title()),
+            Span::raw(state.filter.clone()),
+            Span::raw("_"),
+        ]),
+        View::Stacks(_) => keys(
+            &[
+                ("Esc", "back"),
+                ("↑↓", "scroll"),
+                ("←→", "others"),
+                ("q", "quit"),
+            ],
+            look,
+        ),
+        View::Help => keys(&[("any key", "back"), ("q", "quit")], look),
+        View::Tables => keys(
+            &[
+                ("q", "quit"),
+                ("?", "help"),
+                ("p", "pause"),
+                ("Tab", "table"),
+                ("↵", "stacks"),
+                ("s", "sort"),
+                ("/", "filter"),
+                ("w", "time"),
+            ],
+            look,
+        ),
+    };
+    frame.render_widget(line, area);
+}
+
+fn keys(keys: &[(&'static str, &'static str)], look: Look) -> Line<'static> {
+    let spans = keys.iter().flat_map(|&(key, what)| {
+        [
+            Span::styled(key, look.title()),
+            Span::raw(format!(" {what}  ")),
+        ]
+    });
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+/// Lines of a table beside its rows: the title and the head.
+const TABLE_LINES: u16 = 2;
+
+fn draw_tables(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Picture, look: Look) {
+    let blocked = state.blocked();
+    let rows = u16::try_from(blocked.len()).unwrap_or(u16::MAX).max(1);
+    // The lower table has half of the room at least, the upper one what it needs of the other.
+    let half = (area.height / 2).max(TABLE_LINES + 1);
+    let upper = rows.saturating_add(TABLE_LINES).min(half);
+    let notes = u16::try_from(picture.incomplete.len())
+        .unwrap_or(u16::MAX)
+        .min(2);
+    let [upper, _, lower, lines] = Layout::vertical([
+        Constraint::Length(upper),
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(notes),
+    ])
+    .areas(area);
+    draw_blocked(frame, upper, state, picture, &blocked, look);
+    draw_table(frame, lower, state, picture, look);
+    let columns = usize::from(lines.width);
+    let incomplete = picture.incomplete.iter().map(|line| {
+        let line = format!("Incomplete: {line}");
+        Line::styled(cut(&line, columns), look.alarm())
+    });
+    frame.render_widget(Paragraph::new(incomplete.collect::<Vec<_>>()), lines);
+}
+
+fn draw_blocked(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    picture: &Picture,
+    blocked: &[&Blocked],
+    look: Look,
+) {
+    let columns = usize::from(area.width);
+    let title = text::blocked_title(picture);
+    let sort = state.blocked_sort;
+    let marked = |name, by| marked(name, sort == by);
+    let names = columns.saturating_sub(NUMBER + 3 * GAP.len());
+    let thread = names / 4;
+    let lock = (names - thread) / 2;
+    let owners = names - thread - lock;
+    let head = format!(
+        "{:>NUMBER$}{GAP}{}{GAP}{}{GAP}{}",
+        marked("For", BlockedSort::Longest),
+        padded(&marked("Thread", BlockedSort::Thread), thread),
+        padded("Waits for", lock),
+        padded(&marked("Held by", BlockedSort::Root), owners)
+    );
+    let line = |blocked: &Blocked, is_selected: bool| {
+        let style = |style| {
+            if is_selected {
+                look.selected(style)
+            } else {
+                style
+            }
+        };
+        let gap = || Span::styled(GAP, style(Style::new()));
+        let owner = if blocked.end == ChainEnd::Deadlock {
+            look.alarm()
+        } else {
+            look.owner()
+        };
+        Line::from(vec![
+            Span::styled(
+                format!("{:>NUMBER$}", human::duration(blocked.for_ns)),
+                style(Style::new()),
+            ),
+            gap(),
+            Span::styled(padded(&blocked.thread, thread), style(look.waiting())),
+            gap(),
+            Span::styled(padded(&blocked.lock, lock), style(look.lock())),
+            gap(),
+            Span::styled(
+                padded(&text::owners(blocked, Some(owners)), owners),
+                style(owner),
+            ),
+        ])
+    };
+    let lines = Lines {
+        pane: Pane::Blocked,
+        title,
+        head,
+        len: blocked.len(),
+        nothing: "No thread waits for a lock.",
+    };
+    draw_lines(frame, area, state, look, &lines, |at, is_selected| {
+        line(blocked[at], is_selected)
+    });
+}
+
+/// Columns of a number.
+const NUMBER: usize = 8;
+const GAP: &str = "  ";
+/// With so many columns there is room for the method that waits.
+const WIDE: usize = 110;
+
+fn draw_table(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Picture, look: Look) {
+    let Some(table) = state.table() else { return };
+    let columns = usize::from(area.width);
+    let title = text::table_title(table, state.window, picture.phase);
+    let sort = state.sort;
+    let marked = |name, by| marked(name, sort == by);
+    let rows = state.rows();
+    let parts = if columns >= WIDE { 3 } else { 2 };
+    let names = columns.saturating_sub(4 * NUMBER + (3 + parts) * GAP.len());
+    let part = names / parts;
+    let last = names - (parts - 1) * part;
+    let mut head = format!(
+        "{:>NUMBER$}{GAP}{:>NUMBER$}{GAP}{:>NUMBER$}{GAP}{:>NUMBER$}{GAP}",
+        "Share",
+        marked("Blocked", Sort::Blocked),
+        marked("Waits", Sort::Waits),
+        marked("Longest", Sort::Longest),
+    );
+    head += &padded(&marked("Lock class", Sort::LockClass), part);
+    head += GAP;
+    if columns >= WIDE {
+        head += &format!(
+            "{}{GAP}{}",
+            padded("Held by", part),
+            padded("Blocked in", last)
+        );
+    } else {
+        head += &padded("Held by", last);
+    }
+    let line = |row: &Row, is_selected: bool| {
+        let style = |style| {
+            if is_selected {
+                look.selected(style)
+            } else {
+                style
+            }
+        };
+        let gap = || Span::styled(GAP, style(Style::new()));
+        let share = human::share(row.sums.blocked_ns, table.total.blocked_ns);
+        let numbers = [
+            human::percent(share),
+            human::duration(row.sums.blocked_ns),
+            human::count(row.sums.waits),
+            human::duration(row.sums.longest_ns),
+        ];
+        let numbers = numbers
+            .map(|number| format!("{number:>NUMBER$}{GAP}"))
+            .concat();
+        let mut spans = vec![
+            Span::styled(numbers, style(Style::new())),
+            Span::styled(padded(&row.lock_class, part), style(look.lock())),
+            gap(),
+        ];
+        if columns >= WIDE {
+            spans.push(Span::styled(padded(&row.owner, part), style(look.owner())));
+            spans.push(gap());
+            let blocked_in = padded(&blocked_in(row), last);
+            spans.push(Span::styled(blocked_in, style(look.waiting())));
+        } else {
+            spans.push(Span::styled(padded(&row.owner, last), style(look.owner())));
+        }
+        Line::from(spans)
+    };
+    let lines = Lines {
+        pane: Pane::Table,
+        title,
+        head,
+        len: rows.len(),
+        nothing: "No thread had to wait for a lock.",
+    };
+    draw_lines(frame, area, state, look, &lines, |at, is_selected| {
+        line(rows[at], is_selected)
+    });
+}
+
+/// Where most of the time was waited, and in how many other methods.
+pub(super) fn blocked_in(row: &Row) -> String {
+    let mut methods: Vec<&str> = Vec::new();
+    for pair in &row.pairs {
+        if !methods.contains(&pair.method.as_str()) {
+            methods.push(&pair.method);
+        }
+    }
+    match methods.as_slice() {
+        [] => String::new(),
+        [only] if row.pairs_omitted == 0 => (*only).to_owned(),
+        [first, ..] if row.pairs_omitted > 0 => format!("{first} and more"),
+        [first, others @ ..] => format!("{first} +{}", others.len()),
+    }
+}
+
+/// A table but for its rows.
+struct Lines {
+    pane: Pane,
+    title: String,
+    head: String,
+    len: usize,
+    /// What to say if there are no rows.
+    nothing: &'static str,
+}
+
+fn draw_lines<'l>(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    look: Look,
+    lines: &Lines,
+    row: impl Fn(usize, bool) -> Line<'l>,
+) {
+    let columns = usize::from(area.width);
+    let marker = if state.focus == lines.pane {
+        "▸ "
+    } else {
+        "  "
+    };
+    let title = cut(&format!("{marker}{}", lines.title), columns);
+    let mut shown = vec![Line::styled(title, look.title())];
+    if lines.len == 0 {
+        let nothing = if state.filter.is_empty() {
+            lines.nothing
+        } else {
+            "Nothing has this text in a name."
+        };
+        shown.push(Line::raw(format!("  {nothing}")));
+        return frame.render_widget(Paragraph::new(shown), area);
+    }
+    shown.push(Line::styled(lines.head.clone(), look.head()));
+    let room = usize::from(area.height.saturating_sub(TABLE_LINES));
+    let selected = state.selected(lines.pane);
+    let first = (selected + 1).saturating_sub(room);
+    for at in (first..lines.len).take(room) {
+        shown.push(row(at, at == selected && state.focus == lines.pane));
+    }
+    frame.render_widget(Paragraph::new(shown), area);
+}
+
+/// With so many columns, call chains are beside each other.
+const BESIDE: u16 = 100;
+
+fn draw_stacks(frame: &mut Frame<'_>, area: Rect, details: &Details, look: Look) {
+    let [waiter, owner] = match &details.of {
+        Subject::Blocked(blocked) => stacks_of_blocked(blocked, details.place),
+        Subject::Row(row) => stacks_of_row(row, details.place),
+    };
+    let halves = [Constraint::Fill(1), Constraint::Fill(1)];
+    let [first, second] = if area.width >= BESIDE {
+        Layout::horizontal(halves).spacing(2).areas(area)
+    } else {
+        Layout::vertical(halves).areas(area)
+    };
+    draw_stack(frame, first, &waiter, details.scroll, look.waiting());
+    draw_stack(frame, second, &owner, details.scroll, look.owner());
+}
+
+/// A call chain, or what there is to say in its place.
+struct StackText {
+    title: String,
+    lines: Vec<String>,
+}
+
+impl StackText {
+    fn new(title: String, stack: &Stack) -> Self {
+        let frame = |frame: &String| {
+            if frame.starts_with('<') {
+                frame.clone()
+            } else {
+                format!("at {frame}")
+            }
+        };
+        Self {
+            title,
+            lines: stack.iter().map(frame).collect(),
+        }
+    }
+
+    fn note(title: String, note: &str) -> Self {
+        Self {
+            title,
+            lines: vec![note.to_owned()],
+        }
+    }
+}
+
+fn stacks_of_blocked(blocked: &Blocked, place: usize) -> [StackText; 2] {
+    let waiting = format!(
+        "{} has waited for {} for {}",
+        blocked.thread,
+        blocked.lock,
+        human::duration(blocked.for_ns)
+    );
+    let waiter = StackText::new(waiting, &blocked.stack);
+    let Some(owner) = blocked.owners.get(place) else {
+        let note = "Nobody was seen to have the lock: the owner acquired it without waiting, \
+                    before anybody waited, or is being woken.";
+        return [
+            waiter,
+            StackText::note("Held by <not known>".to_owned(), note),
+        ];
+    };
+    let of = format!("{} of {}", place + 1, blocked.owners.len());
+    let name = &owner.thread;
+    let owner = match &owner.standing {
+        Standing::Blocked { lock, stack } => StackText::new(
+            format!("{of}: held by {name}, which waits for {lock}"),
+            stack,
+        ),
+        Standing::Acquired(stack) => StackText::new(
+            format!("{of}: held by {name}, which acquired it here"),
+            stack,
+        ),
+        Standing::NotKnown => StackText::note(
+            format!("{of}: held by {name}"),
+            "It did not wait for the lock; its call chain is told when it releases it. \
+             The lower table shows who held locks of this class before.",
+        ),
+    };
+    [waiter, owner]
+}
+
+fn stacks_of_row(row: &Row, place: usize) -> [StackText; 2] {
+    let Some(pair) = row.pairs.get(place) else {
+        let note = "There was no room to keep call chains.";
+        let titles = [row.lock_class.clone(), row.owner.clone()];
+        return titles.map(|title| StackText::note(title, note));
+    };
+    let Pair {
+        stack,
+        owner_stack,
+        blocked_ns,
+        ..
+    } = pair;
+    let more = if row.pairs_omitted > 0 {
+        " and more"
+    } else {
+        ""
+    };
+    let of = format!("{} of {}{more}", place + 1, row.pairs.len());
+    let waiting = format!(
+        "{of}: {} blocked for {}",
+        human::duration(*blocked_ns),
+        row.lock_class
+    );
+    let waiter = StackText::new(waiting, stack);
+    let owner = match owner_stack {
+        Some(stack) => StackText::new(format!("while held by {}", row.owner), stack),
+        None => StackText::note(row.owner.clone(), "No call chain is known of an owner."),
+    };
+    [waiter, owner]
+}
+
+fn draw_stack(frame: &mut Frame<'_>, area: Rect, text: &StackText, scroll: usize, style: Style) {
+    let columns = usize::from(area.width);
+    let [title, frames] =
+        Layout::vertical([Constraint::Length(2), Constraint::Fill(1)]).areas(area);
+    let bold = style.add_modifier(Modifier::BOLD);
+    let heading = Paragraph::new(text.title.as_str()).style(bold);
+    frame.render_widget(heading.wrap(Wrap { trim: true }), title);
+    if let [note] = text.lines.as_slice() {
+        let note = Paragraph::new(note.as_str()).wrap(Wrap { trim: true });
+        return frame.render_widget(note, frames);
+    }
+    // The outermost frames can be reached, and something stays to be seen.
+    let scroll = scroll.min(text.lines.len().saturating_sub(usize::from(frames.height)));
+    let lines = text.lines.iter().skip(scroll);
+    let lines = lines.map(|line| Line::raw(fit(line, Some(columns))));
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), frames);
+}
+
+/// The name of a column, which says whether the rows are sorted by it.
+fn marked(name: &str, is_sorted_by: bool) -> String {
+    let mark = if is_sorted_by { "▾" } else { "" };
+    format!("{name}{mark}")
+}
+
+/// A name in exactly so many columns.
+fn padded(name: &str, columns: usize) -> String {
+    let name = fit(name, Some(columns));
+    let missing = columns.saturating_sub(width(&name));
+    name + &" ".repeat(missing)
+}
+
+/// The beginning of a sentence.
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for character in text.chars() {
+        kept.push(character);
+        if width(&kept) + 1 > columns {
+            kept.pop();
+            break;
+        }
+    }
+    kept + "…"
+}

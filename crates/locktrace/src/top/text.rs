@@ -1,0 +1,98 @@
+//! Texts that the terminal's view and the plain tables share.
+
+use crate::human::{self, plural};
+use crate::name::width;
+use crate::top::picture::{Blocked, ChainEnd, Phase, Picture, Table, Window};
+
+/// Who has the lock, and whom that waits for, to the last of them, in at most so many columns if
+/// there is a limit: those in the middle give way first.
+pub(super) fn owners(blocked: &Blocked, max_width: Option<usize>) -> String {
+    let names: Vec<&str> = blocked
+        .owners
+        .iter()
+        .map(|owner| owner.thread.as_str())
+        .collect();
+    let end = match blocked.end {
+        ChainEnd::Runs => "",
+        ChainEnd::Unknown if names.is_empty() => return "<not known>".to_owned(),
+        ChainEnd::Unknown => " → ?",
+        ChainEnd::Deadlock => " DEADLOCK",
+        ChainEnd::Cut => " → …",
+    };
+    let whole = names.join(" → ") + end;
+    let fits = |text: &str| max_width.is_none_or(|max_width| width(text) <= max_width);
+    match names.as_slice() {
+        [first, middle @ .., root] if !fits(&whole) => {
+            let more = if middle.is_empty() {
+                String::new()
+            } else {
+                format!("+{} → ", middle.len())
+            };
+            let short = format!("{first} → {more}{root}{end}");
+            if fits(&short) {
+                short
+            } else {
+                format!("… → {root}{end}")
+            }
+        }
+        _ => whole,
+    }
+}
+
+/// What is said of the time that a table is about.
+pub(super) fn table_title(table: &Table, window: Window, phase: Phase) -> String {
+    let duration = human::duration(table.duration_ns());
+    let of_trace = if phase == Phase::Ended {
+        " of the trace"
+    } else {
+        ""
+    };
+    let time = match window {
+        Window::Whole if phase == Phase::Ended => format!("in the whole trace, {duration}"),
+        Window::Whole => format!("since tracing began, {duration}"),
+        _ => format!("in the last {duration}{of_trace}"),
+    };
+    let threads = human::share(table.total.blocked_ns, table.duration_ns());
+    let rest = match table.rest.blocked_ns {
+        0 => String::new(),
+        rest_ns => format!(", {} of it in rows left out", human::duration(rest_ns)),
+    };
+    format!(
+        "Blocked {time}: {} in {}, {threads:.1} threads on average{rest}",
+        human::duration(table.total.blocked_ns),
+        plural(table.total.waits, "wait"),
+    )
+}
+
+/// How many threads are blocked.
+pub(super) fn blocked_title(picture: &Picture) -> String {
+    let threads = plural(
+        (picture.blocked.len() + picture.blocked_omitted) as u64,
+        "thread",
+    );
+    match picture.phase {
+        Phase::Ended => format!("Blocked when the trace ended: {threads}"),
+        Phase::CatchingUp { .. } => format!("Blocked then: {threads}"),
+        Phase::Live => format!("Blocked now: {threads}"),
+    }
+}
+
+/// How far the trace has been read, and when that was.
+pub(super) fn phase(picture: &Picture, now_unix_ns: u64) -> String {
+    let at = human::wall_clock(picture.until_unix_ns);
+    let until = human::duration(picture.until_ns);
+    match picture.phase {
+        Phase::CatchingUp {
+            read_bytes,
+            total_bytes,
+        } => {
+            let share = human::percent(human::share(read_bytes, total_bytes));
+            format!("reading, {share}: {until} until {at}")
+        }
+        Phase::Live => {
+            let age = human::duration(now_unix_ns.saturating_sub(picture.until_unix_ns));
+            format!("live: {until} until {at}, {age} ago")
+        }
+        Phase::Ended => format!("the trace has ended: {until} until {at}"),
+    }
+}
