@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside what the build needs: Maven for the Java
-# programs that have dependencies, shellcheck for the scripts.
+# programs that have dependencies, Prometheus' parsers for `locktrace metrics`,
+# shellcheck for the scripts, tmux as the terminal of `locktrace top`.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -13,4 +14,4 @@ LOG_DIR=$ROOT/build/logs/test-packages
 # shellcheck source=lib/machine.sh
 . "$ROOT/scripts/lib/machine.sh"
 
-require_packages maven shellcheck
+require_packages maven python3-prometheus-client shellcheck tmux

@@ -50,8 +50,8 @@ pub use hold_log::{Blame, Bounds, Compared, HoldLog};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
 pub use locktrace::{
-    Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, parse_contentions,
-    report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
+    Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, locktrace_program,
+    parse_contentions, report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
 };
 pub use maven::{Jar, dependencies};
 pub use meetings::{boot_class_path, check_meetings, check_with_barriers};

@@ -27,7 +27,7 @@ pub struct Finished {
 
 /// Runs `locktrace` with some arguments.
 pub fn locktrace(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Finished {
-    let mut command = Command::new(program());
+    let mut command = Command::new(locktrace_program());
     command.args(arguments).stdin(Stdio::null());
     let output = command
         .output()
@@ -180,7 +180,7 @@ fn parse<T: DeserializeOwned>(json: &str) -> T {
 
 /// The program: the one that the environment names, or built from this
 /// repository.
-fn program() -> &'static Path {
+pub fn locktrace_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         if let Some(program) = std::env::var_os("LOCKTRACE_BIN") {

@@ -58,7 +58,7 @@ pub(super) fn table_title(table: &Table, window: Window, phase: Phase) -> String
         rest_ns => format!(", {} of it in rows left out", human::duration(rest_ns)),
     };
     format!(
-        "Blocked {time}: {} in {}, {threads:.1} threads on average{rest}",
+        "Blocked {time}: {} in {}, mean {threads:.1} threads{rest}",
         human::duration(table.total.blocked_ns),
         plural(table.total.waits, "wait"),
     )

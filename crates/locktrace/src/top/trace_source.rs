@@ -34,7 +34,9 @@ impl TraceSource {
             photographer: Photographer::new(input.path(), input.header()),
             kinds,
             interval,
-            next: Instant::now(),
+            has_caught_up: false,
+            next_live: Instant::now(),
+            next_behind: Instant::now() + interval,
         };
         thread::spawn(move || reader.read(input));
         Self(latest)
@@ -60,9 +62,16 @@ struct Reader {
     photographer: Photographer,
     kinds: KindArguments,
     interval: Duration,
-    /// When to take the next picture, at the earliest.
-    next: Instant,
+    /// All that had been written was read at some time.
+    has_caught_up: bool,
+    /// When to take the next picture, at the earliest: if all that is written has been read, and
+    /// if not.
+    next_live: Instant,
+    next_behind: Instant,
 }
+
+/// Of a trace that is written all the time, so much may be unread by one who keeps up.
+const UNREAD_BYTES: u64 = 4 << 20;
 
 /// At most this part of the time is spent on pictures.
 const PICTURE_SHARE: u32 = 5;
@@ -84,8 +93,13 @@ impl Reader {
         let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
         while let Some(chunk) = input.next_chunk()? {
             self.add(&mut trace, chunk);
-            if Instant::now() >= self.next {
-                self.take(&mut trace, phase(&input));
+            let phase = self.phase(&input);
+            let next = match phase {
+                Phase::CatchingUp { .. } => self.next_behind,
+                Phase::Live | Phase::Ended => self.next_live,
+            };
+            if Instant::now() >= next {
+                self.take(&mut trace, phase);
             }
         }
         let range = trace.range();
@@ -119,23 +133,29 @@ impl Reader {
         let moment = Moment::of(&trace.snapshot(), phase, &self.kinds);
         let picture = self.photographer.take(&moment, trace.entities());
         self.publish(Ok(picture));
-        // What comes just behind what has been read is in the next picture, not in that after it.
-        let pause = match phase {
-            Phase::CatchingUp { .. } => self.interval,
-            Phase::Live | Phase::Ended => self.interval / 10,
-        };
-        self.next = Instant::now() + pause.max(start.elapsed() * PICTURE_SHARE);
+        let (now, least) = (Instant::now(), start.elapsed() * PICTURE_SHARE);
+        // Several chunks come at once: the picture wanted is that behind the last one.
+        self.next_live = now + least.max(self.interval / 10);
+        self.next_behind = now + least.max(self.interval);
     }
-}
 
-/// Whether there is more to read than has been read.
-fn phase(input: &TraceInput) -> Phase {
-    let read_bytes = input.offset();
-    match fs::metadata(input.path()) {
-        Ok(metadata) if metadata.is_file() && metadata.len() > read_bytes => Phase::CatchingUp {
-            read_bytes,
-            total_bytes: metadata.len(),
-        },
-        _ => Phase::Live,
+    /// Whether there is more to read than has been read.
+    fn phase(&mut self, input: &TraceInput) -> Phase {
+        let read_bytes = input.offset();
+        let total_bytes = match fs::metadata(input.path()) {
+            Ok(metadata) if metadata.is_file() => metadata.len(),
+            _ => read_bytes,
+        };
+        let unread_bytes = total_bytes.saturating_sub(read_bytes);
+        let allowed_bytes = if self.has_caught_up { UNREAD_BYTES } else { 0 };
+        self.has_caught_up = unread_bytes <= allowed_bytes;
+        if self.has_caught_up {
+            Phase::Live
+        } else {
+            Phase::CatchingUp {
+                read_bytes,
+                total_bytes,
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod broken_input;
 mod commands;
 mod exit_codes;
+mod live;
 mod sample;
 mod server;
 mod viewer;

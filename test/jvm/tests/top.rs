@@ -1,0 +1,176 @@
+//! `locktrace top` on a program that runs, in a real terminal.
+
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jvm_tests::{Jvm, among_others, locktrace, locktrace_program};
+
+/// A terminal in which a command runs, by tmux.
+struct Terminal {
+    /// A server of our own, so that no other session is touched.
+    socket: String,
+}
+
+impl Terminal {
+    fn start(columns: u16, lines: u16, command: &str) -> Self {
+        let socket = format!("locktrace-{}-{columns}", std::process::id());
+        let terminal = Self { socket };
+        let (columns, lines) = (columns.to_string(), lines.to_string());
+        terminal.tmux(&["new-session", "-d", "-x", &columns, "-y", &lines, command]);
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("tmux");
+        command.args(["-f", "/dev/null", "-L", &self.socket]);
+        command.args(arguments).env_remove("TMUX");
+        let output = command.output().expect("tmux is installed");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    /// The screen, as soon as it has all these texts.
+    fn await_screen(&self, texts: &[&str]) -> String {
+        // The tracer takes the buffers of idle threads about once a second.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let screen = self.tmux(&["capture-pane", "-p"]);
+            if texts.iter().all(|text| screen.contains(text)) {
+                return screen;
+            }
+            assert!(Instant::now() < deadline, "no {texts:?} in\n{screen}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn await_end(&self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !self.tmux(&["list-sessions"]).is_empty() {
+            assert!(Instant::now() < deadline, "it does not end");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+/// The line of the screen that begins with a duration and this thread.
+fn line_of<'s>(screen: &'s str, thread: &str) -> &'s str {
+    let mut lines = screen.lines();
+    let line = lines.find(|line| line.split_whitespace().nth(2) == Some(thread));
+    line.unwrap_or_else(|| panic!("no {thread} in\n{screen}"))
+}
+
+#[test]
+fn a_running_program_in_a_terminal() {
+    let _processor = among_others();
+    let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    let trace = jvm.trace();
+    let (program, trace) = (locktrace_program().display(), trace.display());
+    for (columns, lines) in [(80, 24), (120, 40)] {
+        let command = format!("NO_COLOR=1 '{program}' top '{trace}'");
+        let terminal = Terminal::start(columns, lines, &command);
+        let screen = terminal.await_screen(&["Blocked now: 2 threads", "middle → root"]);
+        assert!(screen.contains("live: "), "{screen}");
+        assert!(
+            line_of(&screen, "last").contains("BlockedChain$Inner"),
+            "{screen}"
+        );
+        assert!(
+            line_of(&screen, "middle").contains("BlockedChain$Outer"),
+            "{screen}"
+        );
+        assert!(line_of(&screen, "middle").ends_with(" root"), "{screen}");
+        assert_eq!(screen.matches("<wait not over>").count(), 2, "{screen}");
+        // In colour there would be escape sequences.
+        let escapes = terminal.tmux(&["capture-pane", "-p", "-e"]);
+        assert!(
+            !escapes.contains("[36m") && !escapes.contains("[33m"),
+            "{escapes:?}"
+        );
+
+        terminal.press(&["?"]);
+        terminal.await_screen(&["any key back"]);
+        terminal.press(&["Escape"]);
+        // Both waits began at nearly the same time, so they are told apart by name.
+        terminal.press(&["/", "l", "a", "s", "t", "Enter", "Tab", "Enter"]);
+        terminal.await_screen(&[
+            "last has waited for",
+            "at scenarios.BlockedChain.wantInner(BlockedChain.java:",
+            "held by middle, which waits for",
+            "at scenarios.BlockedChain.wantOuter(BlockedChain.java:",
+        ]);
+        terminal.press(&["Right"]);
+        terminal.await_screen(&["2 of 2: held by root"]);
+        terminal.press(&["q"]);
+        terminal.await_end();
+    }
+
+    jvm.send_line();
+    let trace = jvm.trace();
+    let run = jvm.finish();
+    assert!(run.status.success(), "{}", run.describe());
+    let batch = locktrace(["top".as_ref(), "--batch".as_ref(), trace.as_os_str()]);
+    assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
+    let ended = "Blocked when the trace ended: 0 threads\nBlocked in the whole trace, ";
+    assert!(batch.stdout.contains(ended), "{}", batch.stdout);
+    for owner in ["BlockedChain.run", "BlockedChain.holdInner"] {
+        assert!(batch.stdout.contains(owner), "{}", batch.stdout);
+    }
+}
+
+#[test]
+fn plain_tables_while_a_program_runs() {
+    let _processor = among_others();
+    let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    // What the threads wrote is in the trace a second later.
+    thread::sleep(Duration::from_secs(3));
+    let trace = jvm.trace();
+    let arguments = ["top", "--batch", "-n", "2", "--interval", "1"];
+    let arguments = arguments.iter().map(|argument| argument.as_ref());
+    let batch = locktrace(arguments.chain([trace.as_os_str()]));
+    assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
+    assert_eq!(
+        batch.stdout.matches("Blocked now: 2 threads").count(),
+        2,
+        "{}",
+        batch.stdout
+    );
+    assert!(batch.stdout.contains("middle → root"), "{}", batch.stdout);
+    jvm.kill();
+}
+
+#[test]
+fn a_process_says_why_it_cannot_be_attached_to() {
+    let _processor = among_others();
+    let says = |pid: u32, text: &str| {
+        let answer = locktrace(["top".to_owned(), "--batch".to_owned(), pid.to_string()]);
+        assert_eq!((answer.code, &*answer.stdout), (3, ""));
+        assert!(answer.stderr.contains(text), "{}", answer.stderr);
+    };
+    let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    let trace = jvm.trace();
+    says(jvm.id(), &format!("locktrace top {}", trace.display()));
+    jvm.kill();
+    let jdk = jvm_tests::Jdk::traced();
+    let mut jvm = Jvm::untraced(jdk, &["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    says(
+        jvm.id(),
+        "is a JVM that can trace lock contention, but does not",
+    );
+    jvm.kill();
+    says(std::process::id(), "is not a JVM");
+    says(u32::MAX, "no such process");
+}
