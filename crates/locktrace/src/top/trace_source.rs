@@ -34,6 +34,7 @@ impl TraceSource {
             photographer: Photographer::new(input.path(), input.header()),
             kinds,
             interval,
+            tells_complete: false,
             has_caught_up: false,
             next_live: Instant::now(),
             next_behind: Instant::now() + interval,
@@ -62,6 +63,8 @@ struct Reader {
     photographer: Photographer,
     kinds: KindArguments,
     interval: Duration,
+    /// The trace says now and then until when it is complete.
+    tells_complete: bool,
     /// All that had been written was read at some time.
     has_caught_up: bool,
     /// When to take the next picture, at the earliest: if all that is written has been read, and
@@ -92,13 +95,18 @@ impl Reader {
         let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
         let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
         while let Some(chunk) = input.next_chunk()? {
+            // It says until when the trace is complete: what has been read is about that moment,
+            // and what comes next already about a later one.
+            let is_complete = matches!(chunk, Chunk::Counters(_));
+            self.tells_complete |= is_complete;
             self.add(&mut trace, chunk);
             let phase = self.phase(&input);
             let next = match phase {
                 Phase::CatchingUp { .. } => self.next_behind,
                 Phase::Live | Phase::Ended => self.next_live,
             };
-            if Instant::now() >= next {
+            let is_moment = is_complete || !self.tells_complete || phase != Phase::Live;
+            if is_moment && Instant::now() >= next {
                 self.take(&mut trace, phase);
             }
         }
