@@ -293,3 +293,128 @@ fn unended(open: &OpenWait) -> Wait {
         contentions: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use trace_analysis::{Analysis, Blame, Contention, TraceInput, UnknownOwner};
+
+    use super::*;
+
+    /// Any wait, and what it refers to.
+    fn some_wait() -> (Wait, Entities) {
+        let path = "../trace-format/tests/golden/v3.lct";
+        let input = TraceInput::open(Path::new(path)).expect("a trace");
+        let (mut analysis, mut found) = (Analysis::default(), None);
+        let mut sink = |wait: &Wait, _: &Entities| found = Some(wait.clone());
+        input
+            .analyze(&mut analysis, &mut sink, |_| {
+                std::ops::ControlFlow::Continue(())
+            })
+            .expect("readable");
+        (found.expect("it has waits"), analysis.into_entities())
+    }
+
+    /// Waits of up to 3 s, one after the other begun, in parts by two owners.
+    fn waits(like: &Wait) -> Vec<Wait> {
+        let mut random = 1_u64;
+        let mut next = |below: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (random >> 33) % below
+        };
+        let mut start_ns = 0;
+        let wait = |_| {
+            start_ns += next(200_000_000);
+            let mut wait = like.clone();
+            (wait.start_ns, wait.contentions, wait.blame) = (start_ns, Vec::new(), Vec::new());
+            let mut end_ns = start_ns;
+            for part in 0..=next(5) {
+                let owner = match part % 2 {
+                    0 => trace_analysis::Owner::Free,
+                    _ => trace_analysis::Owner::Unknown(UnknownOwner::NoExit),
+                };
+                let duration_ns = next(if start_ns % 2 == 0 {
+                    600_000_000
+                } else {
+                    1_000_000
+                });
+                wait.contentions.push(Contention {
+                    start_ns: end_ns,
+                    duration_ns,
+                    owner,
+                });
+                wait.blame.push(Blame {
+                    owner,
+                    duration_ns,
+                    contentions: 1,
+                });
+                end_ns += duration_ns;
+            }
+            wait.duration_ns = end_ns - start_ns;
+            wait
+        };
+        (0..1_000).map(wait).collect()
+    }
+
+    #[test]
+    fn sums_over_a_window_are_what_was_waited_in_it() {
+        let (like, entities) = some_wait();
+        let mut waits = waits(&like);
+        // They become known when they end.
+        waits.sort_by_key(|wait| wait.start_ns + wait.duration_ns);
+        let mut recent = Recent::default();
+        for (at, wait) in waits.iter().enumerate() {
+            recent.add(wait, &entities);
+            if at % 50 != 49 {
+                continue;
+            }
+            let until_ns = wait.start_ns + wait.duration_ns;
+            for window in Window::ALL {
+                let (from_ns, until_ns) = Recent::bounds(window, until_ns, true);
+                let tally = recent.tally(window, (from_ns, until_ns), &[], &entities);
+                let known = waits[..=at].iter();
+                let inside = known
+                    .clone()
+                    .flat_map(|wait| &wait.contentions)
+                    .map(|part| {
+                        let end_ns = part.start_ns + part.duration_ns;
+                        end_ns
+                            .min(until_ns)
+                            .saturating_sub(part.start_ns.max(from_ns))
+                    });
+                assert_eq!(tally.total.blocked_ns, inside.sum::<u64>(), "{window:?}");
+                let of_groups = tally.groups.values().map(|sums| sums.blocked_ns);
+                assert_eq!(of_groups.sum::<u64>(), tally.total.blocked_ns);
+                assert_eq!(tally.pairs.values().sum::<u64>(), tally.total.blocked_ns);
+                let ended = known.filter(|wait| {
+                    let end_ns = wait.start_ns + wait.duration_ns;
+                    window == Window::Whole || (from_ns..until_ns).contains(&end_ns)
+                });
+                assert_eq!(tally.total.waits, ended.count() as u64, "{window:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_counts() {
+        let (like, entities) = some_wait();
+        let mut recent = Recent::default();
+        recent.add(&like, &entities);
+        let pair = recent.pair(&like, trace_analysis::Owner::Free, &entities);
+        let mut tally = Tally::default();
+        for owner in [Value::Free, Value::NoCaller, Value::Free] {
+            let group = Group {
+                owner: Owner::Known(owner),
+                ..pair.group
+            };
+            tally.add_time(Pair { group, ..pair }, 7, 1);
+        }
+        assert_eq!((tally.groups.len(), tally.pairs.len()), (1, 1));
+        assert_eq!(tally.groups[&pair.group].blocked_ns, 14);
+        assert_eq!(tally.rest.blocked_ns, 7);
+        assert_eq!(tally.total.blocked_ns, 21);
+    }
+}
