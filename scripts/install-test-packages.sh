@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside what the build needs: Maven for the Java
 # programs that have dependencies, Prometheus' parsers for `locktrace metrics`,
-# shellcheck for the scripts, tmux as the terminal of `locktrace top`.
+# tmux as the terminal of `locktrace top`, shellcheck for the scripts.
 set -euo pipefail
 shopt -s inherit_errexit
 
