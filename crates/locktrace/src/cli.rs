@@ -1,7 +1,9 @@
 //! The command line.
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -149,6 +151,9 @@ pub(crate) struct ReportArguments {
     #[arg(long)]
     pub(crate) follow: bool,
 
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     pub(crate) format: ReportFormat,
@@ -191,6 +196,35 @@ pub(crate) enum ReportFormat {
     Json,
     /// The innermost rows, a column for each aspect
     Csv,
+}
+
+/// How many threads to use.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ThreadArguments {
+    /// Analyze with so many threads [default: as many as there are processors, but at most 8, and
+    /// one for a short trace]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl ThreadArguments {
+    /// More than share the work of one trace.
+    const MAX: usize = 8;
+    /// Shorter traces are done before more threads would be of use.
+    const MIN_BYTES: u64 = 1 << 20;
+
+    /// How many to use for a trace of that length, if it is known.
+    pub(crate) fn count(self, byte_len: Option<u64>) -> NonZeroUsize {
+        let is_short = byte_len.is_some_and(|byte_len| byte_len < Self::MIN_BYTES);
+        match self.threads {
+            Some(threads) => threads,
+            None if is_short => NonZeroUsize::MIN,
+            None => {
+                let available = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+                NonZeroUsize::new(available.min(Self::MAX)).unwrap_or(NonZeroUsize::MIN)
+            }
+        }
+    }
 }
 
 /// Which waits to consider.
@@ -408,6 +442,9 @@ pub(crate) struct StatArguments {
     /// Read on while the file grows, until the trace ends or the JVM does
     #[arg(long)]
     pub(crate) follow: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
 
     /// Form of the output
     #[arg(long, value_enum, default_value_t = StatFormat::Table)]

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trace_analysis::{
-    Analysis, Detail, Entities, Limits, Selection, TraceError, TraceFile, TraceInput, TraceSummary,
-    Wait,
+    Analysis, Detail, DivisibleSink, Entities, Limits, Selection, TraceError, TraceFile,
+    TraceInput, TraceSummary, Wait,
 };
 
+use crate::cli::ThreadArguments;
 use crate::view::{Progress, Watcher};
 
 /// Shorter files are done before a progress bar could be read.
@@ -42,46 +43,77 @@ pub(crate) struct Analyzed {
 }
 
 /// Analyzes what `select` selects of traces, one after the other, to find out so much about
-/// owners. Ends with the first error of `on_wait`.
+/// owners. Ends with the first error of `on_wait`, which gets the waits in order.
 pub(crate) fn analyze(
     traces: Vec<TraceInput>,
     detail: Detail,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     mut on_wait: impl FnMut(&Wait, &Entities) -> io::Result<()>,
 ) -> anyhow::Result<Analyzed> {
+    let failure = RefCell::new(None);
+    let mut sink = |wait: &Wait, entities: &Entities| {
+        let mut failure = failure.borrow_mut();
+        if failure.is_none() {
+            *failure = on_wait(wait, entities).err();
+        }
+    };
+    analyze_each(traces, detail, select, |trace, analysis, bar| {
+        let summary = trace.analyze(analysis, &mut sink, |progress| {
+            show(progress, bar);
+            match *failure.borrow() {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        });
+        match failure.take() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(summary?),
+        }
+    })
+}
+
+/// The same with several threads, for waits in any order.
+pub(crate) fn analyze_with(
+    traces: Vec<TraceInput>,
+    threads: ThreadArguments,
+    detail: Detail,
+    select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
+    sink: &mut impl DivisibleSink,
+) -> anyhow::Result<Analyzed> {
+    analyze_each(traces, detail, select, |trace, analysis, bar| {
+        let threads = threads.count(trace.byte_len());
+        let summary = trace.analyze_with(threads, analysis, sink, |progress| {
+            show(progress, bar);
+            ControlFlow::Continue(())
+        });
+        Ok(summary?)
+    })
+}
+
+fn analyze_each(
+    traces: Vec<TraceInput>,
+    detail: Detail,
+    select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
+    mut run: impl FnMut(TraceInput, &mut Analysis, &ProgressBar) -> anyhow::Result<TraceSummary>,
+) -> anyhow::Result<Analyzed> {
     let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
     let mut summaries = Vec::new();
-    let failure = RefCell::new(None);
     for trace in traces {
         let bar = progress_bar(&trace);
         analysis.select(select(&trace)?);
-        let summary = trace.analyze(
-            &mut analysis,
-            &mut |wait: &Wait, entities: &Entities| {
-                let mut failure = failure.borrow_mut();
-                if failure.is_none() {
-                    *failure = on_wait(wait, entities).err();
-                }
-            },
-            |progress| {
-                bar.set_length(progress.total_bytes);
-                bar.set_position(progress.bytes);
-                match *failure.borrow() {
-                    Some(_) => ControlFlow::Break(()),
-                    None => ControlFlow::Continue(()),
-                }
-            },
-        );
+        let summary = run(trace, &mut analysis, &bar);
         bar.finish_and_clear();
-        if let Some(failure) = failure.take() {
-            return Err(failure.into());
-        }
         summaries.push(summary?);
     }
     Ok(Analyzed {
         entities: analysis.into_entities(),
         summaries,
     })
+}
+
+fn show(progress: trace_analysis::Progress, bar: &ProgressBar) {
+    bar.set_length(progress.total_bytes);
+    bar.set_position(progress.bytes);
 }
 
 /// A bar on standard error for traces that are long together, if a person waits for them.

@@ -18,11 +18,12 @@ use crate::{facts, input, output, problem};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
-    let analyzed = input::analyze(
+    let analyzed = input::analyze_with(
         traces,
+        arguments.threads,
         Detail::OwnerCode,
         |_| Ok(Selection::default()),
-        |_, _| Ok(()),
+        &mut (),
     )?;
     match arguments.format {
         StatFormat::Table => {

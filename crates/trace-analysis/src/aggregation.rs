@@ -12,7 +12,7 @@ use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
 use crate::value::Value;
-use crate::wait_sink::WaitSink;
+use crate::wait_sink::{DivisibleSink, WaitSink};
 
 /// Sums over some contentions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -420,6 +420,16 @@ impl Aggregation {
 
     fn duration_ns(&self, node: u32) -> u64 {
         self.nodes[node as usize].sums.duration_ns
+    }
+}
+
+impl DivisibleSink for Aggregation {
+    fn part(&self) -> Self {
+        Self::with_libraries(self.aspects.as_slice(), self.methods.libraries().to_vec())
+    }
+
+    fn merge(&mut self, part: Self) {
+        Self::merge(self, &part);
     }
 }
 

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use trace_format::{ChainId, ClassDescription, ClassId, Event, LoaderId, MethodId};
 
 use crate::counter::{Counter, Counters};
-use crate::entity::{Chain, ChainIndex, ClassIndex, Entities, Frame, Method, MethodIndex};
+use crate::entity::{Chain, ChainIndex, ClassIndex, Frame, Method, MethodIndex};
+use crate::entity_store::EntityStore;
 use crate::hash::{SeededMap, SeededSet};
 use crate::held_events::Missing;
 use crate::id_set::IdSet;
@@ -243,7 +244,7 @@ impl CodeMetadata {
     pub(crate) fn chain(
         &mut self,
         chain: ChainId,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<ChainIndex, Missing> {
         if let Some(&index) = self.chains.resolved.get(&chain) {
             return Ok(index);
@@ -255,7 +256,7 @@ impl CodeMetadata {
     }
 
     /// What is missing will not come any more.
-    pub(crate) fn give_up(&mut self, missing: Missing, entities: &mut Entities) {
+    pub(crate) fn give_up(&mut self, missing: Missing, entities: &mut EntityStore) {
         match missing {
             Missing::Class(class) => _ = self.class(class, entities),
             Missing::Method(method) => _ = self.method(method, entities),
@@ -270,7 +271,7 @@ impl CodeMetadata {
     }
 
     /// The chain as it is described now.
-    fn described_chain(&mut self, chain: ChainId, entities: &mut Entities) -> ChainIndex {
+    fn described_chain(&mut self, chain: ChainId, entities: &mut EntityStore) -> ChainIndex {
         if chain.is_none() {
             return ChainIndex::NOT_RECORDED;
         }
@@ -306,7 +307,7 @@ impl CodeMetadata {
         index
     }
 
-    fn method(&mut self, method: MethodId, entities: &mut Entities) -> MethodIndex {
+    fn method(&mut self, method: MethodId, entities: &mut EntityStore) -> MethodIndex {
         if let Some(&index) = self.methods.resolved.get(&method) {
             return index;
         }
@@ -333,7 +334,7 @@ impl CodeMetadata {
         index
     }
 
-    pub(crate) fn class(&mut self, class: ClassId, entities: &mut Entities) -> ClassIndex {
+    pub(crate) fn class(&mut self, class: ClassId, entities: &mut EntityStore) -> ClassIndex {
         if let Some(&index) = self.classes.resolved.get(&class) {
             return index;
         }
@@ -358,7 +359,7 @@ impl CodeMetadata {
     pub(crate) fn synchronizer(
         &mut self,
         class: ClassId,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<Synchronizer, Missing> {
         if let Some(&synchronizer) = self.synchronizers.get(&class) {
             return Ok(synchronizer);

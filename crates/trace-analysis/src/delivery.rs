@@ -1,12 +1,14 @@
 //! What waits pass on their way from the analyzers to the caller's sink.
 
-use crate::contention::{Detail, Owner, Wait};
+use trace_format::LockId;
+
+use crate::contention::{Detail, Mechanism, Owner, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities};
-use crate::forward_refs::ForwardRefs;
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::parts::Shares;
+use crate::pending_chains::PendingChains;
 use crate::selection::{Selection, Selector};
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
@@ -17,26 +19,36 @@ use crate::wait_sink::WaitSink;
 #[derive(Debug)]
 pub(crate) struct Delivery {
     detail: Detail,
-    pub(crate) forward_refs: ForwardRefs,
+    pub(crate) chains: PendingChains,
     /// The waits held back, by the pending chain that they wait for.
     held: SeededMap<ChainIndex, Vec<Wait>>,
-    /// How many parts they have.
-    held_parts: usize,
+    /// How many parts those of each group of locks have.
+    held_parts: [usize; LOCK_GROUPS],
     selector: Selector,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
 }
 
-/// How many parts the waits may have that are held back.
-const MAX_HELD_PARTS: usize = 1 << 17;
+/// How many parts the waits of a group of locks may have that are held back.
+const MAX_HELD_PARTS: usize = 1 << 16;
+
+/// Locks are in as many groups, each of which has its own bounds. So what is given up for want
+/// of memory is the same however many threads share the groups among them.
+pub(crate) const LOCK_GROUPS: usize = 8;
+
+/// The group of a lock.
+#[inline]
+pub(crate) fn lock_group(lock: LockId) -> usize {
+    (lock.0 % LOCK_GROUPS as u64) as usize
+}
 
 impl Delivery {
     pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {
         Self {
             detail,
-            forward_refs: ForwardRefs::default(),
+            chains: PendingChains::default(),
             held: SeededMap::default(),
-            held_parts: 0,
+            held_parts: [0; LOCK_GROUPS],
             selector: Selector::new(selection),
             waits: WaitTally::default(),
             still_blocked: StillBlocked::default(),
@@ -69,7 +81,7 @@ impl Delivery {
         sink: &mut impl WaitSink,
     ) {
         for mut wait in self.held.remove(&pending).unwrap_or_default() {
-            self.held_parts -= parts(&wait);
+            *self.held_parts_beside(&wait) -= parts(&wait);
             self.complete(&mut wait, entities, counters, sink);
         }
     }
@@ -81,15 +93,12 @@ impl Delivery {
         counters: &mut Counters,
         sink: &mut impl WaitSink,
     ) {
-        self.forward_refs.close();
+        self.chains.close();
         let mut held: Vec<_> = self.held.drain().flat_map(|(_, waits)| waits).collect();
         held.sort_unstable_by_key(|wait| wait.id);
         for mut wait in held {
             self.complete(&mut wait, entities, counters, sink);
         }
-        let unresolved = self.forward_refs.unresolved_exits();
-        counters.add(Counter::ForwardRefsUnresolved, unresolved);
-        counters.add(Counter::ForwardRefsForgotten, self.forward_refs.forgotten());
     }
 
     fn complete(
@@ -101,8 +110,8 @@ impl Delivery {
     ) {
         if wait.blame.iter().any(|blame| is_pending(blame.owner)) {
             match self.first_unknown(wait) {
-                Some(pending) if self.held_parts + parts(wait) <= MAX_HELD_PARTS => {
-                    self.held_parts += parts(wait);
+                Some(pending) if *self.held_parts_beside(wait) + parts(wait) <= MAX_HELD_PARTS => {
+                    *self.held_parts_beside(wait) += parts(wait);
                     return self.held.entry(pending).or_default().push(wait.clone());
                 }
                 unknown => {
@@ -114,13 +123,20 @@ impl Delivery {
         self.deliver(wait, entities, counters, sink);
     }
 
+    /// How many parts are held back of waits for locks of the same group. Only monitors have
+    /// forward references.
+    fn held_parts_beside(&mut self, wait: &Wait) -> &mut usize {
+        debug_assert_eq!(wait.mechanism, Mechanism::Monitor);
+        &mut self.held_parts[lock_group(wait.id.lock)]
+    }
+
     /// A chain of an owner that is still to come.
     fn first_unknown(&self, wait: &Wait) -> Option<ChainIndex> {
         let owners = wait.blame.iter().filter_map(|blame| blame.owner.thread());
         let mut pending = owners
             .map(|(_, chain)| chain)
             .filter(|chain| chain.is_pending());
-        pending.find(|&chain| self.forward_refs.chain(chain).is_none())
+        pending.find(|&chain| self.chains.chain(chain).is_none())
     }
 
     /// Puts the chains into the places of those that stood for them.
@@ -128,10 +144,7 @@ impl Delivery {
         let named = |owner| match owner {
             Owner::Thread { thread, chain } if chain.is_pending() => Owner::Thread {
                 thread,
-                chain: self
-                    .forward_refs
-                    .chain(chain)
-                    .unwrap_or(ChainIndex::UNRESOLVED),
+                chain: self.chains.chain(chain).unwrap_or(ChainIndex::UNRESOLVED),
             },
             owner => owner,
         };

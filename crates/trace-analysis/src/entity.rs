@@ -401,6 +401,33 @@ impl Entities {
 
     // Indices fit 32 bits: more entities would not fit into memory.
 
+    /// The class, if nothing new is said about it.
+    pub(crate) fn find_class(&self, name: &str, source_file: &str) -> Option<ClassIndex> {
+        let (index, _, class) = self.classes.get_full(name)?;
+        let is_news = class.source_file.is_empty() && !source_file.is_empty();
+        (!is_news).then_some(ClassIndex(index as u32))
+    }
+
+    pub(crate) fn find_method(&self, method: &Method) -> Option<MethodIndex> {
+        let index = self.methods.get_index_of(method)?;
+        Some(MethodIndex(index as u32))
+    }
+
+    pub(crate) fn find_chain(&self, chain: &Chain) -> Option<ChainIndex> {
+        let index = self.chains.get_index_of(chain)?;
+        Some(ChainIndex(index as u32))
+    }
+
+    pub(crate) fn find_thread(&self, thread: &Thread) -> Option<ThreadIndex> {
+        let index = self.threads.get_index_of(thread)?;
+        Some(ThreadIndex(index as u32))
+    }
+
+    pub(crate) fn find_lock(&self, lock: &Lock) -> Option<LockIndex> {
+        let index = self.locks.get_index_of(lock)?;
+        Some(LockIndex(index as u32))
+    }
+
     pub(crate) fn add_class(
         &mut self,
         name: Box<str>,

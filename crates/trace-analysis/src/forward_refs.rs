@@ -10,6 +10,7 @@ use trace_format::ForwardRef;
 
 use crate::entity::ChainIndex;
 use crate::hash::SeededMap;
+use crate::pending_chains::MAX_KNOWN;
 
 /// The chains behind forward references, as far as they are known.
 #[derive(Debug, Default)]
@@ -20,8 +21,7 @@ pub(crate) struct ForwardRefs {
     known: VecDeque<Known>,
     /// Slot of the first one that is known.
     first: u64,
-    /// No more chains will come.
-    is_closed: bool,
+    /// Exits of references that were forgotten.
     unresolved_exits: u64,
     forgotten: u64,
 }
@@ -34,29 +34,28 @@ struct Known {
     exits: u64,
 }
 
-/// How many references to remember. A tracer numbers them one after the other and resolves
-/// nearly all of them soon.
-const MAX_KNOWN: usize = 1 << 17;
+/// A pending chain, and whether it is one that nobody has heard of yet.
+pub(crate) type Given = (ChainIndex, bool);
 
 impl ForwardRefs {
     /// The chain of an exit: a pending one if it is still to come.
-    pub(crate) fn refer(&mut self, forward_ref: ForwardRef) -> ChainIndex {
-        let slot = self.slot(forward_ref);
+    pub(crate) fn refer(&mut self, forward_ref: ForwardRef) -> Given {
+        let (slot, is_new) = self.slot(forward_ref);
         let known = &mut self.known[(slot - self.first) as usize];
         known.exits += 1;
-        known.chain.unwrap_or(ChainIndex::pending(slot))
+        (known.chain.unwrap_or(ChainIndex::pending(slot)), is_new)
     }
 
     /// What the reference stands for is known. Returns the pending chain that stood for it.
-    pub(crate) fn resolve(&mut self, forward_ref: ForwardRef, chain: ChainIndex) -> ChainIndex {
-        let slot = self.slot(forward_ref);
+    pub(crate) fn resolve(&mut self, forward_ref: ForwardRef, chain: ChainIndex) -> Given {
+        let (slot, is_new) = self.slot(forward_ref);
         self.known[(slot - self.first) as usize].chain = Some(chain);
-        ChainIndex::pending(slot)
+        (ChainIndex::pending(slot), is_new)
     }
 
-    fn slot(&mut self, forward_ref: ForwardRef) -> u64 {
+    fn slot(&mut self, forward_ref: ForwardRef) -> (u64, bool) {
         if let Some(&slot) = self.slots.get(&forward_ref) {
-            return slot;
+            return (slot, false);
         }
         if self.known.len() == MAX_KNOWN
             && let Some(oldest) = self.known.pop_front()
@@ -75,29 +74,13 @@ impl ForwardRefs {
             exits: 0,
         });
         self.slots.insert(forward_ref, slot);
-        slot
+        (slot, true)
     }
 
-    /// The chain for which a pending one stands; `None` if that is still to come.
-    pub(crate) fn chain(&self, pending: ChainIndex) -> Option<ChainIndex> {
-        let distance = pending.distance_from(self.first);
-        match self.known.get(distance) {
-            Some(known) if self.is_closed => Some(known.chain.unwrap_or(ChainIndex::UNRESOLVED)),
-            Some(known) => known.chain,
-            None => Some(ChainIndex::UNRESOLVED),
-        }
-    }
-
-    /// No more chains will come: unknown ones are unresolved.
-    pub(crate) fn close(&mut self) {
-        self.is_closed = true;
-        let unresolved = self.known.iter().filter(|known| known.chain.is_none());
-        self.unresolved_exits += unresolved.map(|known| known.exits).sum::<u64>();
-    }
-
-    /// How many exits will never have a chain.
+    /// How many exits have no chain so far.
     pub(crate) fn unresolved_exits(&self) -> u64 {
-        self.unresolved_exits
+        let unresolved = self.known.iter().filter(|known| known.chain.is_none());
+        self.unresolved_exits + unresolved.map(|known| known.exits).sum::<u64>()
     }
 
     /// How many references of exits were forgotten for want of memory before their chain came.
@@ -115,28 +98,25 @@ mod tests {
     #[test]
     fn a_chain_may_come_before_or_behind_its_exits() {
         let mut refs = ForwardRefs::default();
-        let first = refs.refer(ForwardRef(u64::MAX));
-        let second = refs.refer(ForwardRef(3));
-        assert_eq!(refs.refer(ForwardRef(u64::MAX)), first);
+        let (first, is_new) = refs.refer(ForwardRef(u64::MAX));
+        assert!(is_new);
+        let (second, _) = refs.refer(ForwardRef(3));
+        assert_eq!(refs.refer(ForwardRef(u64::MAX)), (first, false));
         assert!(first.is_pending() && second.is_pending() && first != second);
-        assert_eq!(refs.chain(first), None);
-        assert_eq!(refs.resolve(ForwardRef(u64::MAX), CHAIN), first);
-        assert_eq!(refs.chain(first), Some(CHAIN));
-        refs.resolve(ForwardRef(5), CHAIN);
-        assert_eq!(refs.refer(ForwardRef(5)), CHAIN);
-        refs.close();
-        assert_eq!(refs.chain(second), Some(ChainIndex::UNRESOLVED));
+        assert_eq!(refs.resolve(ForwardRef(u64::MAX), CHAIN), (first, false));
+        assert_eq!(refs.refer(ForwardRef(u64::MAX)), (CHAIN, false));
+        assert!(refs.resolve(ForwardRef(5), CHAIN).1);
+        assert_eq!(refs.refer(ForwardRef(5)), (CHAIN, false));
         assert_eq!(refs.unresolved_exits(), 1);
     }
 
     #[test]
     fn the_oldest_are_forgotten() {
         let mut refs = ForwardRefs::default();
-        let first = refs.refer(ForwardRef(0));
-        let more = (1..=MAX_KNOWN as u64).map(|number| refs.refer(ForwardRef(number)));
-        let last = more.last().expect("many");
-        assert_eq!(refs.chain(first), Some(ChainIndex::UNRESOLVED));
-        assert_eq!(refs.chain(last), None);
+        for number in 0..=MAX_KNOWN as u64 {
+            refs.refer(ForwardRef(number));
+        }
         assert_eq!((refs.forgotten(), refs.known.len()), (1, MAX_KNOWN));
+        assert_eq!(refs.unresolved_exits(), MAX_KNOWN as u64 + 1);
     }
 }

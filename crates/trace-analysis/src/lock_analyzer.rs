@@ -328,12 +328,13 @@ impl LockAnalyzer {
             start_ns: waiter.start.time_ns,
             thread: waiter.thread,
             lock: self.lock,
+            id: waiter.id,
             ticket,
         })
     }
 
     /// The waits that have not ended, for a snapshot.
-    pub(crate) fn open(&self, stacks: &mut Stacks) -> impl Iterator<Item = OpenWait> {
+    pub(crate) fn open(&self, stacks: &Stacks) -> impl Iterator<Item = OpenWait> {
         let contended = self.contended.iter();
         let waiters = contended.flat_map(|contended| contended.waiters.iter());
         waiters.map(|(_, waiter)| OpenWait {
@@ -349,7 +350,7 @@ impl LockAnalyzer {
     }
 
     /// Who has the lock, for a thread that still waits for it, as far as it was seen.
-    fn holder(&self, waiter: ThreadIndex, stacks: &mut Stacks) -> Owner {
+    fn holder(&self, waiter: ThreadIndex, stacks: &Stacks) -> Owner {
         let holder = self.holder.and_then(|holder| holder.thread(stacks));
         match (holder, self.owner_state) {
             (_, OwnerState::Lost) if self.holder.is_none() => Owner::Unknown(UnknownOwner::Lost),
@@ -475,7 +476,7 @@ impl LockAnalyzer {
         open: &UnendedWait,
         end: &TraceEnd,
         range: TimeRange,
-        stacks: &mut Stacks,
+        stacks: &Stacks,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -513,5 +514,6 @@ pub(crate) struct UnendedWait {
     start_ns: u64,
     thread: ThreadIndex,
     lock: LockIndex,
+    id: WaitId,
     ticket: Ticket,
 }

@@ -4,7 +4,7 @@ use trace_format::LockId;
 
 use crate::contention::{Detail, OpenWait, Wait, WaitId};
 use crate::counter::{Counter, Counters};
-use crate::entity::{Entities, Lock, LockIndex};
+use crate::entity::{Entities, LockIndex};
 use crate::hash::SeededMap;
 use crate::last_events::TraceEnd;
 use crate::lock_analyzer::LockAnalyzer;
@@ -38,31 +38,51 @@ impl LockDispatcher {
         }
     }
 
-    /// Replays the next step of `lock`. `true` if it ends a wait, which `wait`
-    /// then describes.
+    /// Whether `lock` is not described: this is its first step, and another one than its
+    /// description. Its last step tells nothing.
+    pub(crate) fn lacks_description(step: &Step<LockEvent>) -> bool {
+        match step {
+            Step::Gap { number, .. } => *number == 0,
+            Step::Event { number, event } => {
+                let is_other = !matches!(event, LockEvent::Description { .. } | LockEvent::Retired);
+                *number == 0 && is_other
+            }
+        }
+    }
+
+    /// Replays the next step of `lock`. The first one of all is its description. `true` if it
+    /// ends a wait, which `wait` then describes.
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
         step: Step<LockEvent>,
         stacks: &Stacks,
         wait: &mut Wait,
-        entities: &mut Entities,
+        entities: &Entities,
         counters: &mut Counters,
     ) -> bool {
+        if let Step::Event {
+            event: LockEvent::Description { lock: described },
+            ..
+        } = step
+        {
+            let detail = detail_of(described, self.detail, entities);
+            let analyzer = LockAnalyzer::new(described, self.has_holds, detail);
+            self.analyzers.insert(lock, analyzer);
+            return false;
+        }
+        let Some(analyzer) = self.analyzers.get_mut(&lock) else {
+            return false;
+        };
         let (number, event) = match step {
             Step::Event { number, event } => (number, event),
-            Step::Gap { numbers } => {
-                self.analyzer(lock, entities, counters)
-                    .gap(numbers, counters);
+            Step::Gap { numbers, .. } => {
+                analyzer.gap(numbers, counters);
                 return false;
             }
         };
         match event {
-            LockEvent::Description { lock: described } => {
-                let detail = detail_of(described, self.detail, entities);
-                let analyzer = LockAnalyzer::new(described, self.has_holds, detail);
-                self.analyzers.insert(lock, analyzer);
-            }
+            LockEvent::Description { .. } => {}
             LockEvent::Enter {
                 thread,
                 time_ns,
@@ -75,7 +95,6 @@ impl LockDispatcher {
                     lock,
                     number,
                 };
-                let analyzer = self.analyzer(lock, entities, counters);
                 analyzer.enter(id, thread, time_ns, chain, after_wait, counters);
                 analyzer.see_owner(thread, owner.at(time_ns), stacks);
             }
@@ -85,9 +104,7 @@ impl LockDispatcher {
                 safepoint_ns,
             } => {
                 wait.safepoint_ns = safepoint_ns;
-                let range = self.range;
-                let analyzer = self.analyzer(lock, entities, counters);
-                return analyzer.entered(thread, time_ns, range, wait, counters);
+                return analyzer.entered(thread, time_ns, self.range, wait, counters);
             }
             LockEvent::Exit {
                 thread,
@@ -95,13 +112,9 @@ impl LockDispatcher {
                 holds,
                 chain,
             } => {
-                let analyzer = self.analyzer(lock, entities, counters);
                 analyzer.exit(thread, time_ns, holds.get(), chain, stacks, counters);
             }
-            LockEvent::Lost { thread, .. } => {
-                self.analyzer(lock, entities, counters)
-                    .lost(thread, counters);
-            }
+            LockEvent::Lost { thread, .. } => analyzer.lost(thread, counters),
             LockEvent::Retired => {
                 if let Some(analyzer) = self.analyzers.remove(&lock) {
                     let abandoned = analyzer.open_waits().count() as u64;
@@ -113,7 +126,7 @@ impl LockDispatcher {
     }
 
     /// The waits that have not ended.
-    pub(crate) fn open(&self, stacks: &mut Stacks) -> Vec<OpenWait> {
+    pub(crate) fn open(&self, stacks: &Stacks) -> Vec<OpenWait> {
         let mut open = Vec::new();
         for analyzer in self.analyzers.values() {
             open.extend(analyzer.open(stacks));
@@ -126,7 +139,7 @@ impl LockDispatcher {
     pub(crate) fn finish(
         mut self,
         end: &TraceEnd,
-        stacks: &mut Stacks,
+        stacks: &Stacks,
         wait: &mut Wait,
         counters: &mut Counters,
         mut on_wait: impl FnMut(&mut Wait, &mut Counters),
@@ -145,26 +158,6 @@ impl LockDispatcher {
                 on_wait(wait, counters);
             }
         }
-    }
-
-    fn analyzer(
-        &mut self,
-        lock: LockId,
-        entities: &mut Entities,
-        counters: &mut Counters,
-    ) -> &mut LockAnalyzer {
-        self.analyzers.entry(lock).or_insert_with(|| {
-            counters.add(Counter::LocksNotDescribed, 1);
-            let not_described = Lock::NotDescribed {
-                trace: self.trace,
-                lock,
-            };
-            LockAnalyzer::new(
-                entities.add_lock(not_described),
-                self.has_holds,
-                self.detail,
-            )
-        })
     }
 }
 

@@ -4,6 +4,8 @@
 //! A thread can turn out to be called otherwise only later: it is renamed then. A reference waits for the description
 //! ([`HeldEvents`](crate::held_events::HeldEvents)).
 
+use std::sync::Arc;
+
 use trace_format::{
     Blocker, ChainId, ClassId, Event, JavaThreadId, LockOwner, ThreadId, ThreadStart,
 };
@@ -11,6 +13,7 @@ use trace_format::{
 use crate::code_metadata::{CodeMetadata, Ended};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
+use crate::entity_store::EntityStore;
 use crate::hash::SeededMap;
 use crate::held_events::Missing;
 use crate::seen_owner::SeenOwner;
@@ -35,7 +38,7 @@ pub(crate) struct Resolver {
     /// How many threads there were before the trace.
     threads_before: u32,
     blockers: RecentBlockers,
-    stacks: Stacks,
+    stacks: Arc<Stacks>,
     counters: Counters,
 }
 
@@ -82,7 +85,7 @@ impl Resolver {
             namesakes: SeededMap::default(),
             threads_before: entities.thread_count() as u32,
             blockers: RecentBlockers::default(),
-            stacks: Stacks::default(),
+            stacks: Arc::default(),
             counters: Counters::default(),
         }
     }
@@ -99,7 +102,7 @@ impl Resolver {
         &mut self,
         thread: ThreadId,
         event: &Event<'_>,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Option<Missing> {
         self.code.collect(event);
         Some(match event {
@@ -132,7 +135,7 @@ impl Resolver {
     }
 
     /// What is missing will not come, or too late.
-    pub(crate) fn give_up(&mut self, missing: Missing, entities: &mut Entities) {
+    pub(crate) fn give_up(&mut self, missing: Missing, entities: &mut EntityStore) {
         match missing {
             Missing::Thread(thread) => {
                 if !self.threads.contains_key(&thread) {
@@ -152,7 +155,7 @@ impl Resolver {
         class: ClassId,
         mirrored_class: ClassId,
         identity_hash: u32,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<LockIndex, Missing> {
         let mirrored = Some(mirrored_class).filter(|mirrored| !mirrored.is_none());
         for class in [Some(class), mirrored].into_iter().flatten() {
@@ -183,8 +186,8 @@ impl Resolver {
     }
 
     /// Where the threads' stacks are.
-    pub(crate) fn stacks(&mut self) -> &mut Stacks {
-        &mut self.stacks
+    pub(crate) fn stacks(&self) -> &Arc<Stacks> {
+        &self.stacks
     }
 
     /// The thread of each number that has been resolved.
@@ -196,7 +199,7 @@ impl Resolver {
     pub(crate) fn blocker(
         &mut self,
         blocker: Blocker,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<LockIndex, Missing> {
         if let Some(known) = self.blockers.find(blocker) {
             return Ok(known);
@@ -215,7 +218,7 @@ impl Resolver {
     pub(crate) fn synchronizer(
         &mut self,
         class: ClassId,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<Synchronizer, Missing> {
         self.code.synchronizer(class, entities)
     }
@@ -235,7 +238,7 @@ impl Resolver {
     }
 
     /// The thread will not say who it is.
-    fn add_nameless(&mut self, java_id: JavaThreadId, entities: &mut Entities) {
+    fn add_nameless(&mut self, java_id: JavaThreadId, entities: &mut EntityStore) {
         if !self.java_threads.contains_key(&java_id) {
             let nameless = JavaThread {
                 index: self.add_thread(java_id, "<thread not described>", entities),
@@ -259,7 +262,12 @@ impl Resolver {
     }
 
     /// The thread says who it is; once more, if descriptions were lost.
-    fn start_thread(&mut self, thread: ThreadId, start: &ThreadStart<'_>, entities: &mut Entities) {
+    fn start_thread(
+        &mut self,
+        thread: ThreadId,
+        start: &ThreadStart<'_>,
+        entities: &mut EntityStore,
+    ) {
         let java_id = start.java_id;
         if let Some(&index) = self.threads.get(&thread) {
             if entities.thread(index).java_id == java_id && !self.renamed.contains_key(&java_id) {
@@ -286,11 +294,11 @@ impl Resolver {
             self.java_threads.entry(java_id).or_insert(described);
         }
         self.threads.insert(thread, index);
-        self.stacks.add(index, start.time_ns, start.stack);
+        Arc::make_mut(&mut self.stacks).add(index, start.time_ns, start.stack);
     }
 
     /// Somebody gave the thread another name.
-    fn rename(&mut self, java_id: JavaThreadId, name: &str, entities: &mut Entities) {
+    fn rename(&mut self, java_id: JavaThreadId, name: &str, entities: &mut EntityStore) {
         if java_id.is_none() {
             return;
         }
@@ -304,7 +312,7 @@ impl Resolver {
         &mut self,
         java_id: JavaThreadId,
         name: &str,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> ThreadIndex {
         let renamed = self.renamed.get(&java_id);
         let mut described = Thread {
@@ -323,7 +331,7 @@ impl Resolver {
     pub(crate) fn chain(
         &mut self,
         chain: ChainId,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<ChainIndex, Missing> {
         self.code.chain(chain, entities)
     }
@@ -353,7 +361,7 @@ mod tests {
 
     /// What the threads 1, 2... are called at last.
     fn thread_names(events: &[(u32, Event<'_>)], threads: u32) -> Vec<String> {
-        let mut entities = Entities::new();
+        let mut entities = EntityStore::default();
         let mut resolver = Resolver::new(&entities);
         for (thread, event) in events {
             resolver.describe(ThreadId(*thread), event, &mut entities);
@@ -388,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_others_name_first_gets_its_name_later() {
-        let mut entities = Entities::new();
+        let mut entities = EntityStore::default();
         let mut resolver = Resolver::new(&entities);
         assert!(resolver.java_thread(JavaThreadId(7)).is_err());
         resolver.give_up(Missing::JavaThread(JavaThreadId(7)), &mut entities);
@@ -405,7 +413,7 @@ mod tests {
 
     #[test]
     fn a_thread_of_another_trace_is_the_same_once_it_is_called_so() {
-        let mut entities = Entities::new();
+        let mut entities = EntityStore::default();
         let threads: Vec<_> = ["a", "b"]
             .map(|first_name| {
                 let mut resolver = Resolver::new(&entities);
@@ -420,7 +428,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_counts_once() {
-        let mut entities = Entities::new();
+        let mut entities = EntityStore::default();
         let mut resolver = Resolver::new(&entities);
         for missing in [Missing::Thread(ThreadId(5)), Missing::Chain(ChainId(6))] {
             for _ in 0..3 {

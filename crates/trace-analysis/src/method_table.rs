@@ -21,6 +21,7 @@ pub struct MethodTable {
 struct Known {
     lock_class: Option<ClassIndex>,
     value: Value,
+    /// The innermost position found so far, whatever the class.
     position: usize,
 }
 
@@ -58,10 +59,12 @@ impl MethodTable {
             Some(frame) => Value::Method(frame.method),
             None => Value::Chain(chain),
         };
-        self.known[index] = Some(Known {
+        let known = &mut self.known[index];
+        let position = position.unwrap_or(0);
+        *known = Some(Known {
             lock_class,
             value,
-            position: position.unwrap_or(0),
+            position: known.map_or(position, |known| known.position.min(position)),
         });
         value
     }
@@ -78,18 +81,29 @@ impl MethodTable {
         Value::Chain(chain)
     }
 
+    /// What is no caller.
+    pub(crate) fn libraries(&self) -> &[String] {
+        &self.libraries
+    }
+
     /// Takes over what another table has found.
     pub(crate) fn merge(&mut self, other: &Self) {
         if self.known.len() < other.known.len() {
             self.known.resize(other.known.len(), None);
         }
         for (known, &found) in self.known.iter_mut().zip(&other.known) {
-            *known = known.or(found);
+            *known = match (*known, found) {
+                (Some(known), Some(found)) => Some(Known {
+                    position: known.position.min(found.position),
+                    ..known
+                }),
+                (known, found) => known.or(found),
+            };
         }
     }
 
-    /// Which frame of `chain` the program stands in, as it was found last; the innermost
-    /// one if nobody asked.
+    /// Which frame of `chain` the program stands in: of several that were found, as for locks
+    /// of several classes, the innermost one; the innermost one of all if nobody asked.
     pub fn position(&self, chain: ChainIndex) -> usize {
         let known = self.known.get(chain.0 as usize).copied().flatten();
         known.map_or(0, |known| known.position)

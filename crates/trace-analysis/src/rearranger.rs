@@ -48,6 +48,8 @@ pub(crate) enum Step<E> {
     },
     /// This many events in a row will never be known, nor who wrote them.
     Gap {
+        /// The number of the first one.
+        number: u64,
         numbers: u64,
     },
 }
@@ -402,7 +404,7 @@ impl<E: Ordered> Rearranger<E> {
 
     /// Gives up all numbers that are still missing.
     pub(crate) fn finish(
-        mut self,
+        &mut self,
         counters: &mut Counters,
         mut release: impl FnMut(LockId, Step<E>, &mut Counters),
     ) {
@@ -436,10 +438,11 @@ impl<E: Ordered> Rearranger<E> {
             return false;
         };
         counters.add(Counter::GapsSkipped, 1);
-        let numbers = sequence - queue.next;
+        let number = queue.next;
+        let numbers = sequence - number;
         counters.add(Counter::NumbersSkipped, numbers);
         queue.advance(numbers);
-        release(lock, Step::Gap { numbers }, counters);
+        release(lock, Step::Gap { number, numbers }, counters);
         if release_due(lock, queue, &mut self.pending, counters, release) {
             self.retire(lock, counters);
         }

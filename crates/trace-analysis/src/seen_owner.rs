@@ -54,7 +54,7 @@ impl Holder {
     }
 
     /// The thread, if it has ever said who it is.
-    pub(crate) fn thread(self, stacks: &mut Stacks) -> Option<ThreadIndex> {
+    pub(crate) fn thread(self, stacks: &Stacks) -> Option<ThreadIndex> {
         match self {
             Self::Thread(thread) => Some(thread),
             Self::OnStack { address, time_ns } => stacks.thread_at(address, time_ns),

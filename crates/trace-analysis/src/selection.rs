@@ -68,6 +68,11 @@ impl Selection {
         self.range
     }
 
+    /// Whether something is selected by what it is called, which may change.
+    pub(crate) fn has_conditions(&self) -> bool {
+        !self.conditions.is_empty()
+    }
+
     /// Returns how much an analysis has to find out for the conditions.
     pub fn detail(&self) -> Detail {
         let of_owner_thread = |condition: &Condition| condition.aspect == Aspect::OwnerThread;

@@ -1,6 +1,6 @@
 //! Which thread an address on a stack belongs to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trace_format::StackRange;
 
@@ -9,13 +9,12 @@ use crate::hash::SeededMap;
 
 /// The stacks of a trace's threads. Memory of a stack is used again when its thread has
 /// ended, mostly as a whole.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Stacks {
     of_threads: SeededMap<ThreadIndex, (u64, StackRange)>,
     /// By range, lowest address first: the threads that had it, and since when, in
-    /// the order of their starts once it is needed.
-    ranges: BTreeMap<(u64, u64), Vec<(u64, ThreadIndex)>>,
-    is_sorted: bool,
+    /// the order of their starts.
+    ranges: BTreeMap<(u64, u64), BTreeSet<(u64, ThreadIndex)>>,
     largest: u64,
 }
 
@@ -32,19 +31,12 @@ impl Stacks {
         self.of_threads.insert(thread, (start_ns, stack));
         self.largest = self.largest.max(stack.size);
         let threads = self.ranges.entry((stack.lowest, stack.size)).or_default();
-        threads.push((start_ns, thread));
-        self.is_sorted = false;
+        threads.insert((start_ns, thread));
     }
 
     /// The thread that had `address` on its stack then: the last one to start on such
     /// a stack.
-    pub(crate) fn thread_at(&mut self, address: u64, time_ns: u64) -> Option<ThreadIndex> {
-        if !self.is_sorted {
-            self.ranges
-                .values_mut()
-                .for_each(|threads| threads.sort_unstable());
-            self.is_sorted = true;
-        }
+    pub(crate) fn thread_at(&self, address: u64, time_ns: u64) -> Option<ThreadIndex> {
         let may_contain = address.saturating_sub(self.largest)..=address;
         let below = self
             .ranges
@@ -54,8 +46,8 @@ impl Stacks {
             .take(MAX_RANGES)
             .filter(|&(&(lowest, size), _)| StackRange { lowest, size }.contains(address));
         let latest = with_address.filter_map(|(_, threads)| {
-            let started = threads.partition_point(|&(start_ns, _)| start_ns <= time_ns);
-            threads.get(started.checked_sub(1)?).copied()
+            let mut started = threads.range(..=(time_ns, ThreadIndex(u32::MAX)));
+            started.next_back().copied()
         });
         latest.max().map(|(_, thread)| thread)
     }
@@ -76,7 +68,7 @@ mod tests {
         stacks.add(ThreadIndex(thread), start_ns, StackRange { lowest, size });
     }
 
-    fn at(stacks: &mut Stacks, address: u64, time_ns: u64) -> Option<u32> {
+    fn at(stacks: &Stacks, address: u64, time_ns: u64) -> Option<u32> {
         stacks.thread_at(address, time_ns).map(|thread| thread.0)
     }
 
@@ -97,7 +89,7 @@ mod tests {
             (1100, 500, Some(3)),
             (1200, 500, None),
         ] {
-            let found = at(&mut stacks, address, time_ns);
+            let found = at(&stacks, address, time_ns);
             assert_eq!(found, expected, "{address} at {time_ns}");
         }
     }
@@ -107,16 +99,16 @@ mod tests {
         let mut stacks = Stacks::default();
         add(&mut stacks, 1, 100, (1000, 1000));
         add(&mut stacks, 2, 200, (1500, 100));
-        assert_eq!(at(&mut stacks, 1550, 150), Some(1));
-        assert_eq!(at(&mut stacks, 1550, 250), Some(2));
-        assert_eq!(at(&mut stacks, 1800, 250), Some(1));
+        assert_eq!(at(&stacks, 1550, 150), Some(1));
+        assert_eq!(at(&stacks, 1550, 250), Some(2));
+        assert_eq!(at(&stacks, 1800, 250), Some(1));
     }
 
     #[test]
     fn unknown_stacks_have_no_address() {
         let mut stacks = Stacks::default();
         add(&mut stacks, 1, 0, (0, 0));
-        assert_eq!(at(&mut stacks, 0, 10), None);
+        assert_eq!(at(&stacks, 0, 10), None);
     }
 
     #[test]
@@ -124,7 +116,7 @@ mod tests {
         let mut stacks = Stacks::default();
         add(&mut stacks, 1, 0, (u64::MAX - 10, u64::MAX));
         add(&mut stacks, 2, 0, (0, u64::MAX));
-        assert_eq!(at(&mut stacks, u64::MAX, 10), Some(1));
-        assert_eq!(at(&mut stacks, 5, 10), Some(2));
+        assert_eq!(at(&stacks, u64::MAX, 10), Some(1));
+        assert_eq!(at(&stacks, 5, 10), Some(2));
     }
 }

@@ -1,13 +1,15 @@
 //! The threads that still waited for a lock when the trace ended, and the deadlocks
 //! among them.
 
-use crate::contention::{Mechanism, Wait, WaitKind};
+use crate::contention::{Mechanism, Wait, WaitId, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
 
 /// A thread that still waited for a lock when the trace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedThread {
+    /// What its wait is known by.
+    pub wait: WaitId,
     /// The thread.
     pub thread: ThreadIndex,
     /// The mechanism that made it wait.
@@ -64,6 +66,7 @@ impl StillBlocked {
             return;
         }
         self.threads.push(BlockedThread {
+            wait: wait.id,
             thread: wait.thread,
             mechanism: wait.mechanism,
             lock: wait.lock,
@@ -71,6 +74,18 @@ impl StillBlocked {
             start_ns: wait.whole_start_ns,
             duration_ns: wait.whole_duration_ns,
             holder: wait.holder,
+        });
+    }
+
+    /// Adds what was found of other locks of the same trace: monitors come first, in the order
+    /// in which the threads began to wait for them, and then the parks, which are all on one
+    /// side.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.threads.extend(other.threads);
+        self.threads.sort_by_key(|blocked| {
+            let is_monitor = blocked.mechanism == Mechanism::Monitor;
+            let began = (blocked.start_ns, blocked.thread, blocked.lock, blocked.wait);
+            (!is_monitor, is_monitor.then_some(began))
         });
     }
 

@@ -17,6 +17,22 @@ impl<F: FnMut(&Wait, &Entities)> WaitSink for F {
     }
 }
 
+/// A sink that several threads can share the work of.
+pub trait DivisibleSink: WaitSink + Send {
+    /// Returns a sink of the same kind that has taken no waits, for some of the waits.
+    fn part(&self) -> Self;
+
+    /// Adds what another part has taken. The order in which waits were taken makes no
+    /// difference.
+    fn merge(&mut self, part: Self);
+}
+
+impl DivisibleSink for () {
+    fn part(&self) -> Self {}
+
+    fn merge(&mut self, _part: Self) {}
+}
+
 /// Takes no notice of waits.
 impl WaitSink for () {
     fn wait(&mut self, _wait: &Wait, _entities: &Entities) {}

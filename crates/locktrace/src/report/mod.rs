@@ -9,8 +9,8 @@ mod tree;
 use std::collections::HashMap;
 
 use trace_analysis::{
-    Aggregation, Aspect, ChainIndex, Counter, Entities, Rows, Totals, TraceInput, TraceSummary,
-    Wait, WaitKind, WaitTally,
+    Aggregation, Aspect, ChainIndex, Counter, DivisibleSink, Entities, Rows, Totals, TraceInput,
+    TraceSummary, Wait, WaitKind, WaitSink, WaitTally,
 };
 
 use crate::Outcome;
@@ -63,6 +63,43 @@ struct Conditional {
     worker_loops: HashMap<ChainIndex, bool>,
 }
 
+/// Adds up the waits that a report is about.
+struct Sink {
+    kinds: KindArguments,
+    aggregation: Aggregation,
+    conditional: Option<Conditional>,
+}
+
+impl WaitSink for Sink {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        if self.kinds.contains(wait.kind) {
+            self.aggregation.add(wait, entities);
+        } else if wait.kind == WaitKind::Conditional
+            && let Some(conditional) = &mut self.conditional
+        {
+            conditional.add(wait, entities);
+        }
+    }
+}
+
+impl DivisibleSink for Sink {
+    fn part(&self) -> Self {
+        let conditional = self.conditional.as_ref();
+        Self {
+            kinds: self.kinds.clone(),
+            aggregation: self.aggregation.part(),
+            conditional: conditional.map(|found| Conditional::new(found.aggregation.part())),
+        }
+    }
+
+    fn merge(&mut self, part: Self) {
+        self.aggregation.merge(&part.aggregation);
+        if let (Some(conditional), Some(part)) = (&mut self.conditional, part.conditional) {
+            conditional.aggregation.merge(&part.aggregation);
+        }
+    }
+}
+
 impl Conditional {
     fn new(aggregation: Aggregation) -> Self {
         Self {
@@ -84,24 +121,23 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let kinds = arguments.kinds.or_contention();
     let new_aggregation =
         || Aggregation::with_libraries(arguments.by.as_slice(), arguments.library.clone());
-    let mut aggregation = new_aggregation();
     let shows_more = arguments.format == ReportFormat::Table && arguments.kinds.is_default();
-    let mut conditional = shows_more.then(|| Conditional::new(new_aggregation()));
-    let detail = aggregation.detail();
+    let mut sink = Sink {
+        kinds: kinds.clone(),
+        aggregation: new_aggregation(),
+        conditional: shows_more.then(|| Conditional::new(new_aggregation())),
+    };
+    let detail = sink.aggregation.detail();
     let select = |trace: &TraceInput| {
         let range = arguments.range.of(trace)?;
         Ok(arguments.filter.selection(range, &arguments.library))
     };
-    let analyzed = input::analyze(traces, detail, select, |wait, entities| {
-        if kinds.contains(wait.kind) {
-            aggregation.add(wait, entities);
-        } else if wait.kind == WaitKind::Conditional
-            && let Some(conditional) = &mut conditional
-        {
-            conditional.add(wait, entities);
-        }
-        Ok(())
-    })?;
+    let analyzed = input::analyze_with(traces, arguments.threads, detail, select, &mut sink)?;
+    let Sink {
+        aggregation,
+        conditional,
+        ..
+    } = sink;
     let mut waits = WaitTally::default();
     for summary in &analyzed.summaries {
         waits.merge(&summary.waits);

@@ -126,7 +126,7 @@ impl ParkDispatcher {
             permits,
         };
         match step {
-            Step::Gap { numbers } => replay.domain.losses.add_gap(numbers),
+            Step::Gap { numbers, .. } => replay.domain.losses.add_gap(numbers),
             Step::Event { number, event } => match event {
                 ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
                 ParkEvent::Begin(begin) => replay.begin(number, &begin, sink),

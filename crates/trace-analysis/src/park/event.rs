@@ -6,7 +6,8 @@ use trace_format::{
 };
 
 use crate::contention::Owner;
-use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
+use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::entity_store::EntityStore;
 use crate::held_events::Missing;
 use crate::metadata::Resolver;
 use crate::rearranger::Ordered;
@@ -121,7 +122,7 @@ impl ParkEvent {
         thread: ThreadIndex,
         park: &ParkBegin,
         resolver: &mut Resolver,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<Numbered, Missing> {
         let event = Self::Begin(Begin {
             thread,
@@ -141,7 +142,7 @@ impl ParkEvent {
         thread: ThreadIndex,
         park: &ParkEnd,
         resolver: &mut Resolver,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<Numbered, Missing> {
         let event = Self::End(End {
             thread,
@@ -161,7 +162,7 @@ impl ParkEvent {
         thread: ThreadIndex,
         unpark: &trace_format::Unpark,
         resolver: &mut Resolver,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<Numbered, Missing> {
         let event = Self::Unpark(Unpark {
             thread,
@@ -181,7 +182,7 @@ impl ParkEvent {
         thread: ThreadIndex,
         release: &ExclusiveRelease,
         resolver: &mut Resolver,
-        entities: &mut Entities,
+        entities: &mut EntityStore,
     ) -> Result<Numbered, Missing> {
         let event = Self::Release(Release {
             thread,

@@ -8,6 +8,7 @@ mod history;
 mod hostile_files;
 mod inputs;
 mod names;
+mod parallel;
 mod park;
 mod random_programs;
 mod reference;

@@ -17,6 +17,7 @@ use crate::found::{
     Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, analyze_range, blame_of_file,
 };
 use crate::inputs::assert_known_early;
+use crate::parallel::assert_same_with_threads;
 use crate::selections::assert_selected;
 use crate::simulator::{Action, Rules, simulate};
 use crate::truth::{self, Known};
@@ -156,6 +157,7 @@ pub(crate) fn analyze_arrived(
         prop_assert_eq!(blame(detail), blame(Detail::Contentions));
     }
     assert_known_early(file.path(), limits)?;
+    assert_same_with_threads(file.path(), limits)?;
     assert_selected(file.path(), limits, range, analyzed.waits.len())?;
     let inside = analyze_range(file.path(), limits, range).0;
     for (inside, all) in [

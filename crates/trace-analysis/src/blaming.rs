@@ -1,0 +1,247 @@
+//! From events, in order and bound to entities, to waits on their way to the sink.
+
+use std::sync::Arc;
+
+use trace_format::LockId;
+
+use crate::contention::{Detail, OpenWait, Wait};
+use crate::counter::Counters;
+use crate::delivery::Delivery;
+use crate::entity::{ChainIndex, Entities};
+use crate::entity_store::EntityStore;
+use crate::last_events::TraceEnd;
+use crate::lock_dispatcher::LockDispatcher;
+use crate::lock_event::LockEvent;
+use crate::park::{Numbered, Parks, Sink};
+use crate::rearranger::Step;
+use crate::selection::Selection;
+use crate::stacks::Stacks;
+use crate::still_blocked::StillBlocked;
+use crate::tally::WaitTally;
+use crate::time_range::TimeRange;
+use crate::wait_sink::WaitSink;
+
+/// What events refer to, as it is known when they are passed on.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) entities: &'a EntityStore,
+    pub(crate) stacks: &'a Arc<Stacks>,
+}
+
+/// Takes events whose references are resolved.
+pub(crate) trait Stage {
+    /// The next step of a lock.
+    fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>);
+
+    /// A park event, in any order.
+    fn park(&mut self, event: Numbered, known: Known<'_>);
+
+    /// One more pending chain is given out.
+    fn pending(&mut self, known: Known<'_>);
+
+    /// A pending chain stands for this one.
+    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>);
+
+    /// What is known changes: what was passed on before is about what was known then.
+    fn settle(&mut self, _known: Known<'_>) {}
+}
+
+/// Finds out who is to blame for the waits of some locks of a trace, and passes them on.
+#[derive(Debug)]
+pub(crate) struct Blaming {
+    dispatcher: LockDispatcher,
+    parks: Parks,
+    delivery: Delivery,
+    counters: Counters,
+    detail: Detail,
+    range: TimeRange,
+    /// The wait that just ended; kept to reuse its memory.
+    wait: Wait,
+}
+
+/// What is to be known to begin.
+#[derive(Clone, Copy)]
+pub(crate) struct Setup<'a> {
+    /// Position of the trace among those analyzed.
+    pub(crate) trace: u32,
+    /// Exits say for how long locks were held.
+    pub(crate) has_holds: bool,
+    pub(crate) detail: Detail,
+    pub(crate) selection: &'a Selection,
+    /// How many park events may be held back.
+    pub(crate) max_pending_parks: usize,
+}
+
+/// What was found beside the single waits.
+#[derive(Debug, Default)]
+pub(crate) struct Blamed {
+    pub(crate) counters: Counters,
+    pub(crate) waits: WaitTally,
+    pub(crate) still_blocked: StillBlocked,
+}
+
+impl Blamed {
+    /// Adds what was found of other locks.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.counters.merge(&other.counters);
+        self.waits.merge(&other.waits);
+        self.still_blocked.merge(other.still_blocked);
+    }
+}
+
+impl Blaming {
+    pub(crate) fn new(setup: Setup<'_>) -> Self {
+        let Setup {
+            trace,
+            has_holds,
+            detail,
+            selection,
+            max_pending_parks,
+        } = setup;
+        let range = selection.range();
+        Self {
+            dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
+            parks: Parks::new(trace, max_pending_parks),
+            delivery: Delivery::new(selection, detail),
+            counters: Counters::default(),
+            detail,
+            range,
+            wait: Wait::blank(),
+        }
+    }
+
+    /// Replays the next step of a lock.
+    #[inline]
+    pub(crate) fn lock(
+        &mut self,
+        lock: LockId,
+        step: Step<LockEvent>,
+        entities: &Entities,
+        stacks: &Stacks,
+        sink: &mut impl WaitSink,
+    ) {
+        let (wait, counters) = (&mut self.wait, &mut self.counters);
+        if (self.dispatcher).dispatch(lock, step, stacks, wait, entities, counters) {
+            self.delivery.pass_on(wait, entities, counters, sink);
+        }
+    }
+
+    /// Takes a park event.
+    #[inline]
+    pub(crate) fn park(&mut self, event: Numbered, entities: &Entities, sink: &mut impl WaitSink) {
+        let delivery = &mut self.delivery;
+        let mut sink = Sink {
+            entities,
+            detail: self.detail,
+            range: self.range,
+            counters: &mut self.counters,
+            wait: &mut self.wait,
+            on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
+        };
+        self.parks.event(event, &mut sink);
+    }
+
+    /// One more pending chain is given out.
+    pub(crate) fn pending(&mut self) {
+        self.delivery.chains.push();
+    }
+
+    /// A pending chain stands for this one.
+    pub(crate) fn resolved(
+        &mut self,
+        pending: ChainIndex,
+        chain: ChainIndex,
+        entities: &Entities,
+        sink: &mut impl WaitSink,
+    ) {
+        self.delivery.chains.resolve(pending, chain);
+        let counters = &mut self.counters;
+        self.delivery.resolved(pending, entities, counters, sink);
+    }
+
+    /// The waits that have not ended, in no order.
+    pub(crate) fn open(&self, stacks: &Stacks) -> Vec<OpenWait> {
+        let mut open = self.dispatcher.open(stacks);
+        self.parks.add_open(&mut open);
+        open
+    }
+
+    /// How many park events are held back.
+    pub(crate) fn pending_parks(&self) -> usize {
+        self.parks.pending()
+    }
+
+    /// How many waits are held back.
+    pub(crate) fn held_waits(&self) -> usize {
+        self.delivery.held()
+    }
+
+    /// What has been found so far.
+    pub(crate) fn waits(&self) -> &WaitTally {
+        &self.delivery.waits
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// No more events: waits that have not ended go to `sink` as such.
+    pub(crate) fn finish(
+        mut self,
+        end: &TraceEnd,
+        entities: &Entities,
+        stacks: &Stacks,
+        sink: &mut impl WaitSink,
+    ) -> Blamed {
+        let delivery = &mut self.delivery;
+        let mut on_wait = |wait: &mut Wait, counters: &mut Counters| {
+            delivery.pass_on(wait, entities, counters, sink);
+        };
+        let (wait, counters) = (&mut self.wait, &mut self.counters);
+        self.dispatcher
+            .finish(end, stacks, wait, counters, &mut on_wait);
+        let mut to_delivery = Sink {
+            entities,
+            detail: self.detail,
+            range: self.range,
+            counters,
+            wait,
+            on_wait: &mut on_wait,
+        };
+        self.parks.finish(end, &mut to_delivery);
+        self.delivery.finish(entities, &mut self.counters, sink);
+        Blamed {
+            counters: self.counters,
+            waits: self.delivery.waits,
+            still_blocked: self.delivery.still_blocked,
+        }
+    }
+}
+
+/// Finds out who is to blame at once, for all locks.
+pub(crate) struct AtOnce<'a, S> {
+    pub(crate) blaming: &'a mut Blaming,
+    pub(crate) sink: &'a mut S,
+}
+
+impl<S: WaitSink> Stage for AtOnce<'_, S> {
+    #[inline]
+    fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>) {
+        let Known { entities, stacks } = known;
+        self.blaming.lock(lock, step, entities, stacks, self.sink);
+    }
+
+    #[inline]
+    fn park(&mut self, event: Numbered, known: Known<'_>) {
+        self.blaming.park(event, known.entities, self.sink);
+    }
+
+    fn pending(&mut self, _known: Known<'_>) {
+        self.blaming.pending();
+    }
+
+    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>) {
+        self.blaming
+            .resolved(pending, chain, known.entities, self.sink);
+    }
+}

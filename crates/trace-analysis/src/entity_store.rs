@@ -1,0 +1,143 @@
+//! Entities that other threads may look at while more of them are found.
+
+use std::cell::Cell;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::entity::{
+    Chain, ChainIndex, ClassIndex, Entities, Lock, LockIndex, Method, MethodIndex, Thread,
+    ThreadIndex,
+};
+
+/// All entities found so far.
+///
+/// They can be [lent](Self::lend) to other threads. What is new then waits until these have
+/// given them back: after the first moments of a trace hardly anything is new, so that nobody
+/// has to wait and nothing is copied.
+#[derive(Debug)]
+pub(crate) struct EntityStore {
+    entities: Arc<Entities>,
+    /// How often they are lent.
+    lent: Cell<usize>,
+    /// Says that they were given back.
+    returned: Receiver<()>,
+    receipt: Sender<()>,
+}
+
+/// Entities that are given back when this is dropped.
+pub(crate) struct Loan {
+    // Dropped in this order.
+    entities: Arc<Entities>,
+    _receipt: Receipt,
+}
+
+/// Says that entities were given back.
+struct Receipt(Sender<()>);
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        // Without the store, nobody waits for it.
+        let _ = self.0.send(());
+    }
+}
+
+impl Deref for Loan {
+    type Target = Entities;
+
+    fn deref(&self) -> &Entities {
+        &self.entities
+    }
+}
+
+impl Default for EntityStore {
+    fn default() -> Self {
+        let (receipt, returned) = channel();
+        Self {
+            entities: Arc::default(),
+            lent: Cell::new(0),
+            returned,
+            receipt,
+        }
+    }
+}
+
+impl Deref for EntityStore {
+    type Target = Entities;
+
+    fn deref(&self) -> &Entities {
+        &self.entities
+    }
+}
+
+impl EntityStore {
+    /// The entities as they are now.
+    pub(crate) fn lend(&self) -> Loan {
+        let given_back = self.returned.try_iter().count();
+        self.lent.set(self.lent.get() - given_back + 1);
+        Loan {
+            entities: Arc::clone(&self.entities),
+            _receipt: Receipt(self.receipt.clone()),
+        }
+    }
+
+    /// Waits until nobody looks at them.
+    fn edit(&mut self) -> &mut Entities {
+        while self.lent.get() > 0 && self.returned.recv().is_ok() {
+            self.lent.set(self.lent.get() - 1);
+        }
+        Arc::make_mut(&mut self.entities)
+    }
+
+    /// The entities, when all others have given them back.
+    pub(crate) fn into_entities(self) -> Entities {
+        Arc::unwrap_or_clone(self.entities)
+    }
+
+    pub(crate) fn add_class(
+        &mut self,
+        name: Box<str>,
+        source_file: &str,
+        is_jdk: bool,
+    ) -> ClassIndex {
+        match self.find_class(&name, source_file) {
+            Some(known) => known,
+            None => self.edit().add_class(name, source_file, is_jdk),
+        }
+    }
+
+    pub(crate) fn add_method(&mut self, method: Method) -> MethodIndex {
+        match self.find_method(&method) {
+            Some(known) => known,
+            None => self.edit().add_method(method),
+        }
+    }
+
+    pub(crate) fn add_chain(&mut self, chain: Chain) -> ChainIndex {
+        match self.find_chain(&chain) {
+            Some(known) => known,
+            None => self.edit().add_chain(chain),
+        }
+    }
+
+    pub(crate) fn add_thread(&mut self, thread: Thread) -> ThreadIndex {
+        match self.find_thread(&thread) {
+            Some(known) => known,
+            None => self.edit().add_thread(thread),
+        }
+    }
+
+    /// A thread is called otherwise than was known.
+    pub(crate) fn rename_thread(&mut self, index: ThreadIndex, name: &str, of_trace: u32) {
+        if *self.thread(index).name != *name {
+            self.edit().rename_thread(index, name, of_trace);
+        }
+    }
+
+    pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
+        match self.find_lock(&lock) {
+            Some(known) => known,
+            None => self.edit().add_lock(lock),
+        }
+    }
+}

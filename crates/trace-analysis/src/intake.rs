@@ -1,0 +1,439 @@
+//! What is read of a trace, bound to entities and put in order.
+
+use trace_format::{
+    ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, Segment, ThreadId,
+};
+
+use crate::blaming::{Known, Stage};
+use crate::code_metadata::Ended;
+use crate::contents::Contents;
+use crate::counter::{Counter, Counters};
+use crate::entity::{ChainIndex, Lock};
+use crate::entity_store::EntityStore;
+use crate::forward_refs::ForwardRefs;
+use crate::held_events::{Held, HeldEvents, Missing, owned};
+use crate::last_events::{LastEvents, TraceEnd};
+use crate::lock_dispatcher::LockDispatcher;
+use crate::lock_event::LockEvent;
+use crate::metadata::Resolver;
+use crate::park::{Numbered, ParkEvent};
+use crate::rearranger::{Rearranger, Step};
+
+/// Binds the events of one trace to entities, puts those of each lock in order, and passes them
+/// on to a [`Stage`].
+///
+/// A description may come behind the events that refer to it. Memory stays bounded: what
+/// waits for a description too long is passed on without it.
+#[derive(Debug)]
+pub(crate) struct Intake<'a> {
+    pub(crate) entities: &'a mut EntityStore,
+    /// Position of the trace among those analyzed.
+    trace: u32,
+    resolver: Resolver,
+    held: HeldEvents,
+    /// What ended while events are held back that may refer to it.
+    ended: Vec<Ended>,
+    pub(crate) contents: Contents,
+    rearranger: Rearranger<LockEvent>,
+    forward_refs: ForwardRefs,
+    park_domains: u64,
+    counters: Counters,
+    last_events: LastEvents,
+}
+
+impl<'a> Intake<'a> {
+    /// Of a trace in this version of the format. Holds back up to `max_pending` events.
+    pub(crate) fn new(
+        entities: &'a mut EntityStore,
+        trace: u32,
+        version: u16,
+        max_pending: usize,
+    ) -> Self {
+        Self {
+            park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
+            resolver: Resolver::new(entities),
+            entities,
+            trace,
+            held: HeldEvents::new(max_pending),
+            ended: Vec::new(),
+            contents: Contents::default(),
+            rearranger: Rearranger::new(0, max_pending),
+            forward_refs: ForwardRefs::default(),
+            counters: Counters::default(),
+            last_events: LastEvents::default(),
+        }
+    }
+
+    /// What events refer to, as far as it is known.
+    pub(crate) fn known(&self) -> Known<'_> {
+        Known {
+            entities: self.entities,
+            stacks: self.resolver.stacks(),
+        }
+    }
+
+    /// Takes the next chunk of the trace.
+    pub(crate) fn chunk(&mut self, chunk: Chunk<'_>, stage: &mut impl Stage) {
+        let Some(events) = self.contents.chunk(chunk) else {
+            return;
+        };
+        for segment in events.segments() {
+            match segment {
+                Ok(segment) => self.segment(&segment, stage),
+                Err(_) => self.contents.malformed_segments += 1,
+            }
+        }
+        self.held.next_chunk();
+        while let Some(missing) = self.held.oldest(true) {
+            self.give_up(missing, stage);
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>, stage: &mut impl Stage) {
+        self.contents.statistics.add_segment(segment);
+        let mut decoder = segment.events();
+        let mut start = decoder.offset();
+        while let Some(event) = decoder.next() {
+            let Ok(event) = event else {
+                self.contents.malformed_segments += 1;
+                return;
+            };
+            let statistics = &mut self.contents.statistics;
+            statistics.add_event(&event, decoder.offset() - start);
+            start = decoder.offset();
+            self.event(segment.thread, &event, stage);
+        }
+    }
+
+    /// Takes one event of `thread`. The events of one thread may come in any
+    /// order, too, but an event that ends an identifier comes after all that refer
+    /// to it.
+    #[inline]
+    pub(crate) fn event(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
+        if let Some(time_ns) = event.time_ns() {
+            self.last_events.add(thread, time_ns);
+        }
+        self.take(thread, event, stage);
+    }
+
+    #[inline]
+    fn take(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
+        if let Err(missing) = self.bind(thread, event, stage) {
+            self.hold(missing, thread, event, stage);
+        }
+    }
+
+    /// Resolves what an event refers to, and passes it on. Fails if that has to be described
+    /// first.
+    #[inline]
+    fn bind(
+        &mut self,
+        thread: ThreadId,
+        event: &Event<'_>,
+        stage: &mut impl Stage,
+    ) -> Result<(), Missing> {
+        let (entities, resolver) = (&mut *self.entities, &mut self.resolver);
+        let (lock, sequence, event) = match *event {
+            Event::LockDescription(description) => {
+                let lock = resolver.lock(
+                    description.class,
+                    description.mirrored_class,
+                    description.identity_hash,
+                    entities,
+                )?;
+                (description.lock, 0, LockEvent::Description { lock })
+            }
+            Event::ContendedEnter(enter) => {
+                let event = LockEvent::Enter {
+                    thread: resolver.thread(thread)?,
+                    time_ns: enter.time_ns,
+                    chain: resolver.chain(enter.chain, entities)?,
+                    after_wait: enter.after_wait,
+                    owner: resolver.owner(enter.owner)?,
+                };
+                (enter.lock, enter.sequence, event)
+            }
+            Event::ContendedEntered(entered) => {
+                let event = LockEvent::Entered {
+                    thread: resolver.thread(thread)?,
+                    time_ns: entered.time_ns,
+                    safepoint_ns: entered.safepoint_ns,
+                };
+                (entered.lock, entered.sequence, event)
+            }
+            Event::ContendedExit(exit) => {
+                let thread = resolver.thread(thread)?;
+                let chain = match exit.chain {
+                    ChainRef::Chain(chain) => resolver.chain(chain, entities)?,
+                    ChainRef::Forward(forward_ref) => self.refer(forward_ref, stage),
+                };
+                let event = LockEvent::Exit {
+                    thread,
+                    time_ns: exit.time_ns,
+                    holds: exit.hold.into(),
+                    chain,
+                };
+                (exit.lock, exit.sequence, event)
+            }
+            Event::LockRetired(retired) => (retired.lock, retired.sequence, LockEvent::Retired),
+            Event::LostNumbers(LostNumbers {
+                lock,
+                first,
+                count: numbers,
+            }) => {
+                let thread = resolver.thread(thread)?;
+                self.counters.add(Counter::LostNumbers, numbers);
+                if lock.0 <= self.park_domains {
+                    self.park((lock, first, ParkEvent::Lost { thread, numbers }), stage);
+                    return Ok(());
+                }
+                (lock, first, LockEvent::Lost { thread, numbers })
+            }
+            Event::ParkBegin(park) => {
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::begin(thread, &park, resolver, entities)?;
+                self.park(event, stage);
+                return Ok(());
+            }
+            Event::ParkEnd(park) => {
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::end(thread, &park, resolver, entities)?;
+                self.park(event, stage);
+                return Ok(());
+            }
+            Event::Unpark(unpark) => {
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::unpark(thread, &unpark, resolver, entities)?;
+                self.park(event, stage);
+                return Ok(());
+            }
+            Event::ExclusiveRelease(release) => {
+                let thread = resolver.thread(thread)?;
+                let event = ParkEvent::release(thread, &release, resolver, entities)?;
+                self.park(event, stage);
+                return Ok(());
+            }
+            Event::ForwardResolved(resolved) => {
+                let chain = resolver.chain(resolved.chain, entities)?;
+                self.resolved(resolved.forward_ref, chain, stage);
+                return Ok(());
+            }
+            _ => {
+                self.metadata(thread, event, stage);
+                return Ok(());
+            }
+        };
+        self.lock(lock, sequence, event, stage);
+        Ok(())
+    }
+
+    /// The chain of an exit: a pending one if it is still to come.
+    fn refer(&mut self, forward_ref: ForwardRef, stage: &mut impl Stage) -> ChainIndex {
+        let (chain, is_new) = self.forward_refs.refer(forward_ref);
+        if is_new {
+            stage.pending(self.known());
+        }
+        chain
+    }
+
+    /// A forward reference stands for this chain.
+    fn resolved(&mut self, forward_ref: ForwardRef, chain: ChainIndex, stage: &mut impl Stage) {
+        let (pending, is_new) = self.forward_refs.resolve(forward_ref, chain);
+        if is_new {
+            stage.pending(self.known());
+        }
+        stage.resolved(pending, chain, self.known());
+    }
+
+    fn metadata(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
+        if let Some(ended) = self.resolver.ended_by(event) {
+            return self.end(ended, stage);
+        }
+        if let Event::ThreadStart(_) | Event::ThreadRename(_) = event {
+            stage.settle(self.known());
+        }
+        let described = self.resolver.describe(thread, event, self.entities);
+        if let Some(described) = described
+            && !self.held.is_empty()
+        {
+            self.release(described, stage);
+            if let Event::ThreadStart(start) = event {
+                self.release(Missing::JavaThread(start.java_id), stage);
+            }
+        }
+    }
+
+    /// Nothing that comes refers to what has ended.
+    fn end(&mut self, ended: Ended, stage: &mut impl Stage) {
+        // What is not described until here will never be.
+        match ended {
+            Ended::Chain(chain) if self.held.contains(Missing::Chain(chain)) => {
+                self.give_up(Missing::Chain(chain), stage);
+            }
+            Ended::Method(method) if self.held.contains(Missing::Method(method)) => {
+                self.give_up(Missing::Method(method), stage);
+            }
+            _ => {}
+        }
+        if self.held.is_empty() {
+            self.resolver.retire(ended);
+        } else {
+            self.ended.push(ended);
+        }
+    }
+
+    /// Keeps an event until that is described.
+    #[cold]
+    fn hold(
+        &mut self,
+        missing: Missing,
+        thread: ThreadId,
+        event: &Event<'_>,
+        stage: &mut impl Stage,
+    ) {
+        if let Some(event) = owned(event) {
+            self.held.push(missing, Held { thread, event });
+        }
+        while self.held.is_full()
+            && let Some(missing) = self.held.oldest(false)
+        {
+            self.give_up(missing, stage);
+        }
+    }
+
+    /// Goes on without a description.
+    fn give_up(&mut self, missing: Missing, stage: &mut impl Stage) {
+        self.resolver.give_up(missing, self.entities);
+        self.release(missing, stage);
+    }
+
+    /// Takes the events that have waited for this.
+    fn release(&mut self, described: Missing, stage: &mut impl Stage) {
+        for Held { thread, event } in self.held.take(described) {
+            self.take(thread, &event, stage);
+        }
+        if self.held.is_empty() {
+            for ended in std::mem::take(&mut self.ended) {
+                self.resolver.retire(ended);
+            }
+        }
+    }
+
+    fn release_all(&mut self, stage: &mut impl Stage) {
+        while let Some(missing) = self.held.oldest(false) {
+            self.give_up(missing, stage);
+        }
+    }
+
+    #[inline]
+    fn lock(&mut self, lock: LockId, sequence: u64, event: LockEvent, stage: &mut impl Stage) {
+        let mut ordered = Ordered {
+            trace: self.trace,
+            entities: self.entities,
+            resolver: &self.resolver,
+            stage,
+        };
+        self.rearranger.arrive(
+            lock,
+            sequence,
+            event,
+            &mut self.counters,
+            |lock, step, counters| ordered.step(lock, step, counters),
+        );
+    }
+
+    #[inline]
+    fn park(&mut self, event: Numbered, stage: &mut impl Stage) {
+        stage.park(event, self.known());
+    }
+
+    /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
+    /// the time of its last event.
+    pub(crate) fn goes_on_until(&mut self, time_ns: u64) {
+        self.last_events.end(time_ns);
+    }
+
+    /// What there was to count so far.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = self.counters.clone();
+        self.resolver.count_unresolved(&mut counters);
+        counters
+    }
+
+    /// How many events are held back, to be put in order.
+    pub(crate) fn pending(&self) -> usize {
+        self.rearranger.pending()
+    }
+
+    /// How many events wait for a description.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// No more events: what is still held back is passed on without what never came.
+    pub(crate) fn finish(&mut self, stage: &mut impl Stage) -> TraceEnd {
+        self.release_all(stage);
+        self.goes_on_until(self.contents.last_ns());
+        let mut ordered = Ordered {
+            trace: self.trace,
+            entities: self.entities,
+            resolver: &self.resolver,
+            stage,
+        };
+        self.rearranger
+            .finish(&mut self.counters, |lock, step, counters| {
+                ordered.step(lock, step, counters);
+            });
+        let unresolved = self.forward_refs.unresolved_exits();
+        (self.counters).add(Counter::ForwardRefsUnresolved, unresolved);
+        let forgotten = self.forward_refs.forgotten();
+        self.counters.add(Counter::ForwardRefsForgotten, forgotten);
+        let Contents {
+            statistics,
+            malformed_segments,
+            ..
+        } = &self.contents;
+        (self.counters).add(Counter::MalformedSegments, *malformed_segments);
+        (self.counters).add(Counter::MissingBuffers, statistics.missing_buffers());
+        std::mem::take(&mut self.last_events).finish(self.resolver.threads())
+    }
+}
+
+/// What comes behind the rearranger.
+struct Ordered<'a, S> {
+    trace: u32,
+    entities: &'a mut EntityStore,
+    resolver: &'a Resolver,
+    stage: &'a mut S,
+}
+
+impl<S: Stage> Ordered<'_, S> {
+    #[inline]
+    fn step(&mut self, lock: LockId, step: Step<LockEvent>, counters: &mut Counters) {
+        if LockDispatcher::lacks_description(&step) {
+            self.describe(lock, counters);
+        }
+        self.pass_on(lock, step);
+    }
+
+    /// The trace does not describe the lock.
+    #[cold]
+    fn describe(&mut self, lock: LockId, counters: &mut Counters) {
+        counters.add(Counter::LocksNotDescribed, 1);
+        let trace = self.trace;
+        let not_described = self.entities.add_lock(Lock::NotDescribed { trace, lock });
+        let event = LockEvent::Description {
+            lock: not_described,
+        };
+        self.pass_on(lock, Step::Event { number: 0, event });
+    }
+
+    #[inline]
+    fn pass_on(&mut self, lock: LockId, step: Step<LockEvent>) {
+        let known = Known {
+            entities: self.entities,
+            stacks: self.resolver.stacks(),
+        };
+        self.stage.lock(lock, step, known);
+    }
+}

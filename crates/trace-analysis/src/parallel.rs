@@ -1,0 +1,289 @@
+//! The analysis of a trace by several threads.
+//!
+//! One thread reads the trace, binds its events to entities, and puts those of each monitor in
+//! order: so all decisions that depend on the order of the trace are made as by one thread. It
+//! passes the events on to workers in batches: those of a monitor always to the same one, and
+//! all park events to the last one, because permits tie the domains together. Each worker has a
+//! sink of its own, and they are merged at the end.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{ScopedJoinHandle, scope};
+
+use trace_format::LockId;
+
+use crate::analysis::{Analysis, Findings};
+use crate::blaming::{Blamed, Blaming, Known, Stage};
+use crate::delivery::{LOCK_GROUPS, lock_group};
+use crate::entity::{ChainIndex, Entities};
+use crate::entity_store::Loan;
+use crate::file_analysis::{Progress, TraceSummary};
+use crate::last_events::TraceEnd;
+use crate::lock_event::LockEvent;
+use crate::park::Numbered;
+use crate::rearranger::Step;
+use crate::stacks::Stacks;
+use crate::trace_file::TraceError;
+use crate::trace_input::TraceInput;
+use crate::wait_sink::DivisibleSink;
+
+/// What a worker does next.
+enum Task {
+    Lock(LockId, Step<LockEvent>),
+    Park(Numbered),
+    /// One more pending chain is given out.
+    Pending,
+    /// A pending chain stands for another one.
+    Resolved {
+        pending: ChainIndex,
+        chain: ChainIndex,
+    },
+}
+
+/// What goes to a worker.
+enum Message {
+    Batch {
+        tasks: Vec<Task>,
+        entities: Loan,
+        stacks: Arc<Stacks>,
+    },
+    End {
+        end: Arc<TraceEnd>,
+        entities: Loan,
+        stacks: Arc<Stacks>,
+    },
+}
+
+/// Tasks that go to a worker together.
+const BATCH: usize = 2048;
+
+/// Batches that may wait for a worker.
+const MAX_WAITING: usize = 4;
+
+/// The workers, and what they will get next.
+struct Workers<'scope, S> {
+    workers: Vec<Worker<'scope, S>>,
+}
+
+struct Worker<'scope, S> {
+    tasks: Vec<Task>,
+    queue: SyncSender<Message>,
+    /// Batches to be filled again.
+    empty: Receiver<Vec<Task>>,
+    handle: ScopedJoinHandle<'scope, (Blamed, S)>,
+}
+
+impl<S> Worker<'_, S> {
+    fn push(&mut self, task: Task, known: Known<'_>) {
+        self.tasks.push(task);
+        if self.tasks.len() == BATCH {
+            self.send(known);
+        }
+    }
+
+    /// A worker that does not take its tasks has panicked, which is found when it is joined.
+    fn send(&mut self, known: Known<'_>) {
+        if self.tasks.is_empty() {
+            return;
+        }
+        let empty = self.empty.try_recv();
+        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH));
+        let batch = Message::Batch {
+            tasks: std::mem::replace(&mut self.tasks, empty),
+            entities: known.entities.lend(),
+            stacks: Arc::clone(known.stacks),
+        };
+        let _ = self.queue.send(batch);
+    }
+
+    /// The trace is over.
+    fn end(&mut self, end: &Arc<TraceEnd>, known: Known<'_>) {
+        self.send(known);
+        let last = Message::End {
+            end: Arc::clone(end),
+            entities: known.entities.lend(),
+            stacks: Arc::clone(known.stacks),
+        };
+        let _ = self.queue.send(last);
+    }
+
+    /// Waits for what the worker has found.
+    fn join(self) -> (Blamed, S) {
+        drop(self.queue);
+        let found = self.handle.join();
+        found.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl<S> Stage for Workers<'_, S> {
+    fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>) {
+        let worker = lock_group(lock) % self.workers.len();
+        self.workers[worker].push(Task::Lock(lock, step), known);
+    }
+
+    fn park(&mut self, event: Numbered, known: Known<'_>) {
+        if let Some(worker) = self.workers.last_mut() {
+            worker.push(Task::Park(event), known);
+        }
+    }
+
+    fn pending(&mut self, known: Known<'_>) {
+        for worker in &mut self.workers {
+            worker.push(Task::Pending, known);
+        }
+    }
+
+    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>) {
+        for worker in &mut self.workers {
+            worker.push(Task::Resolved { pending, chain }, known);
+        }
+    }
+
+    fn settle(&mut self, known: Known<'_>) {
+        for worker in &mut self.workers {
+            worker.send(known);
+        }
+    }
+}
+
+/// What a worker has to do with.
+struct Work<S> {
+    blaming: Blaming,
+    sink: S,
+    queue: Receiver<Message>,
+    empty: Sender<Vec<Task>>,
+}
+
+impl<S: DivisibleSink> Work<S> {
+    fn run(self) -> (Blamed, S) {
+        let Self {
+            mut blaming,
+            mut sink,
+            queue,
+            empty,
+        } = self;
+        // The reader may be gone when an answer comes: then nobody needs it.
+        for message in queue {
+            match message {
+                Message::Batch {
+                    mut tasks,
+                    entities,
+                    stacks,
+                } => {
+                    for task in tasks.drain(..) {
+                        run(task, &mut blaming, &entities, &stacks, &mut sink);
+                    }
+                    drop((entities, stacks));
+                    let _ = empty.send(tasks);
+                }
+                Message::End {
+                    end,
+                    entities,
+                    stacks,
+                } => {
+                    let blamed = blaming.finish(&end, &entities, &stacks, &mut sink);
+                    return (blamed, sink);
+                }
+            }
+        }
+        // The reading failed.
+        (Blamed::default(), sink)
+    }
+}
+
+fn run(
+    task: Task,
+    blaming: &mut Blaming,
+    entities: &Entities,
+    stacks: &Stacks,
+    sink: &mut impl DivisibleSink,
+) {
+    match task {
+        Task::Lock(lock, step) => blaming.lock(lock, step, entities, stacks, sink),
+        Task::Park(event) => blaming.park(event, entities, sink),
+        Task::Pending => blaming.pending(),
+        Task::Resolved { pending, chain } => blaming.resolved(pending, chain, entities, sink),
+    }
+}
+
+/// How many workers to have beside the thread that reads: as many as the groups of locks can
+/// be divided among.
+fn worker_count(threads: usize) -> usize {
+    let power_of_two = 1 << threads.max(1).ilog2();
+    power_of_two.min(LOCK_GROUPS)
+}
+
+impl TraceInput {
+    /// Runs the trace through `analysis` as [`analyze`](Self::analyze) does, with so many
+    /// threads at once. The result is the same, but for the order in which waits come: the
+    /// parts of `sink` share them.
+    ///
+    /// # Errors
+    ///
+    /// If the trace cannot be read.
+    pub fn analyze_with<S: DivisibleSink>(
+        mut self,
+        threads: NonZeroUsize,
+        analysis: &mut Analysis,
+        sink: &mut S,
+        mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<TraceSummary, TraceError> {
+        if threads.get() == 1 {
+            return self.analyze(analysis, sink, on_progress);
+        }
+        // What is called so depends on when it is asked for first.
+        let workers = match analysis.selection().has_conditions() {
+            true => 1,
+            false => worker_count(threads.get()),
+        };
+        let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
+        let range = setup.selection.range();
+        scope(|scope| {
+            let start = |_| {
+                let (queue, messages) = sync_channel(MAX_WAITING);
+                let (to_reader, empty) = channel();
+                let work = Work {
+                    blaming: Blaming::new(setup),
+                    sink: sink.part(),
+                    queue: messages,
+                    empty: to_reader,
+                };
+                Worker {
+                    tasks: Vec::with_capacity(BATCH),
+                    queue,
+                    empty,
+                    handle: scope.spawn(|| work.run()),
+                }
+            };
+            let mut workers = Workers {
+                workers: (0..workers).map(start).collect(),
+            };
+            while let Some(chunk) = self.next_chunk()? {
+                intake.chunk(chunk, &mut workers);
+                let bytes = self.offset();
+                let total_bytes = self.byte_len().unwrap_or(bytes);
+                if on_progress(Progress { bytes, total_bytes }).is_break() {
+                    break;
+                }
+            }
+            let end = Arc::new(intake.finish(&mut workers));
+            let mut blamed = Blamed::default();
+            for worker in &mut workers.workers {
+                worker.end(&end, intake.known());
+            }
+            for worker in workers.workers {
+                let (found, part) = worker.join();
+                blamed.merge(found);
+                sink.merge(part);
+            }
+            Ok(TraceSummary::new(
+                &self,
+                range,
+                Findings::new(intake, blamed),
+            ))
+        })
+    }
+}

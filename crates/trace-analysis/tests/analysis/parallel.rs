@@ -1,0 +1,203 @@
+//! Several threads find what one thread finds.
+
+use std::fs::{self, File};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use proptest::prelude::*;
+use trace_analysis::{
+    Aggregation, Analysis, Aspect, Condition, Detail, DivisibleSink, Entities, Limits, RowLimits,
+    Selection, TraceError, TraceInput, Wait, WaitSink,
+};
+
+/// The waits, and what they add up to by several aspects.
+#[derive(Clone)]
+struct Found {
+    waits: Vec<Wait>,
+    sums: Vec<Aggregation>,
+}
+
+impl Found {
+    fn new() -> Self {
+        let by = [
+            vec![Aspect::LockClass, Aspect::OwnerMethod, Aspect::Method],
+            vec![Aspect::OwnerThread, Aspect::Thread, Aspect::Lock],
+            vec![Aspect::OwnerChain, Aspect::Chain],
+        ];
+        Self {
+            waits: Vec::new(),
+            sums: by.map(Aggregation::new).into(),
+        }
+    }
+}
+
+impl WaitSink for Found {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        self.waits.push(wait.clone());
+        for sums in &mut self.sums {
+            sums.add(wait, entities);
+        }
+    }
+}
+
+impl DivisibleSink for Found {
+    fn part(&self) -> Self {
+        Self::new()
+    }
+
+    fn merge(&mut self, part: Self) {
+        self.waits.extend(part.waits);
+        for (sums, part) in self.sums.iter_mut().zip(&part.sums) {
+            sums.merge(part);
+        }
+    }
+}
+
+/// Everything that is found with so many threads, and whether that is several times the same:
+/// the trace is analyzed twice, as two traces.
+fn found(
+    open: impl Fn() -> Result<TraceInput, TraceError>,
+    threads: usize,
+    limits: Limits,
+    selection: &Selection,
+) -> String {
+    let mut analysis = Analysis::new(limits)
+        .with_detail(Detail::Contentions)
+        .with_selection(selection.clone());
+    let mut found = Found::new();
+    let mut said = String::new();
+    let threads = NonZeroUsize::new(threads).expect("not 0");
+    for _ in 0..2 {
+        let summary = open()
+            .and_then(|input| {
+                let go_on = |_| ControlFlow::Continue(());
+                input.analyze_with(threads, &mut analysis, &mut found, go_on)
+            })
+            .expect("readable");
+        said += &format!(
+            "{} {:?} {:?} {:?} {:?} {:?}\n",
+            summary.duration_ns,
+            summary.counters,
+            summary.waits,
+            summary.still_blocked,
+            summary.damage,
+            summary.statistics.events,
+        );
+    }
+    found.waits.sort_by_key(|wait| wait.id);
+    for wait in &mut found.waits {
+        // They are in no order.
+        wait.blame.sort_by_key(|blame| format!("{blame:?}"));
+        said += &format!("{wait:?}\n");
+    }
+    let entities = analysis.entities();
+    for sums in &found.sums {
+        let rows = sums.rows(RowLimits::default(), entities);
+        said += &format!("{:?} {rows:?}\n", sums.totals());
+    }
+    said
+}
+
+/// Asserts that all that is found in a trace is the same with 1, 2 and 8 threads.
+pub(crate) fn assert_same_with_threads(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
+    let open = || TraceInput::open(path);
+    let all = Selection::default();
+    let alone = found(open, 1, limits, &all);
+    for threads in [2, 8] {
+        prop_assert_eq!(&found(open, threads, limits, &all), &alone);
+    }
+    Ok(())
+}
+
+/// The traces of real programs, of all versions of the format.
+fn golden() -> Vec<std::path::PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace-format/tests/golden");
+    let files = fs::read_dir(folder).expect("a folder");
+    let paths = files.map(|file| file.expect("a file").path());
+    let traces: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "lct"))
+        .collect();
+    assert!(!traces.is_empty());
+    traces
+}
+
+#[test]
+fn golden_traces_say_the_same_with_any_number_of_threads() {
+    for path in golden() {
+        assert_same_with_threads(&path, Limits::default()).expect("the same");
+        assert_same_with_threads(
+            &path,
+            Limits {
+                max_pending_events: 5,
+            },
+        )
+        .expect("the same");
+    }
+}
+
+#[test]
+fn pipes_and_growing_files_say_the_same_with_any_number_of_threads() {
+    let all = Selection::default();
+    for path in golden() {
+        let alone = found(|| TraceInput::open(&path), 1, Limits::default(), &all);
+        for threads in [2, 3, 8, 100] {
+            let pipe = || {
+                let file = File::open(&path).expect("a trace");
+                TraceInput::of_source(&path, file)
+            };
+            let grows = || TraceInput::follow(&path, || false);
+            assert_eq!(found(pipe, threads, Limits::default(), &all), alone);
+            assert_eq!(found(grows, threads, Limits::default(), &all), alone);
+        }
+    }
+}
+
+#[test]
+fn names_are_selected_as_by_one_thread() {
+    let thread = Condition {
+        aspect: Aspect::Thread,
+        patterns: vec!["*1*".parse().expect("a pattern")],
+        is_negated: true,
+    };
+    let selection = Selection::default().with(thread);
+    for path in golden() {
+        let found = |threads| {
+            found(
+                || TraceInput::open(&path),
+                threads,
+                Limits::default(),
+                &selection,
+            )
+        };
+        assert_eq!(found(8), found(1));
+    }
+}
+
+/// Takes the first waits only.
+struct Fails;
+
+impl WaitSink for Fails {
+    fn wait(&mut self, _: &Wait, _: &Entities) {
+        panic!("enough");
+    }
+}
+
+impl DivisibleSink for Fails {
+    fn part(&self) -> Self {
+        Self
+    }
+
+    fn merge(&mut self, _: Self) {}
+}
+
+#[test]
+#[should_panic(expected = "enough")]
+fn a_worker_that_panics_ends_the_analysis() {
+    let threads = NonZeroUsize::new(2).expect("not 0");
+    for path in golden() {
+        let input = TraceInput::open(&path).expect("a trace");
+        let go_on = |_| ControlFlow::Continue(());
+        let _ = input.analyze_with(threads, &mut Analysis::default(), &mut Fails, go_on);
+    }
+}
