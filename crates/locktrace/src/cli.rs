@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trace_analysis::{Aspect, PLACEHOLDERS, RowLimits, WaitKind};
+use trace_analysis::{
+    Aspect, PLACEHOLDERS, RowLimits, Selection, TraceError, TraceInput, WaitKind,
+};
 
 use crate::selection::{FilterArguments, PATTERNS, RangeArguments};
 
@@ -118,13 +120,7 @@ pub(crate) struct ReportArguments {
     pub(crate) by: Vec<Aspect>,
 
     #[command(flatten)]
-    pub(crate) kinds: KindArguments,
-
-    #[command(flatten)]
-    pub(crate) range: RangeArguments,
-
-    #[command(flatten)]
-    pub(crate) filter: FilterArguments,
+    pub(crate) waits: WaitArguments,
 
     /// Show at most N rows beside each other, 0 for all [default: 10 in a table, else 0]
     #[arg(long, value_name = "N")]
@@ -227,7 +223,29 @@ impl ThreadArguments {
     }
 }
 
-/// Which waits to consider.
+/// Which waits to consider, and which parts of them.
+#[derive(Args, Debug)]
+pub(crate) struct WaitArguments {
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
+}
+
+impl WaitArguments {
+    /// What of the waits of a trace to consider: contention, if nobody says which kinds.
+    pub(crate) fn selection(&self, trace: &TraceInput) -> Result<Selection, TraceError> {
+        let range = self.range.of(trace)?;
+        let kinds = self.kinds.or_contention().kinds();
+        Ok(self.filter.selection(range, &[]).of_kinds(kinds))
+    }
+}
+
+/// Which kinds of waits to consider.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct KindArguments {
     /// What threads waited for: contention (a lock that another thread held),
@@ -298,13 +316,7 @@ pub(crate) struct ContentionsArguments {
     pub(crate) traces: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) kinds: KindArguments,
-
-    #[command(flatten)]
-    pub(crate) range: RangeArguments,
-
-    #[command(flatten)]
-    pub(crate) filter: FilterArguments,
+    pub(crate) waits: WaitArguments,
 
     /// Read on while the file grows, until the trace ends or the JVM does
     #[arg(long)]
@@ -551,13 +563,7 @@ pub(crate) struct MetricsArguments {
     pub(crate) trace: PathBuf,
 
     #[command(flatten)]
-    pub(crate) kinds: KindArguments,
-
-    #[command(flatten)]
-    pub(crate) range: RangeArguments,
-
-    #[command(flatten)]
-    pub(crate) filter: FilterArguments,
+    pub(crate) waits: WaitArguments,
 
     /// At most so many series of a family, those with the longest times, beside the others
     #[arg(long, value_name = "N", default_value_t = 100)]

@@ -14,12 +14,7 @@ use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
-    let kinds = arguments.kinds.or_contention();
-    let select = |trace: &TraceInput| {
-        let range = arguments.range.of(trace)?;
-        let selection = arguments.filter.selection(range, &[]);
-        Ok(selection.of_kinds(kinds.kinds()))
-    };
+    let select = |trace: &TraceInput| arguments.waits.selection(trace);
     let analyzed = match arguments.format {
         ContentionsFormat::Jsonl => {
             let mut out = output::machine();

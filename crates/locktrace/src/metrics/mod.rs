@@ -19,15 +19,10 @@ use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
     let traces = vec![input::open_one(&arguments.trace, false)?];
-    let kinds = arguments.kinds.or_contention();
     let aspects = [Aspect::Kind, Aspect::LockClass, Aspect::OwnerMethod];
     let mut aggregation = Aggregation::new(aspects);
     let detail = aggregation.detail();
-    let select = |trace: &TraceInput| {
-        let range = arguments.range.of(trace)?;
-        let selection = arguments.filter.selection(range, &[]);
-        Ok(selection.of_kinds(kinds.kinds()))
-    };
+    let select = |trace: &TraceInput| arguments.waits.selection(trace);
     let analyzed = input::analyze(traces, detail, select, |wait, entities| {
         aggregation.add(wait, entities);
         Ok(())

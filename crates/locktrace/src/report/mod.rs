@@ -118,10 +118,10 @@ impl Conditional {
 
 pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
-    let kinds = arguments.kinds.or_contention();
+    let kinds = arguments.waits.kinds.or_contention();
     let new_aggregation =
         || Aggregation::with_libraries(arguments.by.as_slice(), arguments.library.clone());
-    let shows_more = arguments.format == ReportFormat::Table && arguments.kinds.is_default();
+    let shows_more = arguments.format == ReportFormat::Table && arguments.waits.kinds.is_default();
     let mut sink = Sink {
         kinds: kinds.clone(),
         aggregation: new_aggregation(),
@@ -129,8 +129,8 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     };
     let detail = sink.aggregation.detail();
     let select = |trace: &TraceInput| {
-        let range = arguments.range.of(trace)?;
-        Ok(arguments.filter.selection(range, &arguments.library))
+        let range = arguments.waits.range.of(trace)?;
+        Ok(arguments.waits.filter.selection(range, &arguments.library))
     };
     let analyzed = input::analyze_with(traces, arguments.threads, detail, select, &mut sink)?;
     let Sink {

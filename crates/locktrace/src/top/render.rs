@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
@@ -52,8 +52,8 @@ impl Look {
         Style::new().add_modifier(Modifier::UNDERLINED)
     }
 
-    fn selected(self, style: Style) -> Style {
-        style.add_modifier(Modifier::REVERSED)
+    fn selected(self, row: Line<'_>) -> Line<'_> {
+        row.into_iter().map(Span::reversed).collect()
     }
 }
 
@@ -214,34 +214,20 @@ fn draw_blocked(
         padded("Waits for", lock),
         padded(&marked("Held by", BlockedSort::Root), owners)
     );
-    let line = |blocked: &Blocked, is_selected: bool| {
-        let style = |style| {
-            if is_selected {
-                look.selected(style)
-            } else {
-                style
-            }
-        };
-        let gap = || Span::styled(GAP, style(Style::new()));
+    let line = |blocked: &Blocked| {
         let owner = if blocked.end == ChainEnd::Deadlock {
             look.alarm()
         } else {
             look.owner()
         };
         Line::from(vec![
-            Span::styled(
-                format!("{:>NUMBER$}", human::duration(blocked.for_ns)),
-                style(Style::new()),
-            ),
-            gap(),
-            Span::styled(padded(&blocked.thread, thread), style(look.waiting())),
-            gap(),
-            Span::styled(padded(&blocked.lock, lock), style(look.lock())),
-            gap(),
-            Span::styled(
-                padded(&text::owners(blocked, Some(owners)), owners),
-                style(owner),
-            ),
+            Span::raw(format!("{:>NUMBER$}", human::duration(blocked.for_ns))),
+            Span::raw(GAP),
+            Span::styled(padded(&blocked.thread, thread), look.waiting()),
+            Span::raw(GAP),
+            Span::styled(padded(&blocked.lock, lock), look.lock()),
+            Span::raw(GAP),
+            Span::styled(padded(&text::owners(blocked, Some(owners)), owners), owner),
         ])
     };
     let lines = Lines {
@@ -251,9 +237,7 @@ fn draw_blocked(
         len: blocked.len(),
         nothing: "No thread waits for a lock.",
     };
-    draw_lines(frame, area, state, look, &lines, |at, is_selected| {
-        line(blocked[at], is_selected)
-    });
+    draw_lines(frame, area, state, look, &lines, |at| line(blocked[at]));
 }
 
 /// Columns of a number.
@@ -291,15 +275,7 @@ fn draw_table(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Pictur
     } else {
         head += &padded("Held by", last);
     }
-    let line = |row: &Row, is_selected: bool| {
-        let style = |style| {
-            if is_selected {
-                look.selected(style)
-            } else {
-                style
-            }
-        };
-        let gap = || Span::styled(GAP, style(Style::new()));
+    let line = |row: &Row| {
         let share = human::share(row.sums.blocked_ns, table.total.blocked_ns);
         let numbers = [
             human::percent(share),
@@ -311,17 +287,17 @@ fn draw_table(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Pictur
             .map(|number| format!("{number:>NUMBER$}{GAP}"))
             .concat();
         let mut spans = vec![
-            Span::styled(numbers, style(Style::new())),
-            Span::styled(padded(&row.lock_class, part), style(look.lock())),
-            gap(),
+            Span::raw(numbers),
+            Span::styled(padded(&row.lock_class, part), look.lock()),
+            Span::raw(GAP),
         ];
         if columns >= WIDE {
-            spans.push(Span::styled(padded(&row.owner, part), style(look.owner())));
-            spans.push(gap());
+            spans.push(Span::styled(padded(&row.owner, part), look.owner()));
+            spans.push(Span::raw(GAP));
             let blocked_in = padded(&blocked_in(row), last);
-            spans.push(Span::styled(blocked_in, style(look.waiting())));
+            spans.push(Span::styled(blocked_in, look.waiting()));
         } else {
-            spans.push(Span::styled(padded(&row.owner, last), style(look.owner())));
+            spans.push(Span::styled(padded(&row.owner, last), look.owner()));
         }
         Line::from(spans)
     };
@@ -332,9 +308,7 @@ fn draw_table(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Pictur
         len: rows.len(),
         nothing: "No thread had to wait for a lock.",
     };
-    draw_lines(frame, area, state, look, &lines, |at, is_selected| {
-        line(rows[at], is_selected)
-    });
+    draw_lines(frame, area, state, look, &lines, |at| line(rows[at]));
 }
 
 /// Where most of the time was waited, and in how many other methods.
@@ -369,7 +343,7 @@ fn draw_lines<'l>(
     state: &State,
     look: Look,
     lines: &Lines,
-    row: impl Fn(usize, bool) -> Line<'l>,
+    row: impl Fn(usize) -> Line<'l>,
 ) {
     let columns = usize::from(area.width);
     let marker = if state.focus == lines.pane {
@@ -393,7 +367,9 @@ fn draw_lines<'l>(
     let selected = state.selected(lines.pane);
     let first = (selected + 1).saturating_sub(room);
     for at in (first..lines.len).take(room) {
-        shown.push(row(at, at == selected && state.focus == lines.pane));
+        let row = row(at);
+        let is_selected = at == selected && state.focus == lines.pane;
+        shown.push(if is_selected { look.selected(row) } else { row });
     }
     frame.render_widget(Paragraph::new(shown), area);
 }
