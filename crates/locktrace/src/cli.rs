@@ -512,8 +512,8 @@ Keys: ? shows them. NO_COLOR in the environment leaves colours out.";
 #[derive(Args, Debug)]
 #[command(after_long_help = TOP_NOTES)]
 pub(crate) struct TopArguments {
-    /// Trace that is being written or has ended, pipe, or - for standard input. A process id says
-    /// why JVMs cannot be attached to yet, and which trace one writes
+    /// JVM that writes a trace, trace that is being written or has ended, pipe, or - for standard
+    /// input
     #[arg(value_name = "PID|TRACE")]
     pub(crate) target: PathBuf,
 
@@ -558,9 +558,9 @@ node_exporter's textfile collector reads it:
 #[derive(Args, Debug)]
 #[command(after_long_help = METRICS_NOTES)]
 pub(crate) struct MetricsArguments {
-    /// Trace file, pipe, or - for standard input
-    #[arg(value_name = "TRACE")]
-    pub(crate) trace: PathBuf,
+    /// JVM that writes a trace, trace file, pipe, or - for standard input
+    #[arg(value_name = "PID|TRACE")]
+    pub(crate) target: PathBuf,
 
     #[command(flatten)]
     pub(crate) waits: WaitArguments,

@@ -29,11 +29,15 @@ pub(crate) fn open_one(path: &Path, follow: bool) -> Result<TraceInput, TraceErr
         return TraceInput::of_source(Path::new("<stdin>"), io::stdin());
     }
     if follow && path.is_file() {
-        let pid = TraceFile::open(path)?.header().pid;
-        let process = PathBuf::from(format!("/proc/{pid}"));
-        return TraceInput::follow(path, move || process.exists());
+        return self::follow(path, TraceFile::open(path)?.header().pid);
     }
     TraceInput::open(path)
+}
+
+/// Opens a file that is followed to the end of the trace or of the process.
+pub(crate) fn follow(path: &Path, pid: u32) -> Result<TraceInput, TraceError> {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    TraceInput::follow(path, move || process.exists())
 }
 
 /// What the analysis of all traces gives beside the waits.

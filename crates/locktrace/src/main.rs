@@ -14,10 +14,12 @@ mod name;
 mod output;
 mod overhead;
 mod problem;
+mod process;
 mod record;
 mod report;
 mod selection;
 mod stat;
+mod target;
 mod top;
 mod view;
 
@@ -28,7 +30,7 @@ use clap::{CommandFactory, Parser};
 use trace_analysis::TraceError;
 
 use crate::cli::{Cli, Command};
-use crate::top::ProcessError;
+use crate::process::ProcessError;
 use crate::view::{AnswerError, UsageError};
 
 /// What a command that did not fail has to say.

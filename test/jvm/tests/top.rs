@@ -151,7 +151,7 @@ fn plain_tables_while_a_program_runs() {
 }
 
 #[test]
-fn a_process_says_why_it_cannot_be_attached_to() {
+fn a_process_stands_for_its_trace() {
     let _processor = among_others();
     let says = |pid: u32, text: &str| {
         let answer = locktrace(["top".to_owned(), "--batch".to_owned(), pid.to_string()]);
@@ -160,8 +160,16 @@ fn a_process_says_why_it_cannot_be_attached_to() {
     };
     let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
-    let trace = jvm.trace();
-    says(jvm.id(), &format!("locktrace top {}", trace.display()));
+    thread::sleep(Duration::from_secs(3));
+    let id = jvm.id().to_string();
+    let top = locktrace(["top", "--batch", "-n", "2", &id]);
+    assert_eq!((top.code, &*top.stderr), (0, ""), "{}", top.stdout);
+    let blocked = top.stdout.matches("Blocked now: 2 threads").count();
+    assert_eq!(blocked, 2, "{}", top.stdout);
+    let metrics = locktrace(["metrics", &id]);
+    assert_eq!(metrics.code, 1, "it goes on: {}", metrics.stderr);
+    let process = format!("pid=\"{id}\"");
+    assert!(metrics.stdout.contains(&process), "{}", metrics.stdout);
     jvm.kill();
     let jdk = jvm_tests::Jdk::traced();
     let mut jvm = Jvm::untraced(jdk, &["scenarios.BlockedChain"]).start();

@@ -15,10 +15,12 @@ use crate::Outcome;
 use crate::cli::MetricsArguments;
 use crate::metrics::exposition::{Exposition, Family, Kind};
 use crate::metrics::series::{Series, Sums};
+use crate::target::Target;
 use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
-    let traces = vec![input::open_one(&arguments.trace, false)?];
+    let path = Target::of(&arguments.target).trace()?;
+    let traces = vec![input::open_one(&path, false)?];
     let aspects = [Aspect::Kind, Aspect::LockClass, Aspect::OwnerMethod];
     let mut aggregation = Aggregation::new(aspects);
     let detail = aggregation.detail();

@@ -3,12 +3,10 @@
 mod batch;
 mod photographer;
 mod picture;
-mod process;
 mod recent;
 mod render;
 mod source;
 mod state;
-mod target;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -19,23 +17,23 @@ use std::io::{self, IsTerminal};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::TopArguments;
+use crate::target::Target;
 use crate::top::picture::{Phase, Picture};
-pub(crate) use crate::top::process::ProcessError;
-use crate::top::target::Target;
 use crate::top::trace_source::TraceSource;
 use crate::view::UsageError;
 use crate::{Outcome, input, output};
 
 /// `locktrace top`.
 pub(crate) fn run(arguments: &TopArguments) -> anyhow::Result<Outcome> {
-    let path = match Target::of(&arguments.target) {
-        Target::Trace(path) => path,
-        Target::Process(pid) => return Err(process::why_not_attached(pid).into()),
-    };
+    let target = Target::of(&arguments.target);
+    let path = target.trace()?;
     if !arguments.batch && !io::stdout().is_terminal() {
         return Err(UsageError("standard output is no terminal: use --batch").into());
     }
-    let trace = input::open_one(&path, true)?;
+    let trace = match target {
+        Target::Process(pid) => input::follow(&path, pid)?,
+        Target::Trace(_) => input::open_one(&path, true)?,
+    };
     let kinds = arguments.kinds.or_contention();
     let mut source = TraceSource::start(trace, kinds, arguments.interval);
     let last = if arguments.batch {

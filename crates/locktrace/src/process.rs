@@ -1,14 +1,15 @@
-//! What can be found out about a process that a user wants to look at.
-//!
-//! A JVM that runs cannot be attached to yet, so each process has a reason why not: the one that
-//! helps most to go on.
+//! What can be found out about a process that a user wants to look at: the trace that it writes,
+//! or why it writes none.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Why a process cannot be looked at.
+use trace_analysis::TraceFile;
+
+/// Why a process has no trace.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ProcessError {
     #[error("no such process: {0}")]
@@ -24,22 +25,25 @@ pub(crate) enum ProcessError {
     #[error("process {0} is another user's JVM (user {1}): run locktrace as that user")]
     AnotherUsersJvm(u32, u32),
     #[error(
-        "process {pid} is a JVM that writes a trace, but JVMs cannot be attached to yet: \
-         locktrace top {}", trace.display()
-    )]
-    WritesTrace { pid: u32, trace: PathBuf },
-    #[error(
-        "process {0} is a JVM that can trace lock contention, but does not, and JVMs cannot be \
-         attached to yet: start it with -XX:+TraceLockContention, and give the trace"
+        "process {0} is a JVM that can trace lock contention, but does not: start it with \
+         -XX:+TraceLockContention"
     )]
     DoesNotTrace(u32),
     #[error("process {0} is a JVM that cannot trace lock contention: it is none of locktrace's")]
     WithoutTracing(u32),
 }
 
-/// Why the process cannot be attached to.
-pub(super) fn why_not_attached(pid: u32) -> ProcessError {
+/// The trace that a JVM writes, as it can be opened from here.
+///
+/// # Errors
+///
+/// If it writes none, or that cannot be told: the reason that helps most to go on.
+pub(crate) fn trace_of(pid: u32) -> Result<PathBuf, ProcessError> {
     let process = PathBuf::from(format!("/proc/{pid}"));
+    trace_being_written(&process).ok_or_else(|| why_no_trace(pid, &process))
+}
+
+fn why_no_trace(pid: u32, process: &Path) -> ProcessError {
     let Ok(status) = fs::read_to_string(process.join("status")) else {
         return ProcessError::None(pid);
     };
@@ -51,10 +55,10 @@ pub(super) fn why_not_attached(pid: u32) -> ProcessError {
     if field(&status, "State:").is_some_and(|state| state.starts_with('Z')) {
         return ProcessError::Ended(pid);
     }
-    let owner = fs::metadata(&process).map_or(0, |metadata| metadata.uid());
-    let library = match jvm_library(&process) {
+    let owner = fs::metadata(process).map_or(0, |metadata| metadata.uid());
+    let library = match jvm_library(process) {
         Ok(library) => library,
-        Err(_) if is_known_as_jvm(&process, &status, pid) => {
+        Err(_) if is_known_as_jvm(process, &status, pid) => {
             return ProcessError::AnotherUsersJvm(pid, owner);
         }
         Err(_) => return ProcessError::AnotherUser(pid, owner),
@@ -62,9 +66,6 @@ pub(super) fn why_not_attached(pid: u32) -> ProcessError {
     let Some(library) = library else {
         return ProcessError::NotAJvm(pid);
     };
-    if let Some(trace) = trace_being_written(&process) {
-        return ProcessError::WritesTrace { pid, trace };
-    }
     match has_tracing(&library) {
         Ok(false) => ProcessError::WithoutTracing(pid),
         Ok(true) | Err(_) => ProcessError::DoesNotTrace(pid),
@@ -121,14 +122,42 @@ fn has_counters(directory: &Path, pid: &str) -> bool {
         .any(|entry| entry.path().join(pid).is_file())
 }
 
-/// The trace that the process has open, as it can be opened from here.
+/// The trace that the process has open for writing, as it can be opened from here.
 fn trace_being_written(process: &Path) -> Option<PathBuf> {
     let descriptors = fs::read_dir(process.join("fd")).ok()?;
     descriptors.flatten().find_map(|descriptor| {
-        let is_file = fs::metadata(descriptor.path()).is_ok_and(|metadata| metadata.is_file());
-        let path = fs::read_link(descriptor.path()).ok()?;
-        let is_trace = is_file && trace_analysis::TraceFile::open(&descriptor.path()).is_ok();
-        is_trace.then_some(path)
+        let path = descriptor.path();
+        let is_file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        let is_trace = is_file && TraceFile::open(&path).is_ok();
+        (is_trace && is_written(process, &descriptor.file_name()))
+            .then(|| reachable(process, &path))
+            .flatten()
+    })
+}
+
+/// The process can write to the descriptor: others may only be read, by a program that is about
+/// traces.
+fn is_written(process: &Path, descriptor: &OsStr) -> bool {
+    let info = fs::read_to_string(process.join("fdinfo").join(descriptor));
+    let flags = info.ok().and_then(|info| {
+        let octal = field(&info, "flags:")?;
+        u32::from_str_radix(octal, 8).ok()
+    });
+    flags.is_some_and(|flags| flags & ACCESS_MODE != READ_ONLY)
+}
+
+/// Of the flags of a descriptor, octal in `/proc/PID/fdinfo`; as in `open(2)`.
+const ACCESS_MODE: u32 = 0o3;
+const READ_ONLY: u32 = 0;
+
+/// Where the file of a descriptor lies: a process in a container has its own root.
+fn reachable(process: &Path, descriptor: &Path) -> Option<PathBuf> {
+    let wanted = fs::metadata(descriptor).ok()?;
+    let path = fs::read_link(descriptor).ok()?;
+    let in_root = process.join("root").join(path.strip_prefix("/").ok()?);
+    [path, in_root].into_iter().find(|path| {
+        let found = fs::metadata(path);
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (wanted.dev(), wanted.ino()))
     })
 }
 

@@ -2,21 +2,35 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::process::{self, ProcessError};
+
 /// A trace, or a process.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     Trace(PathBuf),
     Process(u32),
 }
 
 impl Target {
     /// What `argument` stands for: a number is a process, unless there is a file of that name.
-    pub(super) fn of(argument: &Path) -> Self {
+    pub(crate) fn of(argument: &Path) -> Self {
         let text = argument.to_str().unwrap_or_default();
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
             Ok(pid) if is_number && !argument.exists() => Self::Process(pid),
             _ => Self::Trace(argument.to_owned()),
+        }
+    }
+
+    /// The trace, or that which the process writes.
+    ///
+    /// # Errors
+    ///
+    /// If the process writes none.
+    pub(crate) fn trace(&self) -> Result<PathBuf, ProcessError> {
+        match self {
+            Self::Trace(path) => Ok(path.clone()),
+            Self::Process(pid) => process::trace_of(*pid),
         }
     }
 }
