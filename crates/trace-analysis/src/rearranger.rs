@@ -101,6 +101,17 @@ impl<E: Copy> Store<E> {
         self.events.len() as Place - 1
     }
 
+    /// Fetches the events at these places from memory, all at once: as one after the other is
+    /// taken, each would have to be waited for.
+    #[inline]
+    fn fetch<'p>(&self, places: impl Iterator<Item = &'p Place>) -> u64
+    where
+        E: Ordered,
+    {
+        let events = places.filter_map(|&place| self.events.get(place as usize));
+        events.fold(0, |sum, event| sum ^ event.numbers())
+    }
+
     fn take(&mut self, place: Place) -> E {
         self.free.push(place);
         self.events[place as usize]
@@ -130,6 +141,9 @@ struct Window {
     /// How many events are pending.
     len: usize,
 }
+
+/// So many events are fetched at once. They lie wherever there was room when they arrived.
+const FETCHED: usize = 16;
 
 /// As many events take the memory of one [`Window`].
 const WINDOW_EVENTS: usize = 8;
@@ -273,6 +287,14 @@ impl Queue {
         let place = self.pending.as_mut()?.take_next(self.next)?;
         self.next += 1;
         Some(store.take(place))
+    }
+
+    /// Fetches some of the next events that have arrived.
+    #[inline]
+    fn fetch<E: Ordered>(&self, store: &Store<E>) {
+        if let Some(pending) = &self.pending {
+            std::hint::black_box(store.fetch(pending.near.iter().take(FETCHED)));
+        }
     }
 
     /// Drops the events in a run of numbers for which the event before them stands, and
@@ -512,7 +534,13 @@ fn release_due<E: Ordered>(
     counters: &mut Counters,
     release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
 ) -> bool {
-    while let Some(event) = queue.take_next(store) {
+    for due in 0_usize.. {
+        if due.is_multiple_of(FETCHED) {
+            queue.fetch(store);
+        }
+        let Some(event) = queue.take_next(store) else {
+            break;
+        };
         if queue.release(lock, event, store, counters, release) {
             return true;
         }
