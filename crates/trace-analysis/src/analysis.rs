@@ -7,7 +7,7 @@ use crate::contention::Detail;
 use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::entity_store::EntityStore;
-use crate::intake::Intake;
+use crate::intake::{Intake, Pending};
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
 use crate::statistics::Statistics;
@@ -115,10 +115,13 @@ impl Analysis {
             has_holds: capabilities.contains(Capabilities::HOLDS),
             detail: self.detail.max(self.selection.detail()),
             selection: &self.selection,
-            max_pending_parks: max_pending / PARK_EVENT_SIZE,
+        };
+        let pending = Pending {
+            events: max_pending,
+            parks: max_pending / PARK_EVENT_SIZE,
         };
         let entities = &mut self.entities;
-        (Intake::new(entities, trace, version, max_pending), setup)
+        (Intake::new(entities, trace, version, pending), setup)
     }
 }
 
@@ -179,7 +182,7 @@ impl TraceAnalysis<'_> {
             open,
             waits: self.blaming.waits().clone(),
             counters,
-            pending_events: self.intake.pending() + self.blaming.pending_parks(),
+            pending_events: self.intake.pending(),
             events_without_names: self.intake.held(),
             waits_without_names: self.blaming.held_waits(),
         }

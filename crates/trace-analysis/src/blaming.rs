@@ -12,7 +12,7 @@ use crate::entity_store::EntityStore;
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
-use crate::park::{Numbered, Parks, Sink};
+use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
 use crate::stacks::Stacks;
@@ -33,8 +33,8 @@ pub(crate) trait Stage {
     /// The next step of a lock.
     fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>);
 
-    /// A park event, in any order.
-    fn park(&mut self, event: Numbered, known: Known<'_>);
+    /// The next step of a domain of parks.
+    fn park(&mut self, domain: LockId, step: Step<ParkEvent>, known: Known<'_>);
 
     /// One more pending chain is given out.
     fn pending(&mut self, known: Known<'_>);
@@ -68,8 +68,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) has_holds: bool,
     pub(crate) detail: Detail,
     pub(crate) selection: &'a Selection,
-    /// How many park events may be held back.
-    pub(crate) max_pending_parks: usize,
 }
 
 /// What was found beside the single waits.
@@ -96,12 +94,11 @@ impl Blaming {
             has_holds,
             detail,
             selection,
-            max_pending_parks,
         } = setup;
         let range = selection.range();
         Self {
             dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
-            parks: Parks::new(trace, max_pending_parks),
+            parks: Parks::new(trace),
             delivery: Delivery::new(selection, detail),
             counters: Counters::default(),
             detail,
@@ -126,9 +123,15 @@ impl Blaming {
         }
     }
 
-    /// Takes a park event.
+    /// Replays the next step of a domain of parks.
     #[inline]
-    pub(crate) fn park(&mut self, event: Numbered, entities: &Entities, sink: &mut impl WaitSink) {
+    pub(crate) fn park(
+        &mut self,
+        domain: LockId,
+        step: Step<ParkEvent>,
+        entities: &Entities,
+        sink: &mut impl WaitSink,
+    ) {
         let delivery = &mut self.delivery;
         let mut sink = Sink {
             entities,
@@ -138,7 +141,7 @@ impl Blaming {
             wait: &mut self.wait,
             on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
         };
-        self.parks.event(event, &mut sink);
+        self.parks.dispatch(domain, step, &mut sink);
     }
 
     /// One more pending chain is given out.
@@ -164,11 +167,6 @@ impl Blaming {
         let mut open = self.dispatcher.open(stacks);
         self.parks.add_open(&mut open);
         open
-    }
-
-    /// How many park events are held back.
-    pub(crate) fn pending_parks(&self) -> usize {
-        self.parks.pending()
     }
 
     /// How many waits are held back.
@@ -232,8 +230,8 @@ impl<S: WaitSink> Stage for AtOnce<'_, S> {
     }
 
     #[inline]
-    fn park(&mut self, event: Numbered, known: Known<'_>) {
-        self.blaming.park(event, known.entities, self.sink);
+    fn park(&mut self, domain: LockId, step: Step<ParkEvent>, known: Known<'_>) {
+        self.blaming.park(domain, step, known.entities, self.sink);
     }
 
     fn pending(&mut self, _known: Known<'_>) {

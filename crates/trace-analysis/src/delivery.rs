@@ -1,12 +1,11 @@
 //! What waits pass on their way from the analyzers to the caller's sink.
 
-use trace_format::LockId;
-
 use crate::contention::{Detail, Mechanism, Owner, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities};
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
+use crate::lock_group::{LOCK_GROUPS, lock_group};
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::selection::{Selection, Selector};
@@ -31,16 +30,6 @@ pub(crate) struct Delivery {
 
 /// How many parts the waits of a group of locks may have that are held back.
 const MAX_HELD_PARTS: usize = 1 << 16;
-
-/// Locks are in as many groups, each of which has its own bounds. So what is given up for want
-/// of memory is the same however many threads share the groups among them.
-pub(crate) const LOCK_GROUPS: usize = 8;
-
-/// The group of a lock.
-#[inline]
-pub(crate) fn lock_group(lock: LockId) -> usize {
-    (lock.0 % LOCK_GROUPS as u64) as usize
-}
 
 impl Delivery {
     pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {

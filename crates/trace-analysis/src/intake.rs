@@ -16,7 +16,7 @@ use crate::last_events::{LastEvents, TraceEnd};
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
 use crate::metadata::Resolver;
-use crate::park::{Numbered, ParkEvent};
+use crate::park::{Numbered, ParkEvent, ParkOrder};
 use crate::rearranger::{Rearranger, Step};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
@@ -35,29 +35,40 @@ pub(crate) struct Intake<'a> {
     ended: Vec<Ended>,
     pub(crate) contents: Contents,
     rearranger: Rearranger<LockEvent>,
+    parks: ParkOrder,
     forward_refs: ForwardRefs,
     park_domains: u64,
     counters: Counters,
     last_events: LastEvents,
 }
 
+/// How many events may be held back to be put in order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    /// Of intrinsic locks.
+    pub(crate) events: usize,
+    /// Of parked threads.
+    pub(crate) parks: usize,
+}
+
 impl<'a> Intake<'a> {
-    /// Of a trace in this version of the format. Holds back up to `max_pending` events.
+    /// Of a trace in this version of the format. Holds back up to `pending` events.
     pub(crate) fn new(
         entities: &'a mut EntityStore,
         trace: u32,
         version: u16,
-        max_pending: usize,
+        pending: Pending,
     ) -> Self {
         Self {
             park_domains: if version < 2 { 0 } else { PARK_DOMAINS },
             resolver: Resolver::new(entities),
             entities,
             trace,
-            held: HeldEvents::new(max_pending),
+            held: HeldEvents::new(pending.events),
             ended: Vec::new(),
             contents: Contents::default(),
-            rearranger: Rearranger::new(0, max_pending),
+            rearranger: Rearranger::new(0, pending.events),
+            parks: ParkOrder::new(pending.parks),
             forward_refs: ForwardRefs::default(),
             counters: Counters::default(),
             last_events: LastEvents::default(),
@@ -189,28 +200,14 @@ impl<'a> Intake<'a> {
                 }
                 (lock, first, LockEvent::Lost { thread, numbers })
             }
-            Event::ParkBegin(park) => {
+            Event::ParkBegin(_)
+            | Event::ParkEnd(_)
+            | Event::Unpark(_)
+            | Event::ExclusiveRelease(_) => {
                 let thread = resolver.thread(thread)?;
-                let event = ParkEvent::begin(thread, &park, resolver, entities)?;
-                self.park(event, stage);
-                return Ok(());
-            }
-            Event::ParkEnd(park) => {
-                let thread = resolver.thread(thread)?;
-                let event = ParkEvent::end(thread, &park, resolver, entities)?;
-                self.park(event, stage);
-                return Ok(());
-            }
-            Event::Unpark(unpark) => {
-                let thread = resolver.thread(thread)?;
-                let event = ParkEvent::unpark(thread, &unpark, resolver, entities)?;
-                self.park(event, stage);
-                return Ok(());
-            }
-            Event::ExclusiveRelease(release) => {
-                let thread = resolver.thread(thread)?;
-                let event = ParkEvent::release(thread, &release, resolver, entities)?;
-                self.park(event, stage);
+                if let Some(event) = ParkEvent::bind(thread, event, resolver, entities)? {
+                    self.park(event, stage);
+                }
                 return Ok(());
             }
             Event::ForwardResolved(resolved) => {
@@ -344,7 +341,15 @@ impl<'a> Intake<'a> {
 
     #[inline]
     fn park(&mut self, event: Numbered, stage: &mut impl Stage) {
-        stage.park(event, self.known());
+        let known = Known {
+            entities: self.entities,
+            stacks: self.resolver.stacks(),
+        };
+        let counters = &mut self.counters;
+        self.parks
+            .arrive(event, self.entities, counters, |domain, step, _| {
+                stage.park(domain, step, known);
+            });
     }
 
     /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
@@ -362,7 +367,7 @@ impl<'a> Intake<'a> {
 
     /// How many events are held back, to be put in order.
     pub(crate) fn pending(&self) -> usize {
-        self.rearranger.pending()
+        self.rearranger.pending() + self.parks.pending()
     }
 
     /// How many events wait for a description.
@@ -384,6 +389,13 @@ impl<'a> Intake<'a> {
             .finish(&mut self.counters, |lock, step, counters| {
                 ordered.step(lock, step, counters);
             });
+        let known = Known {
+            entities: self.entities,
+            stacks: self.resolver.stacks(),
+        };
+        self.parks.finish(&mut self.counters, |domain, step, _| {
+            stage.park(domain, step, known);
+        });
         let unresolved = self.forward_refs.unresolved_exits();
         (self.counters).add(Counter::ForwardRefsUnresolved, unresolved);
         let forgotten = self.forward_refs.forgotten();

@@ -60,6 +60,7 @@ mod library;
 mod lock_analyzer;
 mod lock_dispatcher;
 mod lock_event;
+mod lock_group;
 mod metadata;
 mod method_table;
 mod overloads;

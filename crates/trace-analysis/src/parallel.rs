@@ -1,10 +1,10 @@
 //! The analysis of a trace by several threads.
 //!
-//! One thread reads the trace, binds its events to entities, and puts those of each monitor in
-//! order: so all decisions that depend on the order of the trace are made as by one thread. It
-//! passes the events on to workers in batches: those of a monitor always to the same one, and
-//! all park events to the last one, because permits tie the domains together. Each worker has a
-//! sink of its own, and they are merged at the end.
+//! One thread reads the trace, binds its events to entities, and puts those of each monitor and
+//! of each domain of parks in order: so all decisions that depend on the order of the trace are
+//! made as by one thread. It passes the events on to workers in batches: those of a monitor or a
+//! domain always to the same one. Each worker has a sink of its own, and they are merged at the
+//! end.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -17,13 +17,13 @@ use trace_format::LockId;
 
 use crate::analysis::{Analysis, Findings};
 use crate::blaming::{Blamed, Blaming, Known, Stage};
-use crate::delivery::{LOCK_GROUPS, lock_group};
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::Loan;
 use crate::file_analysis::{Progress, TraceSummary};
 use crate::last_events::TraceEnd;
 use crate::lock_event::LockEvent;
-use crate::park::Numbered;
+use crate::lock_group::{LOCK_GROUPS, lock_group};
+use crate::park::ParkEvent;
 use crate::rearranger::Step;
 use crate::stacks::Stacks;
 use crate::trace_file::TraceError;
@@ -33,7 +33,7 @@ use crate::wait_sink::DivisibleSink;
 /// What a worker does next.
 enum Task {
     Lock(LockId, Step<LockEvent>),
-    Park(Numbered),
+    Park(LockId, Step<ParkEvent>),
     /// One more pending chain is given out.
     Pending,
     /// A pending chain stands for another one.
@@ -124,10 +124,9 @@ impl<S> Stage for Workers<'_, S> {
         self.workers[worker].push(Task::Lock(lock, step), known);
     }
 
-    fn park(&mut self, event: Numbered, known: Known<'_>) {
-        if let Some(worker) = self.workers.last_mut() {
-            worker.push(Task::Park(event), known);
-        }
+    fn park(&mut self, domain: LockId, step: Step<ParkEvent>, known: Known<'_>) {
+        let worker = lock_group(domain) % self.workers.len();
+        self.workers[worker].push(Task::Park(domain, step), known);
     }
 
     fn pending(&mut self, known: Known<'_>) {
@@ -203,7 +202,7 @@ fn run(
 ) {
     match task {
         Task::Lock(lock, step) => blaming.lock(lock, step, entities, stacks, sink),
-        Task::Park(event) => blaming.park(event, entities, sink),
+        Task::Park(domain, step) => blaming.park(domain, step, entities, sink),
         Task::Pending => blaming.pending(),
         Task::Resolved { pending, chain } => blaming.resolved(pending, chain, entities, sink),
     }

@@ -4,6 +4,7 @@
 use crate::contention::{Mechanism, Wait, WaitId, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
+use crate::lock_group::lock_group;
 
 /// A thread that still waited for a lock when the trace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,14 +79,19 @@ impl StillBlocked {
     }
 
     /// Adds what was found of other locks of the same trace: monitors come first, in the order
-    /// in which the threads began to wait for them, and then the parks, which are all on one
-    /// side.
+    /// in which the threads began to wait for them, and then the parks by lock. Those of one lock,
+    /// which are in order, are all on one side; a damaged trace may have it in several groups.
     pub(crate) fn merge(&mut self, other: Self) {
         self.threads.extend(other.threads);
         self.threads.sort_by_key(|blocked| {
             let is_monitor = blocked.mechanism == Mechanism::Monitor;
             let began = (blocked.start_ns, blocked.thread, blocked.lock, blocked.wait);
-            (!is_monitor, is_monitor.then_some(began))
+            let parked = (blocked.lock, lock_group(blocked.wait.lock));
+            let (began, parked) = match is_monitor {
+                true => (Some(began), None),
+                false => (None, Some(parked)),
+            };
+            (!is_monitor, began, parked)
         });
     }
 

@@ -1,31 +1,31 @@
 //! The park thread dispatcher and the park blocker dispatcher (paper, section
 //! 4.1).
 
-use trace_format::{LockId, ParkEndReason};
+use trace_format::{JavaThreadId, LockId, ParkEndReason, Permit};
 
 use super::code::{Code, CodeTable};
-use super::event::{Begin, End, Numbered, ParkEvent, Release, Unpark};
+use super::event::{Begin, End, ParkEvent, Release, Unpark};
 use super::lock_analyzer::{LockAnalyzer, Losses};
-use super::permits::{Permits, Waker};
+use super::permits::Waker;
+use super::recent_wakers::{RecentWakers, WakeUp};
 use super::sink::Sink;
 use super::waker::{WaitForWaker, Woken as WokenUp};
 use crate::contention::{OpenWait, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
-use crate::last_events::TraceEnd;
+use crate::lock_group::LOCK_GROUPS;
 use crate::rearranger::Step;
 use crate::synchronizer::Synchronizer;
 
-/// Passes the ordered events of parked threads to the analyzers of what they are
-/// parked on.
+/// Passes the ordered events of the threads that are parked in some domains to the analyzers of
+/// what they are parked on.
 #[derive(Debug)]
 pub(crate) struct ParkDispatcher {
     /// Position of the trace among those analyzed.
     trace: u32,
     domains: SeededMap<LockId, Domain>,
     analyzers: Analyzers,
-    codes: CodeTable,
 }
 
 /// The state of one domain.
@@ -33,59 +33,11 @@ pub(crate) struct ParkDispatcher {
 struct Domain {
     /// The threads that are parked.
     parked: SeededMap<ThreadIndex, Parked>,
-    woken: Woken,
+    /// Who was woken up may pass that on, just after.
+    woken: RecentWakers<ThreadIndex>,
+    /// Whose release of which lock a permit passes on.
+    passed_on: RecentWakers<(JavaThreadId, Permit)>,
     losses: Losses,
-}
-
-/// Who woke threads up the last time, and on what: a thread that was woken may pass that
-/// on, just after.
-#[derive(Debug, Default)]
-struct Woken {
-    by: SeededMap<ThreadIndex, WakeUp>,
-    /// How many threads were woken so far, modulo 2³².
-    count: u32,
-    /// When this many are known, those woken long ago are forgotten.
-    max: usize,
-}
-
-#[derive(Debug)]
-struct WakeUp {
-    lock: LockIndex,
-    /// How many threads were woken before, modulo 2³².
-    number: u32,
-    waker: Waker,
-}
-
-impl Woken {
-    /// After so many others were woken, a thread does not pass on anything any more.
-    const LONG: u32 = 1 << 10;
-
-    fn note(&mut self, thread: ThreadIndex, lock: LockIndex, waker: Waker) {
-        self.count = self.count.wrapping_add(1);
-        let number = self.count;
-        if self.by.len() > self.max.max(Self::LONG as usize) {
-            self.by
-                .retain(|_, woken| number.wrapping_sub(woken.number) <= Self::LONG);
-            self.max = self.by.len() * 2;
-        }
-        let wake_up = WakeUp {
-            lock,
-            number,
-            waker,
-        };
-        self.by.insert(thread, wake_up);
-    }
-
-    /// Nobody woke up the thread.
-    fn forget(&mut self, thread: ThreadIndex) {
-        self.by.remove(&thread);
-    }
-
-    /// Who woke up the thread, if it waited for `lock`.
-    fn waker(&self, thread: ThreadIndex, lock: LockIndex) -> Option<Waker> {
-        let wake_up = self.by.get(&thread)?;
-        (wake_up.lock == lock).then_some(wake_up.waker)
-    }
 }
 
 /// A thread that is parked.
@@ -104,7 +56,6 @@ impl ParkDispatcher {
             trace,
             domains: SeededMap::default(),
             analyzers: Analyzers::default(),
-            codes: CodeTable::default(),
         }
     }
 
@@ -113,7 +64,7 @@ impl ParkDispatcher {
         &mut self,
         lock: LockId,
         step: Step<ParkEvent>,
-        permits: &mut Permits<Numbered>,
+        codes: &mut CodeTable,
         sink: &mut Sink<'_>,
     ) {
         let domain = self.domains.entry(lock).or_default();
@@ -122,8 +73,7 @@ impl ParkDispatcher {
             lock,
             domain,
             analyzers: &mut self.analyzers,
-            codes: &mut self.codes,
-            permits,
+            codes,
         };
         match step {
             Step::Gap { numbers, .. } => replay.domain.losses.add_gap(numbers),
@@ -167,8 +117,12 @@ impl ParkDispatcher {
         }
     }
 
-    /// Ends the waits that have ended, and counts those that have not.
-    pub(crate) fn finish(mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
+    /// No more events: counts the waits for a waker that have not ended. Returns the analyzers
+    /// of locks.
+    pub(crate) fn finish(
+        mut self,
+        sink: &mut Sink<'_>,
+    ) -> impl Iterator<Item = (LockIndex, LockAnalyzer)> + use<> {
         let mut domains: Vec<_> = self.domains.iter().collect();
         domains.sort_unstable_by_key(|&(&domain, _)| domain);
         for (_, domain) in domains {
@@ -180,7 +134,6 @@ impl ParkDispatcher {
                 }
             }
         }
-        self.analyzers.finish(end, sink);
         let parked = self
             .domains
             .values()
@@ -188,6 +141,7 @@ impl ParkDispatcher {
         let for_waker = parked.filter(|parked| !parked.on_lock);
         sink.counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
+        self.analyzers.analyzers.into_iter()
     }
 }
 
@@ -199,7 +153,6 @@ struct Replay<'a> {
     domain: &'a mut Domain,
     analyzers: &'a mut Analyzers,
     codes: &'a mut CodeTable,
-    permits: &'a mut Permits<Numbered>,
 }
 
 impl Replay<'_> {
@@ -244,13 +197,17 @@ impl Replay<'_> {
     }
 
     fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
-        let permit = self.permits.take(end.java_id, end.permit);
+        let passed_on = self.take_passed_on(end, sink.entities);
         let Some(parked) = self.domain.parked.remove(&end.thread) else {
             sink.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
         let lock = parked.wait.lock;
-        let waker = permit.map(|permit| permit.waker_on(lock));
+        // A permit left over from another lock may be consumed before it is known that it
+        // passes on anything.
+        let first = passed_on.filter(|passed_on| passed_on.lock == lock);
+        let waker = end.waker;
+        let waker = waker.map(|waker| first.map_or(waker, |first| first.waker));
         if !parked.on_lock {
             self.woken(parked.wait, &parked, end, waker, sink);
         } else if self.is_signal(lock, end, waker, sink.entities) {
@@ -269,8 +226,17 @@ impl Replay<'_> {
         }
         match waker {
             Some(waker) => self.domain.woken.note(end.thread, lock, waker),
-            None => self.domain.woken.forget(end.thread),
+            None => _ = self.domain.woken.take(end.thread),
         }
+    }
+
+    /// Whose release of which lock the permit passes on that the thread consumes: few do so.
+    fn take_passed_on(&mut self, end: &End, entities: &Entities) -> Option<WakeUp> {
+        let passed_on = &mut self.domain.passed_on;
+        if passed_on.is_empty() {
+            return None;
+        }
+        passed_on.take((entities.thread(end.thread).java_id, end.permit))
     }
 
     /// Passes on a wait for a waker.
@@ -338,10 +304,12 @@ impl Replay<'_> {
     fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
         let code = self.codes.of_chain(unpark.chain, sink.entities);
         if code.passes_on
-            && let Some(waker) = self.domain.woken.waker(unpark.thread, unpark.lock)
+            && let Some(woken) = self.domain.woken.get(unpark.thread)
+            && woken.lock == unpark.lock
         {
-            self.permits
-                .pass_on(unpark.target, unpark.permit, unpark.lock, waker);
+            let permit = (unpark.target, unpark.permit);
+            let passed_on = &mut self.domain.passed_on;
+            passed_on.note(permit, unpark.lock, woken.waker);
         }
         if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
             analyzer.lost(self.domain.losses, sink.counters);
@@ -388,7 +356,7 @@ struct Analyzers {
 }
 
 /// Fewer analyzers are never forgotten.
-const MIN_ANALYZERS: usize = 1 << 14;
+const MIN_ANALYZERS: usize = (1 << 14) / LOCK_GROUPS;
 
 impl Analyzers {
     fn get(&self, lock: LockIndex) -> Option<&LockAnalyzer> {
@@ -424,13 +392,5 @@ impl Analyzers {
             analyzer.pass_on_all_ended(sink);
         }
         self.max = self.analyzers.len() * 2;
-    }
-
-    fn finish(self, end: &TraceEnd, sink: &mut Sink<'_>) {
-        let mut analyzers: Vec<_> = self.analyzers.into_iter().collect();
-        analyzers.sort_unstable_by_key(|&(lock, _)| lock);
-        for (_, mut analyzer) in analyzers {
-            analyzer.finish(end, sink);
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! Park events, their references resolved.
 
 use trace_format::{
-    ExclusiveRelease, Hold, JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    Permit,
+    Event, ExclusiveRelease, Hold, JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason,
+    ParkTimeout, Permit,
 };
 
+use super::permits::Waker;
 use crate::contention::Owner;
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::entity_store::EntityStore;
@@ -45,13 +46,14 @@ pub(crate) struct Begin {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) thread: ThreadIndex,
-    pub(crate) java_id: JavaThreadId,
     pub(crate) time_ns: u64,
     pub(crate) reason: ParkEndReason,
     pub(crate) permit: Permit,
     pub(crate) unpark_elsewhere: bool,
     pub(crate) owner: Option<ThreadIndex>,
     pub(crate) safepoint_ns: u64,
+    /// Who gave the permit, as far as is known.
+    pub(crate) waker: Option<Waker>,
 }
 
 /// The thread unparks the target.
@@ -117,8 +119,26 @@ impl End {
 }
 
 impl ParkEvent {
+    /// What `thread` wrote about parking, if that is what `event` is.
+    #[inline]
+    pub(crate) fn bind(
+        thread: ThreadIndex,
+        event: &Event<'_>,
+        resolver: &mut Resolver,
+        entities: &mut EntityStore,
+    ) -> Result<Option<Numbered>, Missing> {
+        let numbered = match event {
+            Event::ParkBegin(park) => Self::begin(thread, park, resolver, entities)?,
+            Event::ParkEnd(park) => Self::end(thread, park, resolver)?,
+            Event::Unpark(unpark) => Self::unpark(thread, unpark, resolver, entities)?,
+            Event::ExclusiveRelease(release) => Self::release(thread, release, resolver, entities)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(numbered))
+    }
+
     /// That `thread` parks.
-    pub(crate) fn begin(
+    fn begin(
         thread: ThreadIndex,
         park: &ParkBegin,
         resolver: &mut Resolver,
@@ -138,27 +158,26 @@ impl ParkEvent {
     }
 
     /// That `thread` parks no longer.
-    pub(crate) fn end(
+    fn end(
         thread: ThreadIndex,
         park: &ParkEnd,
         resolver: &mut Resolver,
-        entities: &mut EntityStore,
     ) -> Result<Numbered, Missing> {
         let event = Self::End(End {
             thread,
-            java_id: entities.thread(thread).java_id,
             time_ns: park.time_ns,
             reason: park.reason,
             permit: park.permit,
             unpark_elsewhere: park.unpark_elsewhere,
             owner: resolver.java_thread(park.owner)?,
             safepoint_ns: park.safepoint_ns,
+            waker: None,
         });
         Ok((park.domain, park.sequence, event))
     }
 
     /// That `thread` unparks another one.
-    pub(crate) fn unpark(
+    fn unpark(
         thread: ThreadIndex,
         unpark: &trace_format::Unpark,
         resolver: &mut Resolver,
@@ -178,7 +197,7 @@ impl ParkEvent {
     }
 
     /// That `thread` releases a lock that it has alone.
-    pub(crate) fn release(
+    fn release(
         thread: ThreadIndex,
         release: &ExclusiveRelease,
         resolver: &mut Resolver,

@@ -15,25 +15,6 @@ pub(crate) struct Waker {
     pub(crate) signalled: Option<LockIndex>,
 }
 
-/// Who gave a permit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
-    waker: Waker,
-    passed_on: Option<PassedOn>,
-}
-
-/// Whose release of which lock a permit passes on.
-type PassedOn = (LockIndex, Waker);
-
-impl Given {
-    /// Who ended the park of a thread that waited for `lock`. A permit left over from
-    /// another lock may be consumed before it is known that it passes on anything.
-    pub(crate) fn waker_on(&self, lock: LockIndex) -> Waker {
-        let first = self.passed_on.filter(|&(of_lock, _)| of_lock == lock);
-        first.map_or(self.waker, |(_, waker)| waker)
-    }
-}
-
 /// A permit that a thread was given.
 type Key = (JavaThreadId, Permit);
 
@@ -53,8 +34,6 @@ type Key = (JavaThreadId, Permit);
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
     given: SeededMap<Key, Waker>,
-    /// Few of them pass on anything.
-    passed_on: SeededMap<Key, PassedOn>,
     /// With the time of arrival, counted in park ends.
     waiting: SeededMap<Key, (u64, E)>,
     /// Park ends held back so far.
@@ -67,7 +46,6 @@ impl<E> Permits<E> {
     pub(crate) fn new(max_pending: usize) -> Self {
         Self {
             given: SeededMap::default(),
-            passed_on: SeededMap::default(),
             waiting: SeededMap::default(),
             held: 0,
             max_pending,
@@ -79,27 +57,28 @@ impl<E> Permits<E> {
         if permit.is_none() {
             return None;
         }
+        let key = (target, permit);
+        if let Some((_, end)) = self.waiting.remove(&key) {
+            return Some(end);
+        }
         if self.given.len() >= self.max_pending {
             // Of a damaged trace: a thread has one permit at most.
             self.given.clear();
-            self.passed_on.clear();
         }
-        let key = (target, permit);
-        if self.given.insert(key, waker).is_some() {
-            self.passed_on.remove(&key);
-        }
-        self.waiting.remove(&key).map(|(_, end)| end)
+        self.given.insert(key, waker);
+        None
     }
 
-    /// Holds back `end` unless the unpark that gave the permit is known. Returns what
-    /// is not held back.
+    /// Who gave the thread the permit that it consumes.
+    pub(crate) fn take(&mut self, thread: JavaThreadId, permit: Permit) -> Option<Waker> {
+        self.given.remove(&(thread, permit))
+    }
+
+    /// Holds back `end` until somebody gives the permit. Returns what is not held back any
+    /// more.
     pub(crate) fn hold(&mut self, thread: JavaThreadId, permit: Permit, end: E) -> Option<E> {
-        let key = (thread, permit);
-        if permit.is_none() || self.given.contains_key(&key) {
-            return Some(end);
-        }
         self.held += 1;
-        let same = self.waiting.insert(key, (self.held, end));
+        let same = self.waiting.insert((thread, permit), (self.held, end));
         same.map(|(_, end)| end)
     }
 
@@ -111,29 +90,6 @@ impl<E> Permits<E> {
     /// As many park ends as may be are held back.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.len() >= self.max_pending
-    }
-
-    /// Who gave the permit that the thread consumes.
-    pub(crate) fn take(&mut self, thread: JavaThreadId, permit: Permit) -> Option<Given> {
-        let key = (thread, permit);
-        let waker = self.given.remove(&key)?;
-        let passed_on = self.passed_on.remove(&key);
-        Some(Given { waker, passed_on })
-    }
-
-    /// The same unpark passes on what another thread did: to those who wait for
-    /// `lock`, that thread is the waker.
-    pub(crate) fn pass_on(
-        &mut self,
-        target: JavaThreadId,
-        permit: Permit,
-        lock: LockIndex,
-        waker: Waker,
-    ) {
-        let key = (target, permit);
-        if self.given.contains_key(&key) {
-            self.passed_on.insert(key, (lock, waker));
-        }
     }
 
     /// The half of the park ends that has been held back the longest, in that order:
