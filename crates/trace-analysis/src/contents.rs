@@ -1,10 +1,11 @@
 //! What the chunks of a trace consist of.
 
-use trace_format::{Chunk, Counter as TracerCounter, EventsChunk};
+use trace_format::{Chunk, Counter as TracerCounter, Event, Segment, ThreadId};
 
+use crate::last_events::LastEvents;
 use crate::statistics::Statistics;
 
-/// What there is in the chunks read so far beside the events themselves.
+/// What there is in the chunks read so far, whatever it refers to.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) statistics: Statistics,
@@ -13,20 +14,58 @@ pub(crate) struct Contents {
     pub(crate) end_ns: Option<u64>,
     /// Buffers that could be decoded only in part.
     pub(crate) malformed_segments: u64,
+    pub(crate) last_events: LastEvents,
 }
 
 impl Contents {
-    /// Takes a chunk into account. Returns it if it has events.
-    pub(crate) fn chunk<'c>(&mut self, chunk: Chunk<'c>) -> Option<EventsChunk<'c>> {
+    /// Takes a chunk into account, and passes its events on. Returns whether it is one of
+    /// events.
+    #[inline]
+    pub(crate) fn chunk(
+        &mut self,
+        chunk: Chunk<'_>,
+        mut on_event: impl FnMut(ThreadId, &Event<'_>),
+    ) -> bool {
         match chunk {
             Chunk::Events(events) => {
                 self.statistics.add_chunk(&events);
-                return Some(events);
+                for segment in events.segments() {
+                    match segment {
+                        Ok(segment) => self.segment(&segment, &mut on_event),
+                        Err(_) => self.malformed_segments += 1,
+                    }
+                }
+                return true;
             }
             Chunk::Counters(counters) => self.tracer = counters.flatten().collect(),
             Chunk::End { time_ns, .. } => self.end_ns = Some(time_ns),
         }
-        None
+        false
+    }
+
+    #[inline]
+    fn segment(&mut self, segment: &Segment<'_>, on_event: &mut impl FnMut(ThreadId, &Event<'_>)) {
+        self.statistics.add_segment(segment);
+        let mut decoder = segment.events();
+        let mut start = decoder.offset();
+        while let Some(event) = decoder.next() {
+            let Ok(event) = event else {
+                self.malformed_segments += 1;
+                return;
+            };
+            self.statistics.add_event(&event, decoder.offset() - start);
+            start = decoder.offset();
+            self.add_time(segment.thread, &event);
+            on_event(segment.thread, &event);
+        }
+    }
+
+    /// Notes when the thread wrote an event.
+    #[inline]
+    pub(crate) fn add_time(&mut self, thread: ThreadId, event: &Event<'_>) {
+        if let Some(time_ns) = event.time_ns() {
+            self.last_events.add(thread, time_ns);
+        }
     }
 
     /// Until when the trace has everything, as far as the tracer has said.

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 
-use trace_format::{ChainId, ClassId, Event, JavaThreadId, MethodId, ThreadId};
+use trace_format::{ChainId, ClassId, JavaThreadId, MethodId, ThreadId};
 
 use crate::hash::SeededMap;
+use crate::owned_event::OwnedEvent;
 
 /// What has to be described before an event can be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +25,7 @@ pub(crate) enum Missing {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) thread: ThreadId,
-    pub(crate) event: Event<'static>,
+    pub(crate) event: OwnedEvent,
 }
 
 /// The events that are held back, by what they wait for.
@@ -119,21 +120,4 @@ impl HeldEvents {
         }
         None
     }
-}
-
-/// The event, if it is one that can be held back.
-pub(crate) fn owned(event: &Event<'_>) -> Option<Event<'static>> {
-    Some(match event {
-        Event::LockDescription(event) => Event::LockDescription(*event),
-        Event::ContendedEnter(event) => Event::ContendedEnter(*event),
-        Event::ContendedEntered(event) => Event::ContendedEntered(*event),
-        Event::ContendedExit(event) => Event::ContendedExit(*event),
-        Event::LostNumbers(event) => Event::LostNumbers(*event),
-        Event::ForwardResolved(event) => Event::ForwardResolved(*event),
-        Event::ParkBegin(event) => Event::ParkBegin(*event),
-        Event::ParkEnd(event) => Event::ParkEnd(*event),
-        Event::Unpark(event) => Event::Unpark(*event),
-        Event::ExclusiveRelease(event) => Event::ExclusiveRelease(*event),
-        _ => return None,
-    })
 }

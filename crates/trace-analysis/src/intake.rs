@@ -1,7 +1,7 @@
 //! What is read of a trace, bound to entities and put in order.
 
 use trace_format::{
-    ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, Segment, ThreadId,
+    ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, ThreadId,
 };
 
 use crate::blaming::{Known, Stage};
@@ -11,11 +11,12 @@ use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Lock};
 use crate::entity_store::EntityStore;
 use crate::forward_refs::ForwardRefs;
-use crate::held_events::{Held, HeldEvents, Missing, owned};
-use crate::last_events::{LastEvents, TraceEnd};
+use crate::held_events::{Held, HeldEvents, Missing};
+use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
 use crate::metadata::Resolver;
+use crate::owned_event::OwnedEvent;
 use crate::park::{Numbered, ParkEvent, ParkOrder};
 use crate::rearranger::{Rearranger, Step};
 
@@ -39,7 +40,6 @@ pub(crate) struct Intake<'a> {
     forward_refs: ForwardRefs,
     park_domains: u64,
     counters: Counters,
-    last_events: LastEvents,
 }
 
 /// How many events may be held back to be put in order.
@@ -71,7 +71,6 @@ impl<'a> Intake<'a> {
             parks: ParkOrder::new(pending.parks),
             forward_refs: ForwardRefs::default(),
             counters: Counters::default(),
-            last_events: LastEvents::default(),
         }
     }
 
@@ -85,34 +84,26 @@ impl<'a> Intake<'a> {
 
     /// Takes the next chunk of the trace.
     pub(crate) fn chunk(&mut self, chunk: Chunk<'_>, stage: &mut impl Stage) {
-        let Some(events) = self.contents.chunk(chunk) else {
-            return;
-        };
-        for segment in events.segments() {
-            match segment {
-                Ok(segment) => self.segment(&segment, stage),
-                Err(_) => self.contents.malformed_segments += 1,
-            }
-        }
-        self.held.next_chunk();
-        while let Some(missing) = self.held.oldest(true) {
-            self.give_up(missing, stage);
+        let mut contents = std::mem::take(&mut self.contents);
+        let has_events = contents.chunk(chunk, |thread, event| self.take(thread, event, stage));
+        self.contents = contents;
+        if has_events {
+            self.end_chunk(stage);
         }
     }
 
-    fn segment(&mut self, segment: &Segment<'_>, stage: &mut impl Stage) {
-        self.contents.statistics.add_segment(segment);
-        let mut decoder = segment.events();
-        let mut start = decoder.offset();
-        while let Some(event) = decoder.next() {
-            let Ok(event) = event else {
-                self.contents.malformed_segments += 1;
-                return;
-            };
-            let statistics = &mut self.contents.statistics;
-            statistics.add_event(&event, decoder.offset() - start);
-            start = decoder.offset();
-            self.event(segment.thread, &event, stage);
+    /// Takes events of a chunk that somebody else has decoded.
+    pub(crate) fn decoded(&mut self, events: &[(ThreadId, OwnedEvent)], stage: &mut impl Stage) {
+        for (thread, event) in events {
+            event.pass_to(|event| self.take(*thread, event, stage));
+        }
+    }
+
+    /// All events of a chunk have been taken.
+    pub(crate) fn end_chunk(&mut self, stage: &mut impl Stage) {
+        self.held.next_chunk();
+        while let Some(missing) = self.held.oldest(true) {
+            self.give_up(missing, stage);
         }
     }
 
@@ -121,9 +112,7 @@ impl<'a> Intake<'a> {
     /// to it.
     #[inline]
     pub(crate) fn event(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
-        if let Some(time_ns) = event.time_ns() {
-            self.last_events.add(thread, time_ns);
-        }
+        self.contents.add_time(thread, event);
         self.take(thread, event, stage);
     }
 
@@ -288,9 +277,8 @@ impl<'a> Intake<'a> {
         event: &Event<'_>,
         stage: &mut impl Stage,
     ) {
-        if let Some(event) = owned(event) {
-            self.held.push(missing, Held { thread, event });
-        }
+        let event = OwnedEvent::new(event);
+        self.held.push(missing, Held { thread, event });
         while self.held.is_full()
             && let Some(missing) = self.held.oldest(false)
         {
@@ -307,7 +295,7 @@ impl<'a> Intake<'a> {
     /// Takes the events that have waited for this.
     fn release(&mut self, described: Missing, stage: &mut impl Stage) {
         for Held { thread, event } in self.held.take(described) {
-            self.take(thread, &event, stage);
+            event.pass_to(|event| self.take(thread, event, stage));
         }
         if self.held.is_empty() {
             for ended in std::mem::take(&mut self.ended) {
@@ -355,7 +343,7 @@ impl<'a> Intake<'a> {
     /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
     /// the time of its last event.
     pub(crate) fn goes_on_until(&mut self, time_ns: u64) {
-        self.last_events.end(time_ns);
+        self.contents.last_events.end(time_ns);
     }
 
     /// What there was to count so far.
@@ -407,7 +395,7 @@ impl<'a> Intake<'a> {
         } = &self.contents;
         (self.counters).add(Counter::MalformedSegments, *malformed_segments);
         (self.counters).add(Counter::MissingBuffers, statistics.missing_buffers());
-        std::mem::take(&mut self.last_events).finish(self.resolver.threads())
+        std::mem::take(&mut self.contents.last_events).finish(self.resolver.threads())
     }
 }
 

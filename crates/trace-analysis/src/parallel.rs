@@ -1,6 +1,6 @@
 //! The analysis of a trace by several threads.
 //!
-//! One thread reads the trace, binds its events to entities, and puts those of each monitor and
+//! One thread decodes the trace, some events ahead of another one, which binds them to entities, and puts those of each monitor and
 //! of each domain of parks in order: so all decisions that depend on the order of the trace are
 //! made as by one thread. It passes the events on to workers in batches: those of a monitor or a
 //! domain always to the same one. Each worker has a sink of its own, and they are merged at the
@@ -17,6 +17,7 @@ use trace_format::LockId;
 
 use crate::analysis::{Analysis, Findings};
 use crate::blaming::{Blamed, Blaming, Known, Stage};
+use crate::decode_ahead::{ChunkEnd, Decoded, decode_ahead};
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::Loan;
 use crate::file_analysis::{Progress, TraceSummary};
@@ -113,9 +114,12 @@ impl<S> Worker<'_, S> {
     /// Waits for what the worker has found.
     fn join(self) -> (Blamed, S) {
         drop(self.queue);
-        let found = self.handle.join();
-        found.unwrap_or_else(|panic| resume_unwind(panic))
+        join(self.handle)
     }
+}
+
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl<S> Stage for Workers<'_, S> {
@@ -240,6 +244,7 @@ impl TraceInput {
         };
         let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
         let range = setup.selection.range();
+        let byte_len = self.byte_len();
         scope(|scope| {
             let start = |_| {
                 let (queue, messages) = sync_channel(MAX_WAITING);
@@ -260,14 +265,28 @@ impl TraceInput {
             let mut workers = Workers {
                 workers: (0..workers).map(start).collect(),
             };
-            while let Some(chunk) = self.next_chunk()? {
-                intake.chunk(chunk, &mut workers);
-                let bytes = self.offset();
-                let total_bytes = self.byte_len().unwrap_or(bytes);
+            let (decoder, decoded) = decode_ahead();
+            let decoder = scope.spawn(move || {
+                let contents = decoder.run(&mut self);
+                (self, contents)
+            });
+            while let Some(Decoded { events, end }) = decoded.next() {
+                intake.decoded(&events, &mut workers);
+                decoded.recycle(events);
+                let Some(ChunkEnd { has_events, bytes }) = end else {
+                    continue;
+                };
+                if has_events {
+                    intake.end_chunk(&mut workers);
+                }
+                let total_bytes = byte_len.unwrap_or(bytes);
                 if on_progress(Progress { bytes, total_bytes }).is_break() {
                     break;
                 }
             }
+            drop(decoded);
+            let (input, contents) = join(decoder);
+            intake.contents = contents?;
             let end = Arc::new(intake.finish(&mut workers));
             let mut blamed = Blamed::default();
             for worker in &mut workers.workers {
@@ -279,7 +298,7 @@ impl TraceInput {
                 sink.merge(part);
             }
             Ok(TraceSummary::new(
-                &self,
+                &input,
                 range,
                 Findings::new(intake, blamed),
             ))
