@@ -119,7 +119,8 @@ impl<'a> Intake<'a> {
     #[inline]
     fn take(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
         if let Err(missing) = self.bind(thread, event, stage) {
-            self.hold(missing, thread, event, stage);
+            self.hold(missing, thread, event);
+            self.bound_held(stage);
         }
     }
 
@@ -270,15 +271,15 @@ impl<'a> Intake<'a> {
 
     /// Keeps an event until that is described.
     #[cold]
-    fn hold(
-        &mut self,
-        missing: Missing,
-        thread: ThreadId,
-        event: &Event<'_>,
-        stage: &mut impl Stage,
-    ) {
+    fn hold(&mut self, missing: Missing, thread: ThreadId, event: &Event<'_>) {
         let event = OwnedEvent::new(event);
         self.held.push(missing, Held { thread, event });
+    }
+
+    /// Gives up what has been missing the longest, while too many events wait. Those may then
+    /// wait for something else.
+    #[cold]
+    fn bound_held(&mut self, stage: &mut impl Stage) {
         while self.held.is_full()
             && let Some(missing) = self.held.oldest(false)
         {
@@ -295,7 +296,11 @@ impl<'a> Intake<'a> {
     /// Takes the events that have waited for this.
     fn release(&mut self, described: Missing, stage: &mut impl Stage) {
         for Held { thread, event } in self.held.take(described) {
-            event.pass_to(|event| self.take(thread, event, stage));
+            event.pass_to(|event| {
+                if let Err(missing) = self.bind(thread, event, stage) {
+                    self.hold(missing, thread, event);
+                }
+            });
         }
         if self.held.is_empty() {
             for ended in std::mem::take(&mut self.ended) {
