@@ -459,9 +459,6 @@ impl Entities {
     /// A thread is called otherwise than was known.
     pub(crate) fn rename_thread(&mut self, index: ThreadIndex, name: &str, of_trace: u32) {
         let mut renamed = self.thread(index).clone();
-        if *renamed.name == *name {
-            return;
-        }
         renamed.name = name.into();
         let place = index.0 as usize;
         if let Err((same, mut renamed)) = self.threads.replace_index(place, renamed) {

@@ -94,50 +94,41 @@ impl EntityStore {
         Arc::unwrap_or_clone(self.entities)
     }
 
+    /// What is known already, or what `add` adds.
+    fn find_or_add<I>(&mut self, known: Option<I>, add: impl FnOnce(&mut Entities) -> I) -> I {
+        known.unwrap_or_else(|| add(self.edit()))
+    }
+
     pub(crate) fn add_class(
         &mut self,
         name: Box<str>,
         source_file: &str,
         is_jdk: bool,
     ) -> ClassIndex {
-        match self.find_class(&name, source_file) {
-            Some(known) => known,
-            None => self.edit().add_class(name, source_file, is_jdk),
-        }
+        let known = self.find_class(&name, source_file);
+        self.find_or_add(known, |all| all.add_class(name, source_file, is_jdk))
     }
 
     pub(crate) fn add_method(&mut self, method: Method) -> MethodIndex {
-        match self.find_method(&method) {
-            Some(known) => known,
-            None => self.edit().add_method(method),
-        }
+        self.find_or_add(self.find_method(&method), |all| all.add_method(method))
     }
 
     pub(crate) fn add_chain(&mut self, chain: Chain) -> ChainIndex {
-        match self.find_chain(&chain) {
-            Some(known) => known,
-            None => self.edit().add_chain(chain),
-        }
+        self.find_or_add(self.find_chain(&chain), |all| all.add_chain(chain))
     }
 
     pub(crate) fn add_thread(&mut self, thread: Thread) -> ThreadIndex {
-        match self.find_thread(&thread) {
-            Some(known) => known,
-            None => self.edit().add_thread(thread),
-        }
+        self.find_or_add(self.find_thread(&thread), |all| all.add_thread(thread))
+    }
+
+    pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
+        self.find_or_add(self.find_lock(&lock), |all| all.add_lock(lock))
     }
 
     /// A thread is called otherwise than was known.
     pub(crate) fn rename_thread(&mut self, index: ThreadIndex, name: &str, of_trace: u32) {
         if *self.thread(index).name != *name {
             self.edit().rename_thread(index, name, of_trace);
-        }
-    }
-
-    pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
-        match self.find_lock(&lock) {
-            Some(known) => known,
-            None => self.edit().add_lock(lock),
         }
     }
 }
