@@ -19,6 +19,7 @@ use rust_tracer::ffi::{
     lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_number,
     lct_thread_start,
 };
+use tempfile::TempDir;
 use trace_format::{Chunk, Damage, EndReason, TraceReader};
 
 /// Names the trace in the environment of a process under test.
@@ -125,14 +126,16 @@ fn check(granted: i64) {
 
 /// A process that has traced.
 struct Case {
+    /// Of its own: what a process leaves beside its trace goes with it.
+    _directory: TempDir,
     trace: PathBuf,
     output: Output,
 }
 
 impl Case {
     fn run(granted: i64) -> Self {
-        let name = format!("locktrace-memory-{}-{granted}.lct", process::id());
-        let trace = env::temp_dir().join(name);
+        let directory = TempDir::new().unwrap();
+        let trace = directory.path().join("trace.lct");
         let output = Command::new(env::current_exe().unwrap())
             .args(["--exact", "traces", "--ignored", "--nocapture", "--quiet"])
             .env(TRACE, &trace)
@@ -143,7 +146,11 @@ impl Case {
             output.status.success(),
             "after {granted} requests: {output:?}"
         );
-        Self { trace, output }
+        Self {
+            _directory: directory,
+            trace,
+            output,
+        }
     }
 
     fn stderr(&self) -> String {
@@ -169,12 +176,6 @@ impl Case {
             }
         }
         reader.damage().clone()
-    }
-}
-
-impl Drop for Case {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.trace);
     }
 }
 
