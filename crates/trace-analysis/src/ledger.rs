@@ -7,6 +7,7 @@ use crate::contention::{Detail, Owner};
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
 use crate::parts::{Cutter, Parts, Shares};
+use crate::room::shrink_queue;
 
 /// Sums over the intervals of a timeline, as a thread sees them that waits all the time.
 ///
@@ -127,6 +128,7 @@ impl Ledger {
             self.start_ns = last.until_ns;
         }
         self.marks.drain(..count.min(self.marks.len()));
+        shrink_queue(&mut self.marks);
         self.start = self.start.max(position);
         self.owners.forget_before(self.start);
     }
@@ -343,6 +345,7 @@ impl Owners {
             while latest.sums.get(1).is_some_and(|sum| sum.position < start) {
                 latest.sums.pop_front();
             }
+            shrink_queue(&mut latest.sums);
         }
     }
 

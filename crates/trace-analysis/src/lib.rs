@@ -73,6 +73,7 @@ mod pattern;
 mod pending_chains;
 mod placeholder;
 mod rearranger;
+mod room;
 mod seen_owner;
 mod selection;
 mod signature;

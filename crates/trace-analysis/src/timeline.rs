@@ -7,6 +7,7 @@ use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
 use crate::parts::{Cutter, Parts, Shares};
+use crate::room::shrink_queue;
 
 /// Time between two boundaries of a lock, events that tell about its owner. It
 /// begins where the interval before it ends; the first has no start.
@@ -108,9 +109,6 @@ pub(crate) struct Start {
 /// More intervals are kept only in part: a thread may starve, or its entered
 /// event be lost, and memory must stay bounded.
 const MAX_INTERVALS: usize = 1 << 18;
-
-/// Capacity that a lock keeps while no thread waits for it.
-const SMALL: usize = 64;
 
 /// Shorter waits, in intervals, are divided without sums.
 const LONG: u64 = 16;
@@ -270,11 +268,10 @@ impl<I: Interval> Timeline<I> {
                 _ => *ledger = None,
             }
         }
-        if self.intervals.is_empty() {
-            self.intervals.shrink_to(SMALL);
-            self.barging.shrink_to(SMALL);
-        }
+        shrink_queue(&mut self.intervals);
         self.forget_positions();
+        shrink_queue(&mut self.gaps);
+        shrink_queue(&mut self.barging);
     }
 
     /// Forgets what is known of positions before the first interval.

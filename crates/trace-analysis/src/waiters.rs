@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
+use crate::room::{shrink_map, shrink_queue};
 
 /// Threads that wait, in the order in which they began to. No operation costs more the
 /// more of them there are, but to go through them all.
@@ -47,6 +48,7 @@ impl Starts {
         self.in_order.retain(|&(_, ticket)| is_wanted(ticket));
         self.others
             .retain(|&Reverse((_, ticket))| is_wanted(ticket));
+        shrink_queue(&mut self.in_order);
     }
 
     /// The earliest of those wanted. Forgets others that it meets.
@@ -126,6 +128,7 @@ impl<W> Waiters<W> {
     /// The thread's wait is over, but remembered until it is removed.
     pub(crate) fn end(&mut self, thread: ThreadIndex) {
         self.tickets.remove(&thread);
+        shrink_map(&mut self.tickets);
     }
 
     /// Forgets a thread that began to wait; its wait is over.
@@ -135,6 +138,10 @@ impl<W> Waiters<W> {
         self.len -= 1;
         while let Some((_, None)) = self.queue.front() {
             self.queue.pop_front();
+        }
+        if shrink_queue(&mut self.queue) {
+            let Self { queue, starts, .. } = self;
+            starts.retain(|ticket| is_in(queue, ticket));
         }
         Some(waiter)
     }

@@ -21,6 +21,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "lock_group",
             "pending_chains",
             "placeholder",
+            "room",
             "signature",
             "synchronizer",
             "time_range",

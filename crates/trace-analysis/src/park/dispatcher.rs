@@ -16,6 +16,7 @@ use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
 use crate::lock_group::LOCK_GROUPS;
 use crate::rearranger::Step;
+use crate::room::shrink_map;
 use crate::synchronizer::Synchronizer;
 
 /// Passes the ordered events of the threads that are parked in some domains to the analyzers of
@@ -38,6 +39,15 @@ struct Domain {
     /// Whose release of which lock a permit passes on.
     passed_on: RecentWakers<(JavaThreadId, Permit)>,
     losses: Losses,
+}
+
+impl Domain {
+    /// The thread is not parked any more.
+    fn unpark(&mut self, thread: ThreadIndex) -> Option<Parked> {
+        let parked = self.parked.remove(&thread)?;
+        shrink_map(&mut self.parked);
+        Some(parked)
+    }
 }
 
 /// A thread that is parked.
@@ -198,7 +208,7 @@ impl Replay<'_> {
 
     fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
         let passed_on = self.take_passed_on(end, sink.entities);
-        let Some(parked) = self.domain.parked.remove(&end.thread) else {
+        let Some(parked) = self.domain.unpark(end.thread) else {
             sink.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
@@ -335,7 +345,7 @@ impl Replay<'_> {
 
     /// The thread went on if it was parked, but the end of its park is lost.
     fn abandon(&mut self, thread: ThreadIndex, counters: &mut Counters) {
-        let Some(parked) = self.domain.parked.remove(&thread) else {
+        let Some(parked) = self.domain.unpark(thread) else {
             return;
         };
         counters.add(Counter::WaitsWithoutEntered, 1);
