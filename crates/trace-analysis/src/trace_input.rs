@@ -195,8 +195,12 @@ impl<F: FnMut() -> bool> Read for Growing<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let len = self.file.read(buffer)?;
-            if len > 0 || buffer.is_empty() || !(self.goes_on)() {
+            if len > 0 || buffer.is_empty() {
                 return Ok(len);
+            }
+            if !(self.goes_on)() {
+                // What was written after the end was seen, and before nobody wrote any more.
+                return self.file.read(buffer);
             }
             thread::sleep(PAUSE);
         }

@@ -1,15 +1,84 @@
 //! A trace says the same wherever it comes from, and what it said in the middle stays true.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::thread;
 
 use proptest::prelude::*;
+use tempfile::NamedTempFile;
 use trace_analysis::{
-    Analysis, Entities, Limits, OpenWait, TraceFile, TraceInput, Wait, WaitId, WaitSink,
+    Analysis, Entities, Limits, OpenWait, TraceError, TraceFile, TraceInput, Wait, WaitId, WaitSink,
 };
+
+/// What a trace may come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    File,
+    Pipe,
+    Socket,
+    /// A file that is written while it is read.
+    Growing,
+}
+
+impl Source {
+    pub(crate) const ALL: [Self; 4] = [Self::File, Self::Pipe, Self::Socket, Self::Growing];
+
+    /// Begins to read the trace in a file.
+    pub(crate) fn open(self, path: &Path) -> Result<TraceInput, TraceError> {
+        let bytes = || fs::read(path).expect("readable");
+        match self {
+            Self::File => TraceInput::open(path),
+            Self::Pipe => {
+                let (reader, writer) = io::pipe().expect("a pipe");
+                write_into(writer, bytes());
+                TraceInput::of_source(path, reader)
+            }
+            Self::Socket => {
+                let (reader, writer) = UnixStream::pair().expect("a socket");
+                write_into(writer, bytes());
+                TraceInput::of_source(path, reader)
+            }
+            Self::Growing => follow(bytes()),
+        }
+    }
+}
+
+/// Writes from another thread, in pieces of several sizes, as long as somebody reads.
+fn write_into(mut writer: impl Write + Send + 'static, bytes: Vec<u8>) {
+    thread::spawn(move || {
+        let mut rest = bytes.as_slice();
+        let mut len = 1;
+        while !rest.is_empty() {
+            len = len * 7 % 4093 + 1;
+            let (piece, later) = rest.split_at(len.min(rest.len()));
+            if writer.write_all(piece).is_err() {
+                return;
+            }
+            rest = later;
+        }
+    });
+}
+
+/// Follows a file in which there is only the header at first. Whenever its end is seen, some
+/// more is written, and the writer is not there any more then.
+fn follow(bytes: Vec<u8>) -> Result<TraceInput, TraceError> {
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    let path = file.path().to_owned();
+    let mut written = bytes.len().min(64);
+    file.write_all(&bytes[..written]).expect("room for it");
+    let mut piece = 1;
+    TraceInput::follow(&path, move || {
+        piece = piece * 7 % 4093 + 1;
+        let end = bytes.len().min(written + piece);
+        file.write_all(&bytes[written..end]).expect("room for it");
+        written = end;
+        false
+    })
+}
 
 /// The waits in the order in which they come.
 #[derive(Default)]
@@ -18,20 +87,6 @@ struct Waits(Vec<Wait>);
 impl WaitSink for Waits {
     fn wait(&mut self, wait: &Wait, _: &Entities) {
         self.0.push(wait.clone());
-    }
-}
-
-/// Gives a few bytes at a time, as a pipe may.
-struct Trickle<R> {
-    source: R,
-    len: usize,
-}
-
-impl<R: Read> Read for Trickle<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.len = self.len * 7 % 509 + 1;
-        let len = buffer.len().min(self.len);
-        self.source.read(&mut buffer[..len])
     }
 }
 
@@ -49,17 +104,15 @@ fn analyze(input: TraceInput, limits: Limits) -> (Vec<Wait>, String) {
     (waits.0, said)
 }
 
-/// What is found in a trace is the same from a pipe, and nothing that was known in the middle
-/// of it changes but that waits end.
+/// What is found in a trace is the same wherever it comes from, and nothing that was known in the
+/// middle of it changes but that waits end.
 pub(crate) fn assert_known_early(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
     let file = TraceFile::open(path).expect("a trace");
     let whole = analyze(file.input().expect("readable"), limits);
-    let source = Trickle {
-        source: File::open(path).expect("readable"),
-        len: 0,
-    };
-    let pipe = TraceInput::of_source(path, source).expect("a trace");
-    prop_assert_eq!(&analyze(pipe, limits), &whole);
+    // Another one for another trace: all take as long as the rest.
+    let source = Source::ALL[file.byte_len() as usize % Source::ALL.len()];
+    let input = source.open(path).expect("a trace");
+    prop_assert_eq!(&analyze(input, limits), &whole, "{:?}", source);
 
     let mut input = file.input().expect("readable");
     let mut analysis = Analysis::new(limits);

@@ -1,6 +1,6 @@
 //! Several threads find what one thread finds.
 
-use std::fs::{self, File};
+use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,6 +10,8 @@ use trace_analysis::{
     Aggregation, Analysis, Aspect, Condition, Detail, DivisibleSink, Entities, Limits, RowLimits,
     Selection, TraceError, TraceInput, Wait, WaitSink,
 };
+
+use crate::inputs::Source;
 
 /// The waits, and what they add up to by several aspects.
 #[derive(Clone)]
@@ -99,13 +101,16 @@ fn found(
     said
 }
 
-/// Asserts that all that is found in a trace is the same with 1, 2 and 8 threads.
+/// Asserts that all that is found in a trace is the same with 1, 2 and 8 threads, each from one
+/// of the sources: which ones, differs from trace to trace.
 pub(crate) fn assert_same_with_threads(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
-    let open = || TraceInput::open(path);
     let all = Selection::default();
-    let alone = found(open, 1, limits, &all);
-    for threads in [2, 8] {
-        prop_assert_eq!(&found(open, threads, limits, &all), &alone);
+    let alone = found(|| Source::File.open(path), 1, limits, &all);
+    let byte_len = fs::metadata(path).expect("there").len() as usize;
+    for (turn, threads) in [1, 2, 8].into_iter().enumerate() {
+        let source = Source::ALL[(byte_len + turn) % Source::ALL.len()];
+        let found = found(|| source.open(path), threads, limits, &all);
+        prop_assert_eq!(&found, &alone, "{:?}, {} threads", source, threads);
     }
     Ok(())
 }
@@ -137,18 +142,15 @@ fn golden_traces_say_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn pipes_and_growing_files_say_the_same_with_any_number_of_threads() {
+fn all_sources_say_the_same_with_any_number_of_threads() {
     let all = Selection::default();
     for path in golden() {
         let alone = found(|| TraceInput::open(&path), 1, Limits::default(), &all);
-        for threads in [2, 3, 8, 100] {
-            let pipe = || {
-                let file = File::open(&path).expect("a trace");
-                TraceInput::of_source(&path, file)
-            };
-            let grows = || TraceInput::follow(&path, || false);
-            assert_eq!(found(pipe, threads, Limits::default(), &all), alone);
-            assert_eq!(found(grows, threads, Limits::default(), &all), alone);
+        for threads in [1, 2, 3, 8, 100] {
+            for source in Source::ALL {
+                let found = found(|| source.open(&path), threads, Limits::default(), &all);
+                assert_eq!(found, alone, "{source:?}, {threads} threads");
+            }
         }
     }
 }

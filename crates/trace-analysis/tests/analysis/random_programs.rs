@@ -158,7 +158,9 @@ pub(crate) fn analyze_arrived(
     }
     assert_known_early(file.path(), limits)?;
     assert_same_with_threads(file.path(), limits)?;
-    assert_selected(file.path(), limits, range, analyzed.waits.len())?;
+    let choice =
+        analyzed.waits.len() * 31 + file.path().metadata().map_or(0, |file| file.len() as usize);
+    assert_selected(file.path(), limits, range, choice)?;
     let inside = analyze_range(file.path(), limits, range).0;
     for (inside, all) in [
         (inside.waits, &analyzed.waits),

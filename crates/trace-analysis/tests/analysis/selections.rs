@@ -8,8 +8,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use trace_analysis::{
     Aggregation, Analysis, Aspect, Chain, ChainIndex, Condition, Contention, Detail, Entities,
-    Limits, LockIndex, Mechanism, Owner, PLACEHOLDERS, Pattern, RowLimits, Selection, ThreadIndex,
-    TimeRange, TraceFile, Wait, WaitId, WaitKind,
+    Limits, Lock, LockIndex, Mechanism, Owner, PLACEHOLDERS, Pattern, RowLimits, Selection,
+    ThreadIndex, TimeRange, TraceFile, Wait, WaitId, WaitKind,
 };
 
 /// What is left of a wait: its kind, and what each owner had, with its time if contentions
@@ -24,7 +24,7 @@ struct Named {
 
 struct NamedWait {
     kind: WaitKind,
-    names: [Names; 4],
+    names: [Names; OF_WAIT.len()],
     parts: Vec<(Contention, [Names; 2])>,
 }
 
@@ -54,6 +54,18 @@ impl Names {
             ordinal => format!("{}:{}:{ordinal}", thread.java_id, thread.name),
         };
         Self::new(&*thread.name, key)
+    }
+
+    /// What a lock is called without its identity hash.
+    fn of_lock_class(lock: LockIndex, entities: &Entities) -> Self {
+        let label = entities.lock_label(lock);
+        match entities.lock(lock) {
+            Lock::Object { .. } => {
+                let (class, _) = label.rsplit_once('@').expect("a hash");
+                Self::only(class)
+            }
+            Lock::NotDescribed { .. } | Lock::NoBlocker => Self::new(label, entities.lock_id(lock)),
+        }
     }
 
     /// Class and name of the method in which the program stands, or why it is not known.
@@ -86,8 +98,9 @@ impl Names {
 }
 
 /// The aspects of [`NamedWait::names`].
-const OF_WAIT: [Aspect; 4] = [
+const OF_WAIT: [Aspect; 5] = [
     Aspect::Thread,
+    Aspect::LockClass,
     Aspect::Lock,
     Aspect::Method,
     Aspect::Mechanism,
@@ -119,6 +132,7 @@ impl Named {
             kind: wait.kind,
             names: [
                 Names::of_thread(wait.thread, entities),
+                Names::of_lock_class(wait.lock, entities),
                 Names::new(entities.lock_label(wait.lock), entities.lock_id(wait.lock)),
                 Names::of_method(wait.chain, wait.lock, entities),
                 Names::new(mechanism, wait.mechanism.name()),
@@ -130,11 +144,24 @@ impl Named {
     }
 }
 
-/// Patterns of each form that match `name`, and perhaps others.
-fn patterns(name: &str, choice: usize) -> Pattern {
+/// Numbers without a pattern, the same ones for the same trace.
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// A pattern of any form that matches `name`, and perhaps others.
+fn pattern(name: &str, choices: &mut Choices) -> Pattern {
     let half: String = name.chars().take(name.chars().count() / 2).collect();
     let last = name.chars().next_back().unwrap_or('x');
-    match choice % 4 {
+    match choices.below(4) {
         0 => Pattern::exact(name),
         1 => format!("{half}*").parse().expect("a prefix"),
         2 => format!("?*{last}").parse().expect("a glob"),
@@ -204,44 +231,66 @@ pub(crate) fn assert_selected(
     let Some(pivot) = all.waits.values().nth(choice % all.waits.len().max(1)) else {
         return Ok(());
     };
-    let of_wait = choice / 2 % OF_WAIT.len();
-    let of_owner = choice / 3 % OF_OWNER.len();
-    let condition = |aspect, name: &str, choice: usize| Condition {
+    let named: Vec<_> = all.waits.values().collect();
+    let mut choices = Choices(choice as u64 + all.waits.len() as u64);
+    // Names of the wait or of others, so that most of the time something is left.
+    let mut condition = |aspect, names: &dyn Fn(&NamedWait) -> Names| Condition {
         aspect,
-        patterns: vec![patterns(name, choice)],
-        is_negated: choice.is_multiple_of(3),
+        patterns: (0..=choices.below(2))
+            .map(|turn| {
+                let other = choices.below(named.len());
+                let wait = if turn == 0 { pivot } else { named[other] };
+                pattern(&names(wait).label, &mut choices)
+            })
+            .collect(),
+        is_negated: choices.below(4) == 0,
     };
-    let part = &pivot.parts[choice % pivot.parts.len()];
-    let conditions = [
-        condition(OF_WAIT[of_wait], &pivot.names[of_wait].label, choice),
-        condition(OF_OWNER[of_owner], &part.1[of_owner].label, choice / 5),
-    ];
-    let matches = |condition: &Condition, names: &Names| {
-        names.match_pattern(&condition.patterns[0]) != condition.is_negated
+    let is_wanted = |choices: usize, aspect: usize| choices >> aspect & 1 == 1;
+    let mut of_wait = Vec::new();
+    let mut of_owner = Vec::new();
+    for (index, aspect) in OF_WAIT.into_iter().enumerate() {
+        if is_wanted(choice / 3, index) {
+            of_wait.push((index, condition(aspect, &|wait| wait.names[index].clone())));
+        }
+    }
+    for (index, aspect) in OF_OWNER.into_iter().enumerate() {
+        if is_wanted(choice / 7, index) {
+            let names = |wait: &NamedWait| wait.parts[choice % wait.parts.len()].1[index].clone();
+            of_owner.push((index, condition(aspect, &names)));
+        }
+    }
+    let all_hold = |conditions: &[(usize, Condition)], names: &[Names]| {
+        conditions.iter().all(|(index, condition)| {
+            let mut patterns = condition.patterns.iter();
+            patterns.any(|pattern| names[*index].match_pattern(pattern)) != condition.is_negated
+        })
     };
-    let kinds = [pivot.kind];
+    let kinds = match choice % 3 {
+        0 => vec![pivot.kind],
+        _ => vec![pivot.kind, named[choice / 2 % named.len()].kind],
+    };
     let expected = all.waits.iter().filter_map(|(id, wait)| {
         let mut left = BTreeMap::new();
         let parts = wait.parts.iter();
-        let parts = parts.filter(|(_, names)| matches(&conditions[1], &names[of_owner]));
-        for (part, _) in parts {
+        for (part, _) in parts.filter(|(_, names)| all_hold(&of_owner, names)) {
             let owner: &mut (u64, u64) = left.entry(format!("{:?}", part.owner)).or_default();
             owner.0 += part.duration_ns;
             owner.1 += 1;
         }
-        let is_selected = wait.kind == pivot.kind
-            && matches(&conditions[0], &wait.names[of_wait])
-            && !left.is_empty();
+        let is_selected =
+            kinds.contains(&wait.kind) && all_hold(&of_wait, &wait.names) && !left.is_empty();
         let duration_ns = left.values().map(|&(duration_ns, _)| duration_ns).sum();
         is_selected.then_some((*id, (wait.kind.name(), duration_ns, left)))
     });
     let expected: BTreeMap<WaitId, Left> = expected.collect();
+    let conditions = of_wait.iter().chain(&of_owner);
+    let conditions: Vec<_> = conditions.map(|(_, condition)| condition).collect();
     let selection = conditions
         .iter()
-        .cloned()
+        .map(|&condition| condition.clone())
         .fold(Selection::default(), Selection::with)
         .in_range(range)
-        .of_kinds(kinds);
+        .of_kinds(kinds.clone());
     for detail in [Detail::Owners, Detail::Contentions] {
         let mut found: BTreeMap<WaitId, Left> = BTreeMap::new();
         analyze(path, limits, detail, selection.clone(), |wait, _| {
@@ -253,7 +302,14 @@ pub(crate) fn assert_selected(
             }
             found.insert(wait.id, (wait.kind.name(), wait.duration_ns, left));
         });
-        prop_assert_eq!(&found, &expected, "{:?} {:?}", detail, conditions);
+        prop_assert_eq!(
+            &found,
+            &expected,
+            "{:?} {:?} {:?}",
+            detail,
+            kinds,
+            conditions
+        );
     }
     Ok(())
 }
