@@ -30,6 +30,9 @@ test: jdk jdk-stock lint tools loom fuzz-smoke test-viewer ## every check and te
 
 test-nightly: test ## the same, with many times the cases
 	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
+	@if command -v valgrind >/dev/null; then \
+	  LOCKTRACE_NIGHTLY=1 cargo test --release --locked -p trace-analysis --test bounds convoys; \
+	else echo "note: valgrind is not installed, so no instructions are counted"; fi
 	LOCKTRACE_NIGHTLY=1 cargo test --locked -p jvm-tests
 	$(MAKE) fuzz-smoke FUZZ_TIME=300
 	$(if $(FOREST),$(MAKE) test-8u45,@echo "note: no FOREST=DIR|TARBALL was given, so 8u45 is left out")
