@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use syn::visit::{self, Visit};
+use syn::{Attribute, ItemMod, ItemUse, Macro, Path, UseName, UseRename, UseTree};
 
 /// The layers of ARCHITECTURE.md, the lowest first, and their files.
 const LAYERS: [(&str, &[&str]); 7] = [
@@ -107,7 +110,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
 /// The source files by the name of their module.
 fn files() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut folders = vec![(String::new(), root)];
     while let Some((module, folder)) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -128,59 +131,171 @@ fn files() -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// The paths that a file imports, but for its tests: `crate::a::B`, `super::c::{D, E}`.
-fn imports(text: &str) -> Vec<String> {
-    let code = text.split("#[cfg(test)]").next().unwrap_or(text);
-    let uses = code.lines().enumerate().filter(|(_, line)| {
-        let line = line.trim_start();
-        let line = line.strip_prefix("pub ").unwrap_or(line);
-        let line = line.strip_prefix("pub(crate) ").unwrap_or(line);
-        line.starts_with("use ")
-    });
-    let statements = uses.map(|(at, _)| {
-        let rest = code.lines().skip(at).collect::<Vec<_>>().join(" ");
-        let (_, path) = rest.split_once("use ").expect("a use");
-        path.split(';').next().unwrap_or(path).to_owned()
-    });
-    statements.collect()
+/// Collects the modules of the crate that a file names, but for its tests.
+struct Imports<'a> {
+    module: &'a str,
+    known: &'a BTreeSet<String>,
+    found: BTreeSet<String>,
 }
 
-/// The module that an import of `module` leads to, if it is one of the crate.
-fn target(module: &str, import: &str, known: &BTreeMap<String, PathBuf>) -> Option<String> {
-    let names: Vec<_> = import.split("::").map(str::trim).collect();
-    let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
-    let (base, names) = match names.split_first()? {
-        (&"crate", names) => (String::new(), names),
-        (&"super", names) => (parent.to_owned(), names),
-        // A child of this module.
-        _ => (module.to_owned(), names.as_slice()),
-    };
-    let mut found = Some(base.clone()).filter(|base| known.contains_key(base));
-    let mut path = base;
-    for name in names {
-        path = if path.is_empty() {
-            (*name).to_owned()
-        } else {
-            format!("{path}::{name}")
+impl Imports<'_> {
+    /// Notes the module that a path leads to, if it is another one of the crate.
+    fn add(&mut self, path: &[String]) {
+        let Some((first, names)) = path.split_first() else {
+            return;
         };
-        if known.contains_key(&path) {
-            found = Some(path.clone());
+        let own = if self.module == "lib" {
+            ""
+        } else {
+            self.module
+        };
+        let parent = own.rsplit_once("::").map_or("", |(parent, _)| parent);
+        let (base, names) = match first.as_str() {
+            "crate" => ("", names),
+            "super" => (parent, names),
+            "self" => (own, names),
+            // A child of this module, or another crate.
+            _ => (own, path),
+        };
+        let is_outside = base == own && !self.known.contains(&join(base, &names[..1]));
+        if is_outside && !matches!(first.as_str(), "crate" | "super" | "self") {
+            return;
+        }
+        let found = (0..=names.len()).rev().map(|len| join(base, &names[..len]));
+        // What is in no other file is in the one of the base.
+        let found = found.into_iter().find(|module| self.known.contains(module));
+        let found = found.unwrap_or_else(|| "lib".to_owned());
+        if found != self.module {
+            self.found.insert(found);
         }
     }
-    found.filter(|found| found != module)
+
+    fn add_tree(&mut self, tree: &UseTree, before: &mut Vec<String>) {
+        match tree {
+            UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.add_tree(&path.tree, before);
+                before.pop();
+            }
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.add_tree(tree, before);
+                }
+            }
+            UseTree::Name(UseName { ident, .. }) | UseTree::Rename(UseRename { ident, .. }) => {
+                before.push(ident.to_string());
+                self.add(before);
+                before.pop();
+            }
+            _ => self.add(before),
+        }
+    }
+}
+
+/// The module of these names in `base`.
+fn join(base: &str, names: &[String]) -> String {
+    let base = Some(base.to_owned()).filter(|base| !base.is_empty());
+    let names: Vec<_> = base.into_iter().chain(names.iter().cloned()).collect();
+    names.join("::")
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    let mut configurations = attributes
+        .iter()
+        .filter(|found| found.path().is_ident("cfg"));
+    configurations.any(|found| {
+        found
+            .parse_args::<Path>()
+            .is_ok_and(|name| name.is_ident("test"))
+    })
+}
+
+impl<'ast> Visit<'ast> for Imports<'_> {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.add_tree(&item.tree, &mut Vec::new());
+    }
+
+    fn visit_path(&mut self, path: &'ast Path) {
+        let names: Vec<_> = path
+            .segments
+            .iter()
+            .map(|name| name.ident.to_string())
+            .collect();
+        if names.len() > 1 {
+            self.add(&names);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, used: &'ast Macro) {
+        // Tokens stand apart: what is between two names of a path is `::`.
+        let text = used.tokens.to_string().replace(" :: ", "::");
+        for word in text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ':')) {
+            let names: Vec<_> = word.split("::").map(str::to_owned).collect();
+            if names.len() > 1 && matches!(names[0].as_str(), "crate" | "super") {
+                self.add(&names);
+            }
+        }
+    }
+}
+
+/// The modules that the text of a file names.
+fn imports(module: &str, text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let file = syn::parse_file(text).expect("a file of Rust");
+    let mut imports = Imports {
+        module,
+        known,
+        found: BTreeSet::new(),
+    };
+    imports.visit_file(&file);
+    imports.found
 }
 
 fn graph() -> BTreeMap<String, BTreeSet<String>> {
     let files = files();
+    let known = files.keys().cloned().collect();
     let edges = files.iter().map(|(module, path)| {
         let text = fs::read_to_string(path).expect("text");
-        let imports = imports(&text);
-        let targets = imports
-            .iter()
-            .filter_map(|import| target(module, import, &files));
-        (module.clone(), targets.collect())
+        (module.clone(), imports(module, &text, &known))
     });
     edges.collect()
+}
+
+#[test]
+fn every_way_to_name_a_file_is_found() {
+    let known = ["a", "b", "c", "d", "e", "lib", "park", "park::x", "park::y"];
+    let known = known.map(str::to_owned).into();
+    let found = |module, text| {
+        imports(module, text, &known)
+            .into_iter()
+            .collect::<Vec<_>>()
+    };
+    let text = "
+        use std::fmt;
+        use crate::{a::{self, Thing}, b};
+        pub(crate) use crate::c::*;
+        impl Thing {
+            fn make(&self) -> crate::d::Other { println!(\"{}\", crate::e::NAME); }
+        }
+        #[cfg(test)]
+        mod tests { use crate::park::x::Test; }
+    ";
+    assert_eq!(found("park::x", text), ["a", "b", "c", "d", "e"]);
+    let text = "use super::y::Thing; fn other() -> super::Sum { 0 }";
+    assert_eq!(found("park::x", text), ["park", "park::y"]);
+    assert_eq!(found("park", "mod x; use x::Thing;"), ["park::x"]);
+    assert_eq!(
+        found("lib", "mod a; pub use a::Thing; use regex::b;"),
+        ["a"]
+    );
+    // What the crate exports is in its root.
+    assert_eq!(found("a", "use crate::Thing;"), ["lib"]);
 }
 
 fn layer(module: &str) -> usize {
@@ -194,7 +309,7 @@ fn files_import_from_their_layer_and_those_below() {
     assert!(graph["intake"].contains("rearranger"), "{graph:?}");
     assert!(graph["park::order"].contains("park::permits"), "{graph:?}");
     for (module, targets) in &graph {
-        for target in targets.iter().filter(|_| module != "lib") {
+        for target in targets {
             let (from, to) = (layer(module), layer(target));
             assert!(
                 from >= to,
@@ -228,7 +343,7 @@ fn no_file_imports_itself_by_way_of_others() {
 
 #[test]
 fn the_drawing_shows_the_layers() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).expect("text");
     let (_, drawing) = text
         .split_once("## The layers of the analysis")
