@@ -1,12 +1,26 @@
 //! Any bytes as a segment: each event comes from bytes of its own, and what was
-//! decoded can be encoded and decoded again.
+//! decoded can be encoded and decoded again. Time and memory are in proportion to them.
 
 #![no_main]
 
+mod cost;
+
+use std::time::Duration;
+
+use cost::Budget;
 use libfuzzer_sys::fuzz_target;
 use trace_format::{ChainDescription, Event, SegmentDecoder, SegmentEncoder};
 
-fuzz_target!(|bytes: &[u8]| {
+/// A byte can be an event, which is larger in memory.
+const BUDGET: Budget = Budget {
+    bytes: 1 << 18,
+    bytes_of_each: 512,
+    time_of_each: Duration::from_micros(2),
+};
+
+fuzz_target!(|bytes: &[u8]| BUDGET.check(bytes.len(), || decode(bytes)));
+
+fn decode(bytes: &[u8]) {
     let mut decoder = SegmentDecoder::new(bytes);
     let mut events = Vec::new();
     let mut offset = 0;
@@ -26,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
     let encoded = encode(&events);
     let decoded: Result<Vec<_>, _> = SegmentDecoder::new(&encoded).collect();
     assert_eq!(decoded.as_ref(), Ok(&events));
-});
+}
 
 fn encode(events: &[Event<'_>]) -> Vec<u8> {
     let mut bytes = vec![0; 1 << 16];

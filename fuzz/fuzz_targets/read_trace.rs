@@ -1,9 +1,15 @@
 //! Any bytes and any chunks, with honest checksums as a hostile writer makes
-//! them, as a trace file: the reader ends, and accounts for every byte.
+//! them, as a trace file: the reader ends, and accounts for every byte. Time and memory are in
+//! proportion to the file.
 
 #![no_main]
 
+mod cost;
+
+use std::time::Duration;
+
 use arbitrary::Arbitrary;
+use cost::Budget;
 use libfuzzer_sys::fuzz_target;
 use trace_format::chunk::{ChunkHeader, ChunkKind, HEADER_LEN, MAX_RAW_LEN};
 use trace_format::{Chunk, FileHeader, TraceReader};
@@ -34,10 +40,19 @@ enum Kind {
     Unknown(u8),
 }
 
+/// One chunk is in memory at a time, compressed and not.
+const BUDGET: Budget = Budget {
+    bytes: 4 * MAX_RAW_LEN,
+    bytes_of_each: 64,
+    // Compressed, 20 bytes and more can be one.
+    time_of_each: Duration::from_micros(20),
+};
+
 fuzz_target!(|input: Input| {
     let file = file(&input);
-    read(&file, false);
-    read(&file, true);
+    for only_metadata in [false, true] {
+        BUDGET.check(file.len(), || read(&file, only_metadata));
+    }
 });
 
 fn file(input: &Input) -> Vec<u8> {

@@ -1,19 +1,25 @@
 //! Any events of few locks and domains in any order: the analysis ends, its sums agree, and
-//! the order of arrival makes no difference as long as memory lasts.
+//! the order of arrival makes no difference as long as memory lasts. Time and memory are in
+//! proportion to the events, also if they come many times over.
 
 #![no_main]
 
+mod cost;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use arbitrary::Arbitrary;
+use cost::Budget;
 use libfuzzer_sys::fuzz_target;
-use trace_analysis::{Analysis, Counter, Counters, Entities, Limits, Owner, Wait};
+use trace_analysis::{Analysis, Counter, Counters, Detail, Entities, Limits, Owner, Wait};
 use trace_format::file::VERSION;
 use trace_format::{
-    Blocker, Capabilities, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef, Hold, JavaThreadId,
-    LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumbers, PARK_DOMAINS,
-    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, ThreadId, Unpark,
+    Blocker, Capabilities, ChainDescription, ChainId, ChainRef, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef, Hold,
+    JavaThreadId, LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumbers,
+    PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, StackRange, ThreadId,
+    ThreadStart, Unpark,
 };
 
 /// Of blockers, one for each way in which they are analyzed.
@@ -24,6 +30,8 @@ const BLOCKER_CLASSES: [&str; 5] = [
     "java.util.concurrent.locks.AbstractQueuedSynchronizer",
     "java.util.concurrent.CountDownLatch$Sync",
 ];
+
+const THREADS: u32 = 8;
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -87,10 +95,27 @@ enum What {
     },
 }
 
+/// For each event.
+const BUDGET: Budget = Budget {
+    bytes: 1 << 20,
+    bytes_of_each: 4 << 10,
+    time_of_each: Duration::from_micros(20),
+};
+
+/// How often the same events come again, of other threads and with the numbers that follow:
+/// what grows with the square of their number is seen then.
+const REPETITIONS: u64 = 64;
+
 fuzz_target!(|input: Input| {
     let max_pending_events = input.max_pending_events.into();
-    let (_, counters) = analyze(&input.arrivals, Limits { max_pending_events });
+    let limits = Limits { max_pending_events };
+    let (_, counters) = BUDGET.check(input.arrivals.len(), || analyze(&input.arrivals, limits));
     assert_eq!(counters.value(Counter::UnbalancedWaits), 0);
+    // Not always: it takes as long as many other inputs.
+    if input.max_pending_events.is_multiple_of(16) {
+        let events = input.arrivals.len() * REPETITIONS as usize;
+        BUDGET.check(events, || analyze_repeatedly(&input.arrivals));
+    }
 
     let mut arrived = without_contradictions(&input.arrivals);
     // A lost event can be an unpark that would have been found in time.
@@ -137,11 +162,17 @@ impl Arrival {
     }
 
     fn thread(&self) -> ThreadId {
-        ThreadId((self.thread % 8).into())
+        ThreadId(u32::from(self.thread) % THREADS)
     }
 
     fn event(&self) -> Event<'static> {
-        let (lock, sequence, time_ns) = (self.lock(), self.sequence.into(), self.time_ns.into());
+        self.event_after(0)
+    }
+
+    /// The event behind so many numbers of its lock.
+    fn event_after(&self, numbers: u64) -> Event<'static> {
+        let sequence = numbers + u64::from(self.sequence);
+        let (lock, time_ns) = (self.lock(), numbers + u64::from(self.time_ns));
         match self.what {
             What::ParkBegin {
                 blocker,
@@ -159,7 +190,7 @@ impl Arrival {
                 } else {
                     ParkTimeout::None
                 },
-                owner: JavaThreadId(owner.into()),
+                owner: java_thread(owner),
                 continued,
                 chain: ChainId(chain.into()),
             }),
@@ -174,7 +205,7 @@ impl Arrival {
                 reason: ParkEndReason::from_number(reason % 5).unwrap_or_default(),
                 permit: Permit(permit.into()),
                 unpark_elsewhere: domain_of_permit(permit) != lock,
-                owner: JavaThreadId(owner.into()),
+                owner: java_thread(owner),
                 safepoint_ns: 0,
             }),
             What::Unpark {
@@ -193,10 +224,10 @@ impl Arrival {
                     domain: lock,
                     sequence,
                     time_ns,
-                    target: JavaThreadId(target.into()),
+                    target: java_thread(target),
                     permit: Permit(permit.into()),
                     blocker: blocker_in(lock, blocker),
-                    owner: JavaThreadId(owner.into()),
+                    owner: java_thread(owner),
                     interrupt: false,
                     never_acquired: false,
                     chain: ChainId(chain.into()),
@@ -259,6 +290,11 @@ impl Arrival {
     }
 }
 
+/// One of the threads, or perhaps one that nobody knows.
+fn java_thread(thread: u8) -> JavaThreadId {
+    JavaThreadId(u64::from(thread) % (u64::from(THREADS) + 1))
+}
+
 /// A hold of each kind.
 fn hold_of(hold: u8) -> Hold {
     match hold {
@@ -310,6 +346,64 @@ fn without_contradictions(arrivals: &[Arrival]) -> Vec<Arrival> {
     kept
 }
 
+/// Sums up what the events say if they come again and again.
+fn analyze_repeatedly(arrivals: &[Arrival]) {
+    let mut last_numbers: BTreeMap<LockId, u8> = BTreeMap::new();
+    for arrival in arrivals {
+        let last = last_numbers.entry(arrival.lock()).or_default();
+        *last = arrival.numbers().last().unwrap_or(0).max(*last);
+    }
+    let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
+    for (thread, event) in descriptions(THREADS * REPETITIONS as u32) {
+        trace.event(thread, &event, &mut ());
+    }
+    for repetition in 0..REPETITIONS {
+        for arrival in arrivals {
+            // The numbers of a domain begin with 1.
+            let numbers = repetition * (u64::from(last_numbers[&arrival.lock()]) + 1);
+            let thread = ThreadId(arrival.thread().0 + repetition as u32 * THREADS);
+            trace.event(thread, &arrival.event_after(numbers), &mut ());
+        }
+    }
+    let counters = trace.finish(&mut ()).counters;
+    assert_eq!(counters.value(Counter::UnbalancedWaits), 0);
+}
+
+/// Describes most of what events of so many threads refer to. Those that refer to something
+/// else wait for it until the end.
+fn descriptions(threads: u32) -> impl Iterator<Item = (ThreadId, Event<'static>)> {
+    const CHAINS: u32 = 192;
+    let classes = (1..).zip(BLOCKER_CLASSES).map(|(class, name)| {
+        Event::Class(ClassDescription {
+            class: ClassId(class),
+            super_class: ClassId(0),
+            loader: LoaderId(0),
+            name,
+            source_file: "",
+            loader_class: "",
+        })
+    });
+    let chains = (1..CHAINS).map(|chain| {
+        Event::Chain(ChainDescription {
+            chain: ChainId(chain),
+            frames: Vec::new(),
+            truncated: false,
+        })
+    });
+    let starts = (1..threads).map(|thread| {
+        let start = Event::ThreadStart(ThreadStart {
+            java_id: JavaThreadId(thread.into()),
+            name: "",
+            time_ns: 0,
+            stack: StackRange::default(),
+        });
+        (ThreadId(thread), start)
+    });
+    let code = classes.chain(chains).map(|event| (ThreadId(0), event));
+    code.chain(starts)
+}
+
 fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
     let mut waits = Vec::new();
     let mut on_wait = |wait: &Wait, entities: &Entities| {
@@ -319,16 +413,8 @@ fn analyze(arrivals: &[Arrival], limits: Limits) -> (Vec<String>, Counters) {
     };
     let mut analysis = Analysis::new(limits);
     let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
-    for (class, name) in (1..).zip(BLOCKER_CLASSES) {
-        let event = Event::Class(ClassDescription {
-            class: ClassId(class),
-            super_class: ClassId(0),
-            loader: LoaderId(0),
-            name,
-            source_file: "",
-            loader_class: "",
-        });
-        trace.event(ThreadId(0), &event, &mut on_wait);
+    for (thread, event) in descriptions(THREADS) {
+        trace.event(thread, &event, &mut on_wait);
     }
     for arrival in arrivals {
         trace.event(arrival.thread(), &arrival.event(), &mut on_wait);
