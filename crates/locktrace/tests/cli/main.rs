@@ -3,6 +3,8 @@
 mod broken_input;
 mod commands;
 mod exit_codes;
+mod filters;
+mod inputs;
 mod live;
 mod sample;
 mod server;
@@ -29,24 +31,38 @@ struct Run {
     stderr: String,
 }
 
+impl Run {
+    fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("can be started");
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
 /// Runs `locktrace` with `arguments`, separated by spaces, in `directory`.
 fn locktrace(directory: &Path, arguments: &str) -> Run {
+    locktrace_with(directory, arguments, &[])
+}
+
+/// The same with more arguments, in which spaces may be.
+fn locktrace_with(directory: &Path, arguments: &str, more: &[String]) -> Run {
     let mut command = Command::cargo_bin("locktrace").expect("built by cargo");
-    let output = command
-        .current_dir(directory)
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("can be started");
-    Run {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    command.current_dir(directory);
+    command.args(arguments.split_whitespace()).args(more);
+    Run::of(&mut command)
 }
 
 /// Runs `locktrace`, which must succeed and not complain.
 fn succeed(directory: &Path, arguments: &str) -> String {
-    let run = locktrace(directory, arguments);
+    succeed_with(directory, arguments, &[])
+}
+
+/// The same with more arguments, in which spaces may be.
+fn succeed_with(directory: &Path, arguments: &str, more: &[String]) -> String {
+    let run = locktrace_with(directory, arguments, more);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     run.stdout
 }
