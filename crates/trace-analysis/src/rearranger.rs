@@ -145,6 +145,9 @@ struct Window {
 /// So many events are fetched at once. They lie wherever there was room when they arrived.
 const FETCHED: usize = 16;
 
+/// Before, so few are taken one by one: often they are all.
+const ALONE: usize = 2;
+
 /// As many events take the memory of one [`Window`].
 const WINDOW_EVENTS: usize = 8;
 
@@ -535,7 +538,7 @@ fn release_due<E: Ordered>(
     release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
 ) -> bool {
     for due in 0_usize.. {
-        if due.is_multiple_of(FETCHED) {
+        if due % FETCHED == ALONE {
             queue.fetch(store);
         }
         let Some(event) = queue.take_next(store) else {

@@ -50,6 +50,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "lock_event",
             "park::event",
             "park::order",
+            "park::permit_map",
             "park::permits",
             "rearranger",
         ],

@@ -188,6 +188,11 @@ impl Queue {
     /// Those awake since before one position and those that ended before another one, in
     /// the order in which they began to wait.
     fn not_parked(&self, awake_before: u64, ended_before: u64) -> Vec<Ticket> {
+        let is_due =
+            |first: Option<&(u64, Ticket)>, before| first.is_some_and(|&(at, _)| at < before);
+        if !is_due(self.awake.first(), awake_before) && !is_due(self.ended.first(), ended_before) {
+            return Vec::new();
+        }
         let awake = self.awake.range(..(awake_before, 0));
         let ended = self.ended.range(..(ended_before, 0));
         let mut found: Vec<_> = awake.chain(ended).map(|&(_, ticket)| ticket).collect();

@@ -23,6 +23,7 @@ mod event;
 mod lock_analyzer;
 mod order;
 mod ownership;
+mod permit_map;
 mod permits;
 mod recent_wakers;
 mod sink;

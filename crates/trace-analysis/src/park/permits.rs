@@ -2,8 +2,8 @@
 
 use trace_format::{JavaThreadId, Permit};
 
+use super::permit_map::PermitMap;
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::hash::SeededMap;
 
 /// Who unparked a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,12 @@ pub(crate) struct Waker {
     pub(crate) signalled: Option<LockIndex>,
 }
 
-/// A permit that a thread was given.
-type Key = (JavaThreadId, Permit);
+/// Places for each permit that was given: those who give them to a thread, each in order, may be
+/// several.
+const GIVEN_SPREAD: usize = 8;
+
+/// Places for each park end: a thread writes its own in order.
+const WAITING_SPREAD: usize = 2;
 
 /// The unparks whose permits are not consumed yet, and the park ends whose
 /// unparks have not come yet. Works on events in any order.
@@ -33,9 +37,9 @@ type Key = (JavaThreadId, Permit);
 /// room. All others find their unparks as if nothing were lost.
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
-    given: SeededMap<Key, Waker>,
+    given: PermitMap<Waker>,
     /// With the time of arrival, counted in park ends.
-    waiting: SeededMap<Key, (u64, E)>,
+    waiting: PermitMap<(u64, E)>,
     /// Park ends held back so far.
     held: u64,
     max_pending: usize,
@@ -45,8 +49,8 @@ impl<E> Permits<E> {
     /// Holds back up to `max_pending` park ends, and remembers as many unparks.
     pub(crate) fn new(max_pending: usize) -> Self {
         Self {
-            given: SeededMap::default(),
-            waiting: SeededMap::default(),
+            given: PermitMap::new(GIVEN_SPREAD),
+            waiting: PermitMap::new(WAITING_SPREAD),
             held: 0,
             max_pending,
         }
@@ -58,7 +62,7 @@ impl<E> Permits<E> {
             return None;
         }
         let key = (target, permit);
-        if let Some((_, end)) = self.waiting.remove(&key) {
+        if let Some((_, end)) = self.waiting.remove(key) {
             return Some(end);
         }
         if self.given.len() >= self.max_pending {
@@ -71,7 +75,7 @@ impl<E> Permits<E> {
 
     /// Who gave the thread the permit that it consumes.
     pub(crate) fn take(&mut self, thread: JavaThreadId, permit: Permit) -> Option<Waker> {
-        self.given.remove(&(thread, permit))
+        self.given.remove((thread, permit))
     }
 
     /// Holds back `end` until somebody gives the permit. Returns what is not held back any
@@ -110,8 +114,7 @@ impl<E> Permits<E> {
     }
 
     fn give_up(&mut self, is_due: impl Fn(u64) -> bool) -> Vec<E> {
-        let due = self.waiting.extract_if(|_, (held, _)| is_due(*held));
-        let mut due: Vec<_> = due.map(|(_, end)| end).collect();
+        let mut due = self.waiting.extract_if(|&(held, _)| is_due(held));
         due.sort_unstable_by_key(|&(held, _)| held);
         due.into_iter().map(|(_, end)| end).collect()
     }

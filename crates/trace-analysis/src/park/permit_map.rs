@@ -1,0 +1,255 @@
+//! A map whose keys are the permits of threads.
+
+use std::collections::VecDeque;
+
+use trace_format::{JavaThreadId, Permit};
+
+use crate::hash::SeededMap;
+
+/// A permit that a thread was given.
+pub(super) type Key = (JavaThreadId, Permit);
+
+/// What is known of permits.
+///
+/// The JVM numbers the permits of each thread one after the other, and events come by the
+/// buffer: many in a row for one thread, and in order. So those of a thread have places side by
+/// side, and what comes next is next in memory. Only what lies far apart is looked up by its hash.
+#[derive(Debug)]
+pub(super) struct PermitMap<V> {
+    windows: SeededMap<JavaThreadId, Window<V>>,
+    others: SeededMap<Key, V>,
+    len: usize,
+    /// Places of a window for each permit in it.
+    spread: usize,
+    /// When so many threads have windows, the empty ones are forgotten.
+    max_windows: usize,
+}
+
+/// Permits of one thread.
+#[derive(Debug)]
+struct Window<V> {
+    /// Number of the first place. That of the first permit, unless there is none.
+    first: u32,
+    places: VecDeque<Option<(Permit, V)>>,
+    len: usize,
+}
+
+/// The last bits of a permit tell how it was given; its number is before them.
+const PERMIT_STEP: u32 = 8;
+
+/// Places that a window may have in any case.
+const SMALL: usize = 16;
+
+/// So many windows may be empty.
+const FEW_WINDOWS: usize = 256;
+
+fn number(permit: Permit) -> u32 {
+    permit.0 / PERMIT_STEP
+}
+
+impl<V> Default for Window<V> {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            places: VecDeque::new(),
+            len: 0,
+        }
+    }
+}
+
+impl<V> Window<V> {
+    fn max_places(&self, spread: usize) -> usize {
+        self.len * spread + SMALL
+    }
+
+    /// The place of a permit, made if there is room for it.
+    fn place(&mut self, permit: Permit, spread: usize) -> Option<&mut Option<(Permit, V)>> {
+        let number = number(permit);
+        let max_places = self.max_places(spread);
+        if self.places.is_empty() {
+            self.first = number;
+        }
+        if let Some(before) = self.first.checked_sub(number).filter(|&before| before > 0) {
+            if self.places.len() + before as usize > max_places {
+                return None;
+            }
+            for _ in 0..before {
+                self.places.push_front(None);
+            }
+            self.first = number;
+        }
+        let index = (number - self.first) as usize;
+        if index >= self.places.len() {
+            if index >= max_places {
+                return None;
+            }
+            self.places.resize_with(index + 1, || None);
+        }
+        let place = &mut self.places[index];
+        let is_free = place.as_ref().is_none_or(|&(known, _)| known == permit);
+        is_free.then_some(place)
+    }
+
+    fn take(&mut self, permit: Permit) -> Option<V> {
+        let index = number(permit).checked_sub(self.first)? as usize;
+        let place = self.places.get_mut(index)?;
+        let (_, value) = place.take_if(|&mut (known, _)| known == permit)?;
+        self.len -= 1;
+        self.forget_first();
+        Some(value)
+    }
+
+    /// Gives up the places before the first permit.
+    fn forget_first(&mut self) {
+        while let Some(None) = self.places.front() {
+            self.places.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+impl<V> PermitMap<V> {
+    /// With up to `spread` places for each permit.
+    pub(super) fn new(spread: usize) -> Self {
+        Self {
+            windows: SeededMap::default(),
+            others: SeededMap::default(),
+            len: 0,
+            spread,
+            max_windows: FEW_WINDOWS,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn insert(&mut self, key: Key, value: V) -> Option<V> {
+        let before = self.remove(key);
+        let (thread, permit) = key;
+        if self.windows.len() >= self.max_windows {
+            self.windows.retain(|_, window| window.len > 0);
+            self.max_windows = self.windows.len() * 2 + FEW_WINDOWS;
+        }
+        let window = self.windows.entry(thread).or_default();
+        match window.place(permit, self.spread) {
+            Some(place) => {
+                *place = Some((permit, value));
+                window.len += 1;
+            }
+            None => _ = self.others.insert(key, value),
+        }
+        self.len += 1;
+        before
+    }
+
+    pub(super) fn remove(&mut self, key: Key) -> Option<V> {
+        let (thread, permit) = key;
+        if let Some(window) = self.windows.get_mut(&thread)
+            && let Some(value) = window.take(permit)
+        {
+            self.len -= 1;
+            // Not before half of those are gone that justified so many places.
+            if window.places.len() > 2 * window.max_places(self.spread) {
+                let window = std::mem::take(window);
+                let rest = window.places.into_iter().flatten();
+                let rest = rest.map(|(permit, value)| ((thread, permit), value));
+                self.others.extend(rest);
+            }
+            return Some(value);
+        }
+        if self.others.is_empty() {
+            return None;
+        }
+        let value = self.others.remove(&key)?;
+        self.len -= 1;
+        Some(value)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.windows.clear();
+        self.others.clear();
+        self.len = 0;
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        let windows = self.windows.values();
+        let near = windows.flat_map(|window| window.places.iter().flatten());
+        near.map(|(_, value)| value).chain(self.others.values())
+    }
+
+    /// Takes out the values that `is_wanted`, in no order.
+    pub(super) fn extract_if(&mut self, is_wanted: impl Fn(&V) -> bool) -> Vec<V> {
+        let mut found = Vec::new();
+        for window in self.windows.values_mut() {
+            for place in &mut window.places {
+                if let Some((_, value)) = place.take_if(|(_, value)| is_wanted(value)) {
+                    window.len -= 1;
+                    found.push(value);
+                }
+            }
+            window.forget_first();
+        }
+        let others = self.others.extract_if(|_, value| is_wanted(value));
+        found.extend(others.map(|(_, value)| value));
+        self.len -= found.len();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(
+            operations in prop::collection::vec(
+                (any::<bool>(), 0..3_u64, prop_oneof![0..200_u32, any::<u32>()]),
+                0..300,
+            ),
+            spread in 1..5_usize,
+        ) {
+            let mut map = PermitMap::new(spread);
+            let mut model = BTreeMap::new();
+            for (value, (inserts, thread, permit)) in operations.into_iter().enumerate() {
+                let key = (JavaThreadId(thread), Permit(permit));
+                if inserts {
+                    prop_assert_eq!(map.insert(key, value), model.insert(key, value));
+                } else {
+                    prop_assert_eq!(map.remove(key), model.remove(&key));
+                }
+                prop_assert_eq!(map.len(), model.len());
+                let places = map.windows.values().map(|window| window.places.len());
+                prop_assert!(places.sum::<usize>() <= 2 * (spread * model.len() + 3 * SMALL));
+            }
+            let mut found = map.extract_if(|value| value % 2 == 0);
+            found.extend(map.values());
+            let odd = model.values().filter(|&value| value % 2 == 1).count();
+            prop_assert_eq!(map.extract_if(|_| true).len(), odd);
+            prop_assert_eq!(map.len(), 0);
+            found.sort_unstable();
+            let mut expected: Vec<_> = model.into_values().collect();
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn runs_stay_in_windows() {
+        let mut map = PermitMap::new(2);
+        for number in 0..10_000 {
+            map.insert((JavaThreadId(1), Permit(number * PERMIT_STEP)), number);
+        }
+        assert!(map.others.is_empty());
+        for number in 0..10_000 {
+            let key = (JavaThreadId(1), Permit(number * PERMIT_STEP));
+            assert_eq!(map.remove(key), Some(number));
+        }
+        assert!(map.windows.values().all(|window| window.places.is_empty()));
+    }
+}
