@@ -48,6 +48,7 @@ mod decode_ahead;
 mod delivery;
 mod entity;
 mod entity_store;
+mod feeder;
 mod file_analysis;
 mod forward_refs;
 mod hash;

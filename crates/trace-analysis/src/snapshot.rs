@@ -2,6 +2,7 @@
 
 use crate::contention::OpenWait;
 use crate::counter::Counters;
+use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
 
 /// What is known of a trace so far, beside the waits that have ended: none of those changes any
@@ -25,4 +26,15 @@ pub struct Snapshot {
     pub events_without_names: usize,
     /// Waits that have ended, and wait for the call chain of an owner.
     pub waits_without_names: usize,
+}
+
+impl Snapshot {
+    /// The threads that waited for locks at the moment until which the trace is complete, as if
+    /// it had ended then.
+    pub fn still_blocked(&self) -> StillBlocked {
+        let until_ns = self.complete_until_ns;
+        // What came later may lack the events that it belongs to.
+        let begun = self.open.iter().filter(|wait| wait.start_ns < until_ns);
+        StillBlocked::at(until_ns, begun)
+    }
 }

@@ -1,7 +1,7 @@
 //! The threads that still waited for a lock when the trace ended, and the deadlocks
 //! among them.
 
-use crate::contention::{Mechanism, Wait, WaitId, WaitKind};
+use crate::contention::{Mechanism, OpenWait, Wait, WaitId, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
 use crate::lock_group::lock_group;
@@ -61,6 +61,24 @@ pub struct StillBlocked {
 }
 
 impl StillBlocked {
+    /// Of these waits, those for locks, until a moment after all of them have begun.
+    pub(crate) fn at<'w>(until_ns: u64, open: impl Iterator<Item = &'w OpenWait>) -> Self {
+        let for_locks = open.filter(|wait| wait.kind == WaitKind::Contention);
+        let threads = for_locks.map(|wait| BlockedThread {
+            wait: wait.id,
+            thread: wait.thread,
+            mechanism: wait.mechanism,
+            lock: wait.lock,
+            chain: wait.chain,
+            start_ns: wait.start_ns,
+            duration_ns: until_ns.saturating_sub(wait.start_ns),
+            holder: wait.holder,
+        });
+        Self {
+            threads: threads.collect(),
+        }
+    }
+
     /// Takes `wait` into account, if it is for a lock and had not ended.
     pub fn add(&mut self, wait: &Wait) {
         if wait.ended || wait.kind != WaitKind::Contention {

@@ -5,11 +5,13 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use trace_format::{Chunk, Damage, FileHeader};
 
+use crate::feeder::feed;
 use crate::trace_file::{FileReader, TraceError, TraceFile, reader};
 
 /// A trace that is read once, from its start to its end, from whatever it comes from.
@@ -88,6 +90,16 @@ impl TraceInput {
         })
     }
 
+    /// Lets a thread of its own wait for more of the trace, so that
+    /// [`poll_chunk`](Self::poll_chunk) does not. Nobody else may ask for chunks then.
+    #[must_use]
+    pub fn fed(self) -> Self {
+        let reader = self
+            .reader
+            .map_source(|source| -> Box<dyn Read + Send> { Box::new(feed(source)) });
+        Self { reader, ..self }
+    }
+
     /// Returns what it is called.
     pub fn path(&self) -> &Path {
         &self.path
@@ -156,6 +168,22 @@ impl TraceInput {
         })?;
         *has_ended = *follows && matches!(chunk, Some(Chunk::End { .. }));
         Ok(chunk)
+    }
+
+    /// Returns the next chunk as [`next_chunk`](Self::next_chunk); of an input that is
+    /// [fed](Self::fed), [`Pending`](Poll::Pending) if it has not come yet.
+    ///
+    /// # Errors
+    ///
+    /// If the trace cannot be read.
+    pub fn poll_chunk(&mut self) -> Result<Poll<Option<Chunk<'_>>>, TraceError> {
+        match self.next_chunk() {
+            Ok(chunk) => Ok(Poll::Ready(chunk)),
+            Err(TraceError::Io { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => {
+                Ok(Poll::Pending)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns what has been read, for a summary.

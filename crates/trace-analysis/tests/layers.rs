@@ -31,7 +31,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "wait_sink",
         ],
     ),
-    ("reading", &["trace_file", "trace_input"]),
+    ("reading", &["feeder", "trace_file", "trace_input"]),
     (
         "binding",
         &[

@@ -124,6 +124,30 @@ impl<R: Read> TraceReader<R> {
         self
     }
 
+    /// Reads the rest of the trace from what `wrap` makes of the source.
+    pub fn map_source<S>(self, wrap: impl FnOnce(R) -> S) -> TraceReader<S> {
+        let Window {
+            source,
+            buffer,
+            unread,
+            offset,
+        } = self.window;
+        TraceReader {
+            window: Window {
+                source: wrap(source),
+                buffer,
+                unread,
+                offset,
+            },
+            header: self.header,
+            version: self.version,
+            only_metadata: self.only_metadata,
+            raw: self.raw,
+            snappy: self.snappy,
+            damage: self.damage,
+        }
+    }
+
     /// Returns what the trace says about itself.
     pub fn header(&self) -> &FileHeader {
         &self.header
@@ -149,8 +173,9 @@ impl<R: Read> TraceReader<R> {
     ///
     /// # Errors
     ///
-    /// If the source fails. What is damaged in the trace is no error: see
-    /// [`damage`](Self::damage).
+    /// If the source fails. Nothing is lost by that: of a source that has nothing yet
+    /// ([`WouldBlock`](io::ErrorKind::WouldBlock)) the chunk can be asked for again. What is
+    /// damaged in the trace is no error: see [`damage`](Self::damage).
     pub fn next_chunk(&mut self) -> io::Result<Option<Chunk<'_>>> {
         // Found first, borrowed afterwards: the chunk borrows from the reader,
         // which the search changes.
