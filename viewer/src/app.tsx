@@ -3,11 +3,13 @@ import { type Model, type Store } from "./api/types";
 import { Brand, SearchIcon, SunIcon } from "./parts/icons";
 import { Help } from "./parts/help";
 import { copyText } from "./parts/copy-menu";
+import { LiveBar } from "./parts/live-bar";
 import { Search } from "./parts/search";
 import { SelectionBar } from "./parts/selection-bar";
 import { Strip } from "./parts/strip";
 import { printAddress, VIEWS, type View } from "./state/address";
 import { ownerColours, OWNER_COLOURS } from "./state/colours";
+import { following, LAST } from "./state/following";
 import { useNavigation } from "./state/navigation";
 import { PageContext } from "./state/page";
 import { commandOf, withRange } from "./state/selection";
@@ -17,7 +19,7 @@ import { VIEW_NAMES, ViewOf } from "./views/views";
 
 /** How often questions are asked again while the traces are read, in milliseconds. */
 const EPOCH_MS = 1_000;
-/** Whoever reads the traces answers, too: questions get at most about one part in so many of its time. */
+/** Whoever reads the traces answers, too: questions get at most about one part in so many of its time, as long as it has more to read. */
 const EPOCH_SHARE = 10;
 
 export function App({ store }: { store: Store }) {
@@ -26,6 +28,9 @@ export function App({ store }: { store: Store }) {
   const [error, setError] = useState<string | null>(null);
   const [ranked, setRanked] = useState<string[]>([]);
   const answerMs = useRef(0);
+  const [isPaused, setPaused] = useState(false);
+  const [isLost, setLost] = useState(false);
+  const isStill = useRef({ paused: false, frozen: false, missed: false });
 
   useEffect(() => {
     const controller = new AbortController();
@@ -44,23 +49,66 @@ export function App({ store }: { store: Store }) {
 
   useEffect(() => {
     let last = 0;
-    return store.onProgress((progress) => {
-      if (!progress.done && Date.now() - last < Math.max(EPOCH_MS, EPOCH_SHARE * answerMs.current)) return;
+    let later = 0;
+    const ask = () => {
+      clearTimeout(later);
+      isStill.current.missed = isStill.current.paused || isStill.current.frozen;
+      if (isStill.current.missed) return;
       last = Date.now();
       setEpoch((before) => before + 1);
+    };
+    const end = store.onProgress((progress) => {
+      setLost(progress === null);
+      if (progress === null) return;
+      clearTimeout(later);
+      // What comes too soon is the last news for some time, perhaps.
+      const share = progress.live ? 1 : EPOCH_SHARE;
+      const rest = last + Math.max(EPOCH_MS, share * answerMs.current) - Date.now();
+      if (progress.done || rest <= 0) ask();
+      else later = window.setTimeout(ask, rest);
     });
+    return () => {
+      clearTimeout(later);
+      end();
+    };
   }, [store]);
+
+  const goOn = () => {
+    const { paused, frozen, missed } = isStill.current;
+    if (paused || frozen || !missed) return;
+    isStill.current.missed = false;
+    setEpoch((before) => before + 1);
+  };
+  const pause = (paused: boolean) => {
+    isStill.current.paused = paused;
+    setPaused(paused);
+    goOn();
+  };
+  const freeze = (frozen: boolean) => {
+    isStill.current.frozen = frozen;
+    goOn();
+  };
 
   if (error !== null && model === null) return <main class="main"><p class="notice bad">The trace cannot be shown: {error}</p></main>;
   if (model === null) return <main class="main"><p class="empty">Reading the trace…</p></main>;
-  return <Frame store={store} model={model} epoch={epoch} ranked={ranked} />;
+  return <Frame store={store} model={model} epoch={epoch} ranked={ranked} freeze={freeze} pause={{ isPaused, onPause: pause, isLost }} />;
+}
+
+interface FrameProps {
+  store: Store;
+  model: Model;
+  epoch: number;
+  ranked: string[];
+  freeze: (isFrozen: boolean) => void;
+  pause: { isPaused: boolean; onPause: (isPaused: boolean) => void; isLost: boolean };
 }
 
 type Open = "help" | "search" | null;
 
-function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; epoch: number; ranked: string[] }) {
+function Frame({ store, model, epoch, ranked, freeze, pause }: FrameProps) {
   const navigation = useNavigation();
-  const { address, go } = navigation;
+  const { address, go } = following(navigation, model);
+  const isLive = model.live !== null && store.exportAddress !== null;
   const [open, setOpen] = useState<Open>(null);
   const [said, setSaid] = useState("");
   const [sourceRoot, setSourceRoot] = useState(readSetting("source-root") ?? "");
@@ -71,6 +119,11 @@ function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; ep
     setTimeout(() => setSaid((now) => (now === text ? "" : now)), 2_500);
   };
 
+  const wasLive = useRef(false);
+  useEffect(() => {
+    if (wasLive.current && model.progress.done) say("The program has ended");
+    wasLive.current = isLive;
+  }, [isLive, model.progress.done]);
   useEffect(() => {
     document.title = `${model.traces.map((trace) => fileName(trace.path)).join(", ")} · locktrace`;
   }, [model]);
@@ -88,6 +141,10 @@ function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; ep
           void copyText(commandOf(address.selection, address.by, model.traces.map((trace) => trace.path), model.libraries));
           say("Copied the command");
         },
+        ...(isLive ? {
+          p: () => pause.onPause(!pause.isPaused),
+          l: () => go({ last: address.last === null ? LAST[1]![0] : null }),
+        } : {}),
         Escape: () => {
           if (address.search !== "") go({ search: "" });
         },
@@ -102,7 +159,7 @@ function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; ep
     return () => removeEventListener("keydown", onKeyDown);
   });
 
-  const page = { store, model, epoch, address, go, colours, say, sourceRoot };
+  const page = { store, model, epoch, address, go, freeze, colours, say, sourceRoot };
   return (
     <PageContext.Provider value={page}>
       <a class="skip" href="#main" onClick={(event) => {
@@ -122,7 +179,7 @@ function Frame({ store, model, epoch, ranked }: { store: Store; model: Model; ep
       <nav class="tabs" aria-label="Views">
         {VIEWS.map((view) => <Tab key={view} view={view} href={printAddress({ ...address, view, wait: null })} isCurrent={view === address.view} />)}
       </nav>
-      {!model.progress.done && <ProgressLine model={model} />}
+      {isLive ? <LiveBar {...pause} /> : !model.progress.done && store.exportAddress !== null && <ProgressLine model={model} />}
       <section class="selection" aria-label="What the views are about">
         <SelectionBar navigation={navigation} />
         <Strip />
@@ -155,7 +212,6 @@ function TraceName({ model }: { model: Model }) {
   return (
     <span class="trace-name" title={names}>
       <b>{names}</b> · {duration(model.duration_ns)}{first && ` from ${wallClock(model.start_unix_ns)}`}
-      {model.live && " · live"}
     </span>
   );
 }

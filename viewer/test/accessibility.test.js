@@ -1,11 +1,10 @@
 // axe on every view, light and dark, with its tables and dialogs.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
+import { violations } from "./axe.js";
 import { exported, launch, open, settle, VIEWS } from "./browser.js";
 import { DEMO } from "./locktrace.js";
 
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 let browser;
 let file;
 
@@ -17,13 +16,6 @@ after(async () => {
   await browser?.close();
   file?.stop();
 });
-
-/** What axe finds, in a line each. */
-async function violations(page) {
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.addScriptTag({ path: AXE });
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary.replace(/\s+/g, " ")}`));
-}
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe has nothing to say about any view, ${colorScheme}`, async () => {

@@ -1,7 +1,9 @@
 // Takes the pictures of the docs, of the demo's trace: `node screenshots.js FOLDER`.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exported, launch, open, settle } from "./browser.js";
+import { exported, launch, open, serve, settle } from "./browser.js";
+import { growingIn } from "./growing.js";
 import { DEMO } from "./locktrace.js";
 
 const folder = process.argv[2];
@@ -33,5 +35,16 @@ for (const [suffix, options] of PAGES) {
     await page.context().close();
   }
 }
+const made = mkdtempSync(join(tmpdir(), "locktrace-live-"));
+const trace = growingIn(made, "demo.lct");
+for (let step = 0; step < 5; step++) trace.grow();
+const server = await serve(trace.file);
+const live = await open(browser, server.address, "#v=1&view=timeline&lanes=thread&last=1000000000");
+await live.getByRole("region", { name: "The running program" }).waitFor();
+await settle(live);
+await live.screenshot({ path: join(folder, "live.png") });
+await live.context().close();
+server.stop();
+rmSync(made, { recursive: true });
 await browser.close();
 file.stop();

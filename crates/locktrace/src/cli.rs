@@ -337,7 +337,7 @@ pub(crate) enum ContentionsFormat {
 
 #[derive(Args, Debug)]
 pub(crate) struct ModelArguments {
-    /// Trace files; several are shown as one
+    /// Trace files, or processes that write one; several are shown as one
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
@@ -390,8 +390,12 @@ pub(crate) struct ViewArguments {
     pub(crate) compare: bool,
 
     /// Write one HTML file that needs no server, and end
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open", "source"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open", "source", "no_follow"])]
     pub(crate) export: Option<PathBuf>,
+
+    /// Of a trace that a JVM is writing, show what there is now; else the page grows with it
+    #[arg(long)]
+    pub(crate) no_follow: bool,
 
     /// Show source code that is below this folder
     #[arg(long, value_name = "DIR")]

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trace_analysis::{
@@ -36,8 +37,27 @@ pub(crate) fn open_one(path: &Path, follow: bool) -> Result<TraceInput, TraceErr
 
 /// Opens a file that is followed to the end of the trace or of the process.
 pub(crate) fn follow(path: &Path, pid: u32) -> Result<TraceInput, TraceError> {
-    let process = PathBuf::from(format!("/proc/{pid}"));
+    let process = process_of(pid);
     TraceInput::follow(path, move || process.exists())
+}
+
+/// A tracer writes something at least once a second; who has not for so long is another program
+/// that has got the number of the JVM's process since.
+const MAX_SILENCE: Duration = Duration::from_secs(60);
+
+/// Whether this process may write more behind the end that a trace has now.
+pub(crate) fn is_being_written(trace: &TraceInput, pid: u32) -> bool {
+    let metadata = trace.path().metadata();
+    let modified = metadata.and_then(|metadata| metadata.modified());
+    // A time to come is recent, too.
+    let is_silent = modified.map_or(true, |time| {
+        time.elapsed().is_ok_and(|ago| ago > MAX_SILENCE)
+    });
+    trace.byte_len().is_some() && process_of(pid).exists() && !is_silent
+}
+
+fn process_of(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}"))
 }
 
 /// What the analysis of all traces gives beside the waits.

@@ -22,6 +22,14 @@ impl Target {
         }
     }
 
+    /// The process that writes the trace which is there; `None` if only that is named.
+    pub(crate) fn process(&self) -> Option<(PathBuf, u32)> {
+        match self {
+            Self::Trace(_) => None,
+            Self::Process(pid) => Some((self.trace().ok()?, *pid)),
+        }
+    }
+
     /// The trace, or that which the process writes.
     ///
     /// # Errors

@@ -62,13 +62,15 @@ export class ServerStore implements Store {
     return response.ok ? ((await response.json()) as SourceAnswer) : null;
   }
 
-  onProgress(callback: (progress: Progress) => void): () => void {
+  onProgress(callback: (progress: Progress | null) => void): () => void {
     const events = new EventSource("api/progress");
     events.onmessage = (event: MessageEvent<string>) => {
       const progress = JSON.parse(event.data) as Progress;
       callback(progress);
       if (progress.done) events.close();
     };
+    // The browser goes on trying.
+    events.onerror = () => callback(null);
     return () => events.close();
   }
 }

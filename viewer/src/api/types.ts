@@ -29,6 +29,8 @@ export interface Selection {
 export interface Progress {
   bytes: number;
   total_bytes: number;
+  /** The last trace is still being written, and what is written of it is read. */
+  live: boolean;
   done: boolean;
 }
 
@@ -39,7 +41,8 @@ export interface TraceInfo {
   start_unix_ns: string;
   offset_ns: number;
   duration_ns: number;
-  complete: boolean;
+  /** Null as long as it is read. */
+  complete: boolean | null;
   problems: string[];
 }
 
@@ -114,7 +117,8 @@ export interface Model {
   findings: Finding[];
   deadlocks: Deadlock[];
   source: boolean;
-  live: boolean;
+  /** Of a trace that is still being written: who waits for locks at its newest moment, if it has told until when it is complete. */
+  live: { waiting: { threads: number; longest_ns: number } | null } | null;
 }
 
 export interface Frame {
@@ -301,8 +305,8 @@ export interface Store {
   lanes(request: LanesRequest, signal?: AbortSignal): Promise<LanesAnswer>;
   /** Null where there is no such source. */
   source(frame: Frame, context: number, signal?: AbortSignal): Promise<SourceAnswer | null>;
-  /** Calls back when the traces were read further; returns what ends that. */
-  onProgress(callback: (progress: Progress) => void): () => void;
+  /** Calls back when the traces were read further, with null when nobody answers any more; returns what ends that. */
+  onProgress(callback: (progress: Progress | null) => void): () => void;
   /** The address of the page in one file; null if this is that file. */
   readonly exportAddress: string | null;
 }

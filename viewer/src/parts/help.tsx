@@ -2,7 +2,7 @@ import { Dialog } from "./dialog";
 
 const KEYS: [string, [string, string][]][] = [
   ["Everywhere", [
-    ["1 … 7", "the views"], ["/", "search everything"], ["?", "this help"], ["u", "undo"], ["Shift u", "redo"], ["c", "copy the selection as a command"], ["0", "all of the time"], ["Esc", "close; clear the search"],
+    ["1 … 7", "the views"], ["/", "search everything"], ["?", "this help"], ["u", "undo"], ["Shift u", "redo"], ["c", "copy the selection as a command"], ["0", "all of the time"], ["Esc", "close; clear the search"], ["p", "running program: pause, go on"], ["l", "running program: follow the last minute"],
   ]],
   ["Tree and tables", [
     ["↑ ↓", "rows"], ["→ ←", "open, close, go to the parent"], ["Enter", "only this"], ["Del", "leave it out"], ["*", "open all of this level"], ["Home End", "first and last row"],

@@ -30,7 +30,7 @@ export function SelectionBar({ navigation }: { navigation: Navigation }) {
       <div class="crumbs">
         <KindMenu />
         {(from_ns !== undefined || to_ns !== undefined) && (
-          <Crumb text={`${duration(from_ns ?? 0)} – ${duration(to_ns ?? model.duration_ns)}`} name="time" onRemove={() => without("from_ns", "to_ns")} />
+          <Crumb text={address.last === null ? `${duration(from_ns ?? 0)} – ${duration(to_ns ?? model.duration_ns)}` : `the last ${duration(address.last)}`} name="time" onRemove={() => without("from_ns", "to_ns")} />
         )}
         {(min_ns !== undefined || max_ns !== undefined) && (
           <Crumb text={`${duration(min_ns ?? 0)} – ${max_ns === undefined ? "∞" : duration(max_ns)}`} name="wait takes" onRemove={() => without("min_ns", "max_ns")} />
@@ -39,7 +39,7 @@ export function SelectionBar({ navigation }: { navigation: Navigation }) {
           <Crumb key={trace} text={model.traces[trace]?.path ?? String(trace)} name="trace" onRemove={() => go({ selection: { ...selection, traces: selection.traces!.length > 1 ? selection.traces!.filter((one) => one !== trace) : undefined } })} />
         ))}
         {filter.map((condition) => <ConditionCrumbs key={`${condition.aspect}${condition.not}`} condition={condition} />)}
-        {isNarrowed && <button class="quiet small" onClick={() => go({ selection: {}, at: [] })}>Clear all</button>}
+        {isNarrowed && <button class="quiet small" onClick={() => go({ selection: {}, at: [], last: null })}>Clear all</button>}
       </div>
       <button class="icon quiet" disabled={!navigation.canUndo} onClick={() => history.back()} title="Undo (u)" aria-label="Undo"><UndoIcon /></button>
       <button class="icon quiet" disabled={!navigation.canRedo} onClick={() => history.forward()} title="Redo (U)" aria-label="Redo"><RedoIcon /></button>

@@ -20,7 +20,7 @@ interface Drag {
 
 /** All of the time: how many threads were blocked, when anybody waited, and the range that all views are about. */
 export function Strip() {
-  const { model, address, go } = usePage();
+  const { model, address, go, freeze } = usePage();
   const { element, width } = useWidth<HTMLDivElement>();
   const [drag, setDrag] = useState<Drag | null>(null);
   const [isTable, setTable] = useState(false);
@@ -49,6 +49,7 @@ export function Strip() {
   const select = (from: number, to: number) => go({ selection: withRange(address.selection, from, to, total) });
 
   const onPointerDown = (event: PointerEvent) => {
+    freeze(true);
     begin.current = at(event);
     canvas.current!.setPointerCapture(event.pointerId);
   };
@@ -57,6 +58,7 @@ export function Strip() {
   };
   const onPointerUp = () => {
     begin.current = null;
+    freeze(false);
     if (drag === null) return;
     const [from, to] = [Math.floor(Math.min(drag.from, drag.to)), Math.ceil(Math.max(drag.from, drag.to))];
     setDrag(null);
@@ -87,7 +89,7 @@ export function Strip() {
         <canvas
           ref={canvas} tabIndex={0} role="img"
           aria-label={`Blocked threads over ${duration(total)}; in ${percent(share(wall, answer?.time_ns ?? total))} of the time at least one thread waited. Arrow keys move the range, plus and minus change it.`}
-          onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp} onDblClick={() => select(0, total)} onKeyDown={onKeyDown}
+          onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp} onPointerCancel={onPointerUp} onDblClick={() => select(0, total)} onKeyDown={onKeyDown}
         />
       </div>
       <div class="range">

@@ -30,6 +30,8 @@ export interface Address {
   /** A single wait. */
   wait: number | null;
   sort: "duration" | "start";
+  /** So long is the newest part that is followed, in place of the selection's range; null: none is. */
+  last: number | null;
   /** What the selection is compared with. */
   other: Range | null;
   /** Units of work before and after. */
@@ -66,6 +68,7 @@ export function parseAddress(fragment: string): Address {
     grain: oneOf(parameters.get("grain"), GRAINS, "code"),
     wait: numberOf(parameters.get("wait")) ?? null,
     sort: oneOf(parameters.get("sort"), ["duration", "start"], "duration"),
+    last: numberOf(parameters.get("last")) || null,
     other: otherFrom !== undefined && otherTo !== undefined ? { from_ns: otherFrom, to_ns: otherTo } : null,
     work: work.length === 2 && work.every((units) => units > 0) ? [work[0]!, work[1]!] : null,
     search: parameters.get("search") ?? "",
@@ -100,8 +103,11 @@ export function printAddress(address: Address): string {
   const put = (name: string, value: string | number | undefined | null) => {
     if (value !== undefined && value !== null && value !== "") parameters.append(name, String(value));
   };
-  put("from", selection.from_ns);
-  put("to", selection.to_ns);
+  if (address.last === null) {
+    put("from", selection.from_ns);
+    put("to", selection.to_ns);
+  }
+  put("last", address.last);
   put("min", selection.min_ns);
   put("max", selection.max_ns);
   selection.kinds?.forEach((kind) => put("kind", kind));

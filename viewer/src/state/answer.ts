@@ -24,7 +24,8 @@ export function useAnswer<T>(key: string | null, ask: (store: Store, signal: Abo
       return;
     }
     const controller = new AbortController();
-    setState((before) => ({ ...before, isLoading: true }));
+    // The same question again, of a trace that was read further, is no reason to dim its answer.
+    setState((before) => ({ ...before, isLoading: before.answered !== key }));
     latest.current(store, controller.signal).then(
       (answer) => {
         if (!controller.signal.aborted) setState({ answer, answered: key, error: null, isLoading: false });

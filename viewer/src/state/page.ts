@@ -15,6 +15,8 @@ export interface Page {
   address: Address;
   go: Go;
   colours: OwnerColours;
+  /** Lets nothing change under a pointer that drags. */
+  freeze: (isFrozen: boolean) => void;
   /** Says something to people who do not see the screen. */
   say: (text: string) => void;
   /** Where the program's sources are on this machine, for links to editors; empty if not said. */

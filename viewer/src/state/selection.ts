@@ -39,6 +39,11 @@ export function withRange(selection: Selection, from_ns: number, to_ns: number, 
   return { ...rest, from_ns: from, to_ns: Math.max(from + 1, to) };
 }
 
+/** The selection of the newest part: as long as it is followed, its range moves. */
+export function withLast(selection: Selection, last_ns: number | null, duration_ns: number): Selection {
+  return last_ns === null ? selection : withRange(selection, duration_ns - last_ns, duration_ns, duration_ns);
+}
+
 /** An argument of a POSIX shell. */
 function quote(text: string): string {
   return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;

@@ -20,7 +20,7 @@ export function SummaryView() {
           {model.findings.length > 0 && <CopyMenu what="the findings" sheet={() => findingsSheet(model.findings)} />}
         </div>
       </section>
-      {model.findings.length === 0 && <p class="empty card">{model.progress.done ? "No code made threads wait for long." : "Reading the trace…"}</p>}
+      {model.findings.length === 0 && <p class="empty card">{model.progress.done ? "No code made threads wait for long." : model.live !== null ? "No code has made threads wait for long so far." : "Reading the trace…"}</p>}
       <ol class="findings">
         {model.findings.map((finding, at) => <FindingCard key={finding.id} finding={finding} rank={at + 1} />)}
       </ol>
@@ -155,7 +155,7 @@ function DeadlockCard({ deadlock }: { deadlock: Deadlock }) {
 }
 
 function AboutTrace() {
-  const { model } = usePage();
+  const { model, store } = usePage();
   const others = model.totals.filter((total) => total.kind !== "contention" && total.waits > 0);
   return (
     <section class="card stacks" aria-label="About the trace">
@@ -166,7 +166,8 @@ function AboutTrace() {
             <dt>{fileName(trace.path)}</dt>
             <dd>
               {duration(trace.duration_ns)} from {wallClock(trace.start_unix_ns)} · {trace.jvm}, process {trace.pid}
-              {!trace.complete && <> · <b class="lock">incomplete</b>: {trace.problems.join("; ")}</>}
+              {trace.complete === null && store.exportAddress === null && " · was still being written when this file was made"}
+              {trace.complete === false && <> · <b class="lock">incomplete</b>: {trace.problems.join("; ")}</>}
             </dd>
           </>
         ))}

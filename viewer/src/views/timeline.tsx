@@ -129,7 +129,7 @@ interface LanesProps {
 }
 
 function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesProps) {
-  const { model, address, go, colours } = usePage();
+  const { model, address, go, freeze, colours } = usePage();
   const { element, width } = useWidth<HTMLDivElement>();
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const [tip, setTip] = useState<{ text: string[]; x: number; y: number } | null>(null);
@@ -171,6 +171,7 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
     return { x, index, lane: answer.lanes[index], ns: view.from_ns + (x / bounds.width) * (view.to_ns - view.from_ns), tolerance: (2 / bounds.width) * (view.to_ns - view.from_ns) };
   };
   const onPointerUp = (event: PointerEvent) => {
+    freeze(false);
     if (drag === null) return;
     setDrag(null);
     if (Math.abs(drag.to - drag.from) > 4) {
@@ -209,6 +210,7 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
             data-lanes={JSON.stringify(answer.lanes.map((lane) => [keyOf(lane), lane.mode, lane.duration_ns]))}
             onPointerDown={(event) => {
               canvas.current!.setPointerCapture(event.pointerId);
+              freeze(true);
               const { x } = at(event);
               setDrag({ from: x, to: x });
             }}
@@ -218,6 +220,7 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
               else setTip(lane === undefined ? null : { text: describe(answer, lane, ns, tolerance), x: event.clientX, y: event.clientY });
             }}
             onPointerUp={onPointerUp}
+            onPointerCancel={onPointerUp}
             onPointerLeave={() => setTip(null)}
             onWheel={(event) => {
               if (!event.ctrlKey && !event.shiftKey) return;

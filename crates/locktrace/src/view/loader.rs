@@ -1,12 +1,19 @@
 //! Reads traces into a model, and lets others ask it meanwhile.
 
+use std::collections::HashMap;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use trace_analysis::{Analysis, Entities, Limits, TraceError, TraceInput, TraceSummary, Wait};
-use trace_format::FileHeader;
+use trace_analysis::{
+    Analysis, Entities, Limits, Snapshot, StillBlocked, TraceError, TraceInput, TraceSummary, Wait,
+};
+use trace_format::{Chunk, FileHeader};
 use trace_model::{Arrangement, Finding, Model, Search};
+
+use crate::input;
 
 /// Traces to be read.
 pub(crate) struct Loader {
@@ -26,6 +33,8 @@ pub(crate) struct State {
     pub(crate) libraries: Vec<String>,
     /// There is a folder with source code.
     pub(crate) has_source: bool,
+    /// Who waited for locks at the newest moment of a trace that is still being written.
+    waiting_now: Option<StillBlocked>,
     findings: Findings,
 }
 
@@ -40,6 +49,8 @@ struct Findings {
     takes: Duration,
     /// When the last search ended, and how long it took.
     last: Option<(Instant, Duration)>,
+    /// How many bytes had been read when it began.
+    of_bytes: u64,
     /// They are about all that there is.
     are_final: bool,
 }
@@ -67,7 +78,7 @@ impl State {
         if self.findings.are_final {
             return;
         }
-        self.findings.search = Some(Search::default());
+        self.begin_search();
         while self.findings.search.is_some() {
             self.search_on(entities);
             in_between(self);
@@ -77,13 +88,25 @@ impl State {
 
     /// Looks for findings with one question, if somebody wants them and it is time to.
     pub(crate) fn search_when_due(&mut self, entities: &Entities) {
-        let findings = &mut self.findings;
+        let findings = &self.findings;
         let is_recent = |(at, took): (Instant, Duration)| at.elapsed() < took * FINDING_SHARE;
-        if findings.search.is_none() {
-            let is_due = findings.are_wanted && !findings.last.is_some_and(is_recent);
-            findings.search = is_due.then(Search::default);
+        let is_due = findings.are_wanted
+            && findings.of_bytes < self.progress.bytes
+            && !findings.last.is_some_and(is_recent);
+        if findings.search.is_none() && is_due {
+            self.begin_search();
         }
         self.search_on(entities);
+    }
+
+    fn begin_search(&mut self) {
+        self.findings.search = Some(Search::default());
+        self.findings.of_bytes = self.progress.bytes;
+    }
+
+    /// Looks for findings.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.findings.search.is_some()
     }
 
     fn search_on(&mut self, entities: &Entities) {
@@ -93,8 +116,7 @@ impl State {
         let start = Instant::now();
         let goes_on = search.step(&mut self.model, entities).unwrap_or(false);
         if !goes_on {
-            let still_blocked = self.summaries.iter();
-            let still_blocked = still_blocked.map(|summary| &summary.still_blocked);
+            let still_blocked = still_blocked(&self.summaries, self.waiting_now.as_ref());
             self.findings.found = search.findings(still_blocked, &self.model, entities);
             let takes = std::mem::take(&mut self.findings.takes) + start.elapsed();
             self.findings.last = Some((Instant::now(), takes));
@@ -105,6 +127,33 @@ impl State {
     }
 }
 
+impl State {
+    /// The threads that waited for locks when their traces ended; of one that is still being
+    /// written, those that wait now.
+    pub(crate) fn still_blocked(&self) -> impl Iterator<Item = &StillBlocked> {
+        still_blocked(&self.summaries, self.waiting_now.as_ref())
+    }
+
+    /// Who waits for locks now; `None` if no trace that is being written tells.
+    pub(crate) fn waiting_now(&self) -> Option<&StillBlocked> {
+        self.waiting_now.as_ref()
+    }
+
+    /// A trace that is being written has come so far.
+    fn has_come_to(&mut self, snapshot: &Snapshot) {
+        self.model.goes_on_until(snapshot.complete_until_ns);
+        self.waiting_now = Some(snapshot.still_blocked());
+    }
+}
+
+fn still_blocked<'s>(
+    summaries: &'s [TraceSummary],
+    waiting_now: Option<&'s StillBlocked>,
+) -> impl Iterator<Item = &'s StillBlocked> {
+    let ended = summaries.iter().map(|summary| &summary.still_blocked);
+    ended.chain(waiting_now)
+}
+
 /// A trace that was begun.
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
@@ -112,12 +161,25 @@ pub(crate) struct Opened {
 }
 
 impl Progress {
-    /// So many bytes are read. Of a pipe, or of a file that grows, there are no more yet.
-    fn read(&mut self, bytes: u64) {
+    /// So many bytes are read, of so many.
+    fn read(&mut self, bytes: u64, total_bytes: u64) {
         self.bytes = bytes;
-        self.total_bytes = self.total_bytes.max(bytes);
+        self.total_bytes = self.total_bytes.max(bytes).max(total_bytes);
+        if self.total_bytes - self.bytes > MAX_UNREAD_BYTES {
+            self.live = false;
+        }
+    }
+
+    /// There is nothing to read at the moment, or half a chunk. Returns whether that is news.
+    fn has_caught_up(&mut self) -> bool {
+        let was_live = self.live;
+        self.live = self.total_bytes - self.bytes <= MAX_UNREAD_BYTES;
+        self.live != was_live
     }
 }
+
+/// Of a trace that is written all the time, so much may be unread by one who keeps up.
+const MAX_UNREAD_BYTES: u64 = 4 << 20;
 
 /// All traces, and what they refer to.
 pub(crate) struct Loaded {
@@ -130,6 +192,8 @@ pub(crate) struct Loaded {
 pub(crate) struct Progress {
     pub(crate) bytes: u64,
     pub(crate) total_bytes: u64,
+    /// The last trace is still being written, and what is written of it is read.
+    pub(crate) live: bool,
     pub(crate) done: bool,
 }
 
@@ -142,6 +206,9 @@ pub(crate) trait Watcher {
 
     /// The state may be asked now. Called very often.
     fn look(&mut self, _state: &mut State, _entities: &Entities) {}
+
+    /// The state may be asked for a moment: there is nothing else to do.
+    fn wait(&mut self, _state: &mut State, _entities: &Entities) {}
 
     /// All is read, but nobody knows yet.
     fn before_done(&mut self, _state: &mut State, _entities: &Entities) {}
@@ -170,11 +237,13 @@ impl Loader {
                 progress: Progress {
                     bytes: 0,
                     total_bytes: bytes,
+                    live: false,
                     done: false,
                 },
                 arrangement,
                 libraries: libraries.to_vec(),
                 has_source: false,
+                waiting_now: None,
                 findings: Findings::default(),
             },
         }
@@ -183,6 +252,29 @@ impl Loader {
     /// Says whether there is a folder with source code.
     pub(crate) fn has_source(&mut self, has_source: bool) {
         self.state.has_source = has_source;
+    }
+
+    /// Reads on at the end of the last trace if it is still being written, until its JVM ends:
+    /// those before it are as they are now. Who waits for more may
+    /// [be asked](Watcher::wait) meanwhile. A JVM in a container does not know its
+    /// own process: `processes` says which one writes which trace.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened again.
+    pub(crate) fn follow(&mut self, processes: &HashMap<PathBuf, u32>) -> Result<(), TraceError> {
+        if let Some(last) = self.traces.last_mut() {
+            let known = processes.get(last.path()).copied();
+            let pid = known.unwrap_or(last.header().pid);
+            if input::is_being_written(last, pid) {
+                *last = input::follow(last.path(), pid)?;
+            }
+        }
+        let traces = std::mem::take(&mut self.traces).into_iter();
+        let waits = |trace: &TraceInput| trace.byte_len().is_none();
+        let traces = traces.map(|trace| if waits(&trace) { trace.fed() } else { trace });
+        self.traces = traces.collect();
+        Ok(())
     }
 
     /// How far the traces are read: not at all.
@@ -206,11 +298,30 @@ impl Loader {
                 header: input.header().clone(),
             });
             let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
-            while let Some(chunk) = input.next_chunk()? {
+            loop {
+                let chunk = match input.poll_chunk()? {
+                    Poll::Ready(Some(chunk)) => chunk,
+                    Poll::Ready(None) => break,
+                    Poll::Pending => {
+                        if state.progress.has_caught_up() {
+                            let _ = watcher.progress(state.progress);
+                        }
+                        watcher.wait(&mut state, trace.entities());
+                        continue;
+                    }
+                };
+                // It says until when the trace is complete.
+                let is_moment = matches!(chunk, Chunk::Counters(_));
                 trace.chunk(chunk, &mut |wait: &Wait, entities: &Entities| {
                     state.model.add(wait, entities);
                 });
-                state.progress.read(read_before + input.offset());
+                let goes_on = input.byte_len().is_none();
+                if is_moment && goes_on {
+                    state.has_come_to(&trace.snapshot());
+                }
+                let len = if goes_on { len_now(&input) } else { 0 };
+                let bytes = read_before + input.offset();
+                state.progress.read(bytes, read_before + len);
                 watcher.look(&mut state, trace.entities());
                 if watcher.progress(state.progress).is_break() {
                     break;
@@ -221,10 +332,12 @@ impl Loader {
                 state.model.add(wait, entities);
             });
             read_before += input.offset();
+            state.waiting_now = None;
             let summary = TraceSummary::new(&input, range, findings);
             state.model.goes_on_until(summary.duration_ns);
             state.summaries.push(summary);
         }
+        state.progress.live = false;
         state.progress.total_bytes = read_before;
         state.model.forget_names();
         state.progress.bytes = state.progress.total_bytes;
@@ -235,5 +348,13 @@ impl Loader {
             state,
             entities: analysis.into_entities(),
         })
+    }
+}
+
+/// How long a trace is now that may grow; 0 if nobody knows.
+fn len_now(input: &TraceInput) -> u64 {
+    match fs::metadata(input.path()) {
+        Ok(metadata) if metadata.is_file() => metadata.len(),
+        _ => 0,
     }
 }

@@ -11,11 +11,13 @@ mod source;
 mod summary;
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use trace_analysis::TraceInput;
 use trace_model::Arrangement;
 
-use crate::cli::{QueryArguments, SummaryArguments, SummaryFormat, ViewArguments};
+use crate::cli::{ModelArguments, QueryArguments, SummaryArguments, SummaryFormat, ViewArguments};
+use crate::target::Target;
 pub(crate) use crate::view::answer::AnswerError;
 use crate::view::answer::Question;
 use crate::view::loader::{Loaded, Loader};
@@ -38,7 +40,7 @@ pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {
         text => text.to_owned(),
     };
     let question = Question::parse(arguments.ask, &text)?;
-    let traces = input::open(&arguments.model.traces, false)?;
+    let traces = open(&targets(&arguments.model))?;
     let arrangement = Arrangement::OneAfterTheOther;
     let loader = Loader::new(traces, arrangement, &arguments.model.library);
     let mut loaded = loader.load(&mut input::bar())?;
@@ -52,7 +54,7 @@ pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {
 
 /// `locktrace summary`.
 pub(crate) fn summarize(arguments: &SummaryArguments) -> anyhow::Result<Outcome> {
-    let traces = input::open(&arguments.model.traces, false)?;
+    let traces = open(&targets(&arguments.model))?;
     let arrangement = Arrangement::OneAfterTheOther;
     let loader = Loader::new(traces, arrangement, &arguments.model.library);
     let mut loaded = loader.load(&mut input::bar())?;
@@ -78,7 +80,8 @@ pub(crate) fn summarize(arguments: &SummaryArguments) -> anyhow::Result<Outcome>
 
 /// `locktrace view`.
 pub(crate) fn view(arguments: &ViewArguments) -> anyhow::Result<Outcome> {
-    let traces = input::open(&arguments.model.traces, false)?;
+    let targets = targets(&arguments.model);
+    let traces = open(&targets)?;
     let arrangement = if arguments.compare {
         if traces.len() < 2 {
             return Err(UsageError("--compare needs two traces at least").into());
@@ -87,11 +90,26 @@ pub(crate) fn view(arguments: &ViewArguments) -> anyhow::Result<Outcome> {
     } else {
         Arrangement::OneAfterTheOther
     };
-    let loader = Loader::new(traces, arrangement, &arguments.model.library);
-    match &arguments.export {
-        Some(path) => export_to(path, loader),
-        None => server::serve(loader, arguments),
+    let mut loader = Loader::new(traces, arrangement, &arguments.model.library);
+    if let Some(path) = &arguments.export {
+        return export_to(path, loader);
     }
+    if !arguments.no_follow {
+        let processes = targets.iter().filter_map(Target::process).collect();
+        loader.follow(&processes)?;
+    }
+    server::serve(loader, arguments)
+}
+
+fn targets(arguments: &ModelArguments) -> Vec<Target> {
+    let traces = arguments.traces.iter();
+    traces.map(|trace| Target::of(trace)).collect()
+}
+
+/// Opens all traces as they are now.
+fn open(targets: &[Target]) -> anyhow::Result<Vec<TraceInput>> {
+    let paths: Result<Vec<PathBuf>, _> = targets.iter().map(Target::trace).collect();
+    Ok(input::open(&paths?, false)?)
 }
 
 fn export_to(path: &Path, loader: Loader) -> anyhow::Result<Outcome> {

@@ -1,7 +1,7 @@
 //! What a page shows first.
 
 use serde::Serialize;
-use trace_analysis::{Counter, Entities, TraceSummary};
+use trace_analysis::{Counter, Entities, StillBlocked, TraceSummary};
 use trace_model::{
     Arrangement, Confidence, DeadlockRecord, Finding, Folding, Sum, Trace, deadlocks,
 };
@@ -31,7 +31,22 @@ pub(crate) struct Overview<'a> {
     findings: Vec<Finding>,
     deadlocks: Vec<DeadlockRecord>,
     source: bool,
-    live: bool,
+    live: Option<Live>,
+}
+
+/// A trace that is being written.
+#[derive(Serialize)]
+struct Live {
+    /// `None` if it has not said yet until when it is complete.
+    waiting: Option<Waiting>,
+}
+
+/// Who waits for locks at the newest moment.
+#[derive(Serialize)]
+struct Waiting {
+    threads: usize,
+    /// How long the first of them has waited.
+    longest_ns: u64,
 }
 
 #[derive(Serialize)]
@@ -65,8 +80,6 @@ impl<'a> Overview<'a> {
     pub(crate) fn new(state: &'a mut State, entities: &Entities) -> Self {
         let findings = state.findings(entities);
         let state = &*state;
-        let still_blocked = state.summaries.iter();
-        let still_blocked = still_blocked.map(|summary| &summary.still_blocked);
         let traces = state.model.traces();
         let records = state.opened.iter().zip(traces).enumerate();
         let records = records.map(|(position, (opened, trace))| {
@@ -104,9 +117,11 @@ impl<'a> Overview<'a> {
             exact: state.model.is_exact(),
             folded: state.model.folding(),
             findings,
-            deadlocks: deadlocks(still_blocked, entities),
+            deadlocks: deadlocks(state.still_blocked(), entities),
             source: state.has_source,
-            live: false,
+            live: state.progress.live.then(|| Live {
+                waiting: state.waiting_now().map(Waiting::new),
+            }),
         }
     }
 }
@@ -123,6 +138,16 @@ impl<'a> TraceRecord<'a> {
             duration_ns: trace.duration_ns,
             complete: summary.map(TraceSummary::is_complete),
             problems: summary.map(problem::lines).unwrap_or_default(),
+        }
+    }
+}
+
+impl Waiting {
+    fn new(now: &StillBlocked) -> Self {
+        let durations_ns = now.threads().iter().map(|blocked| blocked.duration_ns);
+        Self {
+            threads: now.threads().len(),
+            longest_ns: durations_ns.max().unwrap_or(0),
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use trace_analysis::{Entities, TraceError};
@@ -13,6 +14,8 @@ use trace_analysis::{Entities, TraceError};
 use crate::view::answer::{AnswerError, Question};
 use crate::view::loader::{Loader, Progress, State, Watcher};
 
+/// How long to wait for a question before looking whether there is more to read.
+const PAUSE: Duration = Duration::from_millis(50);
 /// Questions that may wait for an answer; a page asks a few at once.
 const MAX_WAITING: usize = 64;
 
@@ -101,6 +104,15 @@ impl Watcher for Answering {
     fn look(&mut self, state: &mut State, entities: &Entities) {
         self.answer_all(state, entities);
         state.search_when_due(entities);
+    }
+
+    fn wait(&mut self, state: &mut State, entities: &Entities) {
+        if !state.is_searching()
+            && let Ok(request) = self.requests.recv_timeout(PAUSE)
+        {
+            request.answer(state, entities);
+        }
+        self.look(state, entities);
     }
 
     fn before_done(&mut self, state: &mut State, entities: &Entities) {

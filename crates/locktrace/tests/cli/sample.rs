@@ -17,6 +17,7 @@ pub(crate) struct Sample {
     threads: Vec<Vec<Event<'static>>>,
     sequences: Vec<u64>,
     counters: Vec<(Counter, u64)>,
+    pid: u32,
     capabilities: Capabilities,
     /// How often a thread has waited for a latch.
     conditions: u64,
@@ -121,6 +122,7 @@ impl Sample {
             threads: vec![Vec::new(); names.len()],
             sequences: vec![0; 3],
             counters: Vec::new(),
+            pid: 4711,
             capabilities: Capabilities::default(),
             conditions: 0,
         };
@@ -510,13 +512,27 @@ impl Sample {
         );
     }
 
+    /// The trace of a process that is there, and has told everything until then.
+    pub(crate) fn written_until(&mut self, pid: u32, time_us: u64) {
+        self.pid = pid;
+        let complete_until = (Counter::CompleteUntilNs, time_us * MICROSECOND);
+        self.counters.push(complete_until);
+    }
+
     /// The bytes of the trace: a chunk for each thread, the last thread first.
     pub(crate) fn bytes(&self) -> Vec<u8> {
+        let (mut bytes, end) = self.bytes_and_end();
+        bytes.extend_from_slice(&end);
+        bytes
+    }
+
+    /// The same as long as it is being written, and its last chunk.
+    pub(crate) fn bytes_and_end(&self) -> (Vec<u8>, Vec<u8>) {
         let header = FileHeader {
             compressed: true,
             capabilities: self.capabilities,
             start_unix_ns: 1_456_789_012_345_678_901,
-            pid: 4711,
+            pid: self.pid,
             jvm: "OpenJDK 64-Bit Server VM (25.45-b02)".to_owned(),
         };
         let mut bytes = header.encode();
@@ -540,8 +556,8 @@ impl Sample {
         }
         bytes.extend_from_slice(writer.counters(self.counters.iter().copied()));
         let chunks = self.threads.len() as u64 + 1;
-        bytes.extend_from_slice(writer.end(50_000 * MICROSECOND, chunks));
-        bytes
+        let end = writer.end(50_000 * MICROSECOND, chunks).to_vec();
+        (bytes, end)
     }
 
     /// Writes the trace to a file in `directory`.

@@ -1,15 +1,19 @@
 //! The viewer's server, asked over HTTP.
 
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::CommandCargoExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use trace_format::{FileHeader, TraceReader};
 
+use crate::commands::deadlocked;
 use crate::directory_with;
 use crate::sample::Sample;
 
@@ -299,4 +303,134 @@ fn traces_are_shown_as_one_or_compared() {
     assert_eq!(model["compare"], json!({"before": [0], "after": [1]}));
     assert_eq!(model["traces"][1]["offset_ns"], 0);
     assert_eq!(waits(&compared, json!({"traces": [1]})), of_one);
+}
+
+/// A trace of a real program, as this process would write it: that is there as long as the test.
+fn trace_of_this_process() -> Vec<u8> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../viewer/test/fixtures/demo.lct"
+    );
+    let reader = TraceReader::new(File::open(path).expect("there")).expect("a trace");
+    let header = FileHeader {
+        pid: std::process::id(),
+        ..reader.header().clone()
+    };
+    let header = header.encode();
+    let written = TraceReader::new(header.as_slice()).expect("a trace");
+    assert_eq!(written.version(), reader.version());
+    let events = fs::read(path).expect("readable");
+    [&header, &events[reader.offset() as usize..]].concat()
+}
+
+impl Server {
+    /// The overview, as soon as it is as wanted.
+    fn model_when(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            let answer = self.get("api/model");
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            let model: Value = serde_json::from_str(&answer.body).expect("JSON");
+            if is_wanted(&model) {
+                return model;
+            }
+            assert!(start.elapsed() < Duration::from_secs(30), "{model}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_trace_that_is_being_written_grows_to_the_whole() {
+    let bytes = trace_of_this_process();
+    let directory = TempDir::new().expect("a temporary directory");
+    let mut file = File::create(directory.path().join("demo.lct")).expect("can be made");
+    let mut parts = bytes.chunks(bytes.len().div_ceil(5));
+    file.write_all(parts.next().expect("five")).expect("room");
+    let server = Server::start(directory.path(), &["demo.lct"]);
+    let question = json!({"by": ["lock-class", "owner-method"], "buckets": 4});
+    let mut waits = Vec::new();
+    let mut durations_ns = Vec::new();
+    let mut written = bytes.len().div_ceil(5);
+    let mut last_bytes = 0;
+    for part in parts {
+        // Half a chunk may be left.
+        let model = server.model_when(|model| {
+            let read = model["progress"]["bytes"].as_u64();
+            model["progress"]["live"] == true && read > Some(last_bytes)
+        });
+        assert_eq!(model["progress"]["done"], false);
+        assert!(model["live"].is_object(), "{model}");
+        assert_eq!(model["traces"][0]["complete"], Value::Null);
+        last_bytes = model["progress"]["bytes"].as_u64().expect("a number");
+        assert!(last_bytes <= written as u64);
+        durations_ns.push(model["duration_ns"].as_u64().expect("a number"));
+        let groups = server.post("api/query", &question);
+        let groups: Value = serde_json::from_str(&groups.body).expect("JSON");
+        waits.push(groups["groups"][0]["waits"].as_u64().expect("a number"));
+        file.write_all(part).expect("room");
+        written += part.len();
+    }
+    assert!(
+        waits.is_sorted_by(|before, after| before < after),
+        "{waits:?}"
+    );
+    assert!(durations_ns.is_sorted_by(|before, after| before < after));
+    // The trace has ended, although its process has not.
+    let whole = server.model_when(|model| model["progress"]["done"] == true);
+    assert_eq!(whole["live"], Value::Null);
+    fs::write(directory.path().join("whole.lct"), &bytes).expect("room");
+    let read_at_once = Server::start(directory.path(), &["--no-follow", "whole.lct"]);
+    for (topic, question) in [
+        ("query", question),
+        ("histogram", json!({})),
+        ("waits", json!({"sort": "start", "limit": 1000})),
+        ("lanes", json!({"by": "lock", "px": 100})),
+    ] {
+        let path = format!("api/{topic}");
+        let expected = read_at_once.answer(&path, &question);
+        assert_eq!(server.answer(&path, &question), expected, "{topic}");
+    }
+}
+
+#[test]
+fn a_trace_that_is_being_written_is_shown_as_it_is_now() {
+    let bytes = trace_of_this_process();
+    let directory = TempDir::new().expect("a temporary directory");
+    fs::write(directory.path().join("demo.lct"), &bytes[..bytes.len() / 2]).expect("room");
+    let server = Server::start(directory.path(), &["--no-follow", "demo.lct"]);
+    let model = server.answer("api/model", &Value::Null);
+    assert_eq!(model["progress"]["done"], true);
+    assert_eq!(model["traces"][0]["complete"], false);
+    assert_eq!(model["live"], Value::Null);
+}
+
+#[test]
+fn a_deadlock_is_seen_while_it_lasts() {
+    let mut sample = deadlocked();
+    sample.written_until(std::process::id(), 40_000);
+    let (bytes, end) = sample.bytes_and_end();
+    let directory = TempDir::new().expect("a temporary directory");
+    let path = directory.path().join("deadlock.lct");
+    fs::write(&path, &bytes).expect("room");
+    let server = Server::start(directory.path(), &["deadlock.lct"]);
+    let model = server.model_when(|model| model["live"]["waiting"].is_object());
+    assert_eq!(model["duration_ns"], 40_000_000);
+    assert_eq!(model["live"]["waiting"]["threads"], 2);
+    let now = &model["deadlocks"];
+    assert_eq!(now.as_array().map(Vec::len), Some(1), "{model}");
+    let found = server.model_when(|model| model["findings"][0]["pattern"] == "deadlock");
+    assert_eq!(found["progress"]["done"], false);
+
+    let mut file = File::options().append(true).open(&path).expect("there");
+    file.write_all(&end).expect("room");
+    let ended = server.model_when(|model| model["progress"]["done"] == true);
+    let at_end = &ended["deadlocks"];
+    for field in ["thread", "waits_for", "holds", "since_ns"] {
+        assert_eq!(now[0]["threads"][0][field], at_end[0]["threads"][0][field]);
+    }
+    assert_eq!(
+        now[0]["duration_ns"].as_u64().map(|ns| ns + 10_000_000),
+        at_end[0]["duration_ns"].as_u64()
+    );
 }
