@@ -42,7 +42,7 @@ function Headline() {
   return (
     <div class="headline">
       <p class="big">
-        {contention === undefined || contention.waits === 0 ? "No thread had to wait for a lock." : (
+        {contention === undefined || contention.waits === 0 ? (model.live === null ? "No thread had to wait for a lock." : "No wait for a lock has ended so far.") : (
           <>
             Threads were blocked for <em>{duration(contention.duration_ns)}</em> in {plural(contention.waits, "wait")}
             {group && answer && <>; at least one waited in {percent(share(group.wall_ns, answer.time_ns))} of {duration(answer.time_ns)}</>}.
@@ -99,13 +99,16 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
             <span class="badge">{PATTERNS[finding.pattern] ?? finding.pattern}</span>
             {finding.start_up_only && <span class="badge">at start-up only</span>}
           </span>
-          <span class="flow">
-            <Places className="is-waiter" title="Waiting" places={finding.waiters.map((waiter) => waiter.frame ?? waiter.label)} more={finding.waiter_sites - finding.waiters.length} />
-            <Arrow />
-            <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class.label]} more={0} />
-            <Arrow />
-            <Places className="is-owner" title="Held by" places={[finding.owner === null ? "nobody that is known" : (finding.owner.frame ?? finding.owner.label)]} more={0} />
-          </span>
+          {/* Who waits for whom in a deadlock is above all findings. */}
+          {finding.pattern !== "deadlock" && (
+            <span class="flow">
+              <Places className="is-waiter" title="Waiting" places={finding.waiters.map((waiter) => waiter.frame ?? waiter.label)} more={finding.waiter_sites - finding.waiters.length} />
+              <Arrow />
+              <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class.label]} more={0} />
+              <Arrow />
+              <Places className="is-owner" title="Held by" places={[finding.owner === null ? "nobody that is known" : (finding.owner.frame ?? finding.owner.label)]} more={0} />
+            </span>
+          )}
           <span class="row spread">
             <dl class="facts">
               {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
@@ -136,9 +139,11 @@ function Places({ className, title, places, more }: { className: string; title: 
 }
 
 function DeadlockCard({ deadlock }: { deadlock: Deadlock }) {
+  const { model } = usePage();
+  const until = model.live === null ? "until the trace ended" : "so far";
   return (
     <section class="card deadlock" aria-label="Deadlock">
-      <header><h2>Deadlock of {plural(deadlock.threads.length, "thread")}, for {duration(deadlock.duration_ns)} until the trace ended</h2></header>
+      <header><h2>Deadlock of {plural(deadlock.threads.length, "thread")}, for {duration(deadlock.duration_ns)} {until}</h2></header>
       <ol>
         {deadlock.threads.map((thread) => (
           <li key={thread.thread}>
