@@ -30,6 +30,7 @@ fn write_event(criterion: &mut Criterion) {
     let config = LctConfig {
         path: text("/dev/null"),
         compress: true,
+        crash_safe: false,
         start_unix_ns: 0,
         start_ns: 0,
         pid: 0,

@@ -133,6 +133,11 @@ typedef struct LctConfig {
    */
   bool compress;
   /*
+   Keep the events that are not in the file yet where they outlive the process: in a
+   file beside the trace, which is removed at its end.
+   */
+  bool crash_safe;
+  /*
    Wall clock at the trace's start, in nanoseconds since 1970.
    */
   uint64_t start_unix_ns;

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use memmap2::MmapMut;
+use trace_format::buffer_file::SLOT_HEADER_LEN;
 use trace_format::{
     DoesNotFit, Event, LostEvents, LostNumbers, SegmentDecoder, SegmentEncoder, ThreadId,
 };
 
+use crate::buffer_memory::BufferMemory;
 use crate::fallible::try_box;
 use crate::os;
 use crate::primitive::AtomicPtr;
@@ -19,15 +20,18 @@ const MAX_LOSS_RECORD_LEN: usize = 8 << 10;
 pub(crate) const USUAL_LEN: usize = 24 << 10;
 /// What one of little capacity maps, in bytes.
 pub(crate) const SMALL_LEN: usize = 8 << 10;
+/// The room for events in so much memory.
+pub(crate) const USUAL_ROOM: usize = USUAL_LEN - SLOT_HEADER_LEN;
+pub(crate) const SMALL_ROOM: usize = SMALL_LEN - SLOT_HEADER_LEN;
 
-/// Memory that one thread at a time writes events to: a mapping of its own, so
-/// that it neither takes a lock of the JVM's allocator nor breaks up its heap.
+/// What one thread at a time writes events to. The memory is not the allocator's, so that
+/// the thread neither takes a lock of the JVM's allocator nor breaks up its heap.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     thread: ThreadId,
     index: u64,
     encoder: SegmentEncoder,
-    memory: MmapMut,
+    memory: BufferMemory,
     /// How many bytes of the memory are written, at most.
     capacity: usize,
     /// Belongs to whoever links buffers to each other; see
@@ -39,29 +43,39 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     /// A buffer of `capacity` bytes, or `None` when memory is short.
+    #[cfg(test)]
     pub(crate) fn try_new(
         charge: Charge,
         capacity: usize,
         thread: ThreadId,
         index: u64,
     ) -> Option<Box<Self>> {
+        let memory = BufferMemory::anonymous(Self::mapped_len(capacity))?;
+        let mut buffer = Self::unused(memory)?;
+        buffer.restart(charge, capacity, thread, index);
+        Some(buffer)
+    }
+
+    /// A buffer in nobody's use, or `None` when memory is short.
+    pub(crate) fn unused(memory: BufferMemory) -> Option<Box<Self>> {
         try_box(Self {
-            thread,
-            index,
+            thread: ThreadId::NONE,
+            index: 0,
             encoder: SegmentEncoder::new(),
-            memory: MmapMut::map_anon(Self::mapped_len(capacity)).ok()?,
-            capacity,
+            memory,
+            capacity: 0,
             next: AtomicPtr::default(),
-            charge: Some(charge),
+            charge: None,
         })
     }
 
     /// How much a buffer of `capacity` bytes maps, in bytes.
     pub(crate) fn mapped_len(capacity: usize) -> usize {
-        let len = if capacity <= SMALL_LEN {
+        let needed = capacity.saturating_add(SLOT_HEADER_LEN);
+        let len = if needed <= SMALL_LEN {
             SMALL_LEN
         } else {
-            capacity.max(USUAL_LEN)
+            needed.max(USUAL_LEN)
         };
         len.checked_next_multiple_of(os::page_len()).unwrap_or(len)
     }
@@ -80,11 +94,19 @@ impl Buffer {
         self.encoder = SegmentEncoder::new();
         self.capacity = capacity;
         self.charge = Some(charge);
+        self.memory.begin(thread.0, index);
     }
 
-    /// The buffer is in nobody's use; its memory does not count any more.
-    pub(crate) fn release_charge(&mut self) {
+    /// The buffer is in nobody's use: its memory does not count any more, and nobody needs
+    /// its events.
+    pub(crate) fn release(&mut self) {
         self.charge = None;
+        self.memory.commit_nothing();
+    }
+
+    /// The events are in the trace once that is `trace_len` bytes long.
+    pub(crate) fn mark_written(&self, trace_len: u64) {
+        self.memory.written(trace_len);
     }
 
     /// How long the buffer's memory is, in bytes.
@@ -104,8 +126,9 @@ impl Buffer {
 
     /// The events written.
     pub(crate) fn segment(&mut self) -> &[u8] {
-        let bytes = self.memory.get_mut(..self.capacity).unwrap_or_default();
-        self.encoder.flush(bytes);
+        self.encoder.flush(room(&mut self.memory, self.capacity));
+        self.commit();
+        let bytes = room(&mut self.memory, self.capacity);
         bytes.get(..self.encoder.len()).unwrap_or_default()
     }
 
@@ -124,8 +147,17 @@ impl Buffer {
         &mut self,
         encode: impl FnOnce(&mut SegmentEncoder, &mut [u8]) -> Result<(), DoesNotFit>,
     ) -> Result<(), DoesNotFit> {
-        let bytes = self.memory.get_mut(..self.capacity).unwrap_or_default();
-        encode(&mut self.encoder, bytes)
+        let written = encode(&mut self.encoder, room(&mut self.memory, self.capacity));
+        // Also if the event does not fit: what was to be flushed is.
+        self.commit();
+        written
+    }
+
+    /// What is written so far outlives the process.
+    #[inline]
+    fn commit(&mut self) {
+        let tail = self.encoder.grown_tail();
+        self.memory.commit(self.encoder.len(), tail);
     }
 
     /// Gives up the events to make room, but keeps a record of their sequence
@@ -140,17 +172,26 @@ impl Buffer {
             loss.add(record, &event);
         }
         let (encoder, lost) = loss.finish(record);
-        for (to, from) in self.memory.iter_mut().zip(record) {
+        self.memory.commit_nothing();
+        for (to, from) in self.memory.events().iter_mut().zip(record) {
             *to = *from;
         }
         self.encoder = encoder;
+        self.commit();
         lost
     }
 
     /// Gives up the events without a record: nobody will read it.
     pub(crate) fn clear(&mut self) {
         self.encoder = SegmentEncoder::new();
+        self.memory.commit_nothing();
     }
+}
+
+/// The part of a buffer's memory that events are written to.
+#[inline]
+fn room(memory: &mut BufferMemory, capacity: usize) -> &mut [u8] {
+    memory.events().get_mut(..capacity).unwrap_or_default()
 }
 
 /// Writes what remains of lost events: [`Event::LostNumbers`] as long as there is room,

@@ -9,16 +9,23 @@ use std::array;
 
 use trace_format::ThreadId;
 
-use crate::buffer::{Buffer, BufferBudget, SMALL_LEN, USUAL_LEN};
+use crate::buffer::{Buffer, BufferBudget, SMALL_ROOM, USUAL_ROOM};
+use crate::buffer_file::BufferFile;
+use crate::buffer_memory::BufferMemory;
 use crate::buffer_slot::BufferSlot;
 
 /// Most buffers of a length that are kept: some more than busy threads fill between two
 /// looks of the drainer. The model checker wants collisions.
 const SLOTS: usize = if cfg!(loom) { 1 } else { 64 };
+/// How many of each length are ready if they are parts of a file, so that threads hardly
+/// ever have to ask the file system.
+const READY: usize = 8;
 
 /// Buffers in nobody's use, by the length of their memory.
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool {
+    /// Where buffers have their memory, as long as there is room.
+    file: Option<&'static BufferFile>,
     usual: Kept,
     small: Kept,
 }
@@ -38,6 +45,37 @@ impl Default for Kept {
 }
 
 impl BufferPool {
+    /// A pool of buffers in the file.
+    pub(crate) fn in_file(file: &'static BufferFile) -> Self {
+        let pool = Self {
+            file: Some(file),
+            ..Self::default()
+        };
+        pool.make_ready();
+        pool
+    }
+
+    /// Keeps some buffers of the file that nobody has used yet.
+    pub(crate) fn make_ready(&self) {
+        let Some(file) = self.file else {
+            return;
+        };
+        for (kept, room) in [(&self.usual, USUAL_ROOM), (&self.small, SMALL_ROOM)] {
+            for slot in kept.slots.iter().take(READY) {
+                if !slot.looks_empty() {
+                    continue;
+                }
+                let memory = file.take(Buffer::mapped_len(room));
+                let buffer = memory.map(BufferMemory::in_slot).and_then(Buffer::unused);
+                let Some(buffer) = buffer else {
+                    return;
+                };
+                // Where another one came first, this one goes back.
+                let _ = slot.try_put(buffer);
+            }
+        }
+    }
+
     /// A buffer for `capacity` bytes, or `None` if all buffers in use would
     /// exceed `max_bytes` or memory is short.
     pub(crate) fn take(
@@ -54,7 +92,17 @@ impl BufferPool {
             buffer.restart(charge, capacity, thread, index);
             return Some(buffer);
         }
-        Buffer::try_new(charge, capacity, thread, index)
+        let mut buffer = Buffer::unused(self.memory(len)?)?;
+        buffer.restart(charge, capacity, thread, index);
+        Some(buffer)
+    }
+
+    fn memory(&self, len: usize) -> Option<BufferMemory> {
+        let slot = self.file.and_then(|file| file.take(len));
+        match slot {
+            Some(slot) => Some(BufferMemory::in_slot(slot)),
+            None => BufferMemory::anonymous(len),
+        }
     }
 
     /// Keeps a buffer whose events nobody needs any more, or gives its memory
@@ -63,7 +111,7 @@ impl BufferPool {
         let Some(kept) = self.kept(buffer.memory_len()) else {
             return;
         };
-        buffer.release_charge();
+        buffer.release();
         for slot in &kept.slots {
             match slot.try_put(buffer) {
                 Ok(()) => return,
@@ -74,9 +122,9 @@ impl BufferPool {
 
     /// The buffers with `len` bytes of memory, if such are kept.
     fn kept(&self, len: usize) -> Option<&Kept> {
-        if len == Buffer::mapped_len(SMALL_LEN) {
+        if len == Buffer::mapped_len(SMALL_ROOM) {
             Some(&self.small)
-        } else if len == Buffer::mapped_len(USUAL_LEN) {
+        } else if len == Buffer::mapped_len(USUAL_ROOM) {
             Some(&self.usual)
         } else {
             None

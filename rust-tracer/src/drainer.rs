@@ -53,10 +53,17 @@ pub(crate) fn spawn(
     // These take memory as if it were never short, so they do not belong in the drainer.
     let chunks = ChunkWriter::new(header.compressed);
     let header = header.encode();
+    let mut file = file;
+    // Whatever becomes of the process, what it leaves behind belongs to a trace.
+    let begun = if file.has_reader() {
+        Ok(())
+    } else {
+        file.append(&header)
+    };
     // At most fifteen characters of the name are shown.
     let builder = thread::Builder::new().name("locktrace-drain".to_owned());
     os::with_signals_blocked(|| {
-        builder.spawn(move || Drainer::new(runtime, file, chunks).run(&header))
+        builder.spawn(move || Drainer::new(runtime, file, chunks).run(begun, &header))
     })?;
     Ok(())
 }
@@ -67,6 +74,9 @@ struct Drainer {
     chunks: ChunkWriter,
     /// Buffers in the chunk that is being collected, and the events in them.
     collected: Amount,
+    /// These buffers, which hold their events until the chunk is in the file.
+    #[expect(clippy::vec_box, reason = "as the queue has them")]
+    unwritten: Vec<Box<Buffer>>,
     /// Buffers in the file, and the events in them.
     written: Amount,
     events_chunks: u64,
@@ -101,6 +111,7 @@ impl Drainer {
             file,
             chunks,
             collected: Amount::default(),
+            unwritten: Vec::new(),
             written: Amount::default(),
             events_chunks: 0,
             raw_bytes: 0,
@@ -112,12 +123,19 @@ impl Drainer {
         }
     }
 
-    fn run(mut self, header: &[u8]) {
-        if let Err(failure) = self.record(header) {
+    fn run(mut self, begun: Result<(), Failure>, header: &[u8]) {
+        let recorded = begun.and_then(|()| self.record(header));
+        if let Err(failure) = &recorded {
             self.runtime.close();
-            self.file.give_up(&failure);
-            self.write_early_end(&failure);
+            self.file.give_up(failure);
+            self.write_early_end(failure);
             self.file.close();
+        }
+        if let Some(buffers) = self.runtime.buffer_file {
+            buffers.remove();
+        }
+        if recorded.is_err() {
+            self.unwritten = Vec::new();
             self.discard_all();
         }
         self.runtime.stop_signal.set(Phase::Finished);
@@ -125,10 +143,15 @@ impl Drainer {
 
     /// Writes the trace, until it is to be stopped.
     fn record(&mut self, header: &[u8]) -> Result<(), Failure> {
-        self.await_reader()?;
-        self.file.append(header)?;
+        if self.file.has_reader() {
+            self.await_reader()?;
+            self.file.append(header)?;
+        }
         let mut last_check = Instant::now();
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
+            if let Some(buffers) = self.runtime.buffer_file {
+                buffers.set_alive(self.runtime.elapsed_ns());
+            }
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
             if check || self.runtime.buffers_are_scarce() {
                 let now_ns = self.runtime.elapsed_ns();
@@ -136,6 +159,7 @@ impl Drainer {
                 self.complete_until_ns = now_ns;
             }
             self.write_queue()?;
+            self.runtime.pool.make_ready();
             self.retirement.step()?;
             self.runtime.repeat_lost_metadata();
             if check {
@@ -205,15 +229,14 @@ impl Drainer {
 
     fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
-        for mut buffer in in_order_of_threads(self.runtime.queue.take_all()?)? {
-            self.collect(&mut buffer)?;
-            self.runtime.pool.keep(buffer);
+        for buffer in in_order_of_threads(self.runtime.queue.take_all()?)? {
+            self.collect(buffer)?;
         }
         self.write_events()?;
         self.write_own(ended.events())
     }
 
-    fn collect(&mut self, buffer: &mut Buffer) -> Result<(), Failure> {
+    fn collect(&mut self, mut buffer: Box<Buffer>) -> Result<(), Failure> {
         let amount = Amount {
             buffers: 1,
             events: buffer.events().into(),
@@ -221,27 +244,32 @@ impl Drainer {
         let contains_metadata = buffer.contains_metadata();
         let (thread, index) = (buffer.thread(), buffer.index());
         let segment = buffer.segment();
-        self.make_room(segment)?;
+        self.make_room(segment.len())?;
+        self.unwritten.try_reserve(1)?;
         let collected = self
             .chunks
             .push_segment(thread, index, segment, contains_metadata);
         match collected {
-            Ok(()) => self.collected.add(amount),
+            Ok(()) => {
+                self.collected.add(amount);
+                self.unwritten.push(buffer);
+            }
             // Longer than any chunk; the tracer's limits leave no such buffer.
             Err(DoesNotFit) => {
                 self.runtime.losses.add_events(amount.events);
                 self.runtime.losses.add_buffer(contains_metadata);
+                self.runtime.pool.keep(buffer);
             }
         }
         Ok(())
     }
 
     /// Writes the chunk that is being collected if it would become too long.
-    fn make_room(&mut self, segment: &[u8]) -> Result<(), Failure> {
-        if self.chunks.raw_len().saturating_add(segment.len()) > CHUNK_LEN {
+    fn make_room(&mut self, segment_len: usize) -> Result<(), Failure> {
+        if self.chunks.raw_len().saturating_add(segment_len) > CHUNK_LEN {
             self.write_events()?;
         }
-        Ok(self.chunks.try_reserve(segment.len())?)
+        Ok(self.chunks.try_reserve(segment_len)?)
     }
 
     fn write_events(&mut self) -> Result<(), Failure> {
@@ -250,7 +278,15 @@ impl Drainer {
             return Ok(());
         }
         let collected = mem::take(&mut self.collected);
-        self.file.append(self.chunks.events())?;
+        let chunk = self.chunks.events();
+        let written_end = self.file.len().saturating_add(chunk.len() as u64);
+        for buffer in &self.unwritten {
+            buffer.mark_written(written_end);
+        }
+        self.file.append(chunk)?;
+        for buffer in self.unwritten.drain(..) {
+            self.runtime.pool.keep(buffer);
+        }
         self.runtime.stop_signal.note_progress();
         self.written.add(collected);
         self.events_chunks = self.events_chunks.saturating_add(1);
@@ -283,7 +319,7 @@ impl Drainer {
     }
 
     fn collect_own(&mut self, encoder: &SegmentEncoder, segment: &[u8]) -> Result<(), Failure> {
-        self.make_room(segment)?;
+        self.make_room(segment.len())?;
         let contains_metadata = encoder.contains_metadata();
         let collected = self
             .chunks

@@ -280,6 +280,9 @@ pub struct LctConfig {
     pub path: LctStr,
     /// Compress the file.
     pub compress: bool,
+    /// Keep the events that are not in the file yet where they outlive the process: in a
+    /// file beside the trace, which is removed at its end.
+    pub crash_safe: bool,
     /// Wall clock at the trace's start, in nanoseconds since 1970.
     pub start_unix_ns: u64,
     /// Monotonic clock at the trace's start, in nanoseconds.
@@ -400,6 +403,7 @@ pub unsafe extern "C" fn lct_start(
             start_ns: config.start_ns,
             enabled: (!config.enabled.is_null()).then(|| AtomicU8::from_ptr(config.enabled)),
             max_buffer_bytes: config.max_buffer_bytes,
+            crash_safe: config.crash_safe,
         }
     };
     match Runtime::start(config) {

@@ -36,6 +36,8 @@ pub mod bench;
 pub mod ffi;
 
 mod buffer;
+mod buffer_file;
+mod buffer_memory;
 mod buffer_pool;
 mod buffer_queue;
 mod buffer_slot;

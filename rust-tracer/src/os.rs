@@ -49,6 +49,85 @@ pub(crate) fn page_len() -> usize {
     usize::try_from(len).unwrap_or(4096)
 }
 
+/// Whether a store to a block that [was reserved](reserve) finds room for certain. File
+/// systems that write what changes to another place can be full then, and the store would
+/// end the process; those of other machines can go away.
+pub(crate) fn keeps_reserved_space(file: &File) -> bool {
+    const OVERLAY: u64 = 0x794c_7630;
+    const KNOWN: [u64; 4] = [
+        // The second, third and fourth extended file system.
+        libc::EXT4_SUPER_MAGIC as u64,
+        libc::XFS_SUPER_MAGIC as u64,
+        libc::TMPFS_MAGIC as u64,
+        OVERLAY,
+    ];
+    let mut found = MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: `found` is a valid place for the result.
+    let result = unsafe { libc::fstatfs(file.as_raw_fd(), found.as_mut_ptr()) };
+    if result != 0 {
+        return false;
+    }
+    // SAFETY: the call above succeeded and initialized it.
+    let kind = unsafe { found.assume_init() }.f_type;
+    KNOWN.contains(&(kind as u64))
+}
+
+/// Locks the file as long as the process has it open.
+///
+/// # Errors
+///
+/// The file system knows no locks, or somebody else has one.
+pub(crate) fn lock_file(file: &File) -> io::Result<()> {
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Gives a part of the file blocks, and makes the file long enough.
+///
+/// # Errors
+///
+/// There is no room, or the file system cannot do that.
+pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> io::Result<()> {
+    allocate(file, 0, offset, len)
+}
+
+/// Gives the blocks of a part of the file back. It stays as it is where the file system
+/// cannot do that.
+pub(crate) fn give_back(file: &File, offset: u64, len: u64) {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    let _ = allocate(file, mode, offset, len);
+}
+
+fn allocate(file: &File, mode: libc::c_int, offset: u64, len: u64) -> io::Result<()> {
+    let (offset, len) = (offset.cast_signed(), len.cast_signed());
+    loop {
+        // SAFETY: the descriptor is open.
+        if unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, len) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+/// How long a file of this process may be, in bytes.
+pub(crate) fn max_file_len() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for the result.
+    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
+    }
+}
+
 /// Processor time of the calling thread in nanoseconds; 0 if it is not known.
 pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)

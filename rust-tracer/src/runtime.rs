@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use trace_format::{FileHeader, PARK_DOMAINS};
 
 use crate::buffer::{Buffer, BufferBudget};
+use crate::buffer_file::{BufferFile, NoBufferFile};
 use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::CheckedOut;
@@ -45,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) enabled: Option<&'static AtomicU8>,
     /// Bound of all buffers together; 0 for the default.
     pub(crate) max_buffer_bytes: u64,
+    /// Keep the buffers in a file beside the trace.
+    pub(crate) crash_safe: bool,
 }
 
 /// One trace. Lives as long as the process: threads may use it at any time.
@@ -69,6 +72,8 @@ pub struct Runtime {
     pub(crate) thread_numbers: ThreadNumbers,
     pub(crate) queue: BufferQueue,
     pub(crate) pool: BufferPool,
+    /// Where buffers outlive the process.
+    pub(crate) buffer_file: Option<&'static BufferFile>,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
     /// What is kept for threads, besides buffers.
@@ -103,6 +108,11 @@ impl Runtime {
             bytes => bytes,
         };
         let file = TraceFile::create(config.path, config.enabled)?;
+        let buffer_file = if config.crash_safe {
+            new_buffer_file(&file, &config.header, max_buffer_bytes)
+        } else {
+            None
+        };
         cycles::calibrate();
         let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
         let runtime = Box::leak(Box::new(Self {
@@ -112,9 +122,14 @@ impl Runtime {
             } else {
                 Duration::MAX
             },
+            pool: buffer_file.map_or_else(BufferPool::default, BufferPool::in_file),
+            buffer_file,
             ..runtime
         }));
-        drainer::spawn(runtime, file, &config.header).map_err(StartError::Thread)?;
+        if let Err(error) = drainer::spawn(runtime, file, &config.header) {
+            buffer_file.inspect(|file| file.remove());
+            return Err(StartError::Thread(error));
+        }
         Ok(runtime)
     }
 
@@ -135,6 +150,7 @@ impl Runtime {
             thread_numbers: ThreadNumbers::new(),
             queue: BufferQueue::default(),
             pool: BufferPool::default(),
+            buffer_file: None,
             budget: BufferBudget::default(),
             losses: Losses::default(),
             thread_memory: MemoryCount::default(),
@@ -271,4 +287,33 @@ impl Runtime {
     pub(crate) fn elapsed_cycles(&self) -> u64 {
         cycles::now().saturating_sub(self.start_cycles)
     }
+}
+
+/// Creates the file of buffers beside a trace that is a file, or says in one line why there
+/// is none.
+fn new_buffer_file(
+    trace: &TraceFile,
+    header: &FileHeader,
+    max_buffer_bytes: u64,
+) -> Option<&'static BufferFile> {
+    if trace.has_reader() {
+        return None;
+    }
+    // Buffers with metadata may go twice as far.
+    let max_bytes = max_buffer_bytes.saturating_mul(2);
+    match BufferFile::create(trace.path(), header, max_bytes) {
+        Ok(file) => Some(Box::leak(Box::new(file))),
+        Err(reason) => {
+            complain_of_no_buffer_file(&reason);
+            None
+        }
+    }
+}
+
+fn complain_of_no_buffer_file(reason: &NoBufferFile) {
+    // There is nobody to tell that standard error cannot be written.
+    let _ = writeln!(
+        io::stderr(),
+        "locktrace: {reason}; the last second of events would be lost if the JVM were killed"
+    );
 }

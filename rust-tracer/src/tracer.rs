@@ -10,7 +10,7 @@ use trace_format::{
     ParkEnd, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
-use crate::buffer::{Buffer, SMALL_LEN, USUAL_LEN};
+use crate::buffer::{Buffer, SMALL_ROOM, USUAL_ROOM};
 use crate::chain_key::ChainKey;
 use crate::chain_table::Added;
 use crate::cycles;
@@ -21,11 +21,11 @@ use crate::thread_slots::{OwnedThreadSlot, ThreadSlot};
 
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
 /// do the same do not submit their buffers at the same time (paper, section 3.1).
-const BUFFER_LENS: Range<usize> = 8 << 10..USUAL_LEN;
+const BUFFER_LENS: Range<usize> = 8 << 10..USUAL_ROOM;
 /// When this many buffers are in use …
 const MANY_BUFFERS: u64 = 24;
 /// … the sizes of others are in this range: most of many threads write little.
-const SMALL_BUFFER_LENS: Range<usize> = 4 << 10..SMALL_LEN;
+const SMALL_BUFFER_LENS: Range<usize> = 4 << 10..SMALL_ROOM;
 
 /// Longest event without text and frames, in bytes: type, flags, and eight
 /// numbers in a park.
@@ -468,6 +468,7 @@ mod tests {
     use trace_format::{ChainDescription, LockId, LockOwner, MethodId, SegmentDecoder};
 
     use super::*;
+    use crate::buffer::USUAL_LEN;
 
     fn runtime(max_buffer_bytes: u64) -> &'static Runtime {
         Box::leak(Box::new(Runtime::new(0, max_buffer_bytes, 1 << 20)))

@@ -4,8 +4,9 @@
 //! case is a process of its own: one that aborts fails.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufReader;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
@@ -20,6 +21,7 @@ use rust_tracer::ffi::{
     lct_thread_start,
 };
 use tempfile::TempDir;
+use trace_format::buffer_file::{ALIVE_OFFSET, EXTENSION};
 use trace_format::{Chunk, Damage, EndReason, TraceReader};
 
 /// Names the trace in the environment of a process under test.
@@ -199,6 +201,7 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
     let config = LctConfig {
         path: text(trace.to_str().unwrap()),
         compress: true,
+        crash_safe: true,
         start_unix_ns: 0,
         start_ns: 0,
         pid: process::id(),
@@ -265,10 +268,15 @@ fn text(text: &str) -> LctStr {
     }
 }
 
-/// Waits until the drainer has written the header. Before, the standard library starts the
-/// thread, which takes memory that must not be refused.
+/// Waits until the drainer runs, which it says in the file of buffers. Before, the standard
+/// library starts the thread, which takes memory that must not be refused.
 fn await_drainer(trace: &Path) {
-    while fs::metadata(trace).unwrap().len() == 0 {
+    let buffers = File::open(format!("{}{EXTENSION}", trace.display())).unwrap();
+    let mut alive_ns = [0; 8];
+    while alive_ns == [0; 8] {
         thread::sleep(Duration::from_millis(1));
+        buffers
+            .read_exact_at(&mut alive_ns, ALIVE_OFFSET as u64)
+            .unwrap();
     }
 }

@@ -38,7 +38,12 @@ fn unread(summary: &TraceSummary) -> Vec<String> {
         let why = early_end(reason);
         lines.push(format!("tracing ended before the JVM did: {why}"));
     } else if !damage.end_seen {
-        let why = "the JVM was killed, is still running, or the file was cut off";
+        let why = if damage.recovered_buffers > 0 {
+            let buffers = plural(damage.recovered_buffers, "buffer");
+            format!("the JVM was killed; it left {buffers} behind, which are taken into account")
+        } else {
+            "the JVM was killed, is still running, or the file was cut off".to_owned()
+        };
         lines.push(format!("the end is missing: {why}"));
     }
     if damage.chunks_missing > 0 {

@@ -58,6 +58,7 @@ mod intake;
 mod label;
 mod last_events;
 mod ledger;
+mod left_buffers;
 mod library;
 mod lock_analyzer;
 mod lock_dispatcher;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use trace_format::{Chunk, Counter, FileHeader, HeaderError, TraceReader};
 
+use crate::left_buffers;
+
 /// Why a file cannot be analyzed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +47,9 @@ pub struct TraceFile {
     path: PathBuf,
     byte_len: u64,
     header: FileHeader,
+    /// The process that wrote it had ended when the file was opened. So its buffers, if it
+    /// left any behind, belong to the file at this length.
+    has_left_buffers: bool,
 }
 
 /// Reads a trace file.
@@ -59,6 +64,8 @@ impl TraceFile {
     /// read.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let path = path.to_owned();
+        // Before the length: it does not change any more then.
+        let has_left_buffers = left_buffers::open(&path).is_some();
         let metadata = match std::fs::metadata(&path) {
             Ok(metadata) => metadata,
             Err(source) => return Err(TraceError::Io { path, source }),
@@ -81,6 +88,7 @@ impl TraceFile {
             path,
             byte_len,
             header,
+            has_left_buffers,
         })
     }
 
@@ -90,6 +98,7 @@ impl TraceFile {
             path,
             byte_len,
             header,
+            has_left_buffers: false,
         }
     }
 
@@ -114,7 +123,14 @@ impl TraceFile {
     ///
     /// As [`open`](Self::open).
     pub fn read(&self) -> Result<FileReader, TraceError> {
-        read(&self.path, self.byte_len)
+        let reader = read(&self.path, self.byte_len)?;
+        if !self.has_left_buffers {
+            return Ok(reader);
+        }
+        let (path, header, len) = (self.path.clone(), self.header.clone(), self.byte_len);
+        Ok(reader.with_left_buffers(move || {
+            left_buffers::find(left_buffers::open(&path)?, &header, len)
+        }))
     }
 
     /// Returns when the trace ended, in nanoseconds since its start; if its end is missing,

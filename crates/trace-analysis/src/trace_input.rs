@@ -12,6 +12,7 @@ use std::time::Duration;
 use trace_format::{Chunk, Damage, FileHeader};
 
 use crate::feeder::feed;
+use crate::left_buffers;
 use crate::trace_file::{FileReader, TraceError, TraceFile, reader};
 
 /// A trace that is read once, from its start to its end, from whatever it comes from.
@@ -69,9 +70,16 @@ impl TraceInput {
             source,
         })?;
         let growing = Growing { file, goes_on };
+        let mut input = Self::of_source(path, growing)?;
+        let (path, header) = (path.to_owned(), input.header().clone());
+        input.reader = input.reader.with_left_buffers(move || {
+            let file = left_buffers::open(&path)?;
+            let len = fs::metadata(&path).ok()?.len();
+            left_buffers::find(file, &header, len)
+        });
         Ok(Self {
             follows: true,
-            ..Self::of_source(path, growing)?
+            ..input
         })
     }
 

@@ -31,7 +31,10 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "wait_sink",
         ],
     ),
-    ("reading", &["feeder", "trace_file", "trace_input"]),
+    (
+        "reading",
+        &["feeder", "left_buffers", "trace_file", "trace_input"],
+    ),
     (
         "binding",
         &[

@@ -31,6 +31,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod buffer_file;
 pub mod capability;
 pub mod chunk;
 pub mod counter;
@@ -43,6 +44,7 @@ pub mod varint;
 
 mod wire;
 
+pub use buffer_file::LeftBuffers;
 pub use capability::Capabilities;
 pub use chunk::{Chunk, ChunkWriter, EndReason, EventsChunk, Segment};
 pub use counter::{Counter, Hook};
@@ -58,4 +60,4 @@ pub use id::{
     ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit, ThreadId,
 };
 pub use reader::{Damage, SkipReason, Skipped, TraceReader};
-pub use segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder, SegmentEncoder};
+pub use segment::{DecodeError, DoesNotFit, GrownTail, Malformed, SegmentDecoder, SegmentEncoder};

@@ -8,7 +8,9 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use crate::buffer_file::LeftBuffers;
 use crate::chunk::{self, Chunk, ChunkHeader, ChunkKind, EndReason, HEADER_LEN};
+use crate::counter::Counter;
 use crate::file::{FileHeader, HeaderError};
 use crate::segment::DecodeError;
 
@@ -25,6 +27,20 @@ pub struct TraceReader<R> {
     raw: Vec<u8>,
     snappy: snap::raw::Decoder,
     damage: Damage,
+    left_buffers: LeftState,
+    /// What the last counters chunk said.
+    counters: Vec<(Counter, u64)>,
+}
+
+/// Finds the buffers that the traced process left behind.
+type FindLeft = Box<dyn FnOnce() -> Option<LeftBuffers> + Send>;
+
+/// Where a reader stands with the buffers that the traced process left behind.
+enum LeftState {
+    /// To be looked for where the trace breaks off.
+    Unknown(Option<FindLeft>),
+    /// They are being read.
+    Found(Box<LeftBuffers>),
 }
 
 /// What is missing from a trace, as far as the chunks tell.
@@ -45,6 +61,9 @@ pub struct Damage {
     pub skipped: Vec<Skipped>,
     /// All bytes that could not be read.
     pub skipped_bytes: u64,
+    /// Buffers that were read although the trace does not have them: the traced process
+    /// left them behind.
+    pub recovered_buffers: u64,
 }
 
 /// A range of bytes in the file that could not be read.
@@ -113,6 +132,8 @@ impl<R: Read> TraceReader<R> {
             raw: Vec::new(),
             snappy: snap::raw::Decoder::new(),
             damage: Damage::default(),
+            left_buffers: LeftState::Unknown(None),
+            counters: Vec::new(),
         })
     }
 
@@ -145,7 +166,19 @@ impl<R: Read> TraceReader<R> {
             raw: self.raw,
             snappy: self.snappy,
             damage: self.damage,
+            left_buffers: self.left_buffers,
+            counters: self.counters,
         }
+    }
+
+    /// If the trace breaks off, goes on with what `find` finds of the
+    /// [buffers](crate::buffer_file) of the traced process.
+    pub fn with_left_buffers(
+        mut self,
+        find: impl FnOnce() -> Option<LeftBuffers> + Send + 'static,
+    ) -> Self {
+        self.left_buffers = LeftState::Unknown(Some(Box::new(find)));
+        self
     }
 
     /// Returns what the trace says about itself.
@@ -195,7 +228,9 @@ impl<R: Read> TraceReader<R> {
             let offset = self.window.offset;
             self.window.fill(HEADER_LEN)?;
             let Some(header_bytes) = self.window.bytes().first_chunk() else {
-                self.skip(self.window.bytes().len(), SkipReason::TornOff);
+                if self.go_on_with_left_buffers()? {
+                    continue;
+                }
                 return Ok(None);
             };
             let Some(header) = ChunkHeader::decode(header_bytes) else {
@@ -208,7 +243,9 @@ impl<R: Read> TraceReader<R> {
                 continue;
             }
             if self.window.fill(len)? < len {
-                self.skip(self.window.bytes().len(), SkipReason::TornOff);
+                if self.go_on_with_left_buffers()? {
+                    continue;
+                }
                 return Ok(None);
             }
             let found = Found { header, offset };
@@ -224,6 +261,30 @@ impl<R: Read> TraceReader<R> {
             self.damage.chunks_read += 1;
             return Ok(Some(found));
         }
+    }
+
+    /// The source ends, maybe inside a chunk. Replaces what is left of it by the next chunk
+    /// of buffers that the traced process left behind, if there is one. They have what was
+    /// in the torn chunk.
+    fn go_on_with_left_buffers(&mut self) -> io::Result<bool> {
+        if let LeftState::Unknown(find) = &mut self.left_buffers
+            && let Some(find) = find.take()
+            && !self.damage.end_seen
+            && self.damage.ended_early.is_none()
+            && let Some(found) = find()
+        {
+            self.damage.recovered_buffers = found.buffers() as u64;
+            self.left_buffers = LeftState::Found(Box::new(found));
+        }
+        let LeftState::Found(left) = &mut self.left_buffers else {
+            self.skip(self.window.bytes().len(), SkipReason::TornOff);
+            return Ok(false);
+        };
+        let Some(chunk) = left.next_chunk(&self.counters)? else {
+            return Ok(false);
+        };
+        self.window.replace(chunk);
+        Ok(true)
     }
 
     /// How far it is to the next place where a chunk could begin, the present
@@ -258,9 +319,12 @@ impl<R: Read> TraceReader<R> {
             result.map_err(|_| SkipReason::Compression)?;
             payload = &self.raw;
         }
-        if let Some(Chunk::End { chunks, reason, .. }) =
-            Chunk::new(self.version, header, found.offset, payload)?
-        {
+        let chunk = Chunk::new(self.version, header, found.offset, payload)?;
+        if let Some(Chunk::Counters(counters)) = &chunk {
+            let counters = counters.clone().flatten();
+            self.counters = counters.take(Counter::ALL.len()).collect();
+        }
+        if let Some(Chunk::End { chunks, reason, .. }) = chunk {
             self.damage.end_seen = reason == EndReason::Orderly;
             self.damage.ended_early = (!self.damage.end_seen).then_some(reason);
             let passed = self.damage.chunks_read + self.damage.chunks_unknown;
@@ -346,6 +410,13 @@ impl<R: Read> Window<R> {
     fn consume(&mut self, len: usize) {
         self.unread.start += len;
         self.offset += len as u64;
+    }
+
+    /// Goes on with `bytes` in the place of what is not consumed yet.
+    fn replace(&mut self, bytes: &[u8]) {
+        self.buffer.resize(self.buffer.len().max(bytes.len()), 0);
+        self.buffer[..bytes.len()].copy_from_slice(bytes);
+        self.unread = 0..bytes.len();
     }
 
     /// Reads until `wanted` bytes are there or the file ends; returns how many

@@ -7,7 +7,7 @@ use super::park::ParkState;
 use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedExit,
-    Event, ForwardResolved, Frame, LoaderUnload, LockDescription, LockOwner, LockRetired,
+    Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
     LostEvents, MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
 };
 use crate::id::{ChainId, ForwardRef, LockId, ThreadId};
@@ -47,6 +47,45 @@ struct LastExit {
     previous_time_ns: u64,
     /// Others were added to it since it was written.
     has_grown: bool,
+}
+
+/// How a segment ends that is not [flushed](SegmentEncoder::flush): what the last event is,
+/// from some byte on, with what was added to it since it was written.
+///
+/// Plain numbers, so that to note them takes no encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrownTail {
+    /// How many bytes of the segment stand as they are.
+    pub at: u32,
+    /// What follows them: the time as a difference, the chain + 1 or 0 for none, and how
+    /// many holds, for how long together, in which span.
+    pub numbers: [u64; Self::NUMBERS],
+}
+
+impl GrownTail {
+    /// How many numbers there are.
+    pub const NUMBERS: usize = 5;
+
+    /// Returns the bytes that follow the first [`at`](Self::at) of the segment; `None` if no
+    /// encoder has such numbers.
+    pub fn encode(&self) -> Option<Vec<u8>> {
+        let [time_difference, chain, holds, held_ns, span_ns] = self.numbers;
+        let hold = Hold::Several {
+            holds: u16::try_from(holds).ok()?,
+            held_ns,
+            span_ns,
+        };
+        let mut bytes = vec![0; MAX_EXIT_TAIL_LEN];
+        let mut out = ByteWriter::append(&mut bytes, 0);
+        out.varint(time_difference).ok()?;
+        if let Some(chain) = chain.checked_sub(1) {
+            out.varint(chain).ok()?;
+        }
+        hold.encode(&mut out).ok()?;
+        let len = out.len();
+        bytes.truncate(len);
+        Some(bytes)
+    }
 }
 
 /// No exit is longer from its time on.
@@ -305,6 +344,34 @@ impl SegmentEncoder {
         }
         self.flush(bytes);
         self.append_exit(bytes, exit)
+    }
+
+    /// Returns how the segment ends, if [`flush`](Self::flush) would change that.
+    #[inline]
+    pub fn grown_tail(&self) -> Option<GrownTail> {
+        let last = self.last_exit.as_ref().filter(|last| last.has_grown)?;
+        let Hold::Several {
+            holds,
+            held_ns,
+            span_ns,
+        } = last.exit.hold
+        else {
+            return None;
+        };
+        let chain = match last.exit.chain {
+            ChainRef::Chain(chain) if last.kind == kind::EXIT => u64::from(chain) + 1,
+            _ => 0,
+        };
+        Some(GrownTail {
+            at: last.tail as u32,
+            numbers: [
+                last.exit.time_ns.wrapping_sub(last.previous_time_ns),
+                chain,
+                holds.into(),
+                held_ns,
+                span_ns,
+            ],
+        })
     }
 
     /// Makes the segment in `bytes`, the memory of the calls before, a whole one.

@@ -99,7 +99,7 @@ mod lock_table;
 mod park;
 
 pub use decode::{DecodeError, Malformed, SegmentDecoder};
-pub use encode::{DoesNotFit, SegmentEncoder};
+pub use encode::{DoesNotFit, GrownTail, SegmentEncoder};
 
 /// Kinds: the lower four bits of the type byte.
 mod kind {

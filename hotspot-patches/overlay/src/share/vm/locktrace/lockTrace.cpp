@@ -115,6 +115,7 @@ void LockTrace::start(JavaThread* main_thread) {
   LctConfig config;
   config.path = LockTraceText::of(path);
   config.compress = LockContentionTraceCompression;
+  config.crash_safe = LockContentionCrashSafe;
   config.start_unix_ns = (uint64_t) os::javaTimeMillis() * NANOSECS_PER_MILLISEC;
   config.start_ns = os::javaTimeNanos();
   config.pid = os::current_process_id();

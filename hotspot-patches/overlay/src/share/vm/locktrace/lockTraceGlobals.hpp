@@ -28,6 +28,10 @@
   product(bool, LockContentionTraceCompression, true,                       \
           "Compress the lock contention trace (snappy)")                    \
                                                                             \
+  product(bool, LockContentionCrashSafe, true,                              \
+          "Keep lock contention events that are not in the trace yet in a " \
+          "file beside it, where they outlive a JVM that is killed")        \
+                                                                            \
   product(bool, LockContentionReturnBarriers, true,                          \
           "Set return barriers on the stack to record the call chains of "  \
           "lock contention faster (x86_64)")                                \

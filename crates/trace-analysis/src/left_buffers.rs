@@ -1,0 +1,37 @@
+//! The file beside a trace with what a killed process had not written to it.
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use trace_format::{FileHeader, LeftBuffers, buffer_file};
+
+/// The file of buffers beside the trace at `path`, if the process that wrote to it has ended
+/// without removing it.
+pub(crate) fn open(path: &Path) -> Option<File> {
+    let file = File::open(beside(path)).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    match file.try_lock_shared() {
+        // The process holds a lock on the file as long as it lives, and writes the buffers
+        // to the trace.
+        Err(TryLockError::WouldBlock) => None,
+        // Not every file system knows locks. The tracer has none on those.
+        Ok(()) | Err(TryLockError::Error(_)) => Some(file),
+    }
+}
+
+/// The buffers in such a file that the trace with this header and length does not have.
+pub(crate) fn find(file: File, header: &FileHeader, trace_len: u64) -> Option<LeftBuffers> {
+    // What cannot be read there is missing from the trace as if there were no such file.
+    LeftBuffers::find(file, header, trace_len).ok().flatten()
+}
+
+/// The name of the file beside the trace, which may be called by a link.
+fn beside(path: &Path) -> PathBuf {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name: OsString = path.into_os_string();
+    name.push(buffer_file::EXTENSION);
+    name.into()
+}
