@@ -1,14 +1,14 @@
 //! The file of buffers: memory that is still there when the process has been killed.
 //!
-//! The file is mapped as a whole, at its greatest length; it is as long as it has been used,
-//! and has blocks where a slot is in use. It consists of *extents* of the same length, each
-//! of slots of one length. A word tells which, and which slots are taken, so threads take and
-//! return slots without a lock.
+//! The file is mapped as a whole, at its greatest length. It consists of *extents* of the same
+//! length, each of slots of one length. A word tells which, and which slots are taken, so
+//! threads take and return slots without a lock.
 //!
 //! A store to a mapped file raises a signal that ends the process if the file system has no
-//! block for it. So each slot gets its blocks before it is used; and where a file system
-//! does not promise to keep them, there is no file of buffers. Whatever goes wrong, buffers
-//! have memory of their own then.
+//! block for it. So extents get their blocks before they are used; and where a file system
+//! does not promise to keep them, there is no file of buffers. The drainer asks for blocks,
+//! ahead of need and never a thread of the application, and gives none back. Where there is
+//! no room, or none yet, buffers have memory of their own.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,19 +16,23 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use memmap2::{MmapOptions, MmapRaw};
 use trace_format::FileHeader;
 use trace_format::buffer_file::{self, ALIVE_OFFSET, HEADER_LEN, MAX_LEN, SLOT_ALIGN};
 
+use crate::buffer::SMALL_LEN;
 use crate::fallible::try_collect;
 use crate::os::{self, InWords};
 use crate::primitive::AtomicU64;
 
 /// Length of an extent in bytes. Has the longest buffer: 2^14 frames, each of fifteen bytes.
 const EXTENT_LEN: usize = 256 << 10;
+/// How many extents are free at least when the drainer has looked: 4 MiB, more than a
+/// thousand threads begin to write between two looks.
+const MIN_FREE: usize = 16;
 /// Of the word of an extent: a bit for each slot, the first one the lowest.
 const TAKEN: u64 = (1 << 32) - 1;
 /// And above these the length of the slots, in units of [`SLOT_ALIGN`].
@@ -41,8 +45,12 @@ pub(crate) struct BufferFile {
     file: File,
     map: MmapRaw,
     extents: Vec<AtomicU64>,
-    /// The file is removed, and blocks need not be given back any more.
-    is_removed: AtomicBool,
+    /// How many extents have blocks; these come first. Only the drainer changes it.
+    reserved: AtomicUsize,
+    /// Extents before this one had no free slot a moment ago; for small slots and for others.
+    first_free: [AtomicUsize; 2],
+    /// How often a thread needed a slot and there was none.
+    misses: AtomicU64,
     /// The user knows that the file has no room.
     has_complained: AtomicBool,
 }
@@ -108,7 +116,9 @@ impl BufferFile {
             file,
             map,
             extents,
-            is_removed: AtomicBool::new(false),
+            reserved: AtomicUsize::new(0),
+            first_free: Default::default(),
+            misses: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
         }))
     }
@@ -140,38 +150,71 @@ impl BufferFile {
         word.store(time_ns, Release);
     }
 
+    /// Gives extents blocks until some are free: at least [`MIN_FREE`], and a quarter of all.
+    /// For the drainer alone.
+    pub(crate) fn make_room(&self) {
+        let reserved = self.reserved.load(Relaxed);
+        let words = self.extents.iter().take(reserved);
+        let mut free = words.filter(|word| word.load(Relaxed) == 0).count();
+        for extent in reserved..self.extents.len() {
+            if free >= MIN_FREE.max(extent / 4) {
+                return;
+            }
+            let offset = extent_offset(extent) as u64;
+            if let Err(error) = os::reserve(&self.file, offset, EXTENT_LEN as u64) {
+                return self.complain(&error);
+            }
+            // Release: whoever uses the extent does so when it has blocks.
+            self.reserved.store(extent.saturating_add(1), Release);
+            free = free.saturating_add(1);
+        }
+    }
+
+    /// How often a buffer got memory of its own because no slot was free.
+    pub(crate) fn misses(&self) -> u64 {
+        self.misses.load(Relaxed)
+    }
+
     /// Removes the file: the trace has ended.
     pub(crate) fn remove(&self) {
-        self.is_removed.store(true, Relaxed);
         // Whoever finds it beside a trace that has its end does not look at it.
         let _ = fs::remove_file(&self.path);
     }
 
     /// A slot of `len` bytes; `None` if there is no room for one.
     pub(crate) fn take(&'static self, len: usize) -> Option<Slot> {
+        let slot = self.free_slot(len);
+        if slot.is_none() {
+            self.misses.fetch_add(1, Relaxed);
+        }
+        slot
+    }
+
+    fn free_slot(&'static self, len: usize) -> Option<Slot> {
         let units = len.div_ceil(SLOT_ALIGN);
         let slots = u32::try_from((EXTENT_LEN / SLOT_ALIGN).checked_div(units)?).ok()?;
         let all = TAKEN.checked_shr(32_u32.saturating_sub(slots))?;
         if slots == 0 {
             return None;
         }
-        let slot = self.extents.iter().enumerate().find_map(|(extent, word)| {
-            let index = take_one(word, units as u64, all)?;
-            Some(Slot {
-                file: self,
-                extent,
-                index,
-                len,
-                units,
-            })
+        // Acquire: the extents have blocks.
+        let reserved = self.reserved.load(Acquire);
+        // Relaxed: only a hint, so those before come last.
+        let [small, others] = &self.first_free;
+        let first_free = if len <= SMALL_LEN { small } else { others };
+        let first = first_free.load(Relaxed).min(reserved);
+        let (extent, index) = (first..reserved).chain(0..first).find_map(|extent| {
+            let word = self.extents.get(extent)?;
+            Some((extent, take_one(word, units as u64, all)?))
         })?;
-        match os::reserve(&self.file, slot.offset() as u64, len as u64) {
-            Ok(()) => Some(slot),
-            Err(error) => {
-                self.complain(&error);
-                None
-            }
-        }
+        first_free.store(extent, Relaxed);
+        Some(Slot {
+            file: self,
+            extent,
+            index,
+            len,
+            units,
+        })
     }
 
     fn complain(&self, error: &io::Error) {
@@ -186,6 +229,11 @@ impl BufferFile {
             );
         }
     }
+}
+
+/// Where an extent begins in the file.
+fn extent_offset(extent: usize) -> usize {
+    HEADER_LEN.saturating_add(extent.saturating_mul(EXTENT_LEN))
 }
 
 /// How many extents buffers of `max_bytes` can need.
@@ -242,7 +290,7 @@ fn create(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// A part of the file that one buffer has for itself, with blocks.
+/// A part of the file, with blocks, that one buffer has for itself.
 #[derive(Debug)]
 pub(crate) struct Slot {
     file: &'static BufferFile,
@@ -272,19 +320,17 @@ impl Slot {
             .units
             .saturating_mul(SLOT_ALIGN)
             .saturating_mul(self.index as usize);
-        HEADER_LEN
-            .saturating_add(self.extent.saturating_mul(EXTENT_LEN))
-            .saturating_add(in_extent)
+        extent_offset(self.extent).saturating_add(in_extent)
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if !self.file.is_removed.load(Relaxed) {
-            os::give_back(&self.file.file, self.offset() as u64, self.len as u64);
-        }
         if let Some(word) = self.file.extents.get(self.extent) {
             return_one(word, self.index);
+            for first in &self.file.first_free {
+                first.fetch_min(self.extent, Relaxed);
+            }
         }
     }
 }
@@ -294,7 +340,7 @@ mod tests {
     use std::collections::HashSet;
     use std::os::unix::fs::MetadataExt;
     use std::sync::Mutex;
-    use std::{env, process, thread};
+    use std::{env, iter, process, thread};
 
     use super::*;
 
@@ -332,6 +378,7 @@ mod tests {
     fn no_two_threads_get_the_same_part() {
         let trace = Trace::new("threads");
         let file = trace.file(64 << 20);
+        file.make_room();
         let taken = Mutex::new(HashSet::new());
         thread::scope(|scope| {
             for len in [SMALL, USUAL, SMALL, USUAL, EXTENT_LEN - 1000] {
@@ -359,33 +406,63 @@ mod tests {
         assert!(file.extents.iter().all(|word| word.load(Relaxed) == 0));
     }
 
-    /// What is given back has no blocks and can be of another length.
+    /// What is given back is used again, also in another length, before the file grows.
     #[test]
-    fn parts_are_given_back() {
+    fn parts_are_used_again() {
         let trace = Trace::new("parts");
         let file = trace.file(1 << 20);
-        let begin = fs::metadata(trace.buffers()).unwrap().blocks();
-        let mut highest = 0;
-        for len in [SMALL, USUAL, EXTENT_LEN] {
-            let slots: Vec<_> = std::iter::from_fn(|| file.take(len)).collect();
-            assert!(slots.len() * len > 1 << 20);
+        file.make_room();
+        let len = fs::metadata(trace.buffers()).unwrap().len();
+        assert_eq!(len, extent_offset(MIN_FREE) as u64);
+        for (round, len_of_slot) in [SMALL, USUAL, EXTENT_LEN].into_iter().enumerate() {
+            let slots: Vec<_> = iter::from_fn(|| file.take(len_of_slot)).collect();
+            assert_eq!(slots.len(), MIN_FREE * (EXTENT_LEN / len_of_slot));
+            assert_eq!(file.misses(), round as u64 + 1);
             for slot in &slots {
                 let part = slot.offset()..slot.offset() + slot.len();
-                assert!(part.start >= HEADER_LEN && part.end <= file.map.len());
+                assert!(part.start >= HEADER_LEN && part.end as u64 <= len);
                 // SAFETY: the slot is this test's alone and has blocks.
                 unsafe { slot.start().write_bytes(0xff, slot.len()) };
-                highest = highest.max(part.end as u64);
             }
-            assert_eq!(fs::metadata(trace.buffers()).unwrap().len(), highest);
-            drop(slots);
-            // The file system may need some to note where others are.
-            let blocks = fs::metadata(trace.buffers()).unwrap().blocks();
-            assert!((blocks - begin) * 512 < highest / 16, "{blocks}");
-            // SAFETY: the file is as long, and what has no blocks is zero.
-            let zero = unsafe { *file.map.as_ptr().add(HEADER_LEN) };
-            assert_eq!(zero, 0);
         }
+        let now = fs::metadata(trace.buffers()).unwrap();
+        assert_eq!(now.len(), len);
+        assert!(now.blocks() * 512 >= len, "{} blocks", now.blocks());
         assert!(file.take(EXTENT_LEN + 1).is_none());
+    }
+
+    /// Slots of two lengths that are taken in turns fill their extents.
+    #[test]
+    fn extents_are_filled() {
+        let trace = Trace::new("filled");
+        let file = trace.file(64 << 20);
+        file.make_room();
+        let slots: Vec<_> = [SMALL, USUAL]
+            .into_iter()
+            .cycle()
+            .take(20)
+            .map(|len| file.take(len).unwrap())
+            .collect();
+        assert!(slots.iter().all(|slot| slot.extent < 2));
+    }
+
+    /// The drainer keeps room ahead of what is used, until the file has its greatest length.
+    #[test]
+    fn there_is_always_room() {
+        let trace = Trace::new("room");
+        let file = trace.file(64 << 20);
+        let mut slots = Vec::new();
+        while slots.len() < file.extents.len() {
+            file.make_room();
+            let reserved = file.reserved.load(Relaxed);
+            let free = reserved - slots.len();
+            assert!(free >= MIN_FREE.max(slots.len() / 4) || reserved == file.extents.len());
+            slots.extend(file.take(EXTENT_LEN));
+        }
+        assert_eq!(file.misses(), 0);
+        assert!(file.take(SMALL).is_none());
+        drop(slots.pop());
+        assert!(file.take(SMALL).is_some());
     }
 
     #[test]

@@ -17,9 +17,6 @@ use crate::buffer_slot::BufferSlot;
 /// Most buffers of a length that are kept: some more than busy threads fill between two
 /// looks of the drainer. The model checker wants collisions.
 const SLOTS: usize = if cfg!(loom) { 1 } else { 64 };
-/// How many of each length are ready if they are parts of a file, so that threads hardly
-/// ever have to ask the file system.
-const READY: usize = 8;
 
 /// Buffers in nobody's use, by the length of their memory.
 #[derive(Debug, Default)]
@@ -47,32 +44,10 @@ impl Default for Kept {
 impl BufferPool {
     /// A pool of buffers in the file.
     pub(crate) fn in_file(file: &'static BufferFile) -> Self {
-        let pool = Self {
+        file.make_room();
+        Self {
             file: Some(file),
             ..Self::default()
-        };
-        pool.make_ready();
-        pool
-    }
-
-    /// Keeps some buffers of the file that nobody has used yet.
-    pub(crate) fn make_ready(&self) {
-        let Some(file) = self.file else {
-            return;
-        };
-        for (kept, room) in [(&self.usual, USUAL_ROOM), (&self.small, SMALL_ROOM)] {
-            for slot in kept.slots.iter().take(READY) {
-                if !slot.looks_empty() {
-                    continue;
-                }
-                let memory = file.take(Buffer::mapped_len(room));
-                let buffer = memory.map(BufferMemory::in_slot).and_then(Buffer::unused);
-                let Some(buffer) = buffer else {
-                    return;
-                };
-                // Where another one came first, this one goes back.
-                let _ = slot.try_put(buffer);
-            }
         }
     }
 

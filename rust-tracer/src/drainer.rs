@@ -21,6 +21,7 @@ use trace_format::{
 };
 
 use crate::buffer::Buffer;
+use crate::buffer_file::BufferFile;
 use crate::fallible::try_collect;
 use crate::hook_costs::HookCosts;
 use crate::os;
@@ -151,6 +152,7 @@ impl Drainer {
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
             if let Some(buffers) = self.runtime.buffer_file {
                 buffers.set_alive(self.runtime.elapsed_ns());
+                buffers.make_room();
             }
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
             if check || self.runtime.buffers_are_scarce() {
@@ -159,7 +161,6 @@ impl Drainer {
                 self.complete_until_ns = now_ns;
             }
             self.write_queue()?;
-            self.runtime.pool.make_ready();
             self.retirement.step()?;
             self.runtime.repeat_lost_metadata();
             if check {
@@ -386,6 +387,10 @@ impl Drainer {
             (Counter::FileBytes, self.file.len()),
             (Counter::PeakBuffers, runtime.budget.peak_buffers()),
             (Counter::PeakBufferBytes, runtime.budget.peak_bytes()),
+            (
+                Counter::BuffersOutsideFile,
+                runtime.buffer_file.map_or(0, BufferFile::misses),
+            ),
             (Counter::DrainerCpuNs, os::thread_cpu_ns()),
             (Counter::Threads, runtime.thread_ids.count()),
             (Counter::Locks, runtime.lock_ids.count()),

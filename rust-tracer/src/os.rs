@@ -91,21 +91,10 @@ pub(crate) fn lock_file(file: &File) -> io::Result<()> {
 ///
 /// There is no room, or the file system cannot do that.
 pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> io::Result<()> {
-    allocate(file, 0, offset, len)
-}
-
-/// Gives the blocks of a part of the file back. It stays as it is where the file system
-/// cannot do that.
-pub(crate) fn give_back(file: &File, offset: u64, len: u64) {
-    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    let _ = allocate(file, mode, offset, len);
-}
-
-fn allocate(file: &File, mode: libc::c_int, offset: u64, len: u64) -> io::Result<()> {
     let (offset, len) = (offset.cast_signed(), len.cast_signed());
     loop {
         // SAFETY: the descriptor is open.
-        if unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, len) } == 0 {
+        if unsafe { libc::fallocate(file.as_raw_fd(), 0, offset, len) } == 0 {
             return Ok(());
         }
         let error = io::Error::last_os_error();

@@ -206,6 +206,13 @@ fn add_tracer(text: &mut String, summary: &TraceSummary) {
     if let Some(bytes) = summary.tracer_value(TracerCounter::PeakThreadBytes) {
         parts.push(format!("at most {} for threads", human::bytes(bytes)));
     }
+    match summary.tracer_value(TracerCounter::BuffersOutsideFile) {
+        None | Some(0) => {}
+        Some(buffers) => parts.push(format!(
+            "{} in memory only, which a kill would have lost",
+            plural(buffers, "buffer")
+        )),
+    }
     if !parts.is_empty() {
         facts::add(text, "Tracer", &parts.join("; "));
     }

@@ -166,6 +166,10 @@ counters! {
 
     /// Cycles spent in [`AcquireHooks`](Self::AcquireHooks).
     AcquireCycles = 41, "acquire_cycles";
+
+    /// Buffers that had no room in the file of buffers: their events would have been lost
+    /// if the process had been killed. 0 where there is no such file.
+    BuffersOutsideFile = 42, "buffers_outside_file";
 }
 
 impl Counter {

@@ -18,6 +18,8 @@ const LONGEST_LIFE: Duration = Duration::from_millis(2_500);
 /// The workers of `KilledRounds`, and threads of the JVM that may contend, too.
 const MOST_THREADS: u64 = 12;
 
+const CRASH_SAFE: [&str; 1] = ["-XX:+LockContentionCrashSafe"];
+
 /// What a thread has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Deeds {
@@ -48,18 +50,20 @@ fn what_was_written_survives_a_kill() {
 fn buffers_go_with_the_end() {
     let _processor = among_others();
     for ending in ["return", "halt"] {
-        let run = Jvm::traced(&["scenarios.Endings", ending]).finish();
+        let run = Jvm::traced(&["scenarios.Endings", ending])
+            .flags(CRASH_SAFE)
+            .finish();
         assert!(run.trace().exists());
         assert!(!buffers_beside(&run.trace()).exists(), "{ending}");
         assert_eq!(run.stderr, "");
     }
 }
 
+/// The file costs threads waits for a disk, so nobody gets it who did not ask for it.
 #[test]
-fn buffers_can_be_kept_in_memory() {
+fn buffers_are_in_memory_by_default() {
     let _processor = among_others();
-    let jvm = Jvm::traced(&["scenarios.Endings", "hang"]).flags(["-XX:-LockContentionCrashSafe"]);
-    let mut jvm = jvm.start();
+    let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"]).start();
     jvm.await_line("contended");
     assert!(!buffers_beside(&jvm.trace()).exists());
     jvm.kill();
@@ -98,7 +102,9 @@ fn buffers_of_another_run_are_not_taken() {
 }
 
 fn killed_after(life: Duration) -> Run {
-    let jvm = Jvm::traced(&["scenarios.KilledRounds"]).start();
+    let jvm = Jvm::traced(&["scenarios.KilledRounds"])
+        .flags(CRASH_SAFE)
+        .start();
     thread::sleep(life);
     jvm.kill()
 }

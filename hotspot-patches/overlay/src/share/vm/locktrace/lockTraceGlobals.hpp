@@ -28,7 +28,7 @@
   product(bool, LockContentionTraceCompression, true,                       \
           "Compress the lock contention trace (snappy)")                    \
                                                                             \
-  product(bool, LockContentionCrashSafe, true,                              \
+  product(bool, LockContentionCrashSafe, false,                             \
           "Keep lock contention events that are not in the trace yet in a " \
           "file beside it, where they outlive a JVM that is killed")        \
                                                                             \
