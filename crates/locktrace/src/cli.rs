@@ -431,7 +431,7 @@ pub(crate) struct QueryArguments {
 }
 
 /// What a question is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub(crate) enum Topic {
     /// Groups by aspects
     Query,

@@ -1,6 +1,6 @@
 //! Answers that stay true: those about traces that are read.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
@@ -16,29 +16,37 @@ pub(crate) struct KnownAnswers(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
+    answers: HashMap<Question, Bytes>,
     /// The oldest first.
-    answers: VecDeque<(Topic, Bytes, Bytes)>,
+    order: VecDeque<Question>,
     bytes: usize,
 }
+
+type Question = (Topic, Bytes);
 
 impl KnownAnswers {
     /// The answer to a question that was asked in the same words.
     pub(crate) fn get(&self, topic: Topic, question: &Bytes) -> Option<Bytes> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut answers = known.answers.iter();
-        let found = answers.find(|(of, text, _)| *of == topic && text == question);
-        found.map(|(_, _, answer)| answer.clone())
+        known.answers.get(&(topic, question.clone())).cloned()
     }
 
     /// Keeps an answer that stays true.
     pub(crate) fn keep(&self, topic: Topic, question: Bytes, answer: Bytes) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.bytes += question.len() + answer.len();
-        known.answers.push_back((topic, question, answer));
+        let question = (topic, question);
+        if known.answers.contains_key(&question) {
+            // Two asked at once.
+            return;
+        }
+        known.bytes += question.1.len() + answer.len();
+        known.order.push_back(question.clone());
+        known.answers.insert(question, answer);
         while known.bytes > MAX_BYTES
-            && let Some((_, question, answer)) = known.answers.pop_front()
+            && let Some(oldest) = known.order.pop_front()
         {
-            known.bytes -= question.len() + answer.len();
+            let answer = known.answers.remove(&oldest).unwrap_or_default();
+            known.bytes -= oldest.1.len() + answer.len();
         }
     }
 }
@@ -58,5 +66,15 @@ mod tests {
         assert_eq!(known.get(Topic::Query, &Bytes::from("d")), Some(answer));
         assert_eq!(known.get(Topic::Lanes, &Bytes::from("d")), None);
         assert!(known.0.lock().unwrap().bytes <= MAX_BYTES);
+    }
+
+    #[test]
+    fn an_answer_is_kept_once() {
+        let known = KnownAnswers::default();
+        for _ in 0..2 {
+            known.keep(Topic::Query, Bytes::from("a"), Bytes::from("1"));
+        }
+        let known = known.0.lock().unwrap();
+        assert_eq!((known.order.len(), known.bytes), (1, 2));
     }
 }
