@@ -110,6 +110,8 @@ function Frame({ store, model, epoch, ranked, freeze, pause }: FrameProps) {
   const { address, go } = following(navigation, model);
   const isLive = model.live !== null && store.exportAddress !== null;
   const [open, setOpen] = useState<Open>(null);
+  // A dialog says a moment late that it was closed. Another one may be open by then, and stays.
+  const close = (dialog: Open) => setOpen((now) => (now === dialog ? null : now));
   const [said, setSaid] = useState("");
   const [sourceRoot, setSourceRoot] = useState(readSetting("source-root") ?? "");
   const rankedKey = JSON.stringify(ranked);
@@ -188,11 +190,11 @@ function Frame({ store, model, epoch, ranked, freeze, pause }: FrameProps) {
         <h1 class="hidden">{VIEW_NAMES[address.view]}</h1>
         <ViewOf view={address.view} />
       </main>
-      {open === "help" && <Help onClose={() => setOpen(null)} sourceRoot={sourceRoot} onSourceRoot={(root) => {
+      {open === "help" && <Help onClose={() => close("help")} sourceRoot={sourceRoot} onSourceRoot={(root) => {
         writeSetting("source-root", root);
         setSourceRoot(root);
       }} />}
-      {open === "search" && <Search onClose={() => setOpen(null)} />}
+      {open === "search" && <Search onClose={() => close("search")} />}
       <div role="status" class={said === "" ? "hidden" : "toast"}>{said}</div>
     </PageContext.Provider>
   );
