@@ -56,6 +56,17 @@ pub(crate) fn is_being_written(trace: &TraceInput, pid: u32) -> bool {
     trace.byte_len().is_some() && process_of(pid).exists() && !is_silent
 }
 
+/// Of a trace that is written all the time, so much may be unread by one who keeps up.
+pub(crate) const MAX_UNREAD_BYTES: u64 = 4 << 20;
+
+/// How long a trace is now that may grow, in bytes; 0 if nobody knows.
+pub(crate) fn len_now(trace: &TraceInput) -> u64 {
+    match trace.path().metadata() {
+        Ok(metadata) if metadata.is_file() => metadata.len(),
+        _ => 0,
+    }
+}
+
 fn process_of(pid: u32) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}"))
 }

@@ -3,7 +3,6 @@
 //! A thread reads the trace and takes pictures between two chunks: the tracer writes one at least
 //! about once a second.
 
-use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +13,7 @@ use trace_analysis::{
 use trace_format::Chunk;
 
 use crate::cli::KindArguments;
+use crate::input;
 use crate::top::photographer::{Moment, Photographer};
 use crate::top::picture::{Phase, Picture};
 use crate::top::source::Source;
@@ -72,9 +72,6 @@ struct Reader {
     next_live: Instant,
     next_behind: Instant,
 }
-
-/// Of a trace that is written all the time, so much may be unread by one who keeps up.
-const UNREAD_BYTES: u64 = 4 << 20;
 
 /// At most this part of the time is spent on pictures.
 const PICTURE_SHARE: u32 = 5;
@@ -150,12 +147,13 @@ impl Reader {
     /// Whether there is more to read than has been read.
     fn phase(&mut self, input: &TraceInput) -> Phase {
         let read_bytes = input.offset();
-        let total_bytes = match fs::metadata(input.path()) {
-            Ok(metadata) if metadata.is_file() => metadata.len(),
-            _ => read_bytes,
+        let total_bytes = input::len_now(input).max(read_bytes);
+        let unread_bytes = total_bytes - read_bytes;
+        let allowed_bytes = if self.has_caught_up {
+            input::MAX_UNREAD_BYTES
+        } else {
+            0
         };
-        let unread_bytes = total_bytes.saturating_sub(read_bytes);
-        let allowed_bytes = if self.has_caught_up { UNREAD_BYTES } else { 0 };
         self.has_caught_up = unread_bytes <= allowed_bytes;
         if self.has_caught_up {
             Phase::Live

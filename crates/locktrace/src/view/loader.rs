@@ -1,7 +1,6 @@
 //! Reads traces into a model, and lets others ask it meanwhile.
 
 use std::collections::HashMap;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::task::Poll;
@@ -125,9 +124,7 @@ impl State {
         self.findings.takes += start.elapsed();
         self.findings.search = Some(search);
     }
-}
 
-impl State {
     /// The threads that waited for locks when their traces ended; of one that is still being
     /// written, those that wait now.
     pub(crate) fn still_blocked(&self) -> impl Iterator<Item = &StillBlocked> {
@@ -165,7 +162,7 @@ impl Progress {
     fn read(&mut self, bytes: u64, total_bytes: u64) {
         self.bytes = bytes;
         self.total_bytes = self.total_bytes.max(bytes).max(total_bytes);
-        if self.total_bytes - self.bytes > MAX_UNREAD_BYTES {
+        if self.total_bytes - self.bytes > input::MAX_UNREAD_BYTES {
             self.live = false;
         }
     }
@@ -173,13 +170,10 @@ impl Progress {
     /// There is nothing to read at the moment, or half a chunk. Returns whether that is news.
     fn has_caught_up(&mut self) -> bool {
         let was_live = self.live;
-        self.live = self.total_bytes - self.bytes <= MAX_UNREAD_BYTES;
+        self.live = self.total_bytes - self.bytes <= input::MAX_UNREAD_BYTES;
         self.live != was_live
     }
 }
-
-/// Of a trace that is written all the time, so much may be unread by one who keeps up.
-const MAX_UNREAD_BYTES: u64 = 4 << 20;
 
 /// All traces, and what they refer to.
 pub(crate) struct Loaded {
@@ -319,7 +313,7 @@ impl Loader {
                 if is_moment && goes_on {
                     state.has_come_to(&trace.snapshot());
                 }
-                let len = if goes_on { len_now(&input) } else { 0 };
+                let len = if goes_on { input::len_now(&input) } else { 0 };
                 let bytes = read_before + input.offset();
                 state.progress.read(bytes, read_before + len);
                 watcher.look(&mut state, trace.entities());
@@ -348,13 +342,5 @@ impl Loader {
             state,
             entities: analysis.into_entities(),
         })
-    }
-}
-
-/// How long a trace is now that may grow; 0 if nobody knows.
-fn len_now(input: &TraceInput) -> u64 {
-    match fs::metadata(input.path()) {
-        Ok(metadata) if metadata.is_file() => metadata.len(),
-        _ => 0,
     }
 }
