@@ -37,6 +37,9 @@ fn write_event(criterion: &mut Criterion) {
         jvm: text(""),
         enabled: ptr::null_mut(),
         max_buffer_bytes: 0,
+        last_metadata_epoch: 0,
+        last_id: 0,
+        missing: 0,
     };
     // SAFETY: all pointers are valid, the message is not wanted.
     let runtime = unsafe { &*lct_start(&raw const config, ptr::null_mut(), 0) };

@@ -95,7 +95,38 @@
 #define LCT_HOOK_ACQUIRE 6
 
 /*
- One trace. Lives as long as the process: threads may use it at any time.
+ For [`LctConfig::missing`]: monitors are not traced.
+ */
+#define LCT_WITHOUT_MONITORS (1 << 4)
+
+/*
+ For [`LctConfig::missing`]: parks are not traced.
+ */
+#define LCT_WITHOUT_PARKS (1 << 5)
+
+/*
+ For [`LctConfig::missing`]: no [`lct_exclusive_release`] is called.
+ */
+#define LCT_WITHOUT_SYNCHRONIZERS (1 << 6)
+
+/*
+ For [`LctConfig::missing`]: compiled code does not describe each position where a lock
+ is released.
+ */
+#define LCT_WITHOUT_POSITIONS (1 << 7)
+
+/*
+ A kind of wait that the JVM may trace or not: enters of monitors.
+ */
+#define LCT_KIND_MONITOR 1
+
+/*
+ A kind of wait that the JVM may trace or not: parks.
+ */
+#define LCT_KIND_PARK 2
+
+/*
+ One trace. Threads may use it at any time until [`Runtime::end`].
  */
 typedef struct LctRuntime LctRuntime;
 
@@ -162,6 +193,19 @@ typedef struct LctConfig {
    Bound of all buffers together, in bytes; 0 for the default of 64 MiB.
    */
   uint64_t max_buffer_bytes;
+  /*
+   What `lct_metadata_epoch` returned last in the trace before this one; 0 if there
+   was none in this process.
+   */
+  uint32_t last_metadata_epoch;
+  /*
+   What `lct_new_id` returned last in the trace before this one; 0 if there was none.
+   */
+  uint32_t last_id;
+  /*
+   What the trace will not tell, `LCT_WITHOUT_…`.
+   */
+  uint16_t missing;
 } LctConfig;
 
 /*
@@ -442,6 +486,42 @@ struct LctRuntime *lct_start(const struct LctConfig *config, uint8_t *error, siz
 void lct_stop(const struct LctRuntime *runtime, uint32_t timeout_ms);
 
 /*
+ The name of the trace file, NUL-terminated and cut off at `len` bytes. Not the one
+ that was asked for if that was taken.
+
+ # Safety
+
+ `runtime` comes from `lct_start`, and `name` points to `len` writable bytes.
+ */
+void lct_file_name(const struct LctRuntime *runtime, uint8_t *name, size_t len);
+
+/*
+ Copies what the trace has so far to a file of its own, which gets a number where its
+ name is taken, and writes the name that it got to `text`; or, if it returns false, why
+ there is no copy. NUL-terminated, and cut off at `len` bytes. Waits for the drainer for at
+ most ten seconds, and then for as long as it takes to copy.
+
+ # Safety
+
+ `runtime` comes from `lct_start`, and is not freed during the call. `text` points to
+ `len` writable bytes.
+ */
+bool lct_dump(const struct LctRuntime *runtime, struct LctStr path, uint8_t *text, size_t len);
+
+/*
+ Frees the runtime of a trace that `lct_stop` has ended. Returns false, and frees
+ nothing, if the drainer is still at work: `lct_stop` gave up waiting for it. May be
+ called again then.
+
+ # Safety
+
+ `runtime` comes from `lct_start`. All its tracers were given back to `lct_thread_end`
+ or `lct_thread_leave`, and nobody uses it during the call, or afterwards if this
+ returns true.
+ */
+bool lct_end(struct LctRuntime *runtime);
+
+/*
  Hands the buffers of all threads to the drainer, but for those that are
  being written to at this moment.
 
@@ -525,6 +605,16 @@ void lct_thread_rename(struct LctThread *writer, uint64_t java_id, struct LctStr
  `thread` is null or comes from `lct_thread_start`.
  */
 void lct_thread_end(struct LctThread *thread, uint64_t time_ns);
+
+/*
+ Frees the tracer of a thread that goes on, because the trace ends. Hands its buffer
+ to the drainer. By any thread, while the tracer's thread does not use it.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`, and is not used afterwards.
+ */
+void lct_thread_leave(struct LctThread *thread);
 
 /*
  Gives a lock an identifier if it has none. Returns true to the one caller
@@ -807,6 +897,15 @@ void lct_submit(struct LctThread *thread);
 void lct_count_thread_memory(const struct LctRuntime *runtime, int64_t change_bytes);
 
 /*
+ Notes that so many threads waited already when the trace began, and no event says so.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_untold_waits(const struct LctRuntime *runtime, uint32_t waits);
+
+/*
  Notes that a compiled method was flushed: no thread has a frame of it, and
  none ever will. The call chains with such frames are forgotten.
 
@@ -865,4 +964,4 @@ typedef char lct_assert_park_begin_size[sizeof(LctParkBegin) == 56 ? 1 : -1];
 typedef char lct_assert_park_end_size[sizeof(LctParkEnd) == 48 ? 1 : -1];
 typedef char lct_assert_unpark_size[sizeof(LctUnpark) == 64 ? 1 : -1];
 typedef char lct_assert_exclusive_release_size[sizeof(LctExclusiveRelease) == 48 ? 1 : -1];
-typedef char lct_assert_config_size[sizeof(LctConfig) == 80 ? 1 : -1];
+typedef char lct_assert_config_size[sizeof(LctConfig) == 96 ? 1 : -1];

@@ -16,6 +16,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -38,7 +39,7 @@ const TAKEN: u64 = (1 << 32) - 1;
 /// And above these the length of the slots, in units of [`SLOT_ALIGN`].
 const LEN_SHIFT: u32 = 32;
 
-/// The file, which lives as long as the process.
+/// The file, which is there until its trace has ended.
 #[derive(Debug)]
 pub(crate) struct BufferFile {
     path: PathBuf,
@@ -182,7 +183,7 @@ impl BufferFile {
     }
 
     /// A slot of `len` bytes; `None` if there is no room for one.
-    pub(crate) fn take(&'static self, len: usize) -> Option<Slot> {
+    pub(crate) fn take(self: &Arc<Self>, len: usize) -> Option<Slot> {
         let slot = self.free_slot(len);
         if slot.is_none() {
             self.misses.fetch_add(1, Relaxed);
@@ -190,7 +191,7 @@ impl BufferFile {
         slot
     }
 
-    fn free_slot(&'static self, len: usize) -> Option<Slot> {
+    fn free_slot(self: &Arc<Self>, len: usize) -> Option<Slot> {
         let units = len.div_ceil(SLOT_ALIGN);
         let slots = u32::try_from((EXTENT_LEN / SLOT_ALIGN).checked_div(units)?).ok()?;
         let all = TAKEN.checked_shr(32_u32.saturating_sub(slots))?;
@@ -209,7 +210,7 @@ impl BufferFile {
         })?;
         first_free.store(extent, Relaxed);
         Some(Slot {
-            file: self,
+            file: Arc::clone(self),
             extent,
             index,
             len,
@@ -293,7 +294,7 @@ fn create(path: &Path) -> io::Result<File> {
 /// A part of the file, with blocks, that one buffer has for itself.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    file: &'static BufferFile,
+    file: Arc<BufferFile>,
     extent: usize,
     index: u32,
     /// In bytes.
@@ -362,9 +363,9 @@ mod tests {
             name.into()
         }
 
-        fn file(&self, max_bytes: u64) -> &'static BufferFile {
+        fn file(&self, max_bytes: u64) -> Arc<BufferFile> {
             let file = BufferFile::create(&self.0, &FileHeader::default(), max_bytes);
-            Box::leak(Box::new(file.unwrap()))
+            Arc::new(file.unwrap())
         }
     }
 
@@ -382,7 +383,7 @@ mod tests {
         let taken = Mutex::new(HashSet::new());
         thread::scope(|scope| {
             for len in [SMALL, USUAL, SMALL, USUAL, EXTENT_LEN - 1000] {
-                let taken = &taken;
+                let (taken, file) = (&taken, &file);
                 scope.spawn(move || {
                     for _ in 0..200 {
                         let slots: Vec<_> = (0..5).map(|_| file.take(len).unwrap()).collect();

@@ -6,6 +6,7 @@
 //! buffers are kept for the next threads.
 
 use std::array;
+use std::sync::Arc;
 
 use trace_format::ThreadId;
 
@@ -22,7 +23,7 @@ const SLOTS: usize = if cfg!(loom) { 1 } else { 64 };
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool {
     /// Where buffers have their memory, as long as there is room.
-    file: Option<&'static BufferFile>,
+    file: Option<Arc<BufferFile>>,
     usual: Kept,
     small: Kept,
 }
@@ -42,11 +43,13 @@ impl Default for Kept {
 }
 
 impl BufferPool {
-    /// A pool of buffers in the file.
-    pub(crate) fn in_file(file: &'static BufferFile) -> Self {
-        file.make_room();
+    /// A pool of buffers in the file, or in memory of their own.
+    pub(crate) fn new(file: Option<Arc<BufferFile>>) -> Self {
+        if let Some(file) = &file {
+            file.make_room();
+        }
         Self {
-            file: Some(file),
+            file,
             ..Self::default()
         }
     }
@@ -73,7 +76,7 @@ impl BufferPool {
     }
 
     fn memory(&self, len: usize) -> Option<BufferMemory> {
-        let slot = self.file.and_then(|file| file.take(len));
+        let slot = self.file.as_ref().and_then(|file| file.take(len));
         match slot {
             Some(slot) => Some(BufferMemory::in_slot(slot)),
             None => BufferMemory::anonymous(len),

@@ -70,6 +70,8 @@ pub(crate) struct Losses {
     metadata_buffers: AtomicU64,
     /// Sequence numbers of lost events that no buffer tells of yet.
     unrecorded_numbers: AtomicU64,
+    /// Waits that had begun before the trace, and that no event tells of.
+    untold_waits: AtomicU64,
 }
 
 impl Losses {
@@ -81,6 +83,14 @@ impl Losses {
         self.buffers.fetch_add(1, Relaxed);
         self.metadata_buffers
             .fetch_add(contains_metadata.into(), Relaxed);
+    }
+
+    pub(crate) fn add_untold_waits(&self, waits: u64) {
+        self.untold_waits.fetch_add(waits, Relaxed);
+    }
+
+    pub(crate) fn untold_waits(&self) -> u64 {
+        self.untold_waits.load(Relaxed)
     }
 
     /// Notes a lost sequence number when there is no buffer to record it in.

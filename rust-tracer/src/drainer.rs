@@ -13,7 +13,7 @@ use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use trace_format::{
@@ -22,6 +22,7 @@ use trace_format::{
 
 use crate::buffer::Buffer;
 use crate::buffer_file::BufferFile;
+use crate::dump::Extent;
 use crate::fallible::try_collect;
 use crate::hook_costs::HookCosts;
 use crate::os;
@@ -50,7 +51,7 @@ pub(crate) fn spawn(
     runtime: &'static Runtime,
     file: TraceFile,
     header: &FileHeader,
-) -> io::Result<()> {
+) -> io::Result<JoinHandle<()>> {
     // These take memory as if it were never short, so they do not belong in the drainer.
     let chunks = ChunkWriter::new(header.compressed);
     let header = header.encode();
@@ -65,8 +66,7 @@ pub(crate) fn spawn(
     let builder = thread::Builder::new().name("locktrace-drain".to_owned());
     os::with_signals_blocked(|| {
         builder.spawn(move || Drainer::new(runtime, file, chunks).run(begun, &header))
-    })?;
-    Ok(())
+    })
 }
 
 struct Drainer {
@@ -132,7 +132,7 @@ impl Drainer {
             self.write_early_end(failure);
             self.file.close();
         }
-        if let Some(buffers) = self.runtime.buffer_file {
+        if let Some(buffers) = &self.runtime.buffer_file {
             buffers.remove();
         }
         if recorded.is_err() {
@@ -150,7 +150,7 @@ impl Drainer {
         }
         let mut last_check = Instant::now();
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
-            if let Some(buffers) = self.runtime.buffer_file {
+            if let Some(buffers) = &self.runtime.buffer_file {
                 buffers.set_alive(self.runtime.elapsed_ns());
                 buffers.make_room();
             }
@@ -168,8 +168,17 @@ impl Drainer {
                 self.file.check()?;
                 self.write_news()?;
             }
+            self.runtime.progress.publish(self.extent());
         }
         self.finish()
+    }
+
+    fn extent(&self) -> Extent {
+        Extent {
+            len: self.file.len(),
+            chunks: self.events_chunks.saturating_add(self.counters_chunks),
+            complete_until_ns: self.complete_until_ns,
+        }
     }
 
     /// Waits until a named pipe has a reader. Meanwhile events stay in their buffers,
@@ -385,21 +394,19 @@ impl Drainer {
             (Counter::Chunks, self.events_chunks),
             (Counter::RawBytes, self.raw_bytes),
             (Counter::FileBytes, self.file.len()),
+            (Counter::UntoldWaits, runtime.losses.untold_waits()),
             (Counter::PeakBuffers, runtime.budget.peak_buffers()),
             (Counter::PeakBufferBytes, runtime.budget.peak_bytes()),
             (
                 Counter::BuffersOutsideFile,
-                runtime.buffer_file.map_or(0, BufferFile::misses),
+                runtime.buffer_file.as_deref().map_or(0, BufferFile::misses),
             ),
             (Counter::DrainerCpuNs, os::thread_cpu_ns()),
             (Counter::Threads, runtime.thread_ids.count()),
             (Counter::Locks, runtime.lock_ids.count()),
             (Counter::Chains, runtime.chains.chains()),
             (Counter::ChainSetResets, runtime.chains.resets()),
-            (
-                Counter::MetadataRepeats,
-                u64::from(runtime.metadata_epoch()).saturating_sub(1),
-            ),
+            (Counter::MetadataRepeats, runtime.metadata_repeats()),
             (Counter::ChainsPurged, runtime.chains.purged()),
             (Counter::ElapsedCycles, runtime.elapsed_cycles()),
             (Counter::PeakThreadBytes, runtime.thread_memory.peak_bytes()),
@@ -499,6 +506,11 @@ impl StopSignal {
                 return false;
             }
         }
+    }
+
+    /// The drainer is done.
+    pub(crate) fn is_finished(&self) -> bool {
+        *self.lock() == Phase::Finished
     }
 
     /// Something was written.

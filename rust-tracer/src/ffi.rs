@@ -24,8 +24,9 @@ use trace_format::{
 
 use crate::chain_key::{self, ChainKey, CodeUnit};
 use crate::cycles;
+use crate::dump;
 use crate::lock::Lock;
-use crate::runtime::{Config, Runtime};
+use crate::runtime::{Config, Runtime, Used};
 use crate::text;
 use crate::tracer::ThreadTracer;
 
@@ -72,7 +73,7 @@ const _: () = {
     assert!(Hook::Acquire as u8 == LCT_HOOK_ACQUIRE);
     assert!(size_of::<LctChainKey>() == 24);
     assert!(size_of::<LctStack>() == 16 && size_of::<LctOwner>() == 16);
-    assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 80);
+    assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 96);
     assert!(ParkEndReason::Unparked as u8 == LCT_PARK_UNPARKED);
     assert!(ParkEndReason::PermitAvailable as u8 == LCT_PARK_PERMIT_AVAILABLE);
     assert!(ParkEndReason::Interrupted as u8 == LCT_PARK_INTERRUPTED);
@@ -84,7 +85,24 @@ const _: () = {
     assert!(size_of::<LctExclusiveRelease>() == 48);
     assert!(offset_of!(LctExclusiveRelease, chain) == 40);
     assert!(LCT_HOLD_BEFORE_CONTENTION > Hold::MAX_NS);
+    assert!(is_bit_of(
+        Capabilities::WITHOUT_MONITORS,
+        LCT_WITHOUT_MONITORS
+    ));
+    assert!(is_bit_of(Capabilities::WITHOUT_PARKS, LCT_WITHOUT_PARKS));
+    assert!(is_bit_of(
+        Capabilities::WITHOUT_SYNCHRONIZERS,
+        LCT_WITHOUT_SYNCHRONIZERS
+    ));
+    assert!(is_bit_of(
+        Capabilities::WITHOUT_POSITIONS,
+        LCT_WITHOUT_POSITIONS
+    ));
 };
+
+const fn is_bit_of(capability: Capabilities, bits: u16) -> bool {
+    capability.contains(Capabilities::from_bits(bits)) && bits != 0
+}
 
 /// In the place of the duration of a hold: it could not be told.
 pub const LCT_HOLD_NOT_KNOWN: u64 = u64::MAX;
@@ -296,6 +314,13 @@ pub struct LctConfig {
     pub enabled: *mut u8,
     /// Bound of all buffers together, in bytes; 0 for the default of 64 MiB.
     pub max_buffer_bytes: u64,
+    /// What `lct_metadata_epoch` returned last in the trace before this one; 0 if there
+    /// was none in this process.
+    pub last_metadata_epoch: u32,
+    /// What `lct_new_id` returned last in the trace before this one; 0 if there was none.
+    pub last_id: u32,
+    /// What the trace will not tell, `LCT_WITHOUT_…`.
+    pub missing: u16,
 }
 
 /// What a call chain is looked up by: the sequence of physical frames, outermost
@@ -369,6 +394,21 @@ unsafe fn slice_or_empty<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
     unsafe { slice::from_raw_parts(ptr, len) }
 }
 
+/// For [`LctConfig::missing`]: monitors are not traced.
+pub const LCT_WITHOUT_MONITORS: u16 = 1 << 4;
+/// For [`LctConfig::missing`]: parks are not traced.
+pub const LCT_WITHOUT_PARKS: u16 = 1 << 5;
+/// For [`LctConfig::missing`]: no [`lct_exclusive_release`] is called.
+pub const LCT_WITHOUT_SYNCHRONIZERS: u16 = 1 << 6;
+/// For [`LctConfig::missing`]: compiled code does not describe each position where a lock
+/// is released.
+pub const LCT_WITHOUT_POSITIONS: u16 = 1 << 7;
+
+/// A kind of wait that the JVM may trace or not: enters of monitors.
+pub const LCT_KIND_MONITOR: u8 = 1;
+/// A kind of wait that the JVM may trace or not: parks.
+pub const LCT_KIND_PARK: u8 = 2;
+
 /// What callers guarantee who do as `docs/c-abi.md` says.
 const CAPABILITIES: Capabilities = Capabilities::HOLDS
     .union(Capabilities::ORDERED)
@@ -395,7 +435,7 @@ pub unsafe extern "C" fn lct_start(
             path: PathBuf::from(OsStr::from_bytes(config.path.bytes())),
             header: FileHeader {
                 compressed: config.compress,
-                capabilities: CAPABILITIES,
+                capabilities: CAPABILITIES.union(Capabilities::from_bits(config.missing)),
                 start_unix_ns: config.start_unix_ns,
                 pid: config.pid,
                 jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
@@ -404,10 +444,14 @@ pub unsafe extern "C" fn lct_start(
             enabled: (!config.enabled.is_null()).then(|| AtomicU8::from_ptr(config.enabled)),
             max_buffer_bytes: config.max_buffer_bytes,
             crash_safe: config.crash_safe,
+            used: Used {
+                metadata_epoch: config.last_metadata_epoch,
+                entity_id: config.last_id,
+            },
         }
     };
     match Runtime::start(config) {
-        Ok(runtime) => ptr::from_ref(runtime).cast_mut(),
+        Ok(runtime) => runtime,
         Err(cause) => {
             if !error.is_null() {
                 // SAFETY: the caller promises `error_len` writable bytes.
@@ -441,6 +485,64 @@ fn copy_message(message: &str, to: &mut [u8]) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_stop(runtime: &'static Runtime, timeout_ms: u32) {
     runtime.stop(Duration::from_millis(timeout_ms.into()));
+}
+
+/// The name of the trace file, NUL-terminated and cut off at `len` bytes. Not the one
+/// that was asked for if that was taken.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`, and `name` points to `len` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_file_name(runtime: &'static Runtime, name: *mut u8, len: usize) {
+    // SAFETY: the caller promises `len` writable bytes.
+    let name = unsafe { slice::from_raw_parts_mut(name, len) };
+    copy_message(&runtime.path().to_string_lossy(), name);
+}
+
+/// Copies what the trace has so far to a file of its own, which gets a number where its
+/// name is taken, and writes the name that it got to `text`; or, if it returns false, why
+/// there is no copy. NUL-terminated, and cut off at `len` bytes. Waits for the drainer for at
+/// most ten seconds, and then for as long as it takes to copy.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`, and is not freed during the call. `text` points to
+/// `len` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_dump(
+    runtime: &'static Runtime,
+    path: LctStr,
+    text: *mut u8,
+    len: usize,
+) -> bool {
+    // SAFETY: the caller promises a valid text, and `len` writable bytes.
+    let (path, text) = unsafe { (path.bytes(), slice::from_raw_parts_mut(text, len)) };
+    match dump::dump(runtime, PathBuf::from(OsStr::from_bytes(path))) {
+        Ok(path) => {
+            copy_message(&path.to_string_lossy(), text);
+            true
+        }
+        Err(cause) => {
+            copy_message(&cause.to_string(), text);
+            false
+        }
+    }
+}
+
+/// Frees the runtime of a trace that `lct_stop` has ended. Returns false, and frees
+/// nothing, if the drainer is still at work: `lct_stop` gave up waiting for it. May be
+/// called again then.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`. All its tracers were given back to `lct_thread_end`
+/// or `lct_thread_leave`, and nobody uses it during the call, or afterwards if this
+/// returns true.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_end(runtime: *mut Runtime) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { Runtime::end(runtime) }
 }
 
 /// Hands the buffers of all threads to the drainer, but for those that are
@@ -553,6 +655,19 @@ pub unsafe extern "C" fn lct_thread_rename(
 pub unsafe extern "C" fn lct_thread_end(thread: Option<Box<ThreadTracer>>, time_ns: u64) {
     if let Some(thread) = thread {
         thread.end(time_ns);
+    }
+}
+
+/// Frees the tracer of a thread that goes on, because the trace ends. Hands its buffer
+/// to the drainer. By any thread, while the tracer's thread does not use it.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`, and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_thread_leave(thread: Option<Box<ThreadTracer>>) {
+    if let Some(thread) = thread {
+        thread.leave();
     }
 }
 
@@ -1017,6 +1132,16 @@ pub unsafe extern "C" fn lct_submit(thread: Option<&mut ThreadTracer>) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_count_thread_memory(runtime: &'static Runtime, change_bytes: i64) {
     runtime.thread_memory.add(change_bytes);
+}
+
+/// Notes that so many threads waited already when the trace began, and no event says so.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_count_untold_waits(runtime: &'static Runtime, waits: u32) {
+    runtime.losses.add_untold_waits(waits.into());
 }
 
 /// Notes that a compiled method was flushed: no thread has a frame of it, and

@@ -14,9 +14,10 @@
 //! failed allocation: the event is lost then, and counted. Nothing here may
 //! panic; the lints below see to that.
 //!
-//! Memory that any thread may look at at any time is never freed: the `Runtime`
-//! and its `ThreadSlots` live as long as the process, and a slot is used again by a
-//! later thread. Only what a `ChainSet` removes is, after a `GracePeriod`.
+//! Memory that any thread may look at at any time lives as long as the trace: the
+//! `Runtime` and its `ThreadSlots` are freed when the JVM says that nobody uses them any
+//! more, and a slot is used again by a later thread. Only what a `ChainSet` removes goes
+//! earlier, after a `GracePeriod`.
 
 #![cfg_attr(
     not(test),
@@ -49,6 +50,7 @@ mod counters;
 mod cycles;
 mod destination;
 mod drainer;
+mod dump;
 mod fallible;
 mod grace_period;
 mod hook_costs;

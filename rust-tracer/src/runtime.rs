@@ -1,9 +1,11 @@
 //! The state of a trace that all threads share.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::ptr;
 use std::sync::atomic::AtomicU8;
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use trace_format::{FileHeader, PARK_DOMAINS};
@@ -18,6 +20,7 @@ use crate::counters::{Losses, MemoryCount, Serial};
 use crate::cycles;
 use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
+use crate::dump::Progress;
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::thread_numbers::ThreadNumbers;
@@ -48,13 +51,26 @@ pub(crate) struct Config {
     pub(crate) max_buffer_bytes: u64,
     /// Keep the buffers in a file beside the trace.
     pub(crate) crash_safe: bool,
+    /// What the traces before this one in the same process have used up.
+    pub(crate) used: Used,
 }
 
-/// One trace. Lives as long as the process: threads may use it at any time.
+/// Numbers that outlive a trace, because the JVM keeps them in its classes and methods.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Used {
+    /// The last epoch of metadata. What was described in it is not in the next trace.
+    pub(crate) metadata_epoch: u32,
+    /// The last identifier of a class or a method.
+    pub(crate) entity_id: u32,
+}
+
+/// One trace. Threads may use it at any time until [`Runtime::end`].
 #[derive(Debug)]
 pub struct Runtime {
     /// The trace file.
     path: PathBuf,
+    /// It is a file, not a pipe or a device.
+    is_file: bool,
     /// How long the end of the trace waits while nothing can be written.
     max_stall: Duration,
     /// Clock of the JVM when the trace began.
@@ -62,6 +78,7 @@ pub struct Runtime {
     started: Instant,
     start_cycles: u64,
     max_buffer_bytes: u64,
+    first_metadata_epoch: u32,
     metadata_epoch: AtomicU32,
     metadata_lost: AtomicBool,
     /// Nobody takes buffers from the queue any more.
@@ -73,7 +90,7 @@ pub struct Runtime {
     pub(crate) queue: BufferQueue,
     pub(crate) pool: BufferPool,
     /// Where buffers outlive the process.
-    pub(crate) buffer_file: Option<&'static BufferFile>,
+    pub(crate) buffer_file: Option<Arc<BufferFile>>,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
     /// What is kept for threads, besides buffers.
@@ -89,6 +106,8 @@ pub struct Runtime {
     /// Identifiers of classes and methods.
     pub(crate) entity_ids: Serial,
     pub(crate) stop_signal: StopSignal,
+    pub(crate) progress: Progress,
+    drainer: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Why no trace was started.
@@ -102,7 +121,7 @@ pub(crate) enum StartError {
 
 impl Runtime {
     /// Opens the trace file and starts the drainer.
-    pub(crate) fn start(config: Config) -> Result<&'static Self, StartError> {
+    pub(crate) fn start(config: Config) -> Result<*mut Self, StartError> {
         let max_buffer_bytes = match config.max_buffer_bytes {
             0 => DEFAULT_MAX_BUFFER_BYTES,
             bytes => bytes,
@@ -115,33 +134,49 @@ impl Runtime {
         };
         cycles::calibrate();
         let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
-        let runtime = Box::leak(Box::new(Self {
+        let first_metadata_epoch = config.used.metadata_epoch.saturating_add(1);
+        let runtime = Box::into_raw(Box::new(Self {
+            first_metadata_epoch,
+            metadata_epoch: AtomicU32::new(first_metadata_epoch),
+            entity_ids: Serial::after(config.used.entity_id.into()),
             path: file.path().to_owned(),
+            is_file: !file.has_reader(),
             max_stall: if file.has_reader() {
                 MAX_STALL
             } else {
                 Duration::MAX
             },
-            pool: buffer_file.map_or_else(BufferPool::default, BufferPool::in_file),
+            pool: BufferPool::new(buffer_file.clone()),
             buffer_file,
             ..runtime
         }));
-        if let Err(error) = drainer::spawn(runtime, file, &config.header) {
-            buffer_file.inspect(|file| file.remove());
-            return Err(StartError::Thread(error));
+        // SAFETY: from a box, and freed by `free` only, when nobody uses it any more.
+        let shared: &'static Self = unsafe { &*runtime };
+        match drainer::spawn(shared, file, &config.header) {
+            Ok(drainer) => {
+                *shared.lock_drainer() = Some(drainer);
+                Ok(runtime)
+            }
+            Err(cause) => {
+                shared.buffer_file.iter().for_each(|file| file.remove());
+                // SAFETY: nobody has seen it, and no drainer was started.
+                unsafe { Self::free(runtime) };
+                Err(StartError::Thread(cause))
+            }
         }
-        Ok(runtime)
     }
 
     pub(crate) fn new(start_ns: u64, max_buffer_bytes: u64, max_chain_bytes: u64) -> Self {
         let thread_slots: &ThreadSlots = Box::leak(Box::default());
         Self {
             path: PathBuf::new(),
+            is_file: false,
             max_stall: Duration::MAX,
             start_ns,
             started: Instant::now(),
             start_cycles: cycles::now(),
             max_buffer_bytes,
+            first_metadata_epoch: 1,
             metadata_epoch: AtomicU32::new(1),
             metadata_lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -163,6 +198,8 @@ impl Runtime {
             forward_refs: Serial::default(),
             entity_ids: Serial::default(),
             stop_signal: StopSignal::default(),
+            progress: Progress::default(),
+            drainer: Mutex::default(),
         }
     }
 
@@ -178,6 +215,56 @@ impl Runtime {
                 "locktrace: the end of '{path}' is missing: writing takes too long"
             );
         }
+    }
+
+    /// The trace file, under the name that was free.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The trace file is one, not a pipe or a device.
+    pub(crate) fn writes_file(&self) -> bool {
+        self.is_file
+    }
+
+    /// Frees the runtime of a trace that has ended, and returns whether it could: while
+    /// the drainer is still at work, stuck in a system call, nothing is freed.
+    ///
+    /// # Safety
+    ///
+    /// `runtime` comes from `start`. No tracer of it is left, and nobody uses it during the
+    /// call, or afterwards if this returns true.
+    pub(crate) unsafe fn end(runtime: *mut Self) -> bool {
+        let drainer = {
+            // SAFETY: as the caller promises. Not used behind the block.
+            let shared = unsafe { &*runtime };
+            if !shared.stop_signal.is_finished() {
+                return false;
+            }
+            shared.lock_drainer().take()
+        };
+        // It has nothing left to do but to go, and a panic of it is over.
+        let _ = drainer.map(JoinHandle::join);
+        // SAFETY: as the caller promises, and the drainer is gone.
+        unsafe { Self::free(runtime) };
+        true
+    }
+
+    /// # Safety
+    ///
+    /// `runtime` comes from a box, and nobody uses it during the call or afterwards.
+    unsafe fn free(runtime: *mut Self) {
+        // SAFETY: as the caller promises, and `new` has leaked the slots. Buffers in them
+        // are charged to the runtime's budget, so the slots go first.
+        unsafe {
+            let slots = ptr::from_ref((*runtime).thread_slots).cast_mut();
+            drop(Box::from_raw(slots));
+            drop(Box::from_raw(runtime));
+        }
+    }
+
+    fn lock_drainer(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.drainer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands the buffers of all threads to the drainer, but for those that are
@@ -245,6 +332,13 @@ impl Runtime {
         self.metadata_epoch.load(Ordering::Relaxed)
     }
 
+    /// How often metadata had to be written again.
+    pub(crate) fn metadata_repeats(&self) -> u64 {
+        self.metadata_epoch()
+            .saturating_sub(self.first_metadata_epoch)
+            .into()
+    }
+
     /// Notes that metadata was lost.
     pub(crate) fn note_metadata_loss(&self) {
         self.metadata_lost.store(true, Ordering::Relaxed);
@@ -295,14 +389,14 @@ fn new_buffer_file(
     trace: &TraceFile,
     header: &FileHeader,
     max_buffer_bytes: u64,
-) -> Option<&'static BufferFile> {
+) -> Option<Arc<BufferFile>> {
     if trace.has_reader() {
         return None;
     }
     // Buffers with metadata may go twice as far.
     let max_bytes = max_buffer_bytes.saturating_mul(2);
     match BufferFile::create(trace.path(), header, max_bytes) {
-        Ok(file) => Some(Box::leak(Box::new(file))),
+        Ok(file) => Some(Arc::new(file)),
         Err(reason) => {
             complain_of_no_buffer_file(&reason);
             None
@@ -316,4 +410,146 @@ fn complain_of_no_buffer_file(reason: &NoBufferFile) {
         io::stderr(),
         "locktrace: {reason}; the last second of events would be lost if the JVM were killed"
     );
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::io::BufReader;
+    use std::{env, fs, process};
+
+    use trace_format::{
+        Capabilities, Chunk, ClassDescription, ClassId, EndReason, Event, JavaThreadId, LoaderId,
+        StackRange, TraceReader,
+    };
+
+    use super::*;
+    use crate::dump::{DumpError, dump};
+    use crate::tracer::ThreadTracer;
+
+    fn start(path: PathBuf, used: Used) -> *mut Runtime {
+        let config = Config {
+            path,
+            header: FileHeader {
+                compressed: false,
+                capabilities: Capabilities::default(),
+                start_unix_ns: 0,
+                pid: 1,
+                jvm: String::new(),
+            },
+            start_ns: 0,
+            enabled: None,
+            max_buffer_bytes: 0,
+            crash_safe: true,
+            used,
+        };
+        Runtime::start(config).unwrap()
+    }
+
+    /// Writes a trace with a class in it, and returns what it has used up.
+    fn write_trace(path: PathBuf, used: Used) -> Used {
+        let pointer = start(path, used);
+        // SAFETY: not used behind `end`.
+        let runtime: &'static Runtime = unsafe { &*pointer };
+        let stack = StackRange::default();
+        let mut tracer =
+            ThreadTracer::start(runtime, JavaThreadId(1), "worker", 2, stack, 0).unwrap();
+        let class = ClassId(runtime.entity_ids.next_u32());
+        tracer.describe_class(ClassDescription {
+            class,
+            super_class: ClassId::default(),
+            loader: LoaderId::default(),
+            name: "Traced",
+            source_file: "",
+            loader_class: "",
+        });
+        let used = Used {
+            metadata_epoch: runtime.metadata_epoch(),
+            entity_id: class.0,
+        };
+        // SAFETY: it is refused, because the drainer is at work.
+        let ended = unsafe { Runtime::end(pointer) };
+        assert!(!ended);
+        tracer.leave();
+        runtime.stop(Duration::MAX);
+        // SAFETY: the only tracer has left.
+        let ended = unsafe { Runtime::end(pointer) };
+        assert!(ended);
+        used
+    }
+
+    #[test]
+    fn one_trace_after_the_other() {
+        let mut used = Used::default();
+        for round in 1..=20 {
+            let name = format!("round-{}-{round}.lct", process::id());
+            let path = env::temp_dir().join(name);
+            used = write_trace(path.clone(), used);
+            assert_eq!((used.metadata_epoch, used.entity_id), (round, round));
+            let trace = fs::read(&path).unwrap();
+            fs::remove_file(path).unwrap();
+            for text in ["worker", "Traced"] {
+                let found = trace
+                    .windows(text.len())
+                    .any(|part| part == text.as_bytes());
+                assert!(found, "no {text} in trace {round}");
+            }
+        }
+    }
+
+    /// A copy has what was written before, under a name that is free, and the trace goes on.
+    #[test]
+    fn a_trace_is_copied_while_it_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let copy = directory.path().join("copy.lct");
+        let pointer = start(directory.path().join("trace.lct"), Used::default());
+        // SAFETY: not used behind `end`.
+        let runtime: &'static Runtime = unsafe { &*pointer };
+        let new_thread = |number| {
+            let name = format!("worker-{number}");
+            let stack = StackRange::default();
+            ThreadTracer::start(runtime, JavaThreadId(number), &name, 2, stack, 0).unwrap()
+        };
+        let first = new_thread(1);
+        assert_eq!(dump(runtime, copy.clone()).unwrap(), copy);
+        let second = new_thread(2);
+        let numbered = directory.path().join("copy.1.lct");
+        assert_eq!(dump(runtime, copy.clone()).unwrap(), numbered);
+        let nowhere = directory.path().join("missing/copy.lct");
+        let refused = dump(runtime, nowhere).unwrap_err().to_string();
+        assert!(refused.contains("missing/copy.lct"), "{refused}");
+        first.end(1);
+        second.end(1);
+        runtime.stop(Duration::MAX);
+        let late = dump(runtime, directory.path().join("late.lct"));
+        assert!(matches!(late, Err(DumpError::Ended)), "{late:?}");
+        // SAFETY: both tracers have ended.
+        assert!(unsafe { Runtime::end(pointer) });
+
+        assert_eq!(threads_of(&copy), (1, Some(EndReason::Copied)));
+        assert_eq!(threads_of(&numbered), (2, Some(EndReason::Copied)));
+        let trace = directory.path().join("trace.lct");
+        assert_eq!(threads_of(&trace), (2, None));
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 3);
+    }
+
+    /// How many threads a trace tells of, and why it ended early.
+    fn threads_of(path: &Path) -> (usize, Option<EndReason>) {
+        let file = BufReader::new(fs::File::open(path).unwrap());
+        let mut reader = TraceReader::new(file).unwrap();
+        let mut threads = 0;
+        while let Some(chunk) = reader.next_chunk().unwrap() {
+            let Chunk::Events(chunk) = chunk else {
+                continue;
+            };
+            for segment in chunk.segments() {
+                let events = segment.unwrap().events();
+                threads += events
+                    .filter(|event| matches!(event, Ok(Event::ThreadStart(_))))
+                    .count();
+            }
+        }
+        let damage = reader.damage();
+        assert_eq!(damage.chunks_missing, 0);
+        (threads, damage.ended_early)
+    }
 }

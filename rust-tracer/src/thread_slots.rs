@@ -10,8 +10,8 @@ use crate::grace_period::{Reader, Reading};
 use crate::hook_costs::HookCosts;
 use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
 
-/// The shared part of a thread's tracer. ThreadSlots are never freed but used again,
-/// so that anybody may look at all of them at any time.
+/// The shared part of a thread's tracer. Slots are used again and freed with all of
+/// [`ThreadSlots`] only, so that anybody may look at all of them at any time.
 ///
 /// Aligned to a pair of cache lines, which processors fetch together: a thread
 /// writes to its slot with every event.
@@ -41,8 +41,8 @@ impl ThreadSlot {
 
     /// The slot that was made before this one.
     pub(crate) fn older(&self) -> Option<&'static Self> {
-        // SAFETY: null or a slot that `take` leaked, hence valid for ever. Relaxed: who
-        // sees this slot initialized sees older ones so.
+        // SAFETY: null or a slot that `take` leaked, hence valid as long as anybody uses
+        // the slots. Relaxed: who sees this slot initialized sees older ones so.
         unsafe { self.next.load(Ordering::Relaxed).as_ref() }
     }
 
@@ -154,9 +154,21 @@ impl ThreadSlots {
 
     /// The slot that was made last.
     pub(crate) fn newest(&self) -> Option<&'static ThreadSlot> {
-        // SAFETY: null or a slot that `take` leaked, hence valid for ever. Acquire: sees
-        // the slot initialized, and with it all older ones.
+        // SAFETY: null or a slot that `take` leaked, hence valid as long as anybody uses
+        // the slots. Acquire: sees the slot initialized, and with it all older ones.
         unsafe { self.newest.load(Ordering::Acquire).as_ref() }
+    }
+}
+
+impl Drop for ThreadSlots {
+    fn drop(&mut self) {
+        let mut newest = self.newest.load(Ordering::Acquire);
+        while !newest.is_null() {
+            // SAFETY: `take` leaked it, and `&mut self` proves that nobody uses it: who
+            // refers to a slot has a `&'static` reference to this.
+            let slot = unsafe { Box::from_raw(newest) };
+            newest = slot.next.load(Ordering::Relaxed);
+        }
     }
 }
 

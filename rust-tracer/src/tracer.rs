@@ -103,10 +103,15 @@ impl ThreadTracer {
 
     /// Ends the tracer with the thread.
     pub(crate) fn end(mut self, time_ns: u64) {
-        let numbers = &self.runtime.thread_numbers;
-        numbers.remove(self.vm_thread, self.thread);
         let time_ns = self.runtime.since_start_ns(time_ns);
         self.write_event(Event::ThreadEnd(ThreadEnd { time_ns }));
+        self.leave();
+    }
+
+    /// The thread goes on without a tracer. What it has written goes to the drainer.
+    pub(crate) fn leave(mut self) {
+        let numbers = &self.runtime.thread_numbers;
+        numbers.remove(self.vm_thread, self.thread);
         self.submit_buffer();
         self.runtime.thread_memory.add(-Self::MEMORY_BYTES);
     }

@@ -208,6 +208,9 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         jvm: text("JVM"),
         enabled: ENABLED.as_ptr(),
         max_buffer_bytes: 0,
+        last_metadata_epoch: 0,
+        last_id: 0,
+        missing: 0,
     };
     // SAFETY: what the functions get is valid, and each tracer is used here only.
     unsafe {

@@ -11,6 +11,7 @@ use crate::entity::Entities;
 use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
+use crate::recent_paths::{PathKey, RecentPaths};
 use crate::value::Value;
 use crate::wait_sink::{DivisibleSink, WaitSink};
 
@@ -71,14 +72,16 @@ pub struct Aggregation {
     /// The selectors: from a node and a value to the child.
     children: SeededMap<(u32, Value), u32>,
     methods: MethodTable,
-    /// What the contention added last is under each aspect; kept to reuse its memory.
-    values: Vec<Value>,
+    /// Where parts of waits went.
+    paths: RecentPaths,
+    /// Up to the first aspect of owners, all parts of a wait go the same way.
+    common: usize,
+    /// Waits are told apart by threads.
+    by_thread: bool,
     /// What tells owners apart, of an [`Owner::key`].
     owner_mask: u64,
     /// How many waits were added.
     waits: u64,
-    /// The wait added last, by owners; kept to reuse its memory.
-    parts: Vec<Part>,
     free_ns: u64,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
@@ -96,19 +99,6 @@ struct Node {
     /// blamed by turns on those who hold the lock and on nobody.
     recent_children: [Option<(Value, u32)>; 2],
 }
-
-/// What owners of a wait had that the aspects do not tell apart.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    key: u64,
-    owner: Owner,
-    contentions: u64,
-    duration_ns: u64,
-}
-
-/// What an owner had is added to one of the last parts, up to this many back. If its key is not among
-/// them it makes another one, perhaps with a key that an earlier part has.
-const RECENT_PARTS: usize = 8;
 
 /// One value of an aspect in the result.
 #[derive(Clone, Debug)]
@@ -178,15 +168,18 @@ impl Aggregation {
     /// ([`Aspect::Caller`], [`Aspect::OwnerCaller`]); the JDK never is.
     pub fn with_libraries(aspects: impl Into<Vec<Aspect>>, libraries: Vec<String>) -> Self {
         let aspects = aspects.into();
+        let of_owner = |aspect: &Aspect| aspect.is_of_owner();
+        let common = aspects.iter().position(of_owner);
         Self {
+            paths: RecentPaths::new(aspects.len()),
+            common: common.unwrap_or(aspects.len()),
+            by_thread: aspects.contains(&Aspect::Thread),
             owner_mask: owner_mask(&aspects),
             aspects,
             nodes: vec![Node::default()],
             children: SeededMap::default(),
             methods: MethodTable::new(libraries),
-            values: Vec::new(),
             waits: 0,
-            parts: Vec::new(),
             free_ns: 0,
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
@@ -217,62 +210,45 @@ impl Aggregation {
             Some(_) => u64::MAX,
             None => self.owner_mask,
         };
-        self.divide(wait, mask);
-        let Some(first) = self.parts.first() else {
-            return;
+        let mut key = PathKey {
+            lock: wait.lock,
+            chain: wait.chain,
+            thread: self.by_thread.then_some(wait.thread),
+            mechanism: wait.mechanism,
+            kind: wait.kind,
+            owner: 0,
         };
-        let value = |aspect: &Aspect| aspect.value(wait, first.owner, entities, &mut self.methods);
-        self.values.clear();
-        self.values.extend(self.aspects.iter().map(value));
-
-        // Up to the first aspect of owners, all contentions go the same way.
-        let of_owner = |aspect: &Aspect| aspect.is_of_owner();
-        let common = self.aspects.iter().position(of_owner);
-        let common = common.unwrap_or(self.aspects.len());
         self.waits += 1;
-        let contentions = wait.blame.iter().map(|blame| blame.contentions).sum();
-        let mut parent = 0;
-        self.nodes[0].add(self.waits, contentions, wait.duration_ns);
-        for &value in &self.values[..common] {
-            parent = child(&mut self.nodes, &mut self.children, parent, value);
-            self.nodes[parent as usize].add(self.waits, contentions, wait.duration_ns);
-        }
-        for part in &self.parts {
-            match part.owner {
+        let (aspects, nodes, children) = (&self.aspects, &mut self.nodes, &mut self.children);
+        let methods = &mut self.methods;
+        for (index, blame) in wait.blame.iter().enumerate() {
+            match blame.owner {
                 Owner::Thread { .. } => {}
-                Owner::Free => add_saturating(&mut self.free_ns, part.duration_ns),
+                Owner::Free => add_saturating(&mut self.free_ns, blame.duration_ns),
                 Owner::Unknown(reason) => {
                     let unknown_ns = &mut self.unknown_owner_ns[reason as usize];
-                    add_saturating(unknown_ns, part.duration_ns);
+                    add_saturating(unknown_ns, blame.duration_ns);
                 }
             }
-            let mut node = parent;
-            for (aspect, value) in self.aspects.iter().zip(&mut self.values).skip(common) {
-                if aspect.is_of_owner() {
-                    *value = aspect.value(wait, part.owner, entities, &mut self.methods);
+            key.owner = blame.owner.key(mask);
+            let path = self.paths.path(key, |path| {
+                let mut node = 0;
+                for (aspect, place) in aspects.iter().zip(path) {
+                    let value = aspect.value(wait, blame.owner, entities, methods);
+                    node = child(nodes, children, node, value);
+                    *place = node;
                 }
-                node = child(&mut self.nodes, &mut self.children, node, *value);
-                self.nodes[node as usize].add(self.waits, part.contentions, part.duration_ns);
+            });
+            let (common, of_owner) = path.split_at(self.common);
+            if index == 0 {
+                let contentions = wait.blame.iter().map(|blame| blame.contentions).sum();
+                nodes[0].add(self.waits, contentions, wait.duration_ns);
+                for &node in common {
+                    nodes[node as usize].add(self.waits, contentions, wait.duration_ns);
+                }
             }
-        }
-    }
-
-    /// Divides a wait into parts.
-    fn divide(&mut self, wait: &Wait, mask: u64) {
-        self.parts.clear();
-        for blame in &wait.blame {
-            let key = blame.owner.key(mask);
-            let mut recent = self.parts.iter_mut().rev().take(RECENT_PARTS);
-            if let Some(part) = recent.find(|part| part.key == key) {
-                part.contentions += blame.contentions;
-                add_saturating(&mut part.duration_ns, blame.duration_ns);
-            } else {
-                self.parts.push(Part {
-                    key,
-                    owner: blame.owner,
-                    contentions: blame.contentions,
-                    duration_ns: blame.duration_ns,
-                });
+            for &node in of_owner {
+                nodes[node as usize].add(self.waits, blame.contentions, blame.duration_ns);
             }
         }
     }

@@ -31,10 +31,10 @@ pub(crate) struct Known<'a> {
 /// Takes events whose references are resolved.
 pub(crate) trait Stage {
     /// The next step of a lock.
-    fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>);
+    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>);
 
     /// The next step of a domain of parks.
-    fn park(&mut self, domain: LockId, step: Step<ParkEvent>, known: Known<'_>);
+    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>);
 
     /// One more pending chain is given out.
     fn pending(&mut self, known: Known<'_>);
@@ -112,7 +112,7 @@ impl Blaming {
     pub(crate) fn lock(
         &mut self,
         lock: LockId,
-        step: Step<LockEvent>,
+        step: Step<&LockEvent>,
         entities: &Entities,
         stacks: &Stacks,
         sink: &mut impl WaitSink,
@@ -128,7 +128,7 @@ impl Blaming {
     pub(crate) fn park(
         &mut self,
         domain: LockId,
-        step: Step<ParkEvent>,
+        step: Step<&ParkEvent>,
         entities: &Entities,
         sink: &mut impl WaitSink,
     ) {
@@ -224,13 +224,13 @@ pub(crate) struct AtOnce<'a, S> {
 
 impl<S: WaitSink> Stage for AtOnce<'_, S> {
     #[inline]
-    fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>) {
+    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>) {
         let Known { entities, stacks } = known;
         self.blaming.lock(lock, step, entities, stacks, self.sink);
     }
 
     #[inline]
-    fn park(&mut self, domain: LockId, step: Step<ParkEvent>, known: Known<'_>) {
+    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>) {
         self.blaming.park(domain, step, known.entities, self.sink);
     }
 

@@ -35,9 +35,32 @@ pub(crate) struct CodeMetadata {
     chains: Identifiers<ChainId, ChainRecord, ChainIndex>,
     super_classes: SeededMap<ClassId, ClassId>,
     synchronizers: SeededMap<ClassId, Synchronizer>,
+    /// The one looked up last.
+    last_synchronizer: Option<(ClassId, Synchronizer)>,
+    /// Some of the chains resolved.
+    recent_chains: RecentChains,
     /// The classes of those loaders that exist. Their addresses can be used again.
     loaders: SeededMap<LoaderId, SeededSet<ClassId>>,
     counters: Counters,
+}
+
+/// Call chains: one for each remainder of their numbers.
+#[derive(Debug)]
+struct RecentChains(Box<[Option<(ChainId, ChainIndex)>]>);
+
+impl Default for RecentChains {
+    fn default() -> Self {
+        Self(vec![None; Self::LEN].into())
+    }
+}
+
+impl RecentChains {
+    const LEN: usize = 256;
+
+    #[inline]
+    fn place(&mut self, chain: ChainId) -> &mut Option<(ChainId, ChainIndex)> {
+        &mut self.0[u64::from(chain) as usize % Self::LEN]
+    }
 }
 
 /// What is not referred to any more.
@@ -209,9 +232,13 @@ impl CodeMetadata {
     /// Forgets what has ended.
     pub(crate) fn retire(&mut self, ended: Ended) {
         match ended {
-            Ended::Chain(chain) => self.chains.retire(chain),
+            Ended::Chain(chain) => {
+                self.chains.retire(chain);
+                *self.recent_chains.place(chain) = None;
+            }
             Ended::Method(method) => self.methods.retire(method),
             Ended::Classes(classes) => {
+                self.last_synchronizer = None;
                 for class in classes {
                     self.classes.retire(class);
                     self.super_classes.remove(&class);
@@ -246,7 +273,14 @@ impl CodeMetadata {
         chain: ChainId,
         entities: &mut EntityStore,
     ) -> Result<ChainIndex, Missing> {
+        let recent = self.recent_chains.place(chain);
+        if let &mut Some((known, index)) = recent
+            && known == chain
+        {
+            return Ok(index);
+        }
         if let Some(&index) = self.chains.resolved.get(&chain) {
+            *recent = Some((chain, index));
             return Ok(index);
         }
         match self.missing_of_chain(chain) {
@@ -361,7 +395,13 @@ impl CodeMetadata {
         class: ClassId,
         entities: &mut EntityStore,
     ) -> Result<Synchronizer, Missing> {
+        if let Some((last, synchronizer)) = self.last_synchronizer
+            && last == class
+        {
+            return Ok(synchronizer);
+        }
         if let Some(&synchronizer) = self.synchronizers.get(&class) {
+            self.last_synchronizer = Some((class, synchronizer));
             return Ok(synchronizer);
         }
         let mut next = class;

@@ -135,6 +135,12 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// Returns whether the thread waited already when the trace began. Of such a wait the
+    /// trace has what came afterwards: it begins with the trace, as no other does.
+    pub fn begun_before(&self) -> bool {
+        self.whole_start_ns == 0
+    }
+
     /// A wait to be filled in.
     pub(crate) fn blank() -> Self {
         Self {

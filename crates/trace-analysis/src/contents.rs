@@ -1,6 +1,6 @@
 //! What the chunks of a trace consist of.
 
-use trace_format::{Chunk, Counter as TracerCounter, Event, Segment, ThreadId};
+use trace_format::{Chunk, Counter as TracerCounter, Event, Segment, TakeEvent, ThreadId};
 
 use crate::last_events::LastEvents;
 use crate::statistics::Statistics;
@@ -21,17 +21,13 @@ impl Contents {
     /// Takes a chunk into account, and passes its events on. Returns whether it is one of
     /// events.
     #[inline]
-    pub(crate) fn chunk(
-        &mut self,
-        chunk: Chunk<'_>,
-        mut on_event: impl FnMut(ThreadId, &Event<'_>),
-    ) -> bool {
+    pub(crate) fn chunk(&mut self, chunk: Chunk<'_>, on_event: &mut impl OnEvent) -> bool {
         match chunk {
             Chunk::Events(events) => {
                 self.statistics.add_chunk(&events);
                 for segment in events.segments() {
                     match segment {
-                        Ok(segment) => self.segment(&segment, &mut on_event),
+                        Ok(segment) => self.segment(&segment, on_event),
                         Err(_) => self.malformed_segments += 1,
                     }
                 }
@@ -43,25 +39,23 @@ impl Contents {
         false
     }
 
-    #[inline]
-    fn segment(&mut self, segment: &Segment<'_>, on_event: &mut impl FnMut(ThreadId, &Event<'_>)) {
+    fn segment(&mut self, segment: &Segment<'_>, on_event: &mut impl OnEvent) {
         self.statistics.add_segment(segment);
         let mut decoder = segment.events();
-        let mut start = decoder.offset();
-        while let Some(event) = decoder.next() {
-            let Ok(event) = event else {
+        while let Some(taken) = decoder.next_with(Taker {
+            contents: self,
+            thread: segment.thread,
+            on_event,
+        }) {
+            if taken.is_err() {
                 self.malformed_segments += 1;
                 return;
-            };
-            self.statistics.add_event(&event, decoder.offset() - start);
-            start = decoder.offset();
-            self.add_time(segment.thread, &event);
-            on_event(segment.thread, &event);
+            }
         }
     }
 
     /// Notes when the thread wrote an event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_time(&mut self, thread: ThreadId, event: &Event<'_>) {
         if let Some(time_ns) = event.time_ns() {
             self.last_events.add(thread, time_ns);
@@ -80,5 +74,27 @@ impl Contents {
     pub(crate) fn last_ns(&self) -> u64 {
         let known_ns = self.complete_until_ns().max(self.statistics.last_event_ns);
         self.end_ns.unwrap_or(known_ns)
+    }
+}
+
+/// What to do with each event of a chunk.
+pub(crate) trait OnEvent {
+    /// Takes an event of the thread. To be inlined, so that it is compiled for each type of events.
+    fn event(&mut self, thread: ThreadId, event: &Event<'_>);
+}
+
+/// Takes an event into account before it is passed on.
+struct Taker<'c, 'e, E> {
+    contents: &'c mut Contents,
+    thread: ThreadId,
+    on_event: &'e mut E,
+}
+
+impl<E: OnEvent> TakeEvent<'_> for Taker<'_, '_, E> {
+    #[inline(always)]
+    fn take(self, event: &Event<'_>, bytes: usize) {
+        self.contents.statistics.add_event(event, bytes);
+        self.contents.add_time(self.thread, event);
+        self.on_event.event(self.thread, event);
     }
 }

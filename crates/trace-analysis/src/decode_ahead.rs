@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use trace_format::{Event, ThreadId};
 
-use crate::contents::Contents;
+use crate::contents::{Contents, OnEvent};
 use crate::owned_event::OwnedEvent;
 use crate::trace_file::TraceError;
 use crate::trace_input::TraceInput;
@@ -63,6 +63,33 @@ pub(crate) fn decode_ahead() -> (Decoder, DecodedEvents) {
 /// Nobody takes the events any more.
 struct NobodyTakes;
 
+/// The events that are passed on next.
+struct Filling<'d> {
+    decoder: &'d Decoder,
+    batch: Vec<(ThreadId, OwnedEvent)>,
+    taken: Result<(), NobodyTakes>,
+}
+
+impl Filling<'_> {
+    #[inline(never)]
+    fn pass_on(&mut self, end: Option<ChunkEnd>) {
+        let full = std::mem::replace(&mut self.batch, self.decoder.batch());
+        if self.taken.is_ok() {
+            self.taken = self.decoder.send(full, end);
+        }
+    }
+}
+
+impl OnEvent for Filling<'_> {
+    #[inline(always)]
+    fn event(&mut self, thread: ThreadId, event: &Event<'_>) {
+        self.batch.push((thread, OwnedEvent::new(event)));
+        if self.batch.len() == BATCH {
+            self.pass_on(None);
+        }
+    }
+}
+
 impl Decoder {
     /// Decodes the trace until its end, or until nobody takes its events any more. Returns what
     /// it consists of.
@@ -72,33 +99,32 @@ impl Decoder {
     /// If the trace cannot be read.
     pub(crate) fn run(self, input: &mut TraceInput) -> Result<Contents, TraceError> {
         let mut contents = Contents::default();
-        let mut batch = self.batch();
+        let mut filling = Filling {
+            decoder: &self,
+            batch: self.batch(),
+            taken: Ok(()),
+        };
         loop {
             let Some(chunk) = input.next_chunk()? else {
                 return Ok(contents);
             };
-            let mut taken = Ok(());
-            let has_events = contents.chunk(chunk, |thread, event: &Event<'_>| {
-                batch.push((thread, OwnedEvent::new(event)));
-                if batch.len() == BATCH && taken.is_ok() {
-                    let full = std::mem::replace(&mut batch, self.batch());
-                    taken = self.send(full, None);
-                }
-            });
+            let has_events = contents.chunk(chunk, &mut filling);
             let end = ChunkEnd {
                 has_events,
                 bytes: input.offset(),
             };
-            let rest = std::mem::replace(&mut batch, self.batch());
-            if taken.and_then(|()| self.send(rest, Some(end))).is_err() {
+            filling.pass_on(Some(end));
+            if filling.taken.is_err() {
                 return Ok(contents);
             }
         }
     }
 
     fn batch(&self) -> Vec<(ThreadId, OwnedEvent)> {
-        let empty = self.empty.try_recv();
-        empty.unwrap_or_else(|_| Vec::with_capacity(BATCH))
+        let used = self.empty.try_recv();
+        let mut batch = used.unwrap_or_else(|_| Vec::with_capacity(BATCH));
+        batch.clear();
+        batch
     }
 
     fn send(
@@ -118,8 +144,7 @@ impl DecodedEvents {
     }
 
     /// Gives back the memory of events.
-    pub(crate) fn recycle(&self, mut events: Vec<(ThreadId, OwnedEvent)>) {
-        events.clear();
+    pub(crate) fn recycle(&self, events: Vec<(ThreadId, OwnedEvent)>) {
         // The decoder may have finished.
         let _ = self.empty.send(events);
     }

@@ -6,7 +6,7 @@ use trace_format::{
 
 use crate::blaming::{Known, Stage};
 use crate::code_metadata::Ended;
-use crate::contents::Contents;
+use crate::contents::{Contents, OnEvent};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Lock};
 use crate::entity_store::EntityStore;
@@ -17,7 +17,7 @@ use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
 use crate::metadata::Resolver;
 use crate::owned_event::OwnedEvent;
-use crate::park::{Numbered, ParkEvent, ParkOrder};
+use crate::park::{Begin, End, ParkEvent, ParkOrder, Release, Unpark};
 use crate::rearranger::{Rearranger, Step};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
@@ -85,7 +85,13 @@ impl<'a> Intake<'a> {
     /// Takes the next chunk of the trace.
     pub(crate) fn chunk(&mut self, chunk: Chunk<'_>, stage: &mut impl Stage) {
         let mut contents = std::mem::take(&mut self.contents);
-        let has_events = contents.chunk(chunk, |thread, event| self.take(thread, event, stage));
+        let has_events = contents.chunk(
+            chunk,
+            &mut AtOnce {
+                intake: self,
+                stage,
+            },
+        );
         self.contents = contents;
         if has_events {
             self.end_chunk(stage);
@@ -116,7 +122,7 @@ impl<'a> Intake<'a> {
         self.take(thread, event, stage);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
         if let Err(missing) = self.bind(thread, event, stage) {
             self.hold(missing, thread, event);
@@ -126,7 +132,7 @@ impl<'a> Intake<'a> {
 
     /// Resolves what an event refers to, and passes it on. Fails if that has to be described
     /// first.
-    #[inline]
+    #[inline(never)]
     fn bind(
         &mut self,
         thread: ThreadId,
@@ -134,7 +140,7 @@ impl<'a> Intake<'a> {
         stage: &mut impl Stage,
     ) -> Result<(), Missing> {
         let (entities, resolver) = (&mut *self.entities, &mut self.resolver);
-        let (lock, sequence, event) = match *event {
+        match *event {
             Event::LockDescription(description) => {
                 let lock = resolver.lock(
                     description.class,
@@ -142,9 +148,9 @@ impl<'a> Intake<'a> {
                     description.identity_hash,
                     entities,
                 )?;
-                (description.lock, 0, LockEvent::Description { lock })
+                self.lock(description.lock, 0, LockEvent::Description { lock }, stage);
             }
-            Event::ContendedEnter(enter) => {
+            Event::ContendedEnter(ref enter) => {
                 let event = LockEvent::Enter {
                     thread: resolver.thread(thread)?,
                     time_ns: enter.time_ns,
@@ -152,17 +158,17 @@ impl<'a> Intake<'a> {
                     after_wait: enter.after_wait,
                     owner: resolver.owner(enter.owner)?,
                 };
-                (enter.lock, enter.sequence, event)
+                self.lock(enter.lock, enter.sequence, event, stage);
             }
-            Event::ContendedEntered(entered) => {
+            Event::ContendedEntered(ref entered) => {
                 let event = LockEvent::Entered {
                     thread: resolver.thread(thread)?,
                     time_ns: entered.time_ns,
                     safepoint_ns: entered.safepoint_ns,
                 };
-                (entered.lock, entered.sequence, event)
+                self.lock(entered.lock, entered.sequence, event, stage);
             }
-            Event::ContendedExit(exit) => {
+            Event::ContendedExit(ref exit) => {
                 let thread = resolver.thread(thread)?;
                 let chain = match exit.chain {
                     ChainRef::Chain(chain) => resolver.chain(chain, entities)?,
@@ -174,9 +180,11 @@ impl<'a> Intake<'a> {
                     holds: exit.hold.into(),
                     chain,
                 };
-                (exit.lock, exit.sequence, event)
+                self.lock(exit.lock, exit.sequence, event, stage);
             }
-            Event::LockRetired(retired) => (retired.lock, retired.sequence, LockEvent::Retired),
+            Event::LockRetired(retired) => {
+                self.lock(retired.lock, retired.sequence, LockEvent::Retired, stage);
+            }
             Event::LostNumbers(LostNumbers {
                 lock,
                 first,
@@ -185,32 +193,39 @@ impl<'a> Intake<'a> {
                 let thread = resolver.thread(thread)?;
                 self.counters.add(Counter::LostNumbers, numbers);
                 if lock.0 <= self.park_domains {
-                    self.park((lock, first, ParkEvent::Lost { thread, numbers }), stage);
-                    return Ok(());
+                    self.park(lock, first, ParkEvent::Lost { thread, numbers }, stage);
+                } else {
+                    self.lock(lock, first, LockEvent::Lost { thread, numbers }, stage);
                 }
-                (lock, first, LockEvent::Lost { thread, numbers })
             }
-            Event::ParkBegin(_)
-            | Event::ParkEnd(_)
-            | Event::Unpark(_)
-            | Event::ExclusiveRelease(_) => {
-                let thread = resolver.thread(thread)?;
-                if let Some(event) = ParkEvent::bind(thread, event, resolver, entities)? {
-                    self.park(event, stage);
-                }
-                return Ok(());
+            Event::ParkBegin(ref park) => {
+                let begin = Begin::bind(resolver.thread(thread)?, park, resolver, entities)?;
+                self.park(park.domain, park.sequence, ParkEvent::Begin(begin), stage);
+            }
+            Event::ParkEnd(ref park) => {
+                let end = End::bind(resolver.thread(thread)?, park, resolver)?;
+                self.park(park.domain, park.sequence, ParkEvent::End(end), stage);
+            }
+            Event::Unpark(ref unpark) => {
+                let event = Unpark::bind(resolver.thread(thread)?, unpark, resolver, entities)?;
+                self.park(
+                    unpark.domain,
+                    unpark.sequence,
+                    ParkEvent::Unpark(event),
+                    stage,
+                );
+            }
+            Event::ExclusiveRelease(ref release) => {
+                let event = Release::bind(resolver.thread(thread)?, release, resolver, entities)?;
+                let event = ParkEvent::Release(event);
+                self.park(release.domain, release.sequence, event, stage);
             }
             Event::ForwardResolved(resolved) => {
                 let chain = resolver.chain(resolved.chain, entities)?;
                 self.resolved(resolved.forward_ref, chain, stage);
-                return Ok(());
             }
-            _ => {
-                self.metadata(thread, event, stage);
-                return Ok(());
-            }
-        };
-        self.lock(lock, sequence, event, stage);
+            _ => self.metadata(thread, event, stage),
+        }
         Ok(())
     }
 
@@ -315,7 +330,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn lock(&mut self, lock: LockId, sequence: u64, event: LockEvent, stage: &mut impl Stage) {
         let mut ordered = Ordered {
             trace: self.trace,
@@ -332,17 +347,24 @@ impl<'a> Intake<'a> {
         );
     }
 
-    #[inline]
-    fn park(&mut self, event: Numbered, stage: &mut impl Stage) {
+    #[inline(always)]
+    fn park(&mut self, domain: LockId, sequence: u64, event: ParkEvent, stage: &mut impl Stage) {
         let known = Known {
             entities: self.entities,
             stacks: self.resolver.stacks(),
         };
         let counters = &mut self.counters;
-        self.parks
-            .arrive(event, self.entities, counters, |domain, step, _| {
+        let entities = known.entities;
+        (self.parks).arrive(
+            domain,
+            sequence,
+            event,
+            entities,
+            counters,
+            |domain, step, _| {
                 stage.park(domain, step, known);
-            });
+            },
+        );
     }
 
     /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
@@ -404,6 +426,19 @@ impl<'a> Intake<'a> {
     }
 }
 
+/// Takes events as they are decoded.
+struct AtOnce<'i, 'a, S> {
+    intake: &'i mut Intake<'a>,
+    stage: &'i mut S,
+}
+
+impl<S: Stage> OnEvent for AtOnce<'_, '_, S> {
+    #[inline(always)]
+    fn event(&mut self, thread: ThreadId, event: &Event<'_>) {
+        self.intake.take(thread, event, self.stage);
+    }
+}
+
 /// What comes behind the rearranger.
 struct Ordered<'a, S> {
     trace: u32,
@@ -414,7 +449,7 @@ struct Ordered<'a, S> {
 
 impl<S: Stage> Ordered<'_, S> {
     #[inline]
-    fn step(&mut self, lock: LockId, step: Step<LockEvent>, counters: &mut Counters) {
+    fn step(&mut self, lock: LockId, step: Step<&LockEvent>, counters: &mut Counters) {
         if LockDispatcher::lacks_description(&step) {
             self.describe(lock, counters);
         }
@@ -430,11 +465,12 @@ impl<S: Stage> Ordered<'_, S> {
         let event = LockEvent::Description {
             lock: not_described,
         };
+        let event = &event;
         self.pass_on(lock, Step::Event { number: 0, event });
     }
 
     #[inline]
-    fn pass_on(&mut self, lock: LockId, step: Step<LockEvent>) {
+    fn pass_on(&mut self, lock: LockId, step: Step<&LockEvent>) {
         let known = Known {
             entities: self.entities,
             stacks: self.resolver.stacks(),

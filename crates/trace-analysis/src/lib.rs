@@ -75,6 +75,7 @@ mod pattern;
 mod pending_chains;
 mod placeholder;
 mod rearranger;
+mod recent_paths;
 mod room;
 mod seen_owner;
 mod selection;

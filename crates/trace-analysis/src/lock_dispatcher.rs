@@ -40,7 +40,7 @@ impl LockDispatcher {
 
     /// Whether `lock` is not described: this is its first step, and another one than its
     /// description. Its last step tells nothing.
-    pub(crate) fn lacks_description(step: &Step<LockEvent>) -> bool {
+    pub(crate) fn lacks_description(step: &Step<&LockEvent>) -> bool {
         match step {
             Step::Gap { number, .. } => *number == 0,
             Step::Event { number, event } => {
@@ -55,14 +55,14 @@ impl LockDispatcher {
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
-        step: Step<LockEvent>,
+        step: Step<&LockEvent>,
         stacks: &Stacks,
         wait: &mut Wait,
         entities: &Entities,
         counters: &mut Counters,
     ) -> bool {
         if let Step::Event {
-            event: LockEvent::Description { lock: described },
+            event: &LockEvent::Description { lock: described },
             ..
         } = step
         {
@@ -81,7 +81,7 @@ impl LockDispatcher {
                 return false;
             }
         };
-        match event {
+        match *event {
             LockEvent::Description { .. } => {}
             LockEvent::Enter {
                 thread,

@@ -100,6 +100,9 @@ impl From<Hold> for PackedHolds {
 }
 
 impl Ordered for LockEvent {
+    const ANY: Self = Self::Retired;
+
+    #[inline]
     fn numbers(&self) -> u64 {
         match *self {
             Self::Lost { numbers, .. } => numbers,
@@ -108,6 +111,7 @@ impl Ordered for LockEvent {
         }
     }
 
+    #[inline]
     fn is_last(&self) -> bool {
         matches!(self, Self::Retired)
     }

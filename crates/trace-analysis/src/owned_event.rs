@@ -20,7 +20,7 @@ pub(crate) struct WithText {
 const MAX_TEXTS: usize = 3;
 
 impl OwnedEvent {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(event: &Event<'_>) -> Self {
         match event {
             Event::ThreadStart(start) => Self::with_text(event, [start.name, "", ""]),
@@ -56,7 +56,7 @@ impl OwnedEvent {
 }
 
 /// The same event, but with these texts in the order of its fields.
-#[inline]
+#[inline(always)]
 fn replace_texts<'t>(event: &Event<'_>, [first, second, third]: [&'t str; MAX_TEXTS]) -> Event<'t> {
     match event {
         Event::LockDescription(event) => Event::LockDescription(*event),

@@ -123,14 +123,14 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 impl<S> Stage for Workers<'_, S> {
-    fn lock(&mut self, lock: LockId, step: Step<LockEvent>, known: Known<'_>) {
+    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>) {
         let worker = lock_group(lock) % self.workers.len();
-        self.workers[worker].push(Task::Lock(lock, step), known);
+        self.workers[worker].push(Task::Lock(lock, step.copied()), known);
     }
 
-    fn park(&mut self, domain: LockId, step: Step<ParkEvent>, known: Known<'_>) {
+    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>) {
         let worker = lock_group(domain) % self.workers.len();
-        self.workers[worker].push(Task::Park(domain, step), known);
+        self.workers[worker].push(Task::Park(domain, step.copied()), known);
     }
 
     fn pending(&mut self, known: Known<'_>) {
@@ -176,9 +176,10 @@ impl<S: DivisibleSink> Work<S> {
                     entities,
                     stacks,
                 } => {
-                    for task in tasks.drain(..) {
+                    for task in &tasks {
                         run(task, &mut blaming, &entities, &stacks, &mut sink);
                     }
+                    tasks.clear();
                     drop((entities, stacks));
                     let _ = empty.send(tasks);
                 }
@@ -198,15 +199,15 @@ impl<S: DivisibleSink> Work<S> {
 }
 
 fn run(
-    task: Task,
+    task: &Task,
     blaming: &mut Blaming,
     entities: &Entities,
     stacks: &Stacks,
     sink: &mut impl DivisibleSink,
 ) {
-    match task {
-        Task::Lock(lock, step) => blaming.lock(lock, step, entities, stacks, sink),
-        Task::Park(domain, step) => blaming.park(domain, step, entities, sink),
+    match *task {
+        Task::Lock(lock, ref step) => blaming.lock(lock, step.as_ref(), entities, stacks, sink),
+        Task::Park(domain, ref step) => blaming.park(domain, step.as_ref(), entities, sink),
         Task::Pending => blaming.pending(),
         Task::Resolved { pending, chain } => blaming.resolved(pending, chain, entities, sink),
     }

@@ -32,6 +32,9 @@ use crate::hash::SeededMap;
 
 /// An event that has a number in an order.
 pub(crate) trait Ordered: Copy {
+    /// Any event, to fill memory with.
+    const ANY: Self;
+
     /// How many numbers in a row it stands for, from its own on.
     fn numbers(&self) -> u64;
 
@@ -52,6 +55,41 @@ pub(crate) enum Step<E> {
         number: u64,
         numbers: u64,
     },
+}
+
+impl<E> Step<E> {
+    /// The same, without the event itself.
+    #[inline]
+    pub(crate) fn as_ref(&self) -> Step<&E> {
+        match *self {
+            Self::Event { number, ref event } => Step::Event { number, event },
+            Self::Gap { number, numbers } => Step::Gap { number, numbers },
+        }
+    }
+}
+
+impl<E: Copy> Step<&E> {
+    /// The same, with the event itself.
+    #[inline]
+    pub(crate) fn copied(self) -> Step<E> {
+        match self {
+            Self::Event {
+                number,
+                event: &event,
+            } => Step::Event { number, event },
+            Self::Gap { number, numbers } => Step::Gap { number, numbers },
+        }
+    }
+}
+
+/// What becomes of an event.
+enum Arrival {
+    /// It waits for others, in its place.
+    Early(Place),
+    /// It is released.
+    Due,
+    /// Its number has been given up, or come before.
+    Late,
 }
 
 /// One queue per lock, or per domain of park events.
@@ -92,13 +130,15 @@ impl<E: Copy> Store<E> {
         self.events.len() - self.free.len()
     }
 
-    fn insert(&mut self, event: E) -> Place {
-        if let Some(place) = self.free.pop() {
-            self.events[place as usize] = event;
-            return place;
-        }
-        self.events.push(event);
-        self.events.len() as Place - 1
+    /// A place for one more event.
+    fn reserve(&mut self) -> Place
+    where
+        E: Ordered,
+    {
+        self.free.pop().unwrap_or_else(|| {
+            self.events.push(E::ANY);
+            self.events.len() as Place - 1
+        })
     }
 
     /// Fetches the events at these places from memory, all at once: as one after the other is
@@ -112,9 +152,10 @@ impl<E: Copy> Store<E> {
         events.fold(0, |sum, event| sum ^ event.numbers())
     }
 
-    fn take(&mut self, place: Place) -> E {
+    /// The event there, whose place can be used again.
+    fn take(&mut self, place: Place) -> &E {
         self.free.push(place);
-        self.events[place as usize]
+        &self.events[place as usize]
     }
 }
 
@@ -174,26 +215,32 @@ impl Window {
         self.len * MAX_SPREAD + SMALL
     }
 
-    /// Keeps `event`, which has the number that many beyond `next`. `false` if there is
-    /// one of this number.
-    fn insert<E: Copy>(&mut self, next: u64, beyond: u64, event: E, store: &mut Store<E>) -> bool {
+    /// Returns a place for the event that has the number that many beyond `next`. `None` if there
+    /// is one of this number.
+    fn insert<E: Ordered>(
+        &mut self,
+        next: u64,
+        beyond: u64,
+        store: &mut Store<E>,
+    ) -> Option<Place> {
         let index = usize::try_from(beyond).unwrap_or(usize::MAX);
         if index >= self.near.len() && index < self.max_span() {
             self.near.resize(index + 1, MISSING);
         }
         let sequence = next + beyond;
-        if self.far.contains_key(&sequence) {
-            return false;
+        if !self.far.is_empty() && self.far.contains_key(&sequence) {
+            return None;
         }
-        match self.near.get_mut(index) {
-            Some(place) if *place != MISSING => return false,
-            Some(place) => *place = store.insert(event),
-            None => {
-                self.far.insert(sequence, store.insert(event));
+        let reserved = match self.near.get_mut(index) {
+            Some(place) if *place != MISSING => return None,
+            Some(place) => {
+                *place = store.reserve();
+                *place
             }
-        }
+            None => *self.far.entry(sequence).or_insert_with(|| store.reserve()),
+        };
         self.len += 1;
-        true
+        Some(reserved)
     }
 
     /// Takes out the place of the event that has the number `next`, if it has arrived.
@@ -275,21 +322,21 @@ impl Queue {
         self.pending.as_ref().map_or(0, |pending| pending.len)
     }
 
-    /// Keeps `event`, which has a number beyond the next one. `false` if there is one
+    /// Returns a place for an event that has a number beyond the next one. `None` if there is one
     /// of this number.
-    fn insert<E: Copy>(&mut self, sequence: u64, event: E, store: &mut Store<E>) -> bool {
+    fn insert<E: Ordered>(&mut self, sequence: u64, store: &mut Store<E>) -> Option<Place> {
         let pending = self.pending.get_or_insert_with(|| {
             store.windows += 1;
             Box::default()
         });
-        pending.insert(self.next, sequence - self.next, event, store)
+        pending.insert(self.next, sequence - self.next, store)
     }
 
-    /// Takes out the event that has the next number, if it has arrived.
-    fn take_next<E: Copy>(&mut self, store: &mut Store<E>) -> Option<E> {
+    /// Takes out the place of the event that has the next number, if it has arrived.
+    fn take_next(&mut self) -> Option<Place> {
         let place = self.pending.as_mut()?.take_next(self.next)?;
         self.next += 1;
-        Some(store.take(place))
+        Some(place)
     }
 
     /// Fetches some of the next events that have arrived.
@@ -317,24 +364,22 @@ impl Queue {
         }
     }
 
-    /// Releases an event whose number has just been passed over. `true` if it is the last.
+    /// Passes over the numbers that an event stands for, the first of which has just been passed
+    /// over. Returns that.
     #[inline]
-    fn release<E: Ordered>(
+    fn pass_over<E: Copy>(
         &mut self,
-        lock: LockId,
-        event: E,
+        numbers: u64,
         store: &mut Store<E>,
         counters: &mut Counters,
-        release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
-    ) -> bool {
+    ) -> u64 {
         let number = self.next - 1;
-        let following = event.numbers() - 1;
+        let following = numbers - 1;
         if following > 0 {
             let dropped = self.drop_next(following, store);
             counters.add(Counter::LateEvents, dropped);
         }
-        release(lock, Step::Event { number, event }, counters);
-        event.is_last()
+        number
     }
 
     /// The first number whose event has arrived.
@@ -395,35 +440,85 @@ impl<E: Ordered> Rearranger<E> {
     }
 
     /// Takes number `sequence` of `lock` and releases what is due.
-    #[inline]
+    ///
+    /// Most events have to wait. Such a one is put together where it waits, and not moved there:
+    /// so this is a part of whoever calls it, but the rest is not.
+    #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
         lock: LockId,
         sequence: u64,
         event: E,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
+        release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
+        match self.arrival(lock, sequence, event.numbers()) {
+            Arrival::Early(place) => {
+                self.pending.events[place as usize] = event;
+                if self.is_over_full() {
+                    self.make_room(counters, release);
+                }
+            }
+            Arrival::Due => {
+                let due = event;
+                self.release(lock, &due, counters, release);
+            }
+            Arrival::Late => counters.add(Counter::LateEvents, 1),
+        }
+    }
+
+    /// What becomes of an event that stands for so many numbers.
+    fn arrival(&mut self, lock: LockId, sequence: u64, numbers: u64) -> Arrival {
         let first = self.first;
         let queue = self.queues.entry(lock);
         let queue = queue.or_insert_with(|| Queue::new(first));
         // No tracer gets as far as the last number, which would have no next.
-        if sequence < queue.next || sequence.checked_add(event.numbers()).is_none() {
-            counters.add(Counter::LateEvents, 1);
-        } else if sequence > queue.next {
-            if !queue.insert(sequence, event, &mut self.pending) {
-                counters.add(Counter::LateEvents, 1);
-            } else if self.pending.len() > self.max_pending {
-                self.make_room(counters, release);
-            } else if self.pending.windows > self.max_windows() {
-                self.close_windows(counters, release);
-            }
+        if sequence < queue.next || sequence.checked_add(numbers).is_none() {
+            return Arrival::Late;
+        }
+        if sequence == queue.next {
+            return Arrival::Due;
+        }
+        let place = queue.insert(sequence, &mut self.pending);
+        place.map_or(Arrival::Late, Arrival::Early)
+    }
+
+    /// Releases an event that has the next number of a queue that is there, and those behind it.
+    #[inline(never)]
+    fn release(
+        &mut self,
+        lock: LockId,
+        event: &E,
+        counters: &mut Counters,
+        mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
+    ) {
+        let Some(queue) = self.queues.get_mut(&lock) else {
+            return;
+        };
+        queue.advance(1);
+        let number = queue.pass_over(event.numbers(), &mut self.pending, counters);
+        release(lock, Step::Event { number, event }, counters);
+        if event.is_last() || release_due(lock, queue, &mut self.pending, counters, &mut release) {
+            self.retire(lock, counters);
+        }
+    }
+
+    /// More is held back than may be.
+    fn is_over_full(&self) -> bool {
+        self.pending.len() > self.max_pending || self.pending.windows > self.max_windows()
+    }
+
+    /// Holds back less.
+    #[cold]
+    fn make_room(
+        &mut self,
+        counters: &mut Counters,
+        release: impl FnMut(LockId, Step<&E>, &mut Counters),
+    ) {
+        if self.pending.len() > self.max_pending {
+            self.release_early(counters, release);
         } else {
-            queue.advance(1);
-            let is_last = queue.release(lock, event, &mut self.pending, counters, &mut release);
-            if is_last || release_due(lock, queue, &mut self.pending, counters, &mut release) {
-                self.retire(lock, counters);
-            }
+            self.close_windows(counters, release);
         }
     }
 
@@ -431,7 +526,7 @@ impl<E: Ordered> Rearranger<E> {
     pub(crate) fn finish(
         &mut self,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
+        mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
         let mut locks: Vec<_> = self.queues.keys().copied().collect();
         locks.sort_unstable();
@@ -454,7 +549,7 @@ impl<E: Ordered> Rearranger<E> {
         &mut self,
         lock: LockId,
         counters: &mut Counters,
-        release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
+        release: &mut impl FnMut(LockId, Step<&E>, &mut Counters),
     ) -> bool {
         let Some(queue) = self.queues.get_mut(&lock) else {
             return false;
@@ -478,10 +573,10 @@ impl<E: Ordered> Rearranger<E> {
     /// at most in each round, so that one round suffices nearly always, and the
     /// cost of sorting the locks is paid by the events that arrive until the
     /// next time.
-    fn make_room(
+    fn release_early(
         &mut self,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
+        mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
         let enough = self.max_pending / 4 * 3;
         while self.pending.len() > enough {
@@ -505,7 +600,7 @@ impl<E: Ordered> Rearranger<E> {
     fn close_windows(
         &mut self,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step<E>, &mut Counters),
+        mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
         let excess = self.pending.windows - self.max_windows() / 2;
         let queues = self.queues.iter();
@@ -535,16 +630,20 @@ fn release_due<E: Ordered>(
     queue: &mut Queue,
     store: &mut Store<E>,
     counters: &mut Counters,
-    release: &mut impl FnMut(LockId, Step<E>, &mut Counters),
+    release: &mut impl FnMut(LockId, Step<&E>, &mut Counters),
 ) -> bool {
     for due in 0_usize.. {
         if due % FETCHED == ALONE {
             queue.fetch(store);
         }
-        let Some(event) = queue.take_next(store) else {
+        let Some(place) = queue.take_next() else {
             break;
         };
-        if queue.release(lock, event, store, counters, release) {
+        let numbers = store.take(place).numbers();
+        let number = queue.pass_over(numbers, store, counters);
+        let event = &store.events[place as usize];
+        release(lock, Step::Event { number, event }, counters);
+        if event.is_last() {
             return true;
         }
     }
@@ -586,6 +685,8 @@ mod tests {
     }
 
     impl Ordered for Event {
+        const ANY: Self = Self::Last;
+
         fn numbers(&self) -> u64 {
             match *self {
                 Self::Lost { numbers } => numbers,
@@ -598,7 +699,20 @@ mod tests {
         }
     }
 
-    fn describe(step: Step<Event>) -> String {
+    /// Keeps the event that has this number.
+    fn keep(queue: &mut Queue, number: u64, store: &mut Store<Event>) -> bool {
+        let place = queue.insert(number, store);
+        let kept = place.map(|place| store.events[place as usize] = Event::Number(number));
+        kept.is_some()
+    }
+
+    /// Takes out the event that has the next number, if it has arrived.
+    fn take_next(queue: &mut Queue, store: &mut Store<Event>) -> bool {
+        let place = queue.take_next();
+        place.map(|place| store.take(place)).is_some()
+    }
+
+    fn describe(step: Step<&Event>) -> String {
         match step {
             Step::Event {
                 event: Event::Number(number),
@@ -662,12 +776,12 @@ mod tests {
         let mut queue = Queue::new(0);
         let mut store = Store::default();
         for number in (1..10_000).chain([120_000]) {
-            assert!(queue.insert(number, Event::Number(number), &mut store));
+            assert!(keep(&mut queue, number, &mut store));
         }
         let span = |queue: &Queue| queue.pending.as_ref().map(|window| window.near.len());
         assert!(span(&queue) > Some(100_000));
         queue.advance(1);
-        while queue.take_next(&mut store).is_some() {}
+        while take_next(&mut queue, &mut store) {}
         queue.shrink(&mut store);
         let capacity = queue.pending.as_ref().map(|window| window.near.capacity());
         assert!(capacity <= Some(SMALL), "{capacity:?}");
@@ -681,19 +795,19 @@ mod tests {
         let len = 10_000;
         // As far apart as the window may span.
         for number in (1..=len).chain([len * MAX_SPREAD as u64]) {
-            assert!(queue.insert(number, Event::Number(number), &mut store));
+            assert!(keep(&mut queue, number, &mut store));
         }
         queue.advance(1);
         let span = |queue: &Queue| queue.pending.as_ref().map(|window| window.near.len());
         let mut rebuilt = 0;
         while let Some(before) = span(&queue)
-            && queue.take_next(&mut store).is_some()
+            && take_next(&mut queue, &mut store)
         {
             queue.shrink(&mut store);
             rebuilt += u32::from(span(&queue) < Some(before - 1));
             // One more comes, as far away as it may be.
             let number = queue.next + queue.len() as u64 * MAX_SPREAD as u64;
-            assert!(queue.insert(number, Event::Number(number), &mut store));
+            assert!(keep(&mut queue, number, &mut store));
             queue.drop_next(1, &mut store);
         }
         assert!(rebuilt < 20, "rebuilt {rebuilt} times");

@@ -62,7 +62,7 @@ impl Statistics {
     }
 
     /// Counts an event of `bytes` bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_event(&mut self, event: &Event<'_>, bytes: usize) {
         let count = &mut self.events[event.type_index()];
         count.events += 1;

@@ -1,9 +1,11 @@
 //! The threads that still waited for a lock when the trace ended, and the deadlocks
 //! among them.
 
+use std::collections::VecDeque;
+
 use crate::contention::{Mechanism, OpenWait, Wait, WaitId, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::hash::SeededMap;
+use crate::hash::{SeededMap, SeededSet};
 use crate::lock_group::lock_group;
 
 /// A thread that still waited for a lock when the trace ended.
@@ -35,6 +37,9 @@ pub struct BlockedThread {
 pub struct Deadlock {
     /// The threads, at least two, that which began to wait first before the others.
     pub threads: Vec<BlockedThread>,
+    /// Those who wait for a lock that one of them has, or for one that one of these has, and so
+    /// on: the nearest ones first.
+    pub behind: Vec<BlockedThread>,
 }
 
 impl Deadlock {
@@ -148,7 +153,39 @@ impl StillBlocked {
             }
         }
         deadlocks.sort_by_key(|deadlock| deadlock.threads[0].start_ns);
+        self.find_behind(&mut deadlocks);
         deadlocks
+    }
+
+    /// Finds who waits behind the cycles.
+    fn find_behind(&self, deadlocks: &mut [Deadlock]) {
+        if deadlocks.is_empty() {
+            return;
+        }
+        let mut by_holder: SeededMap<ThreadIndex, Vec<&BlockedThread>> = SeededMap::default();
+        for blocked in &self.threads {
+            if let Some((holder, _)) = blocked.holder {
+                by_holder.entry(holder).or_default().push(blocked);
+            }
+        }
+        // They come in another order where several threads analyze.
+        for blocked in by_holder.values_mut() {
+            blocked.sort_unstable_by_key(|one| (one.start_ns, one.wait));
+        }
+        let in_cycles = deadlocks.iter().flat_map(|deadlock| &deadlock.threads);
+        let mut met: SeededSet<ThreadIndex> = in_cycles.map(|blocked| blocked.thread).collect();
+        for deadlock in deadlocks {
+            let mut holders: VecDeque<ThreadIndex> =
+                deadlock.threads.iter().map(|one| one.thread).collect();
+            while let Some(holder) = holders.pop_front() {
+                for &blocked in by_holder.get(&holder).into_iter().flatten() {
+                    if met.insert(blocked.thread) {
+                        deadlock.behind.push(*blocked);
+                        holders.push_back(blocked.thread);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -162,7 +199,10 @@ fn cycle<'a>(
     let mut threads: Vec<_> = std::iter::once(start).chain(others).copied().collect();
     let first = (0..threads.len()).min_by_key(|&at| threads[at].start_ns);
     threads.rotate_left(first.unwrap_or(0));
-    Deadlock { threads }
+    Deadlock {
+        threads,
+        behind: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +258,20 @@ mod tests {
             (7, 40, 1, 1),
         ];
         assert_eq!(cycles(&waits), [[1, 2, 3]]);
+        let deadlocks = still_blocked(&waits).deadlocks();
+        let behind = deadlocks[0].behind.iter();
+        let behind: Vec<u32> = behind.map(|blocked| blocked.thread.0).collect();
+        // Thread 8 waits for 9, which waits for the cycle.
+        assert_eq!(behind, [9, 7, 8]);
+    }
+
+    /// A damaged trace may have a thread wait twice.
+    #[test]
+    fn whoever_waits_for_itself_comes_once() {
+        let waits = [(1, 10, 2, 2), (2, 20, 1, 1), (3, 30, 1, 1), (3, 31, 4, 3)];
+        let deadlocks = still_blocked(&waits).deadlocks();
+        assert_eq!(deadlocks.len(), 1);
+        assert_eq!(deadlocks[0].behind.len(), 1);
     }
 
     #[test]

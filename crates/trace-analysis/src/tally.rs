@@ -9,12 +9,15 @@ pub struct WaitSums {
     pub waits: u64,
     /// Their total duration in nanoseconds.
     pub duration_ns: u64,
+    /// How many of them had begun before the trace.
+    pub begun_before: u64,
 }
 
 impl WaitSums {
     fn add(&mut self, other: Self) {
         self.waits = self.waits.saturating_add(other.waits);
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
+        self.begun_before = self.begun_before.saturating_add(other.begun_before);
     }
 }
 
@@ -29,6 +32,7 @@ impl WaitTally {
         sums.add(WaitSums {
             waits: 1,
             duration_ns: wait.duration_ns,
+            begun_before: wait.begun_before().into(),
         });
     }
 

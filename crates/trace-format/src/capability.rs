@@ -1,6 +1,7 @@
-//! What the producer of a trace guarantees.
+//! What the producer of a trace guarantees, and what it leaves out.
 
-/// A set of guarantees. What a producer does not guarantee may be so all the same.
+/// A set of guarantees, and of what the trace does not tell. What a producer does not
+/// guarantee may be so all the same.
 ///
 /// A later version may know more of them: they are kept, and mean nothing here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,13 +15,19 @@ impl Capabilities {
     /// Permits tell which unpark ended which park.
     pub const PERMITS: Self = Self(1 << 3);
 
+    /// Enters of monitors were not traced.
+    pub const WITHOUT_MONITORS: Self = Self(1 << 4);
+    /// Parks were not traced.
+    pub const WITHOUT_PARKS: Self = Self(1 << 5);
+    /// The locks of `java.util.concurrent` do not tell when they are released, so owners are
+    /// those that wake somebody or are seen by who waits.
+    pub const WITHOUT_SYNCHRONIZERS: Self = Self(1 << 6);
+    /// Compiled code does not describe the position of each release: of the owner's innermost
+    /// frame the compiled method may be known alone, without what was inlined.
+    pub const WITHOUT_POSITIONS: Self = Self(1 << 7);
+
     /// The bit beside them in the file's header.
     const NOT_CAPABILITIES: u16 = 1;
-
-    /// Returns the set with these bits of the file header's flags.
-    pub(crate) fn from_flags(flags: u16) -> Self {
-        Self(flags & !Self::NOT_CAPABILITIES)
-    }
 
     /// Returns the bits in the file header's flags.
     pub(crate) fn flags(self) -> u16 {
@@ -42,7 +49,12 @@ impl Capabilities {
         self.0 & others.0 == others.0
     }
 
-    /// Returns the names of those that are known.
+    /// Returns the guarantees and omissions of these bits. Bits that are not known are kept.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & !Self::NOT_CAPABILITIES)
+    }
+
+    /// Returns the names of the guarantees that are known.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let known = [
             (Self::HOLDS, "holds"),
@@ -53,5 +65,25 @@ impl Capabilities {
             .into_iter()
             .filter(move |&(capability, _)| self.contains(capability));
         named.map(|(_, name)| name)
+    }
+
+    /// Returns what the trace does not tell, in words.
+    pub fn omissions(self) -> impl Iterator<Item = &'static str> {
+        let known = [
+            (Self::WITHOUT_MONITORS, "monitors were not traced"),
+            (Self::WITHOUT_PARKS, "parks were not traced"),
+            (
+                Self::WITHOUT_SYNCHRONIZERS,
+                "locks of java.util.concurrent do not tell all releases: the JVM was started without tracing",
+            ),
+            (
+                Self::WITHOUT_POSITIONS,
+                "compiled code may tell the compiled method only: -XX:+DebugNonSafepoints is off",
+            ),
+        ];
+        let omitted = known
+            .into_iter()
+            .filter(move |&(omission, _)| self.contains(omission));
+        omitted.map(|(_, words)| words)
     }
 }

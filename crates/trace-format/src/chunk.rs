@@ -101,6 +101,8 @@ pub enum EndReason {
     },
     /// The tracer could get no memory.
     MemoryShort,
+    /// The file is a copy of a trace that went on.
+    Copied,
     /// A reason of a later version.
     Other {
         /// Its number.
@@ -111,6 +113,7 @@ pub enum EndReason {
 impl EndReason {
     const WRITE_ERROR: u64 = 1;
     const MEMORY_SHORT: u64 = 2;
+    const COPIED: u64 = 3;
 
     fn push(self, payload: &mut Vec<u8>) {
         match self {
@@ -120,6 +123,7 @@ impl EndReason {
                 varint::push(payload, error.into());
             }
             Self::MemoryShort => varint::push(payload, Self::MEMORY_SHORT),
+            Self::Copied => varint::push(payload, Self::COPIED),
             Self::Other { number } => varint::push(payload, number),
         }
     }
@@ -134,6 +138,7 @@ impl EndReason {
                 error: input.number()?,
             },
             Self::MEMORY_SHORT => Self::MemoryShort,
+            Self::COPIED => Self::Copied,
             number => Self::Other { number },
         })
     }

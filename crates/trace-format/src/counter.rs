@@ -170,6 +170,9 @@ counters! {
     /// Buffers that had no room in the file of buffers: their events would have been lost
     /// if the process had been killed. 0 where there is no such file.
     BuffersOutsideFile = 42, "buffers_outside_file";
+
+    /// Threads that waited already when the trace began, and whose waits are not in it.
+    UntoldWaits = 43, "untold_waits";
 }
 
 impl Counter {

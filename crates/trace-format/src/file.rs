@@ -157,7 +157,7 @@ impl FileHeader {
             compressed: flags & FLAG_COMPRESSED != 0,
             capabilities: match version {
                 ..4 => Capabilities::of_old_version(),
-                _ => Capabilities::from_flags(flags),
+                _ => Capabilities::from_bits(flags),
             },
             start_unix_ns: u64::from(u32_at(&fixed, 12)) | u64::from(u32_at(&fixed, 16)) << 32,
             pid: u32_at(&fixed, 20),

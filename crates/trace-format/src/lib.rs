@@ -60,4 +60,6 @@ pub use id::{
     ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit, ThreadId,
 };
 pub use reader::{Damage, SkipReason, Skipped, TraceReader};
-pub use segment::{DecodeError, DoesNotFit, GrownTail, Malformed, SegmentDecoder, SegmentEncoder};
+pub use segment::{
+    DecodeError, DoesNotFit, GrownTail, Malformed, SegmentDecoder, SegmentEncoder, TakeEvent,
+};

@@ -166,6 +166,7 @@ fn the_reason_of_an_early_end_is_read() {
     let reasons = [
         EndReason::WriteError { error: 28 },
         EndReason::MemoryShort,
+        EndReason::Copied,
         EndReason::Other { number: 1 << 40 },
     ];
     for reason in reasons {

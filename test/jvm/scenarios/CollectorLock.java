@@ -8,7 +8,8 @@ import java.util.concurrent.CyclicBarrier;
 /**
  * Whoever has the JVM collect garbage holds the lock of the list of pending
  * references meanwhile, on which {@code java.lang.ref.Reference} waits. Threads
- * that call {@code System.gc} at the same time block each other on it.
+ * that call {@code System.gc} at the same time block each other on it. They go on until one
+ * was blocked: on a busy machine it may be long before they meet.
  *
  * <p>The trace must show as many waits of each thread, "caller-0" to
  * "caller-2", for that lock as {@code ThreadMXBean} counts, printed as
@@ -17,7 +18,12 @@ import java.util.concurrent.CyclicBarrier;
 public final class CollectorLock {
     private static final int CALLERS = 3;
     private static final int CALLS = 40;
+    private static final int MOST_CALLS = 2_000;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    /** By the last one to come to the barrier. */
+    private static int calls;
+    private static volatile boolean enough;
 
     private CollectorLock() {}
 
@@ -25,8 +31,8 @@ public final class CollectorLock {
         // Threads that initialize a class together would wait for each other, and
         // be counted.
         countBlocked(Thread.currentThread());
-        CyclicBarrier together = new CyclicBarrier(CALLERS);
         Caller[] callers = new Caller[CALLERS];
+        CyclicBarrier together = new CyclicBarrier(CALLERS, () -> decide(callers));
         for (int i = 0; i < CALLERS; i++) {
             callers[i] = new Caller(i, together);
             callers[i].start();
@@ -41,8 +47,18 @@ public final class CollectorLock {
         return THREADS.getThreadInfo(thread.getId()).getBlockedCount();
     }
 
+    private static void decide(Caller[] callers) {
+        calls++;
+        boolean met = false;
+        for (Caller caller : callers) {
+            met |= countBlocked(caller) > caller.before;
+        }
+        enough = calls > MOST_CALLS || (calls > CALLS && met);
+    }
+
     private static final class Caller extends Thread {
         private final CyclicBarrier together;
+        private volatile long before;
         private long blocked;
 
         Caller(int number, CyclicBarrier together) {
@@ -55,10 +71,11 @@ public final class CollectorLock {
             // Has the class looked up, for which threads wait for each other, too.
             System.nanoTime();
             awaitOthers();
-            long before = countBlocked(this);
-            for (int call = 0; call < CALLS; call++) {
-                awaitOthers();
+            before = countBlocked(this);
+            awaitOthers();
+            while (!enough) {
                 System.gc(); // @gc
+                awaitOthers();
             }
             blocked = countBlocked(this) - before;
         }

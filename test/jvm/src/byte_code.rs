@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::Path;
 
-use trace_analysis::{ChainIndex, Entities, Frame, Lock, LockIndex, Mechanism, Owner, Wait};
+use trace_analysis::{
+    ChainIndex, Entities, Frame, Lock, LockIndex, Mechanism, Owner, TraceFile, Wait,
+};
+use trace_format::Capabilities;
 
 use crate::class_path::{Action, ClassPath, Method};
 use crate::summary::{analyze, check_sound};
@@ -52,11 +55,15 @@ impl Positions {
     pub fn of(trace: &Path, class_path: &ClassPath) -> Self {
         let mut positions = Self::default();
         let mut verdicts = HashMap::new();
+        let file = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
+        let capabilities = file.header().capabilities;
+        let lacks_positions = capabilities.contains(Capabilities::WITHOUT_POSITIONS);
         let summary = analyze(trace, |wait, entities| {
             if wait.mechanism == Mechanism::Monitor {
                 positions.add(wait, |position| {
                     let verdict = verdicts.entry(position);
-                    let verdict = verdict.or_insert_with(|| position.judge(class_path, entities));
+                    let verdict = verdict
+                        .or_insert_with(|| position.judge(class_path, entities, lacks_positions));
                     verdict.clone()
                 });
             }
@@ -170,7 +177,9 @@ enum Role {
 }
 
 impl Position {
-    fn judge(self, class_path: &ClassPath, entities: &Entities) -> Verdict {
+    /// `lacks_positions`: the trace says that of a release in compiled code it may know the
+    /// compiled method alone.
+    fn judge(self, class_path: &ClassPath, entities: &Entities, lacks_positions: bool) -> Verdict {
         let Some(frame) = entities.chain(self.chain).frames().first() else {
             return Verdict::Apart("no call chain");
         };
@@ -193,7 +202,11 @@ impl Position {
             class: entities.class_name(class),
             mirrored: mirrored_class.map(|class| entities.class_name(class)),
         };
-        judge(self.role, &site, &lock, class_path)
+        let is_vague = lacks_positions && self.role == Role::Owning && site.bci < 0;
+        match judge(self.role, &site, &lock, class_path) {
+            Verdict::Wrong(_) if is_vague => Verdict::Apart("compiled method alone"),
+            verdict => verdict,
+        }
     }
 }
 

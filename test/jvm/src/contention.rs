@@ -22,6 +22,9 @@ pub struct Contention {
     pub after_wait: bool,
     /// The wait was over when the trace ended.
     pub ended: bool,
+    /// The thread waited already when the trace began.
+    #[serde(default)]
+    pub begun_before_trace: bool,
     /// The blocked thread.
     pub thread: ThreadRef,
     /// The thread that held the lock, if known.
@@ -215,6 +218,7 @@ mod tests {
             kind: "contention".to_owned(),
             after_wait: false,
             ended: true,
+            begun_before_trace: false,
             thread: ThreadRef {
                 id: 1,
                 name: "waiter".to_owned(),

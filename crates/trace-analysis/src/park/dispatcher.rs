@@ -73,7 +73,7 @@ impl ParkDispatcher {
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
-        step: Step<ParkEvent>,
+        step: Step<&ParkEvent>,
         codes: &mut CodeTable,
         sink: &mut Sink<'_>,
     ) {
@@ -88,11 +88,11 @@ impl ParkDispatcher {
         match step {
             Step::Gap { numbers, .. } => replay.domain.losses.add_gap(numbers),
             Step::Event { number, event } => match event {
-                ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
-                ParkEvent::Begin(begin) => replay.begin(number, &begin, sink),
-                ParkEvent::End(end) => replay.end(&end, sink),
-                ParkEvent::Unpark(unpark) => replay.unpark(&unpark, sink),
-                ParkEvent::Release(release) => replay.release(&release, sink),
+                &ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
+                ParkEvent::Begin(begin) => replay.begin(number, begin, sink),
+                ParkEvent::End(end) => replay.end(end, sink),
+                ParkEvent::Unpark(unpark) => replay.unpark(unpark, sink),
+                ParkEvent::Release(release) => replay.release(release, sink),
             },
         }
         self.analyzers.forget_unused(sink);

@@ -1,8 +1,7 @@
 //! Park events, their references resolved.
 
 use trace_format::{
-    Event, ExclusiveRelease, Hold, JavaThreadId, LockId, ParkBegin, ParkEnd, ParkEndReason,
-    ParkTimeout, Permit,
+    ExclusiveRelease, Hold, JavaThreadId, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit,
 };
 
 use super::permits::Waker;
@@ -82,10 +81,13 @@ pub(crate) struct Release {
     pub(crate) chain: ChainIndex,
 }
 
-/// An event and its place: domain and number.
-pub(crate) type Numbered = (LockId, u64, ParkEvent);
-
 impl Ordered for ParkEvent {
+    const ANY: Self = Self::Lost {
+        thread: ThreadIndex(0),
+        numbers: 1,
+    };
+
+    #[inline]
     fn numbers(&self) -> u64 {
         match *self {
             Self::Lost { numbers, .. } => numbers,
@@ -93,6 +95,7 @@ impl Ordered for ParkEvent {
         }
     }
 
+    #[inline]
     fn is_last(&self) -> bool {
         false
     }
@@ -118,33 +121,16 @@ impl End {
     }
 }
 
-impl ParkEvent {
-    /// What `thread` wrote about parking, if that is what `event` is.
-    #[inline]
-    pub(crate) fn bind(
-        thread: ThreadIndex,
-        event: &Event<'_>,
-        resolver: &mut Resolver,
-        entities: &mut EntityStore,
-    ) -> Result<Option<Numbered>, Missing> {
-        let numbered = match event {
-            Event::ParkBegin(park) => Self::begin(thread, park, resolver, entities)?,
-            Event::ParkEnd(park) => Self::end(thread, park, resolver)?,
-            Event::Unpark(unpark) => Self::unpark(thread, unpark, resolver, entities)?,
-            Event::ExclusiveRelease(release) => Self::release(thread, release, resolver, entities)?,
-            _ => return Ok(None),
-        };
-        Ok(Some(numbered))
-    }
-
+impl Begin {
     /// That `thread` parks.
-    fn begin(
+    #[inline(always)]
+    pub(crate) fn bind(
         thread: ThreadIndex,
         park: &ParkBegin,
         resolver: &mut Resolver,
         entities: &mut EntityStore,
-    ) -> Result<Numbered, Missing> {
-        let event = Self::Begin(Begin {
+    ) -> Result<Self, Missing> {
+        Ok(Self {
             thread,
             time_ns: park.time_ns,
             lock: resolver.blocker(park.blocker, entities)?,
@@ -153,17 +139,19 @@ impl ParkEvent {
             continued: park.continued,
             timed: park.timeout != ParkTimeout::None,
             chain: resolver.chain(park.chain, entities)?,
-        });
-        Ok((park.domain, park.sequence, event))
+        })
     }
+}
 
+impl End {
     /// That `thread` parks no longer.
-    fn end(
+    #[inline(always)]
+    pub(crate) fn bind(
         thread: ThreadIndex,
         park: &ParkEnd,
         resolver: &mut Resolver,
-    ) -> Result<Numbered, Missing> {
-        let event = Self::End(End {
+    ) -> Result<Self, Missing> {
+        Ok(Self {
             thread,
             time_ns: park.time_ns,
             reason: park.reason,
@@ -172,18 +160,20 @@ impl ParkEvent {
             owner: resolver.java_thread(park.owner)?,
             safepoint_ns: park.safepoint_ns,
             waker: None,
-        });
-        Ok((park.domain, park.sequence, event))
+        })
     }
+}
 
+impl Unpark {
     /// That `thread` unparks another one.
-    fn unpark(
+    #[inline(always)]
+    pub(crate) fn bind(
         thread: ThreadIndex,
         unpark: &trace_format::Unpark,
         resolver: &mut Resolver,
         entities: &mut EntityStore,
-    ) -> Result<Numbered, Missing> {
-        let event = Self::Unpark(Unpark {
+    ) -> Result<Self, Missing> {
+        Ok(Self {
             thread,
             time_ns: unpark.time_ns,
             target: unpark.target,
@@ -192,25 +182,26 @@ impl ParkEvent {
             owner: resolver.java_thread(unpark.owner)?,
             never_acquired: unpark.never_acquired,
             chain: resolver.chain(unpark.chain, entities)?,
-        });
-        Ok((unpark.domain, unpark.sequence, event))
+        })
     }
+}
 
+impl Release {
     /// That `thread` releases a lock that it has alone.
-    fn release(
+    #[inline(always)]
+    pub(crate) fn bind(
         thread: ThreadIndex,
         release: &ExclusiveRelease,
         resolver: &mut Resolver,
         entities: &mut EntityStore,
-    ) -> Result<Numbered, Missing> {
-        let event = Self::Release(Release {
+    ) -> Result<Self, Missing> {
+        Ok(Self {
             thread,
             time_ns: release.time_ns,
             lock: resolver.blocker(release.blocker, entities)?,
             synchronizer: resolver.synchronizer(release.blocker.class, entities)?,
             hold: release.hold,
             chain: resolver.chain(release.chain, entities)?,
-        });
-        Ok((release.domain, release.sequence, event))
+        })
     }
 }

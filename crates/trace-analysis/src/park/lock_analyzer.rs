@@ -9,7 +9,7 @@
 //! when the thread does something else with the lock, or a while later. And the
 //! call chain of the last owner is known when that releases the lock.
 
-use std::collections::BTreeSet;
+use std::collections::VecDeque;
 
 use trace_format::Hold;
 
@@ -18,11 +18,13 @@ use super::event::{Begin, End, Release, Unpark};
 use super::ownership::{OpenWaits, Ownership};
 use super::permits::Waker;
 use super::sink::Sink;
+use super::ticket_heap::TicketHeap;
 use super::waker::WaitForWaker;
 use crate::contention::{Mechanism, OpenWait, Owner, UnknownOwner, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
+use crate::room::shrink_queue;
 use crate::synchronizer::Synchronizer;
 use crate::timeline::{Access, Start};
 use crate::waiters::{Ticket, Waiters};
@@ -103,14 +105,33 @@ pub(super) struct LockAnalyzer {
 #[derive(Debug, Default)]
 struct Queue {
     waiters: Waiters<Waiter>,
-    /// Those that are parked.
-    parked: BTreeSet<Ticket>,
-    /// Those that are parked and want the lock alone.
-    parked_writers: BTreeSet<Ticket>,
-    /// Those that are awake, by position.
-    awake: BTreeSet<(u64, Ticket)>,
+    /// Those that are parked, by what they want.
+    parked: [TicketHeap<Ticket>; 2],
+    /// The first of those parked that want the lock alone, once somebody has asked.
+    first_writer: Option<Option<Writer>>,
+    /// Those that are awake, by position, and some that were.
+    awake: VecDeque<(u64, Ticket)>,
+    awake_len: usize,
     /// Those whose wait has ended, by position.
-    ended: BTreeSet<(u64, Ticket)>,
+    ended: TicketHeap<(u64, Ticket)>,
+}
+
+/// A thread that is parked and wants the lock alone.
+#[derive(Clone, Copy, Debug)]
+struct Writer {
+    ticket: Ticket,
+    thread: ThreadIndex,
+    chain: ChainIndex,
+}
+
+impl Writer {
+    fn new(ticket: Ticket, waiter: &Waiter) -> Self {
+        Self {
+            ticket,
+            thread: waiter.thread,
+            chain: waiter.chain,
+        }
+    }
 }
 
 impl Queue {
@@ -142,17 +163,37 @@ impl Queue {
 
     /// It is in this state from now on.
     fn note(&mut self, ticket: Ticket, waiter: &Waiter) {
+        let waiters = &mut self.waiters;
         match waiter.state {
             State::Parked => {
-                self.parked.insert(ticket);
-                if waiter.access == Access::Exclusive {
-                    self.parked_writers.insert(ticket);
+                self.parked[waiter.access as usize]
+                    .insert(ticket, |other| is_parked(waiters, other));
+                if waiter.access == Access::Exclusive
+                    && let Some(first) = &mut self.first_writer
+                    && first.is_none_or(|first| ticket < first.ticket)
+                {
+                    *first = Some(Writer::new(ticket, waiter));
                 }
             }
-            State::Awake { position, .. } => _ = self.awake.insert((position, ticket)),
+            State::Awake { position, .. } => {
+                if self.awake.len() >= self.awake_len * 2 + FEW {
+                    let awake = self.awake.make_contiguous();
+                    // Only those of one position can be out of order.
+                    awake.sort_unstable();
+                    let mut last = None;
+                    self.awake.retain(|&entry| {
+                        let is_new = last.replace(entry) != Some(entry);
+                        is_new && is_awake(waiters, entry)
+                    });
+                    shrink_queue(&mut self.awake);
+                }
+                self.awake.push_back((position, ticket));
+                self.awake_len += 1;
+            }
             State::Ended { position, .. } => {
-                self.waiters.end(waiter.thread);
-                self.ended.insert((position, ticket));
+                waiters.end(waiter.thread);
+                self.ended
+                    .insert((position, ticket), |other| is_ended(waiters, other));
             }
         }
     }
@@ -161,45 +202,105 @@ impl Queue {
     fn forget(&mut self, ticket: Ticket, waiter: &Waiter) {
         match waiter.state {
             State::Parked => {
-                self.parked.remove(&ticket);
-                self.parked_writers.remove(&ticket);
+                self.parked[waiter.access as usize].remove();
+                let first = self.first_writer.flatten();
+                if first.is_some_and(|first| first.ticket == ticket) {
+                    self.first_writer = None;
+                }
             }
-            State::Awake { position, .. } => _ = self.awake.remove(&(position, ticket)),
-            State::Ended { position, .. } => _ = self.ended.remove(&(position, ticket)),
+            State::Awake { .. } => self.awake_len -= 1,
+            State::Ended { .. } => self.ended.remove(),
         }
+    }
+
+    /// The first of those parked that want this.
+    fn first_parked(&mut self, access: Access) -> Option<Ticket> {
+        let waiters = &self.waiters;
+        self.parked[access as usize].first(|ticket| is_parked(waiters, ticket))
+    }
+
+    /// The first of those parked that want the lock alone.
+    fn first_writer(&mut self) -> Option<Writer> {
+        if self.first_writer.is_none() {
+            let first = self.first_parked(Access::Exclusive);
+            let first = first.and_then(|ticket| Some((ticket, self.waiters.get(ticket)?)));
+            self.first_writer = Some(first.map(|(ticket, waiter)| Writer::new(ticket, waiter)));
+        }
+        self.first_writer.flatten()
+    }
+
+    /// Those that are awake.
+    fn all_awake(&self) -> Vec<Ticket> {
+        let awake = self.awake.iter().copied();
+        let awake = awake.filter(|&entry| is_awake(&self.waiters, entry));
+        awake.map(|(_, ticket)| ticket).collect()
     }
 
     /// Position of the interval in which the first of those began to wait that may not have
     /// acquired the lock yet. One that was awake when a release was told, before position
     /// `told_until`, either waits for the next one, which is told with its time, or has it.
-    fn first_queued(&self, told_until: u64) -> Option<u64> {
-        let awake = self.awake.range((told_until, 0)..);
-        let queued = awake
-            .map(|&(_, ticket)| ticket)
-            .chain(self.parked.first().copied());
-        let starts = queued.filter_map(|ticket| {
-            let waiter = self.waiters.get(ticket)?;
-            let position = waiter.start.position;
-            (waiter.state == State::Parked || position >= told_until).then_some(position)
-        });
-        starts.min()
+    fn first_queued(&mut self, told_until: u64) -> Option<u64> {
+        let first_parked =
+            [Access::Exclusive, Access::Shared].map(|access| self.first_parked(access));
+        let parked = first_parked.into_iter().flatten().min();
+        let parked = parked.and_then(|ticket| self.waiters.get(ticket));
+        let before = self.awake.partition_point(|&(at, _)| at < told_until);
+        let awake = self.awake.range(before..).copied();
+        let awake = awake.filter(|&entry| is_awake(&self.waiters, entry));
+        let awake = awake.filter_map(|(_, ticket)| self.waiters.get(ticket));
+        let awake = awake.map(|waiter| waiter.start.position);
+        let awake = awake.filter(|&position| position >= told_until);
+        awake
+            .chain(parked.map(|waiter| waiter.start.position))
+            .min()
     }
 
     /// Those awake since before one position and those that ended before another one, in
-    /// the order in which they began to wait.
-    fn not_parked(&self, awake_before: u64, ended_before: u64) -> Vec<Ticket> {
-        let is_due =
-            |first: Option<&(u64, Ticket)>, before| first.is_some_and(|&(at, _)| at < before);
-        if !is_due(self.awake.first(), awake_before) && !is_due(self.ended.first(), ended_before) {
-            return Vec::new();
+    /// the order in which they began to wait. They are about to be removed.
+    fn not_parked(&mut self, awake_before: u64, ended_before: u64) -> Vec<Ticket> {
+        let waiters = &self.waiters;
+        let mut found = Vec::new();
+        while let Some(&entry) = self.awake.front()
+            && entry.0 < awake_before
+        {
+            self.awake.pop_front();
+            if is_awake(waiters, entry) {
+                found.push(entry);
+            }
         }
-        let awake = self.awake.range(..(awake_before, 0));
-        let ended = self.ended.range(..(ended_before, 0));
-        let mut found: Vec<_> = awake.chain(ended).map(|&(_, ticket)| ticket).collect();
+        if !self.ended.is_empty() {
+            let is_ended = |entry| is_ended(waiters, entry);
+            self.ended
+                .take_before((ended_before, 0), is_ended, &mut found);
+        }
+        let mut found: Vec<_> = found.into_iter().map(|(_, ticket)| ticket).collect();
         found.sort_unstable();
+        found.dedup();
         found
     }
 }
+
+fn is_parked(waiters: &Waiters<Waiter>, ticket: Ticket) -> bool {
+    let waiter = waiters.get(ticket);
+    waiter.is_some_and(|waiter| waiter.state == State::Parked)
+}
+
+fn is_awake(waiters: &Waiters<Waiter>, (at, ticket): (u64, Ticket)) -> bool {
+    let waiter = waiters.get(ticket);
+    waiter.is_some_and(
+        |waiter| matches!(waiter.state, State::Awake { position, .. } if position == at),
+    )
+}
+
+fn is_ended(waiters: &Waiters<Waiter>, (at, ticket): (u64, Ticket)) -> bool {
+    let waiter = waiters.get(ticket);
+    waiter.is_some_and(
+        |waiter| matches!(waiter.state, State::Ended { position, .. } if position == at),
+    )
+}
+
+/// So many entries may be of threads that are not awake any more in any case.
+const FEW: usize = 16;
 
 /// After this many boundaries, a thread that was woken has the lock, or has given
 /// up.
@@ -250,7 +351,7 @@ impl LockAnalyzer {
 
     /// A thread waits.
     pub(super) fn is_in_use(&self) -> bool {
-        !self.queue.parked.is_empty()
+        !self.queue.parked.iter().all(TicketHeap::is_empty)
     }
 
     /// The wait of a thread, which is parked.
@@ -291,9 +392,10 @@ impl LockAnalyzer {
             // A damaged trace may have the lock in several domains.
             let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
             self.losses = losses;
-            self.ownership.lose(of_nobody, self.open_waits(), counters);
+            let open_waits = self.open_waits();
+            self.ownership.lose(of_nobody, open_waits, counters);
             // Whoever is awake may have waited again meanwhile.
-            for (_, ticket) in self.queue.awake.clone() {
+            for ticket in self.queue.all_awake() {
                 self.end_wait(ticket, counters);
             }
         }
@@ -517,7 +619,7 @@ impl LockAnalyzer {
     /// Passes on the waits that have ended, once their owners are known as well as
     /// they will be. Threads that have been awake for long do not wait any more.
     fn pass_on_ended(&mut self, sink: &mut Sink<'_>) {
-        if self.queue.awake.is_empty() && self.queue.ended.is_empty() {
+        if self.queue.awake_len == 0 && self.queue.ended.is_empty() {
             return;
         }
         let now = self.ownership.position();
@@ -577,17 +679,11 @@ impl LockAnalyzer {
         );
     }
 
-    fn open_waits(&self) -> OpenWaits {
-        let Queue {
-            waiters,
-            parked_writers,
-            ..
-        } = &self.queue;
-        let first_writer = parked_writers.first();
-        let first_writer = first_writer.and_then(|&ticket| waiters.get(ticket));
+    fn open_waits(&mut self) -> OpenWaits {
+        let first_writer = self.queue.first_writer();
         OpenWaits {
-            some: !waiters.is_empty(),
-            first_writer: first_writer.map(|waiter| (waiter.thread, waiter.chain)),
+            some: !self.queue.waiters.is_empty(),
+            first_writer: first_writer.map(|writer| (writer.thread, writer.chain)),
         }
     }
 

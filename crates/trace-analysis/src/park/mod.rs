@@ -27,9 +27,10 @@ mod permit_map;
 mod permits;
 mod recent_wakers;
 mod sink;
+mod ticket_heap;
 mod waker;
 
-pub(crate) use event::{Numbered, ParkEvent};
+pub(crate) use event::{Begin, End, ParkEvent, Release, Unpark};
 pub(crate) use order::ParkOrder;
 pub(crate) use sink::Sink;
 
@@ -61,7 +62,7 @@ impl Parks {
 
     /// Replays the next step of a domain.
     #[inline]
-    pub(crate) fn dispatch(&mut self, domain: LockId, step: Step<ParkEvent>, sink: &mut Sink<'_>) {
+    pub(crate) fn dispatch(&mut self, domain: LockId, step: Step<&ParkEvent>, sink: &mut Sink<'_>) {
         let group = &mut self.groups[lock_group(domain)];
         group.dispatch(domain, step, &mut self.codes, sink);
     }

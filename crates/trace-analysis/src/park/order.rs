@@ -2,16 +2,24 @@
 
 use trace_format::LockId;
 
-use super::event::{Numbered, ParkEvent};
+use super::event::{End, ParkEvent};
 use super::permits::{Permits, Waker};
 use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::rearranger::{Rearranger, Step};
 
+/// The end of a park that is held back until its unpark is known.
+#[derive(Debug)]
+struct HeldEnd {
+    domain: LockId,
+    sequence: u64,
+    end: End,
+}
+
 /// Finds the unpark that ended each park, and puts the events of each domain in order.
 #[derive(Debug)]
 pub(crate) struct ParkOrder {
-    permits: Permits<Numbered>,
+    permits: Permits<HeldEnd>,
     rearranger: Rearranger<ParkEvent>,
 }
 
@@ -25,22 +33,22 @@ impl ParkOrder {
         }
     }
 
-    /// Takes an event, and releases what is due. They may come in any order.
-    #[inline]
+    /// Takes an event of a domain, and releases what is due. They may come in any order.
+    #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
-        numbered: Numbered,
+        domain: LockId,
+        sequence: u64,
+        event: ParkEvent,
         entities: &Entities,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step<ParkEvent>, &mut Counters),
+        mut release: impl FnMut(LockId, Step<&ParkEvent>, &mut Counters),
     ) {
         // The events behind a park end that is held back are more than it.
         if self.rearranger.is_full() || self.permits.is_full() {
-            for end in self.permits.give_up_oldest() {
-                self.pass_on(end, counters, &mut release);
-            }
+            self.give_up_oldest(counters, &mut release);
         }
-        match numbered.2 {
+        match event {
             ParkEvent::Unpark(unpark) => {
                 let waker = Waker {
                     thread: unpark.thread,
@@ -49,22 +57,42 @@ impl ParkOrder {
                     signalled: unpark.never_acquired.then_some(unpark.lock),
                 };
                 let held = self.permits.give(unpark.target, unpark.permit, waker);
-                self.pass_on(numbered, counters, &mut release);
+                self.rearranger
+                    .arrive(domain, sequence, event, counters, &mut release);
                 if let Some(held) = held {
-                    self.pass_on(woken(held, Some(waker)), counters, &mut release);
+                    self.woken(&held, Some(waker), counters, &mut release);
                 }
             }
             ParkEvent::End(end) if !end.permit.is_none() => {
                 let java_id = entities.thread(end.thread).java_id;
-                let passed = match self.permits.take(java_id, end.permit) {
-                    None => self.permits.hold(java_id, end.permit, numbered),
-                    waker => Some(woken(numbered, waker)),
+                let numbered = HeldEnd {
+                    domain,
+                    sequence,
+                    end,
                 };
-                if let Some(end) = passed {
-                    self.pass_on(end, counters, &mut release);
+                match self.permits.take(java_id, end.permit) {
+                    None => {
+                        if let Some(same) = self.permits.hold(java_id, end.permit, numbered) {
+                            self.woken(&same, None, counters, &mut release);
+                        }
+                    }
+                    waker => self.woken(&numbered, waker, counters, &mut release),
                 }
             }
-            _ => self.pass_on(numbered, counters, &mut release),
+            _ => self
+                .rearranger
+                .arrive(domain, sequence, event, counters, &mut release),
+        }
+    }
+
+    #[cold]
+    fn give_up_oldest(
+        &mut self,
+        counters: &mut Counters,
+        release: &mut impl FnMut(LockId, Step<&ParkEvent>, &mut Counters),
+    ) {
+        for end in self.permits.give_up_oldest() {
+            self.woken(&end, None, counters, release);
         }
     }
 
@@ -77,31 +105,25 @@ impl ParkOrder {
     pub(crate) fn finish(
         &mut self,
         counters: &mut Counters,
-        mut release: impl FnMut(LockId, Step<ParkEvent>, &mut Counters),
+        mut release: impl FnMut(LockId, Step<&ParkEvent>, &mut Counters),
     ) {
         for end in self.permits.give_up_all() {
-            self.pass_on(end, counters, &mut release);
+            self.woken(&end, None, counters, &mut release);
         }
         self.rearranger.finish(counters, release);
     }
 
-    #[inline]
-    fn pass_on(
+    /// `waker` has ended the park, or nobody is known to have.
+    #[inline(never)]
+    fn woken(
         &mut self,
-        (domain, sequence, event): Numbered,
+        held: &HeldEnd,
+        waker: Option<Waker>,
         counters: &mut Counters,
-        release: &mut impl FnMut(LockId, Step<ParkEvent>, &mut Counters),
+        release: &mut impl FnMut(LockId, Step<&ParkEvent>, &mut Counters),
     ) {
+        let end = ParkEvent::End(End { waker, ..held.end });
         self.rearranger
-            .arrive(domain, sequence, event, counters, release);
+            .arrive(held.domain, held.sequence, end, counters, release);
     }
-}
-
-/// The end of a park, which `waker` has ended.
-fn woken((domain, sequence, event): Numbered, waker: Option<Waker>) -> Numbered {
-    let event = match event {
-        ParkEvent::End(end) => ParkEvent::End(super::event::End { waker, ..end }),
-        event => event,
-    };
-    (domain, sequence, event)
 }

@@ -125,18 +125,22 @@ impl<V> PermitMap<V> {
     }
 
     pub(super) fn insert(&mut self, key: Key, value: V) -> Option<V> {
-        let before = self.remove(key);
         let (thread, permit) = key;
+        let mut before = None;
+        if !self.others.is_empty() {
+            before = self.others.remove(&key);
+            self.len -= usize::from(before.is_some());
+        }
         if self.windows.len() >= self.max_windows {
             self.windows.retain(|_, window| window.len > 0);
             self.max_windows = self.windows.len() * 2 + FEW_WINDOWS;
         }
         let window = self.windows.entry(thread).or_default();
         match window.place(permit, self.spread) {
-            Some(place) => {
-                *place = Some((permit, value));
-                window.len += 1;
-            }
+            Some(place) => match place.replace((permit, value)) {
+                Some((_, same)) => return Some(same),
+                None => window.len += 1,
+            },
             None => _ = self.others.insert(key, value),
         }
         self.len += 1;

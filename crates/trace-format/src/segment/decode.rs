@@ -1,6 +1,6 @@
 //! Decoding of a segment's events.
 
-use super::lock_table::{LockState, LockTable, NEW_LOCK};
+use super::lock_table::{LockTable, NEW_LOCK};
 use super::park::{self, ParkState};
 use super::{kind, other, owner};
 use crate::event::{
@@ -51,13 +51,19 @@ pub enum Malformed {
 /// what follows cannot be understood.
 #[derive(Clone, Debug)]
 pub struct SegmentDecoder<'a> {
-    input: ByteReader<'a>,
+    input: Input<'a>,
     len: usize,
+    parks: ParkState,
+    locks: LockTable,
+}
+
+/// The bytes that are left, and what is known of all events before.
+#[derive(Clone, Debug)]
+struct Input<'a> {
+    bytes: ByteReader<'a>,
     version: u16,
     previous_time_ns: u64,
     previous_forward_ref: ForwardRef,
-    parks: ParkState,
-    locks: LockTable,
 }
 
 impl<'a> SegmentDecoder<'a> {
@@ -70,11 +76,13 @@ impl<'a> SegmentDecoder<'a> {
     /// format.
     pub fn of_version(version: u16, bytes: &'a [u8]) -> Self {
         Self {
-            input: ByteReader::new(bytes),
+            input: Input {
+                bytes: ByteReader::new(bytes),
+                version,
+                previous_time_ns: 0,
+                previous_forward_ref: ForwardRef::NONE,
+            },
             len: bytes.len(),
-            version,
-            previous_time_ns: 0,
-            previous_forward_ref: ForwardRef::NONE,
             parks: ParkState::NEW,
             locks: LockTable::new(),
         }
@@ -82,138 +90,174 @@ impl<'a> SegmentDecoder<'a> {
 
     /// Returns where the next event begins.
     pub fn offset(&self) -> usize {
-        self.len - self.input.remaining()
+        self.len - self.input.bytes.remaining()
     }
 
-    #[inline]
-    fn event(&mut self) -> Result<Event<'a>, Malformed> {
-        let type_byte = self.input.byte()?;
+    /// Passes the next event to `take`, with the number of bytes that it takes; `None` at the
+    /// end.
+    ///
+    /// As [`next`](Iterator::next), but `take` is compiled for each of the frequent types of
+    /// events: none is moved in memory before it is used, when it has just been put together,
+    /// which would take longer than to decode it.
+    ///
+    /// # Errors
+    ///
+    /// If the segment is not as its layout demands; then this is its end.
+    #[inline(always)]
+    pub fn next_with(&mut self, take: impl TakeEvent<'a>) -> Option<Result<(), DecodeError>> {
+        if self.input.bytes.is_empty() {
+            return None;
+        }
+        let before = self.input.bytes.remaining();
+        Some(self.event(before, take).map_err(|cause| {
+            self.input.bytes = ByteReader::new(&[]);
+            DecodeError {
+                offset: self.len - before,
+                cause,
+            }
+        }))
+    }
+
+    #[inline(always)]
+    fn event(&mut self, before: usize, take: impl TakeEvent<'a>) -> Result<(), Malformed> {
+        let type_byte = self.input.bytes.byte()?;
         let kind = type_byte & 0x0f;
         let argument = type_byte >> 4;
         match kind {
-            kind::ENTER..=kind::UNPARK_USUAL => self.lock_event(kind, argument),
-            kind::OTHER => self.other_event(type_byte, argument),
+            kind::ENTER..=kind::UNPARK_USUAL => self.lock_event(kind, argument, before, take),
+            kind::OTHER => {
+                let event = self.input.other_event(type_byte, argument)?;
+                take.take(&event, before - self.input.bytes.remaining());
+                Ok(())
+            }
             _ => Err(Malformed::UnknownEvent(type_byte)),
         }
     }
 
-    #[inline]
-    fn lock_event(&mut self, kind: u8, argument: u8) -> Result<Event<'a>, Malformed> {
-        let slot = (argument != NEW_LOCK).then_some(argument);
-        let (lock, mut state) = match slot {
-            Some(slot) => self.locks.entry(slot).ok_or(Malformed::UnusedSlot(slot))?,
-            None => (self.input.number()?, LockState::default()),
+    #[inline(always)]
+    fn lock_event(
+        &mut self,
+        kind: u8,
+        argument: u8,
+        before: usize,
+        take: impl TakeEvent<'a>,
+    ) -> Result<(), Malformed> {
+        let Self { input, locks, .. } = self;
+        let (lock, state) = if argument == NEW_LOCK {
+            let lock = input.bytes.number()?;
+            (lock, locks.insert(lock))
+        } else {
+            let known = locks.entry_mut(argument);
+            known.ok_or(Malformed::UnusedSlot(argument))?
         };
-        let sequence = state.sequence.wrapping_add(self.input.varint()?);
+        let sequence = state.sequence.wrapping_add(input.bytes.varint()?);
         state.sequence = sequence;
-        let event = if kind == kind::LOST_NUMBERS {
-            Event::LostNumbers(LostNumbers {
+        if kind == kind::LOST_NUMBERS {
+            let event = Event::LostNumbers(LostNumbers {
                 lock,
                 first: sequence,
-                count: self.lost_count(sequence)?,
-            })
-        } else {
-            let time_ns = self.time_ns()?;
-            match kind {
-                kind::ENTER | kind::ENTER_SAME_CHAIN => {
-                    if kind == kind::ENTER {
-                        state.enter_chain = self.input.number()?;
-                    }
-                    let chain = state.enter_chain;
-                    Event::ContendedEnter(ContendedEnter {
-                        lock,
-                        sequence,
-                        time_ns,
-                        chain,
-                        after_wait: false,
-                        owner: self.owner()?,
-                    })
+                count: input.lost_count(sequence)?,
+            });
+            take.take(&event, before - input.bytes.remaining());
+            return Ok(());
+        }
+        let time_ns = input.time_ns()?;
+        match kind {
+            kind::ENTER | kind::ENTER_SAME_CHAIN | kind::ENTER_AFTER_WAIT => {
+                let after_wait = kind == kind::ENTER_AFTER_WAIT;
+                let chain = match kind {
+                    kind::ENTER_SAME_CHAIN => state.enter_chain,
+                    _ => input.bytes.number()?,
+                };
+                if !after_wait {
+                    state.enter_chain = chain;
                 }
-                kind::ENTER_AFTER_WAIT => {
-                    let chain = self.input.number()?;
-                    Event::ContendedEnter(ContendedEnter {
-                        lock,
-                        sequence,
-                        time_ns,
-                        chain,
-                        after_wait: true,
-                        owner: self.owner()?,
-                    })
-                }
-                kind::ENTERED => Event::ContendedEntered(ContendedEntered {
+                let event = Event::ContendedEnter(ContendedEnter {
                     lock,
                     sequence,
                     time_ns,
-                    safepoint_ns: 0,
-                }),
-                kind::ENTERED_SAFEPOINT => {
-                    let safepoint_ns = self.input.varint()?;
-                    Event::ContendedEntered(ContendedEntered {
-                        lock,
-                        sequence,
-                        time_ns,
-                        safepoint_ns,
-                    })
-                }
-                kind::PARK_BEGIN..=kind::UNPARK_USUAL => {
-                    let numbers = (lock, sequence, time_ns);
-                    park::decode(kind, numbers, &mut self.input, &mut self.parks, &mut state)?
-                }
-                kind::EXIT_FORWARD => {
-                    let chain = ChainRef::Forward(self.forward_ref()?);
-                    Event::ContendedExit(ContendedExit {
-                        lock,
-                        sequence,
-                        time_ns,
-                        chain,
-                        hold: self.hold()?,
-                    })
-                }
-                _ => {
-                    if kind == kind::EXIT {
-                        state.exit_chain = self.input.number()?;
-                    }
-                    let chain = ChainRef::Chain(state.exit_chain);
-                    Event::ContendedExit(ContendedExit {
-                        lock,
-                        sequence,
-                        time_ns,
-                        chain,
-                        hold: self.hold()?,
-                    })
-                }
+                    chain,
+                    after_wait,
+                    owner: input.owner()?,
+                });
+                take.take(&event, before - input.bytes.remaining());
+                Ok(())
             }
-        };
-        self.locks.update(slot, lock, state);
-        Ok(event)
+            kind::ENTERED | kind::ENTERED_SAFEPOINT => {
+                let event = Event::ContendedEntered(ContendedEntered {
+                    lock,
+                    sequence,
+                    time_ns,
+                    safepoint_ns: match kind {
+                        kind::ENTERED => 0,
+                        _ => input.bytes.varint()?,
+                    },
+                });
+                take.take(&event, before - input.bytes.remaining());
+                Ok(())
+            }
+            kind::PARK_BEGIN..=kind::UNPARK_USUAL => {
+                let numbers = (lock, sequence, time_ns);
+                park::decode(
+                    kind,
+                    numbers,
+                    &mut input.bytes,
+                    &mut self.parks,
+                    state,
+                    before,
+                    take,
+                )
+            }
+            _ => {
+                let chain = match kind {
+                    kind::EXIT_FORWARD => ChainRef::Forward(input.forward_ref()?),
+                    kind::EXIT => {
+                        state.exit_chain = input.bytes.number()?;
+                        ChainRef::Chain(state.exit_chain)
+                    }
+                    _ => ChainRef::Chain(state.exit_chain),
+                };
+                let event = Event::ContendedExit(ContendedExit {
+                    lock,
+                    sequence,
+                    time_ns,
+                    chain,
+                    hold: input.hold()?,
+                });
+                take.take(&event, before - input.bytes.remaining());
+                Ok(())
+            }
+        }
     }
+}
 
+impl<'a> Input<'a> {
     fn other_event(&mut self, type_byte: u8, argument: u8) -> Result<Event<'a>, Malformed> {
         Ok(match argument {
             other::LOCK_DESCRIPTION => Event::LockDescription(LockDescription {
-                lock: self.input.number()?,
-                class: self.input.number()?,
-                mirrored_class: self.input.number()?,
-                identity_hash: self.input.number()?,
-                monitor_address: self.input.number()?,
+                lock: self.bytes.number()?,
+                class: self.bytes.number()?,
+                mirrored_class: self.bytes.number()?,
+                identity_hash: self.bytes.number()?,
+                monitor_address: self.bytes.number()?,
             }),
             other::LOCK_RETIRED => Event::LockRetired(LockRetired {
-                lock: self.input.number()?,
-                sequence: self.input.varint()?,
+                lock: self.bytes.number()?,
+                sequence: self.bytes.varint()?,
             }),
             other::FORWARD_RESOLVED => Event::ForwardResolved(ForwardResolved {
                 forward_ref: self.forward_ref()?,
-                chain: self.input.number()?,
+                chain: self.bytes.number()?,
             }),
             other::THREAD_START => Event::ThreadStart(ThreadStart {
                 time_ns: self.time_ns()?,
-                java_id: self.input.number()?,
-                name: self.input.text()?,
+                java_id: self.bytes.number()?,
+                name: self.bytes.text()?,
                 stack: self.stack()?,
             }),
             other::THREAD_RENAME => Event::ThreadRename(ThreadRename {
-                java_id: self.input.number()?,
-                name: self.input.text()?,
+                java_id: self.bytes.number()?,
+                name: self.bytes.text()?,
             }),
             other::THREAD_END => Event::ThreadEnd(ThreadEnd {
                 time_ns: self.time_ns()?,
@@ -222,33 +266,33 @@ impl<'a> SegmentDecoder<'a> {
                 super_class: if argument == other::CLASS {
                     ClassId::NONE
                 } else {
-                    self.input.number()?
+                    self.bytes.number()?
                 },
-                class: self.input.number()?,
-                loader: self.input.number()?,
-                name: self.input.text()?,
-                source_file: self.input.text()?,
-                loader_class: self.input.text()?,
+                class: self.bytes.number()?,
+                loader: self.bytes.number()?,
+                name: self.bytes.text()?,
+                source_file: self.bytes.text()?,
+                loader_class: self.bytes.text()?,
             }),
             other::METHOD => Event::Method(MethodDescription {
-                method: self.input.number()?,
-                class: self.input.number()?,
-                name: self.input.text()?,
-                signature: self.input.text()?,
+                method: self.bytes.number()?,
+                class: self.bytes.number()?,
+                name: self.bytes.text()?,
+                signature: self.bytes.text()?,
             }),
             other::CHAIN => self.chain()?,
             other::LOADER_UNLOAD => Event::LoaderUnload(LoaderUnload {
-                loader: self.input.number()?,
+                loader: self.bytes.number()?,
                 time_ns: self.time_ns()?,
             }),
             other::CHAIN_RETIRED => Event::ChainRetired(ChainRetired {
-                chain: self.input.number()?,
+                chain: self.bytes.number()?,
             }),
             other::METHOD_RETIRED => Event::MethodRetired(MethodRetired {
-                method: self.input.number()?,
+                method: self.bytes.number()?,
             }),
             other::LOST_EVENTS => Event::LostEvents(LostEvents {
-                events: self.input.number()?,
+                events: self.bytes.number()?,
             }),
             _ => return Err(Malformed::UnknownEvent(type_byte)),
         })
@@ -258,20 +302,20 @@ impl<'a> SegmentDecoder<'a> {
         /// Three numbers of at least one byte.
         const SHORTEST_FRAME: u64 = 3;
 
-        let chain = self.input.number()?;
-        let count = self.input.varint()?;
+        let chain = self.bytes.number()?;
+        let count = self.bytes.varint()?;
         let truncated = count % 2 == 1;
         let count = count / 2;
         // What the bytes cannot hold must not be allocated either.
-        if count > self.input.remaining() as u64 / SHORTEST_FRAME {
+        if count > self.bytes.remaining() as u64 / SHORTEST_FRAME {
             return Err(Malformed::Truncated);
         }
         let mut frames = Vec::with_capacity(count as usize);
         for _ in 0..count {
             frames.push(Frame {
-                method: self.input.number()?,
-                bci: minus_one(self.input.number()?),
-                line: minus_one(self.input.number()?),
+                method: self.bytes.number()?,
+                bci: minus_one(self.bytes.number()?),
+                line: minus_one(self.bytes.number()?),
             });
         }
         Ok(Event::Chain(ChainDescription {
@@ -287,12 +331,12 @@ impl<'a> SegmentDecoder<'a> {
         self.version >= 4
     }
 
-    #[inline]
+    #[inline(always)]
     fn hold(&mut self) -> Result<Hold, Malformed> {
         if !self.tells_ownership() {
             return Ok(Hold::NotKnown);
         }
-        Hold::decode(&mut self.input)
+        Hold::decode(&mut self.bytes)
     }
 
     /// How many numbers are lost from `first` on.
@@ -300,19 +344,19 @@ impl<'a> SegmentDecoder<'a> {
         if !self.tells_ownership() {
             return Ok(1);
         }
-        let following = self.input.varint()?;
+        let following = self.bytes.varint()?;
         first.checked_add(following).ok_or(Malformed::TooLarge)?;
         following.checked_add(1).ok_or(Malformed::TooLarge)
     }
 
-    #[inline]
+    #[inline(always)]
     fn owner(&mut self) -> Result<LockOwner, Malformed> {
         if !self.tells_ownership() {
             return Ok(LockOwner::NotKnown);
         }
-        Ok(match self.input.varint()? {
+        Ok(match self.bytes.varint()? {
             owner::NOT_KNOWN => LockOwner::NotKnown,
-            owner::ON_STACK => LockOwner::OnStack(self.input.varint()?),
+            owner::ON_STACK => LockOwner::OnStack(self.bytes.varint()?),
             thread => {
                 let thread = u32::try_from(thread - owner::BEFORE_THREADS);
                 LockOwner::Thread(ThreadId(thread.map_err(|_| Malformed::TooLarge)?))
@@ -325,22 +369,39 @@ impl<'a> SegmentDecoder<'a> {
             return Ok(StackRange::default());
         }
         Ok(StackRange {
-            lowest: self.input.varint()?,
-            size: self.input.varint()?,
+            lowest: self.bytes.varint()?,
+            size: self.bytes.varint()?,
         })
     }
 
     #[inline]
     fn time_ns(&mut self) -> Result<u64, Malformed> {
-        self.previous_time_ns = self.previous_time_ns.wrapping_add(self.input.varint()?);
+        self.previous_time_ns = self.previous_time_ns.wrapping_add(self.bytes.varint()?);
         Ok(self.previous_time_ns)
     }
 
     fn forward_ref(&mut self) -> Result<ForwardRef, Malformed> {
-        let difference: u64 = self.input.varint()?;
+        let difference: u64 = self.bytes.varint()?;
         self.previous_forward_ref =
             ForwardRef(self.previous_forward_ref.0.wrapping_add(difference));
         Ok(self.previous_forward_ref)
+    }
+}
+
+/// Takes a decoded event. A closure would do, but for [`take`](Self::take) to be inlined in any
+/// case.
+pub trait TakeEvent<'a> {
+    /// Takes the event, which stands in so many bytes. To be inlined, so that it is compiled for
+    /// each of the frequent types of events.
+    fn take(self, event: &Event<'a>, bytes: usize);
+}
+
+struct Keep<'k, 'a>(&'k mut Option<Event<'a>>);
+
+impl<'a> TakeEvent<'a> for Keep<'_, 'a> {
+    #[inline(always)]
+    fn take(self, event: &Event<'a>, _bytes: usize) {
+        *self.0 = Some(event.clone());
     }
 }
 
@@ -349,14 +410,9 @@ impl<'a> Iterator for SegmentDecoder<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.input.is_empty() {
-            return None;
-        }
-        let offset = self.offset();
-        Some(self.event().map_err(|cause| {
-            self.input = ByteReader::new(&[]);
-            DecodeError { offset, cause }
-        }))
+        let mut next = None;
+        let taken = self.next_with(Keep(&mut next))?;
+        taken.map(|()| next).transpose()
     }
 }
 

@@ -34,7 +34,7 @@ impl Hold {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn decode(input: &mut ByteReader<'_>) -> Result<Self, Malformed> {
         Ok(match input.varint()? {
             NOT_KNOWN => Self::NotKnown,

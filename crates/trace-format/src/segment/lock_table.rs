@@ -90,6 +90,25 @@ impl LockTable {
         Some((*self.locks.get(slot)?, *self.states.get(slot)?))
     }
 
+    /// The lock in `slot` and its state, to be changed.
+    #[inline]
+    pub(super) fn entry_mut(&mut self, slot: u8) -> Option<(LockId, &mut LockState)> {
+        if slot >= self.len {
+            return None;
+        }
+        let slot = usize::from(slot);
+        Some((*self.locks.get(slot)?, self.states.get_mut(slot)?))
+    }
+
+    /// Makes `lock` replace the oldest entry.
+    #[inline]
+    pub(super) fn insert(&mut self, lock: LockId) -> &mut LockState {
+        let slot = usize::from(self.advance());
+        self.locks[slot] = lock;
+        self.states[slot] = LockState::default();
+        &mut self.states[slot]
+    }
+
     /// Sets the state of `lock`, which is in `slot` or, if that is `None`,
     /// replaces the oldest entry.
     #[inline]

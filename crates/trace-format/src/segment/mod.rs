@@ -98,7 +98,7 @@ mod hold;
 mod lock_table;
 mod park;
 
-pub use decode::{DecodeError, Malformed, SegmentDecoder};
+pub use decode::{DecodeError, Malformed, SegmentDecoder, TakeEvent};
 pub use encode::{DoesNotFit, GrownTail, SegmentEncoder};
 
 /// Kinds: the lower four bits of the type byte.

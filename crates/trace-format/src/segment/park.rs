@@ -1,6 +1,6 @@
 //! Layout of the events of parked threads, behind domain, sequence and time.
 
-use super::decode::Malformed;
+use super::decode::{Malformed, TakeEvent};
 use super::encode::DoesNotFit;
 use super::kind;
 use super::lock_table::LockState;
@@ -84,6 +84,7 @@ impl ParkState {
 
 impl ParkBegin {
     /// The one that is mostly next.
+    #[inline(always)]
     fn usual((domain, sequence, time_ns): (LockId, u64, u64), state: &LockState) -> Self {
         Self {
             domain,
@@ -137,11 +138,13 @@ impl ParkBegin {
         Ok(())
     }
 
+    #[inline(always)]
     pub(super) fn remember(&self, state: &mut LockState) {
         state.blocker = self.blocker;
         state.enter_chain = self.chain;
     }
 
+    #[inline(always)]
     fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         let flags = input.byte()?;
         if flags & flag::SAME_BLOCKER == 0 {
@@ -164,6 +167,7 @@ impl ParkBegin {
 
 impl ParkEnd {
     /// The one that is mostly next.
+    #[inline(always)]
     fn usual((domain, sequence, time_ns): (LockId, u64, u64), parks: ParkState) -> Self {
         Self {
             domain,
@@ -198,6 +202,7 @@ impl ParkEnd {
         Ok(())
     }
 
+    #[inline(always)]
     fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         let flags = input.byte()?;
         self.reason = ParkEndReason::from_number(flags >> flag::REASON_SHIFT)
@@ -214,6 +219,7 @@ impl ParkEnd {
 
 impl Unpark {
     /// The one that is mostly next.
+    #[inline(always)]
     fn usual((domain, sequence, time_ns): (LockId, u64, u64), state: &LockState) -> Self {
         Self {
             domain,
@@ -263,6 +269,7 @@ impl Unpark {
         Ok(())
     }
 
+    #[inline(always)]
     pub(super) fn remember(&self, state: &mut LockState) {
         state.blocker = self.blocker;
         state.exit_chain = self.chain;
@@ -270,6 +277,7 @@ impl Unpark {
         state.permit = self.permit;
     }
 
+    #[inline(always)]
     fn decode(&mut self, flags: u8, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         self.target = input.number()?;
         self.permit = input.number()?;
@@ -309,11 +317,13 @@ impl ExclusiveRelease {
         Ok(())
     }
 
+    #[inline(always)]
     pub(super) fn remember(&self, state: &mut LockState) {
         state.blocker = self.blocker;
         state.release_chain = self.chain;
     }
 
+    #[inline(always)]
     fn decode(
         flags: u8,
         (domain, sequence, time_ns): (LockId, u64, u64),
@@ -340,56 +350,57 @@ impl ExclusiveRelease {
     }
 }
 
-/// Decodes what follows an event's domain, sequence and time, and remembers it.
+/// Decodes what follows an event's domain, sequence and time, and remembers it. Passes the event
+/// to `take`; it began where `before` bytes were left.
+#[inline(always)]
 pub(super) fn decode<'a>(
     kind: u8,
     numbers: (LockId, u64, u64),
     input: &mut ByteReader<'_>,
     parks: &mut ParkState,
     state: &mut LockState,
-) -> Result<Event<'a>, Malformed> {
-    Ok(match kind {
-        kind::UNPARK => {
-            let flags = input.byte()?;
-            if flags & flag::RELEASE != 0 {
-                let event = ExclusiveRelease::decode(flags, numbers, input, state)?;
-                event.remember(state);
-                return Ok(Event::ExclusiveRelease(event));
-            }
+    before: usize,
+    take: impl TakeEvent<'a>,
+) -> Result<(), Malformed> {
+    match kind {
+        kind::UNPARK | kind::UNPARK_USUAL => {
             let mut event = Unpark::usual(numbers, state);
-            event.decode(flags, input)?;
-            unparked(event, state)
+            if kind == kind::UNPARK {
+                let flags = input.byte()?;
+                if flags & flag::RELEASE != 0 {
+                    let event = ExclusiveRelease::decode(flags, numbers, input, state)?;
+                    event.remember(state);
+                    take.take(&Event::ExclusiveRelease(event), before - input.remaining());
+                    return Ok(());
+                }
+                event.decode(flags, input)?;
+            }
+            event.remember(state);
+            take.take(&Event::Unpark(event), before - input.remaining());
         }
-        kind::UNPARK_USUAL => unparked(Unpark::usual(numbers, state), state),
-        kind::PARK_BEGIN => {
+        kind::PARK_USUAL if parks.is_parked => {
+            let event = ParkEnd::usual(numbers, *parks);
+            *parks = parks.ended(&event);
+            take.take(&Event::ParkEnd(event), before - input.remaining());
+        }
+        kind::PARK_BEGIN | kind::PARK_USUAL => {
             let mut event = ParkBegin::usual(numbers, state);
-            event.decode(input)?;
-            begun(event, parks, state)
-        }
-        kind::PARK_USUAL if !parks.is_parked => {
-            begun(ParkBegin::usual(numbers, state), parks, state)
+            if kind == kind::PARK_BEGIN {
+                event.decode(input)?;
+            }
+            event.remember(state);
+            *parks = parks.parked();
+            take.take(&Event::ParkBegin(event), before - input.remaining());
         }
         _ => {
             let mut event = ParkEnd::usual(numbers, *parks);
-            if kind == kind::PARK_END {
-                event.permit = Permit::NONE;
-                event.decode(input)?;
-            }
+            event.permit = Permit::NONE;
+            event.decode(input)?;
             *parks = parks.ended(&event);
-            Event::ParkEnd(event)
+            take.take(&Event::ParkEnd(event), before - input.remaining());
         }
-    })
-}
-
-fn begun<'a>(event: ParkBegin, parks: &mut ParkState, state: &mut LockState) -> Event<'a> {
-    event.remember(state);
-    *parks = parks.parked();
-    Event::ParkBegin(event)
-}
-
-fn unparked<'a>(event: Unpark, state: &mut LockState) -> Event<'a> {
-    event.remember(state);
-    Event::Unpark(event)
+    }
+    Ok(())
 }
 
 fn flag_if(condition: bool, flag: u8) -> u8 {

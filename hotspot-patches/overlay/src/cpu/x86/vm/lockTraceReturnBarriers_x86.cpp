@@ -41,7 +41,8 @@ address LockTraceReturnBarriers::generate_stub() {
 }
 
 void LockTraceReturnBarrierCode::resolve_popped(MacroAssembler* masm, Register pc) {
-  if (!TraceLockContention || !LockContentionReturnBarriers) return;
+  // Tracing may begin at any time.
+  if (!LockContentionReturnBarriers) return;
   Label no_barrier;
   __ cmpptr(pc, ExternalAddress((address) LockTraceReturnBarriers::stub_addr()));
   __ jccb(Assembler::notEqual, no_barrier);

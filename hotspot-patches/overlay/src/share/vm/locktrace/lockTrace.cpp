@@ -12,12 +12,15 @@
 #include "classfile/javaClasses.hpp"
 #include "code/nmethod.hpp"
 #include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceCommands.hpp"
+#include "locktrace/lockTraceEvents.hpp"
 #include "locktrace/lockTraceReturnBarriers.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "locktrace/lockTraceSynchronizers.hpp"
 #include "locktrace/lockTraceText.hpp"
+#include "locktrace/lockTraceTimer.hpp"
 #include "memory/iterator.hpp"
 #include "memory/resourceArea.hpp"
 #include "oops/instanceKlass.hpp"
@@ -28,16 +31,18 @@
 #include "runtime/java.hpp"
 #include "runtime/interfaceSupport.hpp"
 #include "runtime/jniHandles.hpp"
-#include "runtime/objectMonitor.hpp"
 #include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
 #include "runtime/safepoint.hpp"
+#include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
 #include "runtime/vmThread.hpp"
 #include "runtime/vm_operations.hpp"
 #include "runtime/vm_version.hpp"
 #include "utilities/defaultStream.hpp"
 #include "utilities/ostream.hpp"
+// Needs Thread, which it does not include.
+#include "runtime/objectMonitor.inline.hpp"
 
 LctRuntime*      LockTrace::_runtime = NULL;
 LctThread*       LockTrace::_vm_thread_tracer = NULL;
@@ -47,10 +52,20 @@ volatile jlong   LockTrace::_safepoint_begin_ns = 0;
 bool             LockTrace::_buffers_reclaimed = false;
 bool             LockTrace::_loaders_ended = false;
 jlong            LockTrace::_trimmed_ns = 0;
+volatile uint32_t LockTrace::_session = 0;
+jlong            LockTrace::_started_ns = 0;
+jlong            LockTrace::_ends_ns = 0;
+uint8_t          LockTrace::_kinds = 0;
+volatile jint    LockTrace::_is_changing = 0;
+uint32_t         LockTrace::_last_metadata_epoch = 0;
+uint32_t         LockTrace::_last_id = 0;
 volatile jint    LockTrace::_code_epoch = 0;
 
 // How long the end of the VM waits for the rest of the trace to be written.
 static const uint32_t StopTimeoutMillis = 10000;
+
+// How long the start of a trace may stop all threads to tell who waits already.
+static const jlong MaxStopMillis = 25;
 
 // ---------------------------------------------------------------------------
 // Life of the trace
@@ -79,9 +94,8 @@ void LockTrace::adjust_flags() {
 }
 
 // %p and %t as in other file name flags (-Xloggc).
-static void expand_file_name(char* buffer, size_t size) {
-  // An empty value is NULL.
-  const char* in = LockContentionTraceFile != NULL ? LockContentionTraceFile : LOCKTRACE_DEFAULT_FILE;
+static void expand_file_name(const char* name, char* buffer, size_t size) {
+  const char* in = name;
   char* out = buffer;
   char* const end = buffer + size - 1;
   while (*in != '\0' && out < end) {
@@ -103,12 +117,102 @@ static void expand_file_name(char* buffer, size_t size) {
   *out = '\0';
 }
 
-void LockTrace::start(JavaThread* main_thread) {
-  if (!TraceLockContention) return;
+// Two threads may be asked at the same time. Who is second goes away: it could not say
+// what it has started or stopped.
+bool LockTrace::try_change() { return Atomic::cmpxchg(1, &_is_changing, 0) == 0; }
+void LockTrace::changed()    { OrderAccess::release_store(&_is_changing, 0); }
+
+class LockTraceForgetMonitors : public MonitorClosure {
+ public:
+  void do_monitor(ObjectMonitor* monitor) { monitor->locktrace()->trace_begins(monitor->locktrace_interest()); }
+};
+
+// What an earlier trace has left in monitors and threads, or what came about without a
+// trace, would be taken for something of this one.
+class LockTraceBegin : public VM_Operation {
+ private:
+  LctRuntime* const _runtime;
+  const jlong _start_ns;
+
+ public:
+  LockTraceBegin(LctRuntime* runtime, jlong start_ns) : _runtime(runtime), _start_ns(start_ns) {}
+  VMOp_Type type() const { return VMOp_Dummy; }
+  void doit() {
+    LockTraceForgetMonitors forget;
+    ObjectSynchronizer::monitors_iterate(&forget);
+    for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) LockTrace::begin_in(thread);
+    LctStack no_stack = { 0, 0 };   // the VM thread locks no objects
+    LockTrace::_vm_thread_tracer =
+        lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), 0, no_stack, os::javaTimeNanos());
+    LockTrace::_runtime = _runtime;
+    LockTrace::_session++;
+    write_open_waits();
+    OrderAccess::release_store((volatile jubyte*) &LockTrace::_enabled, (jubyte) 1);
+  }
+
+ private:
+  // Of threads that are blocked or parked already: as many as the time allows for which
+  // all of them may be stopped.
+  void write_open_waits() {
+    ResourceMark rm;
+    const jlong deadline_ns = os::javaTimeNanos() + MaxStopMillis * NANOSECS_PER_MILLISEC;
+    uint32_t untold = 0;
+    for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) {
+      bool in_time = os::javaTimeNanos() < deadline_ns;
+      bool told = ((LockTrace::_kinds & LCT_KIND_MONITOR) == 0 || LockTraceEnter::trace_begins(thread, _start_ns, in_time))
+               && ((LockTrace::_kinds & LCT_KIND_PARK) == 0 || LockTracePark::trace_begins(thread, _start_ns, in_time));
+      if (!told) untold++;
+    }
+    lct_count_untold_waits(_runtime, untold);
+  }
+};
+
+// What threads wait for already is known by an identity hash, and to give it one may need
+// a safepoint.
+static void hash_what_is_waited_for(JavaThread* thread) {
+  ResourceMark rm(thread);
+  HandleMark handles(thread);
+  GrowableArray<Handle> objects;
+  {
+    MutexLocker threads(Threads_lock, thread);
+    for (JavaThread* other = Threads::first(); other != NULL; other = other->next()) {
+      ObjectMonitor* monitor = other->current_pending_monitor();
+      oop object = monitor == NULL ? (oop) NULL : (oop) monitor->object();
+      if (object != NULL) objects.append(Handle(thread, object));
+      oop blocker = other->current_park_blocker();
+      if (blocker != NULL) objects.append(Handle(thread, blocker));
+    }
+  }
+  for (int i = 0; i < objects.length(); i++) ObjectSynchronizer::FastHashCode(thread, objects.at(i)());
+}
+
+// What a trace of this VM does not tell, LCT_WITHOUT_...
+static uint16_t what_is_missing(uint8_t kinds) {
+  uint16_t missing = 0;
+  if ((kinds & LCT_KIND_MONITOR) == 0) missing |= LCT_WITHOUT_MONITORS;
+  if ((kinds & LCT_KIND_PARK) == 0)    missing |= LCT_WITHOUT_PARKS;
+  if (!LockTraceHolds::are_told())     missing |= LCT_WITHOUT_SYNCHRONIZERS;
+  if (!DebugNonSafepoints)             missing |= LCT_WITHOUT_POSITIONS;
+  return missing;
+}
+
+void LockTrace::begin_in(JavaThread* thread) {
+  LockTraceThread* state = thread->locktrace();
+  state->_blocker_hash = 0;
+  state->_queue_place = 0;
+  LockTraceParker::trace_begins(thread->parker());
+}
+
+bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char* error, size_t error_size) {
   char path[JVM_MAXPATHLEN];
   char jvm[256];
-  char error[512];
-  expand_file_name(path, sizeof(path));
+  expand_file_name(request.file, path, sizeof(path));
+  if (_session == 0) {
+    HandleMark handles(thread);
+    LockTraceQueue::initialize_all(thread);
+    LockTraceHolds::initialize_all(thread);
+    LockTraceSemaphores::initialize(thread);
+  }
   jio_snprintf(jvm, sizeof(jvm), "%s (%s), JRE %s", VM_Version::vm_name(), VM_Version::vm_release(),
                JDK_Version::runtime_version() == NULL ? "" : JDK_Version::runtime_version());
 
@@ -122,44 +226,208 @@ void LockTrace::start(JavaThread* main_thread) {
   config.jvm = LockTraceText::of(jvm);
   config.enabled = (uint8_t*) &_enabled;
   config.max_buffer_bytes = 0;
+  config.last_metadata_epoch = _last_metadata_epoch;
+  config.last_id = _last_id;
+  config.missing = what_is_missing(request.kinds);
 
+  LctRuntime* runtime;
   {
     // To create a file may take long, on a file system of another machine.
-    ThreadBlockInVM blocked(main_thread);
-    _runtime = lct_start(&config, (uint8_t*) error, sizeof(error));
+    ThreadBlockInVM blocked(thread);
+    runtime = lct_start(&config, (uint8_t*) error, error_size);
   }
-  if (_runtime == NULL) {
+  if (runtime == NULL) return false;
+  if (_session == 0) LockTraceReturnBarriers::initialize();
+  _started_ns = config.start_ns;
+  _ends_ns = request.duration_ns == 0 ? 0 : _started_ns + request.duration_ns;
+  _kinds = request.kinds;
+  hash_what_is_waited_for(thread);
+  LockTraceBegin begin(runtime, _started_ns);
+  VMThread::execute(&begin);
+  return true;
+}
+
+void LockTrace::start(JavaThread* main_thread) {
+  LockTraceCommands::register_all();
+  if (!TraceLockContention) return;
+  char error[512];
+  // An empty value is NULL.
+  const char* file = LockContentionTraceFile != NULL ? LockContentionTraceFile : LOCKTRACE_DEFAULT_FILE;
+  LockTraceRequest request = { file, LCT_KIND_MONITOR | LCT_KIND_PARK, 0 };
+  if (!try_change()) return;
+  if (begin(request, main_thread, error, sizeof(error))) {
+    thread_start(main_thread);
+  } else {
     jio_fprintf(defaultStream::error_stream(),
                 "locktrace: %s; tracing is off, the application goes on\n", error);
-    return;
   }
-  LctStack no_stack = { 0, 0 };   // the VM thread locks no objects
-  _vm_thread_tracer = lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), 0, no_stack,
-                                       os::javaTimeNanos());
-  LockTraceQueue::initialize_all(main_thread);
-  LockTraceHolds::initialize_all(main_thread);
-  LockTraceSemaphores::initialize(main_thread);
-  LockTraceReturnBarriers::initialize();
-  OrderAccess::release_store((volatile jubyte*) &_enabled, (jubyte) 1);
-  thread_start(main_thread);
+  changed();
 }
 
 // A thread in a hook may have taken a sequence number for what it has not written
-// yet. There is no safepoint in between, so at a safepoint all is written.
+// yet. There is no safepoint in between, so at a safepoint all is written. Behind it no
+// thread uses the tracers, and none the runtime.
 class LockTraceEnd : public VM_Operation {
  public:
   VMOp_Type type() const { return VMOp_Dummy; }
-  void doit() { LockTraceReturnBarriers::remove_all(); }
+  void doit() {
+    LockTraceReturnBarriers::remove_all();
+    for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) LockTrace::end_in(thread);
+    lct_thread_leave(LockTrace::_vm_thread_tracer);
+    LockTrace::_vm_thread_tracer = NULL;
+    LockTrace::_loaders_ended = false;
+    LockTrace::_last_metadata_epoch = lct_metadata_epoch(LockTrace::_runtime);
+    LockTrace::_last_id = lct_new_id(LockTrace::_runtime);
+    LockTrace::_runtime = NULL;
+  }
 };
 
-void LockTrace::stop() {
-  if (_runtime == NULL) return;
+void LockTrace::end_in(JavaThread* thread) {
+  LockTraceThread* state = thread->locktrace();
+  LockTraceStackWalk::release(thread);
+  lct_thread_leave(state->_tracer);
+  state->_tracer = NULL;
+}
+
+// The runtime has still to write the end of the trace.
+LctRuntime* LockTrace::end() {
+  LctRuntime* runtime = _runtime;
   _enabled = 0;
   LockTraceEnd end_of_hooks;
   VMThread::execute(&end_of_hooks);
+  return runtime;
+}
+
+// The VM exits.
+void LockTrace::stop() {
+  if (_session == 0) return;
+  JavaThread* thread = JavaThread::current();
+  const int patience = StopTimeoutMillis / 10;
+  for (int i = 0; i < patience && !try_change(); i++) os::sleep(thread, 10, false);
+  // Nobody starts or stops any more. What another thread has stopped is written, or
+  // that takes too long.
+  if (_runtime == NULL) return;
+  LctRuntime* runtime = end();
   // Safepoints go on meanwhile.
-  ThreadBlockInVM blocked(JavaThread::current());
-  lct_stop(_runtime, StopTimeoutMillis);
+  ThreadBlockInVM blocked(thread);
+  lct_stop(runtime, StopTimeoutMillis);
+}
+
+// ---------------------------------------------------------------------------
+// On request
+
+bool LockTrace::start_on_request(const LockTraceRequest& request, JavaThread* thread, outputStream* out) {
+  if (!try_change()) {
+    out->print_cr("Another request to start or stop lock contention tracing is under way.");
+    return false;
+  }
+  bool started = false;
+  char text[JVM_MAXPATHLEN];
+  if (enabled()) {
+    lct_file_name(_runtime, (uint8_t*) text, sizeof(text));
+    out->print_cr("Lock contention is traced already, to %s.", text);
+  } else {
+    // One that has ended by itself, because its file could not be written.
+    if (_runtime != NULL) finish(thread);
+    started = begin(request, thread, text, sizeof(text));
+    if (started) {
+      lct_file_name(_runtime, (uint8_t*) text, sizeof(text));
+      out->print_cr("Started tracing lock contention to %s.", text);
+      if (_ends_ns != 0 && !LockTraceTimer::start(_session, thread)) {
+        _ends_ns = 0;
+        out->print_cr("It will not stop by itself: no thread can be created for that.");
+      }
+    } else {
+      out->print_cr("Lock contention is not traced: %s.", text);
+    }
+  }
+  changed();
+  return started;
+}
+
+// Ends the trace that there is, and frees what it has used. False if its end could not be
+// written: the drainer is stuck, and what it uses stays.
+bool LockTrace::finish(JavaThread* thread) {
+  LctRuntime* runtime = end();
+  // Safepoints go on meanwhile.
+  ThreadBlockInVM blocked(thread);
+  lct_stop(runtime, StopTimeoutMillis);
+  return lct_end(runtime);
+}
+
+bool LockTrace::stop_on_request(JavaThread* thread, outputStream* out) {
+  if (!try_change()) {
+    out->print_cr("Another request to start or stop lock contention tracing is under way.");
+    return false;
+  }
+  bool stopped = false;
+  if (_runtime == NULL) {
+    out->print_cr("Lock contention is not traced.");
+  } else {
+    char name[JVM_MAXPATHLEN];
+    lct_file_name(_runtime, (uint8_t*) name, sizeof(name));
+    const char* outcome = enabled() ? "Stopped tracing lock contention to %s."
+                                    : "Tracing lock contention to %s had ended by itself.";
+    stopped = finish(thread);
+    out->print_cr(stopped ? outcome : "The end of %s is missing: writing takes too long.", name);
+  }
+  changed();
+  return stopped;
+}
+
+bool LockTrace::dump_on_request(const char* file, JavaThread* thread, outputStream* out) {
+  if (!try_change()) {
+    out->print_cr("Another request to start or stop lock contention tracing is under way.");
+    return false;
+  }
+  bool dumped = false;
+  if (_runtime == NULL) {
+    out->print_cr("Lock contention is not traced.");
+  } else {
+    char path[JVM_MAXPATHLEN];
+    char text[JVM_MAXPATHLEN];
+    expand_file_name(file, path, sizeof(path));
+    LctRuntime* runtime = _runtime;
+    // To copy a long file takes long.
+    ThreadBlockInVM blocked(thread);
+    dumped = lct_dump(runtime, LockTraceText::of(path), (uint8_t*) text, sizeof(text));
+    out->print_cr(dumped ? "Copied the trace so far to %s." : "The trace is not copied: %s.", text);
+  }
+  changed();
+  return dumped;
+}
+
+jlong LockTrace::stop_when_over(uint32_t session, JavaThread* thread) {
+  const jlong soon_ms = 10;
+  if (!try_change()) return soon_ms;
+  jlong left_ns = 0;
+  if (_session == session && _runtime != NULL && _ends_ns != 0) {
+    left_ns = _ends_ns - os::javaTimeNanos();
+    if (left_ns <= 0) finish(thread);
+  }
+  changed();
+  return left_ns <= 0 ? 0 : MAX2(left_ns / NANOSECS_PER_MILLISEC, (jlong) 1);
+}
+
+void LockTrace::print_status(JavaThread* thread, outputStream* out) {
+  if (!try_change()) {
+    out->print_cr("A request to start or stop lock contention tracing is under way.");
+    return;
+  }
+  if (_runtime == NULL) {
+    out->print_cr("Lock contention is not traced.");
+  } else {
+    char name[JVM_MAXPATHLEN];
+    lct_file_name(_runtime, (uint8_t*) name, sizeof(name));
+    jlong seconds = (os::javaTimeNanos() - _started_ns) / NANOSECS_PER_SEC;
+    out->print_cr(enabled() ? "Lock contention is traced to %s, for " JLONG_FORMAT " s."
+                            : "Tracing lock contention to %s ended by itself; it began " JLONG_FORMAT " s ago.",
+                  name, seconds);
+    if (_ends_ns != 0 && enabled()) {
+      out->print_cr("It ends in " JLONG_FORMAT " s.", MAX2(_ends_ns - os::javaTimeNanos(), (jlong) 0) / NANOSECS_PER_SEC);
+    }
+  }
+  changed();
 }
 
 // ---------------------------------------------------------------------------
@@ -167,7 +435,12 @@ void LockTrace::stop() {
 
 LctThread* LockTrace::tracer(JavaThread* thread) {
   LctThread* tracer = thread->locktrace()->_tracer;
-  return tracer != NULL ? tracer : create_tracer(thread);
+  return tracer != NULL ? tracer : create_tracer(thread, os::javaTimeNanos());
+}
+
+LctThread* LockTrace::tracer_from_start(JavaThread* thread) {
+  LctThread* tracer = thread->locktrace()->_tracer;
+  return tracer != NULL ? tracer : create_tracer(thread, _started_ns);
 }
 
 static LctStack stack_of(JavaThread* thread) {
@@ -177,18 +450,18 @@ static LctStack stack_of(JavaThread* thread) {
   return stack;
 }
 
-LctThread* LockTrace::create_tracer(JavaThread* thread) {
+LctThread* LockTrace::create_tracer(JavaThread* thread, jlong time_ns) {
   LockTraceThread* state = thread->locktrace();
-  if (state->_ended) return NULL;
+  // The trace may have ended since the hook began.
+  if (state->_ended || _runtime == NULL) return NULL;
   oop java_thread = thread->threadObj();
   // A thread that attaches contends, if ever, before it is known to Java.
   bool known = java_thread != NULL && !thread->is_attaching_via_jni();
-  ResourceMark rm(thread);
+  ResourceMark rm;   // the VM thread's own if it is that which asks
   state->_tracer = lct_thread_start(_runtime,
                                     known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
                                     LockTraceText::of(known ? thread->get_thread_name() : "<attaching>"),
-                                    (uint64_t) (uintptr_t) thread, stack_of(thread),
-                                    os::javaTimeNanos());
+                                    (uint64_t) (uintptr_t) thread, stack_of(thread), time_ns);
   return state->_tracer;
 }
 
@@ -199,7 +472,7 @@ void LockTrace::thread_start(JavaThread* thread) {
     lct_thread_end(state->_tracer, os::javaTimeNanos());
     state->_tracer = NULL;
   }
-  create_tracer(thread);
+  create_tracer(thread, os::javaTimeNanos());
 }
 
 void LockTrace::thread_end(JavaThread* thread) {
@@ -326,8 +599,7 @@ void LockTrace::method_freed(Method* method) {
 void LockTrace::monitor_deflated(ObjectMonitor* monitor) {
   LockTraceMonitor* lock = monitor->locktrace();
   assert(monitor->locktrace_interest()->is_none(), "nobody owns the monitor or wants it");
-  if (lock->id == 0) return;
-  if (enabled() && _vm_thread_tracer != NULL) {
+  if (lock->id != 0 && enabled() && _vm_thread_tracer != NULL) {
     lct_lock_retire(_vm_thread_tracer, lock);
   }
   *lock = LockTraceMonitor();

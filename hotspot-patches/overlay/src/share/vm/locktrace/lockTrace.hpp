@@ -21,6 +21,14 @@ class ObjectMonitor;
 class Method;
 class Thread;
 class nmethod;
+class outputStream;
+
+// What is to be traced, and where to.
+struct LockTraceRequest {
+  const char* file;
+  uint8_t     kinds;         // LCT_KIND_...
+  jlong       duration_ns;   // 0: until it is stopped
+};
 
 // The VM's interface to lock contention tracing: its life, and the threads,
 // safepoints and class loaders that it has to know of. The monitor events are
@@ -31,6 +39,20 @@ class LockTrace : AllStatic {
  private:
   static LctRuntime* _runtime;
   static LctThread*  _vm_thread_tracer;
+
+  // The number of the trace, the first one 1. It stands beside each pointer to a tracer
+  // that outlives a safepoint, since the tracer does not outlive its trace. Changes at
+  // safepoints only.
+  static volatile uint32_t _session;
+
+  static jlong _started_ns;          // when it began
+  static jlong _ends_ns;             // when it is to end by itself; 0: never
+  static uint8_t _kinds;             // what is traced, LCT_KIND_...
+  static volatile jint _is_changing; // 1 while a thread starts or stops a trace
+
+  // What the last trace has used up of the numbers in classes and methods.
+  static uint32_t _last_metadata_epoch;
+  static uint32_t _last_id;
 
   // Written by start() and stop(), and by the runtime when the trace file can
   // no longer be written.
@@ -50,23 +72,55 @@ class LockTrace : AllStatic {
   // under way when it ended still rely on it.
   static volatile jint _code_epoch;
 
-  static LctThread* create_tracer(JavaThread* thread);
+  friend class LockTraceBegin;
+  friend class LockTraceEnd;
+
+  static LctThread* create_tracer(JavaThread* thread, jlong time_ns);
+  static bool try_change();
+  static void changed();
+  static bool begin(const LockTraceRequest& request, JavaThread* thread, char* error, size_t error_size);
+  static void begin_in(JavaThread* thread);
+  static LctRuntime* end();
+  static bool finish(JavaThread* thread);
+  static void end_in(JavaThread* thread);
   static void reclaim_buffers();
 
  public:
   static bool enabled() { return _enabled != 0; }
+  static bool traces_monitors() { return enabled() && (_kinds & LCT_KIND_MONITOR) != 0; }
+  static bool traces_parks()    { return enabled() && (_kinds & LCT_KIND_PARK) != 0; }
   // Also after the trace has ended by itself, when releases still find what it has
   // left in monitors.
-  static bool was_started() { return _runtime != NULL; }
+  static bool was_started() { return _session != 0; }
+  // There is one while enabled() is true, and as long as it was seen to be true, until
+  // the next safepoint.
   static LctRuntime* runtime() { return _runtime; }
+  static uint32_t session() { return _session; }
 
-  // The tracer of the current thread; NULL where none can be had.
+  // The tracer of the current thread; NULL where none can be had. Valid until the next
+  // safepoint.
   static LctThread* tracer(JavaThread* thread);
+  // That of a thread that is there already when the trace begins, at that safepoint.
+  static LctThread* tracer_from_start(JavaThread* thread);
 
   // Life of the trace.
   static void adjust_flags();
   static void start(JavaThread* main_thread);
   static void stop();
+
+  // The same on request, in a Java thread in VM state, and what is going on. The lines
+  // for people say also why nothing was done.
+  static bool start_on_request(const LockTraceRequest& request, JavaThread* thread, outputStream* out);
+  static bool stop_on_request(JavaThread* thread, outputStream* out);
+  static bool dump_on_request(const char* file, JavaThread* thread, outputStream* out);
+  static void print_status(JavaThread* thread, outputStream* out);
+
+  // Stops the trace of this number if its time is over. Returns how long it still has, in
+  // milliseconds; 0 if it has ended.
+  static jlong stop_when_over(uint32_t session, JavaThread* thread);
+
+  // The first identifiers of classes and methods in this trace are of this epoch.
+  static uint32_t metadata_epochs_before() { return _last_metadata_epoch; }
 
   // Threads. All run in the thread itself but for thread_renamed, which runs
   // in whichever thread gives the new name.

@@ -26,7 +26,7 @@
 // The position of a monitor exit
 
 bool LockTraceC2::is_monitor_exit(Node* node) {
-  return TraceLockContention && node->is_MachCallLeaf() &&
+  return DebugNonSafepoints && node->is_MachCallLeaf() &&
          node->as_MachCallLeaf()->entry_point() == CAST_FROM_FN_PTR(address, SharedRuntime::complete_monitor_unlocking_C);
 }
 

@@ -41,6 +41,11 @@ uint64_t LockTraceMonitor::take_forward_ref(LockTraceInterest* interest) {
   return _forward_ref;
 }
 
+void LockTraceMonitor::trace_begins(LockTraceInterest* interest) {
+  take_forward_ref(interest);
+  *this = LockTraceMonitor();
+}
+
 uint64_t LockTraceMonitor::hold_ends(jlong now_ns) {
   jlong acquired_ns = _acquired_ns;
   _acquired_ns = 0;
@@ -59,7 +64,8 @@ static void describe_if_new(LctThread* tracer, JavaThread* self, ObjectMonitor* 
   // The monitor is inflated and pinned by its contention count, so neither a
   // bias is revoked nor a safepoint reached for the hash.
   oop object = (oop) monitor->object();
-  intptr_t hash = ObjectSynchronizer::FastHashCode(self, object);
+  intptr_t hash = monitor->header()->hash();
+  if (hash == 0) hash = ObjectSynchronizer::FastHashCode(self, object);
   uint32_t klass = LockTraceMetadata::class_id(tracer, object->klass());
   uint32_t mirrored = init == NULL ? LockTraceMetadata::mirrored_class_id(tracer, object)
                                    : LockTraceMetadata::class_id(tracer, init->klass());
@@ -102,7 +108,33 @@ static bool is_one_word(ObjectMonitor* monitor) {
          (address) monitor->locktrace_interest() == word + sizeof(jint);
 }
 
-void LockTraceEnter::write_enter() {
+void LockTraceEnter::enlist() {
+  LockTraceThread* state = _thread->locktrace();
+  if (state->_enter == this) return;
+  _outer = state->_enter;
+  state->_enter = this;
+}
+
+void LockTraceEnter::delist() {
+  LockTraceThread* state = _thread->locktrace();
+  if (state->_enter == this) state->_enter = _outer;
+}
+
+// What the owner has to be known by must exist before the enter looks for it: no thread
+// has a tracer yet.
+bool LockTraceEnter::trace_begins(JavaThread* thread, jlong start_ns, bool in_time) {
+  LockTraceEnter* enter = thread->locktrace()->_enter;
+  if (enter == NULL || enter->_monitor->owner() == thread) return true;
+  // Without a hash it blocked after the objects got theirs.
+  if (!in_time || enter->_monitor->header()->hash() == 0) return false;
+  JavaThread* owner = Threads::owning_thread_from_monitor_owner((address) enter->_monitor->owner(), false);
+  if (owner != NULL) LockTrace::tracer_from_start(owner);
+  LockTrace::tracer_from_start(thread);
+  enter->write_enter(start_ns);
+  return enter->is_of_this_trace();
+}
+
+void LockTraceEnter::write_enter(jlong began_ns) {
   LockTraceClassInit* init = LockTraceClassInit::of(_thread, _monitor);
   if (init != NULL && !init->is_new_wait()) return;
   LctThread* tracer = LockTrace::tracer(_thread);
@@ -111,11 +143,12 @@ void LockTraceEnter::write_enter() {
   describe_if_new(tracer, _thread, _monitor, init);
   LockTraceMonitor* lock = _monitor->locktrace();
   assert(is_one_word(_monitor), "compiled code would overlook the contender");
-  _monitor->locktrace_interest()->contender_comes();
+  // Who waits since an earlier trace is counted.
+  if (_tracer == NULL) _monitor->locktrace_interest()->contender_comes();
   // Number and time come first: what the owner does while this thread walks
   // its stack is part of the wait.
   uint64_t sequence = lct_lock_next_sequence(lock);
-  jlong now_ns = os::javaTimeNanos();
+  jlong now_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
   uint32_t chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
   bool after_wait = init == NULL && _thread->current_waiting_monitor() == _monitor;
   // As late as possible: who is seen now, after the number was taken, will write an
@@ -125,10 +158,20 @@ void LockTraceEnter::write_enter() {
   lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait, owner);
   _safepoint_ns = LockTrace::safepoint_clock(now_ns);
   _tracer = tracer;
+  _session = LockTrace::session();
 }
 
+// A wait that is not in the trace ends without an event, but the hold that follows
+// belongs to the trace.
 void LockTraceEnter::acquired() {
-  if (_tracer == NULL) return;
+  if (!LockTrace::enabled()) {
+    _untraced = true;
+    return;
+  }
+  if (!is_of_this_trace()) {
+    _acquired_ns = os::javaTimeNanos();
+    return;
+  }
   _cycles = LockTraceCycles(_thread->locktrace());
   _cycles.begin_part();
   _acquired_ns = os::javaTimeNanos();
@@ -149,7 +192,16 @@ void LockTraceEnter::write_entered() {
   LockTraceInterest* interest = _monitor->locktrace_interest();
   interest->contender_leaves();
   // The wait outlasts the trace.
-  if (!LockTrace::enabled()) return;
+  if (!LockTrace::enabled()) {
+    _tracer = NULL;
+    return;
+  }
+  if (!is_of_this_trace()) {
+    _tracer = NULL;
+    lock->forget_hold();
+    begin_hold();
+    return;
+  }
   if (_acquired_ns == 0) acquired();
   // Compiled code releases the monitor then without looking at the note.
   if (!interest->has_contenders()) lock->forget_hold();
@@ -162,18 +214,25 @@ void LockTraceEnter::write_entered() {
 // ---------------------------------------------------------------------------
 // Holds
 
-void LockTraceHold::note(ObjectMonitor* monitor, Thread* self) {
-  if (!self->is_Java_thread()) return;
+// All contenders may be ones of an earlier trace. Then the lock has no number, and a
+// thread that contends from now on comes during the hold.
+void LockTraceHold::note(ObjectMonitor* monitor, Thread* self, jlong acquired_ns) {
+  if (!LockTrace::enabled() || !self->is_Java_thread() || monitor->locktrace()->id == 0) return;
   JavaThread* thread = (JavaThread*) self;
   LctThread* tracer = LockTrace::tracer(thread);
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_ACQUIRE, LockTraceCycles(thread->locktrace()));
-  monitor->locktrace()->hold_begins(os::javaTimeNanos());
+  monitor->locktrace()->hold_begins(acquired_ns != 0 ? acquired_ns : os::javaTimeNanos());
 }
 
-// Without an event: acquired in the midst of waiting for a class to be initialized, or in
-// ReenterI without blocking.
-void LockTraceEnter::begin_hold() { LockTraceHold::begin(_monitor, _thread); }
+// Without an event: acquired in the midst of waiting for a class to be initialized, in
+// ReenterI without blocking, or after a wait that is not in the trace. An acquisition
+// from before the trace is before all contention in it.
+void LockTraceEnter::begin_hold() {
+  if (!_untraced) LockTraceHold::begin(_monitor, _thread, _acquired_ns);
+}
+
+bool LockTraceEnter::is_of_this_trace() const { return _tracer != NULL && _session == LockTrace::session(); }
 
 // ---------------------------------------------------------------------------
 // Contended exit
@@ -207,6 +266,8 @@ void LockTraceExit::take_sequence() {
   // notified ones, which wait for nobody until they have woken up.
   if (!_monitor->locktrace_interest()->has_contenders()) return;
   LockTraceMonitor* lock = _monitor->locktrace();
+  // They wait since before the trace.
+  if (lock->id == 0) return;
   if (LockTrace::tracer(_thread) == NULL) {
     lock->forget_hold();
     return;
@@ -259,7 +320,7 @@ void LockTraceWait::begin(JavaThread* thread) {
 void LockTraceWait::restore() {
   if (_class_init != NULL) _class_init->reacquired();
   // The trace may have ended meanwhile.
-  if (_forward_ref == 0 || !LockTrace::enabled()) return;
+  if (_forward_ref == 0 || !LockTrace::enabled() || _session != LockTrace::session()) return;
   _monitor->locktrace()->put_forward_ref(_monitor->locktrace_interest(), _forward_ref);
 }
 

@@ -33,12 +33,13 @@
 // C2's code looks before: if a contender comes between the two, its next step finds the
 // monitor free or just taken.
 class LockTraceHold : AllStatic {
-  static void note(ObjectMonitor* monitor, Thread* self);
+  static void note(ObjectMonitor* monitor, Thread* self, jlong acquired_ns);
 
  public:
-  // Owning the monitor, acquired without a contended enter. In VM state.
-  static void begin(ObjectMonitor* monitor, Thread* self) {
-    if (monitor->locktrace_interest()->has_contenders()) note(monitor, self);
+  // Owning the monitor, acquired without a contended enter: now if no time is given. In
+  // VM state.
+  static void begin(ObjectMonitor* monitor, Thread* self, jlong acquired_ns = 0) {
+    if (monitor->locktrace_interest()->has_contenders()) note(monitor, self, acquired_ns);
   }
 };
 
@@ -47,33 +48,54 @@ class LockTraceEnter : public StackObj {
  private:
   ObjectMonitor* _monitor;
   JavaThread*    _thread;
+  LockTraceEnter* _outer;     // the thread was about to block in it when it came here
   LctThread* _tracer;         // NULL while no contended enter has been written
+  uint32_t   _session;        // the trace that the tracer belongs to
   jlong      _safepoint_ns;   // safepoint clock at the contended enter
-  jlong      _acquired_ns;    // 0: not acquired yet
+  jlong      _acquired_ns;    // 0: not acquired yet, or not told
+  bool       _untraced;       // acquired while there was no trace
   jlong      _stopped_ns;     // in safepoints, until acquired
   LockTraceCycles _cycles;    // of the contended entered
 
-  void write_enter();
+  // began_ns: when the trace began, if the wait is older; else 0.
+  void write_enter(jlong began_ns = 0);
   void write_entered();
+  void enlist();
+  void delist();
   void begin_hold();
+  // Otherwise the tracer is gone.
+  bool is_of_this_trace() const;
 
  public:
   LockTraceEnter(ObjectMonitor* monitor = NULL, JavaThread* thread = NULL)
-    : _monitor(monitor), _thread(thread), _tracer(NULL), _safepoint_ns(0), _acquired_ns(0), _stopped_ns(0) {}
+    : _monitor(monitor), _thread(thread), _outer(NULL), _tracer(NULL), _session(0), _safepoint_ns(0), _acquired_ns(0),
+      _untraced(false), _stopped_ns(0) {}
 
   // Between contended enter and contended entered.
   bool is_open() const { return _tracer != NULL; }
 
   // The thread is about to block. In VM state: the stack and the object can be
   // read. The monitor cannot be deflated.
-  void blocked()  { if (LockTrace::enabled() && _tracer == NULL) write_enter(); }
+  void blocked() {
+    if (_tracer != NULL) return;
+    enlist();
+    if (LockTrace::traces_monitors()) write_enter();
+  }
 
   // The monitor is owned. In any state: only clocks are read.
   void acquired();
 
   // The thread owns the monitor and is back in VM state, past any safepoint:
   // no number is taken on one side of a safepoint and written on the other.
-  void entered()  { if (is_open()) write_entered(); else if (LockTrace::enabled()) begin_hold(); }
+  void entered() {
+    delist();
+    if (is_open()) write_entered(); else if (LockTrace::enabled()) begin_hold();
+  }
+
+  // At the safepoint at which a trace begins: writes the contended enter of a thread that
+  // is blocked already, if there is time for it. Its time is that of the trace's start, which
+  // no other event has. False if the thread is blocked and that is not told.
+  static bool trace_begins(JavaThread* thread, jlong start_ns, bool in_time);
 };
 
 // Contended exit, on every path that releases a monitor through exit().
@@ -119,6 +141,7 @@ class LockTraceWait : public StackObj {
   friend class LockTraceExit;
   ObjectMonitor* const _monitor;
   uint64_t _forward_ref;   // 0: no contended exit refers to the chain yet
+  uint32_t _session;       // the trace that the reference belongs to
   LockTraceClassInit* _class_init;   // NULL: the wait is not for another thread to initialize a class
 
   void begin(JavaThread* thread);
@@ -127,7 +150,7 @@ class LockTraceWait : public StackObj {
  public:
   // Owning the monitor, just before exit().
   LockTraceWait(ObjectMonitor* monitor, JavaThread* thread)
-    : _monitor(monitor), _forward_ref(0), _class_init(NULL) {
+    : _monitor(monitor), _forward_ref(0), _session(LockTrace::session()), _class_init(NULL) {
     if (LockTrace::enabled()) begin(thread);
   }
 

@@ -63,13 +63,15 @@ uint32_t LockTraceMetadata::method_id(LctThread* tracer, Method* method) {
   return id;
 }
 
-uint32_t LockTraceMetadata::known_id(Klass* klass) {
-  return (uint32_t) klass->locktrace_id()->_epoch_and_id;
+// An earlier trace may have known the entity.
+uint32_t LockTraceMetadata::known_id(const LockTraceId* described) {
+  jlong seen = described->_epoch_and_id;
+  bool is_of_this_trace = (uint32_t) (seen >> 32) > LockTrace::metadata_epochs_before();
+  return is_of_this_trace ? (uint32_t) seen : 0;
 }
 
-uint32_t LockTraceMetadata::known_id(Method* method) {
-  return (uint32_t) method->locktrace_id()->_epoch_and_id;
-}
+uint32_t LockTraceMetadata::known_id(Klass* klass) { return known_id(klass->locktrace_id()); }
+uint32_t LockTraceMetadata::known_id(Method* method) { return known_id(method->locktrace_id()); }
 
 uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
   if (!java_lang_Class::is_instance(object)) return 0;
@@ -77,8 +79,7 @@ uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
   return mirrored == NULL ? 0 : class_id(tracer, mirrored);
 }
 
-// The identity hash of an object if it has one that can be read at once, else 0.
-static intptr_t known_hash(oop object) {
+intptr_t LockTraceMetadata::known_hash(oop object) {
   markOop mark = object->mark();
   // Not deflated meanwhile: that takes a safepoint.
   if (mark->has_monitor()) mark = mark->monitor()->header();
@@ -92,7 +93,7 @@ static intptr_t known_hash(oop object) {
 static const char* name_of(Klass* klass) {
   if (!klass->oop_is_instance() || !InstanceKlass::cast(klass)->is_anonymous()) return klass->external_name();
   const char* name = klass->name()->as_klass_external_name();
-  intptr_t hash = known_hash(klass->java_mirror());
+  intptr_t hash = LockTraceMetadata::known_hash(klass->java_mirror());
   if (hash == 0) return name;
   stringStream numbered;
   numbered.print("%s/" UINTX_FORMAT, name, (uintx) hash);

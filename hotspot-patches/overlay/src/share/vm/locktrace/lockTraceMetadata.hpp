@@ -26,6 +26,7 @@ class Method;
 // afterwards.
 class LockTraceMetadata : AllStatic {
  private:
+  static uint32_t known_id(const LockTraceId* described);
   static bool claim(LockTraceId* described, uint32_t* id);
   static void describe_class(LctThread* tracer, Klass* klass, uint32_t id, uint32_t super_id);
   static void describe_method(LctThread* tracer, Method* method, uint32_t id);
@@ -42,6 +43,9 @@ class LockTraceMetadata : AllStatic {
   // The class that a java.lang.Class object stands for, 0 for other objects
   // and for primitive types.
   static uint32_t mirrored_class_id(LctThread* tracer, oop object);
+
+  // The identity hash of an object if it has one that can be read at once, else 0.
+  static intptr_t known_hash(oop object);
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACEMETADATA_HPP

@@ -19,6 +19,7 @@
 #include "runtime/jniHandles.hpp"
 #include "runtime/os.hpp"
 #include "runtime/osThread.hpp"
+#include "runtime/safepoint.hpp"
 #include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
 
@@ -29,6 +30,11 @@
 
 LockTraceBlocker::LockTraceBlocker(JavaThread* thread, oop object) : _object(thread, object), _hash(0) {
   if (object != NULL) _hash = (uint32_t) ObjectSynchronizer::FastHashCode(thread, _object());
+}
+
+LockTraceBlocker::LockTraceBlocker(oop object)
+    : _object(Thread::current(), object), _hash(object == NULL ? 0 : (uint32_t) LockTraceMetadata::known_hash(object)) {
+  assert(SafepointSynchronize::is_at_safepoint(), "or the object's mark may change");
 }
 
 uint32_t LockTraceBlocker::class_id(LctThread* tracer) const {
@@ -60,51 +66,75 @@ static uint64_t java_id(JavaThread* thread) {
   return (uint64_t) java_lang_Thread::thread_id(thread->threadObj());
 }
 
-void LockTracePark::begin(bool is_absolute, jlong time) {
-  LctThread* tracer = LockTrace::tracer(_thread);
-  if (tracer == NULL) return;
+void LockTracePark::begin() {
   LockTraceThread* state = _thread->locktrace();
-  LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, LockTraceCycles(state));
-  tell_synchronizer();
+  LockTraceCycles cycles(state);
+  cycles.begin_part();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
   uint32_t place = blocker.place_of(_thread);
+  cycles.end_part();
+  // Behind whatever may reach a safepoint: at one the trace may end.
+  LctThread* tracer = LockTrace::tracer(_thread);
+  if (tracer == NULL) return;
+  LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, cycles);
+  if (tell_begin(blocker.object())) _counted_by = Handle(_thread, blocker.object());
+  bool continued = place != 0 && place == state->_queue_place && blocker.hash() == state->_blocker_hash;
+  write_begin(tracer, blocker, continued, 0);
+}
 
+bool LockTracePark::trace_begins(JavaThread* thread, jlong start_ns, bool in_time) {
+  LockTracePark* park = thread->locktrace()->_park;
+  // It has been woken, or will be at once.
+  if (park == NULL || park->_permit != 0 || park->_waited) return true;
+  HandleMark handles;
+  LockTraceBlocker blocker(thread->current_park_blocker());
+  // Without a hash it parked after the objects got theirs.
+  LctThread* tracer = in_time && blocker.is_known() ? LockTrace::tracer_from_start(thread) : (LctThread*) NULL;
+  if (tracer == NULL) return false;
+  LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, LockTraceCycles(thread->locktrace()));
+  bool is_counted = park->_counted_late || park->_counted_by.not_null();
+  if (!is_counted) park->_counted_late = park->tell_begin(blocker.object());
+  park->write_begin(tracer, blocker, false, start_ns);
+  return true;
+}
+
+// began_ns: when the trace began, if the park is older; else 0.
+void LockTracePark::write_begin(LctThread* tracer, const LockTraceBlocker& blocker, bool continued, jlong began_ns) {
   LctParkBegin event;
-  event.continued = place != 0 && place == state->_queue_place && blocker.hash() == state->_blocker_hash;
+  event.continued = continued;
   event.blocker_class = blocker.class_id(tracer);
   event.blocker_hash = blocker.hash();
-  event.timeout_kind = time == 0 && !is_absolute ? LCT_TIMEOUT_NONE
-                     : is_absolute ? LCT_TIMEOUT_AT_UNIX_MS : LCT_TIMEOUT_AFTER_NS;
-  event.timeout = (uint64_t) MAX2(time, (jlong) 0);
+  event.timeout_kind = _time == 0 && !_is_absolute ? LCT_TIMEOUT_NONE
+                     : _is_absolute ? LCT_TIMEOUT_AT_UNIX_MS : LCT_TIMEOUT_AFTER_NS;
+  event.timeout = (uint64_t) MAX2(_time, (jlong) 0);
   event.number = blocker.next_number(java_id(_thread));
-  event.time_ns = os::javaTimeNanos();
+  event.time_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
   event.owner = blocker.owner();
   event.chain = LockTraceStackWalk::record(_thread, tracer);
   lct_park_begin(tracer, &event);
 
   _safepoint_ns = LockTrace::safepoint_clock(event.time_ns);
-  _no_time = time < 0 || (is_absolute && time == 0);
+  _no_time = _time < 0 || (_is_absolute && _time == 0);
   _tracer = tracer;
-  state->_park = this;
+  _session = LockTrace::session();
 }
 
-void LockTracePark::tell_synchronizer() {
-  oop blocker = _thread->current_park_blocker();
+bool LockTracePark::tell_begin(oop blocker) const {
   const LockTraceHolds* holds = LockTraceHolds::of(blocker);
-  if (holds != NULL && holds->park_begins(blocker)) _counted_by = Handle(_thread, blocker);
+  return holds != NULL && holds->park_begins(blocker);
 }
 
 void LockTracePark::note_consumed(int permit) {
   if (permit <= 0) return;
   LockTracePark* park = JavaThread::current()->locktrace()->_park;
-  if (park != NULL) park->_permit = (uint32_t) permit;
+  if (park != NULL) park->_permit = LockTraceParker::permit_of(permit);
 }
 
 void LockTracePark::note_woken(int permit, int status) {
   LockTracePark* park = JavaThread::current()->locktrace()->_park;
   if (park == NULL) return;
   park->_waited = true;
-  park->_permit = (uint32_t) permit;
+  park->_permit = LockTraceParker::permit_of(permit);
   park->_timed_out = permit == 0 && (status == ETIME || status == ETIMEDOUT);
 }
 
@@ -118,13 +148,18 @@ uint8_t LockTracePark::reason() const {
 
 void LockTracePark::end() {
   LockTraceThread* state = _thread->locktrace();
-  state->_park = NULL;
-  if (_counted_by.not_null()) LockTraceHolds::of(_counted_by())->park_ends(_counted_by());
-  // The park outlasts the trace.
-  if (!LockTrace::enabled()) return;
-  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END, LockTraceCycles(state));
+  // The thread itself says what it parks on, and is in here.
+  oop counted_by = _counted_late ? _thread->current_park_blocker() : _counted_by();
+  if (counted_by != NULL) LockTraceHolds::of(counted_by)->park_ends(counted_by);
+  LockTraceCycles cycles(state);
+  cycles.begin_part();
   jlong now_ns = os::javaTimeNanos();
   LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
+  uint32_t place = blocker.place_of(_thread);
+  cycles.end_part();
+  // The park outlasts the trace: looked at behind whatever may reach a safepoint.
+  if (!LockTrace::enabled() || _session != LockTrace::session()) return;
+  LockTraceHook hook(_tracer, LCT_HOOK_PARK_END, cycles);
 
   LctParkEnd event;
   event.number = blocker.next_number(java_id(_thread));
@@ -137,7 +172,7 @@ void LockTracePark::end() {
   lct_park_end(_tracer, &event);
 
   state->_blocker_hash = blocker.hash();
-  state->_queue_place = blocker.place_of(_thread);
+  state->_queue_place = place;
 }
 
 // ---------------------------------------------------------------------------
@@ -157,15 +192,16 @@ void LockTraceUnpark::begin_interrupt(Thread* target) {
 }
 
 void LockTraceUnpark::begin(Handle target, bool interrupt) {
-  LctThread* tracer = LockTrace::tracer(_thread);
-  if (tracer == NULL) return;
   _cycles = LockTraceCycles(_thread->locktrace());
   _cycles.begin_part();
-  _event.target = (uint64_t) java_lang_Thread::thread_id(target());
-  _too_late = !java_lang_Thread::is_alive(target());
   // An interrupt holds the Threads_lock, so nothing may reach a safepoint. It
   // releases no lock, so what the target waits for does not matter.
   LockTraceBlocker blocker(_thread, interrupt ? (oop) NULL : java_lang_Thread::park_blocker(target()));
+  // Behind what may reach a safepoint: at one the trace may end.
+  LctThread* tracer = LockTrace::tracer(_thread);
+  if (tracer == NULL) return;
+  _event.target = (uint64_t) java_lang_Thread::thread_id(target());
+  _too_late = !java_lang_Thread::is_alive(target());
   _event.blocker_class = blocker.class_id(tracer);
   _event.blocker_hash = blocker.hash();
   _event.interrupt = interrupt;
@@ -211,6 +247,16 @@ int LockTraceParker::new_permit() {
   if (unpark->_too_late || unpark->_event.target == _ended_thread) return (int) (permit | stray_bits);
   unpark->_event.permit = permit;
   return (int) permit;
+}
+
+// The number is of an unpark in an earlier trace. The thread of a parker holds its mutex
+// at no safepoint.
+void LockTraceParker::trace_begins(Parker* parker) {
+  int status = pthread_mutex_lock(parker->_mutex);
+  assert(status == 0, "invariant");
+  if (parker->_counter > 0) parker->_counter = untold_bit | (parker->_counter > 1 ? parker->_counter & interrupt_bit : 0);
+  status = pthread_mutex_unlock(parker->_mutex);
+  assert(status == 0, "invariant");
 }
 
 // A permit that the thread leaves behind stays, as it does without tracing, and

@@ -28,10 +28,14 @@ class LockTraceBlocker : public StackObj {
  public:
   // May reach a safepoint, to give the object an identity hash.
   LockTraceBlocker(JavaThread* thread, oop object);
+  // At a safepoint.
+  explicit LockTraceBlocker(oop object);
 
   oop      object() const  { return _object(); }
   bool     is_null() const { return _object.is_null(); }
   uint32_t hash() const    { return _hash; }
+  // False at a safepoint if the object has no hash yet.
+  bool is_known() const    { return is_null() || _hash != 0; }
   uint32_t class_id(LctThread* tracer) const;
 
   // The place in the order of the blocker's events; without a blocker, of those
@@ -50,29 +54,44 @@ class LockTraceBlocker : public StackObj {
 // Park begin and park end, around Parker::park.
 class LockTracePark : public StackObj {
  private:
-  JavaThread* _thread;   // NULL: nothing to trace
-  LctThread*  _tracer;
+  JavaThread* _thread;
+  const bool  _is_absolute;
+  const jlong _time;
+  LctThread*  _tracer;         // NULL while no begin has been written
+  uint32_t    _session;        // the trace that the tracer belongs to
   uint32_t    _permit;         // consumed, 0: none
   bool        _waited;         // on the condition variable
   bool        _timed_out;
   bool        _no_time;        // the deadline was over before
   jlong       _safepoint_ns;   // safepoint clock when the park began
-  Handle      _counted_by;     // the synchronizer that has to hear of the end
+  Handle      _counted_by;     // the synchronizer that has to hear of the end, or ...
+  bool        _counted_late;   // ... whether it is what the thread parks on
 
   static void note_consumed(int permit);
   static void note_woken(int permit, int status);
-  void begin(bool is_absolute, jlong time);
+  void begin();
+  void write_begin(LctThread* tracer, const LockTraceBlocker& blocker, bool continued, jlong began_ns);
   void end();
-  void tell_synchronizer();
+  // Before the park takes its number. True if the synchronizer is to hear of the end.
+  bool tell_begin(oop blocker) const;
   uint8_t reason() const;
 
  public:
   LockTracePark(JavaThread* thread, bool is_absolute, jlong time)
-    : _thread(thread), _tracer(NULL), _permit(0), _waited(false), _timed_out(false),
-      _no_time(false), _safepoint_ns(0) {
-    if (LockTrace::enabled()) begin(is_absolute, time);
+    : _thread(thread), _is_absolute(is_absolute), _time(time), _tracer(NULL), _session(0), _permit(0),
+      _waited(false), _timed_out(false), _no_time(false), _safepoint_ns(0), _counted_late(false) {
+    if (LockTrace::traces_parks()) begin();
+    thread->locktrace()->_park = this;
   }
-  ~LockTracePark() { if (_tracer != NULL) end(); }
+  ~LockTracePark() {
+    _thread->locktrace()->_park = NULL;
+    if (_tracer != NULL) end();
+  }
+
+  // At the safepoint at which a trace begins: writes the begin of a park that is going on, if
+  // there is time for it. Its time is that of the trace's start, which no other event has.
+  // False if the thread is parked and that is not told.
+  static bool trace_begins(JavaThread* thread, jlong start_ns, bool in_time);
 
   // In Parker::park, where it takes the permit: passes on the parker's counter.
   static int consumed(int permit) {
@@ -80,9 +99,7 @@ class LockTracePark : public StackObj {
     return permit;
   }
   // The same, after waiting with the given outcome.
-  static void woken(int permit, int status) {
-    if (LockTrace::enabled()) note_woken(permit, status);
-  }
+  static void woken(int permit, int status) { note_woken(permit, status); }
 };
 
 // Unpark, around Parker::unpark.
@@ -103,12 +120,12 @@ class LockTraceUnpark : public StackObj {
  public:
   // By LockSupport.unpark.
   LockTraceUnpark(JavaThread* thread, jobject target) : _thread(thread), _tracer(NULL) {
-    if (LockTrace::enabled()) begin_unpark(target);
+    if (LockTrace::traces_parks()) begin_unpark(target);
   }
   // By Thread.interrupt, or by a VM thread that stops the target. The caller
   // holds the Threads_lock, or is the target.
   explicit LockTraceUnpark(Thread* target) : _thread(NULL), _tracer(NULL) {
-    if (LockTrace::enabled()) begin_interrupt(target);
+    if (LockTrace::traces_parks()) begin_interrupt(target);
   }
   ~LockTraceUnpark() { if (_tracer != NULL) write(); }
 };

@@ -35,7 +35,7 @@ class LockTraceReturnBarriers : AllStatic {
 #endif
 
  public:
-  // In a Java thread.
+  // In a Java thread, once.
   static void initialize();
 
   // Where the stub begins, for generated code.

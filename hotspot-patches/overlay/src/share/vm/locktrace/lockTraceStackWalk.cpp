@@ -277,7 +277,7 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
 }
 
 uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering) const {
-  ResourceMark rm(thread);
+  ResourceMark rm;   // the VM thread asks as well
   GrowableArray<LctFrame> frames(2 * _length);
   int count = 0;
   for (LockTraceFrames walk(thread, entering); count < _length && !walk.at_end(); walk.next(), count++) {

@@ -19,6 +19,7 @@
 
 class LockTraceCallChain;
 class LockTraceClassInit;
+class LockTraceEnter;
 class LockTracePark;
 class LockTraceUnpark;
 class LockTraceWait;
@@ -74,6 +75,10 @@ class LockTraceMonitor : public LctLock {
   void put_forward_ref(LockTraceInterest* interest, uint64_t forward_ref);
   // 0: there is none.
   uint64_t take_forward_ref(LockTraceInterest* interest);
+
+  // Forgets what an earlier trace has left, at a safepoint. Contenders of that trace
+  // stay in the interest until they own the monitor: they take themselves back.
+  void trace_begins(LockTraceInterest* interest);
 };
 
 // The return barrier of a thread, see lockTraceReturnBarriers.hpp. Generated code knows
@@ -98,6 +103,7 @@ class LockTraceThread {
  private:
   friend class LockTrace;
   friend class LockTraceClassInit;
+  friend class LockTraceEnter;
   friend class LockTraceExit;
   friend class LockTraceLeafCaller;
   friend class LockTracePark;
@@ -107,9 +113,10 @@ class LockTraceThread {
   friend class LockTraceWait;
 
   LctThread*       _tracer;        // created on first use
+  LockTraceEnter*  _enter;         // the innermost one that the thread blocks in
   LockTraceWait*   _wait;          // set while Object.wait releases its monitor
   LockTraceClassInit* _class_init; // the innermost class that the thread links or initializes
-  LockTracePark*   _park;          // set while the thread parks
+  LockTracePark*   _park;          // set while the thread parks, with a trace or without
   LockTraceUnpark* _unpark;        // set while the thread unparks another one
   void*            _leaf_frame;    // C++ frame of a leaf called without an anchor
   uint32_t         _blocker_hash;  // what the thread parked on last, and ...
@@ -121,7 +128,7 @@ class LockTraceThread {
 
  public:
   LockTraceThread()
-    : _tracer(0), _wait(0), _class_init(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
+    : _tracer(0), _enter(0), _wait(0), _class_init(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
       _queue_place(0), _ended(false), _hooks(0), _chain(0) {}
 
   LockTraceReturnBarrier* return_barrier()    { return &_return_barrier; }
@@ -162,6 +169,12 @@ class LockTraceParker {
   void give_permit(volatile int* counter, int held);
   // The thread that the parker belongs to ends.
   static void thread_ends(Parker* parker, uint64_t thread);
+  // At a safepoint: no event of the trace tells about a permit that is there already.
+  static void trace_begins(Parker* parker);
+
+  // The permit that a parker's counter stands for. While nobody traces, the counter of
+  // a parker with a permit is 1, which is the number of none.
+  static uint32_t permit_of(int counter) { return counter == 1 ? (uint32_t) untold_bit : (uint32_t) counter; }
 
   static bool is_interrupt(uint32_t permit) { return (permit & interrupt_bit) != 0; }
   // The unpark did not see what the target waited for.

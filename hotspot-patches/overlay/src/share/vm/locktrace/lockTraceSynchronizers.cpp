@@ -213,10 +213,14 @@ void LockTraceHolds::released(JavaThread* thread, Handle lock, bool by_owner) co
     if (!enabled || !is_waited_for(lock())) return;
     set_interest(lock(), true);
   }
+  LockTraceCycles cycles(thread->locktrace());
+  cycles.begin_part();
+  LockTraceBlocker blocker(thread, lock());
+  cycles.end_part();
+  // Behind what may reach a safepoint: at one the trace may end.
   LctThread* tracer = LockTrace::tracer(thread);
   if (tracer == NULL) return;
-  LockTraceHook hook(tracer, LCT_HOOK_EXIT, LockTraceCycles(thread->locktrace()));
-  LockTraceBlocker blocker(thread, lock());
+  LockTraceHook hook(tracer, LCT_HOOK_EXIT, cycles);
 
   LctExclusiveRelease event;
   event.blocker_class = blocker.class_id(tracer);

@@ -91,6 +91,8 @@ class LockTraceHolds VALUE_OBJ_CLASS_SPEC {
  public:
   static void initialize_all(JavaThread* thread);
 
+  // This class library's locks call.
+  static bool are_told() { return _of_ownable._klass != NULL; }
   // Of the objects of its class; NULL if they do not call.
   static const LockTraceHolds* of(oop lock);
 

@@ -1,0 +1,315 @@
+//! Traces that begin and end while the program runs, in a JVM that was started without
+//! any flag of the tracer.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jvm_tests::{
+    Jdk, Jvm, RunningJvm, Wait, among_others, check_each, locktrace, parse_contentions, waits,
+    waits_of_all_kinds,
+};
+
+/// How much more memory may be in use at the end than after a tenth of the rounds, in
+/// kilobytes. A runtime that stays behind takes half a megabyte for its table of threads
+/// alone; the heap has its full size from the beginning.
+const MOST_GROWTH_KB: u64 = 16 << 10;
+
+/// `Restarts.HOLD_NANOS`
+const HOLD_NS: u64 = 5_000_000;
+
+/// Two hundred traces one after the other: no gap, no wrong owner, no leak, and the locks
+/// exclude as ever.
+#[test]
+fn started_and_stopped_through_jmx() {
+    let _processor = among_others();
+    let collectors = ["Serial", "Parallel", "ConcMarkSweep", "G1"];
+    check_each(collectors, |collector| check_restarts(collector, &[]));
+}
+
+/// The same in a JVM that traces from its start on, with the tracer's own versions of
+/// classes, and with the walk of the whole stack that checks each call chain.
+#[test]
+fn restarted_in_a_traced_jvm() {
+    let _processor = among_others();
+    let flags = [
+        "-XX:+TraceLockContention",
+        "-XX:LockContentionTraceFile=first.lct",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:+LockContentionVerifyReturnBarriers",
+    ];
+    check_restarts("Parallel", &flags);
+}
+
+fn check_restarts(collector: &str, flags: &[&str]) {
+    const ROUNDS: usize = 200;
+    let rounds = ROUNDS.to_string();
+    let run = Jvm::untraced(Jdk::traced(), &["scenarios.Restarts", &rounds, "4"])
+        .flags([
+            &format!("-XX:+Use{collector}GC"),
+            "-Xms128m",
+            "-Xmx128m",
+            "-XX:+AlwaysPreTouch",
+        ])
+        .flags(flags)
+        .run();
+    let resident: Vec<u64> = run
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("resident ")?.parse().ok())
+        .collect();
+    let [early, late] = resident[..] else {
+        panic!("{}", run.describe());
+    };
+    assert!(late < early + MOST_GROWTH_KB, "{early} kB, then {late} kB");
+    for round in 0..ROUNDS {
+        let trace = run.directory().join(format!("round-{round}.lct"));
+        let waits = waits(&trace);
+        check_round(round, &waits);
+        check_outlasting(round, &waits);
+    }
+}
+
+/// It waits from before the first trace until after that for what the main thread has.
+fn check_outlasting(round: usize, waits: &[Wait]) {
+    if round > 0 {
+        assert!(!waits.iter().any(|wait| wait.thread() == "outlasting"));
+        return;
+    }
+    let wait = only(waits, "outlasting");
+    assert_open_at_begin(wait);
+    assert!(!wait.common().ended, "{wait}");
+    for part in &wait.parts {
+        assert_eq!(part.owner_name(), Some("main"), "{wait}");
+    }
+}
+
+/// The waiter of a round waited once for what the owner of that round had. When it ends it
+/// may wait for who joins it.
+fn check_round(round: usize, waits: &[Wait]) {
+    let waiter = format!("waiter-{round}");
+    let of_waiter: Vec<_> = waits
+        .iter()
+        .filter(|wait| {
+            wait.thread() == waiter && wait.common().lock_class == "scenarios.Restarts$Order"
+        })
+        .collect();
+    let [wait] = of_waiter[..] else {
+        panic!("round {round}: {of_waiter:?}");
+    };
+    let owner = format!("owner-{round}");
+    let owned_ns: u64 = wait
+        .parts
+        .iter()
+        .filter(|part| part.owner.is_some())
+        .map(|part| {
+            assert_eq!(part.owner_name(), Some(&*owner), "{wait}");
+            let method = part.owner_frames()[0].name();
+            assert_eq!(method, "scenarios.Restarts$Order.own", "{wait}");
+            part.duration_ns
+        })
+        .sum();
+    assert!(owned_ns >= HOLD_NS, "{wait}");
+}
+
+#[test]
+fn through_jcmd() {
+    let _processor = among_others();
+    let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    assert!(jcmd(&jvm, &["help"]).contains("LockContention.start"));
+    let help = jcmd(&jvm, &["help", "LockContention.start"]);
+    assert!(help.contains("file :"), "{help}");
+
+    let off = "Lock contention is not traced.";
+    assert!(jcmd(&jvm, &["LockContention.status"]).contains(off));
+    assert!(jcmd(&jvm, &["LockContention.stop"]).contains(off));
+    let missing = jcmd(&jvm, &["LockContention.start", "file=missing/trace.lct"]);
+    assert!(
+        missing.contains("Lock contention is not traced: "),
+        "{missing}"
+    );
+    assert!(missing.contains("missing/trace.lct"), "{missing}");
+
+    let started = jcmd(&jvm, &["LockContention.start", "file=trace.lct"]);
+    assert!(
+        started.contains("Started tracing lock contention to trace.lct."),
+        "{started}"
+    );
+    let again = jcmd(&jvm, &["LockContention.start"]);
+    assert!(again.contains("already, to trace.lct."), "{again}");
+    let status = jcmd(&jvm, &["LockContention.status"]);
+    assert!(status.contains("is traced to trace.lct, for "), "{status}");
+    let stopped = jcmd(&jvm, &["LockContention.stop"]);
+    assert!(
+        stopped.contains("Stopped tracing lock contention to trace.lct."),
+        "{stopped}"
+    );
+    let waits = waits_of_all_kinds(&jvm.trace());
+    check_open_chain(&waits);
+
+    let second = jcmd(&jvm, &["LockContention.start", "file=trace.lct"]);
+    assert!(second.contains("to trace.1.lct."), "{second}");
+    jvm.kill();
+}
+
+/// Both threads were blocked before the trace began and are when it ends; neither owner has
+/// ever run since. Who owns what is seen all the same.
+fn check_open_chain(waits: &[Wait]) {
+    for (thread, owner) in [("middle", "root"), ("last", "middle")] {
+        let wait = only(waits, thread);
+        assert_open_at_begin(wait);
+        assert!(!wait.common().ended, "{wait}");
+        for part in &wait.parts {
+            assert_eq!(part.owner_name(), Some(owner), "{wait}");
+        }
+    }
+    assert_eq!(waits.len(), 2, "{waits:?}");
+}
+
+fn assert_open_at_begin(wait: &Wait) {
+    assert!(wait.common().begun_before_trace, "{wait}");
+    assert_eq!(wait.parts[0].start_ns, 0, "{wait}");
+}
+
+/// Waits that began before the trace are in it from its start on, with what ended them; one
+/// that outlasts it is open at its end.
+#[test]
+fn waits_over_the_edges_of_a_trace() {
+    let _processor = among_others();
+    let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.WaitsOverTheEdge"]).start();
+    jvm.await_line("blocked");
+    jcmd(&jvm, &["LockContention.start", "file=trace.lct"]);
+    let copied = jcmd(&jvm, &["LockContention.dump", "file=copy.lct"]);
+    assert!(
+        copied.contains("Copied the trace so far to copy.lct."),
+        "{copied}"
+    );
+    jvm.send_line();
+    jvm.await_line("again");
+    let stopped = jcmd(&jvm, &["LockContention.stop"]);
+    assert!(stopped.contains("Stopped tracing"), "{stopped}");
+    let trace = jvm.trace();
+    let copy = waits_of_copy(&trace.with_file_name("copy.lct"));
+    let all = waits_of_all_kinds(&trace);
+    let facts = locktrace([OsStr::new("report"), trace.as_os_str()]).stdout;
+    jvm.send_line();
+    let run = jvm.finish();
+
+    for (thread, owner) in [
+        ("entering", Some("root")),
+        ("parking", Some("root")),
+        ("napping", None),
+    ] {
+        let wait = only(&all, thread);
+        assert_open_at_begin(wait);
+        assert!(wait.common().ended, "{wait}");
+        if let Some(owner) = owner {
+            let owned = wait.parts.iter().find(|part| part.owner.is_some());
+            let part = owned.unwrap_or_else(|| panic!("{wait}"));
+            assert_eq!(part.owner_name(), Some(owner), "{wait}");
+            let letting_go = "scenarios.WaitsOverTheEdge.letGo";
+            let mut frames = part.owner_frames().iter();
+            assert!(frames.any(|frame| frame.name() == letting_go), "{wait}");
+            let copied = only(&copy, thread);
+            assert_open_at_begin(copied);
+            assert!(!copied.common().ended, "{copied}");
+        }
+    }
+    let late = only(&all, "late");
+    assert!(
+        !late.common().ended && !late.common().begun_before_trace,
+        "{late}"
+    );
+    assert!(facts.contains("had begun before the trace"), "{facts}");
+    assert!(
+        facts.contains("do not tell all releases"),
+        "{}",
+        run.describe()
+    );
+}
+
+/// A copy has an end that the JVM did not write, so it is not complete.
+fn waits_of_copy(copy: &Path) -> Vec<Wait> {
+    let arguments = ["contentions", "--kind", "all"].map(OsStr::new);
+    let finished = locktrace(arguments.into_iter().chain([copy.as_os_str()]));
+    let complaint = "a copy of the beginning";
+    assert!(finished.stderr.contains(complaint), "{}", finished.stderr);
+    Wait::group(parse_contentions(&finished.stdout))
+}
+
+fn only<'a>(waits: &'a [Wait], thread: &str) -> &'a Wait {
+    let of_thread: Vec<_> = waits
+        .iter()
+        .filter(|wait| wait.thread() == thread && !wait.is_in_thread_exit())
+        .collect();
+    let [wait] = of_thread[..] else {
+        panic!("{thread}: {waits:?}");
+    };
+    wait
+}
+
+/// A trace of one kind that stops by itself.
+#[test]
+fn kinds_and_duration() {
+    let _processor = among_others();
+    let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.WaitsOverTheEdge"]).start();
+    jvm.await_line("blocked");
+    let wrong = jcmd_output(&jvm, &["LockContention.start", "kinds=monitor,gc"]);
+    assert!(
+        wrong.contains("expected monitor, park or monitor,park, found: monitor,gc"),
+        "{wrong}"
+    );
+    let unit = jcmd_output(&jvm, &["LockContention.start", "duration=5x"]);
+    assert!(unit.contains("illegal unit"), "{unit}");
+    let arguments = [
+        "LockContention.start",
+        "file=trace.lct",
+        "kinds=monitor",
+        "duration=1500ms",
+    ];
+    let started = jcmd(&jvm, &arguments);
+    assert!(started.contains("Started tracing"), "{started}");
+    let status = jcmd(&jvm, &["LockContention.status"]);
+    assert!(status.contains("It ends in "), "{status}");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !jcmd(&jvm, &["LockContention.status"]).contains("is not traced") {
+        assert!(Instant::now() < deadline, "it goes on");
+        thread::sleep(Duration::from_millis(100));
+    }
+    let waits = waits_of_all_kinds(&jvm.trace());
+    let [wait] = &waits[..] else {
+        panic!("{waits:?}");
+    };
+    assert_eq!(wait.thread(), "entering");
+    let waited_ns: u64 = wait.parts.iter().map(|part| part.duration_ns).sum();
+    assert!(
+        (1_400_000_000..10_000_000_000).contains(&waited_ns),
+        "{wait}"
+    );
+    let stat = locktrace([OsStr::new("stat"), jvm.trace().as_os_str()]).stdout;
+    assert!(stat.contains("parks were not traced"), "{stat}");
+    jvm.kill();
+}
+
+fn jcmd(jvm: &RunningJvm, arguments: &[&str]) -> String {
+    let (is_done, text) = run_jcmd(jvm, arguments);
+    assert!(is_done, "{arguments:?}: {text}");
+    text
+}
+
+/// What is printed, also if the request was refused.
+fn jcmd_output(jvm: &RunningJvm, arguments: &[&str]) -> String {
+    run_jcmd(jvm, arguments).1
+}
+
+fn run_jcmd(jvm: &RunningJvm, arguments: &[&str]) -> (bool, String) {
+    let mut command = Command::new(Jdk::traced().tool("jcmd"));
+    command.arg(jvm.id().to_string()).args(arguments);
+    let output = command.output().expect("the JDK has jcmd");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).expect("UTF-8");
+    (output.status.success(), text)
+}
