@@ -8,6 +8,7 @@ export const ROOT = join(here, "../..");
 export const LOCKTRACE = process.env.LOCKTRACE ?? join(ROOT, "build/bin/locktrace");
 export const DEMO = join(here, "fixtures/demo.lct");
 export const HOSTILE = join(here, "fixtures/hostile.lct");
+export const DEADLOCK = join(here, "fixtures/deadlock.lct");
 const golden = join(ROOT, "crates/trace-format/tests/golden");
 export const TRACES = [DEMO, HOSTILE, join(golden, "v4.lct"), join(golden, "v2-compressed.lct")];
 
@@ -21,7 +22,8 @@ export function locktrace(...args) {
   }
 }
 
-/** Asks `locktrace query` one question. */
-export function ask(trace, topic, question = {}) {
-  return JSON.parse(locktrace("query", trace, "--ask", topic, "--json", JSON.stringify(question)));
+/** Asks `locktrace query` one question, of a trace folded to so many rows if they are given. */
+export function ask(trace, topic, question = {}, foldTo = null) {
+  const folding = foldTo === null ? [] : ["--fold-to", String(foldTo)];
+  return JSON.parse(locktrace("query", trace, "--ask", topic, "--json", JSON.stringify(question), ...folding));
 }

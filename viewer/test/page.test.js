@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { exported, launch, open, serve, settle, VIEWS } from "./browser.js";
-import { ask, DEMO, HOSTILE, LOCKTRACE, locktrace, TRACES } from "./locktrace.js";
+import { ask, DEADLOCK, DEMO, HOSTILE, LOCKTRACE, locktrace, TRACES } from "./locktrace.js";
 import { Random, randomSelection } from "./random.js";
 
 const CASES = Number(process.env.LOCKTRACE_VIEWER_PAGES ?? 8);
@@ -259,5 +259,30 @@ test("the command that is copied prints what the page shows", async () => {
     assert.deepEqual([total.duration_ns, total.waits], [tree.duration_ns, tree.waits], copied);
   }
   assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test("a deadlock is one finding, with those who wait behind it", async () => {
+  const { address, stop } = exported(DEADLOCK);
+  const page = await open(browser, address, "#v=1&view=summary", { offline: true });
+  assert.equal(await page.locator(".findings > li").count(), 1);
+  const title = await page.locator(".findings h3").innerText();
+  assert.match(title, /^Deadlock: transfer-\d, transfer-\d have blocked each other for .*, and 3 more threads wait behind them$/);
+  const card = page.getByRole("region", { name: "Deadlock" });
+  assert.deepEqual((await card.locator("> ol h3").allInnerTexts()).sort(), ["transfer-1", "transfer-2"]);
+  await card.getByText("3 more threads wait behind them").click();
+  assert.deepEqual((await card.locator("details h3").allInnerTexts()).sort(), ["reader-0", "reader-1", "reader-2"]);
+  assert.match(await card.locator("details pre").first().innerText(), /^Deadlock\.read\(Deadlock\.java:\d+\)/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+  stop();
+});
+
+test("words are not broken at a phone's width", async () => {
+  const page = await open(browser, pages.file.address, "#v=1&view=tree&kind=contention&kind=conditional&kind=idle&kind=sleep", { offline: true, viewport: { width: 390, height: 844 } });
+  for (const name of ["contention", "conditional", "idle", "sleep"]) {
+    const { height } = await page.getByRole("button", { name, exact: true }).boundingBox();
+    assert.ok(height < 40, `${name} is ${height} pixels high`);
+  }
   await page.context().close();
 });

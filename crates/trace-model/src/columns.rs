@@ -9,7 +9,7 @@ use trace_analysis::{Aspect, Entities};
 use crate::dimension::{Dimension, OWNER_ASPECTS, WAITER_ASPECTS};
 use crate::model::{Folding, Model};
 use crate::names::{NameCollector, Names};
-use crate::store::{Folded, WaitRow};
+use crate::store::{Store, WaitRow};
 use crate::tables::{OwnerIndex, WaiterIndex};
 
 /// How much of a model to write.
@@ -20,6 +20,8 @@ pub struct Budget {
     pub rows: usize,
     /// Sums of folded waits by owner.
     pub folded_shares: usize,
+    /// Parts of waits. If there are more, or if waits are folded, none are written.
+    pub parts: usize,
 }
 
 /// A model, or the largest part of it with the sums of the rest.
@@ -109,19 +111,24 @@ impl Model {
     /// The model, or as much of it as `budget` allows.
     pub fn columns(&mut self, budget: Budget, entities: &Entities) -> Columns {
         self.prepare(entities, false);
-        let (kept, folded) = self.within(budget);
-        let mut writer = Writer::new(self, entities);
-        for wait in &kept {
+        let store = self.within(budget);
+        let mut writer = Writer::new(self, &store, entities);
+        for wait in store.waits() {
             writer.wait(wait);
         }
-        writer.folded(&folded);
-        let mut columns = writer.finish();
-        columns.folding = Folding::of(&folded);
-        columns
+        writer.folded();
+        writer.finish()
     }
 
-    /// The waits to write, in the order in which they began, and the sums of the others.
-    fn within(&mut self, budget: Budget) -> (Vec<WaitRow>, Folded) {
+    /// Keeps as much as `budget` allows, as [`columns`](Self::columns) writes it: the answers
+    /// are then those of an exported file.
+    pub fn fold_to(&mut self, budget: Budget, entities: &Entities) {
+        self.prepare(entities, false);
+        self.store = self.within(budget);
+    }
+
+    /// The longest waits, and the sums of the others.
+    fn within(&mut self, budget: Budget) -> Store {
         let mut by_duration: Vec<usize> = (0..self.store.waits().len()).collect();
         by_duration.sort_by_key(|&at| std::cmp::Reverse(self.store.waits()[at].duration_ns));
         let mut rows = 0;
@@ -138,13 +145,14 @@ impl Model {
             folded.shrink(budget.folded_shares, &mut self.tables);
         }
         folded.shrink(budget.folded_shares, &mut self.tables);
-        let waits = by_duration[..kept].iter();
-        (waits.map(|&at| self.store.waits()[at]).collect(), folded)
+        let kept = &by_duration[..kept];
+        self.store.with_sums(kept, folded, budget.parts)
     }
 }
 
 struct Writer<'m> {
     model: &'m Model,
+    store: &'m Store,
     names: NameCollector<'m>,
     waiters: IndexMap<WaiterIndex, (), foldhash::fast::RandomState>,
     owners: IndexMap<OwnerIndex, (), foldhash::fast::RandomState>,
@@ -157,9 +165,10 @@ struct Writer<'m> {
 }
 
 impl<'m> Writer<'m> {
-    fn new(model: &'m Model, entities: &'m Entities) -> Self {
+    fn new(model: &'m Model, store: &'m Store, entities: &'m Entities) -> Self {
         Self {
             model,
+            store,
             names: NameCollector::new(&model.tables, entities),
             waiters: IndexMap::default(),
             owners: IndexMap::default(),
@@ -181,7 +190,7 @@ impl<'m> Writer<'m> {
     }
 
     fn wait(&mut self, wait: &WaitRow) {
-        let shares = self.model.store.shares(wait);
+        let shares = self.store.shares(wait);
         let waiter = self.waiter(wait.waiter);
         let columns = &mut self.waits;
         columns.id.push(wait.id);
@@ -199,7 +208,7 @@ impl<'m> Writer<'m> {
             self.shares.duration_ns.push(share.duration_ns);
             self.shares.contentions.push(share.contentions);
         }
-        let parts = self.model.store.parts(wait).unwrap_or_default();
+        let parts = self.store.parts(wait).unwrap_or_default();
         self.parts.count.push(parts.len() as u32);
         for part in parts {
             self.parts.share.push(part.share);
@@ -207,14 +216,16 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn folded(&mut self, folded: &Folded) {
+    fn folded(&mut self) {
+        let folded = self.store.folded();
+        let end_ns = self.model.end_ns();
         for (waiter, bucket, waits) in folded.by_time.rows() {
             let waiter = self.waiter(waiter);
             let (from_ns, to_ns) = folded.bucket_range_ns(bucket);
             let columns = &mut self.folded;
             columns.waiter.push(waiter);
             columns.from_ns.push(from_ns);
-            columns.to_ns.push(to_ns);
+            columns.to_ns.push(to_ns.min(end_ns));
             columns.waits.push(waits.waits);
             columns.duration_ns.push(waits.duration_ns);
             columns.max_ns.push(waits.max_ns);
@@ -264,10 +275,10 @@ impl<'m> Writer<'m> {
             owners,
             waits: self.waits,
             shares: self.shares,
-            parts: self.model.store.has_parts().then_some(self.parts),
+            parts: self.store.has_parts().then_some(self.parts),
             folded: self.folded,
             folded_shares: self.folded_shares,
-            folding: None,
+            folding: Folding::of(self.store.folded()),
         }
     }
 }

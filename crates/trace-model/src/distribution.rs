@@ -80,8 +80,10 @@ impl Model {
                     add(duration_ns, bucket(duration_ns));
                 }
                 Source::Folded(folded) if !scope.selects_owners() => {
-                    histogram.add_buckets(&folded.histogram, folded.max_ns);
-                    spread(duration_ns, &folded.histogram, &mut add);
+                    let buckets: Vec<_> = folded.histogram_of(piece.waits).collect();
+                    let max_ns = folded.max_ns.min(duration_ns);
+                    histogram.add_buckets(buckets.iter().copied(), max_ns);
+                    spread(duration_ns, &buckets, &mut add);
                 }
                 Source::Folded(_) => {
                     let mean_ns = duration_ns / piece.waits.max(1);

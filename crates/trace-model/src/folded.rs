@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use crate::hash::SeededMap;
 use crate::histogram::bucket;
+use crate::scope::Scale;
 use crate::tables::{OwnerIndex, WaiterIndex};
 
 /// Sums of waits of one waiter.
@@ -31,6 +32,17 @@ pub(crate) struct FoldedShare {
 }
 
 impl FoldedWaits {
+    /// How long so many of the waits are: numbers of waits by bucket, in the same proportions.
+    pub(crate) fn histogram_of(&self, waits: u64) -> impl Iterator<Item = (u16, u64)> {
+        let scale = Scale::new(waits, self.waits);
+        let mut before = 0;
+        self.histogram.iter().map(move |&(bucket, count)| {
+            let part = scale.step(before, count);
+            before += count;
+            (bucket, part)
+        })
+    }
+
     fn add(&mut self, other: &FoldedWaits) {
         self.waits += other.waits;
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);

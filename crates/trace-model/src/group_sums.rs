@@ -307,7 +307,9 @@ impl Sums {
                 };
                 self.waits += waits;
                 if is_common {
-                    self.histogram.add_buckets(&folded.histogram, folded.max_ns);
+                    let max_ns = folded.max_ns.min(own.duration_ns);
+                    self.histogram
+                        .add_buckets(folded.histogram_of(waits), max_ns);
                 } else {
                     self.histogram.add(own.duration_ns / waits.max(1), waits);
                     self.max_ns = self.max_ns.max(own.max_ns);

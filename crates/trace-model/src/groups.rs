@@ -1,10 +1,11 @@
 //! Groups of a selection by aspects, with sums.
 
 use serde::{Deserialize, Serialize};
-use trace_analysis::Entities;
+use trace_analysis::{Entities, ThreadIndex};
 
 use crate::dimension::Dimension;
 use crate::group_sums::{FinishedSums, GroupSums};
+use crate::hash::SeededSet;
 use crate::model::Model;
 use crate::names::{NameCollector, Names};
 use crate::scope::{Scope, is_about_threads, needs_keys, run_time_ns};
@@ -121,6 +122,17 @@ impl Model {
     ///
     /// If it asks for more than an answer can hold, or for nothing.
     pub fn query(&mut self, query: &Query, entities: &Entities) -> Result<Groups, QuestionError> {
+        self.query_without(query, &SeededSet::default(), entities)
+    }
+
+    /// Answers `query`, about all waits but those in which `stuck` threads were when their traces
+    /// ended.
+    pub(crate) fn query_without(
+        &mut self,
+        query: &Query,
+        stuck: &SeededSet<ThreadIndex>,
+        entities: &Entities,
+    ) -> Result<Groups, QuestionError> {
         query.selection.check()?;
         check("the number of aspects", query.by.len(), MAX_DEPTH)?;
         check("limit", query.limit, MAX_LIMIT)?;
@@ -134,7 +146,7 @@ impl Model {
         let knows_code = self.store.folded().knows_owners_by_time();
         let is_about_threads = is_about_threads(&query.selection, &query.by);
         let wants_time = query.buckets > 0 && knows_code && !is_about_threads;
-        let scope = Scope::new(self, &query.selection, wants_time);
+        let scope = Scope::new(self, &query.selection, wants_time).without(stuck);
         let mut tree = Tree::new(self, &scope, &query.by);
         scope.for_each(|piece| tree.add(piece));
         let omitted = tree.select(query.limit);

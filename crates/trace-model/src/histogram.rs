@@ -59,8 +59,8 @@ impl Histogram {
     }
 
     /// Adds durations that are known by their bucket only, none above `max_ns`.
-    pub(crate) fn add_buckets(&mut self, buckets: &[(u16, u64)], max_ns: u64) {
-        for &(bucket, count) in buckets {
+    pub(crate) fn add_buckets(&mut self, buckets: impl Iterator<Item = (u16, u64)>, max_ns: u64) {
+        for (bucket, count) in buckets.filter(|&(_, count)| count > 0) {
             self.add_to_bucket(bucket, count);
         }
         self.max_ns = self.max_ns.max(max_ns);

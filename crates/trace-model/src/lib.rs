@@ -72,7 +72,7 @@ pub use dimension::Dimension;
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
     Code, Confidence as FindingConfidence, DeadlockRecord, DeadlockedThread, Finding, Named,
-    Search, WaitingCode, deadlocks,
+    Search, ThreadBehind, WaitingCode, deadlocks,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};
 pub use human::{duration_text, percent_text};

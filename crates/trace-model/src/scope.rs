@@ -1,9 +1,12 @@
 //! A selection, looked up in a model, and the waits in it.
 
-use crate::dimension::Dimension;
+use trace_analysis::{ThreadIndex, Value};
+
+use crate::dimension::{Dimension, Label};
 use crate::folded::FoldedWaits;
 use crate::hash::SeededSet;
 use crate::model::Model;
+use crate::occurrences::THREAD;
 use crate::selection::Selection;
 use crate::store::WaitRow;
 use crate::tables::{OwnerIndex, WaiterIndex};
@@ -25,6 +28,8 @@ pub(crate) struct Scope<'m> {
     waiters: Vec<bool>,
     /// By owner; `None` if all are selected.
     owners: Option<Vec<bool>>,
+    /// By waiter: what did not end is not selected. Empty if there are none such.
+    stuck: Vec<bool>,
 }
 
 /// What a selection has of a wait, or of folded waits.
@@ -114,12 +119,32 @@ impl<'m> Scope<'m> {
             from_ns,
             to_ns,
             is_whole: from_ns == 0 && to_ns == end_ns,
-            is_timed: wants_time || from_ns > 0 || to_ns < end_ns,
+            is_timed: wants_time
+                || from_ns > 0
+                || to_ns < end_ns
+                || model.store.folded().is_by_time_only(),
             min_ns: selection.min_ns.unwrap_or(0),
             max_ns: selection.max_ns,
             waiters,
             owners,
+            stuck: Vec::new(),
         }
+    }
+
+    /// The same without the waits of these threads that did not end.
+    pub(crate) fn without(mut self, threads: &SeededSet<ThreadIndex>) -> Self {
+        let tables = &self.model.tables;
+        if !threads.is_empty() {
+            let thread = |label| match tables.label(label) {
+                Label::Value(Value::Thread(thread)) => Some(thread),
+                _ => None,
+            };
+            let waiters = tables.waiters().iter();
+            let waiters = waiters.map(|waiter| thread(waiter.labels[THREAD.column()]));
+            let stuck = waiters.map(|thread| thread.is_some_and(|one| threads.contains(&one)));
+            self.stuck = stuck.collect();
+        }
+        self
     }
 
     /// The waiter is selected, whatever the time.
@@ -178,6 +203,10 @@ impl<'m> Scope<'m> {
         shares: &'a mut Vec<PieceShare>,
     ) -> Option<Piece<'a>> {
         if !self.has_waiter(wait.waiter) || !self.has_duration(wait.duration_ns) {
+            return None;
+        }
+        let is_stuck = |waiter: WaiterIndex| self.stuck.get(waiter.0 as usize) == Some(&true);
+        if !wait.ended && is_stuck(wait.waiter) {
             return None;
         }
         let (from_ns, to_ns) = self.cut(wait.start_ns, wait.end_ns())?;
@@ -275,25 +304,33 @@ impl<'m> Scope<'m> {
         shares.clear();
         let mut sum_ns = 0;
         let mut full_ns: u64 = 0;
+        let mut of_owners: u64 = 0;
         for (position, share) in (0..).zip(&waits.shares) {
             let duration_ns = scale.step(sum_ns, share.duration_ns);
             sum_ns = sum_ns.saturating_add(share.duration_ns);
             full_ns = full_ns.saturating_add(duration_ns);
             if self.has_owner(share.owner) {
+                let waits = scale.up(share.waits);
+                of_owners = of_owners.saturating_add(waits);
                 shares.push(PieceShare {
                     owner: share.owner,
                     duration_ns,
                     contentions: scale.down(share.contentions),
-                    waits: scale.up(share.waits),
-                    max_ns: share.max_ns,
+                    waits,
+                    max_ns: share.max_ns.min(duration_ns),
                     position,
                 });
             }
         }
+        let in_range = scale.up(waits.waits);
         (!shares.is_empty()).then_some(Piece {
             waiter,
             source: Source::Folded(waits),
-            waits: scale.up(waits.waits),
+            waits: if self.selects_owners() {
+                in_range.min(of_owners)
+            } else {
+                in_range
+            },
             from_ns: cut_from_ns,
             to_ns: cut_to_ns,
             full_ns,
@@ -302,39 +339,39 @@ impl<'m> Scope<'m> {
     }
 }
 
-/// A part of a whole, in nanoseconds.
+/// A part of a whole: of nanoseconds, or of waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    part_ns: u64,
-    whole_ns: u64,
+    part: u64,
+    whole: u64,
 }
 
 impl Scale {
-    pub(crate) fn new(part_ns: u64, whole_ns: u64) -> Self {
-        Self { part_ns, whole_ns }
+    pub(crate) fn new(part: u64, whole: u64) -> Self {
+        Self { part, whole }
     }
 
     /// So much of `number`, rounded down.
     pub(crate) fn down(self, number: u64) -> u64 {
-        if self.part_ns >= self.whole_ns {
+        if self.part >= self.whole {
             return number;
         }
-        match number.checked_mul(self.part_ns) {
-            Some(product) => product / self.whole_ns,
+        match number.checked_mul(self.part) {
+            Some(product) => product / self.whole,
             None => {
-                let product = u128::from(number) * u128::from(self.part_ns);
-                (product / u128::from(self.whole_ns)) as u64
+                let product = u128::from(number) * u128::from(self.part);
+                (product / u128::from(self.whole)) as u64
             }
         }
     }
 
     /// So much of `number`, rounded up.
     fn up(self, number: u64) -> u64 {
-        if self.part_ns >= self.whole_ns {
+        if self.part >= self.whole {
             return number;
         }
-        let product = u128::from(number) * u128::from(self.part_ns);
-        product.div_ceil(u128::from(self.whole_ns)) as u64
+        let product = u128::from(number) * u128::from(self.part);
+        product.div_ceil(u128::from(self.whole)) as u64
     }
 
     /// So much of `number`, if numbers before it made `sum`: so rounded that all together

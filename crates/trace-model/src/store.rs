@@ -100,6 +100,8 @@ pub(crate) struct Folded {
     threads_are_folded: bool,
     /// The code of owners is not told apart any more.
     owners_are_folded: bool,
+    /// There are no sums without a time.
+    is_by_time_only: bool,
 }
 
 impl Store {
@@ -119,6 +121,7 @@ impl Store {
                 bucket_ns: FIRST_BUCKET_NS,
                 threads_are_folded: false,
                 owners_are_folded: false,
+                is_by_time_only: false,
             },
             share_of_owner: SeededMap::default(),
         }
@@ -170,6 +173,34 @@ impl Store {
         let blocks = self.waits[..end].chunks(BLOCK).zip(&self.block_ends_ns);
         let blocks = blocks.filter(move |&(_, &end_ns)| end_ns >= from_ns);
         blocks.flat_map(|(block, _)| block)
+    }
+
+    /// The waits at these positions, and the sums of all others. Parts are kept only of all
+    /// waits, and only if there are at most so many.
+    pub(crate) fn with_sums(&self, kept: &[usize], folded: Folded, max_parts: usize) -> Self {
+        let mut reduced = Self::new(self.limits, false);
+        reduced.has_parts =
+            self.has_parts && kept.len() == self.waits.len() && self.parts.len() <= max_parts;
+        for &at in kept {
+            let wait = &self.waits[at];
+            let mut row = WaitRow {
+                first_share: reduced.shares.len() as u32,
+                first_part: reduced.parts.len() as u32,
+                ..*wait
+            };
+            reduced.shares.extend_from_slice(self.shares(wait));
+            if reduced.has_parts {
+                reduced
+                    .parts
+                    .extend_from_slice(self.parts(wait).unwrap_or_default());
+            } else {
+                row.part_count = 0;
+            }
+            reduced.waits.push(row);
+        }
+        reduced.folded = folded;
+        reduced.sort();
+        reduced
     }
 
     /// Adds a wait.
@@ -402,8 +433,14 @@ impl Folded {
         Self {
             whole: FoldedTable::default(),
             by_time: self.by_time.clone(),
+            is_by_time_only: true,
             ..*self
         }
+    }
+
+    /// There are no sums without a time.
+    pub(crate) fn is_by_time_only(&self) -> bool {
+        self.is_by_time_only
     }
 
     /// All that is folded.

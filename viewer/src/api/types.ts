@@ -59,6 +59,7 @@ export interface Named {
   key: string;
   label: string;
   frame?: string;
+  called_from?: string;
 }
 
 export interface Finding {
@@ -99,6 +100,9 @@ export interface Deadlock {
   start_ns: number;
   duration_ns: number;
   threads: DeadlockThread[];
+  /** Those that wait for them, the nearest first. */
+  behind: { thread: string; waits_for: string; since_ns: number; frames: string[] }[];
+  more_behind: number;
 }
 
 export interface Model {

@@ -1,5 +1,8 @@
 /** A log-linear histogram: 16 buckets for each power of two, as docs/viewer-api.md has it. */
 
+/** A bucket, and how many waits are in it. */
+export type BucketCount = readonly [bucket: number, waits: number];
+
 /** The bucket of a duration. */
 export function bucketOf(duration: number): number {
   if (duration < 16) return duration;
@@ -19,25 +22,39 @@ export function bucketRange(bucket: number): { from: number; to: number } {
 export class Buckets {
   private readonly counts = new Map<number, number>();
   private total = 0;
+  /** The longest wait. */
+  max = 0;
 
   add(duration: number, waits = 1): void {
-    this.addBucket(bucketOf(duration), waits);
+    this.count(bucketOf(duration), waits);
+    this.max = Math.max(this.max, duration);
   }
 
-  addBucket(bucket: number, waits: number): void {
+  /** Adds waits that are known by their bucket only, none above `max`. */
+  addBuckets(buckets: readonly BucketCount[], max: number): void {
+    for (const [bucket, waits] of buckets) if (waits > 0) this.count(bucket, waits);
+    this.max = Math.max(this.max, max);
+  }
+
+  private count(bucket: number, waits: number): void {
     this.counts.set(bucket, (this.counts.get(bucket) ?? 0) + waits);
     this.total += waits;
   }
 
-  /** The middle of the bucket below which `percent` of the waits are, never above `max`. */
-  percentile(percent: number, max: number): number {
+  /** In the order of their durations. */
+  counted(): BucketCount[] {
+    return [...this.counts].sort(([a], [b]) => a - b);
+  }
+
+  /** The middle of the bucket below which `percent` of the waits are, never above the longest. */
+  percentile(percent: number): number {
     const rank = Math.ceil((this.total * percent) / 100);
     let seen = 0;
-    for (const bucket of [...this.counts.keys()].sort((a, b) => a - b)) {
-      seen += this.counts.get(bucket)!;
+    for (const [bucket, count] of this.counted()) {
+      seen += count;
       if (seen < rank) continue;
       const { from, to } = bucketRange(bucket);
-      return Math.min(max, Math.floor((from + to) / 2));
+      return Math.min(this.max, Math.floor((from + to) / 2));
     }
     return 0;
   }

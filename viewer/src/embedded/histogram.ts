@@ -1,46 +1,51 @@
 import type { HistogramAnswer, HistogramBucket, Selection } from "../api/types";
-import { Buckets, bucketOf, bucketRange } from "./buckets";
+import { Buckets, bucketOf, bucketRange, type BucketCount } from "./buckets";
 import type { Data } from "./data";
-import { forEachSelected } from "./selected";
+import { foldedHistogram, forEachSelected, selectsOwners } from "./selected";
 
 /** How long the waits of a selection were: the time that the selection has of each. */
 export function histogram(data: Data, selection: Selection): HistogramAnswer {
-  const hasOwner = (selection.filter ?? []).some((condition) => condition.aspect.startsWith("owner-"));
-  const sums = new Map<number, { waits: number; duration: number }>();
+  const hasOwner = selectsOwners(selection);
+  const times = new Map<number, number>();
   const all = new Buckets();
-  const answer = { waits: 0, duration_ns: 0, max_ns: 0 };
-  const add = (bucket: number, waits: number, duration: number) => {
-    const sum = sums.get(bucket) ?? { waits: 0, duration: 0 };
-    sum.waits += waits;
-    sum.duration += duration;
-    sums.set(bucket, sum);
-    all.addBucket(bucket, waits);
-    answer.waits += waits;
-  };
+  let waits = 0;
+  let total = 0;
+  const addTime = (bucket: number, time: number) => times.set(bucket, (times.get(bucket) ?? 0) + time);
 
   forEachSelected(data, selection, (selected) => {
     const time = selected.durations.reduce((sum, duration) => sum + duration, 0);
-    answer.duration_ns += time;
-    if (!selected.folded) {
-      answer.max_ns = Math.max(answer.max_ns, time);
-      add(bucketOf(time), 1, time);
+    waits += selected.waits;
+    total += time;
+    if (!selected.folded || hasOwner) {
+      const mean = selected.folded ? Math.floor(time / Math.max(1, selected.waits)) : time;
+      all.add(mean, selected.waits);
+      addTime(bucketOf(mean), time);
       return;
     }
-    answer.max_ns = Math.max(answer.max_ns, ...selected.ownerMax);
-    const waits = Math.min(selected.waits, selected.ownerWaits.reduce((sum, count) => sum + count, 0));
-    const own = data.folded.histogram[selected.row]!;
-    if (hasOwner || own.length === 0) {
-      add(bucketOf(Math.floor(time / Math.max(1, waits))), waits, time);
-      return;
-    }
-    const whole = own.reduce((sum, [bucket, count]) => sum + count * bucketRange(bucket).from, 0);
-    for (const [bucket, count] of own) add(bucket, count, Math.floor((time * count * bucketRange(bucket).from) / Math.max(1, whole)));
+    const own = foldedHistogram(data, selected.row, selected.waits);
+    all.addBuckets(own, Math.min(data.folded.max_ns[selected.row]!, time));
+    spreadOver(own, time, addTime);
   });
 
-  const buckets = [...sums].sort(([a], [b]) => a - b).map(([bucket, sum]): HistogramBucket => {
+  const buckets = all.counted().map(([bucket, count]): HistogramBucket => {
     const { from, to } = bucketRange(bucket);
-    return { from_ns: from, to_ns: to, waits: sum.waits, duration_ns: sum.duration };
+    return { from_ns: from, to_ns: to, waits: count, duration_ns: times.get(bucket) ?? 0 };
   });
-  const percentile = (percent: number) => all.percentile(percent, answer.max_ns);
-  return { buckets, ...answer, p50_ns: percentile(50), p90_ns: percentile(90), p99_ns: percentile(99) };
+  return { buckets, waits, duration_ns: total, max_ns: all.max, p50_ns: all.percentile(50), p90_ns: all.percentile(90), p99_ns: all.percentile(99) };
+}
+
+/** Divides a time by what the buckets would have if their waits were all as short as they can be. */
+function spreadOver(buckets: readonly BucketCount[], time: number, add: (bucket: number, time: number) => void): void {
+  const least = ([bucket, count]: BucketCount) => BigInt(Math.max(1, bucketRange(bucket).from)) * BigInt(count);
+  const whole = Number(buckets.reduce((sum, one) => sum + least(one), 0n));
+  let until = 0n;
+  let before = 0;
+  for (const one of buckets) {
+    until += least(one);
+    const after = Math.min(time, Math.max(before, Math.round(time * (Number(until) / whole))));
+    add(one[0], after - before);
+    before = after;
+  }
+  const last = buckets[buckets.length - 1];
+  if (last !== undefined) add(last[0], time - before);
 }

@@ -2,7 +2,7 @@ import type { Lane, LanesAnswer, LanesRequest, LaneSegment, LaneWait } from "../
 import type { Data } from "./data";
 import { NamesUsed } from "./names";
 import { forEachSelected, rangeOf, type Selected } from "./selected";
-import { edgesOf, spread, type Range } from "./spread";
+import { edgesOf, Series, type Range } from "./spread";
 
 const OWNERS_IN_LANE = 16;
 const OWNERS_IN_PIXEL = 6;
@@ -122,37 +122,38 @@ function* stretchesOf(data: Data, sum: Sum, once: boolean): Generator<Stretch> {
 
 /** For each pixel, the time that each owner had. */
 function bins(data: Data, names: NamesUsed, sum: Sum, stretches: Stretch[], px: number, range: Range): { bins: number[][]; waiting_ns: number[] } {
-  const edges = edgesOf(range, px);
+  const edges = range.from < range.to ? edgesOf(range, px) : [];
   const largest = [...sum.owners].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, OWNERS_IN_LANE);
   const shown = new Set(largest.map(([owner]) => owner));
   const others = othersOf(data);
-  const series = new Map<number, Float64Array>();
+  const series = new Map<number, Series>();
   const addTo = (owner: number, stretch: Range, duration: number) => {
     const own = shown.has(owner) ? owner : others;
-    if (!series.has(own)) series.set(own, new Float64Array(px));
-    spread(series.get(own)!, edges, stretch, duration);
+    if (!series.has(own)) series.set(own, new Series(edges));
+    series.get(own)!.add(stretch, duration);
   };
   for (const stretch of stretches) addTo(stretch.owner, stretch, stretch.to - stretch.from);
-  const waiting = new Float64Array(px);
+  const waiting = new Series(edges);
   for (const piece of sum.pieces) {
-    spread(waiting, edges, piece, piece.durations.reduce((total, time) => total + time, 0));
+    waiting.add(piece, piece.durations.reduce((total, time) => total + time, 0));
     if (data.parts !== null && !piece.folded) continue;
     piece.owners.forEach((owner, at) => addTo(data.owners["owner-thread"]![owner]!, piece, piece.durations[at]!));
   }
 
-  const owners = [...series].sort(([a], [b]) => a - b);
-  const pixels = Array.from(waiting, (_, pixel) => {
+  const owners = [...series].sort(([a], [b]) => a - b).map(([owner, own]) => [owner, own.finish()] as const);
+  const waited = waiting.finish();
+  const pixels = waited.map((_, pixel) => {
     const times = owners.map(([owner, own]) => [owner, own[pixel]!] as const).filter(([, time]) => time > 0).sort((a, b) => b[1] - a[1]);
     const rest = times.slice(OWNERS_IN_PIXEL).reduce((total, [, time]) => total + time, 0);
     const kept = times.slice(0, OWNERS_IN_PIXEL);
     return [...kept, ...(rest > 0 ? [[others, rest] as const] : [])].flatMap(([owner, time]) => [names.value(owner), time]);
   });
-  return { bins: pixels, waiting_ns: [...waiting] };
+  return { bins: pixels, waiting_ns: waited };
 }
 
 /** What stands for owners that are not told apart. */
 function othersOf(data: Data): number {
-  const known = data.values.findIndex((value) => value.key === "<folded>");
+  const known = data.values.findIndex((value) => value.aspect === "owner-thread" && value.key === "<folded>");
   if (known >= 0) return known;
   return data.values.push({ aspect: "owner-thread", key: "<folded>", label: "<others>" }) - 1;
 }

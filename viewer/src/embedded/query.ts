@@ -2,8 +2,8 @@ import type { Group, QueryAnswer, QueryRequest } from "../api/types";
 import { Buckets } from "./buckets";
 import type { Data } from "./data";
 import { NamesUsed } from "./names";
-import { forEachSelected, mulDiv, rangeOf, timesBetween, type Selected } from "./selected";
-import { edgesOf, spread } from "./spread";
+import { foldedHistogram, forEachSelected, mulDiv, rangeOf, selectsOwners, timesBetween, type Selected } from "./selected";
+import { edgesOf, Series, type Range } from "./spread";
 import { Union } from "./union";
 
 const DEFAULT_LIMIT = 2_000;
@@ -26,7 +26,7 @@ interface Sum {
   waited: number;
   histogram: Buckets;
   threads: Set<number>;
-  series: number[] | null;
+  series: Series | null;
   /** Of the wait at hand: what the group has of it. */
   visit: number;
   time: number;
@@ -35,13 +35,22 @@ interface Sum {
   at: number;
 }
 
-function newSum(parent: Sum | null, value: number, buckets: number): Sum {
+function newSum(parent: Sum | null, value: number, edges: number[]): Sum {
   return {
     parent, value, depth: parent === null ? 0 : parent.depth + 1, children: new Map(),
     duration: 0, waits: 0, contentions: 0, max: 0, wall: 0, wallUntil: 0, waited: 0, histogram: new Buckets(), threads: new Set(),
-    series: buckets > 0 ? new Array<number>(buckets).fill(0) : null,
+    series: edges.length > 1 ? new Series(edges) : null,
     visit: -1, time: 0, waitsOfVisit: 0, maxOfVisit: 0, at: -1,
   };
+}
+
+/** Of all that is selected, by time. */
+interface Overall {
+  /** When anybody waited. */
+  union: Union;
+  /** The same of folded rows, of which only sums are known. */
+  folded: Series;
+  safepoints: Series;
 }
 
 /** Groups of a selection by aspects. */
@@ -49,12 +58,13 @@ export function query(data: Data, request: QueryRequest): QueryAnswer {
   const { selection, by } = request;
   const buckets = Math.min(2_048, request.buckets ?? 0);
   const columns = by.map((aspect) => data.column(aspect));
-  const hasOwner = columns.some((column) => column.ofOwner) || (selection.filter ?? []).some((condition) => condition.aspect.startsWith("owner-"));
+  // Up to this depth groups have all of a wait, or nothing.
+  const firstOwner = columns.findIndex((column) => column.ofOwner);
+  const common = selectsOwners(selection) ? -1 : firstOwner < 0 ? columns.length : firstOwner;
   const range = rangeOf(data, selection);
-  const root = newSum(null, -1, buckets);
-  const union = new Union();
-  const safepoints = new Array<number>(buckets).fill(0);
-  const edges = buckets > 0 ? edgesOf(range, buckets) : [];
+  const edges = buckets > 0 && range.from < range.to ? edgesOf(range, buckets) : [];
+  const root = newSum(null, -1, edges);
+  const overall: Overall = { union: new Union(), folded: new Series(edges), safepoints: new Series(edges) };
   const threadColumn = data.column("thread").values;
 
   let visit = 0;
@@ -63,29 +73,29 @@ export function query(data: Data, request: QueryRequest): QueryAnswer {
     visit++;
     touched.length = 0;
     const thread = threadColumn[selected.waiter]!;
-    const bySeries = buckets > 0 ? seriesOf(data, selected, edges) : null;
+    const exact = edges.length > 1 && !selected.folded && data.parts !== null ? seriesOf(data, selected, edges) : null;
     for (let at = 0; at < selected.owners.length; at++) {
       let sum = root;
       for (let depth = 0; ; depth++) {
-        addShare(sum, selected, at, visit, touched, bySeries);
+        addShare(sum, selected, at, visit, touched, exact);
         if (depth === columns.length) break;
         const column = columns[depth]!;
         const value = column.values[column.ofOwner ? selected.owners[at]! : selected.waiter]!;
         let child = sum.children.get(value);
-        if (child === undefined) sum.children.set(value, (child = newSum(sum, value, buckets)));
+        if (child === undefined) sum.children.set(value, (child = newSum(sum, value, edges)));
         sum = child;
       }
     }
-    union.add(selected.from, selected.to);
-    if (buckets > 0) addSafepoints(safepoints, data, selected, edges);
+    addOverall(overall, data, selected);
     for (const sum of touched) {
       sum.threads.add(thread);
-      addWait(sum, data, selected, hasOwner);
+      addWait(sum, data, selected, sum.depth <= common);
       addWall(sum, selected);
+      if (exact === null) sum.series?.add(selected, sum.time);
     }
   });
 
-  return answer(data, request, root, hasOwner, union, safepoints, edges, range);
+  return answer(data, request, root, overall, edges, range);
 }
 
 function addShare(sum: Sum, selected: Selected, at: number, visit: number, touched: Sum[], series: Float64Array[] | null): void {
@@ -102,22 +112,24 @@ function addShare(sum: Sum, selected: Selected, at: number, visit: number, touch
   sum.contentions += selected.contentions[at]!;
   if (series !== null && sum.series !== null) {
     const own = series[at]!;
-    for (let bucket = 0; bucket < own.length; bucket++) if (own[bucket] !== 0) sum.series[bucket]! += own[bucket]!;
+    for (let bucket = 0; bucket < own.length; bucket++) if (own[bucket] !== 0) sum.series.addTo(bucket, own[bucket]!);
   }
 }
 
-function addWait(sum: Sum, data: Data, selected: Selected, hasOwner: boolean): void {
+/** `isCommon`: the group has all of the waits. */
+function addWait(sum: Sum, data: Data, selected: Selected, isCommon: boolean): void {
   if (!selected.folded) {
     sum.waits++;
-    sum.max = Math.max(sum.max, sum.time);
     sum.histogram.add(sum.time);
-    return;
+  } else if (isCommon) {
+    sum.waits += selected.waits;
+    sum.histogram.addBuckets(foldedHistogram(data, selected.row, selected.waits), Math.min(data.folded.max_ns[selected.row]!, sum.time));
+  } else {
+    const waits = Math.min(selected.waits, sum.waitsOfVisit);
+    sum.waits += waits;
+    sum.max = Math.max(sum.max, sum.maxOfVisit);
+    sum.histogram.add(Math.floor(sum.time / Math.max(1, waits)), waits);
   }
-  const waits = Math.min(selected.waits, sum.waitsOfVisit);
-  sum.waits += waits;
-  sum.max = Math.max(sum.max, sum.maxOfVisit);
-  if (hasOwner) sum.histogram.add(Math.floor(sum.time / Math.max(1, waits)), waits);
-  else for (const [bucket, count] of data.folded.histogram[selected.row]!) sum.histogram.addBucket(bucket, count);
 }
 
 function addWall(sum: Sum, selected: Selected): void {
@@ -130,21 +142,22 @@ function addWall(sum: Sum, selected: Selected): void {
   sum.wallUntil = Math.max(sum.wallUntil, selected.to);
 }
 
-/** The trace does not say when safepoints were: their time is spread evenly over a wait. */
-function addSafepoints(series: number[], data: Data, selected: Selected, edges: number[]): void {
-  if (selected.folded) return;
+function addOverall({ union, folded, safepoints }: Overall, data: Data, selected: Selected): void {
+  if (selected.folded) {
+    const time = selected.durations.reduce((sum, duration) => sum + duration, 0);
+    folded.add(selected, Math.min(time, selected.to - selected.from));
+    return;
+  }
+  union.add(selected.from, selected.to);
+  // The trace does not say when safepoints were: their time is spread evenly over a wait.
   const safepoint = data.waits.safepoint_ns[selected.row]!;
-  if (safepoint > 0) spread(series, edges, selected, mulDiv(safepoint, selected.pieceNs, data.waits.duration_ns[selected.row]!));
+  if (safepoint > 0) safepoints.add(selected, mulDiv(safepoint, selected.pieceNs, data.waits.duration_ns[selected.row]!));
 }
 
-/** For each selected share, its time in each bucket. */
+/** For each selected share of a wait whose parts are known, its time in each bucket. */
 function seriesOf(data: Data, selected: Selected, edges: number[]): Float64Array[] {
   const buckets = edges.length - 1;
   const series = selected.owners.map(() => new Float64Array(buckets));
-  if (selected.folded || data.parts === null) {
-    selected.durations.forEach((duration, at) => spread(series[at]!, edges, selected, duration));
-    return series;
-  }
   const begin = edges[0]!;
   const width = (edges[buckets]! - begin) / buckets;
   const first = width > 0 ? Math.max(0, Math.floor((selected.from - begin) / width) - 1) : 0;
@@ -164,15 +177,16 @@ function seriesOf(data: Data, selected: Selected, edges: number[]): Float64Array
   return series;
 }
 
-function answer(data: Data, request: QueryRequest, root: Sum, hasOwner: boolean, union: Union, safepoints: number[], edges: number[], range: { from: number; to: number }): QueryAnswer {
+function answer(data: Data, request: QueryRequest, root: Sum, overall: Overall, edges: number[], range: Range): QueryAnswer {
   const limit = Math.max(1, Math.min(MAX_LIMIT, request.limit ?? DEFAULT_LIMIT));
   const names = new NamesUsed(data);
   const groups: Group[] = [];
   const omitted: QueryAnswer["omitted"] = [];
-  const total = group(root, [], hasOwner);
+  const total = group(root, [], range);
   if (edges.length > 1) {
-    total.wall_series = union.series(edges);
-    total.safepoint_series = safepoints;
+    const folded = overall.folded.finish();
+    total.wall_series = overall.union.series(edges).map((time, bucket) => time + folded[bucket]!);
+    total.safepoint_series = overall.safepoints.finish();
   }
   groups.push(total);
 
@@ -181,7 +195,7 @@ function answer(data: Data, request: QueryRequest, root: Sum, hasOwner: boolean,
     const all = level.flatMap((sum) => [...sum.children.values()]).sort((a, b) => b.duration - a.duration);
     const kept = all.slice(0, limit);
     omitted.push({ groups: all.length - kept.length, duration_ns: all.slice(limit).reduce((sum, one) => sum + one.duration, 0) });
-    for (const sum of kept) groups.push(group(sum, pathOf(sum, names), hasOwner));
+    for (const sum of kept) groups.push(group(sum, pathOf(sum, names), range));
     level = kept;
   }
   return {
@@ -200,23 +214,24 @@ function pathOf(sum: Sum, names: NamesUsed): number[] {
   return path;
 }
 
-function group(sum: Sum, path: number[], hasOwner: boolean): Group {
+function group(sum: Sum, path: number[], range: Range): Group {
+  const wall = Math.min(sum.wall, range.to - range.from);
   return {
     path,
     duration_ns: sum.duration,
     waits: sum.waits,
     contentions: sum.contentions,
-    max_ns: sum.max,
-    p50_ns: sum.histogram.percentile(50, sum.max),
-    p99_ns: sum.histogram.percentile(99, sum.max),
+    max_ns: Math.max(sum.max, sum.histogram.max),
+    p50_ns: sum.histogram.percentile(50),
+    p99_ns: sum.histogram.percentile(99),
     threads: sum.threads.size,
-    wall_ns: hasOwner && sum.waited > 0 ? Math.round(sum.wall * (sum.duration / sum.waited)) : sum.wall,
-    ...(sum.series === null ? {} : { series: sum.series }),
+    wall_ns: sum.duration < sum.waited ? Math.round(wall * (sum.duration / sum.waited)) : wall,
+    ...(sum.series === null ? {} : { series: sum.series.finish() }),
   };
 }
 
 /** How long the selected traces ran in the range. */
-function tracedTime(data: Data, request: QueryRequest, range: { from: number; to: number }): number {
+function tracedTime(data: Data, request: QueryRequest, range: Range): number {
   const wanted = request.selection.traces;
   return data.model.traces
     .filter((_, at) => wanted === undefined || wanted.includes(at))

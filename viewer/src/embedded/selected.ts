@@ -1,10 +1,17 @@
 import type { Condition, Selection } from "../api/types";
+import type { BucketCount } from "./buckets";
 import { Data } from "./data";
 
 /** ⌊a · b / c⌋, also where the product is beyond what a number holds exactly. */
 export function mulDiv(a: number, b: number, c: number): number {
   const product = a * b;
   return product <= Number.MAX_SAFE_INTEGER ? Math.floor(product / c) : Number((BigInt(a) * BigInt(b)) / BigInt(c));
+}
+
+/** ⌈a · b / c⌉ */
+function mulDivUp(a: number, b: number, c: number): number {
+  const product = a * b;
+  return product <= Number.MAX_SAFE_INTEGER ? Math.ceil(product / c) : Number((BigInt(a) * BigInt(b) + BigInt(c) - 1n) / BigInt(c));
 }
 
 /** What a selection has of one wait, or of one folded row. */
@@ -54,6 +61,11 @@ export function conditionsOf(selection: Selection): Condition[] {
   return [kinds, ...traces, ...(selection.filter ?? [])];
 }
 
+/** Some owners are not selected. */
+export function selectsOwners(selection: Selection): boolean {
+  return (selection.filter ?? []).some((condition) => condition.aspect.startsWith("owner-"));
+}
+
 /** The first row at which `column` is at least `value`. */
 export function lowerBound(column: Float64Array, value: number): number {
   let low = 0;
@@ -78,7 +90,7 @@ export function forEachSelected(data: Data, selection: Selection, visit: (select
   const waiters = accepted(data, conditions, false);
   const owners = accepted(data, conditions, true);
   const { from, to } = rangeOf(data, selection);
-  const isCut = selection.from_ns !== undefined || selection.to_ns !== undefined;
+  const isCut = from > 0 || to < data.model.duration_ns;
   const min = selection.min_ns ?? 0;
   const max = selection.max_ns ?? Infinity;
   const selected: Selected = {
@@ -176,21 +188,46 @@ function selectFoldedShares(data: Data, selected: Selected, accept: Accept, star
   const overlap = selected.to - selected.from;
   const isWhole = overlap === span;
   const scale = (amount: number) => (isWhole ? amount : mulDiv(amount, overlap, span));
-  const scaleUp = (amount: number) => (isWhole ? amount : Math.ceil((amount * overlap) / span));
+  const scaleUp = (amount: number) => (isWhole ? amount : mulDivUp(amount, overlap, span));
   const { row } = selected;
-  selected.waits = scaleUp(data.folded.waits[row]!);
-  selected.pieceNs = 0;
+  let ownerWaits = 0;
+  // What is rounded down goes to the next, so that they add up.
+  let until = 0;
+  let before = 0;
   for (let share = data.foldedSharesOf[row]!; share < data.foldedSharesOf[row + 1]!; share++) {
+    until += data.foldedShares.duration_ns[share]!;
+    const after = scale(until);
+    const time = after - before;
+    before = after;
     const owner = data.foldedShares.owner[share]!;
     if (accept?.[owner] === 0) continue;
-    const time = scale(data.foldedShares.duration_ns[share]!);
+    const waits = scaleUp(data.foldedShares.waits[share]!);
+    ownerWaits += waits;
     selected.owners.push(owner);
     selected.durations.push(time);
     selected.contentions.push(scale(data.foldedShares.contentions[share]!));
-    selected.ownerWaits.push(Math.min(selected.waits, scaleUp(data.foldedShares.waits[share]!)));
+    selected.ownerWaits.push(waits);
     selected.ownerMax.push(Math.min(time, data.foldedShares.max_ns[share]!));
-    selected.pieceNs += time;
   }
+  selected.pieceNs = before;
+  const waits = scaleUp(data.folded.waits[row]!);
+  selected.waits = accept === null ? waits : Math.min(waits, ownerWaits);
+}
+
+/** How long so many waits of a folded row are: its histogram, in the same proportions. */
+export function foldedHistogram(data: Data, row: number, waits: number): BucketCount[] {
+  const own = data.folded.histogram[row]!;
+  const all = data.folded.waits[row]!;
+  if (waits >= all) return own;
+  let until = 0;
+  let before = 0;
+  return own.map(([bucket, count]) => {
+    until += count;
+    const after = mulDiv(until, waits, all);
+    const part = after - before;
+    before = after;
+    return [bucket, part] as const;
+  });
 }
 
 function clear(selected: Selected): void {

@@ -28,3 +28,34 @@ export function spread(series: Float64Array | number[], edges: number[], { from,
     before = until;
   }
 }
+
+/** Durations by time. */
+export class Series {
+  private readonly values: Float64Array;
+  /** What is spread over all buckets. */
+  private everywhere = 0;
+
+  constructor(private readonly edges: number[]) {
+    this.values = new Float64Array(Math.max(0, edges.length - 1));
+  }
+
+  /** Spreads a duration evenly over a stretch of time. */
+  add(stretch: Range, duration: number): void {
+    const { length } = this.values;
+    if (length === 0) return;
+    // It is divided once for all that is spread so.
+    if (length > 1 && stretch.from === this.edges[0] && stretch.to === this.edges[length]) this.everywhere += duration;
+    else spread(this.values, this.edges, stretch, duration);
+  }
+
+  addTo(bucket: number, duration: number): void {
+    this.values[bucket]! += duration;
+  }
+
+  finish(): number[] {
+    const { edges, everywhere } = this;
+    const [first, last] = [edges[0]!, edges[edges.length - 1]!];
+    const until = (bucket: number) => mulDiv(everywhere, edges[bucket]! - first, last - first);
+    return Array.from(this.values, (own, bucket) => (everywhere === 0 ? own : own + until(bucket + 1) - until(bucket)));
+  }
+}

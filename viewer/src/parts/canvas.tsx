@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Ink } from "../state/colours";
 
+/** What is drawn with, on the page or beside it. */
+export type Drawing = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
 /** The theme's colours, as a canvas needs them. */
 export class Theme {
   private readonly probe: HTMLElement;
@@ -23,7 +26,7 @@ export class Theme {
   }
 
   /** Fills a rectangle with an owner's colour, or with what stands for nobody. */
-  fill(context: CanvasRenderingContext2D, ink: Ink, x: number, y: number, width: number, height: number): void {
+  fill(context: Drawing, ink: Ink, x: number, y: number, width: number, height: number): void {
     context.fillStyle = this.colour(ink.name);
     context.fillRect(x, y, width, height);
     const pattern = this.hatch(context, ink.hatch);
@@ -34,13 +37,13 @@ export class Theme {
 
   private readonly patterns = new Map<string, CanvasPattern | null>();
 
-  private hatch(context: CanvasRenderingContext2D, hatch: Ink["hatch"]): CanvasPattern | null {
+  private hatch(context: Drawing, hatch: Ink["hatch"]): CanvasPattern | null {
     if (hatch === "none") return null;
     if (!this.patterns.has(hatch)) this.patterns.set(hatch, this.newPattern(context, hatch));
     return this.patterns.get(hatch) ?? null;
   }
 
-  private newPattern(context: CanvasRenderingContext2D, hatch: Ink["hatch"]): CanvasPattern | null {
+  private newPattern(context: Drawing, hatch: Ink["hatch"]): CanvasPattern | null {
     const tile = new OffscreenCanvas(6, 6);
     const drawing = tile.getContext("2d")!;
     drawing.strokeStyle = drawing.fillStyle = this.colour(hatch === "others" ? "--surface" : "--hatch");

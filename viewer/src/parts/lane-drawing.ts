@@ -2,7 +2,7 @@ import type { Lane, LanesAnswer } from "../api/types";
 import type { Range } from "../state/address";
 import type { OwnerColours } from "../state/colours";
 import { stacked } from "../state/timeline";
-import type { Theme } from "./canvas";
+import type { Drawing, Theme } from "./canvas";
 
 export const LANE = 44;
 /** Who had the lock. */
@@ -23,7 +23,7 @@ export interface Scene {
 }
 
 /** Draws all lanes. */
-export function drawLanes(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, scene: Scene): void {
+export function drawLanes(context: Drawing, width: number, height: number, theme: Theme, scene: Scene): void {
   context.clearRect(0, 0, width, height);
   const { view } = scene;
   const x = (ns: number) => ((ns - view.from_ns) / (view.to_ns - view.from_ns)) * width;
@@ -42,11 +42,36 @@ export function drawLanes(context: CanvasRenderingContext2D, width: number, heig
   if (scene.arrow !== null) drawArrow(context, theme, scene.arrow, x);
 }
 
+/** All lanes of an answer as they were drawn once, so that moving them costs little. */
+export class LanesPicture {
+  private canvas: OffscreenCanvas | null = null;
+  private drawnOf: unknown[] = [];
+
+  /** Draws the picture where the view has moved, and stretches it, until the next answer is there. */
+  draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, scene: Scene): void {
+    const { answer, view } = scene;
+    const { range } = answer;
+    const ratio = devicePixelRatio || 1;
+    const wanted = [answer, width, height, ratio, theme, scene.byThread, scene.selectedWait, scene.selectedLane, scene.colours];
+    if (this.canvas === null || wanted.some((one, at) => one !== this.drawnOf[at])) {
+      this.canvas = new OffscreenCanvas(Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio)));
+      this.drawnOf = wanted;
+      const own = this.canvas.getContext("2d")!;
+      own.scale(ratio, ratio);
+      drawLanes(own, width, height, theme, { ...scene, view: range, arrow: null });
+    }
+    const x = (ns: number) => ((ns - view.from_ns) / (view.to_ns - view.from_ns)) * width;
+    context.clearRect(0, 0, width, height);
+    context.drawImage(this.canvas, x(range.from_ns), 0, x(range.to_ns) - x(range.from_ns), height);
+    if (scene.arrow !== null) drawArrow(context, theme, scene.arrow, x);
+  }
+}
+
 function bandOf(scene: Scene, y: number): { top: number; height: number } {
   return scene.byThread ? { top: y + 10, height: LANE - 20 } : { top: y + LANE - OWNERS - 3, height: OWNERS };
 }
 
-function drawOwners(context: CanvasRenderingContext2D, theme: Theme, scene: Scene, lane: Lane, y: number, x: (ns: number) => number): void {
+function drawOwners(context: Drawing, theme: Theme, scene: Scene, lane: Lane, y: number, x: (ns: number) => number): void {
   const { values, range } = scene.answer;
   const band = bandOf(scene, y);
   if (lane.mode === "segments") {
@@ -76,7 +101,7 @@ function sumOf(bin: number[]): number {
   return sum;
 }
 
-function drawWaiters(context: CanvasRenderingContext2D, theme: Theme, scene: Scene, lane: Lane, y: number, x: (ns: number) => number): void {
+function drawWaiters(context: Drawing, theme: Theme, scene: Scene, lane: Lane, y: number, x: (ns: number) => number): void {
   const base = y + LANE - OWNERS - 5;
   if (lane.mode === "bins" && lane.waits_at.length === 0) {
     const { range } = scene.answer;
@@ -99,7 +124,7 @@ function drawWaiters(context: CanvasRenderingContext2D, theme: Theme, scene: Sce
   }
 }
 
-function outlineWaits(context: CanvasRenderingContext2D, theme: Theme, scene: Scene, lane: Lane, y: number, x: (ns: number) => number): void {
+function outlineWaits(context: Drawing, theme: Theme, scene: Scene, lane: Lane, y: number, x: (ns: number) => number): void {
   const band = bandOf(scene, y);
   const selected = lane.waits_at.find((wait) => wait.id === scene.selectedWait);
   if (selected === undefined) return;
@@ -108,7 +133,7 @@ function outlineWaits(context: CanvasRenderingContext2D, theme: Theme, scene: Sc
   context.strokeRect(x(selected.from_ns), band.top - 2, Math.max(3, x(selected.to_ns) - x(selected.from_ns)), band.height + 4);
 }
 
-function drawArrow(context: CanvasRenderingContext2D, theme: Theme, arrow: { from: number; to: number; atNs: number }, x: (ns: number) => number): void {
+function drawArrow(context: Drawing, theme: Theme, arrow: { from: number; to: number; atNs: number }, x: (ns: number) => number): void {
   const middle = (lane: number) => lane * LANE + LANE / 2;
   const [left, begin, end] = [x(arrow.atNs), middle(arrow.from), middle(arrow.to)];
   const direction = Math.sign(end - begin) || 1;

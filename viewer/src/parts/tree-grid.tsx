@@ -124,9 +124,9 @@ export function TreeGrid<T extends TreeRow>(props: Props<T>) {
                 onClick={() => onActive(row)} onDblClick={() => onChoose(row)}
               >
                 {columns.map((column, at) => (
-                  <div key={column.name} role={at === 0 ? "rowheader" : "gridcell"} class={columnClass(column)} style={at === 0 ? { paddingLeft: `${line.depth * 18}px` } : undefined}>
+                  <div key={column.name} role={at === 0 ? "rowheader" : "gridcell"} class={columnClass(column)}>
                     {at > 0 ? column.cell(row) : (
-                      <span class="label">
+                      <span class="label" style={{ "--depth": line.depth }}>
                         {/* The row says whether it is open, and the keys turn it. */}
                         <button
                           class="twist" tabIndex={-1} aria-hidden="true" disabled={!hasChildren} style={{ visibility: hasChildren ? "visible" : "hidden" }}

@@ -80,13 +80,16 @@ const PATTERNS: Record<string, string> = {
   "class-initialization": "class initialization",
 };
 
+/** Whose time of a wait was when is not summed up by owner. */
+const WALL_HELP = "How much of the time anybody waited because of it: that of all waits concerned, times this owner's share of their time";
+
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
   const { address } = usePage();
   const { answer } = useQuery({ selection: finding.selection, by: [], buckets: 60 });
   const href = printAddress({ ...address, view: "tree", selection: finding.selection, by: ["lock-class", "owner-method", "method"], at: [] });
   const { confidence } = finding;
-  const facts: [string, string][] = [
-    ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", percent(finding.wall_share)], ["Waits", count(finding.waits)],
+  const facts: [string, string, string?][] = [
+    ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", percent(finding.wall_share), WALL_HELP], ["Waits", count(finding.waits)],
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
   ];
   return (
@@ -102,16 +105,16 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
           {/* Who waits for whom in a deadlock is above all findings. */}
           {finding.pattern !== "deadlock" && (
             <span class="flow">
-              <Places className="is-waiter" title="Waiting" places={finding.waiters.map((waiter) => waiter.frame ?? waiter.label)} more={finding.waiter_sites - finding.waiters.length} />
+              <Places className="is-waiter" title="Waiting" places={finding.waiters} more={finding.waiter_sites - finding.waiters.length} />
               <Arrow />
-              <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class.label]} more={0} />
+              <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class]} more={0} />
               <Arrow />
-              <Places className="is-owner" title="Held by" places={[finding.owner === null ? "nobody that is known" : (finding.owner.frame ?? finding.owner.label)]} more={0} />
+              <Places className="is-owner" title="Held by" places={[finding.owner ?? { label: "nobody that is known" }]} more={0} />
             </span>
           )}
           <span class="row spread">
             <dl class="facts">
-              {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+              {facts.map(([name, value, help]) => <div key={name} title={help}><dt>{name}</dt><dd>{value}</dd></div>)}
             </dl>
             <Spark series={answer?.groups[0]?.series} />
           </span>
@@ -128,14 +131,31 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
 
 const Arrow = () => <span class="arrow" aria-hidden="true">→</span>;
 
-function Places({ className, title, places, more }: { className: string; title: string; places: string[]; more: number }) {
+type Place = { label: string; frame?: string; called_from?: string };
+
+/** Where code stood, as far as that is known. */
+const placeOf = ({ frame, label }: Place) => (frame === undefined || frame === "" ? label : frame);
+
+function Places({ className, title, places, more }: { className: string; title: string; places: Place[]; more: number }) {
   return (
     <div class={className}>
       <span>{title}</span>
-      {places.map((place) => <span key={place} class="code"><CodeName text={place} /></span>)}
+      {places.map((place) => (
+        <span key={placeOf(place)} class="code">
+          <FrameName text={placeOf(place)} />
+          {place.called_from ? <span class="caller"><small>called from</small> <FrameName text={place.called_from} /></span> : null}
+        </span>
+      ))}
       {more > 0 && <span class="code dim">and {plural(more, "more place")}</span>}
     </div>
   );
+}
+
+/** A method and its line, broken between the two if they are too long. */
+function FrameName({ text }: { text: string }) {
+  const at = text.lastIndexOf("(");
+  if (at <= 0) return <CodeName text={text} />;
+  return <><CodeName text={text.slice(0, at)} /><wbr /><span class="line">{text.slice(at)}</span></>;
 }
 
 function DeadlockCard({ deadlock }: { deadlock: Deadlock }) {
@@ -155,7 +175,28 @@ function DeadlockCard({ deadlock }: { deadlock: Deadlock }) {
           </li>
         ))}
       </ol>
+      {deadlock.behind.length > 0 && <Behind deadlock={deadlock} />}
     </section>
+  );
+}
+
+/** The threads that cannot go on because those of a deadlock do not. */
+function Behind({ deadlock }: { deadlock: Deadlock }) {
+  const all = deadlock.behind.length + deadlock.more_behind;
+  return (
+    <details class="behind">
+      <summary>{plural(all, "more thread")} {all === 1 ? "waits" : "wait"} behind them</summary>
+      <ol>
+        {deadlock.behind.map((thread) => (
+          <li key={thread.thread}>
+            <h3>{thread.thread}</h3>
+            <p class="small">waits for <span class="code lock">{thread.waits_for}</span></p>
+            <pre>{thread.frames.join("\n")}</pre>
+          </li>
+        ))}
+      </ol>
+      {deadlock.more_behind > 0 && <p class="small">and {plural(deadlock.more_behind, "more thread")}</p>}
+    </details>
   );
 }
 
@@ -204,7 +245,7 @@ function findingsSheet(findings: Finding[]): Sheet {
     title: "What to fix first",
     columns: [{ name: "#", right: true }, { name: "Finding" }, { name: "Owner" }, { name: "Waiters" }, { name: "Blocked", right: true }, { name: "Share", right: true }, { name: "Waits", right: true }, { name: "p50", right: true }, { name: "p99", right: true }],
     rows: findings.map((finding, at) => [
-      String(at + 1), finding.title, finding.owner?.frame ?? finding.owner?.label ?? "unknown", finding.waiters.map((waiter) => waiter.frame ?? waiter.label).join(", "),
+      String(at + 1), finding.title, finding.owner === null ? "unknown" : placeOf(finding.owner), finding.waiters.map(placeOf).join(", "),
       duration(finding.duration_ns), percent(finding.share), count(finding.waits), duration(finding.p50_ns), duration(finding.p99_ns),
     ]),
     json: findings,

@@ -4,7 +4,7 @@ import { useDrawing, useWidth, type Theme } from "../parts/canvas";
 import { CodeName, MiddleCut, shortLabel } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { DataTable, sheetOf, type Column } from "../parts/data-table";
-import { drawLanes, LANE, type Scene } from "../parts/lane-drawing";
+import { drawLanes, LANE, LanesPicture, type Scene } from "../parts/lane-drawing";
 import { OwnerLegend } from "../parts/owner-legend";
 import { useWait, WaitDetail } from "../parts/wait-detail";
 import type { Range } from "../state/address";
@@ -132,6 +132,7 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
   const { model, address, go, freeze, colours } = usePage();
   const { element, width } = useWidth<HTMLDivElement>();
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
+  const picture = useRef(new LanesPicture());
   const [tip, setTip] = useState<{ text: string[]; x: number; y: number } | null>(null);
   const hasSafepoints = safepoints.some((ns) => ns > 0);
   const top = AXIS + (hasSafepoints ? SAFEPOINTS : 0);
@@ -149,7 +150,8 @@ function Lanes({ answer, view, by, safepoints, wait, isLoading, onSee }: LanesPr
     (context: CanvasRenderingContext2D, w: number, h: number, theme: Theme) => {
       context.save();
       context.translate(0, top);
-      drawLanes(context, w, h - top, theme, scene);
+      if (view.from_ns === answer.range.from_ns && view.to_ns === answer.range.to_ns) drawLanes(context, w, h - top, theme, scene);
+      else picture.current.draw(context, w, h - top, theme, scene);
       context.restore();
       drawAxis(context, w, theme, view);
       if (hasSafepoints) drawSafepoints(context, w, theme, safepoints, answer.range, view);

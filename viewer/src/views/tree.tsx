@@ -117,7 +117,7 @@ function columns(selection: Selection, total: number, sort: Measure, setSort: (s
       cell: (row) => duration(row.node?.group.duration_ns ?? row.folded!.duration),
     },
     {
-      name: "Share", width: "74px", right: true,
+      name: "Share", width: "clamp(52px, 9cqw, 74px)", right: true,
       cell: (row) => {
         const part = share(row.node?.group.duration_ns ?? row.folded!.duration, total);
         return <span class="meter"><i style={{ width: `${part * 100}%` }} /><span>{percent(part)}</span></span>;

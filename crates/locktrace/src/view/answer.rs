@@ -62,6 +62,7 @@ struct Embedded<'a> {
 const WHOLE: Budget = Budget {
     rows: usize::MAX,
     folded_shares: usize::MAX,
+    parts: usize::MAX,
 };
 
 impl Question {
@@ -123,6 +124,7 @@ impl State {
                 let columns = self.model.columns(*budget, entities);
                 let mut model = Overview::new(self, entities);
                 model.folded = columns.folding;
+                model.exact = columns.parts.is_some();
                 Ok(serde_json::to_string(&Embedded { model, columns })?)
             }
         }

@@ -28,6 +28,7 @@ const MAX_BYTES: usize = 5_000_000;
 const FIRST_BUDGET: Budget = Budget {
     rows: 400_000,
     folded_shares: 100_000,
+    parts: 4_000_000,
 };
 
 /// Makes the file, with as much of the model as it may have: `embedded` gives that as
@@ -54,12 +55,17 @@ pub(crate) fn smaller(budget: Budget, bytes: usize) -> Option<Budget> {
     if bytes <= MAX_BYTES || budget.rows == 0 && budget.folded_shares == 0 {
         return None;
     }
+    // Without its parts a wait is still known by itself.
+    if budget.parts > 0 {
+        return Some(Budget { parts: 0, ..budget });
+    }
     // A little less than what would fit if all rows were alike.
     let fitting =
         |rows: usize| rows.min(FIRST_BUDGET.rows) * (MAX_BYTES / 10 * 9 / 1_000) / (bytes / 1_000);
     Some(Budget {
         rows: fitting(budget.rows),
         folded_shares: fitting(budget.folded_shares),
+        parts: 0,
     })
 }
 
@@ -119,7 +125,7 @@ mod tests {
         let mut budget = FIRST_BUDGET;
         let mut tries = 0;
         while let Some(next) = smaller(budget, 300_000 + 60 * budget.rows) {
-            assert!(next.rows < budget.rows);
+            assert!(next.rows < budget.rows || next.parts < budget.parts);
             budget = next;
             tries += 1;
         }

@@ -10,7 +10,7 @@ use trace_analysis::{
     Analysis, Entities, Limits, Snapshot, StillBlocked, TraceError, TraceInput, TraceSummary, Wait,
 };
 use trace_format::{Chunk, FileHeader};
-use trace_model::{Arrangement, Finding, Model, Search};
+use trace_model::{Arrangement, Budget, Finding, Model, Search};
 
 use crate::input;
 
@@ -99,7 +99,7 @@ impl State {
     }
 
     fn begin_search(&mut self) {
-        self.findings.search = Some(Search::default());
+        self.findings.search = Some(Search::new(self.still_blocked()));
         self.findings.of_bytes = self.progress.bytes;
     }
 
@@ -179,6 +179,20 @@ impl Progress {
 pub(crate) struct Loaded {
     pub(crate) state: State,
     pub(crate) entities: Entities,
+}
+
+impl Loaded {
+    /// Keeps so many rows of the model, as an exported file does. What was found in all of it
+    /// stays.
+    pub(crate) fn fold_to(&mut self, rows: usize) {
+        self.state.findings(&self.entities);
+        let budget = Budget {
+            rows,
+            folded_shares: rows,
+            parts: usize::MAX,
+        };
+        self.state.model.fold_to(budget, &self.entities);
+    }
 }
 
 /// How far the traces are read.

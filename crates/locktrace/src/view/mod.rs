@@ -44,6 +44,9 @@ pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {
     let arrangement = Arrangement::OneAfterTheOther;
     let loader = Loader::new(traces, arrangement, &arguments.model.library);
     let mut loaded = loader.load(&mut input::bar())?;
+    if let Some(rows) = arguments.fold_to {
+        loaded.fold_to(rows);
+    }
     let answer = loaded.state.answer(&question, &loaded.entities)?;
     let mut out = output::machine();
     out.write_all(answer.as_bytes())?;

@@ -26,7 +26,7 @@ pub(crate) struct Overview<'a> {
     libraries: &'a [String],
     totals: Vec<KindRecord>,
     confidence: Confidence,
-    exact: bool,
+    pub(crate) exact: bool,
     pub(crate) folded: Option<Folding>,
     findings: Vec<Finding>,
     deadlocks: Vec<DeadlockRecord>,

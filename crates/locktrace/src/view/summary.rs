@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use trace_analysis::WaitKind;
-use trace_model::Finding;
+use trace_model::{Code, Finding};
 
 use crate::facts;
 use crate::human::{count, duration, percent, plural};
@@ -42,7 +42,8 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
     let title = wrapped(&printable(&finding.title), width, TITLE_INDENT);
     let _ = writeln!(text, "\n{BOLD}{number}. {title}{BOLD:#}");
     if let Some(owner) = &finding.owner {
-        line(text, "held at", &owner.frame);
+        line(text, "held at", place(owner));
+        called_from(text, owner);
     }
     for waiter in &finding.waiters {
         let waits = plural(waiter.waits, "wait");
@@ -50,8 +51,9 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
         line(
             text,
             "waited at",
-            &format!("{}, {time} in {waits}", waiter.code.frame),
+            &format!("{}, {time} in {waits}", place(&waiter.code)),
         );
+        called_from(text, &waiter.code);
     }
     let listed = finding.waiters.len() as u64;
     if !finding.waiters.is_empty() && finding.waiter_sites > listed {
@@ -90,6 +92,21 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
         line(text, "", &wrapped(note, width, VALUE_INDENT));
     }
     line(text, "helps", &wrapped(finding.remedy, width, VALUE_INDENT));
+}
+
+/// Where code stands, as far as that is known.
+fn place(code: &Code) -> &str {
+    if code.frame.is_empty() {
+        &code.label
+    } else {
+        &code.frame
+    }
+}
+
+fn called_from(text: &mut String, code: &Code) {
+    if !code.called_from.is_empty() {
+        line(text, "", &format!("called from {}", code.called_from));
+    }
 }
 
 fn line(text: &mut String, name: &str, value: &str) {

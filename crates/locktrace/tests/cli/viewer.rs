@@ -46,8 +46,22 @@ fn a_deadlock_is_the_first_finding() {
         assert!(title.contains(name), "{title}");
     }
     assert!(threads.len() > 1);
-    let blocked_ns = deadlock["duration_ns"].as_u64().expect("a number") * threads.len() as u64;
-    assert_eq!(found["duration_ns"], blocked_ns, "{found}");
+    // One more thread waits behind the two. It is the deadlock that keeps all of them.
+    assert_eq!(deadlock["behind"][0]["thread"], "worker-3", "{deadlock}");
+    let title = found["title"].as_str().expect("a title");
+    assert!(
+        title.contains("one more thread waits behind them"),
+        "{title}"
+    );
+    let trace_end_us = 50_000;
+    let blocked_us = (trace_end_us - 1_000) + (trace_end_us - 2_000);
+    assert_eq!(found["duration_ns"], blocked_us * 1_000, "{found}");
+    assert_eq!(found["waits"], 3, "{found}");
+    let share = found["share"].as_f64().expect("a number");
+    assert!((0.99..1.0).contains(&share), "{share}");
+    let findings = summary["findings"].as_array().expect("findings");
+    let patterns: Vec<_> = findings.iter().map(|finding| &finding["pattern"]).collect();
+    assert_eq!(patterns, ["deadlock"], "nothing else is to blame");
 }
 
 #[test]
@@ -82,6 +96,18 @@ fn wrong_questions_are_wrong_usage() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
+/// The model in an exported page, and what comes behind it.
+fn embedded(page: &str) -> (Value, &str) {
+    let start = "<script id=\"locktrace-model\" type=\"application/octet-stream\">";
+    let (_, rest) = page.split_once(start).expect("a model");
+    let (model, rest) = rest.split_once("</script>").expect("its end");
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(model)
+        .expect("base64");
+    let model = serde_json::from_reader(flate2::read::GzDecoder::new(bytes.as_slice()));
+    (model.expect("JSON"), rest)
+}
+
 /// The file has the whole model, and a policy that lets nothing else in.
 #[test]
 fn an_exported_file_has_the_model() {
@@ -93,20 +119,49 @@ fn an_exported_file_has_the_model() {
     let page = std::fs::read_to_string(directory.path().join("report.html")).expect("a file");
     assert!(page.contains("http-equiv=\"Content-Security-Policy\""));
     assert!(!page.contains("src=\"viewer.js\"") && !page.contains("href=\"viewer.css\""));
-    let start = "<script id=\"locktrace-model\" type=\"application/octet-stream\">";
-    let (_, rest) = page.split_once(start).expect("a model");
-    let (model, rest) = rest.split_once("</script>").expect("its end");
+    let (model, rest) = embedded(&page);
     assert!(
         rest.contains("<script>"),
         "the page's script comes behind the model"
     );
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(model)
-        .expect("base64");
-    let model: Value =
-        serde_json::from_reader(flate2::read::GzDecoder::new(bytes.as_slice())).expect("JSON");
     let asked = succeed(directory.path(), "query demo.lct --ask embedded");
     assert_eq!(model, serde_json::from_str::<Value>(&asked).expect("JSON"));
+}
+
+/// Of a trace that is too large for a file, the longest waits are there one by one, the others
+/// in sums, and the file says so.
+#[test]
+fn an_exported_file_is_at_most_5_mb() {
+    let directory = directory_with(&Sample::with_many_waits(230_000), "many.lct");
+    succeed(directory.path(), "view many.lct --export report.html");
+    let page = std::fs::read_to_string(directory.path().join("report.html")).expect("a file");
+    assert!(
+        (2_000_000..=5_000_000).contains(&page.len()),
+        "{}",
+        page.len()
+    );
+    let (model, _) = embedded(&page);
+    let sum = |table: &str, column: &str| -> u64 {
+        let column = model[table][column].as_array().expect("a column");
+        column.iter().filter_map(Value::as_u64).sum()
+    };
+    let total = &model["model"]["totals"][0];
+    assert_eq!(total["waits"], 230_000);
+    let kept = model["waits"]["id"].as_array().expect("a column").len() as u64;
+    let folded = &model["model"]["folded"];
+    assert!(kept > 50_000, "{kept}");
+    assert_eq!(folded["waits"], 230_000 - kept);
+    assert_eq!(sum("folded", "waits"), 230_000 - kept);
+    assert_eq!(folded["duration_ns"], sum("folded", "duration_ns"));
+    let duration_ns = sum("waits", "duration_ns") + sum("folded", "duration_ns");
+    assert_eq!(total["duration_ns"], duration_ns);
+    let shares_ns = sum("shares", "duration_ns") + sum("folded_shares", "duration_ns");
+    assert_eq!(shares_ns, duration_ns);
+    let kept_ns = model["waits"]["duration_ns"].as_array().expect("a column");
+    let least_ns = kept_ns.iter().filter_map(Value::as_u64).min();
+    assert!(folded["longest_ns"].as_u64() <= least_ns, "{folded}");
+    assert_eq!(model["model"]["exact"], false);
+    assert_eq!(model["parts"], Value::Null);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! The owners' code that could be to blame, and what is known about it.
 
-use trace_analysis::{Aspect, Entities, UnknownOwner, Value, WaitKind};
+use trace_analysis::{Aspect, Entities, ThreadIndex, UnknownOwner, Value, WaitKind};
 
 use super::facts::Facts;
 use super::{Code, Finding, Named, WaitingCode, confidence, pattern};
 use crate::dimension::{Dimension, Label};
 use crate::groups::{Group, Groups, Query};
+use crate::hash::SeededSet;
 use crate::model::Model;
-use crate::names::NamedValue;
+use crate::names::{NamedFrame, NamedValue};
 use crate::selection::{Condition, Kind, QuestionError, Selection};
 use crate::sum::Sum;
 
@@ -77,19 +78,22 @@ fn totals_ns(model: &Model, kind: WaitKind) -> u64 {
     found.map_or(0, |(_, totals)| totals.duration_ns)
 }
 
-/// All candidates, in no order.
+/// All candidates, in no order. `stuck_ns` is how long threads waited in deadlocks.
 pub(crate) fn candidates(
     model: &Model,
     contention: &Answers,
+    stuck_ns: Sum,
     conditional: Option<&Answers>,
 ) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    contention.add_to(&mut candidates);
+    let mut total_ns = contention.duration_ns();
+    total_ns.add_sum(stuck_ns);
+    contention.add_to(&mut candidates, total_ns);
     let contention_ns = totals_ns(model, WaitKind::Contention);
     if let Some(conditional) = conditional
-        && conditional.by_waiter.groups[0].duration_ns > Sum::from(contention_ns)
+        && conditional.duration_ns() > Sum::from(contention_ns)
     {
-        conditional.add_to(&mut candidates);
+        conditional.add_to(&mut candidates, conditional.duration_ns());
     }
     candidates
 }
@@ -130,10 +134,12 @@ impl Asking {
         }
     }
 
-    /// Asks the next question. `false` if there is none.
+    /// Asks the next question. `false` if there is none. Waits in which `stuck` threads were
+    /// when their traces ended do not count.
     pub(crate) fn ask(
         &mut self,
         model: &mut Model,
+        stuck: &SeededSet<ThreadIndex>,
         entities: &Entities,
     ) -> Result<bool, QuestionError> {
         let Some(&(aspects, buckets)) = QUESTIONS.get(self.answered.len()) else {
@@ -147,7 +153,8 @@ impl Asking {
             limit: 1_000,
             buckets,
         };
-        self.answered.push(model.query(&query, entities)?);
+        self.answered
+            .push(model.query_without(&query, stuck, entities)?);
         Ok(true)
     }
 
@@ -168,9 +175,14 @@ impl Asking {
 }
 
 impl Answers {
-    fn add_to(&self, candidates: &mut Vec<Candidate>) {
+    /// How long threads waited.
+    pub(crate) fn duration_ns(&self) -> Sum {
+        self.by_waiter.groups[0].duration_ns
+    }
+
+    /// `total_ns` is what all shares are of.
+    fn add_to(&self, candidates: &mut Vec<Candidate>, total_ns: Sum) {
         let groups = &self.by_waiter.groups;
-        let total_ns = groups[0].duration_ns;
         let locks = groups.iter().filter(|group| group.path.len() == 1);
         let mut found = Vec::new();
         for lock in locks {
@@ -222,10 +234,12 @@ impl Answers {
         Candidate {
             facts: Facts {
                 lock_class: lock_value.label.clone(),
-                owner: if is_known {
-                    owner_value.label.clone()
-                } else {
-                    String::new()
+                owner: match is_known {
+                    true if owner_value.key == NOT_RELEASED => {
+                        "A thread that had not released it at the end of the trace".to_owned()
+                    }
+                    true => owner_value.label.clone(),
+                    false => String::new(),
                 },
                 is_conditional: self.kind == WaitKind::Conditional,
                 is_initialization: lock_value.label.starts_with(INITIALIZATION),
@@ -309,6 +323,7 @@ impl Answers {
 
 // Keys of values, and beginnings of keys and labels.
 const FREE: &str = "<free>";
+const NOT_RELEASED: &str = "<code unknown: lock not released>";
 const HAND_OFF: &str = "<handoff>";
 const READERS: &str = "<readers>";
 const IN_WAIT: &str = "java.lang.Object.wait ← ";
@@ -349,14 +364,21 @@ fn value<'g>(groups: &'g Groups, group: &Group) -> &'g NamedValue {
 /// A method, and where it stands in the chain of a group.
 fn code(method: &NamedValue, groups: &Groups, chain: Option<&Group>) -> Code {
     let chain = chain.and_then(|group| value(groups, group).chain.as_ref());
-    let frame = chain.and_then(|chain| chain.frames.get(chain.first as usize));
-    let frame = frame.map_or(String::new(), |&frame| {
-        groups.names.frames[frame as usize].in_stack_trace()
-    });
+    let frames = chain.and_then(|chain| chain.frames.get(chain.first as usize..));
+    let mut frames = frames
+        .unwrap_or_default()
+        .iter()
+        .map(|&frame| &groups.names.frames[frame as usize]);
+    let own = frames.next();
+    let caller = own
+        .filter(|own| own.jdk)
+        .and_then(|_| frames.find(|frame| !frame.jdk));
+    let text = |frame: Option<&NamedFrame>| frame.map_or(String::new(), NamedFrame::in_stack_trace);
     Code {
         key: method.key.clone(),
         label: method.label.clone(),
-        frame,
+        frame: text(own),
+        called_from: text(caller),
     }
 }
 

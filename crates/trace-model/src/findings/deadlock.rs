@@ -1,9 +1,12 @@
 //! Threads that blocked each other for good.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use trace_analysis::{ChainIndex, Entities, StillBlocked, ThreadIndex};
 
 use super::{Confidence, Finding, Named};
+use crate::hash::SeededSet;
 use crate::human::duration_text;
 use crate::selection::{Condition, Selection};
 use crate::sum::Sum;
@@ -17,7 +20,43 @@ pub struct DeadlockRecord {
     pub duration_ns: u64,
     /// The threads.
     pub threads: Vec<DeadlockedThread>,
+    /// Threads that wait for a lock that one of them has, or one of these, and so on; those
+    /// listed are the nearest.
+    pub behind: Vec<ThreadBehind>,
+    /// How many more of these there are.
+    pub more_behind: usize,
+    /// Of all of them, those of the cycle first.
+    #[serde(skip)]
+    waits: Vec<StuckWait>,
 }
+
+/// A thread that waits behind a deadlock.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThreadBehind {
+    /// Its name.
+    pub thread: String,
+    /// The lock that it waited for.
+    pub waits_for: String,
+    /// Since when, in nanoseconds since its trace's start.
+    pub since_ns: u64,
+    /// Where it waited, innermost first.
+    pub frames: Vec<String>,
+}
+
+/// A wait that could not end.
+#[derive(Clone, Debug)]
+struct StuckWait {
+    thread_key: String,
+    lock: String,
+    duration_ns: u64,
+}
+
+/// Names in a title.
+const LISTED_NAMES: usize = 6;
+/// Threads behind a deadlock that are listed.
+const LISTED_BEHIND: usize = 20;
+/// A selection of more is hard to read.
+const SELECTED_THREADS: usize = 1_000;
 
 /// A thread of a deadlock.
 #[derive(Clone, Debug, Serialize)]
@@ -36,8 +75,6 @@ pub struct DeadlockedThread {
     pub holds_frames: Vec<String>,
     #[serde(skip)]
     lock_class: Named,
-    #[serde(skip)]
-    thread_key: String,
 }
 
 /// The deadlocks of all traces.
@@ -72,60 +109,127 @@ pub fn deadlocks<'a>(
                             key: class.clone(),
                             label: class,
                         },
-                        thread_key: key(blocked.thread),
                     }
+                })
+                .collect(),
+            behind: deadlock
+                .behind
+                .iter()
+                .take(LISTED_BEHIND)
+                .map(|blocked| ThreadBehind {
+                    thread: entities.thread(blocked.thread).name.to_string(),
+                    waits_for: entities.lock_label(blocked.lock),
+                    since_ns: blocked.start_ns,
+                    frames: frames(blocked.chain),
+                })
+                .collect(),
+            more_behind: deadlock.behind.len().saturating_sub(LISTED_BEHIND),
+            waits: deadlock
+                .threads
+                .iter()
+                .chain(&deadlock.behind)
+                .map(|blocked| StuckWait {
+                    thread_key: key(blocked.thread),
+                    lock: entities.lock_label(blocked.lock),
+                    duration_ns: blocked.duration_ns,
                 })
                 .collect(),
         })
         .collect()
 }
 
-/// They come before everything else.
-pub(crate) fn findings(deadlocks: &[DeadlockRecord], run_ns: u64) -> Vec<Finding> {
-    deadlocks
-        .iter()
-        .map(|deadlock| finding(deadlock, run_ns))
+/// The threads that the deadlocks block, in them or behind them.
+pub(crate) fn stuck_threads<'a>(
+    still_blocked: impl Iterator<Item = &'a StillBlocked>,
+) -> SeededSet<ThreadIndex> {
+    let deadlocks = still_blocked.flat_map(StillBlocked::deadlocks);
+    let threads = deadlocks.flat_map(|deadlock| {
+        let threads = deadlock.threads.into_iter().chain(deadlock.behind);
+        threads.map(|blocked| blocked.thread)
+    });
+    threads.collect()
+}
+
+/// They come before everything else. `others_ns` is how long threads waited for anything else.
+pub(crate) fn findings(deadlocks: &[DeadlockRecord], others_ns: Sum, run_ns: u64) -> Vec<Finding> {
+    let mut total_ns = blocked_ns(deadlocks);
+    total_ns.add_sum(others_ns);
+    let findings = deadlocks.iter();
+    findings
+        .map(|deadlock| finding(deadlock, total_ns, run_ns))
         .collect()
 }
 
-fn finding(deadlock: &DeadlockRecord, run_ns: u64) -> Finding {
-    let threads = &deadlock.threads;
-    let names: Vec<&str> = threads
-        .iter()
-        .map(|thread| thread.thread.as_str())
-        .collect();
-    let keys: Vec<String> = threads
-        .iter()
-        .map(|thread| thread.thread_key.clone())
-        .collect();
-    let mut duration_ns = Sum::default();
-    for _ in threads {
-        duration_ns.add(deadlock.duration_ns);
+/// How long all threads of the deadlocks waited, and those behind them.
+pub(crate) fn blocked_ns(deadlocks: &[DeadlockRecord]) -> Sum {
+    let mut sum = Sum::default();
+    for deadlock in deadlocks {
+        for wait in &deadlock.waits {
+            sum.add(wait.duration_ns);
+        }
     }
+    sum
+}
+
+/// The names of the threads, as many as are read.
+fn names(threads: &[DeadlockedThread]) -> String {
+    let names = threads.iter().take(LISTED_NAMES);
+    let names: Vec<&str> = names.map(|thread| thread.thread.as_str()).collect();
+    match threads.len().saturating_sub(LISTED_NAMES) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more threads", names.join(", ")),
+    }
+}
+
+fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
+    let threads = &deadlock.threads;
+    let keys = || deadlock.waits.iter().map(|wait| wait.thread_key.clone());
+    let cycle: Vec<String> = keys().take(threads.len()).collect();
+    let mut durations_ns: Vec<u64> = deadlock.waits.iter().map(|wait| wait.duration_ns).collect();
+    durations_ns.sort_unstable();
+    let percentile_ns = |percent: usize| {
+        let rank = (durations_ns.len() * percent).div_ceil(100);
+        let at = rank.saturating_sub(1);
+        durations_ns.get(at).copied().unwrap_or_default()
+    };
+    let max_ns = percentile_ns(100);
+    let duration_ns = blocked_ns(std::slice::from_ref(deadlock));
+    let count = deadlock.waits.len() as u64;
+    let behind = match count - threads.len() as u64 {
+        0 => String::new(),
+        1 => ", and one more thread waits behind them".to_owned(),
+        more => format!(", and {more} more threads wait behind them"),
+    };
+    let locks: BTreeSet<&str> = deadlock
+        .waits
+        .iter()
+        .map(|wait| wait.lock.as_str())
+        .collect();
     Finding {
-        id: format!("deadlock:{}", keys.join(":")),
+        id: format!("deadlock:{}", cycle.join(":")),
         pattern: "deadlock",
         title: format!(
-            "Deadlock: {} have blocked each other for {}",
-            names.join(", "),
+            "Deadlock: {} have blocked each other for {}{behind}",
+            names(threads),
             duration_text(deadlock.duration_ns)
         ),
         remedy: "Acquire the locks in the same order everywhere, or use tryLock with a time limit.",
         lock_class: threads[0].lock_class.clone(),
         owner: None,
         waiters: Vec::new(),
-        waiter_sites: threads.len() as u64,
+        waiter_sites: count,
         duration_ns,
-        share: 1.0,
-        wall_ns: deadlock.duration_ns,
-        wall_share: deadlock.duration_ns as f64 / run_ns.max(1) as f64,
-        waits: threads.len() as u64,
-        p50_ns: deadlock.duration_ns,
-        p99_ns: deadlock.duration_ns,
-        max_ns: deadlock.duration_ns,
-        mean_waiters: threads.len() as f64,
-        threads: threads.len() as u64,
-        locks: threads.len() as u64,
+        share: duration_ns.of(total_ns),
+        // All of them last until the end.
+        wall_ns: max_ns,
+        wall_share: max_ns as f64 / run_ns.max(1) as f64,
+        waits: count,
+        p50_ns: percentile_ns(50),
+        p99_ns: percentile_ns(99),
+        max_ns,
+        mean_waiters: duration_ns.ns() as f64 / max_ns.max(1) as f64,
+        threads: count,
+        locks: locks.len() as u64,
         confidence: Confidence {
             level: "high",
             free_ns: Sum::default(),
@@ -138,7 +242,7 @@ fn finding(deadlock: &DeadlockRecord, run_ns: u64) -> Finding {
             filter: vec![Condition {
                 aspect: trace_analysis::Aspect::Thread.into(),
                 not: false,
-                keys,
+                keys: keys().take(SELECTED_THREADS).collect(),
             }],
             ..Selection::default()
         },

@@ -11,14 +11,15 @@ mod facts;
 mod pattern;
 
 use serde::Serialize;
-use trace_analysis::{Entities, StillBlocked, WaitKind};
+use trace_analysis::{Entities, StillBlocked, ThreadIndex, WaitKind};
 
-use self::candidate::{Asking, Candidate};
+use self::candidate::{Answers, Asking, Candidate};
+use crate::hash::SeededSet;
 use crate::model::Model;
 use crate::selection::{QuestionError, Selection};
 use crate::sum::Sum;
 
-pub use deadlock::{DeadlockRecord, DeadlockedThread, deadlocks};
+pub use deadlock::{DeadlockRecord, DeadlockedThread, ThreadBehind, deadlocks};
 
 /// The most that a person reads.
 const MAX_FINDINGS: usize = 5;
@@ -90,6 +91,9 @@ pub struct Code {
     pub label: String,
     /// Method, file and line; empty if the call chain is not known.
     pub frame: String,
+    /// Of a method of the JDK or of a library, the innermost frame outside of them; empty of
+    /// others, and if there is none.
+    pub called_from: String,
 }
 
 /// Code that waited.
@@ -122,13 +126,23 @@ pub struct Confidence {
 
 /// Finds what to mend first, one question after the other, so that whoever has others to
 /// answer can do so in between.
-#[derive(Default)]
 pub struct Search {
     contention: Option<Asking>,
     conditional: Option<Asking>,
+    /// Threads in deadlocks and behind them: their last waits are nobody else's fault.
+    stuck: SeededSet<ThreadIndex>,
 }
 
 impl Search {
+    /// Asks nothing yet. `still_blocked` has the threads that waited when the traces ended.
+    pub fn new<'a>(still_blocked: impl Iterator<Item = &'a StillBlocked>) -> Self {
+        Self {
+            contention: None,
+            conditional: None,
+            stuck: deadlock::stuck_threads(still_blocked),
+        }
+    }
+
     /// Asks the next question. `false` if there is none any more.
     ///
     /// # Errors
@@ -139,7 +153,7 @@ impl Search {
         let contention = self
             .contention
             .get_or_insert_with(|| new(model, WaitKind::Contention));
-        if contention.ask(model, entities)? {
+        if contention.ask(model, &self.stuck, entities)? {
             return Ok(true);
         }
         if self.conditional.is_none() && !candidate::wants_conditional(model) {
@@ -148,7 +162,7 @@ impl Search {
         let conditional = self
             .conditional
             .get_or_insert_with(|| new(model, WaitKind::Conditional));
-        conditional.ask(model, entities)
+        conditional.ask(model, &self.stuck, entities)
     }
 
     /// What was found when there was no question any more, the most important first.
@@ -159,11 +173,17 @@ impl Search {
         model: &Model,
         entities: &Entities,
     ) -> Vec<Finding> {
-        let mut findings = deadlock::findings(&deadlocks(still_blocked, entities), model.end_ns());
         let answers = |asking: Option<Asking>| asking.and_then(|asking| asking.answers(model));
-        if let Some(contention) = answers(self.contention) {
+        let contention = answers(self.contention);
+        let deadlocks = deadlocks(still_blocked, entities);
+        let others_ns = contention.as_ref().map(Answers::duration_ns);
+        let others_ns = others_ns.unwrap_or_default();
+        let mut findings = deadlock::findings(&deadlocks, others_ns, model.end_ns());
+        if let Some(contention) = contention {
             let conditional = answers(self.conditional);
-            let candidates = candidate::candidates(model, &contention, conditional.as_ref());
+            let stuck_ns = deadlock::blocked_ns(&deadlocks);
+            let candidates =
+                candidate::candidates(model, &contention, stuck_ns, conditional.as_ref());
             let mut rest: Vec<_> = candidates.iter().map(Candidate::finding).collect();
             rest.sort_by_key(|finding| std::cmp::Reverse(finding.duration_ns));
             findings.append(&mut rest);
@@ -182,10 +202,10 @@ impl Model {
     /// None that a caller could cause.
     pub fn findings<'a>(
         &mut self,
-        still_blocked: impl Iterator<Item = &'a StillBlocked>,
+        still_blocked: impl Iterator<Item = &'a StillBlocked> + Clone,
         entities: &Entities,
     ) -> Result<Vec<Finding>, QuestionError> {
-        let mut search = Search::default();
+        let mut search = Search::new(still_blocked.clone());
         while search.step(self, entities)? {}
         Ok(search.findings(still_blocked, self, entities))
     }

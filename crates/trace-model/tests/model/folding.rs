@@ -114,6 +114,7 @@ fn columns_conserve_sums() {
         let budget = Budget {
             rows,
             folded_shares,
+            parts: usize::MAX,
         };
         let columns = loaded.model.columns(budget, &loaded.entities);
         let columns = serde_json::to_value(&columns).unwrap();
@@ -143,6 +144,71 @@ fn columns_conserve_sums() {
         if rows == usize::MAX {
             assert_eq!(kept, total.waits);
             assert_eq!(sum("parts", "duration_ns"), duration_ns);
+        }
+    }
+}
+
+/// What is written is what a model of that size answers.
+#[test]
+fn a_model_is_folded_as_its_columns_are() {
+    for rows in [usize::MAX, 500, 20, 0] {
+        let budget = Budget {
+            rows,
+            folded_shares: rows,
+            parts: usize::MAX,
+        };
+        let mut loaded = load(&demo(), Limits::default());
+        let total = loaded.query(&all_kinds(), &[]).groups[0].clone();
+        let columns = loaded.model.columns(budget, &loaded.entities);
+        let written = serde_json::to_value(&columns).unwrap();
+        loaded.model.fold_to(budget, &loaded.entities);
+        let folded = loaded.model.columns(budget, &loaded.entities);
+        assert_eq!(serde_json::to_value(&folded).unwrap(), written, "{rows}");
+        assert_eq!(loaded.model.folding().is_some(), rows < usize::MAX);
+        assert_eq!(loaded.model.is_exact(), rows == usize::MAX);
+        assert_eq!(columns.parts.is_some(), rows == usize::MAX);
+        for by in ORDERS {
+            let groups = loaded.query(&all_kinds(), by);
+            let sums = by_path(&groups);
+            assert_eq!(sums[&Vec::new()].duration_ns, total.duration_ns.ns());
+            assert_eq!(sums[&Vec::new()].waits, total.waits);
+            let leaves = sums.iter().filter(|(path, _)| path.len() == by.len());
+            let leaves_ns: u64 = leaves.map(|(_, sums)| sums.duration_ns).sum();
+            assert_eq!(leaves_ns, total.duration_ns.ns(), "{by:?}");
+            for group in &groups.groups {
+                let series_ns: u64 = group.series.iter().map(|sum| sum.ns()).sum();
+                assert_eq!(series_ns, group.duration_ns.ns(), "{by:?}");
+                assert!(group.max_ns <= group.duration_ns.ns());
+            }
+        }
+    }
+}
+
+/// The buckets of a distribution have all waits and all time, also where a range cuts sums.
+#[test]
+fn distributions_of_folded_waits_add_up() {
+    let mut loaded = load(&demo(), Limits::default());
+    let budget = Budget {
+        rows: 100,
+        folded_shares: 1_000,
+        parts: 0,
+    };
+    loaded.model.fold_to(budget, &loaded.entities);
+    let end_ns = loaded.model.end_ns();
+    for (from_ns, to_ns) in [(0, end_ns), (0, end_ns / 3), (end_ns / 7 * 3, end_ns / 2)] {
+        for filter in [
+            "",
+            r#"{"aspect": "owner-method", "not": true, "in": ["?"]}"#,
+        ] {
+            let selection = format!(
+                r#"{{"selection": {{"from_ns": {from_ns}, "to_ns": {to_ns}, "filter": [{filter}]}}}}"#
+            );
+            let query = serde_json::from_str(&selection).unwrap();
+            let answer = loaded.model.distribution(&query, &loaded.entities).unwrap();
+            let waits: u64 = answer.buckets.iter().map(|bucket| bucket.waits).sum();
+            let duration_ns: u64 = answer.buckets.iter().map(|one| one.duration_ns.ns()).sum();
+            assert_eq!(waits, answer.waits, "{selection}");
+            assert_eq!(duration_ns, answer.duration_ns.ns(), "{selection}");
         }
     }
 }

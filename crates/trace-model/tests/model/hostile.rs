@@ -58,6 +58,7 @@ fn ask(model: &mut Model, entities: &Entities, from_ns: u64, to_ns: u64) {
     let budget = Budget {
         rows: 20,
         folded_shares: 20,
+        parts: 0,
     };
     model.columns(budget, entities);
 }
