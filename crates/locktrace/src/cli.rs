@@ -370,6 +370,9 @@ At most five findings, ranked by how long threads waited because of the code. Ea
   pool-too-small           threads wait until others like them give something back
   class-initialization     threads wait for a static initializer
 
+The wall time of a finding is that in which anybody waited in one of its waits, times the share that
+its code had of them.
+
 Waiting for another thread or for a pool counts where it is more than that for locks. Idle workers do not.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -428,6 +431,11 @@ pub(crate) struct QueryArguments {
     /// The question as JSON; - reads it from standard input
     #[arg(long, value_name = "QUESTION", default_value = "{}")]
     pub(crate) json: String,
+
+    /// Fold the shortest waits until ROWS waits and owners of waits are left, and answer as an
+    /// exported file of that size does
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) fold_to: Option<usize>,
 }
 
 /// What a question is about.
@@ -516,13 +524,16 @@ Keys: ? shows them. NO_COLOR in the environment leaves colours out.";
 #[derive(Args, Debug)]
 #[command(after_long_help = TOP_NOTES)]
 pub(crate) struct TopArguments {
-    /// JVM that writes a trace, trace that is being written or has ended, pipe, or - for standard
-    /// input
+    /// JVM, trace that is being written or has ended, pipe, or - for standard input
     #[arg(value_name = "PID|TRACE")]
     pub(crate) target: PathBuf,
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
+
+    /// Where the trace goes if the JVM has to be told to start one [default: a temporary file]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace_file: Option<PathBuf>,
 
     /// Show something new once in so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]

@@ -78,6 +78,9 @@ struct Record<'a> {
     after_wait: bool,
     /// The wait was over when the trace ended.
     ended: bool,
+    /// The thread waited already when the trace began.
+    #[serde(skip_serializing_if = "is_false")]
+    begun_before_trace: bool,
     thread: ThreadRecord<'a>,
     owner: Option<ThreadRecord<'a>>,
     /// Nobody held the lock.
@@ -146,6 +149,7 @@ impl<'a> Record<'a> {
             kind: wait.kind.name(),
             after_wait: wait.after_wait,
             ended: wait.ended,
+            begun_before_trace: wait.begun_before(),
             thread: ThreadRecord::new(wait.thread, entities),
             owner,
             free: contention.owner == Owner::Free,

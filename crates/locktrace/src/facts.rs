@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use trace_analysis::{TimeRange, TraceSummary};
+use trace_format::Counter;
 
 use crate::human;
 use crate::name::printable;
@@ -32,6 +33,24 @@ pub(crate) fn add_trace(text: &mut String, summary: &TraceSummary) {
         "JVM",
         &format!("{}, process {}", printable(&header.jvm), header.pid),
     );
+    for omission in header.capabilities.omissions() {
+        add(text, "Left out", omission);
+    }
+    let begun_before = summary.waits.sum(|_, _| true).begun_before;
+    if begun_before > 0 {
+        let waits = human::plural(begun_before, "wait");
+        add(
+            text,
+            "Cut off",
+            &format!("{waits} had begun before the trace, and count from its start"),
+        );
+    }
+    let untold = summary.tracer_value(Counter::UntoldWaits).unwrap_or(0);
+    if untold > 0 {
+        let waits = human::plural(untold, "wait");
+        let missing = format!("{waits} that had begun before the trace are not in it");
+        add(text, "Left out", &missing);
+    }
     for problem in problem::lines(summary) {
         let _ = writeln!(text, "{ALARM}{:<11} {problem}{ALARM:#}", "Incomplete");
     }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attach;
 mod cli;
 mod contentions;
 mod dump;
@@ -18,6 +19,7 @@ mod process;
 mod record;
 mod report;
 mod selection;
+mod started_trace;
 mod stat;
 mod target;
 mod top;
@@ -29,6 +31,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use trace_analysis::TraceError;
 
+use crate::attach::CommandError;
 use crate::cli::{Cli, Command};
 use crate::process::ProcessError;
 use crate::view::{AnswerError, UsageError};
@@ -53,7 +56,10 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(INCOMPLETE),
         Err(error) => {
             output::complain(&error);
-            ExitCode::from(if error.is::<TraceError>() || error.is::<ProcessError>() {
+            let is_unreadable = error.is::<TraceError>()
+                || error.is::<ProcessError>()
+                || error.is::<CommandError>();
+            ExitCode::from(if is_unreadable {
                 UNREADABLE
             } else if error.is::<AnswerError>() || error.is::<UsageError>() {
                 WRONG_USAGE

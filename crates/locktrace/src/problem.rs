@@ -35,8 +35,7 @@ fn unread(summary: &TraceSummary) -> Vec<String> {
     let damage = &summary.damage;
     let mut lines = Vec::new();
     if let Some(reason) = damage.ended_early {
-        let why = early_end(reason);
-        lines.push(format!("tracing ended before the JVM did: {why}"));
+        lines.push(early_end(reason));
     } else if !damage.end_seen {
         let why = if damage.recovered_buffers > 0 {
             let buffers = plural(damage.recovered_buffers, "buffer");
@@ -91,9 +90,12 @@ fn losses(summary: &TraceSummary) -> Vec<String> {
     losses
 }
 
-/// Why tracing ended, in words.
+/// Why a trace ends before the JVM did, in words.
 fn early_end(reason: EndReason) -> String {
-    match reason {
+    let why = match reason {
+        EndReason::Copied => {
+            return "this is a copy of the beginning, made while tracing went on".to_owned();
+        }
         EndReason::WriteError { error } => {
             let text = io::Error::from_raw_os_error(error.cast_signed()).to_string();
             let words = text.split_once(" (os error").map(|(words, _)| words);
@@ -101,5 +103,6 @@ fn early_end(reason: EndReason) -> String {
         }
         EndReason::MemoryShort => "memory was short".to_owned(),
         EndReason::Orderly | EndReason::Other { .. } => "for another reason".to_owned(),
-    }
+    };
+    format!("tracing ended before the JVM did: {why}")
 }

@@ -25,8 +25,8 @@ pub(crate) enum ProcessError {
     #[error("process {0} is another user's JVM (user {1}): run locktrace as that user")]
     AnotherUsersJvm(u32, u32),
     #[error(
-        "process {0} is a JVM that can trace lock contention, but does not: start it with \
-         -XX:+TraceLockContention"
+        "process {0} is a JVM that can trace lock contention, but does not: start a trace with \
+         `jcmd {0} LockContention.start`"
     )]
     DoesNotTrace(u32),
     #[error("process {0} is a JVM that cannot trace lock contention: it is none of locktrace's")]
@@ -39,36 +39,108 @@ pub(crate) enum ProcessError {
 ///
 /// If it writes none, or that cannot be told: the reason that helps most to go on.
 pub(crate) fn trace_of(pid: u32) -> Result<PathBuf, ProcessError> {
-    let process = PathBuf::from(format!("/proc/{pid}"));
-    trace_being_written(&process).ok_or_else(|| why_no_trace(pid, &process))
+    let process = Process::find(pid)?;
+    trace_being_written(&process.directory).ok_or_else(|| process.why_no_trace())
 }
 
-fn why_no_trace(pid: u32, process: &Path) -> ProcessError {
-    let Ok(status) = fs::read_to_string(process.join("status")) else {
-        return ProcessError::None(pid);
-    };
-    if let Some(group) = field(&status, "Tgid:").and_then(|group| group.parse().ok())
-        && group != pid
-    {
-        return ProcessError::Thread(pid, group);
-    }
-    if field(&status, "State:").is_some_and(|state| state.starts_with('Z')) {
-        return ProcessError::Ended(pid);
-    }
-    let owner = fs::metadata(process).map_or(0, |metadata| metadata.uid());
-    let library = match jvm_library(process) {
-        Ok(library) => library,
-        Err(_) if is_known_as_jvm(process, &status, pid) => {
-            return ProcessError::AnotherUsersJvm(pid, owner);
+/// A process.
+pub(crate) struct Process {
+    pid: u32,
+    /// What the system tells about it.
+    directory: PathBuf,
+    status: String,
+}
+
+impl Process {
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn find(pid: u32) -> Result<Self, ProcessError> {
+        let directory = PathBuf::from(format!("/proc/{pid}"));
+        match fs::read_to_string(directory.join("status")) {
+            Ok(status) => Ok(Self {
+                pid,
+                directory,
+                status,
+            }),
+            Err(_) => Err(ProcessError::None(pid)),
         }
-        Err(_) => return ProcessError::AnotherUser(pid, owner),
-    };
-    let Some(library) = library else {
-        return ProcessError::NotAJvm(pid);
-    };
-    match has_tracing(&library) {
-        Ok(false) => ProcessError::WithoutTracing(pid),
-        Ok(true) | Err(_) => ProcessError::DoesNotTrace(pid),
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The number that it has in its own container.
+    pub(crate) fn inner_pid(&self) -> u32 {
+        let mut lines = self.status.lines();
+        let pids = lines.find_map(|line| line.strip_prefix("NSpid:"));
+        let inner = pids.and_then(|pids| pids.split_whitespace().last());
+        inner.and_then(|pid| pid.parse().ok()).unwrap_or(self.pid)
+    }
+
+    /// What it has for the root of all files.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.directory.join("root")
+    }
+
+    pub(crate) fn working_directory(&self) -> PathBuf {
+        self.directory.join("cwd")
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.directory.exists()
+    }
+
+    /// Who it belongs to.
+    pub(crate) fn user(&self) -> u32 {
+        fs::metadata(&self.directory).map_or(0, |metadata| metadata.uid())
+    }
+
+    /// `SIGQUIT` does not end it.
+    pub(crate) fn handles_quit(&self) -> bool {
+        const QUIT: u64 = 1 << (3 - 1);
+        let handled = field(&self.status, "SigCgt:");
+        let handled = handled.and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        handled.is_some_and(|mask| mask & QUIT != 0)
+    }
+
+    fn why_no_trace(&self) -> ProcessError {
+        let (pid, process) = (self.pid, &self.directory);
+        if let Some(group) = field(&self.status, "Tgid:").and_then(|group| group.parse().ok())
+            && group != pid
+        {
+            return ProcessError::Thread(pid, group);
+        }
+        if field(&self.status, "State:").is_some_and(|state| state.starts_with('Z')) {
+            return ProcessError::Ended(pid);
+        }
+        let library = match jvm_library(process) {
+            Ok(library) => library,
+            Err(_) if self.is_known_as_jvm() => {
+                return ProcessError::AnotherUsersJvm(pid, self.user());
+            }
+            Err(_) => return ProcessError::AnotherUser(pid, self.user()),
+        };
+        let Some(library) = library else {
+            return ProcessError::NotAJvm(pid);
+        };
+        match has_tracing(&library) {
+            Ok(false) => ProcessError::WithoutTracing(pid),
+            Ok(true) | Err(_) => ProcessError::DoesNotTrace(pid),
+        }
+    }
+
+    /// The JVM has published its counters, or listens to those who attach: both are in files
+    /// that are called after the number that it has in its own container.
+    fn is_known_as_jvm(&self) -> bool {
+        let inner = self.inner_pid().to_string();
+        let roots = [self.root().join("tmp"), PathBuf::from("/tmp")];
+        roots.iter().any(|directory| {
+            let socket = fs::metadata(directory.join(format!(".java_pid{inner}")));
+            socket.is_ok_and(|metadata| metadata.file_type().is_socket())
+                || has_counters(directory, &inner)
+        })
     }
 }
 
@@ -92,20 +164,6 @@ fn jvm_library(process: &Path) -> io::Result<Option<PathBuf>> {
     };
     let path = line.find('/').map_or("", |at| &line[at + 1..]);
     Ok(Some(process.join("root").join(path)))
-}
-
-/// The JVM has published its counters, or listens to those who attach: both are in files that are
-/// called after the number that it has in its own container.
-fn is_known_as_jvm(process: &Path, status: &str, pid: u32) -> bool {
-    let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    let inner = inner.and_then(|pids| pids.split_whitespace().last());
-    let inner = inner.map_or(pid.to_string(), str::to_owned);
-    let roots = [process.join("root/tmp"), PathBuf::from("/tmp")];
-    roots.iter().any(|directory| {
-        let socket = fs::metadata(directory.join(format!(".java_pid{inner}")));
-        socket.is_ok_and(|metadata| metadata.file_type().is_socket())
-            || has_counters(directory, &inner)
-    })
 }
 
 /// There is `hsperfdata_USER/PID` in the directory.

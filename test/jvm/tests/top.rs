@@ -1,10 +1,13 @@
 //! `locktrace top` on a program that runs, in a real terminal.
 
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jvm_tests::{Jvm, among_others, locktrace, locktrace_program};
+use jvm_tests::{
+    Jdk, Jvm, RunningJvm, among_others, locktrace, locktrace_program, waits_of_all_kinds,
+};
 
 /// A terminal in which a command runs, by tmux.
 struct Terminal {
@@ -171,14 +174,96 @@ fn a_process_stands_for_its_trace() {
     let process = format!("pid=\"{id}\"");
     assert!(metrics.stdout.contains(&process), "{}", metrics.stdout);
     jvm.kill();
-    let jdk = jvm_tests::Jdk::traced();
-    let mut jvm = Jvm::untraced(jdk, &["scenarios.BlockedChain"]).start();
-    jvm.await_line("blocked");
-    says(
-        jvm.id(),
-        "is a JVM that can trace lock contention, but does not",
-    );
+    let mut jvm = start_untraced(&[]);
+    let metrics = locktrace(["metrics".to_owned(), jvm.id().to_string()]);
+    let text = "is a JVM that can trace lock contention, but does not";
+    assert_eq!(metrics.code, 3);
+    assert!(metrics.stderr.contains(text), "{}", metrics.stderr);
     jvm.kill();
     says(std::process::id(), "is not a JVM");
     says(u32::MAX, "no such process");
+    jvm = start_untraced(&["-XX:+DisableAttachMechanism"]);
+    says(jvm.id(), "did not listen within 10 s");
+    jvm.kill();
+    let stock = Jvm::untraced(Jdk::stock(), &["scenarios.BlockedChain"]);
+    jvm = stock.start();
+    jvm.await_line("blocked");
+    says(jvm.id(), "cannot trace lock contention");
+    jvm.kill();
+}
+
+fn start_untraced(flags: &[&str]) -> RunningJvm {
+    let program = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]);
+    let mut jvm = program.flags(flags).start();
+    jvm.await_line("blocked");
+    jvm
+}
+
+/// Whether the JVM traces, which it says itself.
+fn is_traced(jvm: &RunningJvm) -> bool {
+    let mut jcmd = Command::new(Jdk::traced().tool("jcmd"));
+    jcmd.args([&jvm.id().to_string(), "LockContention.status"]);
+    let output = jcmd.output().expect("the JDK has jcmd");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let is_off = text.contains("is not traced");
+    assert!(is_off || text.contains("is traced to "), "{text}");
+    !is_off
+}
+
+/// Where a trace goes that nobody has named.
+fn temporary_trace(jvm: &RunningJvm) -> PathBuf {
+    PathBuf::from(format!("/tmp/locktrace-{}.lct", jvm.id()))
+}
+
+/// A JVM that was started without any flag is traced while somebody looks, however that ends.
+#[test]
+fn a_trace_is_started_and_stopped() {
+    let _processor = among_others();
+    // With this flag it listens from the start, and has no handler for the signal.
+    let jvm = start_untraced(&["-Xrs"]);
+    let id = jvm.id().to_string();
+    let batch = locktrace(["top", "--batch", "-n", "1", &id]);
+    assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
+    jvm.kill();
+
+    let jvm = start_untraced(&[]);
+    let id = jvm.id().to_string();
+    let batch = locktrace(["top", "--batch", "-n", "1", &id]);
+    assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
+    assert!(batch.stdout.contains("middle → root"), "{}", batch.stdout);
+    assert!(!is_traced(&jvm));
+    assert!(!temporary_trace(&jvm).exists());
+
+    let kept = jvm.trace().with_file_name("kept.lct");
+    let name = kept.to_str().expect("UTF-8");
+    let batch = locktrace(["top", "--batch", "-n", "1", "--trace-file", name, &id]);
+    assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
+    let waits = waits_of_all_kinds(&kept);
+    assert_eq!(waits.len(), 2, "{waits:?}");
+
+    let program = locktrace_program().display();
+    let terminal = Terminal::start(100, 30, &format!("'{program}' top {id}"));
+    terminal.await_screen(&["Blocked now: 2 threads", "middle → root"]);
+    assert!(is_traced(&jvm));
+    assert!(temporary_trace(&jvm).exists());
+    terminal.press(&["q"]);
+    terminal.await_end();
+    assert!(!is_traced(&jvm));
+
+    for signal in [libc::SIGTERM, libc::SIGINT] {
+        let mut top = Command::new(locktrace_program());
+        let top = top.args(["top", "--batch", &id]).stdout(Stdio::null());
+        let mut top = top.spawn().expect("locktrace is built");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !is_traced(&jvm) {
+            assert!(Instant::now() < deadline, "no trace begins");
+        }
+        let pid = top.id().cast_signed();
+        // SAFETY: sends a signal to a child that was not waited for.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+        assert!(top.wait().expect("it was started").success());
+        assert!(!is_traced(&jvm));
+        assert!(!temporary_trace(&jvm).exists());
+    }
+    jvm.kill();
 }

@@ -8,6 +8,7 @@ mod tree;
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use trace_analysis::{
     Aggregation, Aspect, ChainIndex, Counter, DivisibleSink, Entities, Rows, Totals, TraceInput,
     TraceSummary, Wait, WaitKind, WaitSink, WaitTally,
@@ -60,7 +61,7 @@ impl Report<'_> {
 struct Conditional {
     aggregation: Aggregation,
     /// Whether a call chain is that of such a worker.
-    worker_loops: HashMap<ChainIndex, bool>,
+    worker_loops: HashMap<ChainIndex, bool, RandomState>,
 }
 
 /// Adds up the waits that a report is about.
@@ -104,7 +105,7 @@ impl Conditional {
     fn new(aggregation: Aggregation) -> Self {
         Self {
             aggregation,
-            worker_loops: HashMap::new(),
+            worker_loops: HashMap::default(),
         }
     }
 

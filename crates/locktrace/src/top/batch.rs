@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,16 +18,21 @@ use crate::{human, output};
 /// How long to wait before looking again whether there is something to print.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Prints as often as is asked for, or until the trace ends. Returns what was printed last.
+/// Prints as often as is asked for, until the trace ends or the user has seen `enough`. Returns what was printed last.
 pub(super) fn run(
     source: &mut impl Source,
     arguments: &TopArguments,
+    enough: &AtomicBool,
 ) -> anyhow::Result<Option<Arc<Picture>>> {
     let mut out = output::machine();
     let (mut printed, mut last) = (0, None);
     let mut next = Instant::now();
     while arguments.number.is_none_or(|number| printed < number) {
         let picture = loop {
+            // Relaxed: it stands for nothing else.
+            if enough.load(Ordering::Relaxed) {
+                return Ok(last);
+            }
             match source.latest()? {
                 Some(picture) if picture.phase == Phase::Ended => break picture,
                 // Of what was written long ago, only the end is wanted.

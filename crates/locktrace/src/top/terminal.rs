@@ -1,6 +1,7 @@
 //! The terminal: what is drawn when, and where keys go.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
@@ -15,14 +16,16 @@ use crate::top::state::{Flow, State};
 /// How long to wait for a key before looking whether there is a newer picture.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Shows the newest picture once in `interval`, until the user has seen enough. Returns the last
+/// Shows the newest picture once in `interval`, until the user has seen enough: by a key, or by a
+/// signal. Returns the last
 /// one.
 pub(super) fn run(
     source: &mut impl Source,
     interval: Duration,
+    enough: &AtomicBool,
 ) -> anyhow::Result<Option<Arc<Picture>>> {
     let mut terminal = ratatui::try_init()?;
-    let last = show(&mut terminal, source, interval);
+    let last = show(&mut terminal, source, interval, enough);
     ratatui::restore();
     last
 }
@@ -31,6 +34,7 @@ fn show(
     terminal: &mut DefaultTerminal,
     source: &mut impl Source,
     interval: Duration,
+    enough: &AtomicBool,
 ) -> anyhow::Result<Option<Arc<Picture>>> {
     let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let look = Look {
@@ -58,6 +62,10 @@ fn show(
             && key.kind != KeyEventKind::Release
             && state.key(key) == Flow::Quit
         {
+            return Ok(newest);
+        }
+        // Relaxed: it stands for nothing else.
+        if enough.load(Ordering::Relaxed) {
             return Ok(newest);
         }
     }

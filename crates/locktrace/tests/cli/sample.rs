@@ -250,6 +250,25 @@ impl Sample {
         sample
     }
 
+    /// One thread waits for another one so many times, between a microsecond and half a
+    /// millisecond as a fixed sequence of random numbers says.
+    pub(crate) fn with_many_waits(waits: u64) -> Self {
+        let mut sample = Self::new(&["main", "worker-1"]);
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut time_us = 0;
+        for _ in 0..waits {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            time_us += 1 + random % 200;
+            sample.enter(2, 1, time_us, HASHTABLE_GET);
+            time_us += 1 + (random >> 20) % 500;
+            sample.exit(1, 1, time_us, HASHTABLE_PUT);
+            sample.entered(2, 1, time_us, 0);
+        }
+        sample
+    }
+
     /// `thread` waits until `waker` counts down a latch.
     pub(crate) fn wait_for_condition(&mut self, thread: u32, waker: u32, duration_us: u64) {
         const LATCH: u32 = 90;
@@ -311,7 +330,8 @@ impl Sample {
             Event::ParkBegin(ParkBegin {
                 domain: LockId(domain),
                 sequence,
-                time_ns: 0,
+                // At 0 it would have begun before the trace.
+                time_ns: 1,
                 blocker,
                 chain: ChainId(90),
                 ..ParkBegin::default()
@@ -519,7 +539,8 @@ impl Sample {
         self.counters.push(complete_until);
     }
 
-    /// The bytes of the trace: a chunk for each thread, the last thread first.
+    /// The bytes of the trace: a chunk for each thread, the last thread first, and again as long
+    /// as they have more.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let (mut bytes, end) = self.bytes_and_end();
         bytes.extend_from_slice(&end);
@@ -537,25 +558,33 @@ impl Sample {
         };
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(true);
-        for (thread, events) in self.threads.iter().enumerate().rev() {
-            let mut buffer = vec![0; 64 << 10];
-            let mut encoder = SegmentEncoder::new();
-            for event in events {
-                encoder.encode(&mut buffer, event).expect("a small trace");
+        let mut chunks = 1;
+        let mut left: Vec<_> = self.threads.iter().map(Vec::as_slice).collect();
+        for number in 0.. {
+            for (thread, events) in left.iter_mut().enumerate().rev() {
+                if number > 0 && events.is_empty() {
+                    continue;
+                }
+                let mut buffer = vec![0; 64 << 10];
+                let mut encoder = SegmentEncoder::new();
+                while let [event, rest @ ..] = events
+                    && encoder.encode(&mut buffer, event).is_ok()
+                {
+                    *events = rest;
+                }
+                let thread = ThreadId(thread as u32 + 1);
+                let events = &buffer[..encoder.len()];
+                writer
+                    .push_segment(thread, number, events, encoder.contains_metadata())
+                    .expect("a chunk has room for a segment");
+                bytes.extend_from_slice(writer.events());
+                chunks += 1;
             }
-            let events = &buffer[..encoder.len()];
-            writer
-                .push_segment(
-                    ThreadId(thread as u32 + 1),
-                    0,
-                    events,
-                    encoder.contains_metadata(),
-                )
-                .expect("a small trace");
-            bytes.extend_from_slice(writer.events());
+            if left.iter().all(|events| events.is_empty()) {
+                break;
+            }
         }
         bytes.extend_from_slice(writer.counters(self.counters.iter().copied()));
-        let chunks = self.threads.len() as u64 + 1;
         let end = writer.end(50_000 * MICROSECOND, chunks).to_vec();
         (bytes, end)
     }
