@@ -5,6 +5,7 @@
 mod attach;
 mod cli;
 mod contentions;
+mod diff;
 mod dump;
 mod event_fields;
 mod facts;
@@ -33,6 +34,7 @@ use trace_analysis::TraceError;
 
 use crate::attach::CommandError;
 use crate::cli::{Cli, Command};
+use crate::diff::NoWork;
 use crate::process::ProcessError;
 use crate::view::{AnswerError, UsageError};
 
@@ -42,6 +44,8 @@ enum Outcome {
     Complete,
     /// The traces lack something, and so does the result.
     Incomplete,
+    /// There is more waiting than the user allows.
+    Regressed,
 }
 
 // Documented in `cli::EXIT_CODES`. Of wrong usage clap says so itself, as far as it sees it.
@@ -49,11 +53,13 @@ const INCOMPLETE: u8 = 1;
 const WRONG_USAGE: u8 = 2;
 const UNREADABLE: u8 = 3;
 const NO_OUTPUT: u8 = 4;
+const REGRESSED: u8 = 5;
 
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
         Ok(Outcome::Incomplete) => ExitCode::from(INCOMPLETE),
+        Ok(Outcome::Regressed) => ExitCode::from(REGRESSED),
         Err(error) => {
             output::complain(&error);
             let is_unreadable = error.is::<TraceError>()
@@ -61,7 +67,8 @@ fn main() -> ExitCode {
                 || error.is::<CommandError>();
             ExitCode::from(if is_unreadable {
                 UNREADABLE
-            } else if error.is::<AnswerError>() || error.is::<UsageError>() {
+            } else if error.is::<AnswerError>() || error.is::<UsageError>() || error.is::<NoWork>()
+            {
                 WRONG_USAGE
             } else {
                 NO_OUTPUT
@@ -77,6 +84,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Summary(arguments) => view::summarize(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::View(arguments) => view::view(&arguments),
         Command::Query(arguments) => view::query(&arguments),
         Command::Top(arguments) => top::run(&arguments),

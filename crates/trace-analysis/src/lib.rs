@@ -111,7 +111,7 @@ pub use method_table::MethodTable;
 pub use overloads::Overloads;
 pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
-pub use selection::{Condition, Selection};
+pub use selection::{Condition, Selection, Selector};
 pub use snapshot::Snapshot;
 pub use statistics::{EventCount, Statistics};
 pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};

@@ -1,5 +1,7 @@
 //! Which waits are considered, and which parts of them.
 
+use std::borrow::Cow;
+
 use crate::aspect::Aspect;
 use crate::contention::{Detail, Wait, WaitKind};
 use crate::entity::Entities;
@@ -86,7 +88,7 @@ impl Selection {
 
 /// Applies a selection, all of it but the range.
 #[derive(Debug)]
-pub(crate) struct Selector {
+pub struct Selector {
     kinds: Vec<WaitKind>,
     of_waits: Vec<Matcher>,
     of_owners: Vec<Matcher>,
@@ -117,7 +119,8 @@ impl Matcher {
 }
 
 impl Selector {
-    pub(crate) fn new(selection: &Selection) -> Self {
+    /// Applies `selection`, but for its range.
+    pub fn new(selection: &Selection) -> Self {
         let matchers = selection.conditions.iter().map(|condition| Matcher {
             condition: condition.clone(),
             known: SeededMap::default(),
@@ -130,6 +133,17 @@ impl Selector {
             of_owners,
             methods: MethodTable::new(selection.libraries.clone()),
         }
+    }
+
+    /// Returns what is selected of `wait`; `None` if that is nothing.
+    pub fn selected<'w>(&mut self, wait: &'w Wait, entities: &Entities) -> Option<Cow<'w, Wait>> {
+        let is_of_kind = self.kinds.is_empty() || self.kinds.contains(&wait.kind);
+        if is_of_kind && self.of_waits.is_empty() && self.of_owners.is_empty() {
+            return Some(Cow::Borrowed(wait));
+        }
+        let mut part = is_of_kind.then(|| wait.clone())?;
+        self.select_named(&mut part, entities)
+            .then_some(Cow::Owned(part))
     }
 
     /// Leaves of `wait` what is selected; `false` if that is nothing.

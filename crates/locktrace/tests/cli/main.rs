@@ -2,6 +2,7 @@
 
 mod broken_input;
 mod commands;
+mod diff;
 mod exit_codes;
 mod filters;
 mod inputs;
