@@ -7,6 +7,8 @@ use serde_json::Value;
 
 /// Orders of each of the program's four threads.
 const ORDERS: &str = "400";
+/// Those of all of them.
+const UNITS: &str = "1600";
 /// The program reads its clock some microseconds away from where it is blocked.
 const TOLERANCE: f64 = 0.03;
 
@@ -23,7 +25,7 @@ fn blocked_ns(run: &Run, lock: &str) -> f64 {
         .expect("nanoseconds")
 }
 
-fn diff(before: &Path, after: &Path, options: &[&str]) -> (Option<i32>, Value) {
+fn diff(before: &Path, after: &Path, options: &[&str]) -> (i32, Value) {
     let files = [before.as_os_str(), after.as_os_str()];
     let arguments = [
         "diff".as_ref(),
@@ -45,40 +47,37 @@ fn row<'d>(diff: &'d Value, class: &str) -> &'d Value {
 }
 
 #[test]
-fn a_shorter_hold_is_found_by_time_and_by_work() {
+fn where_contention_goes_is_found_by_time_and_by_work() {
     let _processor = alone();
+    // Threads queue for the lock that is held longest: first for one, then for the other.
     let (before, after) = (orders("900", "600"), orders("300", "600"));
-    let options = [
-        "--by",
-        "lock-class",
-        "--per",
-        "waits-of=scenarios.Orders$Books.book",
-    ];
+    let by_time: &[&str] = &["--by", "lock-class"];
+    let per_waits = "waits-of=scenarios.Held.nanos";
     for options in [
-        &options[..2],
-        &options[..],
-        &["--by", "lock-class", "--work", "1600"],
+        by_time,
+        &["--by", "lock-class", "--work", UNITS],
+        &["--by", "lock-class", "--per", per_waits],
     ] {
         let (_, diff) = diff(&before.trace(), &after.trace(), options);
-        let stock = row(&diff, "scenarios.Orders$Stock");
-        assert_eq!(stock["verdict"], "less", "{options:?}: {diff:#}");
-        assert!(
-            stock["change_share"].as_f64().expect("a share") < -0.3,
-            "{diff:#}"
-        );
+        for (lock, verdict) in [("Stock", "less"), ("Books", "more")] {
+            let row = row(&diff, &format!("scenarios.Orders${lock}"));
+            assert_eq!(row["verdict"], verdict, "{lock}, {options:?}: {diff:#}");
+        }
     }
     let (_, diff) = diff(
         &before.trace(),
         &after.trace(),
-        &["--by", "lock-class", "--work", "1600"],
+        &["--by", "lock-class", "--work", UNITS],
     );
+    let units: f64 = UNITS.parse().expect("a number");
+    let all_ns = blocked_ns(&before, "Stock") + blocked_ns(&after, "Books");
     for lock in ["Stock", "Books"] {
-        let truth = blocked_ns(&after, lock) / blocked_ns(&before, lock) - 1.0;
-        let found = &row(&diff, &format!("scenarios.Orders${lock}"))["change_share"];
-        let found = found.as_f64().expect("a share");
-        println!("{lock}: {truth} in truth, {found} found");
+        let truth_ns = blocked_ns(&after, lock) - blocked_ns(&before, lock);
+        let found = &row(&diff, &format!("scenarios.Orders${lock}"))["change_ns"];
+        let found_ns = found.as_f64().expect("nanoseconds") * units;
+        println!("{lock}: {truth_ns} ns in truth, {found_ns} ns found");
         assert!(
-            (found - truth).abs() <= TOLERANCE * (1.0 + truth),
+            (found_ns - truth_ns).abs() <= TOLERANCE * all_ns,
             "{lock}: {diff:#}"
         );
     }
@@ -87,22 +86,15 @@ fn a_shorter_hold_is_found_by_time_and_by_work() {
 #[test]
 fn only_growth_fails_a_build() {
     let _processor = alone();
+    // Threads queue for the same lock all the time: by the time, nothing would change.
     let runs = [
-        orders("400", "400"),
-        orders("400", "400"),
-        orders("900", "400"),
+        orders("400", "100"),
+        orders("400", "100"),
+        orders("900", "100"),
     ];
     let [first, second, slower] = runs.each_ref().map(|run| run.trace());
-    let limit = ["--fail-above", "40%"];
-    assert_eq!(diff(&first, &second, &limit).0, Some(0), "the same again");
-    assert_eq!(
-        diff(&first, &slower, &limit).0,
-        Some(5),
-        "held twice as long"
-    );
-    assert_eq!(
-        diff(&slower, &first, &limit).0,
-        Some(0),
-        "held half as long"
-    );
+    let limit = ["--work", UNITS, "--fail-above", "60%"];
+    assert_eq!(diff(&first, &second, &limit).0, 0, "the same again");
+    assert_eq!(diff(&first, &slower, &limit).0, 5, "held twice as long");
+    assert_eq!(diff(&slower, &first, &limit).0, 0, "held half as long");
 }

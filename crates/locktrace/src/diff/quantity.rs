@@ -39,13 +39,14 @@ impl Per {
     }
 }
 
-/// A change as percentage.
+/// A change as percentage; as a factor, if it is more than tenfold.
 pub(super) fn signed_percent(share: f64) -> String {
     let percent = share * 100.0;
     let sign = if percent < 0.0 { "−" } else { "+" };
     match percent.abs() {
         size @ ..99.95 => format!("{sign}{size:.1} %"),
-        size => format!("{sign}{} %", human::count(size.round() as u64)),
+        size if share < 10.0 => format!("{sign}{} %", human::count(size.round() as u64)),
+        _ => format!("×{}", human::count((share + 1.0).round() as u64)),
     }
 }
 
