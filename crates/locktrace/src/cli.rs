@@ -13,6 +13,8 @@ use trace_analysis::{
     Aspect, PLACEHOLDERS, Pattern, RowLimits, Selection, TraceError, TraceInput, WaitKind,
 };
 
+use trace_report::Form;
+
 use crate::selection::{FilterArguments, PATTERNS, RangeArguments};
 
 /// Shows who blocks whom on which lock in a Java application.
@@ -161,28 +163,19 @@ pub(crate) struct ReportArguments {
 impl ReportArguments {
     /// The rows wanted.
     pub(crate) fn limits(&self) -> RowLimits {
-        const TABLE_ROWS: usize = 10;
-        self.limits_of(TABLE_ROWS)
+        self.form().limits(self.top, self.min_share)
     }
 
     /// The rows wanted of what nobody asked for.
     pub(crate) fn limits_beside(&self) -> RowLimits {
-        const TABLE_ROWS: usize = 3;
-        self.limits_of(TABLE_ROWS)
+        self.form().limits_beside(self.top, self.min_share)
     }
 
-    fn limits_of(&self, table_rows: usize) -> RowLimits {
-        const TABLE_MIN_PERCENT: f64 = 0.1;
-        let folds = self.format == ReportFormat::Table && !self.all;
-        let (rows, percent) = if folds {
-            (table_rows, TABLE_MIN_PERCENT)
+    fn form(&self) -> Form {
+        if self.format == ReportFormat::Table && !self.all {
+            Form::ForPeople
         } else {
-            (0, 0.0)
-        };
-        RowLimits {
-            top: Some(self.top.unwrap_or(rows)).filter(|&top| top > 0),
-            min_share: self.min_share.unwrap_or(percent) / 100.0,
-            unless_all_are_small: self.min_share.is_none(),
+            Form::Whole
         }
     }
 }
@@ -295,13 +288,6 @@ impl KindArguments {
     pub(crate) fn kinds(&self) -> Vec<WaitKind> {
         let kinds = WaitKind::ALL.into_iter();
         kinds.filter(|&kind| self.contains(kind)).collect()
-    }
-
-    /// No waits but those of this kind are wanted.
-    pub(crate) fn is_only(&self, waiting: WaitKind) -> bool {
-        self.kind
-            .iter()
-            .all(|&kind| kind == KindArgument::One(waiting))
     }
 
     /// Waits of this kind are wanted.

@@ -9,8 +9,8 @@ use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, TraceInput
 
 use crate::Outcome;
 use crate::cli::{ContentionsArguments, ContentionsFormat};
-use crate::record::{LockRecord, ThreadRecord, chain_text, frames};
 use crate::{input, output, problem};
+use trace_report::record::{LockRecord, ThreadRecord, chain_text, frames};
 
 pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;

@@ -5,14 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
-
-/// What stands out.
-pub(crate) const BOLD: Style = Style::new().bold();
-/// What is not to distract.
-pub(crate) const DIM: Style = Style::new().dimmed();
-/// What must be seen.
-pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
+use trace_report::style::ALARM;
 
 /// Standard output.
 ///

@@ -11,10 +11,12 @@ use trace_format::Counter as TracerCounter;
 use crate::Outcome;
 use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
-use crate::output::BOLD;
 use crate::overhead::{self, ChainCost, HookCost};
-use crate::record::{KindRecord, NamedNumbers, kind_records};
-use crate::{facts, input, output, problem};
+use trace_report::facts;
+use trace_report::record::{KindRecord, NamedNumbers, kind_records};
+use trace_report::style::BOLD;
+
+use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
@@ -116,7 +118,7 @@ impl TraceRecord {
             capabilities: header.capabilities.names().collect(),
             complete: summary.is_complete(),
             lost_events: summary.lost_events(),
-            problems: problem::lines(summary),
+            problems: trace_report::problem::lines(summary),
             events: events.collect(),
             chunks: statistics.chunks,
             unknown_chunks: summary.damage.chunks_unknown,

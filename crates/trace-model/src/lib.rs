@@ -50,7 +50,6 @@ mod group_sums;
 mod groups;
 mod hash;
 mod histogram;
-mod human;
 mod lanes;
 mod limits;
 mod model;
@@ -75,7 +74,6 @@ pub use findings::{
     Search, ThreadBehind, WaitingCode, deadlocks,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};
-pub use human::{duration_text, percent_text};
 pub use lanes::{Lane, LaneBy, LaneContent, LaneWait, Lanes, LanesQuery, OmittedLanes, Segment};
 pub use limits::Limits;
 pub use model::{Confidence, Folding, KindTotals, Model, Trace};

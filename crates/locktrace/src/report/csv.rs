@@ -5,10 +5,11 @@ use std::io::{self, Write};
 
 use trace_analysis::{Entities, Rows, Value};
 
-use super::Report;
+use trace_report::Report;
+use trace_report::record::chain_text;
+
 use crate::human;
 use crate::output;
-use crate::record::chain_text;
 
 const SUMS: [&str; 5] = [
     "contentions",
@@ -20,10 +21,10 @@ const SUMS: [&str; 5] = [
 
 pub(super) fn write(report: &Report<'_>, out: impl Write) -> io::Result<()> {
     let mut out = csv::Writer::from_writer(out);
-    let aspects = report.aspects.iter().map(|aspect| aspect.name());
+    let aspects = report.aspects().iter().map(|aspect| aspect.name());
     out.write_record(aspects.chain(SUMS))
         .map_err(output::csv_error)?;
-    write_rows(&report.main.rows, &mut Vec::new(), report, &mut out)?;
+    write_rows(&report.main().rows, &mut Vec::new(), report, &mut out)?;
     out.flush()
 }
 
@@ -36,10 +37,10 @@ fn write_rows(
     out: &mut csv::Writer<impl Write>,
 ) -> io::Result<()> {
     for row in &rows.rows {
-        outer.push(text(row.value, &row.label, report.entities));
-        if outer.len() == report.aspects.len() {
+        outer.push(text(row.value, &row.label, report.entities()));
+        if outer.len() == report.aspects().len() {
             let sums = row.sums;
-            let share = human::share(sums.duration_ns, report.main.totals.all.duration_ns);
+            let share = human::share(sums.duration_ns, report.main().totals.all.duration_ns);
             let numbers = [
                 sums.contentions,
                 sums.waits,

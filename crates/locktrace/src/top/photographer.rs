@@ -12,12 +12,12 @@ use trace_analysis::{
 use trace_format::FileHeader;
 
 use crate::cli::KindArguments;
-use crate::name::printable;
-use crate::problem;
 use crate::top::picture::{
     Blocked, ChainEnd, Owner, Pair, Phase, Picture, Row, Stack, Standing, Table, Window,
 };
 use crate::top::recent::{self, Group, Recent, Tally};
+use trace_report::name::printable;
+use trace_report::problem;
 
 /// What is known at one moment.
 pub(super) struct Moment {

@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 use crate::human;
-use crate::name::{fit, width};
 use crate::top::picture::{Blocked, ChainEnd, Pair, Picture, Row, Stack, Standing};
 use crate::top::state::{BlockedSort, Details, Pane, Sort, State, Subject, View};
 use crate::top::text;
+use trace_report::name::{fit, width};
 
 /// How things look.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Texts that the terminal's view and the plain tables share.
 
 use crate::human::{self, plural};
-use crate::name::width;
 use crate::top::picture::{Blocked, ChainEnd, Phase, Picture, Table, Window};
+use trace_report::name::width;
 
 /// Who has the lock, and whom that waits for, to the last of them, in at most so many columns if
 /// there is a limit: those in the middle give way first.

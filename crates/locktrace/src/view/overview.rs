@@ -6,8 +6,8 @@ use trace_model::{
     Arrangement, Confidence, DeadlockRecord, Finding, Folding, Sum, Trace, deadlocks,
 };
 
-use crate::problem;
 use crate::view::loader::{Opened, Progress, State};
+use trace_report::problem;
 
 /// Raised when an answer changes its meaning.
 const VERSION: u32 = 1;

@@ -22,7 +22,6 @@ use tokio::sync::watch;
 
 use crate::Outcome;
 use crate::cli::{Topic, ViewArguments};
-use crate::facts;
 use crate::output;
 use crate::view::answer::{AnswerError, Question};
 use crate::view::export;
@@ -30,6 +29,7 @@ use crate::view::known_answers::KnownAnswers;
 use crate::view::loader::{Loader, Progress};
 use crate::view::reader::{self, AskError, Asker};
 use crate::view::source::{SourceFolder, SourceQuestion};
+use trace_report::facts;
 
 const MAX_QUESTION_BYTES: usize = 1 << 20;
 const PROGRESS_PERIOD: Duration = Duration::from_millis(200);

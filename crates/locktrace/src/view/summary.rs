@@ -5,11 +5,11 @@ use std::fmt::Write;
 use trace_analysis::WaitKind;
 use trace_model::{Code, Finding};
 
-use crate::facts;
 use crate::human::{count, duration, percent, plural};
-use crate::name::printable;
-use crate::output::{BOLD, DIM};
 use crate::view::loader::State;
+use trace_report::facts;
+use trace_report::name::printable;
+use trace_report::style::{BOLD, DIM};
 
 /// Lines are not longer than that, however wide the terminal.
 const MAX_WIDTH: usize = 100;

@@ -2,8 +2,8 @@
 
 use super::Confidence;
 use super::facts::Facts;
-use crate::human::percent_text;
 use crate::sum::Sum;
+use trace_report::human;
 
 /// Fewer waits than that can be chance.
 const FEW_WAITS: u64 = 20;
@@ -29,7 +29,7 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> Confidence {
         format!(
             "for {} of the time in which threads waited for these locks they were free: woken \
              threads were not running yet",
-            percent_text(free)
+            human::percent(free)
         ),
     );
     note(
@@ -38,7 +38,7 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> Confidence {
         format!(
             "for {} of the time in which threads waited for these locks it is not known who had \
              them",
-            percent_text(unknown)
+            human::percent(unknown)
         ),
     );
     note(
@@ -46,7 +46,7 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> Confidence {
         safepoint >= 0.3,
         format!(
             "{} of it was in safepoints, as garbage collections: those hold up all threads",
-            percent_text(safepoint)
+            human::percent(safepoint)
         ),
     );
     note(

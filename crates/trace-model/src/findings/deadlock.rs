@@ -7,9 +7,9 @@ use trace_analysis::{ChainIndex, Entities, StillBlocked, ThreadIndex};
 
 use super::{Confidence, Finding, Named};
 use crate::hash::SeededSet;
-use crate::human::duration_text;
 use crate::selection::{Condition, Selection};
 use crate::sum::Sum;
+use trace_report::human;
 
 /// Threads each of which waited for a lock that the next one had.
 #[derive(Clone, Debug, Serialize)]
@@ -211,7 +211,7 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         title: format!(
             "Deadlock: {} have blocked each other for {}{behind}",
             names(threads),
-            duration_text(deadlock.duration_ns)
+            human::duration(deadlock.duration_ns)
         ),
         remedy: "Acquire the locks in the same order everywhere, or use tryLock with a time limit.",
         lock_class: threads[0].lock_class.clone(),

@@ -1,7 +1,7 @@
 //! What a pattern is recognized by.
 
-use crate::human::{duration_text, percent_text};
 use crate::sum::Sum;
+use trace_report::human;
 
 /// Facts about one owner's code and the locks that it held.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,7 @@ impl Facts {
 
     /// How long threads waited, and how much of all waiting that is.
     pub(crate) fn time(&self) -> String {
-        let duration = duration_text(self.duration_ns.ns());
-        format!("{duration} ({})", percent_text(self.share))
+        let duration = human::duration(self.duration_ns.ns());
+        format!("{duration} ({})", human::percent(self.share))
     }
 }

@@ -2,7 +2,7 @@
 //! usually helps.
 
 use super::facts::Facts;
-use crate::human::duration_text;
+use trace_report::human;
 
 /// A pattern.
 pub(crate) trait Pattern: Sync {
@@ -104,7 +104,7 @@ impl Pattern for WriterBehindReaders {
         format!(
             "Writers wait behind readers of {}: {} while readers held it",
             facts.lock_class,
-            duration_text(facts.readers_ns.ns())
+            human::duration(facts.readers_ns.ns())
         )
     }
 
@@ -170,7 +170,7 @@ impl Pattern for Convoy {
             facts.lock_class,
             facts.owner,
             facts.time(),
-            duration_text(between.ns())
+            human::duration(between.ns())
         )
     }
 
@@ -253,7 +253,7 @@ impl Pattern for ManyShortHolds {
             "{} holds {} often, for {} on average: threads waited {} for it",
             owner_or(facts, "Unknown code"),
             facts.lock_class,
-            duration_text(facts.mean_part_ns()),
+            human::duration(facts.mean_part_ns()),
             facts.time()
         )
     }

@@ -4,19 +4,19 @@ use trace_analysis::{Entities, Frame};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that `text` takes.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// `text` without control characters, which would reach the terminal: the
 /// traced program chooses its names.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
 /// The qualified name `name`, printable and shortened to `max_width` columns if
 /// there is a limit.
-pub(crate) fn fit(name: &str, max_width: Option<usize>) -> String {
+pub fn fit(name: &str, max_width: Option<usize>) -> String {
     let name = printable(name);
     match max_width {
         Some(max_width) => shorten(&name, max_width),
@@ -84,7 +84,7 @@ fn package_segment(name: &str) -> Option<usize> {
 
 /// A call chain on one line, innermost first, as many frames as fit into
 /// `max_width` columns but at least one, and the number of those that do not.
-pub(crate) fn chain_line(frames: &[Frame], entities: &Entities, max_width: usize) -> String {
+pub fn chain_line(frames: &[Frame], entities: &Entities, max_width: usize) -> String {
     const CALLED_BY: &str = " ← ";
     let mut line = String::new();
     for (at, frame) in frames.iter().enumerate() {

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 
-use super::tree::Tree;
-use super::{Part, Report, deadlocks};
+use crate::deadlocks;
 use crate::facts;
 use crate::human::{self, plural};
+use crate::report::{Part, Report};
+use crate::tree::Tree;
 
-pub(super) fn render(report: &Report<'_>, width: Option<usize>, full_chains: bool) -> String {
+pub(crate) fn render(report: &Report<'_>, width: Option<usize>, full_chains: bool) -> String {
     let mut text = String::new();
     deadlocks::write(&mut text, report);
     for summary in report.summaries {

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 use trace_analysis::{Aspect, Row, Rows, Sums, Value, WaitKind};
 
-use super::{Part, Report};
-use crate::cli::KindArguments;
 use crate::human;
+use crate::kinds::Kinds;
 use crate::name::{chain_line, fit, width};
-use crate::output::{BOLD, DIM};
+use crate::report::{Part, Report};
+use crate::style::{BOLD, DIM};
 
 /// Room for call chains where no terminal sets a limit.
 const CHAIN_WIDTH: usize = 120;
@@ -35,7 +35,7 @@ enum Label<'a> {
 }
 
 /// The rows of a report as a tree.
-pub(super) struct Tree<'a> {
+pub(crate) struct Tree<'a> {
     part: &'a Part,
     report: &'a Report<'a>,
     full_chains: bool,
@@ -44,7 +44,7 @@ pub(super) struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// The tree of a part of a report, with a line for each frame if `full_chains`.
-    pub(super) fn new(part: &'a Part, report: &'a Report<'a>, full_chains: bool) -> Self {
+    pub(crate) fn new(part: &'a Part, report: &'a Report<'a>, full_chains: bool) -> Self {
         let mut tree = Self {
             part,
             report,
@@ -117,7 +117,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Appends the lines, no wider than `width_limit`.
-    pub(super) fn render(&self, text: &mut String, width_limit: Option<usize>) {
+    pub(crate) fn render(&self, text: &mut String, width_limit: Option<usize>) {
         let mut numbers = Table::new();
         numbers.load_style(presets::NOTHING);
         let blocked = if self.part.kinds.contains(WaitKind::Contention) {
@@ -195,7 +195,7 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
 }
 
 /// What the value of `row` is to the contentions.
-fn role(row: &Row, kinds: &KindArguments) -> &'static str {
+fn role(row: &Row, kinds: &Kinds) -> &'static str {
     let only_locks = kinds.is_only(WaitKind::Contention);
     match (row.aspect, row.value) {
         (_, Value::Free | Value::UnknownOwner(_)) => "",

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use trace_analysis::{ChainIndex, Entities, Frame, Lock, LockIndex, ThreadIndex, WaitTally};
 
 /// Numbers with names, in the order given.
-pub(crate) struct NamedNumbers(pub(crate) Vec<(&'static str, u64)>);
+pub struct NamedNumbers(pub Vec<(&'static str, u64)>);
 
 impl Serialize for NamedNumbers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -14,7 +14,7 @@ impl Serialize for NamedNumbers {
 
 /// The waits of one mechanism and kind.
 #[derive(Debug, Serialize)]
-pub(crate) struct KindRecord {
+pub struct KindRecord {
     mechanism: &'static str,
     kind: &'static str,
     waits: u64,
@@ -22,7 +22,7 @@ pub(crate) struct KindRecord {
 }
 
 /// The waits of all mechanisms and kinds that there are.
-pub(crate) fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
+pub fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
     let found = waits.iter().filter(|(.., sums)| sums.waits > 0);
     let records = found.map(|(mechanism, waiting, sums)| KindRecord {
         mechanism: mechanism.name(),
@@ -35,14 +35,16 @@ pub(crate) fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
 
 /// A thread.
 #[derive(Debug, Serialize)]
-pub(crate) struct ThreadRecord<'a> {
+pub struct ThreadRecord<'a> {
     /// `Thread.getId()`; 0 for threads of the JVM itself.
-    pub(crate) id: u64,
-    pub(crate) name: &'a str,
+    pub id: u64,
+    /// Its last name.
+    pub name: &'a str,
 }
 
 impl<'a> ThreadRecord<'a> {
-    pub(crate) fn new(thread: ThreadIndex, entities: &'a Entities) -> Self {
+    /// The record of a thread of these entities.
+    pub fn new(thread: ThreadIndex, entities: &'a Entities) -> Self {
         let thread = entities.thread(thread);
         Self {
             id: thread.java_id.0,
@@ -53,17 +55,20 @@ impl<'a> ThreadRecord<'a> {
 
 /// A lock.
 #[derive(Debug, Serialize)]
-pub(crate) struct LockRecord<'a> {
-    pub(crate) lock_class: String,
-    pub(crate) lock_id: String,
+pub struct LockRecord<'a> {
+    /// The name of its class, or what stands for it.
+    pub lock_class: String,
+    /// What tells it apart from others.
+    pub lock_id: String,
     /// The class that the lock object stands for, if it is a `java.lang.Class`; the class
     /// that is initialized, if it is the JVM's own lock for that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) mirrored_class: Option<&'a str>,
+    pub mirrored_class: Option<&'a str>,
 }
 
 impl<'a> LockRecord<'a> {
-    pub(crate) fn new(lock: LockIndex, entities: &'a Entities) -> Self {
+    /// The record of a lock of these entities.
+    pub fn new(lock: LockIndex, entities: &'a Entities) -> Self {
         let (lock_class, mirrored_class) = match entities.lock(lock) {
             Lock::Object {
                 class,
@@ -85,7 +90,7 @@ impl<'a> LockRecord<'a> {
 
 /// One frame of a call chain.
 #[derive(Debug, Serialize)]
-pub(crate) struct FrameRecord<'a> {
+pub struct FrameRecord<'a> {
     class: &'a str,
     method: &'a str,
     signature: &'a str,
@@ -112,7 +117,7 @@ impl<'a> FrameRecord<'a> {
 }
 
 /// The frames of a call chain, innermost first; none where it is not known.
-pub(crate) fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<'_>> {
+pub fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<'_>> {
     let frames = entities.chain(chain).frames().iter();
     frames
         .map(|frame| FrameRecord::new(frame, entities))
@@ -121,6 +126,6 @@ pub(crate) fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<
 
 /// A call chain in one field: `class.method(File.java:line)`, innermost first,
 /// separated by semicolons, with `...` at the end if outer frames are missing.
-pub(crate) fn chain_text(chain: ChainIndex, entities: &Entities) -> String {
+pub fn chain_text(chain: ChainIndex, entities: &Entities) -> String {
     entities.frame_labels(chain).join(";")
 }

@@ -7,16 +7,16 @@ use trace_format::Counter;
 
 use crate::human;
 use crate::name::printable;
-use crate::output::{ALARM, BOLD};
 use crate::problem;
+use crate::style::{ALARM, BOLD};
 
 /// Adds one line.
-pub(crate) fn add(text: &mut String, name: &str, fact: &str) {
+pub fn add(text: &mut String, name: &str, fact: &str) {
     let _ = writeln!(text, "{BOLD}{name:<11}{BOLD:#} {fact}");
 }
 
 /// Adds where a trace comes from, and what it lacks.
-pub(crate) fn add_trace(text: &mut String, summary: &TraceSummary) {
+pub fn add_trace(text: &mut String, summary: &TraceSummary) {
     let header = summary.file.header();
     let path = summary.file.path().display();
     let duration = human::duration(summary.duration_ns);

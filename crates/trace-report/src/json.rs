@@ -1,14 +1,14 @@
 //! A report as JSON.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Value};
 
-use super::Report;
-use super::deadlocks::{self, DeadlockRecord, StillBlockedRecord};
+use crate::deadlocks::{self, DeadlockRecord, StillBlockedRecord};
 use crate::human;
 use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records};
+use crate::report::Report;
 
 #[derive(Serialize)]
 struct ReportRecord<'a> {
@@ -78,7 +78,7 @@ struct OmittedRecord {
     duration_ns: u64,
 }
 
-pub(super) fn write(report: &Report<'_>, mut out: impl Write) -> anyhow::Result<()> {
+pub(crate) fn write(report: &Report<'_>, mut out: impl Write) -> io::Result<()> {
     let total_ns = report.main.totals.all.duration_ns;
     let record = ReportRecord {
         deadlocks: deadlocks::records(report.summaries, report.entities),
@@ -89,7 +89,7 @@ pub(super) fn write(report: &Report<'_>, mut out: impl Write) -> anyhow::Result<
     };
     serde_json::to_writer_pretty(&mut out, &record)?;
     out.write_all(b"\n")?;
-    Ok(out.flush()?)
+    out.flush()
 }
 
 fn trace_record<'a>(report: &Report<'a>) -> TraceRecord<'a> {

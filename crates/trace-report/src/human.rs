@@ -1,7 +1,9 @@
 //! Quantities for people.
 
+use std::time::{Duration, SystemTime};
+
 /// A duration with three significant digits.
-pub fn duration_text(duration_ns: u64) -> String {
+pub fn duration(duration_ns: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
     for (unit_ns, unit) in UNITS {
         // A unit that rounds up to the next is left to the next.
@@ -10,7 +12,7 @@ pub fn duration_text(duration_ns: u64) -> String {
             return match value {
                 ..9.995 => format!("{value:.2} {unit}"),
                 ..99.95 => format!("{value:.1} {unit}"),
-                _ => format!("{} {unit}", with_separators(value.round() as u64)),
+                _ => format!("{} {unit}", count(value.round() as u64)),
             };
         }
     }
@@ -18,7 +20,7 @@ pub fn duration_text(duration_ns: u64) -> String {
 }
 
 /// A share as percentage.
-pub fn percent_text(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 0.0 && percent < 0.1 {
         "<0.1 %".to_owned()
@@ -28,7 +30,7 @@ pub fn percent_text(share: f64) -> String {
 }
 
 /// A number with a comma between each three digits.
-fn with_separators(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -40,9 +42,41 @@ fn with_separators(number: u64) -> String {
     text
 }
 
+/// `part` of `whole`; 0 if there is nothing.
+pub fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+/// `one thing`, `2 things`.
+pub fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(number))
+}
+
+/// A point in time, given in nanoseconds since 1970.
+pub fn wall_clock(unix_ns: u64) -> String {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_ns);
+    humantime::format_rfc3339_seconds(time)
+        .to_string()
+        .replace('T', " ")
+        .replace('Z', " UTC")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_never_rounded_to_nothing() {
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(percent(0.0001), "<0.1 %");
+        assert_eq!(percent(share(1, 3)), "33.3 %");
+        assert_eq!(percent(share(1, 0)), "0.0 %");
+    }
 
     #[test]
     fn durations_have_three_digits() {
@@ -59,7 +93,7 @@ mod tests {
             (1_500_000_000, "1.50 s"),
             (4_321_000_000_000, "4,321 s"),
         ] {
-            assert_eq!(duration_text(duration_ns), expected);
+            assert_eq!(duration(duration_ns), expected);
         }
     }
 }

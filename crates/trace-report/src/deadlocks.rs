@@ -7,15 +7,15 @@ use trace_analysis::{
     BlockedThread, Chain, ChainIndex, Deadlock, Entities, Mechanism, TraceSummary,
 };
 
-use super::Report;
 use crate::facts;
 use crate::human::{self, plural};
 use crate::name::printable;
-use crate::output::{ALARM, BOLD};
 use crate::record::{FrameRecord, LockRecord, ThreadRecord, frames};
+use crate::report::Report;
+use crate::style::{ALARM, BOLD};
 
 /// Adds the deadlocks of all traces, for people.
-pub(super) fn write(text: &mut String, report: &Report<'_>) {
+pub(crate) fn write(text: &mut String, report: &Report<'_>) {
     for summary in report.summaries {
         for deadlock in summary.still_blocked.deadlocks() {
             write_deadlock(text, summary, &deadlock, report);
@@ -104,7 +104,7 @@ fn thread(blocked: &BlockedThread, entities: &Entities) -> String {
 }
 
 /// Adds how many threads were still blocked when the traces ended, for people.
-pub(super) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
+pub(crate) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
     let record = StillBlockedRecord::new(report.summaries);
     if record.threads == 0 {
         return;
@@ -121,14 +121,14 @@ pub(super) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
 
 /// How many threads were still blocked when the traces ended.
 #[derive(Serialize)]
-pub(super) struct StillBlockedRecord {
+pub(crate) struct StillBlockedRecord {
     threads: u64,
     duration_ns: u64,
     max_wait_ns: u64,
 }
 
 impl StillBlockedRecord {
-    pub(super) fn new(summaries: &[TraceSummary]) -> Self {
+    pub(crate) fn new(summaries: &[TraceSummary]) -> Self {
         let blocked = summaries
             .iter()
             .flat_map(|summary| summary.still_blocked.threads());
@@ -148,7 +148,7 @@ impl StillBlockedRecord {
 
 /// A deadlock, for machines.
 #[derive(Serialize)]
-pub(super) struct DeadlockRecord<'a> {
+pub(crate) struct DeadlockRecord<'a> {
     file: String,
     /// How long it lasted until the trace ended.
     duration_ns: u64,
@@ -170,7 +170,7 @@ struct DeadlockedRecord<'a> {
 }
 
 /// The deadlocks of all traces, for machines.
-pub(super) fn records<'a>(
+pub(crate) fn records<'a>(
     summaries: &[TraceSummary],
     entities: &'a Entities,
 ) -> Vec<DeadlockRecord<'a>> {

@@ -1,0 +1,27 @@
+//! Reports of lock contention: who blocked whom, as text for people and as JSON for machines.
+//!
+//! ```text
+//! waits of the analysis → Sums → Report → text, JSON
+//! ```
+//!
+//! The command line makes them of traces, and the JVM of what it traces itself.
+
+#![forbid(unsafe_code)]
+
+mod deadlocks;
+pub mod facts;
+pub mod human;
+mod json;
+mod kinds;
+pub mod name;
+pub mod problem;
+pub mod record;
+mod report;
+pub mod style;
+mod sums;
+mod table;
+mod tree;
+
+pub use kinds::Kinds;
+pub use report::{Form, Part, Report};
+pub use sums::Sums;

@@ -1,0 +1,99 @@
+//! The sums that a report is made of.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use trace_analysis::{
+    Aggregation, ChainIndex, Detail, DivisibleSink, Entities, Wait, WaitKind, WaitSink,
+};
+
+use crate::kinds::Kinds;
+
+/// Adds up the waits that a report is about.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    pub(crate) kinds: Kinds,
+    pub(crate) aggregation: Aggregation,
+    pub(crate) conditional: Option<Conditional>,
+}
+
+/// Conditional waiting, without workers whose loop takes from a queue: they are idle.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditional {
+    pub(crate) aggregation: Aggregation,
+    /// Whether a call chain is that of such a worker.
+    worker_loops: HashMap<ChainIndex, bool, RandomState>,
+}
+
+impl Sums {
+    /// Adds up waits of these kinds as `aggregation`, which is empty, does.
+    pub fn new(kinds: Kinds, aggregation: Aggregation) -> Self {
+        Self {
+            kinds,
+            aggregation,
+            conditional: None,
+        }
+    }
+
+    /// Adds up conditional waiting, too, apart from the others: it hides the bottleneck to
+    /// leave it out where threads waited longer for a condition than for locks.
+    #[must_use]
+    pub fn with_conditional(self) -> Self {
+        let conditional = Some(Conditional::new(self.aggregation.part()));
+        Self {
+            conditional,
+            ..self
+        }
+    }
+
+    /// Returns how much an analysis has to find out for these sums.
+    pub fn detail(&self) -> Detail {
+        self.aggregation.detail()
+    }
+}
+
+impl WaitSink for Sums {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        if self.kinds.contains(wait.kind) {
+            self.aggregation.add(wait, entities);
+        } else if wait.kind == WaitKind::Conditional
+            && let Some(conditional) = &mut self.conditional
+        {
+            conditional.add(wait, entities);
+        }
+    }
+}
+
+impl DivisibleSink for Sums {
+    fn part(&self) -> Self {
+        let conditional = self.conditional.as_ref();
+        Self {
+            kinds: self.kinds.clone(),
+            aggregation: self.aggregation.part(),
+            conditional: conditional.map(|found| Conditional::new(found.aggregation.part())),
+        }
+    }
+
+    fn merge(&mut self, part: Self) {
+        self.aggregation.merge(&part.aggregation);
+        if let (Some(conditional), Some(part)) = (&mut self.conditional, part.conditional) {
+            conditional.aggregation.merge(&part.aggregation);
+        }
+    }
+}
+
+impl Conditional {
+    fn new(aggregation: Aggregation) -> Self {
+        Self {
+            aggregation,
+            worker_loops: HashMap::default(),
+        }
+    }
+
+    fn add(&mut self, wait: &Wait, entities: &Entities) {
+        let is_worker_loop = self.worker_loops.entry(wait.chain);
+        if !*is_worker_loop.or_insert_with(|| entities.is_worker_loop(wait.chain)) {
+            self.aggregation.add(wait, entities);
+        }
+    }
+}
