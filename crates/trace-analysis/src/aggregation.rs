@@ -67,10 +67,7 @@ impl Totals {
 #[derive(Clone, Debug)]
 pub struct Aggregation {
     aspects: Vec<Aspect>,
-    /// The root comes first.
-    nodes: Vec<Node>,
-    /// The selectors: from a node and a value to the child.
-    children: SeededMap<(u32, Value), u32>,
+    tree: NodeTree,
     methods: MethodTable,
     /// Where parts of waits went.
     paths: RecentPaths,
@@ -86,6 +83,18 @@ pub struct Aggregation {
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
+}
+
+/// The aggregators, and the selectors between them.
+#[derive(Clone, Debug)]
+struct NodeTree {
+    /// The root comes first.
+    nodes: Vec<Node>,
+    /// The selectors: from a node and a value to the child.
+    children: SeededMap<(u32, Value), u32>,
+    /// So many nodes may be told apart by their values. Beyond, all that is new below a node
+    /// is one.
+    max_nodes: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -176,8 +185,7 @@ impl Aggregation {
             by_thread: aspects.contains(&Aspect::Thread),
             owner_mask: owner_mask(&aspects),
             aspects,
-            nodes: vec![Node::default()],
-            children: SeededMap::default(),
+            tree: NodeTree::default(),
             methods: MethodTable::new(libraries),
             waits: 0,
             free_ns: 0,
@@ -185,6 +193,15 @@ impl Aggregation {
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
         }
+    }
+
+    /// Keeps rows apart only as long as they take no more memory than that, in bytes. What is
+    /// new then is one [row](Value::Other) below each, so that sums are as without a limit.
+    #[must_use]
+    pub fn within(mut self, bytes: usize) -> Self {
+        // Each node can have one such row below it.
+        self.tree.max_nodes = bytes / (2 * NodeTree::NODE_BYTES);
+        self
     }
 
     /// Returns how much an analysis has to find out for this aggregation.
@@ -219,7 +236,7 @@ impl Aggregation {
             owner: 0,
         };
         self.waits += 1;
-        let (aspects, nodes, children) = (&self.aspects, &mut self.nodes, &mut self.children);
+        let (aspects, tree) = (&self.aspects, &mut self.tree);
         let methods = &mut self.methods;
         for (index, blame) in wait.blame.iter().enumerate() {
             match blame.owner {
@@ -235,20 +252,20 @@ impl Aggregation {
                 let mut node = 0;
                 for (aspect, place) in aspects.iter().zip(path) {
                     let value = aspect.value(wait, blame.owner, entities, methods);
-                    node = child(nodes, children, node, value);
+                    node = tree.child(node, value);
                     *place = node;
                 }
             });
             let (common, of_owner) = path.split_at(self.common);
             if index == 0 {
                 let contentions = wait.blame.iter().map(|blame| blame.contentions).sum();
-                nodes[0].add(self.waits, contentions, wait.duration_ns);
+                tree.nodes[0].add(self.waits, contentions, wait.duration_ns);
                 for &node in common {
-                    nodes[node as usize].add(self.waits, contentions, wait.duration_ns);
+                    tree.nodes[node as usize].add(self.waits, contentions, wait.duration_ns);
                 }
             }
             for &node in of_owner {
-                nodes[node as usize].add(self.waits, blame.contentions, blame.duration_ns);
+                tree.nodes[node as usize].add(self.waits, blame.contentions, blame.duration_ns);
             }
         }
     }
@@ -267,18 +284,18 @@ impl Aggregation {
     fn merge_as(&mut self, other: &Self, canonical: impl Fn(Value) -> Value) {
         assert_eq!(self.aspects, other.aspects, "aspects");
         // A parent has been made before its children, so it has a lower number.
-        let mut edges: Vec<_> = other.children.iter().collect();
+        let mut edges: Vec<_> = other.tree.children.iter().collect();
         edges.sort_unstable_by_key(|&(_, &child)| child);
-        let mut places = vec![0; other.nodes.len()];
-        self.nodes[0].sums.merge(&other.nodes[0].sums);
+        let mut places = vec![0; other.tree.nodes.len()];
+        self.tree.nodes[0].sums.merge(&other.tree.nodes[0].sums);
         for (&(parent, value), &node) in edges {
             let parent = places[parent as usize];
             let value = canonical(value);
-            let place = child(&mut self.nodes, &mut self.children, parent, value);
+            let place = self.tree.child(parent, value);
             places[node as usize] = place;
-            self.nodes[place as usize]
+            self.tree.nodes[place as usize]
                 .sums
-                .merge(&other.nodes[node as usize].sums);
+                .merge(&other.tree.nodes[node as usize].sums);
         }
         self.methods.merge(&other.methods);
         add_saturating(&mut self.free_ns, other.free_ns);
@@ -296,7 +313,7 @@ impl Aggregation {
     /// Returns the sums over all contentions added.
     pub fn totals(&self) -> Totals {
         Totals {
-            all: self.nodes[0].sums,
+            all: self.tree.nodes[0].sums,
             free_ns: self.free_ns,
             unknown_owner_ns: self.unknown_owner_ns,
             safepoint_ns: self.safepoint_ns,
@@ -320,7 +337,7 @@ impl Aggregation {
 
     fn rows_of_all(&self, limits: RowLimits, entities: &Entities) -> Rows {
         let mut children: SeededMap<u32, Vec<(Value, u32)>> = SeededMap::default();
-        for (&(parent, value), &child) in &self.children {
+        for (&(parent, value), &child) in &self.tree.children {
             children.entry(parent).or_default().push((value, child));
         }
         let overloads = Overloads::new(entities);
@@ -349,7 +366,7 @@ impl Aggregation {
             )
         });
         let durations_ns = found.iter().map(|&(_, node)| self.duration_ns(node));
-        let shown = limits.count(durations_ns, self.nodes[0].sums.duration_ns);
+        let shown = limits.count(durations_ns, self.tree.nodes[0].sums.duration_ns);
         let (shown, omitted) = found.split_at(shown);
         let mut rows = Rows {
             rows: Vec::with_capacity(shown.len()),
@@ -365,7 +382,7 @@ impl Aggregation {
                 value,
                 label: self.label(value, entities, overloads),
                 first_frame: self.first_frame(value),
-                sums: self.nodes[node as usize].sums,
+                sums: self.tree.nodes[node as usize].sums,
                 children: self.rows_below(
                     node,
                     inner_aspects,
@@ -395,13 +412,16 @@ impl Aggregation {
     }
 
     fn duration_ns(&self, node: u32) -> u64 {
-        self.nodes[node as usize].sums.duration_ns
+        self.tree.nodes[node as usize].sums.duration_ns
     }
 }
 
 impl DivisibleSink for Aggregation {
     fn part(&self) -> Self {
-        Self::with_libraries(self.aspects.as_slice(), self.methods.libraries().to_vec())
+        let mut part =
+            Self::with_libraries(self.aspects.as_slice(), self.methods.libraries().to_vec());
+        part.tree.max_nodes = self.tree.max_nodes;
+        part
     }
 
     fn merge(&mut self, part: Self) {
@@ -425,27 +445,49 @@ fn owner_mask(aspects: &[Aspect]) -> u64 {
     masks.fold(0, |all, mask| all | mask)
 }
 
-/// The child of `parent` for `value`, made if there is none yet.
-fn child(
-    nodes: &mut Vec<Node>,
-    children: &mut SeededMap<(u32, Value), u32>,
-    parent: u32,
-    value: Value,
-) -> u32 {
-    let recent = &mut nodes[parent as usize].recent_children;
-    if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
-        return child;
+impl Default for NodeTree {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::default()],
+            children: SeededMap::default(),
+            max_nodes: usize::MAX,
+        }
     }
-    recent.swap(0, 1);
-    if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
-        return child;
+}
+
+impl NodeTree {
+    /// Memory that a node takes with its selector, in bytes: twice as much as what is in use,
+    /// while vector and map grow.
+    const NODE_BYTES: usize = 2 * (size_of::<Node>() + size_of::<((u32, Value), u32)>() + 1);
+
+    /// The child of `parent` for `value`, made if there is none yet.
+    fn child(&mut self, parent: u32, value: Value) -> u32 {
+        let recent = &mut self.nodes[parent as usize].recent_children;
+        if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
+            return child;
+        }
+        recent.swap(0, 1);
+        if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
+            return child;
+        }
+        let child = match self.children.get(&(parent, value)) {
+            Some(&child) => child,
+            None if self.nodes.len() < self.max_nodes => self.add_child(parent, value),
+            None => match self.children.get(&(parent, Value::Other)) {
+                Some(&child) => child,
+                None => self.add_child(parent, Value::Other),
+            },
+        };
+        self.nodes[parent as usize].recent_children[0] = Some((value, child));
+        child
     }
-    let child = *children.entry((parent, value)).or_insert_with(|| {
-        nodes.push(Node::default());
-        nodes.len() as u32 - 1
-    });
-    nodes[parent as usize].recent_children[0] = Some((value, child));
-    child
+
+    fn add_child(&mut self, parent: u32, value: Value) -> u32 {
+        let child = self.nodes.len() as u32;
+        self.nodes.push(Node::default());
+        self.children.insert((parent, value), child);
+        child
+    }
 }
 
 /// Gives those of one label its long form.

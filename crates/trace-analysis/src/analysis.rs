@@ -27,6 +27,17 @@ pub struct Limits {
 /// Memory that a park event takes compared with one of an intrinsic lock.
 const PARK_EVENT_SIZE: usize = 3;
 
+impl Limits {
+    /// The most that keeps within so much memory, in bytes.
+    pub fn within(bytes: usize) -> Self {
+        /// An event takes 40 bytes, and three times as much if each is of another lock.
+        const MAX_EVENT_BYTES: usize = 120;
+        Self {
+            max_pending_events: bytes / MAX_EVENT_BYTES,
+        }
+    }
+}
+
 impl Default for Limits {
     /// Four million events, which take 160 MB, and at most three times as much if
     /// they are of many locks: an eighth as many may have some.
@@ -61,6 +72,14 @@ impl Analysis {
     #[must_use]
     pub fn with_detail(self, detail: Detail) -> Self {
         Self { detail, ..self }
+    }
+
+    /// Keeps call chains only as long as they take no more memory than that, in bytes. All
+    /// others are [one](crate::Chain::NotKept).
+    #[must_use]
+    pub fn with_max_chain_bytes(mut self, bytes: usize) -> Self {
+        self.entities.set_max_chain_bytes(bytes);
+        self
     }
 
     /// Considers only what `selection` selects.

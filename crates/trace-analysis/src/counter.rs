@@ -76,6 +76,8 @@ counters! {
         "methods without a description";
     ChainsNotDescribed, "chains_not_described", Loss:
         "call chains without a description";
+    ChainsNotKept, "chains_not_kept", Loss:
+        "call chains for which there was no memory left";
     RetiredReferences, "retired_references", Defect:
         "references to call chains, methods or classes that had ended";
     ThreadsNotDescribed, "threads_not_described", Loss:

@@ -39,6 +39,8 @@ impl ChainIndex {
     pub const UNRESOLVED: Self = Self(1);
     /// [`Chain::NotReleased`].
     pub const NOT_RELEASED: Self = Self(2);
+    /// [`Chain::NotKept`].
+    pub const NOT_KEPT: Self = Self(3);
 
     /// Set in those that stand for a chain that is still to come: none of [`Entities`].
     const PENDING: u32 = 1 << 31;
@@ -96,6 +98,8 @@ pub enum Chain {
     /// A lock was still held when the trace ended, and the code that holds it is
     /// known from its release.
     NotReleased,
+    /// There was no memory left for more chains.
+    NotKept,
     /// The trace does not describe the chain of this number.
     NotDescribed(trace_format::ChainId),
     /// The chain is known.
@@ -114,6 +118,11 @@ impl Chain {
             Chain::Known { frames, .. } => frames,
             _ => &[],
         }
+    }
+
+    /// About how much memory it takes in [`Entities`], in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(self.frames()) + INTERNED_BYTES + size_of::<Self>()
     }
 
     /// Returns whether frames are missing at the outer end: the stack was
@@ -165,6 +174,10 @@ pub enum Lock {
     NoBlocker,
 }
 
+/// Memory that an entity takes beside itself: its hash and its place in the index, with room for
+/// growth, in bytes.
+const INTERNED_BYTES: usize = 32;
+
 /// What is known of a class but its name.
 #[derive(Clone, Debug)]
 struct Class {
@@ -212,9 +225,14 @@ impl Default for Entities {
 }
 
 impl Entities {
-    /// Creates a collection of no entities but the three chains that every trace can refer to.
+    /// Creates a collection of no entities but the four chains that every trace can refer to.
     pub fn new() -> Self {
-        let chains = [Chain::NotRecorded, Chain::Unresolved, Chain::NotReleased];
+        let chains = [
+            Chain::NotRecorded,
+            Chain::Unresolved,
+            Chain::NotReleased,
+            Chain::NotKept,
+        ];
         Self {
             classes: IndexMap::default(),
             methods: Interned::default(),
@@ -397,6 +415,18 @@ impl Entities {
     /// Returns how many distinct threads there are.
     pub fn thread_count(&self) -> usize {
         self.threads.len()
+    }
+
+    /// Returns about how much memory locks, threads, methods and classes take, in bytes: all
+    /// that grows but call chains.
+    pub fn memory_bytes(&self) -> usize {
+        /// Names and signatures of usual length.
+        const TEXT_BYTES: usize = 64;
+        let of = |count: usize, size: usize| count * (size + INTERNED_BYTES);
+        of(self.locks.len(), size_of::<Lock>())
+            + of(self.threads.len(), size_of::<Thread>() + TEXT_BYTES)
+            + of(self.methods.len(), size_of::<Method>() + TEXT_BYTES)
+            + of(self.classes.len(), size_of::<Class>() + TEXT_BYTES)
     }
 
     // Indices fit 32 bits: more entities would not fit into memory.

@@ -18,6 +18,11 @@ use crate::entity::{
 #[derive(Debug)]
 pub(crate) struct EntityStore {
     entities: Arc<Entities>,
+    /// Memory of call chains, in bytes, and the most that they may take.
+    chain_bytes: usize,
+    max_chain_bytes: usize,
+    /// How often there was no room for a call chain.
+    chains_not_kept: u64,
     /// How often they are lent.
     lent: Cell<usize>,
     /// Says that they were given back.
@@ -55,6 +60,9 @@ impl Default for EntityStore {
         let (receipt, returned) = channel();
         Self {
             entities: Arc::default(),
+            chain_bytes: 0,
+            max_chain_bytes: usize::MAX,
+            chains_not_kept: 0,
             lent: Cell::new(0),
             returned,
             receipt,
@@ -113,8 +121,27 @@ impl EntityStore {
         self.find_or_add(self.find_method(&method), |all| all.add_method(method))
     }
 
+    /// Keeps new call chains only as long as all together take no more than that.
+    pub(crate) fn set_max_chain_bytes(&mut self, bytes: usize) {
+        self.max_chain_bytes = bytes;
+    }
+
+    /// How often there was no room for a call chain.
+    pub(crate) fn chains_not_kept(&self) -> u64 {
+        self.chains_not_kept
+    }
+
     pub(crate) fn add_chain(&mut self, chain: Chain) -> ChainIndex {
-        self.find_or_add(self.find_chain(&chain), |all| all.add_chain(chain))
+        if let Some(known) = self.find_chain(&chain) {
+            return known;
+        }
+        let bytes = self.chain_bytes.saturating_add(chain.memory_bytes());
+        if bytes > self.max_chain_bytes {
+            self.chains_not_kept += 1;
+            return ChainIndex::NOT_KEPT;
+        }
+        self.chain_bytes = bytes;
+        self.edit().add_chain(chain)
     }
 
     pub(crate) fn add_thread(&mut self, thread: Thread) -> ThreadIndex {

@@ -377,6 +377,7 @@ impl<'a> Intake<'a> {
     pub(crate) fn counters(&self) -> Counters {
         let mut counters = self.counters.clone();
         self.resolver.count_unresolved(&mut counters);
+        counters.add(Counter::ChainsNotKept, self.entities.chains_not_kept());
         counters
     }
 

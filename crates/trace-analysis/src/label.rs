@@ -8,7 +8,7 @@ use crate::contention::UnknownOwner;
 use crate::entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, MethodIndex, ThreadIndex,
 };
-use crate::placeholder::{NO_BLOCKER, NOT_RECORDED, UNRESOLVED};
+use crate::placeholder::{NO_BLOCKER, NOT_KEPT, NOT_RECORDED, UNRESOLVED};
 
 impl Entities {
     /// Returns the lock object as `Object.toString` would print it. A
@@ -112,6 +112,7 @@ impl Entities {
             Chain::NotRecorded => NOT_RECORDED.to_owned(),
             Chain::Unresolved => UNRESOLVED.to_owned(),
             Chain::NotReleased => "<code unknown: lock not released>".to_owned(),
+            Chain::NotKept => NOT_KEPT.to_owned(),
             Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
             Chain::Known { frames, .. } => match frames.get(position..) {
                 Some([frame]) => self.frame_label(frame),

@@ -4,11 +4,13 @@ pub(crate) const FREE: &str = "<lock was free>";
 pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
 pub(crate) const NOT_RECORDED: &str = "<call chain not recorded>";
+pub(crate) const NOT_KEPT: &str = "<other call chains>";
+pub(crate) const OTHER: &str = "<other>";
 pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace ended>";
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 11] = [
+pub const PLACEHOLDERS: [(&str, &str); 13] = [
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
@@ -26,6 +28,8 @@ pub const PLACEHOLDERS: [(&str, &str); 11] = [
         UNRESOLVED,
         "the owner waited in Object.wait, and released the lock for good only after the end of the trace",
     ),
+    (NOT_KEPT, "call chains for which there was no memory left"),
+    (OTHER, "what was not told apart, for want of memory"),
     ("<call chain #N not described>", LOST),
     ("<class #N not described>", LOST),
     ("<lock #N not described>", LOST),

@@ -3,7 +3,7 @@
 use crate::contention::{Mechanism, UnknownOwner, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
-use crate::placeholder::{FREE, NO_CALLER};
+use crate::placeholder::{FREE, NO_CALLER, OTHER};
 
 /// What a contention is under an aspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +32,8 @@ pub enum Value {
     NoCaller,
     /// A call chain; under an aspect of methods one without frames.
     Chain(ChainIndex),
+    /// All values that there was no memory for to tell them apart.
+    Other,
     /// Nobody held the lock.
     Free,
     /// Nobody is known to have held the lock.
@@ -73,6 +75,7 @@ impl Value {
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
             Value::NoCaller => NO_CALLER.to_owned(),
             Value::Chain(chain) => entities.chain_label(chain, 0),
+            Value::Other => OTHER.to_owned(),
             Value::Free => FREE.to_owned(),
             Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
         }
@@ -115,6 +118,7 @@ impl Value {
             }
             Value::NoCaller => NO_CALLER.to_owned(),
             Value::Chain(chain) => entities.chain_key(chain),
+            Value::Other => OTHER.to_owned(),
             Value::Free => "<free>".to_owned(),
             Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
         }

@@ -1,5 +1,6 @@
 //! Aggregation of small traces.
 
+use proptest::prelude::*;
 use trace_analysis::{Aggregation, Analysis, Aspect, Entities, Limits, RowLimits, Rows, Totals};
 
 use trace_format::Capabilities;
@@ -179,4 +180,100 @@ fn what_is_not_described_says_so() {
             ("threads_not_described", 1)
         ]
     );
+}
+
+/// A wait of thread `2 + at` for lock `lock`, in the method `method`, which is held in `owner`.
+fn one_wait(at: usize, (lock, method, owner): (usize, char, char)) -> String {
+    let (begin, waiter) = (100 * at + 1, 2 + at % 3);
+    let (exit, end) = (begin + 7 + at % 11, begin + 40);
+    format!(
+        "{begin} T{waiter} enter {method} on L{lock}
+         {exit} T1 exit {owner} on L{lock}
+         {end} T{waiter} entered on L{lock}\n"
+    )
+}
+
+/// Duration and contentions of the rows, those that are left out included; each has what is
+/// below it.
+fn check_sums(
+    rows: &Rows,
+    is_innermost: impl Fn(usize) -> bool + Copy,
+    depth: usize,
+) -> (u64, u64) {
+    let mut sum = (0, 0);
+    for row in &rows.rows {
+        let of_row = (row.sums.duration_ns, row.sums.contentions);
+        if !is_innermost(depth) {
+            assert_eq!(check_sums(&row.children, is_innermost, depth + 1), of_row);
+        }
+        sum = (sum.0 + of_row.0, sum.1 + of_row.1);
+    }
+    sum
+}
+
+fn count(rows: &Rows) -> usize {
+    rows.rows.iter().map(|row| 1 + count(&row.children)).sum()
+}
+
+proptest! {
+    /// However little memory there is, sums are those of all waits.
+    #[test]
+    fn what_does_not_fit_counts_all_the_same(
+        waits in prop::collection::vec((1..30usize, prop::sample::select(vec!['a', 'b', 'c', 'd', 'e']),
+            prop::sample::select(vec!['a', 'b', 'c', 'd', 'e'])), 1..60),
+        bytes in 0..60_000usize,
+    ) {
+        let aspects = [Aspect::Lock, Aspect::OwnerMethod, Aspect::Method];
+        let mut all = Aggregation::new(aspects);
+        let mut bounded = Aggregation::new(aspects).within(bytes);
+        let mut add = |wait: &_, entities: &Entities| {
+            all.add(wait, entities);
+            bounded.add(wait, entities);
+        };
+        let mut analysis = Analysis::new(Limits::default());
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        let script: String = waits.iter().enumerate().map(|(at, &wait)| one_wait(at, wait)).collect();
+        let events = script::metadata_events().into_iter();
+        for (thread, event) in events.chain(script::parse(&script)) {
+            trace.event(thread, &event, &mut add);
+        }
+        trace.finish(&mut add);
+
+        prop_assert_eq!(bounded.totals(), all.totals());
+        prop_assert_eq!(all.totals().all.waits, waits.len() as u64);
+        let rows = |aggregation: &Aggregation| aggregation.rows(RowLimits::default(), analysis.entities());
+        let total = (all.totals().all.duration_ns, all.totals().all.contentions);
+        let (all, bounded) = (rows(&all), rows(&bounded));
+        prop_assert_eq!(check_sums(&bounded, |depth| depth == 2, 0), total);
+        // A row takes at least 100 bytes; below each there may be three for what does not fit.
+        prop_assert!(count(&bounded) <= bytes / 100 + 3);
+        let (mut text, mut expected) = (String::new(), String::new());
+        describe(&bounded, 0, &mut text);
+        describe(&all, 0, &mut expected);
+        prop_assert!(text == expected || text.contains("<other>"));
+    }
+}
+
+/// Chains for which there is no memory left are one.
+#[test]
+fn chains_that_do_not_fit_are_one() {
+    let aspects = [Aspect::Chain];
+    let mut aggregation = Aggregation::new(aspects);
+    let mut analysis = Analysis::new(Limits::default()).with_max_chain_bytes(0);
+    let mut add = |wait: &_, entities: &Entities| aggregation.add(wait, entities);
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+    let events = script::metadata_events().into_iter();
+    for (thread, event) in events.chain(script::parse(TRACE)) {
+        trace.event(thread, &event, &mut add);
+    }
+    let counters = trace.finish(&mut add).counters;
+    let mut text = String::new();
+    let rows = aggregation.rows(RowLimits::default(), analysis.entities());
+    describe(&rows, 0, &mut text);
+    assert_eq!(
+        text,
+        "<other call chains>: 129 ns, 8 contentions, 3 waits, at most 70 ns\n"
+    );
+    let not_kept = counters.value(trace_analysis::Counter::ChainsNotKept);
+    assert_eq!(not_kept, 5, "a, b, c, d and e");
 }

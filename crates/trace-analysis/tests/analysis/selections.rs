@@ -76,6 +76,7 @@ impl Names {
                 Chain::Unresolved => PLACEHOLDERS[4].0.to_owned(),
                 Chain::NotReleased => "<code unknown: lock not released>".to_owned(),
                 Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
+                Chain::NotKept => "<other call chains>".to_owned(),
                 Chain::Known { .. } => unreachable!("it has no frames"),
             });
         };
