@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-linked_into_jvm='MIT|BSD-2-Clause|BSD-3-Clause|ISC|Zlib|0BSD|CC0-1.0|Unlicense|MIT-0'
-anywhere="$linked_into_jvm|Apache-2.0|Apache-2.0 WITH LLVM-exception|Unicode-3.0|Unicode-DFS-2016|MPL-2.0|BSL-1.0|NCSA"
+linked_into_jvm='MIT|BSD-2-Clause|BSD-3-Clause|ISC|Zlib|0BSD|CC0-1.0|Unlicense|MIT-0|BSL-1.0'
+anywhere="$linked_into_jvm|Apache-2.0|Apache-2.0 WITH LLVM-exception|Unicode-3.0|Unicode-DFS-2016|MPL-2.0|NCSA"
 ours='GPL-2.0-only WITH Classpath-exception-2.0'
 
 # Prints "name version|licence expression" for the given cargo tree arguments.

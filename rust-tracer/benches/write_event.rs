@@ -40,6 +40,12 @@ fn write_event(criterion: &mut Criterion) {
         last_metadata_epoch: 0,
         last_id: 0,
         missing: 0,
+        analysis: 0,
+        analysis_bytes: 0,
+        report: LctStr {
+            ptr: ptr::null(),
+            len: 0,
+        },
     };
     // SAFETY: all pointers are valid, the message is not wanted.
     let runtime = unsafe { &*lct_start(&raw const config, ptr::null_mut(), 0) };

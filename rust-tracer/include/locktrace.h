@@ -59,6 +59,21 @@
 #define LCT_PARK_SPURIOUS 4
 
 /*
+ For [`LctConfig::analysis`]: events go to the file.
+ */
+#define LCT_ANALYSIS_FILE 0
+
+/*
+ For [`LctConfig::analysis`]: events are analyzed in this process, and there is no file.
+ */
+#define LCT_ANALYSIS_ONLINE 1
+
+/*
+ For [`LctConfig::analysis`]: both.
+ */
+#define LCT_ANALYSIS_BOTH 2
+
+/*
  A kind of hook: what writes a contended enter.
  */
 #define LCT_HOOK_ENTER 0
@@ -206,7 +221,61 @@ typedef struct LctConfig {
    What the trace will not tell, `LCT_WITHOUT_…`.
    */
   uint16_t missing;
+  /*
+   What becomes of the events, one of `LCT_ANALYSIS_…`.
+   */
+  uint8_t analysis;
+  /*
+   Memory that an analysis in this process may take, in bytes; 0 for the default of 64 MiB.
+   */
+  uint64_t analysis_bytes;
+  /*
+   The file for the report of such an analysis at its end: JSON if it is called so, else text.
+   Empty for ten lines on standard error.
+   */
+  struct LctStr report;
 } LctConfig;
+
+/*
+ What a report is to be about. Each text is empty for what `locktrace report` does if it is
+ not told.
+ */
+typedef struct LctQuestion {
+  /*
+   Aspects with commas between them, outermost first.
+   */
+  struct LctStr by;
+  /*
+   The most rows beside each other; 0 for all.
+   */
+  struct LctStr top;
+  /*
+   Kinds of waits with commas between them, or `all`.
+   */
+  struct LctStr kind;
+  /*
+   Only waits that ended since: `10s` after the trace's start, or `-10s` before now.
+   */
+  struct LctStr from;
+  /*
+   `text` or `json`.
+   */
+  struct LctStr format;
+} LctQuestion;
+
+/*
+ Text that the runtime has made, to be given back to `lct_text_free`.
+ */
+typedef struct LctText {
+  /*
+   First byte of UTF-8; null if there is none.
+   */
+  uint8_t *ptr;
+  /*
+   Number of bytes.
+   */
+  size_t len;
+} LctText;
 
 /*
  The memory of a thread's stack.
@@ -507,6 +576,29 @@ void lct_file_name(const struct LctRuntime *runtime, uint8_t *name, size_t len);
  `len` writable bytes.
  */
 bool lct_dump(const struct LctRuntime *runtime, struct LctStr path, uint8_t *text, size_t len);
+
+/*
+ Makes a report of what was traced until now, and writes it to `text`; or, if it returns
+ false, why there is none. The text is to be given back to `lct_text_free`. Waits for the
+ drainer for at most ten seconds, and for the analysis for at most thirty.
+
+ # Safety
+
+ `runtime` comes from `lct_start`, and is not freed during the call. `question` points to a
+ question with valid texts, and `text` can be written.
+ */
+bool lct_report(const struct LctRuntime *runtime,
+                const struct LctQuestion *question,
+                struct LctText *text);
+
+/*
+ Frees a text of the runtime.
+
+ # Safety
+
+ `text` comes from the runtime, and is not used afterwards.
+ */
+void lct_text_free(struct LctText text);
 
 /*
  Frees the runtime of a trace that `lct_stop` has ended. Returns false, and frees
@@ -964,4 +1056,4 @@ typedef char lct_assert_park_begin_size[sizeof(LctParkBegin) == 56 ? 1 : -1];
 typedef char lct_assert_park_end_size[sizeof(LctParkEnd) == 48 ? 1 : -1];
 typedef char lct_assert_unpark_size[sizeof(LctUnpark) == 64 ? 1 : -1];
 typedef char lct_assert_exclusive_release_size[sizeof(LctExclusiveRelease) == 48 ? 1 : -1];
-typedef char lct_assert_config_size[sizeof(LctConfig) == 96 ? 1 : -1];
+typedef char lct_assert_config_size[sizeof(LctConfig) == 120 ? 1 : -1];

@@ -5,7 +5,7 @@
 //! event. It looks at the queue every [`POLL_INTERVAL`], and every
 //! [`SWEEP_INTERVAL`] it takes the buffers of all threads, so that a trace can
 //! be read while it is written and no idle thread keeps events back. It does so
-//! more often when many threads with little to say hold much of the memory for
+//! every [`NEWS_INTERVAL`] while there are new descriptions, and more often when many threads with little to say hold much of the memory for
 //! buffers.
 
 use std::collections::TryReserveError;
@@ -26,13 +26,18 @@ use crate::dump::Extent;
 use crate::fallible::try_collect;
 use crate::hook_costs::HookCosts;
 use crate::os;
+use crate::output::Output;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::thread_slots::ThreadSlot;
-use crate::trace_file::{Failure, TraceFile};
+use crate::trace_file::Failure;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// The same as long as there is something new to describe. Until a description is in the
+/// trace, who reads that keeps the events that refer to it, and all that come behind those: of
+/// many threads that begin at once, more than it can keep in a second.
+const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 /// Of the checks at these intervals without news, the most that may pass before the
 /// counters are written again.
 const MAX_QUIET_CHECKS: u32 = 64;
@@ -49,29 +54,29 @@ const CHUNK_LEN: usize = 64 << 10;
 /// Starts the drainer.
 pub(crate) fn spawn(
     runtime: &'static Runtime,
-    file: TraceFile,
+    output: Output,
     header: &FileHeader,
 ) -> io::Result<JoinHandle<()>> {
     // These take memory as if it were never short, so they do not belong in the drainer.
     let chunks = ChunkWriter::new(header.compressed);
     let header = header.encode();
-    let mut file = file;
+    let mut output = output;
     // Whatever becomes of the process, what it leaves behind belongs to a trace.
-    let begun = if file.has_reader() {
+    let begun = if output.has_reader() {
         Ok(())
     } else {
-        file.append(&header)
+        output.append(&header)
     };
     // At most fifteen characters of the name are shown.
     let builder = thread::Builder::new().name("locktrace-drain".to_owned());
     os::with_signals_blocked(|| {
-        builder.spawn(move || Drainer::new(runtime, file, chunks).run(begun, &header))
+        builder.spawn(move || Drainer::new(runtime, output, chunks).run(begun, &header))
     })
 }
 
 struct Drainer {
     runtime: &'static Runtime,
-    file: TraceFile,
+    output: Output,
     chunks: ChunkWriter,
     /// Buffers in the chunk that is being collected, and the events in them.
     collected: Amount,
@@ -89,6 +94,8 @@ struct Drainer {
     quiet_checks: u32,
     /// The file has all events from before.
     complete_until_ns: u64,
+    /// Classes, methods, chains and threads that were known when buffers were taken last.
+    described: u64,
     retirement: Retirement,
 }
 
@@ -106,10 +113,10 @@ impl Amount {
 }
 
 impl Drainer {
-    fn new(runtime: &'static Runtime, file: TraceFile, chunks: ChunkWriter) -> Self {
+    fn new(runtime: &'static Runtime, output: Output, chunks: ChunkWriter) -> Self {
         Self {
             runtime,
-            file,
+            output,
             chunks,
             collected: Amount::default(),
             unwritten: Vec::new(),
@@ -120,6 +127,7 @@ impl Drainer {
             last_counters: Vec::new(),
             quiet_checks: 0,
             complete_until_ns: 0,
+            described: 0,
             retirement: Retirement::new(runtime),
         }
     }
@@ -128,10 +136,10 @@ impl Drainer {
         let recorded = begun.and_then(|()| self.record(header));
         if let Err(failure) = &recorded {
             self.runtime.close();
-            self.file.give_up(failure);
+            self.output.give_up(failure);
             self.write_early_end(failure);
-            self.file.close();
         }
+        self.output.close();
         if let Some(buffers) = &self.runtime.buffer_file {
             buffers.remove();
         }
@@ -144,18 +152,23 @@ impl Drainer {
 
     /// Writes the trace, until it is to be stopped.
     fn record(&mut self, header: &[u8]) -> Result<(), Failure> {
-        if self.file.has_reader() {
+        if self.output.has_reader() {
             self.await_reader()?;
-            self.file.append(header)?;
+            self.output.append(header)?;
         }
         let mut last_check = Instant::now();
+        let mut last_sweep = Instant::now();
         while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
             if let Some(buffers) = &self.runtime.buffer_file {
                 buffers.set_alive(self.runtime.elapsed_ns());
                 buffers.make_room();
             }
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
-            if check || self.runtime.buffers_are_scarce() {
+            let is_new =
+                last_sweep.elapsed() >= NEWS_INTERVAL && self.described != self.runtime.described();
+            if check || is_new || self.runtime.buffers_are_scarce() {
+                last_sweep = Instant::now();
+                self.described = self.runtime.described();
                 let now_ns = self.runtime.elapsed_ns();
                 self.runtime.reclaim_all();
                 self.complete_until_ns = now_ns;
@@ -165,7 +178,7 @@ impl Drainer {
             self.runtime.repeat_lost_metadata();
             if check {
                 last_check = Instant::now();
-                self.file.check()?;
+                self.output.check()?;
                 self.write_news()?;
             }
             self.runtime.progress.publish(self.extent());
@@ -175,7 +188,7 @@ impl Drainer {
 
     fn extent(&self) -> Extent {
         Extent {
-            len: self.file.len(),
+            len: self.output.len(),
             chunks: self.events_chunks.saturating_add(self.counters_chunks),
             complete_until_ns: self.complete_until_ns,
         }
@@ -184,7 +197,7 @@ impl Drainer {
     /// Waits until a named pipe has a reader. Meanwhile events stay in their buffers,
     /// as far as there is room.
     fn await_reader(&mut self) -> Result<(), Failure> {
-        while !self.file.connect()? {
+        while !self.output.connect()? {
             if self.runtime.stop_signal.wait(POLL_INTERVAL) {
                 return self.await_last_reader();
             }
@@ -195,7 +208,7 @@ impl Drainer {
     /// The same while the end of the JVM waits.
     fn await_last_reader(&mut self) -> Result<(), Failure> {
         let begin = Instant::now();
-        while !self.file.connect()? {
+        while !self.output.connect()? {
             if begin.elapsed() > LAST_CHANCE {
                 return Err(Failure::NoReader);
             }
@@ -210,17 +223,17 @@ impl Drainer {
         let Some(reason) = failure.reason() else {
             return;
         };
-        if self.file.len() == 0 {
+        if self.output.len() == 0 {
             // Without a header it is no trace.
             return;
         }
         let time_ns = self.runtime.elapsed_ns();
         let mut chunks = self.events_chunks.saturating_add(self.counters_chunks);
         while self
-            .file
+            .output
             .append(self.chunks.early_end(time_ns, chunks, reason))
             .is_err()
-            && self.file.cut_off_last()
+            && self.output.cut_off_last()
         {
             chunks = chunks.saturating_sub(1);
         }
@@ -289,11 +302,11 @@ impl Drainer {
         }
         let collected = mem::take(&mut self.collected);
         let chunk = self.chunks.events();
-        let written_end = self.file.len().saturating_add(chunk.len() as u64);
+        let written_end = self.output.len().saturating_add(chunk.len() as u64);
         for buffer in &self.unwritten {
             buffer.mark_written(written_end);
         }
-        self.file.append(chunk)?;
+        self.output.append(chunk)?;
         for buffer in self.unwritten.drain(..) {
             self.runtime.pool.keep(buffer);
         }
@@ -371,7 +384,7 @@ impl Drainer {
     }
 
     fn write_counters(&mut self, counters: Vec<(Counter, u64)>) -> Result<(), Failure> {
-        self.file
+        self.output
             .append(self.chunks.counters(counters.iter().copied()))?;
         self.runtime.stop_signal.note_progress();
         self.counters_chunks = self.counters_chunks.saturating_add(1);
@@ -393,7 +406,7 @@ impl Drainer {
             (Counter::Buffers, self.written.buffers),
             (Counter::Chunks, self.events_chunks),
             (Counter::RawBytes, self.raw_bytes),
-            (Counter::FileBytes, self.file.len()),
+            (Counter::FileBytes, self.output.len()),
             (Counter::UntoldWaits, runtime.losses.untold_waits()),
             (Counter::PeakBuffers, runtime.budget.peak_buffers()),
             (Counter::PeakBufferBytes, runtime.budget.peak_bytes()),
@@ -429,8 +442,8 @@ impl Drainer {
         self.write_counters(self.counters()?)?;
         let chunks = self.events_chunks.saturating_add(self.counters_chunks);
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
-        self.file.append(end)?;
-        self.file.check()
+        self.output.append(end)?;
+        self.output.check()
     }
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn dump(runtime: &Runtime, path: PathBuf) -> Result<PathBuf, DumpErro
     }
 }
 
-fn await_extent(runtime: &Runtime) -> Result<Extent, DumpError> {
+pub(crate) fn await_extent(runtime: &Runtime) -> Result<Extent, DumpError> {
     let now_ns = runtime.elapsed_ns();
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {

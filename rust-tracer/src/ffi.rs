@@ -21,7 +21,9 @@ use trace_format::{
     JavaThreadId, LoaderId, LockId, LockOwner, MethodDescription, MethodId, ParkBegin, ParkEnd,
     ParkEndReason, ParkTimeout, Permit, StackRange, ThreadId, Unpark,
 };
+use trace_report::Question;
 
+use crate::analysis::{self, Mode, ReportError};
 use crate::chain_key::{self, ChainKey, CodeUnit};
 use crate::cycles;
 use crate::dump;
@@ -73,7 +75,7 @@ const _: () = {
     assert!(Hook::Acquire as u8 == LCT_HOOK_ACQUIRE);
     assert!(size_of::<LctChainKey>() == 24);
     assert!(size_of::<LctStack>() == 16 && size_of::<LctOwner>() == 16);
-    assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 96);
+    assert!(size_of::<LctStr>() == 16 && size_of::<LctConfig>() == 120);
     assert!(ParkEndReason::Unparked as u8 == LCT_PARK_UNPARKED);
     assert!(ParkEndReason::PermitAvailable as u8 == LCT_PARK_PERMIT_AVAILABLE);
     assert!(ParkEndReason::Interrupted as u8 == LCT_PARK_INTERRUPTED);
@@ -321,6 +323,57 @@ pub struct LctConfig {
     pub last_id: u32,
     /// What the trace will not tell, `LCT_WITHOUT_…`.
     pub missing: u16,
+    /// What becomes of the events, one of `LCT_ANALYSIS_…`.
+    pub analysis: u8,
+    /// Memory that an analysis in this process may take, in bytes; 0 for the default of 64 MiB.
+    pub analysis_bytes: u64,
+    /// The file for the report of such an analysis at its end: JSON if it is called so, else text.
+    /// Empty for ten lines on standard error.
+    pub report: LctStr,
+}
+
+/// For [`LctConfig::analysis`]: events go to the file.
+pub const LCT_ANALYSIS_FILE: u8 = 0;
+/// For [`LctConfig::analysis`]: events are analyzed in this process, and there is no file.
+pub const LCT_ANALYSIS_ONLINE: u8 = 1;
+/// For [`LctConfig::analysis`]: both.
+pub const LCT_ANALYSIS_BOTH: u8 = 2;
+
+/// What a report is to be about. Each text is empty for what `locktrace report` does if it is
+/// not told.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctQuestion {
+    /// Aspects with commas between them, outermost first.
+    pub by: LctStr,
+    /// The most rows beside each other; 0 for all.
+    pub top: LctStr,
+    /// Kinds of waits with commas between them, or `all`.
+    pub kind: LctStr,
+    /// Only waits that ended since: `10s` after the trace's start, or `-10s` before now.
+    pub from: LctStr,
+    /// `text` or `json`.
+    pub format: LctStr,
+}
+
+/// Text that the runtime has made, to be given back to `lct_text_free`.
+#[derive(Debug)]
+#[repr(C)]
+pub struct LctText {
+    /// First byte of UTF-8; null if there is none.
+    pub ptr: *mut u8,
+    /// Number of bytes.
+    pub len: usize,
+}
+
+impl From<String> for LctText {
+    fn from(text: String) -> Self {
+        let bytes = Box::leak(text.into_bytes().into_boxed_slice());
+        Self {
+            ptr: bytes.as_mut_ptr(),
+            len: bytes.len(),
+        }
+    }
 }
 
 /// What a call chain is looked up by: the sequence of physical frames, outermost
@@ -444,6 +497,16 @@ pub unsafe extern "C" fn lct_start(
             enabled: (!config.enabled.is_null()).then(|| AtomicU8::from_ptr(config.enabled)),
             max_buffer_bytes: config.max_buffer_bytes,
             crash_safe: config.crash_safe,
+            mode: match config.analysis {
+                LCT_ANALYSIS_ONLINE => Mode::Online,
+                LCT_ANALYSIS_BOTH => Mode::Both,
+                _ => Mode::File,
+            },
+            analysis_bytes: config.analysis_bytes,
+            report: match config.report.bytes() {
+                [] => None,
+                name => Some(PathBuf::from(OsStr::from_bytes(name))),
+            },
             used: Used {
                 metadata_epoch: config.last_metadata_epoch,
                 entity_id: config.last_id,
@@ -528,6 +591,55 @@ pub unsafe extern "C" fn lct_dump(
             false
         }
     }
+}
+
+/// Makes a report of what was traced until now, and writes it to `text`; or, if it returns
+/// false, why there is none. The text is to be given back to `lct_text_free`. Waits for the
+/// drainer for at most ten seconds, and for the analysis for at most thirty.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`, and is not freed during the call. `question` points to a
+/// question with valid texts, and `text` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_report(
+    runtime: &'static Runtime,
+    question: &LctQuestion,
+    text: *mut LctText,
+) -> bool {
+    let LctQuestion {
+        by,
+        top,
+        kind,
+        from,
+        format,
+    } = question;
+    // SAFETY: the caller promises valid texts.
+    let texts = [by, top, kind, from, format].map(|text| unsafe { text.bytes() });
+    let [by, top, kind, from, format] = texts.map(text::from_jvm);
+    let answer = Question::parse(&by, &top, &kind, &from, &format)
+        .map_err(ReportError::Question)
+        .and_then(|question| analysis::ask(runtime, question));
+    let is_answered = answer.is_ok();
+    let answer = answer.unwrap_or_else(|cause| cause.to_string());
+    // SAFETY: the caller promises a place for it.
+    unsafe { text.write(answer.into()) };
+    is_answered
+}
+
+/// Frees a text of the runtime.
+///
+/// # Safety
+///
+/// `text` comes from the runtime, and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_text_free(text: LctText) {
+    if text.ptr.is_null() {
+        return;
+    }
+    let bytes = ptr::slice_from_raw_parts_mut(text.ptr, text.len);
+    // SAFETY: `LctText::from` has leaked a box of these bytes.
+    drop(unsafe { Box::from_raw(bytes) });
 }
 
 /// Frees the runtime of a trace that `lct_stop` has ended. Returns false, and frees

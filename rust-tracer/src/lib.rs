@@ -4,8 +4,8 @@
 //! Java thread ── ThreadTracer ── Buffer in the thread's BufferSlot
 //!                     ▲            │ full, or taken by another thread
 //!                     │            ▼
-//!                BufferPool    BufferQueue ── drainer ── TraceFile
-//!                     ▲                          │
+//!                BufferPool    BufferQueue ── drainer ──┬── TraceFile
+//!                     ▲                          │    └── Feed ── analysis ── reports
 //!                     └───── written buffers ────┘
 //! ```
 //!
@@ -36,6 +36,7 @@
 pub mod bench;
 pub mod ffi;
 
+mod analysis;
 mod buffer;
 mod buffer_file;
 mod buffer_memory;
@@ -52,12 +53,14 @@ mod destination;
 mod drainer;
 mod dump;
 mod fallible;
+mod feed;
 mod grace_period;
 mod hook_costs;
 mod lock;
 #[cfg(all(test, loom))]
 mod model;
 mod os;
+mod output;
 mod park_domains;
 mod primitive;
 mod retirement;

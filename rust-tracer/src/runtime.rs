@@ -1,5 +1,6 @@
 //! The state of a trace that all threads share.
 
+use std::collections::TryReserveError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use trace_format::{FileHeader, PARK_DOMAINS};
 
+use crate::analysis::{self, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, Mode, Settings};
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_file::{BufferFile, NoBufferFile};
 use crate::buffer_pool::BufferPool;
@@ -21,6 +23,8 @@ use crate::cycles;
 use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
 use crate::dump::Progress;
+use crate::feed::Feed;
+use crate::output::Output;
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::thread_numbers::ThreadNumbers;
@@ -51,6 +55,13 @@ pub(crate) struct Config {
     pub(crate) max_buffer_bytes: u64,
     /// Keep the buffers in a file beside the trace.
     pub(crate) crash_safe: bool,
+    /// What becomes of the events.
+    pub(crate) mode: Mode,
+    /// Memory for an analysis, in bytes; 0 for the default.
+    pub(crate) analysis_bytes: u64,
+    /// Where the report of an analysis goes at the end; without one, its first lines go to
+    /// standard error.
+    pub(crate) report: Option<PathBuf>,
     /// What the traces before this one in the same process have used up.
     pub(crate) used: Used,
 }
@@ -91,6 +102,8 @@ pub struct Runtime {
     pub(crate) pool: BufferPool,
     /// Where buffers outlive the process.
     pub(crate) buffer_file: Option<Arc<BufferFile>>,
+    /// What goes to the analysis in this process.
+    pub(crate) feed: Option<Arc<Feed>>,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
     /// What is kept for threads, besides buffers.
@@ -115,8 +128,12 @@ pub struct Runtime {
 pub(crate) enum StartError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("cannot create the drainer thread: {0}")]
+    #[error("cannot create a thread: {0}")]
     Thread(#[source] io::Error),
+    #[error("an analysis needs at least {MIN_MEMORY_BYTES} bytes, {0} are given")]
+    AnalysisMemory(u64),
+    #[error("memory is short")]
+    Memory(#[from] TryReserveError),
 }
 
 impl Runtime {
@@ -126,12 +143,28 @@ impl Runtime {
             0 => DEFAULT_MAX_BUFFER_BYTES,
             bytes => bytes,
         };
-        let file = TraceFile::create(config.path, config.enabled)?;
-        let buffer_file = if config.crash_safe {
-            new_buffer_file(&file, &config.header, max_buffer_bytes)
-        } else {
-            None
+        let mut header = config.header;
+        // The analysis would have to undo it.
+        header.compressed &= config.mode.writes_file();
+        let file = match config.mode.writes_file() {
+            true => Some(TraceFile::create(config.path, config.enabled)?),
+            false => None,
         };
+        let name = file.as_ref().map_or(Path::new(NO_FILE), TraceFile::path);
+        let name = name.to_owned();
+        let feed = match config.mode.analyzes() {
+            true => Some(start_analysis(
+                name.clone(),
+                config.analysis_bytes,
+                config.report,
+            )?),
+            false => None,
+        };
+        let buffer_file = file
+            .as_ref()
+            .filter(|_| config.crash_safe)
+            .and_then(|file| new_buffer_file(file, &header, max_buffer_bytes));
+        let output = Output::new(file, feed.clone(), config.enabled);
         cycles::calibrate();
         let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
         let first_metadata_epoch = config.used.metadata_epoch.saturating_add(1);
@@ -139,26 +172,28 @@ impl Runtime {
             first_metadata_epoch,
             metadata_epoch: AtomicU32::new(first_metadata_epoch),
             entity_ids: Serial::after(config.used.entity_id.into()),
-            path: file.path().to_owned(),
-            is_file: !file.has_reader(),
-            max_stall: if file.has_reader() {
+            path: name,
+            is_file: config.mode.writes_file() && !output.has_reader(),
+            max_stall: if output.has_reader() {
                 MAX_STALL
             } else {
                 Duration::MAX
             },
+            feed: feed.clone(),
             pool: BufferPool::new(buffer_file.clone()),
             buffer_file,
             ..runtime
         }));
         // SAFETY: from a box, and freed by `free` only, when nobody uses it any more.
         let shared: &'static Self = unsafe { &*runtime };
-        match drainer::spawn(shared, file, &config.header) {
+        match drainer::spawn(shared, output, &header) {
             Ok(drainer) => {
                 *shared.lock_drainer() = Some(drainer);
                 Ok(runtime)
             }
             Err(cause) => {
                 shared.buffer_file.iter().for_each(|file| file.remove());
+                feed.iter().for_each(|feed| feed.close());
                 // SAFETY: nobody has seen it, and no drainer was started.
                 unsafe { Self::free(runtime) };
                 Err(StartError::Thread(cause))
@@ -186,6 +221,7 @@ impl Runtime {
             queue: BufferQueue::default(),
             pool: BufferPool::default(),
             buffer_file: None,
+            feed: None,
             budget: BufferBudget::default(),
             losses: Losses::default(),
             thread_memory: MemoryCount::default(),
@@ -209,10 +245,15 @@ impl Runtime {
     pub(crate) fn stop(&self, timeout: Duration) {
         if !self.stop_signal.stop(timeout, self.max_stall) {
             let path = self.path.display();
+            let is_written = self.feed.as_ref().is_some_and(|feed| feed.is_closed());
+            let (what, cause) = match is_written {
+                true => ("report", "the analysis"),
+                false => ("end", "writing"),
+            };
             // There is nobody to tell that standard error cannot be written.
             let _ = writeln!(
                 io::stderr(),
-                "locktrace: the end of '{path}' is missing: writing takes too long"
+                "locktrace: the {what} of '{path}' is missing: {cause} takes too long"
             );
         }
     }
@@ -372,6 +413,14 @@ impl Runtime {
         time_ns.saturating_sub(self.start_ns)
     }
 
+    /// How many classes, methods, chains and threads there were to describe so far.
+    pub(crate) fn described(&self) -> u64 {
+        let entities = self.entity_ids.count();
+        let threads = self.thread_ids.count();
+        let chains = self.chains.chains();
+        entities.saturating_add(threads).saturating_add(chains)
+    }
+
     /// Nanoseconds since the trace's start.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
@@ -381,6 +430,30 @@ impl Runtime {
     pub(crate) fn elapsed_cycles(&self) -> u64 {
         cycles::now().saturating_sub(self.start_cycles)
     }
+}
+
+/// What a trace without a file is called.
+const NO_FILE: &str = "<online analysis>";
+
+/// Starts an analysis, which takes what it gets through the feed.
+fn start_analysis(
+    name: PathBuf,
+    memory_bytes: u64,
+    report: Option<PathBuf>,
+) -> Result<Arc<Feed>, StartError> {
+    let memory_bytes = match memory_bytes {
+        0 => DEFAULT_MEMORY_BYTES,
+        1..MIN_MEMORY_BYTES => return Err(StartError::AnalysisMemory(memory_bytes)),
+        bytes => bytes,
+    };
+    let settings = Settings {
+        name,
+        memory_bytes: usize::try_from(memory_bytes).unwrap_or(usize::MAX),
+        report,
+    };
+    let feed = Feed::new(settings.feed_bytes())?;
+    analysis::spawn(&feed, settings).map_err(StartError::Thread)?;
+    Ok(feed)
 }
 
 /// Creates the file of buffers beside a trace that is a file, or says in one line why there
@@ -440,6 +513,9 @@ mod tests {
             enabled: None,
             max_buffer_bytes: 0,
             crash_safe: true,
+            mode: Mode::File,
+            analysis_bytes: 0,
+            report: None,
             used,
         };
         Runtime::start(config).unwrap()

@@ -211,6 +211,12 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         last_metadata_epoch: 0,
         last_id: 0,
         missing: 0,
+        analysis: 0,
+        analysis_bytes: 0,
+        report: LctStr {
+            ptr: ptr::null(),
+            len: 0,
+        },
     };
     // SAFETY: what the functions get is valid, and each tracer is used here only.
     unsafe {

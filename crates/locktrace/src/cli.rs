@@ -119,7 +119,7 @@ pub(crate) struct ReportArguments {
         long,
         value_name = "ASPECT,...",
         value_delimiter = ',',
-        default_value = "lock-class,owner-method,method",
+        default_value = trace_report::DEFAULT_BY,
         value_parser = aspect_parser(),
     )]
     pub(crate) by: Vec<Aspect>,

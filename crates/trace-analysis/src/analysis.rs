@@ -207,6 +207,21 @@ impl TraceAnalysis<'_> {
         }
     }
 
+    /// Returns what was found so far, as if the trace had ended then, but for the waits that
+    /// have not ended: they are not among the waits.
+    pub fn findings(&self) -> Findings {
+        let contents = &self.intake.contents;
+        let snapshot = self.snapshot();
+        Findings {
+            duration_ns: contents.last_ns(),
+            tracer: contents.tracer.clone(),
+            statistics: contents.statistics.clone(),
+            still_blocked: snapshot.still_blocked(),
+            counters: snapshot.counters,
+            waits: snapshot.waits,
+        }
+    }
+
     /// Ends the trace: what is still held back is released without what never
     /// came, and waits that have not ended go to `sink` as such.
     pub fn finish(mut self, sink: &mut impl WaitSink) -> Findings {

@@ -229,6 +229,11 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   config.last_metadata_epoch = _last_metadata_epoch;
   config.last_id = _last_id;
   config.missing = what_is_missing(request.kinds);
+  config.analysis = request.analysis;
+  config.analysis_bytes = LockContentionAnalysisMemory;
+  char report[JVM_MAXPATHLEN];
+  expand_file_name(request.report == NULL ? "" : request.report, report, sizeof(report));
+  config.report = LockTraceText::of(report);
 
   LctRuntime* runtime;
   {
@@ -247,13 +252,32 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   return true;
 }
 
+bool LockTraceRequest::analysis_of(const char* name, uint8_t* analysis) {
+  if (name == NULL || strcmp(name, "file") == 0) {
+    *analysis = LCT_ANALYSIS_FILE;
+  } else if (strcmp(name, "online") == 0) {
+    *analysis = LCT_ANALYSIS_ONLINE;
+  } else if (strcmp(name, "both") == 0) {
+    *analysis = LCT_ANALYSIS_BOTH;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void LockTrace::start(JavaThread* main_thread) {
   LockTraceCommands::register_all();
   if (!TraceLockContention) return;
   char error[512];
   // An empty value is NULL.
   const char* file = LockContentionTraceFile != NULL ? LockContentionTraceFile : LOCKTRACE_DEFAULT_FILE;
-  LockTraceRequest request = { file, LCT_KIND_MONITOR | LCT_KIND_PARK, 0 };
+  LockTraceRequest request = { file, LCT_KIND_MONITOR | LCT_KIND_PARK, 0, LCT_ANALYSIS_FILE, LockContentionReportFile };
+  if (!LockTraceRequest::analysis_of(LockContentionAnalysis, &request.analysis)) {
+    jio_fprintf(defaultStream::error_stream(),
+                "locktrace: LockContentionAnalysis: expected file, online or both, found %s; tracing is off, "
+                "the application goes on\n", LockContentionAnalysis);
+    return;
+  }
   if (!try_change()) return;
   if (begin(request, main_thread, error, sizeof(error))) {
     thread_start(main_thread);
@@ -395,6 +419,31 @@ bool LockTrace::dump_on_request(const char* file, JavaThread* thread, outputStre
   }
   changed();
   return dumped;
+}
+
+bool LockTrace::report_on_request(const LctQuestion& question, JavaThread* thread, outputStream* out) {
+  if (!try_change()) {
+    out->print_cr("Another request to start or stop lock contention tracing is under way.");
+    return false;
+  }
+  bool reported = false;
+  if (_runtime == NULL) {
+    out->print_cr("Lock contention is not traced.");
+  } else {
+    LctRuntime* runtime = _runtime;
+    LctText text;
+    {
+      // The analysis may be behind.
+      ThreadBlockInVM blocked(thread);
+      reported = lct_report(runtime, &question, &text);
+    }
+    if (!reported) out->print("There is no report: ");
+    out->write((const char*) text.ptr, text.len);
+    if (!reported) out->print_cr(".");
+    lct_text_free(text);
+  }
+  changed();
+  return reported;
 }
 
 jlong LockTrace::stop_when_over(uint32_t session, JavaThread* thread) {

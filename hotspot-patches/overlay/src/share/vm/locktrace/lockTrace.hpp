@@ -28,6 +28,11 @@ struct LockTraceRequest {
   const char* file;
   uint8_t     kinds;         // LCT_KIND_...
   jlong       duration_ns;   // 0: until it is stopped
+  uint8_t     analysis;      // LCT_ANALYSIS_...
+  const char* report;        // NULL: its first lines go to standard error
+
+  // LCT_ANALYSIS_... of file, online or both; NULL stands for file. False for another name.
+  static bool analysis_of(const char* name, uint8_t* analysis);
 };
 
 // The VM's interface to lock contention tracing: its life, and the threads,
@@ -113,6 +118,7 @@ class LockTrace : AllStatic {
   static bool start_on_request(const LockTraceRequest& request, JavaThread* thread, outputStream* out);
   static bool stop_on_request(JavaThread* thread, outputStream* out);
   static bool dump_on_request(const char* file, JavaThread* thread, outputStream* out);
+  static bool report_on_request(const LctQuestion& question, JavaThread* thread, outputStream* out);
   static void print_status(JavaThread* thread, outputStream* out);
 
   // Stops the trace of this number if its time is over. Returns how long it still has, in

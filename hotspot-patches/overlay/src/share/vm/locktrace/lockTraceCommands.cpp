@@ -10,6 +10,7 @@
 #include "precompiled.hpp"
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceCommands.hpp"
+#include "locktrace/lockTraceText.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/thread.hpp"
 #include "services/diagnosticArgument.hpp"
@@ -22,6 +23,7 @@ void LockTraceCommands::register_all() {
   DCmdFactory::register_DCmdFactory(new DCmdFactoryImpl<LockTraceStopCommand>(exports, true, false));
   DCmdFactory::register_DCmdFactory(new DCmdFactoryImpl<LockTraceDumpCommand>(exports, true, false));
   DCmdFactory::register_DCmdFactory(new DCmdFactoryImpl<LockTraceStatusCommand>(exports, true, false));
+  DCmdFactory::register_DCmdFactory(new DCmdFactoryImpl<LockTraceReportCommand>(exports, true, false));
 }
 
 #define FILE_DESCRIPTION \
@@ -33,10 +35,16 @@ LockTraceStartCommand::LockTraceStartCommand(outputStream* output, bool heap)
     _kinds("kinds", "What to trace: monitor, park (java.util.concurrent), or both with a comma between them",
            "STRING", false, "monitor,park"),
     _duration("duration", "After how long the trace stops by itself, for example 30s, 5m or 1h; 0: when it is stopped",
-              "NANOTIME", false, "0") {
+              "NANOTIME", false, "0"),
+    _analysis("analysis", "What becomes of events: file, online (they are analyzed in the VM; there is no trace file), or both",
+              "STRING", false, "file"),
+    _report("report", "The file for the report of that analysis when the trace stops: JSON if its name ends with .json, "
+            "else text. Without one, ten lines go to the standard error of the VM", "STRING", false) {
   _dcmdparser.add_dcmd_option(&_file);
   _dcmdparser.add_dcmd_option(&_kinds);
   _dcmdparser.add_dcmd_option(&_duration);
+  _dcmdparser.add_dcmd_option(&_analysis);
+  _dcmdparser.add_dcmd_option(&_report);
 }
 
 int LockTraceStartCommand::num_arguments() {
@@ -65,10 +73,15 @@ static uint8_t kinds_of(const char* names) {
 }
 
 void LockTraceStartCommand::execute(DCmdSource source, TRAPS) {
-  LockTraceRequest request = { _file.value(), kinds_of(_kinds.value()), _duration.value()._nanotime };
+  LockTraceRequest request = { _file.value(), kinds_of(_kinds.value()), _duration.value()._nanotime,
+                               LCT_ANALYSIS_FILE, _report.value() };
   if (request.kinds == 0) {
     THROW_MSG(vmSymbols::java_lang_IllegalArgumentException(),
               err_msg("kinds: expected monitor, park or monitor,park, found: %s", _kinds.value()));
+  }
+  if (!LockTraceRequest::analysis_of(_analysis.value(), &request.analysis)) {
+    THROW_MSG(vmSymbols::java_lang_IllegalArgumentException(),
+              err_msg("analysis: expected file, online or both, found: %s", _analysis.value()));
   }
   LockTrace::start_on_request(request, (JavaThread*) THREAD, output());
 }
@@ -88,6 +101,40 @@ int LockTraceDumpCommand::num_arguments() {
 
 void LockTraceDumpCommand::execute(DCmdSource source, TRAPS) {
   LockTrace::dump_on_request(_file.value(), (JavaThread*) THREAD, output());
+}
+
+LockTraceReportCommand::LockTraceReportCommand(outputStream* output, bool heap)
+  : DCmdWithParser(output, heap),
+    _by("by", "How to tell waits apart: aspects from the outermost to the innermost, as of locktrace report: mechanism, "
+        "kind, lock-class, lock, thread, method, caller, chain, owner-thread, owner-method, owner-caller, owner-chain. "
+        "Other than the default ones are about the last waits, as many as fit into memory",
+        "STRING", false, "lock-class,owner-method,method"),
+    _top("top", "The most rows beside each other, 0 for all", "STRING", false, "10, or 0 for JSON"),
+    _kind("kind", "What threads waited for: contention, conditional, idle, sleep, or all", "STRING", false, "contention"),
+    _from("from", "Only waits that ended since: 10s after the start of the trace, or -10s before now", "STRING", false),
+    _format("format", "text or json", "STRING", false, "text") {
+  _dcmdparser.add_dcmd_option(&_by);
+  _dcmdparser.add_dcmd_option(&_top);
+  _dcmdparser.add_dcmd_option(&_kind);
+  _dcmdparser.add_dcmd_option(&_from);
+  _dcmdparser.add_dcmd_option(&_format);
+}
+
+int LockTraceReportCommand::num_arguments() {
+  ResourceMark rm;
+  LockTraceReportCommand* command = new LockTraceReportCommand(NULL, false);
+  DCmdMark mark(command);
+  return command->_dcmdparser.num_arguments();
+}
+
+// What the user has given; the defaults are the runtime's own.
+static LctStr given(DCmdArgument<char*>& option) {
+  return LockTraceText::of(option.is_set() ? option.value() : NULL);
+}
+
+void LockTraceReportCommand::execute(DCmdSource source, TRAPS) {
+  LctQuestion question = { given(_by), given(_top), given(_kind), given(_from), given(_format) };
+  LockTrace::report_on_request(question, (JavaThread*) THREAD, output());
 }
 
 void LockTraceStopCommand::execute(DCmdSource source, TRAPS) {

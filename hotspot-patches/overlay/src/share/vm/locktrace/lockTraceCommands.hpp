@@ -29,11 +29,13 @@ class LockTraceStartCommand : public DCmdWithParser {
   DCmdArgument<char*> _file;
   DCmdArgument<char*> _kinds;
   DCmdArgument<NanoTimeArgument> _duration;
+  DCmdArgument<char*> _analysis;
+  DCmdArgument<char*> _report;
 
  public:
   LockTraceStartCommand(outputStream* output, bool heap);
   static const char* name()        { return "LockContention.start"; }
-  static const char* description() { return "Start tracing which threads block which others on locks, to a new file."; }
+  static const char* description() { return "Start tracing which threads block which others on locks, to a new file or to be analyzed in the VM."; }
   static const char* impact() {
     return "Medium: Depends on how much threads contend. All threads are stopped once for some milliseconds.";
   }
@@ -62,6 +64,24 @@ class LockTraceDumpCommand : public DCmdWithParser {
   static const char* name()        { return "LockContention.dump"; }
   static const char* description() { return "Copy the trace so far to a new file, and go on tracing."; }
   static const char* impact()      { return "Low: Depends on how long the trace is."; }
+  static const JavaPermission permission() { return LockTraceCommands::permission(); }
+  static int num_arguments();
+  virtual void execute(DCmdSource source, TRAPS);
+};
+
+class LockTraceReportCommand : public DCmdWithParser {
+ private:
+  DCmdArgument<char*> _by;
+  DCmdArgument<char*> _top;
+  DCmdArgument<char*> _kind;
+  DCmdArgument<char*> _from;
+  DCmdArgument<char*> _format;
+
+ public:
+  LockTraceReportCommand(outputStream* output, bool heap);
+  static const char* name()        { return "LockContention.report"; }
+  static const char* description() { return "Show which threads were blocked where, and who held the locks, since tracing began with analysis=online or both."; }
+  static const char* impact()      { return "Low: Depends on how much is traced."; }
   static const JavaPermission permission() { return LockTraceCommands::permission(); }
   static int num_arguments();
   virtual void execute(DCmdSource source, TRAPS);

@@ -32,6 +32,19 @@
           "Keep lock contention events that are not in the trace yet in a " \
           "file beside it, where they outlive a JVM that is killed")        \
                                                                             \
+  product(ccstr, LockContentionAnalysis, "file",                            \
+          "What becomes of lock contention events: file (they go to the "   \
+          "trace file), online (they are analyzed in the JVM), or both")    \
+                                                                            \
+  product(uintx, LockContentionAnalysisMemory, 64*M,                        \
+          "Memory that the analysis of lock contention in the JVM may "     \
+          "take, in bytes")                                                 \
+                                                                            \
+  product(ccstr, LockContentionReportFile, NULL,                            \
+          "File for the report of the analysis in the JVM at its end: JSON "\
+          "if its name ends with .json, else text; ten lines on standard "  \
+          "error if no file is given")                                      \
+                                                                            \
   product(bool, LockContentionReturnBarriers, true,                          \
           "Set return barriers on the stack to record the call chains of "  \
           "lock contention faster (x86_64)")                                \
