@@ -24,6 +24,8 @@ pub(crate) enum Configuration {
     Raw,
     /// Tracing, compressed, as by default
     Compressed,
+    /// Analysis in the JVM, without a trace file
+    Online,
     /// Tracing without call chains, uncompressed
     NoChains,
     /// The patched JDK's Flight Recorder with the same events, each of them
@@ -47,6 +49,7 @@ impl Configuration {
             Self::Off => "off",
             Self::Raw => "raw",
             Self::Compressed => "compressed",
+            Self::Online => "online",
             Self::NoChains => "no-chains",
             Self::Jfr => "jfr",
             Self::AsyncProfiler => "async-profiler",
@@ -62,6 +65,7 @@ impl Configuration {
             Self::Off => "patched JDK, tracing off",
             Self::Raw => "tracing, uncompressed",
             Self::Compressed => "tracing, compressed",
+            Self::Online => "analysis in the JVM, without a trace file",
             Self::NoChains => "tracing without call chains, uncompressed",
             Self::Jfr => "Flight Recorder: enter, wait and park at 0 ms, with stacks",
             Self::AsyncProfiler => "async-profiler, lock mode, threshold 0",
@@ -104,6 +108,10 @@ impl Configuration {
             Self::Stock | Self::Off | Self::OtherOff => Vec::new(),
             Self::Raw => tracing(&[UNCOMPRESSED]),
             Self::Compressed | Self::OtherCompressed => tracing(&[]),
+            Self::Online => tracing(&[
+                "-XX:LockContentionAnalysis=online",
+                "-XX:LockContentionReportFile=report.txt",
+            ]),
             Self::NoChains => tracing(&[
                 UNCOMPRESSED,
                 "-XX:+UnlockDiagnosticVMOptions",

@@ -29,6 +29,7 @@ mod jvm;
 mod locktrace;
 mod maven;
 mod meetings;
+mod online;
 mod park_log;
 mod paths;
 mod processor;

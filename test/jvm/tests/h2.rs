@@ -20,7 +20,11 @@ const OUTPUT: &str = "16000 transfers, no money lost\n";
 #[test]
 fn the_report_names_the_lock_of_the_database() {
     let _processor = alone();
-    let run = Jvm::traced(&[MAIN_CLASS]).class_path(class_path()).run();
+    let run = Jvm::traced(&[MAIN_CLASS])
+        .class_path(class_path())
+        .analyzed_online()
+        .run();
+    run.check_online_report();
     assert_eq!(run.stdout, OUTPUT, "{}", run.describe());
     assert_eq!(run.stderr, "");
     check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
