@@ -138,7 +138,10 @@ fn survive_panics() {
 }
 
 fn complain_of(panic: &PanicHookInfo<'_>) {
-    let cause = panic.payload_as_str().unwrap_or("a panic");
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let cause = text.unwrap_or("a panic");
     match panic.location() {
         Some(place) => complain(&format_args!(
             "the analysis of lock contention has failed, the application goes on; please report \
