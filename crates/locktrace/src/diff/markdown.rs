@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use trace_comparison::{Change, Verdict};
+use trace_report::name::printable;
 
 use super::Diff;
 use super::quantity::{self, Per};
 use crate::human;
-use crate::name::printable;
 
 pub(super) fn render(diff: &Diff<'_>) -> String {
     let mut text = String::new();

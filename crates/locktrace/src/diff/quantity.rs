@@ -1,9 +1,9 @@
 //! Rates and changes for people.
 
 use trace_comparison::{Change, ComparedRow, Verdict};
+use trace_report::name::printable;
 
 use crate::human;
-use crate::name::printable;
 
 /// What blocked time is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

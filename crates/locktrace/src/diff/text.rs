@@ -5,13 +5,13 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 use trace_analysis::TraceSummary;
 use trace_comparison::{Amount, Verdict};
+use trace_report::facts;
+use trace_report::name::{fit, width};
+use trace_report::style::{ALARM, BOLD, DIM};
 
 use super::Diff;
 use super::quantity::{self, Per};
-use crate::facts;
 use crate::human::{self, plural};
-use crate::name::{fit, width};
-use crate::output::{ALARM, BOLD, DIM};
 
 /// With less room beside the numbers, what a row is stands on a line of its own.
 const MIN_LABEL_WIDTH: usize = 40;
