@@ -13,6 +13,7 @@ include make/old-update.mk
 include make/lint.mk
 include make/fuzz.mk
 include make/jmh.mk
+include make/jmx.mk
 include make/bench.mk
 include make/sanitize.mk
 include make/stress.mk
@@ -25,7 +26,7 @@ help: ## this list
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
-test: jdk jdk-stock lint tools loom fuzz-smoke test-viewer ## every check and test
+test: jdk jdk-stock jmx lint tools loom fuzz-smoke test-viewer ## every check and test
 	cargo test --workspace --locked --no-fail-fast
 
 test-nightly: test ## the same, with many times the cases

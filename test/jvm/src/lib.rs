@@ -24,6 +24,7 @@ mod contend;
 mod contention;
 mod expectation;
 mod hold_log;
+mod jcmd;
 mod jdk;
 mod jvm;
 mod locktrace;
@@ -48,6 +49,7 @@ pub use contend::{check_compiled, check_contend, check_program, compilations, co
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};
 pub use hold_log::{Blame, Bounds, Compared, HoldLog};
+pub use jcmd::{jcmd, jcmd_output};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
 pub use locktrace::{

@@ -3,13 +3,12 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jvm_tests::{
-    Jdk, Jvm, RunningJvm, Wait, among_others, check_each, locktrace, parse_contentions, waits,
-    waits_of_all_kinds,
+    Jdk, Jvm, RunningJvm, Wait, among_others, check_each, jcmd, jcmd_output, locktrace,
+    parse_contentions, waits, waits_of_all_kinds,
 };
 
 /// How much more memory may be in use at the end than after a tenth of the rounds, in
@@ -292,24 +291,4 @@ fn kinds_and_duration() {
     let stat = locktrace([OsStr::new("stat"), jvm.trace().as_os_str()]).stdout;
     assert!(stat.contains("parks were not traced"), "{stat}");
     jvm.kill();
-}
-
-fn jcmd(jvm: &RunningJvm, arguments: &[&str]) -> String {
-    let (is_done, text) = run_jcmd(jvm, arguments);
-    assert!(is_done, "{arguments:?}: {text}");
-    text
-}
-
-/// What is printed, also if the request was refused.
-fn jcmd_output(jvm: &RunningJvm, arguments: &[&str]) -> String {
-    run_jcmd(jvm, arguments).1
-}
-
-fn run_jcmd(jvm: &RunningJvm, arguments: &[&str]) -> (bool, String) {
-    let mut command = Command::new(Jdk::traced().tool("jcmd"));
-    command.arg(jvm.id().to_string()).args(arguments);
-    let output = command.output().expect("the JDK has jcmd");
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8(text).expect("UTF-8");
-    (output.status.success(), text)
 }

@@ -1,9 +1,8 @@
 //! The analysis in the JVM: the same report as of the file, at the end and on request.
 
 use std::fs;
-use std::process::Command;
 
-use jvm_tests::{Jdk, Jvm, RunningJvm, alone, among_others, locktrace};
+use jvm_tests::{Jdk, Jvm, RunningJvm, alone, among_others, jcmd_output, locktrace};
 use serde_json::Value;
 
 const PROGRAMS: u64 = 100;
@@ -83,13 +82,6 @@ fn a_report_for_people_in_a_file() {
     assert_eq!(online, offline);
 }
 
-fn jcmd(jvm: &RunningJvm, arguments: &[&str]) -> String {
-    let mut command = Command::new(Jdk::traced().tool("jcmd"));
-    let output = command.arg(jvm.id().to_string()).args(arguments).output();
-    let output = output.expect("jcmd runs");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 /// The JSON in what jcmd prints.
 fn json(text: &str) -> Value {
     let begin = text.find('{').unwrap_or_else(|| panic!("{text}"));
@@ -101,35 +93,38 @@ fn reports_on_request() {
     let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
-    let help = jcmd(&jvm, &["help", "LockContention.report"]);
+    let help = jcmd_output(&jvm, &["help", "LockContention.report"]);
     assert!(help.contains("by :") && help.contains("from :"), "{help}");
-    let off = jcmd(&jvm, &["LockContention.report"]);
+    let off = jcmd_output(&jvm, &["LockContention.report"]);
     assert!(off.contains("Lock contention is not traced."), "{off}");
 
-    let wrong = jcmd(&jvm, &["LockContention.start", "analysis=later"]);
+    let wrong = jcmd_output(&jvm, &["LockContention.start", "analysis=later"]);
     let expected = "analysis: expected file, online or both, found: later";
     assert!(wrong.contains(expected), "{wrong}");
 
     // Events that go to a file cannot be reported about.
-    jcmd(&jvm, &["LockContention.start", "file=trace.lct"]);
-    let of_file = jcmd(&jvm, &["LockContention.report"]);
+    jcmd_output(&jvm, &["LockContention.start", "file=trace.lct"]);
+    let of_file = jcmd_output(&jvm, &["LockContention.report"]);
     assert!(of_file.contains("There is no report: "), "{of_file}");
     assert!(
         of_file.contains("LockContention.start analysis=online"),
         "{of_file}"
     );
-    jcmd(&jvm, &["LockContention.stop"]);
+    jcmd_output(&jvm, &["LockContention.stop"]);
 
     let start = ["LockContention.start", "analysis=online", "report=end.json"];
-    let started = jcmd(&jvm, &start);
+    let started = jcmd_output(&jvm, &start);
     let expected = "Started tracing lock contention to <online analysis>.";
     assert!(started.contains(expected), "{started}");
-    let status = jcmd(&jvm, &["LockContention.status"]);
+    let status = jcmd_output(&jvm, &["LockContention.status"]);
     assert!(status.contains("<online analysis>"), "{status}");
 
-    let text = jcmd(&jvm, &["LockContention.report"]);
+    let text = jcmd_output(&jvm, &["LockContention.report"]);
     assert!(text.contains("At the end"), "threads are blocked: {text}");
-    let report = json(&jcmd(&jvm, &["LockContention.report", "format=json"]));
+    let report = json(&jcmd_output(
+        &jvm,
+        &["LockContention.report", "format=json"],
+    ));
     assert_eq!(report["trace"]["complete"], true);
     assert!(
         report["totals"]["still_blocked"]["threads"].as_u64() > Some(0),
@@ -142,7 +137,7 @@ fn reports_on_request() {
         ("from=soon", "from: expected a time"),
         ("format=xml", "format: expected text or json"),
     ] {
-        let wrong = jcmd(&jvm, &["LockContention.report", option]);
+        let wrong = jcmd_output(&jvm, &["LockContention.report", option]);
         assert!(wrong.contains("There is no report: "), "{wrong}");
         assert!(wrong.contains(expected), "{wrong}");
     }

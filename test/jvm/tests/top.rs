@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jvm_tests::{
-    Jdk, Jvm, RunningJvm, among_others, locktrace, locktrace_program, waits_of_all_kinds,
+    Jdk, Jvm, RunningJvm, among_others, jcmd, locktrace, locktrace_program, waits_of_all_kinds,
 };
 
 /// A terminal in which a command runs, by tmux.
@@ -201,10 +201,7 @@ fn start_untraced(flags: &[&str]) -> RunningJvm {
 
 /// Whether the JVM traces, which it says itself.
 fn is_traced(jvm: &RunningJvm) -> bool {
-    let mut jcmd = Command::new(Jdk::traced().tool("jcmd"));
-    jcmd.args([&jvm.id().to_string(), "LockContention.status"]);
-    let output = jcmd.output().expect("the JDK has jcmd");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let text = jcmd(jvm, &["LockContention.status"]);
     let is_off = text.contains("is not traced");
     assert!(is_off || text.contains("is traced to "), "{text}");
     !is_off
