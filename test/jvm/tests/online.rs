@@ -162,7 +162,7 @@ fn reports_by_other_aspects_and_since() {
         .start();
     let report = |jvm: &RunningJvm, options: &[&str]| {
         let command = ["LockContention.report", "format=json"];
-        json(&jcmd(jvm, &[&command, options].concat()))
+        json(&jcmd_output(jvm, &[&command, options].concat()))
     };
     let waits = |report: &Value| report["totals"]["waits"].as_u64().expect("a number");
     let of_kinds = |report: &Value| -> u64 {
