@@ -118,7 +118,8 @@ thread_local! {
 }
 
 /// A panic of the analysis would abort the JVM after the hook. So its hook never returns: the
-/// thread stays, with the memory that it has, and nobody waits for it any more.
+/// thread stays, with the memory that it has, and nobody waits for it any more. It is inside the
+/// hook for ever, so that nobody can set another one: nobody does.
 fn survive_panics() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -321,11 +322,34 @@ fn over(feed: &Feed) -> ReportError {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::process::{self, Command};
+
     use super::*;
 
-    /// The thread of an analysis that panics stays, and nobody waits for it.
+    /// The thread of an analysis that panics stays, and nobody waits for it. In a process of its
+    /// own: that thread is in the hook for ever, which the test harness wants back.
     #[test]
     fn a_panic_ends_the_analysis_only() {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--nocapture", "--exact"])
+            .arg("analysis::tests::panics")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(child.stderr).unwrap();
+        assert_eq!(child.status.code(), Some(SURVIVED), "{stderr}");
+        let lines: Vec<_> = stderr.lines().collect();
+        assert_eq!(lines.len(), 1, "{stderr}");
+        let expected = "locktrace: the analysis of lock contention has failed";
+        assert!(lines[0].starts_with(expected), "{stderr}");
+        assert!(lines[0].contains("as a test"), "{stderr}");
+    }
+
+    /// What the process below says at its end.
+    const SURVIVED: i32 = 17;
+
+    #[test]
+    #[ignore = "run by the other one"]
+    fn panics() {
         let feed = Feed::new(1000).unwrap();
         spawn_as(&feed, |feed| {
             feed.await_begin();
@@ -339,5 +363,6 @@ mod tests {
         feed.append(&[0; 10_000]);
         feed.close();
         assert!(matches!(over(&feed), ReportError::Failed));
+        process::exit(SURVIVED);
     }
 }
