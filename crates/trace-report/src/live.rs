@@ -71,17 +71,18 @@ impl LiveSums {
         }
     }
 
-    /// The first lines of the report, at most so many, but for what the trace is called.
+    /// The most important of the report, in so many lines at most: deadlocks, sums, and the locks
+    /// that threads were blocked on longest, each with the owner to blame most.
     pub fn first_lines(&self, lines: usize, summary: TraceSummary, entities: &Entities) -> String {
-        let question = Question {
-            top: Some(3),
-            ..Question::default()
-        };
-        let text = self.answer(&question, summary, entities);
-        let is_wanted = |line: &&str| {
-            let is_name = line.starts_with("Trace ") || line.starts_with("JVM ");
-            !line.is_empty() && !is_name
-        };
+        const LOCKS: usize = 3;
+        const LEFT_OUT: [&str; 5] = ["Trace ", "JVM ", "Groups ", "Free ", "Safepoints "];
+        let aspects = Question::default().aspects();
+        let limits = Form::ForPeople.limits(Some(LOCKS), None);
+        let summaries = [summary];
+        let report = Report::new(&self.all, &aspects, limits, limits, &summaries, entities);
+        let text = style::plain(&report.with_first_owners().text(None, false));
+        let is_wanted =
+            |line: &&str| !line.is_empty() && !LEFT_OUT.iter().any(|name| line.starts_with(name));
         let mut first: Vec<_> = text.lines().filter(is_wanted).take(lines).collect();
         first.push("");
         first.join("\n")

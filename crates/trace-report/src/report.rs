@@ -124,6 +124,22 @@ impl<'a> Report<'a> {
         self.entities
     }
 
+    /// Leaves out what is below the first two aspects, and below the first all but the most
+    /// important row.
+    pub(crate) fn with_first_owners(mut self) -> Self {
+        let below = self.aspects.len().min(2);
+        self.aspects = &self.aspects[..below];
+        for row in &mut self.main.rows.rows {
+            row.children.rows.truncate(1);
+            row.children.omitted = 0;
+            for owner in &mut row.children.rows {
+                owner.children = Rows::default();
+            }
+        }
+        self.conditional = None;
+        self
+    }
+
     /// The report as text, with styles, no wider than `width` columns if there is a limit, and
     /// with all frames of call chains if asked.
     pub fn text(&self, width: Option<usize>, full_chains: bool) -> String {

@@ -47,6 +47,7 @@ fn a_summary_at_the_end() {
     let has = |text: &str| lines.iter().any(|line| line.contains(text));
     assert!(has("demo.AuditLog"), "{}", run.stderr);
     assert!(has("held by demo.AuditLog.append"), "{}", run.stderr);
+    assert!(has("held by demo.Ledger.formatStatement"), "{}", run.stderr);
     let left = fs::read_dir(run.directory()).expect("readable");
     let left: Vec<_> = left
         .map(|entry| entry.expect("readable").file_name())
@@ -157,7 +158,7 @@ fn reports_on_request() {
 #[test]
 fn reports_by_other_aspects_and_since() {
     let _processor = among_others();
-    let mut jvm = Jvm::traced(&["scenarios.RandomContention", "3", "4"])
+    let mut jvm = Jvm::traced(&["scenarios.RandomContention", "1", "2"])
         .flags(["-XX:LockContentionAnalysis=online"])
         .start();
     let report = |jvm: &RunningJvm, options: &[&str]| {
@@ -172,7 +173,7 @@ fn reports_by_other_aspects_and_since() {
             .map(|kind| kind["waits"].as_u64().expect("a number"))
             .sum()
     };
-    jvm.await_line("done 3");
+    jvm.await_line("done 1");
     let first = report(&jvm, &[]);
     assert!(waits(&first) > 0);
     let by_thread = report(&jvm, &["by=thread,owner-thread"]);
@@ -192,7 +193,7 @@ fn reports_by_other_aspects_and_since() {
     let first = report(&jvm, &["kind=all"]);
     let now_ns = first["trace"]["duration_ns"].as_u64().expect("a number");
     jvm.send_line();
-    jvm.await_line("done 4");
+    jvm.await_line("done 2");
     let both = report(&jvm, &["kind=all"]);
     let since = format!("from={}us", now_ns.div_ceil(1000));
     let second = report(&jvm, &["kind=all", &since]);
