@@ -1,7 +1,9 @@
 //! Patterns that names match.
 
+#[cfg(feature = "patterns")]
 use std::str::FromStr;
 
+#[cfg(feature = "patterns")]
 use regex::Regex;
 
 /// What a name has to look like. As text:
@@ -18,7 +20,9 @@ pub struct Pattern(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Exact(String),
+    #[cfg(feature = "patterns")]
     Prefix(String),
+    #[cfg(feature = "patterns")]
     Regex(Regex),
 }
 
@@ -28,6 +32,7 @@ enum Kind {
 pub struct InvalidPattern(String);
 
 /// Memory that a regular expression may take, in bytes.
+#[cfg(feature = "patterns")]
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
 impl Pattern {
@@ -40,12 +45,15 @@ impl Pattern {
     pub fn matches(&self, name: &str) -> bool {
         match &self.0 {
             Kind::Exact(exact) => name == exact,
+            #[cfg(feature = "patterns")]
             Kind::Prefix(prefix) => name.starts_with(prefix.as_str()),
+            #[cfg(feature = "patterns")]
             Kind::Regex(regex) => regex.is_match(name),
         }
     }
 }
 
+#[cfg(feature = "patterns")]
 impl FromStr for Pattern {
     type Err = InvalidPattern;
 
@@ -70,6 +78,7 @@ impl FromStr for Pattern {
     }
 }
 
+#[cfg(feature = "patterns")]
 fn regex(expression: &str) -> Result<Regex, InvalidPattern> {
     let built = regex::RegexBuilder::new(expression)
         .size_limit(MAX_REGEX_BYTES)
@@ -78,6 +87,7 @@ fn regex(expression: &str) -> Result<Regex, InvalidPattern> {
 }
 
 /// The regular expression that finds what a glob matches.
+#[cfg(feature = "patterns")]
 fn of_glob(glob: &str) -> String {
     let mut expression = String::from(r"(?s)\A");
     for character in glob.chars() {
@@ -90,7 +100,7 @@ fn of_glob(glob: &str) -> String {
     expression + r"\z"
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "patterns"))]
 mod tests {
     use super::*;
 
