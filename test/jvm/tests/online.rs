@@ -158,7 +158,8 @@ fn reports_on_request() {
 #[test]
 fn reports_by_other_aspects_and_since() {
     let _processor = among_others();
-    let mut jvm = Jvm::traced(&["scenarios.RandomContention", "1", "2"])
+    // Before the third one it waits, and so answers until then.
+    let mut jvm = Jvm::traced(&["scenarios.RandomContention", "1", "2", "3"])
         .flags(["-XX:LockContentionAnalysis=online"])
         .start();
     let report = |jvm: &RunningJvm, options: &[&str]| {
@@ -203,6 +204,7 @@ fn reports_by_other_aspects_and_since() {
     assert_eq!(waits(&none), 0);
     let recent = report(&jvm, &["kind=all", "from=-1h"]);
     assert_eq!(waits(&recent), waits(&both));
+    jvm.send_line();
     assert!(jvm.finish().status.success());
 }
 
