@@ -28,8 +28,15 @@ pub(crate) struct Delivery {
     pub(crate) still_blocked: StillBlocked,
 }
 
-/// How many parts the waits of a group of locks may have that are held back.
-const MAX_HELD_PARTS: usize = 1 << 16;
+/// How many parts the waits of a group of locks may have that are held back. Where each
+/// contention is wanted, a wait has as many as the lock had owners meanwhile: some thousand where
+/// threads wait for processors as well.
+fn max_held_parts(detail: Detail) -> usize {
+    match detail {
+        Detail::OwnerCode | Detail::Owners => 1 << 16,
+        Detail::Contentions => 1 << 19,
+    }
+}
 
 impl Delivery {
     pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {
@@ -99,7 +106,7 @@ impl Delivery {
     ) {
         if wait.blame.iter().any(|blame| is_pending(blame.owner)) {
             match self.first_unknown(wait) {
-                Some(pending) if *self.held_parts_beside(wait) + parts(wait) <= MAX_HELD_PARTS => {
+                Some(pending) if self.has_room_for(wait) => {
                     *self.held_parts_beside(wait) += parts(wait);
                     return self.held.entry(pending).or_default().push(wait.clone());
                 }
@@ -110,6 +117,11 @@ impl Delivery {
             }
         }
         self.deliver(wait, entities, counters, sink);
+    }
+
+    fn has_room_for(&mut self, wait: &Wait) -> bool {
+        let max = max_held_parts(self.detail);
+        *self.held_parts_beside(wait) + parts(wait) <= max
     }
 
     /// How many parts are held back of waits for locks of the same group. Only monitors have
