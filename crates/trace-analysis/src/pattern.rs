@@ -100,7 +100,7 @@ fn of_glob(glob: &str) -> String {
     expression + r"\z"
 }
 
-#[cfg(all(test, feature = "patterns"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
