@@ -73,6 +73,8 @@ pub struct Aggregation {
     paths: RecentPaths,
     /// Up to the first aspect of owners, all parts of a wait go the same way.
     common: usize,
+    /// Parts are told apart by their root owners.
+    by_root: bool,
     /// Waits are told apart by threads.
     by_thread: bool,
     /// What tells owners apart, of an [`Owner::key`].
@@ -178,10 +180,14 @@ impl Aggregation {
     pub fn with_libraries(aspects: impl Into<Vec<Aspect>>, libraries: Vec<String>) -> Self {
         let aspects = aspects.into();
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
-        let common = aspects.iter().position(of_owner);
+        let common = aspects.iter().position(of_owner).unwrap_or(aspects.len());
+        let by_root = aspects.iter().any(|aspect| aspect.is_of_root());
+        // Roots change too often for paths to be worth while.
+        let path_length = if by_root { common } else { aspects.len() };
         Self {
-            paths: RecentPaths::new(aspects.len()),
-            common: common.unwrap_or(aspects.len()),
+            paths: RecentPaths::new(path_length),
+            common,
+            by_root,
             by_thread: aspects.contains(&Aspect::Thread),
             owner_mask: owner_mask(&aspects),
             aspects,
@@ -206,14 +212,17 @@ impl Aggregation {
 
     /// Returns how much an analysis has to find out for this aggregation.
     pub fn detail(&self) -> Detail {
-        if self.aspects.contains(&Aspect::OwnerThread) {
+        if self.by_root {
+            Detail::Roots
+        } else if self.aspects.contains(&Aspect::OwnerThread) {
             Detail::Owners
         } else {
             Detail::OwnerCode
         }
     }
 
-    /// Adds the contentions of a wait.
+    /// Adds the contentions of a wait. By aspects of root owners, what they are split into counts
+    /// as so many contentions below the first aspect of an owner.
     pub fn add(&mut self, wait: &Wait, entities: &Entities) {
         add_saturating(
             &mut self.safepoint_ns,
@@ -266,6 +275,26 @@ impl Aggregation {
             }
             for &node in of_owner {
                 tree.nodes[node as usize].add(self.waits, blame.contentions, blame.duration_ns);
+            }
+        }
+        if self.by_root {
+            self.add_roots(wait, entities);
+        }
+    }
+
+    /// Adds the parts of a wait to what depends on their owners.
+    fn add_roots(&mut self, wait: &Wait, entities: &Entities) {
+        for part in &wait.roots {
+            let mut node = 0;
+            for (index, aspect) in self.aspects.iter().enumerate() {
+                let value = match aspect.is_of_root() {
+                    true => aspect.root_value(part.root, entities, &mut self.methods),
+                    false => aspect.value(wait, part.owner, entities, &mut self.methods),
+                };
+                node = child(&mut self.nodes, &mut self.children, node, value);
+                if index >= self.common {
+                    self.nodes[node as usize].add(self.waits, 1, part.duration_ns);
+                }
             }
         }
     }

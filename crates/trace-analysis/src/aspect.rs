@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contention::{Owner, Wait};
-use crate::entity::{ChainIndex, Entities, ThreadIndex};
+use crate::contention::{Owner, Root, RootEnd, Wait};
+use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::method_table::MethodTable;
 use crate::value::Value;
 
@@ -39,11 +39,21 @@ pub enum Aspect {
     OwnerCaller,
     /// The call chain that held the lock.
     OwnerChain,
+    /// The thread at the end of the chain of owners: while the owner waits for another lock,
+    /// the owner of that, and so on.
+    RootOwnerThread,
+    /// The method in which the root owner held the last lock of the chain; of a root owner that
+    /// waits for what nobody holds, the one that waits.
+    RootOwnerMethod,
+    /// Class of what the last wait of the chain is for.
+    RootLockClass,
+    /// How many waits the chain consists of: 1 if the owner itself does not wait.
+    Depth,
 }
 
 impl Aspect {
     /// All aspects.
-    pub const ALL: [Aspect; 12] = [
+    pub const ALL: [Aspect; 16] = [
         Aspect::Mechanism,
         Aspect::Kind,
         Aspect::LockClass,
@@ -56,7 +66,26 @@ impl Aspect {
         Aspect::OwnerMethod,
         Aspect::OwnerCaller,
         Aspect::OwnerChain,
+        Aspect::RootOwnerThread,
+        Aspect::RootOwnerMethod,
+        Aspect::RootLockClass,
+        Aspect::Depth,
     ];
+
+    /// All aspects but those of root owners.
+    pub const DIRECT: [Aspect; 12] = {
+        let mut direct = [Aspect::Mechanism; 12];
+        let (mut count, mut at) = (0, 0);
+        while at < Self::ALL.len() {
+            if !Self::ALL[at].is_of_root() {
+                direct[count] = Self::ALL[at];
+                count += 1;
+            }
+            at += 1;
+        }
+        assert!(count == direct.len(), "all places are filled");
+        direct
+    };
 
     /// Returns the name on the command line and in machine-readable output.
     pub fn name(self) -> &'static str {
@@ -73,6 +102,10 @@ impl Aspect {
             Aspect::OwnerMethod => "owner-method",
             Aspect::OwnerCaller => "owner-caller",
             Aspect::OwnerChain => "owner-chain",
+            Aspect::RootOwnerThread => "root-owner-thread",
+            Aspect::RootOwnerMethod => "root-owner-method",
+            Aspect::RootLockClass => "root-lock-class",
+            Aspect::Depth => "depth",
         }
     }
 
@@ -82,11 +115,23 @@ impl Aspect {
         matches!(
             self,
             Aspect::OwnerThread | Aspect::OwnerMethod | Aspect::OwnerCaller | Aspect::OwnerChain
+        ) || self.is_of_root()
+    }
+
+    /// Depends on what the owner waited for itself: an analysis has to find
+    /// [`Detail::Roots`](crate::Detail::Roots) for it.
+    pub const fn is_of_root(self) -> bool {
+        matches!(
+            self,
+            Aspect::RootOwnerThread
+                | Aspect::RootOwnerMethod
+                | Aspect::RootLockClass
+                | Aspect::Depth
         )
     }
 
-    /// What a part of `wait` is under this aspect, for which `owner` is to blame.
-    /// `methods` remembers what it has found.
+    /// What a part of `wait` is under this aspect, for which `owner` is to blame, as if the
+    /// owner did not wait itself. `methods` remembers what it has found.
     #[inline]
     pub fn value(
         self,
@@ -111,27 +156,58 @@ impl Aspect {
                 Owner::Free => Value::Free,
                 Owner::Unknown(reason) => Value::UnknownOwner(reason),
                 Owner::Thread { thread, chain } => {
-                    self.owner_value(wait, thread, chain, entities, methods)
+                    self.owner_value(wait.lock, thread, chain, entities, methods)
                 }
             },
+            Aspect::RootOwnerThread
+            | Aspect::RootOwnerMethod
+            | Aspect::RootLockClass
+            | Aspect::Depth => {
+                let root = Root {
+                    end: RootEnd::Owner(owner),
+                    lock: wait.lock,
+                    depth: 1,
+                };
+                self.root_value(root, entities, methods)
+            }
+        }
+    }
+
+    /// What a part of a wait is under this aspect, which is one of roots, with `root` at the end
+    /// of the chain of owners.
+    pub(crate) fn root_value(
+        self,
+        root: Root,
+        entities: &Entities,
+        methods: &mut MethodTable,
+    ) -> Value {
+        match (self, root.end) {
+            (_, RootEnd::Cycle) => Value::Cycle,
+            (Aspect::RootLockClass, _) => Value::of_lock_class(root.lock, entities),
+            (Aspect::Depth, _) => Value::Depth(root.depth),
+            (_, RootEnd::Owner(Owner::Free)) => Value::Free,
+            (_, RootEnd::Owner(Owner::Unknown(reason))) => Value::UnknownOwner(reason),
+            (_, RootEnd::Owner(Owner::Thread { thread, chain })) => {
+                self.owner_value(root.lock, thread, chain, entities, methods)
+            }
         }
     }
 
     fn owner_value(
         self,
-        wait: &Wait,
+        lock: LockIndex,
         thread: ThreadIndex,
         chain: ChainIndex,
         entities: &Entities,
         methods: &mut MethodTable,
     ) -> Value {
         match self {
-            Aspect::OwnerThread => Value::Thread(thread),
+            Aspect::OwnerThread | Aspect::RootOwnerThread => Value::Thread(thread),
             Aspect::OwnerCaller => methods.caller(chain, entities),
-            Aspect::OwnerChain => methods.chain(chain, wait.lock, entities),
+            Aspect::OwnerChain => methods.chain(chain, lock, entities),
             // Who initializes a class stands wherever it happened to be used first.
-            _ if entities.initialized_class(wait.lock).is_some() => Value::OwnerThread(thread),
-            _ => methods.value(chain, wait.lock, entities),
+            _ if entities.initialized_class(lock).is_some() => Value::OwnerThread(thread),
+            _ => methods.value(chain, lock, entities),
         }
     }
 }

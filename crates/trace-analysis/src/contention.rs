@@ -132,6 +132,9 @@ pub struct Wait {
     /// The parts of the wait, in order and without gaps; at least one. Empty unless the
     /// analysis finds [`Detail::Contentions`].
     pub contentions: Vec<Contention>,
+    /// The same parts, split by their root owners: in order and without gaps. Empty unless
+    /// the analysis finds [`Detail::Roots`].
+    pub roots: Vec<RootPart>,
 }
 
 impl Wait {
@@ -161,6 +164,7 @@ impl Wait {
             barging_holds: 0,
             blame: Vec::new(),
             contentions: Vec::new(),
+            roots: Vec::new(),
         }
     }
 
@@ -179,6 +183,7 @@ impl Wait {
         (self.start_ns, self.duration_ns) = (start_ns, end_ns - start_ns);
         self.blame.clear();
         self.contentions.clear();
+        self.roots.clear();
         inside
     }
 }
@@ -220,6 +225,8 @@ pub enum Detail {
     /// The single contentions, too.
     #[default]
     Contentions,
+    /// The root owner of each, too. Waits are held back until those of their owners are known.
+    Roots,
 }
 
 /// What one owner had of a wait.
@@ -242,6 +249,44 @@ pub struct Contention {
     pub duration_ns: u64,
     /// Who held the lock; of a wait that is no contention: who ended it.
     pub owner: Owner,
+}
+
+/// The part of a contention with one root owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RootPart {
+    /// Begin, in nanoseconds since the trace's start.
+    pub start_ns: u64,
+    /// Duration in nanoseconds.
+    pub duration_ns: u64,
+    /// The direct owner, as of the [`Contention`].
+    pub owner: Owner,
+    /// What was behind it.
+    pub root: Root,
+}
+
+/// The end of a chain of waits: of one for a lock, of its owner's own wait meanwhile, of the wait
+/// of the owner of that lock, and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Who or what is at the end.
+    pub end: RootEnd,
+    /// What the last wait of the chain is for.
+    pub lock: LockIndex,
+    /// How many waits the chain consists of: 1 if the direct owner did not wait. `u32::MAX` of a
+    /// cycle.
+    pub depth: u32,
+}
+
+/// What is at the end of a chain of waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootEnd {
+    /// The last owner. A thread did not wait for a lock, as far as the trace tells: it ran, or
+    /// was not scheduled, or slept; or it waited, where its call chain says, for something that
+    /// nobody holds. A chain that was too long to be followed, or that led to waits forgotten
+    /// for want of memory, ends at [`UnknownOwner::Collapsed`].
+    Owner(Owner),
+    /// The threads of the chain waited for each other.
+    Cycle,
 }
 
 /// Who held a lock for some time.

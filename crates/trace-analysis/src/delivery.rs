@@ -8,6 +8,7 @@ use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
+use crate::roots::{RootLimits, Roots};
 use crate::selection::{Selection, Selector};
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
@@ -23,6 +24,8 @@ pub(crate) struct Delivery {
     held: SeededMap<ChainIndex, Vec<Wait>>,
     /// How many parts those of each group of locks have.
     held_parts: [usize; LOCK_GROUPS],
+    /// Splits waits by their root owners, if asked to.
+    roots: Option<Roots>,
     selector: Selector,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
@@ -45,6 +48,7 @@ impl Delivery {
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
+            roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
             still_blocked: StillBlocked::default(),
@@ -53,7 +57,8 @@ impl Delivery {
 
     /// How many waits are held back.
     pub(crate) fn held(&self) -> usize {
-        self.held.values().map(Vec::len).sum()
+        let without_roots = self.roots.as_ref().map_or(0, Roots::held);
+        self.held.values().map(Vec::len).sum::<usize>() + without_roots
     }
 
     /// Takes a wait, and passes it on if the chains of its owners are known.
@@ -95,6 +100,7 @@ impl Delivery {
         for mut wait in held {
             self.complete(&mut wait, entities, counters, sink);
         }
+        self.pass_on_resolved(true, entities, sink);
     }
 
     fn complete(
@@ -177,6 +183,24 @@ impl Delivery {
         if blamed_ns != wait.duration_ns {
             counters.add(Counter::UnbalancedWaits, 1);
         }
+        match &mut self.roots {
+            Some(roots) => {
+                roots.add(wait);
+                self.pass_on_resolved(false, entities, sink);
+            }
+            None => self.select(wait, entities, sink),
+        }
+    }
+
+    /// Passes on the waits whose root owners are known.
+    fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
+        while let Some(mut wait) = self.roots.as_mut().and_then(|roots| roots.next(is_over)) {
+            self.select(&mut wait, entities, sink);
+        }
+    }
+
+    /// Passes on what is selected of a wait.
+    fn select(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
             sink.wait(wait, entities);

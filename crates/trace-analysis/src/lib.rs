@@ -77,6 +77,7 @@ mod placeholder;
 mod rearranger;
 mod recent_paths;
 mod room;
+mod roots;
 mod seen_owner;
 mod selection;
 mod signature;
@@ -99,7 +100,8 @@ pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
-    Blame, Contention, Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+    Blame, Contention, Detail, Mechanism, OpenWait, Owner, Root, RootEnd, RootPart, UnknownOwner,
+    Wait, WaitId, WaitKind,
 };
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{

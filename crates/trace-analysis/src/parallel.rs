@@ -17,6 +17,7 @@ use trace_format::LockId;
 
 use crate::analysis::{Analysis, Findings};
 use crate::blaming::{Blamed, Blaming, Known, Stage};
+use crate::contention::Detail;
 use crate::decode_ahead::{ChunkEnd, Decoded, decode_ahead};
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::Loan;
@@ -238,12 +239,14 @@ impl TraceInput {
         if threads.get() == 1 {
             return self.analyze(analysis, sink, on_progress);
         }
-        // What is called so depends on when it is asked for first.
-        let workers = match analysis.selection().has_conditions() {
+        let has_conditions = analysis.selection().has_conditions();
+        let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
+        // What is called so depends on when it is asked for first, and an owner waits for locks of
+        // any group.
+        let workers = match has_conditions || setup.detail == Detail::Roots {
             true => 1,
             false => worker_count(threads.get()),
         };
-        let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
         let range = setup.selection.range();
         let byte_len = self.byte_len();
         scope(|scope| {

@@ -1,5 +1,6 @@
 //! What stands in the place of a name where there is none.
 
+pub(crate) const CYCLE: &str = "<waiting for each other>";
 pub(crate) const FREE: &str = "<lock was free>";
 pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
@@ -10,7 +11,11 @@ pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace en
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 13] = [
+pub const PLACEHOLDERS: [(&str, &str); 14] = [
+    (
+        CYCLE,
+        "the owners behind it waited for each other: a deadlock, unless one of them gave up",
+    ),
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",

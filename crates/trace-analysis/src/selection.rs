@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::aspect::Aspect;
-use crate::contention::{Detail, Wait, WaitKind};
+use crate::contention::{Blame, Contention, Detail, Owner, Wait, WaitKind};
 use crate::entity::Entities;
 use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
@@ -77,8 +77,11 @@ impl Selection {
 
     /// Returns how much an analysis has to find out for the conditions.
     pub fn detail(&self) -> Detail {
+        let of_root = |condition: &Condition| condition.aspect.is_of_root();
         let of_owner_thread = |condition: &Condition| condition.aspect == Aspect::OwnerThread;
-        if self.conditions.iter().any(of_owner_thread) {
+        if self.conditions.iter().any(of_root) {
+            Detail::Roots
+        } else if self.conditions.iter().any(of_owner_thread) {
             Detail::Owners
         } else {
             Detail::OwnerCode
@@ -92,6 +95,7 @@ pub struct Selector {
     kinds: Vec<WaitKind>,
     of_waits: Vec<Matcher>,
     of_owners: Vec<Matcher>,
+    of_roots: Vec<Matcher>,
     methods: MethodTable,
 }
 
@@ -125,12 +129,16 @@ impl Selector {
             condition: condition.clone(),
             known: SeededMap::default(),
         });
-        let (of_owners, of_waits) =
+        let (of_owners, of_waits): (Vec<_>, Vec<_>) =
             matchers.partition(|matcher| matcher.condition.aspect.is_of_owner());
+        let (of_roots, of_owners) = of_owners
+            .into_iter()
+            .partition(|matcher| matcher.condition.aspect.is_of_root());
         Self {
             kinds: selection.kinds.clone(),
             of_waits,
             of_owners,
+            of_roots,
             methods: MethodTable::new(selection.libraries.clone()),
         }
     }
@@ -152,10 +160,47 @@ impl Selector {
         if !self.kinds.is_empty() && !self.kinds.contains(&wait.kind) {
             return false;
         }
-        if self.of_waits.is_empty() && self.of_owners.is_empty() {
+        if self.of_waits.is_empty() && self.of_owners.is_empty() && self.of_roots.is_empty() {
             return true;
         }
-        self.select_named(wait, entities)
+        self.select_named(wait, entities) && self.select_roots(wait, entities)
+    }
+
+    /// Leaves the parts of `wait` whose root owners are selected; `false` if there are none.
+    fn select_roots(&mut self, wait: &mut Wait, entities: &Entities) -> bool {
+        let Self {
+            of_roots, methods, ..
+        } = self;
+        if of_roots.is_empty() {
+            return true;
+        }
+        wait.roots.retain(|part| {
+            of_roots.iter_mut().all(|matcher| {
+                let aspect = matcher.condition.aspect;
+                let value = aspect.root_value(part.root, entities, methods);
+                matcher.holds(value, entities)
+            })
+        });
+        let parts = wait.roots.iter().map(|part| Contention {
+            start_ns: part.start_ns,
+            duration_ns: part.duration_ns,
+            owner: part.owner,
+        });
+        wait.contentions = parts.collect();
+        let mut sums: SeededMap<Owner, Blame> = SeededMap::default();
+        for part in &wait.contentions {
+            let blame = sums.entry(part.owner).or_insert(Blame {
+                owner: part.owner,
+                duration_ns: 0,
+                contentions: 0,
+            });
+            blame.duration_ns = blame.duration_ns.saturating_add(part.duration_ns);
+            blame.contentions += 1;
+        }
+        wait.blame = sums.into_values().collect();
+        let durations = wait.blame.iter().map(|blame| blame.duration_ns);
+        wait.duration_ns = durations.fold(0, u64::saturating_add);
+        !wait.blame.is_empty()
     }
 
     fn select_named(&mut self, wait: &mut Wait, entities: &Entities) -> bool {
@@ -186,6 +231,7 @@ impl Selector {
             std::mem::take(&mut wait.blame),
             std::mem::take(&mut wait.contentions),
         );
+        let mut roots = std::mem::take(&mut wait.roots);
         let mut is_selected = |owner| {
             of_owners
                 .iter_mut()
@@ -193,7 +239,8 @@ impl Selector {
         };
         blame.retain(|blame| is_selected(blame.owner));
         contentions.retain(|contention| is_selected(contention.owner));
-        (wait.blame, wait.contentions) = (blame, contentions);
+        roots.retain(|part| is_selected(part.owner));
+        (wait.blame, wait.contentions, wait.roots) = (blame, contentions, roots);
         let durations = wait.blame.iter().map(|blame| blame.duration_ns);
         wait.duration_ns = durations.fold(0, u64::saturating_add);
         !wait.blame.is_empty()

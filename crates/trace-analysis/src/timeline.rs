@@ -362,7 +362,7 @@ impl<I: Interval> Timeline<I> {
         wait: &mut Wait,
     ) {
         wait.contentions.clear();
-        if detail == Detail::Contentions {
+        if detail >= Detail::Contentions {
             self.split(view, &mut wait.contentions);
             wait.add_up_contentions();
         } else {

@@ -3,7 +3,7 @@
 use crate::contention::{Mechanism, UnknownOwner, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
-use crate::placeholder::{FREE, NO_CALLER, OTHER};
+use crate::placeholder::{CYCLE, FREE, NO_CALLER, OTHER};
 
 /// What a contention is under an aspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +38,10 @@ pub enum Value {
     Free,
     /// Nobody is known to have held the lock.
     UnknownOwner(UnknownOwner),
+    /// The threads of a chain of owners waited for each other.
+    Cycle,
+    /// How many waits a chain of owners consists of.
+    Depth(u32),
 }
 
 impl Value {
@@ -78,6 +82,8 @@ impl Value {
             Value::Other => OTHER.to_owned(),
             Value::Free => FREE.to_owned(),
             Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
+            Value::Cycle => CYCLE.to_owned(),
+            Value::Depth(depth) => depth.to_string(),
         }
     }
 
@@ -121,6 +127,8 @@ impl Value {
             Value::Other => OTHER.to_owned(),
             Value::Free => "<free>".to_owned(),
             Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
+            Value::Cycle => "<cycle>".to_owned(),
+            Value::Depth(depth) => depth.to_string(),
         }
     }
 }

@@ -75,6 +75,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "park::ticket_heap",
             "park::waker",
             "parts",
+            "roots",
             "timeline",
             "waiters",
         ],

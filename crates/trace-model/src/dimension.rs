@@ -47,15 +47,15 @@ impl Dimension {
 }
 
 /// What the waiters' table says, beside the trace.
-pub(crate) const WAITER_ASPECTS: [Aspect; Aspect::ALL.len() - OWNERS] = aspects(false);
+pub(crate) const WAITER_ASPECTS: [Aspect; Aspect::DIRECT.len() - OWNERS] = aspects(false);
 
 /// What the owners' table says.
 pub(crate) const OWNER_ASPECTS: [Aspect; OWNERS] = aspects(true);
 
 const OWNERS: usize = {
     let (mut owners, mut at) = (0, 0);
-    while at < Aspect::ALL.len() {
-        if Aspect::ALL[at].is_of_owner() {
+    while at < Aspect::DIRECT.len() {
+        if Aspect::DIRECT[at].is_of_owner() {
             owners += 1;
         }
         at += 1;
@@ -67,9 +67,9 @@ const OWNERS: usize = {
 const fn aspects<const N: usize>(of_owner: bool) -> [Aspect; N] {
     let mut found = [Aspect::Kind; N];
     let (mut count, mut at) = (0, 0);
-    while at < Aspect::ALL.len() {
-        if Aspect::ALL[at].is_of_owner() == of_owner {
-            found[count] = Aspect::ALL[at];
+    while at < Aspect::DIRECT.len() {
+        if Aspect::DIRECT[at].is_of_owner() == of_owner {
+            found[count] = Aspect::DIRECT[at];
             count += 1;
         }
         at += 1;
@@ -109,19 +109,28 @@ impl From<Aspect> for Dimension {
     }
 }
 
+/// The name is not that of a dimension. Root owners are none: the model knows direct owners.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown aspect \"{0}\", expected one of {names}", names = Aspect::DIRECT.map(Aspect::name).join(", "))]
+pub struct UnknownDimension(String);
+
 impl FromStr for Dimension {
-    type Err = trace_analysis::UnknownAspect;
+    type Err = UnknownDimension;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         if name == TRACE {
             return Ok(Dimension::Trace);
         }
-        name.parse().map(Dimension::Aspect)
+        let mut aspects = Aspect::DIRECT.into_iter();
+        let aspect = aspects.find(|aspect| aspect.name() == name);
+        aspect
+            .map(Dimension::Aspect)
+            .ok_or_else(|| UnknownDimension(name.to_owned()))
     }
 }
 
 impl TryFrom<String> for Dimension {
-    type Error = trace_analysis::UnknownAspect;
+    type Error = UnknownDimension;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
         name.parse()

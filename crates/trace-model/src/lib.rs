@@ -67,7 +67,7 @@ mod tree;
 pub use columns::{
     Budget, Columns, FoldedColumns, FoldedShareColumns, PartColumns, ShareColumns, WaitColumns,
 };
-pub use dimension::Dimension;
+pub use dimension::{Dimension, UnknownDimension};
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
     Code, Confidence as FindingConfidence, DeadlockRecord, DeadlockedThread, Finding, Named,

@@ -291,6 +291,7 @@ fn unended(open: &OpenWait) -> Wait {
         barging_holds: 0,
         blame: Vec::new(),
         contentions: Vec::new(),
+        roots: Vec::new(),
     }
 }
 

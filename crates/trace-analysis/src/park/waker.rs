@@ -168,7 +168,7 @@ impl WaitForWaker {
         }
         wait.clip_contentions(range);
         wait.add_up_contentions();
-        if detail != Detail::Contentions {
+        if detail < Detail::Contentions {
             wait.contentions.clear();
         }
     }

@@ -13,6 +13,7 @@ mod park;
 mod random_programs;
 mod reference;
 mod retirement;
+mod roots;
 mod script;
 mod selections;
 mod simulator;

@@ -1,0 +1,376 @@
+//! Who is at the end of the chain of owners behind each part of a wait.
+//!
+//! While a thread waits for a lock, the lock's owner may wait for another one. What it waits for
+//! ends before it releases the lock, so nearly all that is to be known about a wait has ended
+//! when the wait does. Waits come here in no order. They are held back for a while, are
+//! resolved in the order in which they ended, and stay known for a while to those that they held
+//! up. So each part is found with one look at the waits of its owner, whatever is behind that.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use trace_format::LockId;
+
+use crate::contention::WaitKind;
+use crate::contention::{Contention, Owner, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitId};
+use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::hash::SeededMap;
+
+/// What the search for root owners may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RootLimits {
+    /// How many parts of waits are held back until the waits of their owners have come.
+    pub(crate) max_held_parts: usize,
+    /// How many parts of waits stay known beyond those.
+    pub(crate) max_known_parts: usize,
+    /// How many parts one wait may be split into.
+    pub(crate) max_parts_of_wait: usize,
+    /// How many waits are followed that are not resolved themselves: those of a thread that
+    /// gave up, or did not come back.
+    pub(crate) max_unresolved: usize,
+}
+
+impl Default for RootLimits {
+    /// About 100 MB.
+    fn default() -> Self {
+        Self {
+            max_held_parts: 1 << 18,
+            max_known_parts: 1 << 20,
+            max_parts_of_wait: 1 << 16,
+            max_unresolved: 256,
+        }
+    }
+}
+
+/// By begin; a damaged trace may have a thread wait twice at once.
+type Key = (u64, LockId, u64);
+
+/// Splits waits by their root owners.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    limits: RootLimits,
+    threads: SeededMap<ThreadIndex, ThreadWaits>,
+    /// Those that are not resolved yet, by their ends.
+    held: BTreeMap<(u64, u64, WaitId), Wait>,
+    held_parts: usize,
+    /// Those that are, and are still known, in the order in which they were resolved.
+    known: VecDeque<(ThreadIndex, Key)>,
+    known_parts: usize,
+}
+
+/// The waits of a thread.
+#[derive(Debug, Default)]
+struct ThreadWaits {
+    waits: BTreeMap<Key, KnownWait>,
+    /// What the thread did until then is forgotten.
+    forgotten_until_ns: u64,
+}
+
+/// What is to be known about a wait of an owner.
+#[derive(Debug)]
+struct KnownWait {
+    end_ns: u64,
+    kind: WaitKind,
+    lock: LockIndex,
+    chain: ChainIndex,
+    parts: Parts,
+}
+
+#[derive(Debug)]
+enum Parts {
+    /// Who the owners were, not yet what they waited for.
+    Direct(Vec<Contention>),
+    Resolved(Vec<RootPart>),
+}
+
+impl Parts {
+    fn len(&self) -> usize {
+        match self {
+            Self::Direct(parts) => parts.len(),
+            Self::Resolved(parts) => parts.len(),
+        }
+    }
+}
+
+/// A part of an owner's time, at the end of so many waits.
+#[derive(Clone, Copy)]
+struct Link {
+    thread: ThreadIndex,
+    chain: ChainIndex,
+    /// What the last of the waits is for.
+    lock: LockIndex,
+    depth: u32,
+}
+
+impl Roots {
+    pub(crate) fn new(limits: RootLimits) -> Self {
+        Self {
+            limits,
+            threads: SeededMap::default(),
+            held: BTreeMap::new(),
+            held_parts: 0,
+            known: VecDeque::new(),
+            known_parts: 0,
+        }
+    }
+
+    /// How many waits are held back.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Takes a wait with its contentions.
+    pub(crate) fn add(&mut self, wait: &Wait) {
+        let end_ns = wait.start_ns + wait.duration_ns;
+        self.held_parts += cost(wait.contentions.len());
+        let waits = self.threads.entry(wait.thread).or_default();
+        let known = KnownWait {
+            end_ns,
+            kind: wait.kind,
+            lock: wait.lock,
+            chain: wait.chain,
+            parts: Parts::Direct(wait.contentions.clone()),
+        };
+        waits.waits.insert(key(wait), known);
+        self.held
+            .insert((end_ns, wait.start_ns, wait.id), wait.clone());
+    }
+
+    /// The next wait that has been held back long enough, or is left at the end.
+    pub(crate) fn next(&mut self, is_over: bool) -> Option<Wait> {
+        if !is_over && self.held_parts <= self.limits.max_held_parts {
+            return None;
+        }
+        let (_, mut wait) = self.held.pop_first()?;
+        self.held_parts -= cost(wait.contentions.len());
+        wait.roots = self.resolve(&wait);
+        let key = key(&wait);
+        let waits = self.threads.get_mut(&wait.thread);
+        if let Some(known) = waits.and_then(|waits| waits.waits.get_mut(&key)) {
+            known.parts = Parts::Resolved(wait.roots.clone());
+            self.known_parts += cost(wait.roots.len());
+            self.known.push_back((wait.thread, key));
+        }
+        self.forget();
+        Some(wait)
+    }
+
+    /// Forgets the waits resolved first.
+    fn forget(&mut self) {
+        while self.known_parts > self.limits.max_known_parts
+            && let Some((thread, key)) = self.known.pop_front()
+        {
+            let Some(waits) = self.threads.get_mut(&thread) else {
+                continue;
+            };
+            if let Some(wait) = waits.waits.remove(&key) {
+                self.known_parts -= cost(wait.parts.len());
+                waits.forgotten_until_ns = waits.forgotten_until_ns.max(wait.end_ns);
+            }
+        }
+    }
+
+    fn resolve(&self, wait: &Wait) -> Vec<RootPart> {
+        let mut found = Found {
+            parts: Vec::with_capacity(wait.contentions.len()),
+            owner: Owner::Free,
+            max_parts: self.limits.max_parts_of_wait,
+        };
+        let mut behind = vec![wait.thread];
+        for part in &wait.contentions {
+            found.owner = part.owner;
+            let end_ns = part.start_ns + part.duration_ns;
+            if wait.kind == WaitKind::Contention && part.duration_ns > 0 {
+                let waits = (part.start_ns, end_ns, part.owner, wait.lock, 1);
+                self.follow(waits, &mut behind, &mut found);
+            } else {
+                // Who ended a wait that is no contention did not hold it up.
+                let end = RootEnd::Owner(part.owner);
+                found.add(part.start_ns, end_ns, end, wait.lock, 1);
+            }
+        }
+        found.parts
+    }
+
+    /// Adds what was behind an owner from begin to end, at the end of so many waits of the
+    /// threads in `behind`.
+    fn follow(
+        &self,
+        (start_ns, end_ns, owner, lock, depth): (u64, u64, Owner, LockIndex, u32),
+        behind: &mut Vec<ThreadIndex>,
+        found: &mut Found,
+    ) {
+        let Some((thread, chain)) = owner.thread() else {
+            return found.add(start_ns, end_ns, RootEnd::Owner(owner), lock, depth);
+        };
+        if behind.contains(&thread) {
+            return found.add(start_ns, end_ns, RootEnd::Cycle, lock, depth);
+        }
+        if behind.len() > self.limits.max_unresolved {
+            return found.add(start_ns, end_ns, UNKNOWN, lock, depth);
+        }
+        behind.push(thread);
+        let link = Link {
+            thread,
+            chain,
+            lock,
+            depth,
+        };
+        self.split(start_ns, end_ns, link, behind, found);
+        behind.pop();
+    }
+
+    /// Splits an owner's time by its own waits.
+    fn split(
+        &self,
+        start_ns: u64,
+        end_ns: u64,
+        link: Link,
+        behind: &mut Vec<ThreadIndex>,
+        found: &mut Found,
+    ) {
+        let running = RootEnd::Owner(Owner::Thread {
+            thread: link.thread,
+            chain: link.chain,
+        });
+        let mut at_ns = start_ns;
+        if let Some(waits) = self.threads.get(&link.thread) {
+            let known_ns = waits.forgotten_until_ns.clamp(at_ns, end_ns);
+            found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
+            at_ns = known_ns;
+            let before = waits.waits.range(..=last_at(at_ns)).next_back();
+            let inside = waits.waits.range(first_after(at_ns)..first_after(end_ns));
+            for (&(begin_ns, ..), wait) in before.into_iter().chain(inside) {
+                let from_ns = begin_ns.max(at_ns);
+                let to_ns = wait.end_ns.min(end_ns);
+                if from_ns < to_ns {
+                    found.add(at_ns, from_ns, running, link.lock, link.depth);
+                    Self::in_wait(self, (from_ns, to_ns), link, wait, behind, found);
+                    at_ns = to_ns;
+                }
+            }
+        }
+        found.add(at_ns, end_ns, running, link.lock, link.depth);
+    }
+
+    /// Adds what was behind an owner that waited itself.
+    fn in_wait(
+        &self,
+        (start_ns, end_ns): (u64, u64),
+        link: Link,
+        wait: &KnownWait,
+        behind: &mut Vec<ThreadIndex>,
+        found: &mut Found,
+    ) {
+        if wait.kind != WaitKind::Contention {
+            // Nobody had what it waited for: it ends the chain, where it waits.
+            let owner = Owner::Thread {
+                thread: link.thread,
+                chain: wait.chain,
+            };
+            let end = RootEnd::Owner(owner);
+            return found.add(start_ns, end_ns, end, wait.lock, link.depth + 1);
+        }
+        match &wait.parts {
+            Parts::Direct(parts) => {
+                let first =
+                    parts.partition_point(|part| part.start_ns + part.duration_ns <= start_ns);
+                for part in parts[first..]
+                    .iter()
+                    .take_while(|part| part.start_ns < end_ns)
+                {
+                    let from_ns = part.start_ns.max(start_ns);
+                    let to_ns = (part.start_ns + part.duration_ns).min(end_ns);
+                    let part = (from_ns, to_ns, part.owner, wait.lock, link.depth + 1);
+                    self.follow(part, behind, found);
+                }
+            }
+            Parts::Resolved(parts) => {
+                let first =
+                    parts.partition_point(|part| part.start_ns + part.duration_ns <= start_ns);
+                for part in parts[first..]
+                    .iter()
+                    .take_while(|part| part.start_ns < end_ns)
+                {
+                    let from_ns = part.start_ns.max(start_ns);
+                    let to_ns = (part.start_ns + part.duration_ns).min(end_ns);
+                    let Root { end, lock, depth } = part.root;
+                    let depth = depth.saturating_add(link.depth);
+                    found.add(from_ns, to_ns, end, lock, depth);
+                }
+            }
+        }
+    }
+}
+
+const UNKNOWN: RootEnd = RootEnd::Owner(Owner::Unknown(UnknownOwner::Collapsed));
+
+/// The parts of a wait found so far.
+struct Found {
+    parts: Vec<RootPart>,
+    /// The direct owner.
+    owner: Owner,
+    max_parts: usize,
+}
+
+impl Found {
+    /// Adds a part; nothing if it takes no time, but for the first.
+    fn add(&mut self, start_ns: u64, end_ns: u64, end: RootEnd, lock: LockIndex, depth: u32) {
+        if start_ns >= end_ns && !self.parts.is_empty() {
+            return;
+        }
+        let mut root = Root { end, lock, depth };
+        if end == RootEnd::Cycle {
+            // It goes round for ever.
+            root.depth = u32::MAX;
+        }
+        let duration_ns = end_ns - start_ns;
+        let is_full = self.parts.len() >= self.max_parts;
+        if is_full {
+            root.end = UNKNOWN;
+        }
+        match self.parts.last_mut() {
+            Some(last)
+                if last.owner == self.owner && (last.root == root || last.duration_ns == 0) =>
+            {
+                last.root = root;
+                last.duration_ns += duration_ns;
+            }
+            Some(last) if is_full && last.owner == self.owner && last.root.end == UNKNOWN => {
+                last.duration_ns += duration_ns;
+            }
+            Some(last) if last.duration_ns == 0 => {
+                *last = RootPart {
+                    start_ns,
+                    duration_ns,
+                    owner: self.owner,
+                    root,
+                };
+            }
+            _ => self.parts.push(RootPart {
+                start_ns,
+                duration_ns,
+                owner: self.owner,
+                root,
+            }),
+        }
+    }
+}
+
+fn key(wait: &Wait) -> Key {
+    (wait.start_ns, wait.id.lock, wait.id.number)
+}
+
+/// Above all waits that begin at that time.
+fn last_at(time_ns: u64) -> Key {
+    (time_ns, LockId(u64::MAX), u64::MAX)
+}
+
+/// Beyond all waits that begin at that time.
+fn first_after(time_ns: u64) -> Key {
+    (time_ns.saturating_add(1), LockId(0), 0)
+}
+
+/// What a wait of so many parts counts.
+fn cost(parts: usize) -> usize {
+    parts + 1
+}
