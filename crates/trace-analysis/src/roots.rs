@@ -374,3 +374,84 @@ fn first_after(time_ns: u64) -> Key {
 fn cost(parts: usize) -> usize {
     parts + 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wait of `thread` from begin to end for a lock that `owner` has.
+    fn wait(number: u64, thread: u32, (start_ns, end_ns): (u64, u64), owner: u32) -> Wait {
+        let mut wait = Wait::blank();
+        wait.id.number = number;
+        wait.thread = ThreadIndex(thread);
+        wait.lock = LockIndex(owner);
+        (wait.start_ns, wait.duration_ns) = (start_ns, end_ns - start_ns);
+        wait.contentions.push(Contention {
+            start_ns,
+            duration_ns: end_ns - start_ns,
+            owner: thread_owner(owner),
+        });
+        wait
+    }
+
+    fn thread_owner(thread: u32) -> Owner {
+        Owner::Thread {
+            thread: ThreadIndex(thread),
+            chain: ChainIndex::NOT_RECORDED,
+        }
+    }
+
+    /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
+    fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
+        let mut roots = Roots::new(limits);
+        let waits = [
+            wait(1, 2, (10, 20), 1),
+            wait(2, 2, (30, 40), 1),
+            wait(3, 3, (0, 50), 2),
+        ];
+        let mut found = Vec::new();
+        for wait in waits {
+            roots.add(&wait);
+            found.extend(roots.next(false));
+        }
+        while let Some(wait) = roots.next(true) {
+            found.push(wait);
+        }
+        assert_eq!(roots.held(), 0);
+        let last = found.last().expect("three waits");
+        let parts = last.roots.iter();
+        parts
+            .map(|part| (part.duration_ns, part.root.end))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_forgotten_is_unknown() {
+        let [one, two] = [1, 2].map(|thread| RootEnd::Owner(thread_owner(thread)));
+        let all = RootLimits::default();
+        let ends = [(10, two), (10, one), (10, two), (10, one), (10, two)];
+        assert_eq!(ends_of_last(all), ends);
+        let one_wait = RootLimits {
+            max_known_parts: 2,
+            ..all
+        };
+        let ends = [(20, UNKNOWN), (10, two), (10, one), (10, two)];
+        assert_eq!(ends_of_last(one_wait), ends);
+        let none = RootLimits {
+            max_known_parts: 0,
+            ..all
+        };
+        assert_eq!(ends_of_last(none), [(40, UNKNOWN), (10, two)]);
+    }
+
+    #[test]
+    fn a_wait_of_too_many_parts_is_unknown_from_there_on() {
+        let limits = RootLimits {
+            max_parts_of_wait: 2,
+            ..RootLimits::default()
+        };
+        let [one, two] = [1, 2].map(|thread| RootEnd::Owner(thread_owner(thread)));
+        let ends = ends_of_last(limits);
+        assert_eq!(ends, [(10, two), (10, one), (30, UNKNOWN)]);
+    }
+}

@@ -26,6 +26,7 @@ impl Found {
             vec![Aspect::LockClass, Aspect::OwnerMethod, Aspect::Method],
             vec![Aspect::OwnerThread, Aspect::Thread, Aspect::Lock],
             vec![Aspect::OwnerChain, Aspect::Chain],
+            vec![Aspect::LockClass, Aspect::RootOwnerMethod, Aspect::Depth],
         ];
         Self {
             waits: Vec::new(),
@@ -62,10 +63,11 @@ fn found(
     open: impl Fn() -> Result<TraceInput, TraceError>,
     threads: usize,
     limits: Limits,
+    detail: Detail,
     selection: &Selection,
 ) -> String {
     let mut analysis = Analysis::new(limits)
-        .with_detail(Detail::Contentions)
+        .with_detail(detail)
         .with_selection(selection.clone());
     let mut found = Found::new();
     let mut said = String::new();
@@ -105,12 +107,14 @@ fn found(
 /// of the sources: which ones, differs from trace to trace.
 pub(crate) fn assert_same_with_threads(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
     let all = Selection::default();
-    let alone = found(|| Source::File.open(path), 1, limits, &all);
     let byte_len = fs::metadata(path).expect("there").len() as usize;
-    for (turn, threads) in [1, 2, 8].into_iter().enumerate() {
-        let source = Source::ALL[(byte_len + turn) % Source::ALL.len()];
-        let found = found(|| source.open(path), threads, limits, &all);
-        prop_assert_eq!(&found, &alone, "{:?}, {} threads", source, threads);
+    for detail in [Detail::Contentions, Detail::Roots] {
+        let alone = found(|| Source::File.open(path), 1, limits, detail, &all);
+        for (turn, threads) in [1, 2, 8].into_iter().enumerate() {
+            let source = Source::ALL[(byte_len + turn) % Source::ALL.len()];
+            let found = found(|| source.open(path), threads, limits, detail, &all);
+            prop_assert_eq!(&found, &alone, "{:?}, {} threads", source, threads);
+        }
     }
     Ok(())
 }
