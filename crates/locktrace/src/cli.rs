@@ -411,7 +411,7 @@ pub(crate) struct DiffArguments {
         value_name = "ASPECT,...",
         value_delimiter = ',',
         default_value = "lock-class,owner-method",
-        value_parser = aspect_parser(),
+        value_parser = direct_aspect_parser(),
     )]
     pub(crate) by: Vec<Aspect>,
 
@@ -670,6 +670,12 @@ pub(crate) struct MetricsArguments {
     /// Write to a file, in one step: whoever reads it never sees half of it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// All but those of root owners.
+fn direct_aspect_parser() -> impl TypedValueParser<Value = Aspect> {
+    let names = Aspect::DIRECT.map(Aspect::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Aspect>())
 }
 
 fn aspect_parser() -> impl TypedValueParser<Value = Aspect> {

@@ -291,9 +291,9 @@ impl Aggregation {
                     true => aspect.root_value(part.root, entities, &mut self.methods),
                     false => aspect.value(wait, part.owner, entities, &mut self.methods),
                 };
-                node = child(&mut self.nodes, &mut self.children, node, value);
+                node = self.tree.child(node, value);
                 if index >= self.common {
-                    self.nodes[node as usize].add(self.waits, 1, part.duration_ns);
+                    self.tree.nodes[node as usize].add(self.waits, 1, part.duration_ns);
                 }
             }
         }

@@ -37,7 +37,7 @@ pub(crate) struct Delivery {
 fn max_held_parts(detail: Detail) -> usize {
     match detail {
         Detail::OwnerCode | Detail::Owners => 1 << 16,
-        Detail::Contentions => 1 << 19,
+        Detail::Contentions | Detail::Roots => 1 << 19,
     }
 }
 

@@ -101,10 +101,17 @@ fn given<T>(
     parse(text).map(Some)
 }
 
+/// Root owners are known when owners' waits are over, which is later than reports are wanted.
 fn parse_aspects(text: &str) -> Result<Vec<Aspect>, String> {
     let aspects = text.split(',').map(|name| name.trim().parse::<Aspect>());
-    let aspects: Result<_, _> = aspects.collect();
-    aspects.map_err(|error| error.to_string())
+    let aspects: Result<Vec<_>, _> = aspects.collect();
+    let aspects = aspects.map_err(|error| error.to_string())?;
+    match aspects.iter().find(|aspect| aspect.is_of_root()) {
+        Some(root) => Err(format!(
+            "{root} needs a trace file, which locktrace report reads"
+        )),
+        None => Ok(aspects),
+    }
 }
 
 fn parse_number(text: &str) -> Result<usize, String> {
@@ -170,6 +177,7 @@ mod tests {
     fn errors_name_the_option() {
         for (texts, expected) in [
             (["color", "", "", "", ""], "by: unknown aspect \"color\""),
+            (["depth", "", "", "", ""], "by: depth needs a trace file"),
             (["", "many", "", "", ""], "top: expected a number"),
             (["", "", "busy", "", ""], "kind: unknown kind \"busy\""),
             (

@@ -94,6 +94,7 @@ impl RecentWaits {
                 holder: None,
                 barging_holds: 0,
                 blame: self.blame.range(owners).copied().collect(),
+                roots: Vec::new(),
                 contentions: Vec::new(),
             };
             sink.wait(&wait, entities);

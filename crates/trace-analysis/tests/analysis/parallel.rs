@@ -149,10 +149,22 @@ fn golden_traces_say_the_same_with_any_number_of_threads() {
 fn all_sources_say_the_same_with_any_number_of_threads() {
     let all = Selection::default();
     for path in golden() {
-        let alone = found(|| TraceInput::open(&path), 1, Limits::default(), &all);
+        let alone = found(
+            || TraceInput::open(&path),
+            1,
+            Limits::default(),
+            Detail::default(),
+            &all,
+        );
         for threads in [1, 2, 3, 8, 100] {
             for source in Source::ALL {
-                let found = found(|| source.open(&path), threads, Limits::default(), &all);
+                let found = found(
+                    || source.open(&path),
+                    threads,
+                    Limits::default(),
+                    Detail::default(),
+                    &all,
+                );
                 assert_eq!(found, alone, "{source:?}, {threads} threads");
             }
         }
@@ -173,6 +185,7 @@ fn names_are_selected_as_by_one_thread() {
                 || TraceInput::open(&path),
                 threads,
                 Limits::default(),
+                Detail::default(),
                 &selection,
             )
         };
