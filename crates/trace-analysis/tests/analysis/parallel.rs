@@ -153,7 +153,7 @@ fn all_sources_say_the_same_with_any_number_of_threads() {
             || TraceInput::open(&path),
             1,
             Limits::default(),
-            Detail::default(),
+            Detail::Contentions,
             &all,
         );
         for threads in [1, 2, 3, 8, 100] {
@@ -162,7 +162,7 @@ fn all_sources_say_the_same_with_any_number_of_threads() {
                     || source.open(&path),
                     threads,
                     Limits::default(),
-                    Detail::default(),
+                    Detail::Contentions,
                     &all,
                 );
                 assert_eq!(found, alone, "{source:?}, {threads} threads");
@@ -185,7 +185,7 @@ fn names_are_selected_as_by_one_thread() {
                 || TraceInput::open(&path),
                 threads,
                 Limits::default(),
-                Detail::default(),
+                Detail::Contentions,
                 &selection,
             )
         };
