@@ -13,10 +13,6 @@ pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace en
 /// number that the trace knows the thing by.
 pub const PLACEHOLDERS: [(&str, &str); 14] = [
     (
-        CYCLE,
-        "the owners behind it waited for each other: a deadlock, unless one of them gave up",
-    ),
-    (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
     ),
@@ -41,5 +37,9 @@ pub const PLACEHOLDERS: [(&str, &str); 14] = [
     ("<method #N not described>", LOST),
     ("<thread #N not described>", LOST),
     ("<thread not described>", "the thread wrote no event"),
+    (
+        CYCLE,
+        "the owners behind it waited for each other: a deadlock, unless one of them gave up",
+    ),
 ];
 const LOST: &str = "its description is lost";
