@@ -5,8 +5,8 @@
 //! event. It looks at the queue every [`POLL_INTERVAL`], and every
 //! [`SWEEP_INTERVAL`] it takes the buffers of all threads, so that a trace can
 //! be read while it is written and no idle thread keeps events back. It does so
-//! every [`NEWS_INTERVAL`] while there are new descriptions, and more often when many threads with little to say hold much of the memory for
-//! buffers.
+//! every [`NEWS_INTERVAL`] while there are new descriptions, and more often when
+//! many threads with little to say hold much of the memory for buffers.
 
 use std::collections::TryReserveError;
 use std::io;
