@@ -49,6 +49,8 @@ pub(crate) struct ConfigurationFigures {
     pub(crate) cpu_ratio: Option<Quartiles>,
     /// The median over JVMs.
     pub(crate) peak_rss_bytes: Option<f64>,
+    /// The part of the JVMs' processor time that the tracer's threads took, by name.
+    pub(crate) tracer_threads: BTreeMap<String, f64>,
     pub(crate) trace: Option<TraceFigures>,
 }
 
@@ -204,6 +206,7 @@ impl Samples<'_> {
             time_ratio: quartiles(self.ratios(workload, configuration, TIME)),
             cpu_ratio: quartiles(self.ratios(workload, configuration, CPU)),
             peak_rss_bytes: median(passed.iter().map(|run| run.peak_rss_bytes as f64)),
+            tracer_threads: tracer_threads(&passed),
             trace: TraceFigures::of(passed.iter().filter_map(|run| run.traced())),
         }
     }
@@ -291,6 +294,18 @@ impl Samples<'_> {
             })
             .collect()
     }
+}
+
+/// The processor time of the tracer's threads in some JVMs, by that of the JVMs.
+fn tracer_threads(jvms: &[&JvmRun]) -> BTreeMap<String, f64> {
+    let cpu_ns: u64 = jvms.iter().map(|run| run.cpu_ns).sum();
+    let mut sums = BTreeMap::<&str, u64>::new();
+    for (name, cpu_ns) in jvms.iter().flat_map(|run| &run.tracer_cpu_ns) {
+        *sums.entry(name).or_default() += cpu_ns;
+    }
+    sums.into_iter()
+        .filter_map(|(name, sum)| Some((name.to_owned(), part(sum, cpu_ns)?)))
+        .collect()
 }
 
 impl JvmRun {

@@ -1,16 +1,22 @@
 //! One run of a JVM.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
 use wait4::{ResUse, Wait4};
+
+use crate::tracer_threads::TracerThreads;
+
+/// How often the tracer's threads are looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How a JVM ended.
 #[derive(Debug)]
@@ -20,6 +26,10 @@ pub(crate) struct Finished {
     pub(crate) duration: Duration,
     /// Most memory that it had at once.
     pub(crate) peak_rss_bytes: u64,
+    /// Processor time, of the whole process.
+    pub(crate) cpu_ns: u64,
+    /// The same of the tracer's threads, by name, without the last moment.
+    pub(crate) tracer_cpu_ns: BTreeMap<String, u64>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -73,7 +83,15 @@ pub(crate) fn run(
         let _ = ended.send(());
         usage
     });
-    let in_time = end.recv_timeout(time_limit).is_ok();
+    let mut tracer_threads = TracerThreads::of(process.as_raw_nonzero().get());
+    let in_time = loop {
+        let left = time_limit.saturating_sub(start.elapsed());
+        match end.recv_timeout(left.min(LOOK_INTERVAL)) {
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => break false,
+            Err(RecvTimeoutError::Timeout) => tracer_threads.read(),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => break true,
+        }
+    };
     if !in_time {
         // It may have ended just now.
         let _ = kill_process(process, Signal::KILL);
@@ -86,6 +104,8 @@ pub(crate) fn run(
         status: in_time.then_some(usage.status),
         duration: start.elapsed(),
         peak_rss_bytes: usage.rusage.maxrss,
+        cpu_ns: (usage.rusage.utime + usage.rusage.stime).as_nanos() as u64,
+        tracer_cpu_ns: tracer_threads.into_cpu_ns(),
         stdout: read_lossily(&stdout)?,
         stderr: read_lossily(&stderr)?,
     })

@@ -23,6 +23,7 @@ mod suite;
 mod tables;
 mod targets;
 mod trace;
+mod tracer_threads;
 
 use std::process::ExitCode;
 

@@ -252,6 +252,8 @@ impl Bench<'_> {
             configuration: turn.configuration,
             duration_ns: finished.duration.as_nanos() as u64,
             peak_rss_bytes: finished.peak_rss_bytes,
+            cpu_ns: finished.cpu_ns,
+            tracer_cpu_ns: finished.tracer_cpu_ns.clone(),
             outcome: outcome.unwrap_or_else(|reason| Outcome::Failed {
                 reason,
                 stderr: finished.last_complaints(),

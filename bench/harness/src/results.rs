@@ -1,6 +1,7 @@
 //! The file of results: everything that was measured, and on what.
 //! `bench/README.md` documents its fields.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -106,6 +107,12 @@ pub(crate) struct JvmRun {
     /// From start to end.
     pub(crate) duration_ns: u64,
     pub(crate) peak_rss_bytes: u64,
+    /// Processor time, from start to end. Older results do not have it: 0.
+    #[serde(default)]
+    pub(crate) cpu_ns: u64,
+    /// The same of the tracer's threads, by name, without their last moment.
+    #[serde(default)]
+    pub(crate) tracer_cpu_ns: BTreeMap<String, u64>,
     pub(crate) outcome: Outcome,
 }
 

@@ -8,7 +8,7 @@ use crate::figures::{
     ConfigurationFigures, Figures, MeanFigures, NOISY_SPREAD, TraceFigures, WorkloadFigures,
 };
 use crate::results::{Outcome, Reinitialize, Results};
-use crate::statistics::{Estimate, Quartiles};
+use crate::statistics::{Estimate, Quartiles, geometric_mean};
 use crate::suite::Kind;
 use crate::targets::{Target, overhead, percent};
 
@@ -42,6 +42,14 @@ pub(crate) fn render(results: &Results, figures: &Figures, targets: &[Target]) -
         "Processor time",
         "The same for the processor time of the whole process.",
         &ratios(results, figures, |f| f.cpu_ns, cpu, |mean| mean.cpu_ratio),
+    );
+    add_section(
+        &mut text,
+        "Processor time of the tracer's threads",
+        "By that of the whole JVM, from its start to its end: what writes the trace, and \
+         what analyzes events in the JVM. Hooks run in the application's threads and are not \
+         among them. This is exact where whole processes are noisy.",
+        &tracer_threads(results, figures),
     );
     add_traces(&mut text, results, figures);
     add_section(
@@ -306,6 +314,34 @@ fn event_types(traces: &[(&WorkloadFigures, &TraceFigures)]) -> Table {
         }));
         table.add_row(row);
     }
+    table
+}
+
+fn tracer_threads(results: &Results, figures: &Figures) -> Table {
+    let part_of = |workload: &WorkloadFigures, configuration| -> Option<f64> {
+        let figures = workload.configurations.get(&configuration)?;
+        let threads = figures.tracer_threads.values();
+        (figures.jvms_passed > 0).then(|| threads.sum())
+    };
+    let mut header = vec!["Workload".to_owned()];
+    header.extend(results.configurations.iter().map(ToString::to_string));
+    let mut table = new_table(header);
+    let precise =
+        |part: Option<f64>| part.map_or_else(nothing, |part| format!("{:.2} %", 100.0 * part));
+    for workload in &figures.workloads {
+        let mut row = vec![workload.label()];
+        let configurations = results.configurations.iter();
+        row.extend(configurations.map(|&it| precise(part_of(workload, it))));
+        table.add_row(row);
+    }
+    let mut row = vec!["**Mean**".to_owned()];
+    row.extend(results.configurations.iter().map(|&configuration| {
+        let workloads = figures.workloads.iter();
+        let parts = workloads.filter_map(|workload| part_of(workload, configuration));
+        let factors: Vec<f64> = parts.map(|part| 1.0 + part).collect();
+        precise(geometric_mean(&factors).map(|mean| mean - 1.0))
+    }));
+    table.add_row(row);
     table
 }
 

@@ -298,6 +298,7 @@ mod tests {
             time_ratio: Quartiles::of([ratio]),
             cpu_ratio: None,
             peak_rss_bytes: None,
+            tracer_threads: BTreeMap::new(),
             trace,
         }
     }

@@ -115,7 +115,10 @@ fn thousands_of_loaders_unloaded_at_once() {
         // The drainer's, of which there are ten in a second while much is described, at
         // collections, and at the end: not one for each of the thousands of loaders.
         let expected = summary.duration_ns / 100_000_000 + count_of("collections") as u64 + 10;
-        assert!(expected < (ANONYMOUS + PLUGINS) as u64, "the bound says nothing");
+        assert!(
+            expected < (ANONYMOUS + PLUGINS) as u64,
+            "the bound says nothing"
+        );
         assert!(reclaims <= expected, "{reclaims} reclaims, not {expected}");
     });
 }
