@@ -96,6 +96,10 @@ fn only_growth_fails_a_build() {
     let [first, second, slower] = runs.each_ref().map(|run| run.trace());
     let limit = ["--work", UNITS, "--fail-above", "60%"];
     assert_eq!(diff(&first, &second, &limit).0, 0, "the same again");
-    assert_eq!(diff(&first, &slower, &limit).0, 5, "held four times as long");
+    assert_eq!(
+        diff(&first, &slower, &limit).0,
+        5,
+        "held four times as long"
+    );
     assert_eq!(diff(&slower, &first, &limit).0, 0, "held a quarter as long");
 }

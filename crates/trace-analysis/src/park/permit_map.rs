@@ -21,8 +21,11 @@ pub(super) struct PermitMap<V> {
     len: usize,
     /// Places of a window for each permit in it.
     spread: usize,
-    /// When so many threads have windows, the empty ones are forgotten.
-    max_windows: usize,
+    /// Places that there is memory for, and what windows take beside them. Threads come and go:
+    /// what one has left behind need not be empty, nor need it fill the memory that it had.
+    room: usize,
+    /// With so much room, what is not needed is given back.
+    max_room: usize,
 }
 
 /// Permits of one thread.
@@ -40,8 +43,11 @@ const PERMIT_STEP: u32 = 8;
 /// Places that a window may have in any case.
 const SMALL: usize = 16;
 
-/// So many windows may be empty.
-const FEW_WINDOWS: usize = 256;
+/// What a window takes beside its places, in places.
+const WINDOW_ROOM: usize = 2;
+
+/// Room that is kept in any case: three megabytes.
+const SMALL_ROOM: usize = 1 << 16;
 
 fn number(permit: Permit) -> u32 {
     permit.0 / PERMIT_STEP
@@ -62,8 +68,8 @@ impl<V> Window<V> {
         self.len * spread + SMALL
     }
 
-    /// The place of a permit, made if there is room for it.
-    fn place(&mut self, permit: Permit, spread: usize) -> Option<&mut Option<(Permit, V)>> {
+    /// Where the place of a permit is, made if there may be so many.
+    fn place(&mut self, permit: Permit, spread: usize) -> Option<usize> {
         let number = number(permit);
         let max_places = self.max_places(spread);
         if self.places.is_empty() {
@@ -85,9 +91,10 @@ impl<V> Window<V> {
             }
             self.places.resize_with(index + 1, || None);
         }
-        let place = &mut self.places[index];
-        let is_free = place.as_ref().is_none_or(|&(known, _)| known == permit);
-        is_free.then_some(place)
+        let is_free = self.places[index]
+            .as_ref()
+            .is_none_or(|&(known, _)| known == permit);
+        is_free.then_some(index)
     }
 
     fn take(&mut self, permit: Permit) -> Option<V> {
@@ -116,7 +123,8 @@ impl<V> PermitMap<V> {
             others: SeededMap::default(),
             len: 0,
             spread,
-            max_windows: FEW_WINDOWS,
+            room: 0,
+            max_room: SMALL_ROOM,
         }
     }
 
@@ -131,13 +139,18 @@ impl<V> PermitMap<V> {
             before = self.others.remove(&key);
             self.len -= usize::from(before.is_some());
         }
-        if self.windows.len() >= self.max_windows {
-            self.windows.retain(|_, window| window.len > 0);
-            self.max_windows = self.windows.len() * 2 + FEW_WINDOWS;
+        if self.room >= self.max_room {
+            self.give_back();
         }
-        let window = self.windows.entry(thread).or_default();
-        match window.place(permit, self.spread) {
-            Some(place) => match place.replace((permit, value)) {
+        let window = self.windows.entry(thread).or_insert_with(|| {
+            self.room += WINDOW_ROOM;
+            Window::default()
+        });
+        let room_before = window.places.capacity();
+        let place = window.place(permit, self.spread);
+        self.room += window.places.capacity() - room_before;
+        match place {
+            Some(index) => match window.places[index].replace((permit, value)) {
                 Some((_, same)) => return Some(same),
                 None => window.len += 1,
             },
@@ -145,6 +158,22 @@ impl<V> PermitMap<V> {
         }
         self.len += 1;
         before
+    }
+
+    /// Gives the memory back that is not needed. Comes again when there is twice as much.
+    #[cold]
+    fn give_back(&mut self) {
+        self.room = 0;
+        self.windows.retain(|_, window| {
+            if window.len == 0 {
+                return false;
+            }
+            window.places.shrink_to_fit();
+            self.room += WINDOW_ROOM + window.places.capacity();
+            true
+        });
+        self.windows.shrink_to_fit();
+        self.max_room = 2 * self.room + SMALL_ROOM;
     }
 
     pub(super) fn remove(&mut self, key: Key) -> Option<V> {
@@ -174,6 +203,8 @@ impl<V> PermitMap<V> {
         self.windows.clear();
         self.others.clear();
         self.len = 0;
+        self.room = 0;
+        self.max_room = SMALL_ROOM;
     }
 
     pub(super) fn values(&self) -> impl Iterator<Item = &V> {
@@ -241,6 +272,32 @@ mod tests {
             expected.sort_unstable();
             prop_assert_eq!(found, expected);
         }
+    }
+
+    /// Each thread has many permits at once in its life, and one that it never consumes.
+    #[test]
+    fn threads_that_are_gone_take_no_memory() {
+        const THREADS: u32 = 3_000;
+        const PERMITS: u32 = 1_000;
+        let mut map = PermitMap::new(8);
+        let key = |thread: u32, number| (JavaThreadId(thread.into()), Permit(number * PERMIT_STEP));
+        for thread in 0..THREADS {
+            for number in 0..PERMITS {
+                map.insert(key(thread, number), [0_u64; 4]);
+            }
+            for number in 0..PERMITS - 1 {
+                assert!(map.remove(key(thread, number)).is_some());
+            }
+            let room: usize = map
+                .windows
+                .values()
+                .map(|window| window.places.capacity())
+                .sum();
+            assert!(room <= map.room && map.room < map.max_room + 2 * PERMITS as usize);
+            assert!(map.max_room <= SMALL_ROOM + 16 * (thread as usize + 1) + 4_000);
+        }
+        assert_eq!(map.len(), THREADS as usize);
+        assert_eq!(map.values().count(), THREADS as usize);
     }
 
     #[test]
