@@ -8,8 +8,10 @@ mod contentions;
 mod diff;
 mod dump;
 mod event_fields;
+mod figures;
 mod human;
 mod input;
+mod labelled;
 mod metrics;
 mod output;
 mod overhead;
@@ -78,6 +80,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Report(arguments) => report::run(&arguments),
         Command::Contentions(arguments) => contentions::run(&arguments),
+        Command::Locks(arguments) => figures::locks(&arguments.figures, &arguments.sort),
+        Command::Threads(arguments) => figures::threads(&arguments.figures, &arguments.sort),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Summary(arguments) => view::summarize(&arguments),

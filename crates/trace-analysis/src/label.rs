@@ -68,8 +68,8 @@ impl Entities {
         }
     }
 
-    /// Name and number of a thread, as in a thread dump.
-    pub(crate) fn thread_long_label(&self, thread: ThreadIndex) -> String {
+    /// Returns name and number of a thread, as in a thread dump.
+    pub fn thread_long_label(&self, thread: ThreadIndex) -> String {
         let thread = self.thread(thread);
         match thread.ordinal {
             0 => format!("{} #{}", thread.name, thread.java_id),

@@ -85,6 +85,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &[
             "aggregation",
             "aspect",
+            "histogram",
             "method_table",
             "overloads",
             "pattern",
@@ -94,6 +95,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "still_blocked",
             "tally",
             "value",
+            "wait_figures",
             "worker_loop",
         ],
     ),

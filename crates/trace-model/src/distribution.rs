@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use trace_analysis::Entities;
 
 use crate::hash::SeededMap;
-use crate::histogram::{Histogram, bucket, bucket_range_ns};
 use crate::model::Model;
 use crate::scope::{Scope, Source, needs_keys};
 use crate::selection::{QuestionError, Selection};
 use crate::sum::Sum;
+use trace_analysis::histogram::{Histogram, bucket, bucket_range_ns};
 
 /// Asks how long waits are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 
 use crate::hash::SeededMap;
-use crate::histogram::bucket;
 use crate::scope::Scale;
 use crate::tables::{OwnerIndex, WaiterIndex};
+use trace_analysis::histogram::bucket;
 
 /// Sums of waits of one waiter.
 #[derive(Clone, Debug, Default)]

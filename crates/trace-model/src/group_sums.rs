@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::classes::{Classes, Side};
 use crate::groups::Group;
-use crate::histogram::Histogram;
 use crate::occurrences::THREAD;
 use crate::scope::{Piece, PieceShare, Scale, Scope, Source};
 use crate::series::Series;
@@ -12,6 +11,7 @@ use crate::store::{Part, WaitRow};
 use crate::sum::Sum;
 use crate::tables::WaiterIndex;
 use crate::tree::Tree;
+use trace_analysis::histogram::Histogram;
 
 const NONE: u32 = u32::MAX;
 

@@ -49,7 +49,6 @@ mod folded;
 mod group_sums;
 mod groups;
 mod hash;
-mod histogram;
 mod lanes;
 mod limits;
 mod model;

@@ -2,19 +2,15 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
 use trace_analysis::TraceSummary;
 use trace_comparison::{Amount, Verdict};
 use trace_report::facts;
-use trace_report::name::{fit, width};
 use trace_report::style::{ALARM, BOLD, DIM};
 
 use super::Diff;
 use super::quantity::{self, Per};
 use crate::human::{self, plural};
-
-/// With less room beside the numbers, what a row is stands on a line of its own.
-const MIN_LABEL_WIDTH: usize = 40;
+use crate::labelled;
 
 pub(super) fn render(diff: &Diff<'_>, width_limit: Option<usize>) -> String {
     let mut text = String::new();
@@ -85,60 +81,28 @@ fn sentence(verdict: Verdict) -> &'static str {
 }
 
 fn write_rows(text: &mut String, diff: &Diff<'_>, width_limit: Option<usize>) {
-    let rows = &diff.comparison.rows;
-    let mut numbers = Table::new();
-    numbers.load_style(presets::NOTHING);
-    numbers.set_header(["", "Before", "After", "Change", "95 % interval"]);
-    for row in rows {
-        numbers.add_row([
+    let aspects = diff.aspects.iter();
+    let aspects: Vec<String> = aspects
+        .map(|aspect| aspect.name().replace('-', " "))
+        .collect();
+    let rows = diff.comparison.rows.iter().map(|row| labelled::Row {
+        numbers: vec![
             quantity::verdict(row.change.verdict).to_owned(),
             diff.per.rate(row.before.rate_ns),
             diff.per.rate(row.after.rate_ns),
             quantity::relative(row),
             quantity::interval(&row.change, row.before.rate_ns, diff.per),
-        ]);
-    }
-    for (at, column) in numbers.column_iter_mut().enumerate() {
-        if at > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        column.set_padding((0, 2));
-    }
-    let mut numbers = numbers.lines();
-    let header = numbers.next().unwrap_or_default();
-    let room = width_limit.map(|limit| limit.saturating_sub(width(&header)));
-    let is_beside = room.is_none_or(|room| room >= MIN_LABEL_WIDTH);
-    let aspects: Vec<String> = diff
-        .aspects
-        .iter()
-        .map(|aspect| aspect.name().replace('-', " "))
-        .collect();
-    let aspects = aspects.join(" › ");
-    if is_beside {
-        let _ = writeln!(text, "{BOLD}{header}{aspects}{BOLD:#}");
-    } else {
-        let _ = writeln!(
-            text,
-            "{BOLD}{}{BOLD:#}\n{BOLD}  {aspects}{BOLD:#}",
-            header.trim_end()
-        );
-    }
-    for (row, numbers) in rows.iter().zip(numbers) {
-        let style = match row.change.verdict {
+        ],
+        label: quantity::row_label(row),
+        style: match row.change.verdict {
             Verdict::More => ALARM,
             Verdict::Less => BOLD,
             Verdict::Unclear | Verdict::TooShort => DIM,
-        };
-        let label = quantity::row_label(row);
-        if is_beside {
-            let label = fit(&label, room);
-            let _ = writeln!(text, "{style}{numbers}{style:#}{label}");
-        } else {
-            let indented = width_limit.map(|limit| limit.saturating_sub(2));
-            let label = fit(&label, indented);
-            let _ = writeln!(text, "{style}{}{style:#}\n  {label}", numbers.trim_end());
-        }
-    }
+        },
+    });
+    let rows: Vec<_> = rows.collect();
+    let titles = ["", "Before", "After", "Change", "95 % interval"];
+    labelled::add(text, &titles, &aspects.join(" › "), &rows, width_limit);
     let omitted = diff.comparison.omitted;
     if omitted > 0 {
         let rows = plural(omitted as u64, "row");

@@ -30,6 +30,44 @@ fn report() {
 }
 
 #[test]
+fn locks() {
+    assert_snapshot!(demo("locks demo.lct"));
+    assert_snapshot!(demo(
+        "locks demo.lct --wide --sort max_ns --top 1 --kind all"
+    ));
+}
+
+#[test]
+fn threads() {
+    assert_snapshot!(demo("threads demo.lct"));
+    assert_snapshot!(demo("threads demo.lct --sort caused_ns --format csv"));
+}
+
+/// The figures of locks and threads are about the same waits as a report.
+#[test]
+fn figures_add_up_to_the_report() {
+    let blocked_ns = |command: &str| -> u64 {
+        let figures = json(&demo(command));
+        let rows = figures["rows"].as_array().expect("rows");
+        let numbers = rows.iter().map(|row| row["blocked_ns"].as_u64());
+        numbers.map(|number| number.expect("a number")).sum()
+    };
+    for options in [
+        "",
+        " --kind all",
+        " --from 1ms --to 3ms",
+        " --lock-class *Hashtable",
+    ] {
+        let report = json(&demo(&format!("report demo.lct --format json{options}")));
+        let total = report["totals"]["duration_ns"].as_u64();
+        for command in ["locks", "threads"] {
+            let found = blocked_ns(&format!("{command} demo.lct --format json{options}"));
+            assert_eq!(Some(found), total, "{command}{options}");
+        }
+    }
+}
+
+#[test]
 fn report_by_chains() {
     assert_snapshot!(demo(
         "report demo.lct --by lock,owner-chain,chain --top 2 --min-share 1"

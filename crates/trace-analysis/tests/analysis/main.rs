@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod delivery;
+mod figures;
 mod forward_refs;
 mod found;
 mod history;

@@ -5,7 +5,7 @@ const STEPS_BITS: u32 = 4;
 const STEPS: u64 = 1 << STEPS_BITS;
 
 /// The bucket of a duration: that of its five leading bits.
-pub(crate) fn bucket(duration_ns: u64) -> u16 {
+pub fn bucket(duration_ns: u64) -> u16 {
     if duration_ns < STEPS {
         return duration_ns as u16;
     }
@@ -16,7 +16,7 @@ pub(crate) fn bucket(duration_ns: u64) -> u16 {
 }
 
 /// The least duration of a bucket.
-pub(crate) fn bucket_start_ns(bucket: u16) -> u64 {
+pub fn bucket_start_ns(bucket: u16) -> u64 {
     let bucket = u64::from(bucket);
     if bucket < STEPS {
         return bucket;
@@ -28,7 +28,7 @@ pub(crate) fn bucket_start_ns(bucket: u16) -> u64 {
 
 /// Counts of durations.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     /// By bucket, as far as there are any.
     counts: Counts,
     max_ns: u64,
@@ -53,13 +53,13 @@ const FEW: usize = 24;
 
 impl Histogram {
     /// Adds a duration `count` times.
-    pub(crate) fn add(&mut self, duration_ns: u64, count: u64) {
+    pub fn add(&mut self, duration_ns: u64, count: u64) {
         self.add_to_bucket(bucket(duration_ns), count);
         self.max_ns = self.max_ns.max(duration_ns);
     }
 
     /// Adds durations that are known by their bucket only, none above `max_ns`.
-    pub(crate) fn add_buckets(&mut self, buckets: impl Iterator<Item = (u16, u64)>, max_ns: u64) {
+    pub fn add_buckets(&mut self, buckets: impl Iterator<Item = (u16, u64)>, max_ns: u64) {
         for (bucket, count) in buckets.filter(|&(_, count)| count > 0) {
             self.add_to_bucket(bucket, count);
         }
@@ -97,7 +97,7 @@ impl Histogram {
     }
 
     /// The buckets that have any, the shortest durations first.
-    pub(crate) fn buckets(&self) -> Vec<(u16, u64)> {
+    pub fn buckets(&self) -> Vec<(u16, u64)> {
         match &self.counts {
             Counts::Few(counts) => {
                 let mut counts = counts.clone();
@@ -112,13 +112,13 @@ impl Histogram {
     }
 
     /// The longest.
-    pub(crate) fn max_ns(&self) -> u64 {
+    pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
     /// The duration that so many percent of all are at most as long as: the middle of its
     /// bucket.
-    pub(crate) fn percentile_ns(&self, percent: u64) -> u64 {
+    pub fn percentile_ns(&self, percent: u64) -> u64 {
         let rank = u128::from(self.total) * u128::from(percent);
         let rank = rank.div_ceil(100).max(1);
         let mut seen = 0;
@@ -134,7 +134,7 @@ impl Histogram {
 }
 
 /// From where to where a bucket goes.
-pub(crate) fn bucket_range_ns(bucket: u16) -> (u64, u64) {
+pub fn bucket_range_ns(bucket: u16) -> (u64, u64) {
     (bucket_start_ns(bucket), bucket_start_ns(bucket + 1))
 }
 

@@ -1,0 +1,258 @@
+//! `locktrace locks` and `locktrace threads`: what there is to know of each.
+
+mod sheet;
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use serde::Serialize;
+use trace_analysis::{
+    Detail, Durations, Entities, Figures, LockFigures, LockIndex, ThreadFigures, ThreadIndex,
+    TraceInput, TraceSummary,
+};
+use trace_report::facts;
+use trace_report::record::LockRecord;
+use trace_report::style::DIM;
+
+use self::sheet::{Column, Name, RowRecord, Sheet, SheetRow};
+use crate::Outcome;
+use crate::cli::{FiguresArguments, FiguresFormat};
+use crate::human::plural;
+use crate::{input, output, problem};
+
+pub(crate) fn locks(arguments: &FiguresArguments, sort: &str) -> anyhow::Result<Outcome> {
+    run(arguments, sort, |figures, entities| Sheet {
+        label_title: "Lock",
+        columns: &LOCK_COLUMNS,
+        rows: figures
+            .locks()
+            .into_iter()
+            .map(|(lock, figures)| lock_row(lock, figures, entities))
+            .collect(),
+    })
+}
+
+pub(crate) fn threads(arguments: &FiguresArguments, sort: &str) -> anyhow::Result<Outcome> {
+    run(arguments, sort, |figures, entities| Sheet {
+        label_title: "Thread",
+        columns: &THREAD_COLUMNS,
+        rows: figures
+            .threads(entities)
+            .iter()
+            .map(|(thread, figures)| thread_row(*thread, figures, entities))
+            .collect(),
+    })
+}
+
+/// The columns that rows can be sorted by.
+pub(crate) fn lock_keys() -> impl Iterator<Item = &'static str> {
+    LOCK_COLUMNS.iter().map(|column| column.key)
+}
+
+/// The same of threads.
+pub(crate) fn thread_keys() -> impl Iterator<Item = &'static str> {
+    THREAD_COLUMNS.iter().map(|column| column.key)
+}
+
+/// What there is of the durations of waits, as [`wait_numbers`] gives it.
+const WAIT_COLUMNS: [Column; 9] = [
+    Column::duration("blocked_ns", "Blocked"),
+    Column::count("waits", "Waits"),
+    Column::duration("min_ns", "Shortest").detail(),
+    Column::duration("mean_ns", "Mean"),
+    Column::duration("deviation_ns", "Deviation").detail(),
+    Column::duration("p50_ns", "Median"),
+    Column::duration("p95_ns", "95 %").detail(),
+    Column::duration("p99_ns", "99 %"),
+    Column::duration("max_ns", "Longest"),
+];
+
+static LOCK_COLUMNS: [Column; 13] = {
+    let [blocked, waits, min, mean, deviation, p50, p95, p99, max] = WAIT_COLUMNS;
+    [
+        blocked,
+        waits,
+        min,
+        mean,
+        deviation,
+        p50,
+        p95,
+        p99,
+        max,
+        Column::count("waiting_threads", "Waiting"),
+        Column::count("owning_threads", "Owning"),
+        Column::duration("free_ns", "Free").detail(),
+        Column::duration("unknown_owner_ns", "Unknown").detail(),
+    ]
+};
+
+static THREAD_COLUMNS: [Column; 18] = {
+    let [blocked, waits, min, mean, deviation, p50, p95, p99, max] = WAIT_COLUMNS;
+    [
+        blocked,
+        waits,
+        min,
+        mean,
+        deviation,
+        p50.detail(),
+        p95,
+        p99,
+        max,
+        Column::count("locks", "Locks").detail(),
+        Column::count("owning_threads", "Owners").detail(),
+        Column::duration("free_ns", "Free").detail(),
+        Column::duration("unknown_owner_ns", "Unknown").detail(),
+        Column::duration("caused_ns", "Caused"),
+        Column::count("caused_waits", "Parts"),
+        Column::duration("caused_mean_ns", "Mean part").detail(),
+        Column::duration("caused_max_ns", "Longest part"),
+        Column::count("blocked_threads", "Blocking"),
+    ]
+};
+
+fn wait_numbers(waits: &Durations) -> [u64; 9] {
+    [
+        waits.sum_ns(),
+        waits.count(),
+        waits.min_ns(),
+        waits.mean_ns().round() as u64,
+        waits.standard_deviation_ns().round() as u64,
+        waits.percentile_ns(50),
+        waits.percentile_ns(95),
+        waits.percentile_ns(99),
+        waits.max_ns(),
+    ]
+}
+
+fn lock_row(lock: LockIndex, figures: &LockFigures, entities: &Entities) -> SheetRow {
+    let record = LockRecord::new(lock, entities);
+    let mut numbers = wait_numbers(&figures.waits).to_vec();
+    numbers.extend([
+        figures.waiting_threads(entities) as u64,
+        figures.owning_threads(entities) as u64,
+        figures.free_ns,
+        figures.unknown_ns,
+    ]);
+    SheetRow {
+        label: entities.lock_label(lock),
+        names: vec![
+            ("lock_class", Name::Text(record.lock_class)),
+            ("lock_id", Name::Text(record.lock_id)),
+        ],
+        numbers,
+    }
+}
+
+fn thread_row(thread: ThreadIndex, figures: &ThreadFigures, entities: &Entities) -> SheetRow {
+    let mut numbers = wait_numbers(&figures.waits).to_vec();
+    numbers.extend([
+        figures.locks() as u64,
+        figures.owning_threads(entities) as u64,
+        figures.free_ns,
+        figures.unknown_ns,
+        figures.caused.sum_ns(),
+        figures.caused.count(),
+        figures.caused.mean_ns().round() as u64,
+        figures.caused.max_ns(),
+        figures.blocked_threads(entities) as u64,
+    ]);
+    let known = entities.thread(thread);
+    SheetRow {
+        label: entities.thread_long_label(thread),
+        names: vec![
+            ("thread_id", Name::Number(known.java_id.0)),
+            ("thread", Name::Text(known.name.to_string())),
+        ],
+        numbers,
+    }
+}
+
+fn run(
+    arguments: &FiguresArguments,
+    sort: &str,
+    sheet: impl Fn(&Figures, &Entities) -> Sheet,
+) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.traces, arguments.follow)?;
+    let select = |trace: &TraceInput| arguments.waits.selection(trace);
+    let mut figures = Figures::default();
+    let analyzed = input::analyze_with(
+        traces,
+        arguments.threads,
+        Detail::Owners,
+        select,
+        &mut figures,
+    )?;
+    let mut sheet = sheet(&figures, &analyzed.entities);
+    sheet.sort_by(sort);
+    let is_table = arguments.format == FiguresFormat::Table;
+    let omitted = match arguments.top.unwrap_or(if is_table { 20 } else { 0 }) {
+        0 => 0,
+        top => sheet.rows.drain(top.min(sheet.rows.len())..).count(),
+    };
+    match arguments.format {
+        FiguresFormat::Table => {
+            output::print(&text(&sheet, omitted, arguments, &analyzed.summaries))?;
+        }
+        FiguresFormat::Csv => sheet.write_csv(output::machine())?,
+        FiguresFormat::Json => {
+            let record = FiguresRecord {
+                traces: analyzed.summaries.iter().map(TraceRecord::new).collect(),
+                omitted,
+                rows: sheet.records(),
+            };
+            let mut out = output::machine();
+            serde_json::to_writer_pretty(&mut out, &record)?;
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+    }
+    Ok(problem::complain(&analyzed.summaries))
+}
+
+fn text(
+    sheet: &Sheet,
+    omitted: usize,
+    arguments: &FiguresArguments,
+    summaries: &[TraceSummary],
+) -> String {
+    let mut text = String::new();
+    for summary in summaries {
+        facts::add_trace(&mut text, summary);
+    }
+    text.push('\n');
+    if sheet.rows.is_empty() {
+        text.push_str("No thread had to wait for a lock.\n");
+        return text;
+    }
+    sheet.write_table(&mut text, arguments.wide, output::terminal_width());
+    if omitted > 0 {
+        let rows = plural(omitted as u64, "more row");
+        let _ = writeln!(text, "{DIM}and {rows} (--top){DIM:#}");
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct FiguresRecord<'a> {
+    traces: Vec<TraceRecord>,
+    /// Rows that `--top` left out.
+    omitted: usize,
+    rows: Vec<RowRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct TraceRecord {
+    file: String,
+    duration_ns: u64,
+    complete: bool,
+}
+
+impl TraceRecord {
+    fn new(summary: &TraceSummary) -> Self {
+        Self {
+            file: summary.file.path().display().to_string(),
+            duration_ns: summary.duration_ns,
+            complete: summary.is_complete(),
+        }
+    }
+}
