@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Locks(LocksArguments),
     /// List the threads: how often and how long each waited, and made others wait
     Threads(ThreadsArguments),
+    /// Show which locks are nested in which order, and orders that may deadlock
+    LockOrder(LockOrderArguments),
     /// Show what a trace consists of and what it lacks
     Stat(StatArguments),
     /// List the events of a trace in the order of the file
@@ -418,6 +420,47 @@ pub(crate) struct ThreadsArguments {
         value_parser = PossibleValuesParser::new(crate::figures::thread_keys()),
     )]
     pub(crate) sort: String,
+}
+
+const LOCK_ORDER_NOTES: &str = "\
+A thread that owns one lock and waits for another one has nested them. The trace tells of
+those nestings that held others up: while somebody waited for the outer lock and its owner for
+the inner one. Where locks were nested in both orders, or in a longer circle, threads can
+deadlock, unless they all own yet another lock meanwhile: that is an inversion, and how close
+in time the orders were says how near the program came to it.";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = format!("{PATTERNS}\n\n{LOCK_ORDER_NOTES}"))]
+pub(crate) struct LockOrderArguments {
+    /// Trace file, pipe, or - for standard input
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) waits: WaitArguments,
+
+    /// Show at most N nestings in a table, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+
+    /// Read on while the file grows, until the trace ends or the JVM does
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = LockOrderFormat::Table)]
+    pub(crate) format: LockOrderFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LockOrderFormat {
+    /// A text for people
+    Table,
+    /// One JSON object
+    Json,
 }
 
 #[derive(Args, Debug)]

@@ -12,6 +12,7 @@ mod figures;
 mod human;
 mod input;
 mod labelled;
+mod lock_order;
 mod metrics;
 mod output;
 mod overhead;
@@ -82,6 +83,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Contentions(arguments) => contentions::run(&arguments),
         Command::Locks(arguments) => figures::locks(&arguments.figures, &arguments.sort),
         Command::Threads(arguments) => figures::threads(&arguments.figures, &arguments.sort),
+        Command::LockOrder(arguments) => lock_order::run(&arguments),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Summary(arguments) => view::summarize(&arguments),

@@ -260,8 +260,23 @@ pub struct RootPart {
     pub duration_ns: u64,
     /// The direct owner, as of the [`Contention`].
     pub owner: Owner,
+    /// What the direct owner waited for itself meanwhile.
+    pub own_wait: Option<OwnWait>,
     /// What was behind it.
     pub root: Root,
+}
+
+/// What the owner of a lock waits for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnWait {
+    /// What for.
+    pub kind: WaitKind,
+    /// What it is that it waits for.
+    pub lock: LockIndex,
+    /// Where it waits.
+    pub chain: ChainIndex,
+    /// Begin of this wait, in nanoseconds since the trace's start.
+    pub start_ns: u64,
 }
 
 /// The end of a chain of waits: of one for a lock, of its owner's own wait meanwhile, of the wait

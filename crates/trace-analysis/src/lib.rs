@@ -65,6 +65,7 @@ mod lock_analyzer;
 mod lock_dispatcher;
 mod lock_event;
 mod lock_group;
+mod lock_order;
 mod metadata;
 mod method_table;
 mod overloads;
@@ -102,8 +103,8 @@ pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
-    Blame, Contention, Detail, Mechanism, OpenWait, Owner, Root, RootEnd, RootPart, UnknownOwner,
-    Wait, WaitId, WaitKind,
+    Blame, Contention, Detail, Mechanism, OpenWait, OwnWait, Owner, Root, RootEnd, RootPart,
+    UnknownOwner, Wait, WaitId, WaitKind,
 };
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
@@ -111,6 +112,7 @@ pub use entity::{
     ThreadIndex,
 };
 pub use file_analysis::{Progress, TraceSummary};
+pub use lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
 pub use method_table::MethodTable;
 pub use overloads::Overloads;
 pub use pattern::{InvalidPattern, Pattern};

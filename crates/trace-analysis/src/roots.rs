@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use trace_format::LockId;
 
-use crate::contention::WaitKind;
-use crate::contention::{Contention, Owner, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitId};
+use crate::contention::{
+    Contention, OwnWait, Owner, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitId, WaitKind,
+};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
 
@@ -73,6 +74,17 @@ struct KnownWait {
     lock: LockIndex,
     chain: ChainIndex,
     parts: Parts,
+}
+
+impl KnownWait {
+    fn of_owner(&self, start_ns: u64) -> OwnWait {
+        OwnWait {
+            kind: self.kind,
+            lock: self.lock,
+            chain: self.chain,
+            start_ns,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -173,6 +185,7 @@ impl Roots {
         let mut found = Found {
             parts: Vec::with_capacity(wait.contentions.len()),
             owner: Owner::Free,
+            own_wait: None,
             max_parts: self.limits.max_parts_of_wait,
         };
         let mut behind = vec![wait.thread];
@@ -244,7 +257,14 @@ impl Roots {
                 let to_ns = wait.end_ns.min(end_ns);
                 if from_ns < to_ns {
                     found.add(at_ns, from_ns, running, link.lock, link.depth);
-                    Self::in_wait(self, (from_ns, to_ns), link, wait, behind, found);
+                    let is_direct = link.depth == 1;
+                    if is_direct {
+                        found.own_wait = Some(wait.of_owner(begin_ns));
+                    }
+                    self.in_wait((from_ns, to_ns), link, wait, behind, found);
+                    if is_direct {
+                        found.own_wait = None;
+                    }
                     at_ns = to_ns;
                 }
             }
@@ -307,8 +327,9 @@ const UNKNOWN: RootEnd = RootEnd::Owner(Owner::Unknown(UnknownOwner::Collapsed))
 /// The parts of a wait found so far.
 struct Found {
     parts: Vec<RootPart>,
-    /// The direct owner.
+    /// The direct owner, and what it waits for itself.
     owner: Owner,
+    own_wait: Option<OwnWait>,
     max_parts: usize,
 }
 
@@ -328,30 +349,27 @@ impl Found {
         if is_full {
             root.end = UNKNOWN;
         }
-        match self.parts.last_mut() {
-            Some(last)
-                if last.owner == self.owner && (last.root == root || last.duration_ns == 0) =>
-            {
-                last.root = root;
-                last.duration_ns += duration_ns;
-            }
-            Some(last) if is_full && last.owner == self.owner && last.root.end == UNKNOWN => {
-                last.duration_ns += duration_ns;
-            }
-            Some(last) if last.duration_ns == 0 => {
-                *last = RootPart {
-                    start_ns,
-                    duration_ns,
-                    owner: self.owner,
-                    root,
-                };
-            }
-            _ => self.parts.push(RootPart {
-                start_ns,
-                duration_ns,
-                owner: self.owner,
-                root,
-            }),
+        let part = RootPart {
+            start_ns,
+            duration_ns,
+            owner: self.owner,
+            own_wait: self.own_wait,
+            root,
+        };
+        let Some(last) = self.parts.last_mut() else {
+            return self.parts.push(part);
+        };
+        let is_of_same = last.owner == part.owner && last.own_wait == part.own_wait;
+        if last.duration_ns == 0 {
+            let start_ns = last.start_ns;
+            *last = RootPart { start_ns, ..part };
+        } else if is_of_same && last.root == root {
+            last.duration_ns += duration_ns;
+        } else if is_full && last.owner == part.owner && last.root.end == UNKNOWN {
+            last.own_wait = None;
+            last.duration_ns += duration_ns;
+        } else {
+            self.parts.push(part);
         }
     }
 }

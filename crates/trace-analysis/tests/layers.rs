@@ -86,6 +86,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "aggregation",
             "aspect",
             "histogram",
+            "lock_order",
             "method_table",
             "overloads",
             "pattern",

@@ -43,6 +43,11 @@ fn threads() {
     assert_snapshot!(demo("threads demo.lct --sort caused_ns --format csv"));
 }
 
+#[test]
+fn lock_order_without_nesting() {
+    assert_snapshot!(demo("lock-order demo.lct"));
+}
+
 /// The figures of locks and threads are about the same waits as a report.
 #[test]
 fn figures_add_up_to_the_report() {

@@ -1,0 +1,74 @@
+package scenarios;
+
+/**
+ * Threads nest two locks in one order and, later, in the other one, so that nothing deadlocks; and
+ * two locks always in the same order. Each time somebody waits for both.
+ *
+ * <p>Prints when each thread began to wait for the inner lock.
+ */
+public final class Inversions {
+    private static final class First {
+    }
+
+    private static final class Second {
+    }
+
+    private static final class Third {
+    }
+
+    private static int used;
+
+    private Inversions() {
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        int rounds = Integer.parseInt(args[0]);
+        Object first = new First();
+        Object second = new Second();
+        Object third = new Third();
+        for (int round = 0; round < rounds; round++) {
+            nest(first, second);
+            Thread.sleep(3 + round);
+            nest(second, first);
+            Thread.sleep(20);
+        }
+        for (int round = 0; round < 2 * rounds; round++) {
+            nest(first, third);
+        }
+        System.out.println("used " + used);
+    }
+
+    private static void nest(Object outer, Object inner) throws InterruptedException {
+        Thread nester = new Thread(() -> own(outer, inner), "nester");
+        Thread waiter = new Thread(() -> use(outer), "waiter");
+        synchronized (inner) {
+            nester.start();
+            awaitBlocked(nester);
+            waiter.start();
+            awaitBlocked(waiter);
+            Thread.sleep(1);
+        }
+        nester.join();
+        waiter.join();
+    }
+
+    private static void own(Object outer, Object inner) {
+        synchronized (outer) {
+            System.out.println("began " + outer.getClass().getName() + " " + inner.getClass().getName() + " "
+                    + System.nanoTime());
+            use(inner);
+        }
+    }
+
+    private static void use(Object lock) {
+        synchronized (lock) {
+            used++;
+        }
+    }
+
+    private static void awaitBlocked(Thread thread) throws InterruptedException {
+        while (thread.getState() != Thread.State.BLOCKED) {
+            Thread.sleep(1);
+        }
+    }
+}
