@@ -343,6 +343,7 @@ impl Owners {
     }
 
     /// Forgets sums of the latest that none from `start` on needs.
+    #[inline]
     fn forget_of_latest(&mut self, start: u64) {
         if let Some(latest) = self.accounts.get_mut(self.latest) {
             while latest.sums.get(1).is_some_and(|sum| sum.position < start) {

@@ -162,6 +162,7 @@ impl<E: Copy> Store<E> {
     }
 
     /// The event there, whose place can be used again.
+    #[inline]
     fn take(&mut self, place: Place) -> &E {
         self.free.push(place);
         &self.events[place as usize].0
@@ -253,6 +254,7 @@ impl Window {
     }
 
     /// Takes out the place of the event that has the number `next`, if it has arrived.
+    #[inline]
     fn take_next(&mut self, next: u64) -> Option<Place> {
         let place = match self.near.front() {
             Some(&place) if place != MISSING => place,
@@ -342,6 +344,7 @@ impl Queue {
     }
 
     /// Takes out the place of the event that has the next number, if it has arrived.
+    #[inline]
     fn take_next(&mut self) -> Option<Place> {
         let place = self.pending.as_mut()?.take_next(self.next)?;
         self.next += 1;
@@ -358,6 +361,7 @@ impl Queue {
 
     /// Drops the events in a run of numbers for which the event before them stands, and
     /// passes over it. Returns how many there were: the trace is damaged.
+    #[inline(never)]
     fn drop_next<E: Copy>(&mut self, numbers: u64, store: &mut Store<E>) -> u64 {
         let pending = self.pending.as_mut();
         let dropped = pending.map_or(0, |pending| pending.drop_next(self.next, numbers, store));
@@ -392,9 +396,8 @@ impl Queue {
         counters: &mut Counters,
     ) -> u64 {
         let number = self.next - 1;
-        let following = numbers - 1;
-        if following > 0 {
-            let dropped = self.drop_next(following, store);
+        if numbers > 1 {
+            let dropped = self.drop_next(numbers - 1, store);
             counters.add(Counter::LateEvents, dropped);
         }
         number

@@ -168,6 +168,7 @@ impl<W> Waiters<W> {
 }
 
 /// Where the entry of a ticket is.
+#[inline]
 fn index_of<W>(queue: &VecDeque<(Ticket, Option<W>)>, ticket: Ticket) -> Option<usize> {
     // Unless some were removed in between.
     let guess = ticket.checked_sub(queue.front()?.0)? as usize;
