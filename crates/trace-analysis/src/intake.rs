@@ -98,15 +98,8 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Takes events of a chunk that somebody else has decoded.
-    pub(crate) fn decoded(&mut self, events: &[(ThreadId, OwnedEvent)], stage: &mut impl Stage) {
-        for (thread, event) in events {
-            event.pass_to(|event| self.take(*thread, event, stage));
-        }
-    }
-
     /// All events of a chunk have been taken.
-    pub(crate) fn end_chunk(&mut self, stage: &mut impl Stage) {
+    fn end_chunk(&mut self, stage: &mut impl Stage) {
         self.held.next_chunk();
         while let Some(missing) = self.held.oldest(true) {
             self.give_up(missing, stage);

@@ -8,6 +8,7 @@ use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
 use crate::parts::{Cutter, Parts, Shares};
 use crate::room::shrink_queue;
+use crate::search::{count_from_back, count_from_front};
 
 /// Sums over the intervals of a timeline, as a thread sees them that waits all the time.
 ///
@@ -158,7 +159,9 @@ impl Ledger {
         if self.mark(position).until_ns > time_ns {
             return position;
         }
-        let count = self.marks.partition_point(|mark| mark.until_ns <= time_ns);
+        let known = (position - self.start) as usize + 1;
+        let is_before = |mark: &Mark| mark.until_ns <= time_ns;
+        let count = count_from_front(&self.marks, known, is_before);
         self.start + count as u64
     }
 
@@ -167,7 +170,7 @@ impl Ledger {
         if self.cutter.at_ns < time_ns {
             return self.end();
         }
-        let count = self.marks.partition_point(|mark| mark.until_ns < time_ns);
+        let count = count_from_back(&self.marks, |mark| mark.until_ns < time_ns);
         self.start + count as u64
     }
 
@@ -245,7 +248,7 @@ impl Account {
         let last = match self.sums.back() {
             Some(last) if last.position < position => Some(last),
             _ => {
-                let count = self.sums.partition_point(|sum| sum.position < position);
+                let count = count_from_front(&self.sums, 0, |sum| sum.position < position);
                 count.checked_sub(1).and_then(|last| self.sums.get(last))
             }
         };
@@ -340,6 +343,7 @@ impl Owners {
     }
 
     /// Forgets sums of the latest that none from `start` on needs.
+    #[inline]
     fn forget_of_latest(&mut self, start: u64) {
         if let Some(latest) = self.accounts.get_mut(self.latest) {
             while latest.sums.get(1).is_some_and(|sum| sum.position < start) {

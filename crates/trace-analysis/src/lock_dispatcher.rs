@@ -5,11 +5,11 @@ use trace_format::LockId;
 use crate::contention::{Detail, OpenWait, Wait, WaitId};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex};
-use crate::hash::SeededMap;
 use crate::last_events::TraceEnd;
 use crate::lock_analyzer::LockAnalyzer;
 use crate::lock_event::LockEvent;
 use crate::rearranger::Step;
+use crate::recent_map::RecentMap;
 use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
 
@@ -24,7 +24,7 @@ pub(crate) struct LockDispatcher {
     detail: Detail,
     /// The time considered.
     range: TimeRange,
-    analyzers: SeededMap<LockId, LockAnalyzer>,
+    analyzers: RecentMap<LockId, LockAnalyzer>,
 }
 
 impl LockDispatcher {
@@ -34,7 +34,7 @@ impl LockDispatcher {
             has_holds,
             detail,
             range,
-            analyzers: SeededMap::default(),
+            analyzers: RecentMap::default(),
         }
     }
 
@@ -71,7 +71,7 @@ impl LockDispatcher {
             self.analyzers.insert(lock, analyzer);
             return false;
         }
-        let Some(analyzer) = self.analyzers.get_mut(&lock) else {
+        let Some(analyzer) = self.analyzers.get_mut(lock) else {
             return false;
         };
         let (number, event) = match step {
@@ -116,7 +116,7 @@ impl LockDispatcher {
             }
             LockEvent::Lost { thread, .. } => analyzer.lost(thread, counters),
             LockEvent::Retired => {
-                if let Some(analyzer) = self.analyzers.remove(&lock) {
+                if let Some(analyzer) = self.analyzers.remove(lock) {
                     let abandoned = analyzer.open_waits().count() as u64;
                     counters.add(Counter::WaitsWithoutEntered, abandoned);
                 }
@@ -145,14 +145,14 @@ impl LockDispatcher {
         mut on_wait: impl FnMut(&mut Wait, &mut Counters),
     ) {
         let analyzers = self.analyzers.iter();
-        let open = analyzers.flat_map(|(&lock, analyzer)| {
+        let open = analyzers.flat_map(|(lock, analyzer)| {
             let waits = analyzer.open_waits();
             waits.map(move |open_wait| (open_wait, lock))
         });
         let mut open: Vec<_> = open.collect();
         open.sort_unstable();
         for (open_wait, lock) in open {
-            if let Some(analyzer) = self.analyzers.get_mut(&lock)
+            if let Some(analyzer) = self.analyzers.get_mut(lock)
                 && analyzer.describe_open(&open_wait, end, self.range, stacks, wait, counters)
             {
                 on_wait(wait, counters);

@@ -39,6 +39,9 @@ pub(crate) enum LockEvent {
     },
 }
 
+// Many are held back: half a line of a processor's cache each.
+const _: () = assert!(size_of::<LockEvent>() <= 32);
+
 /// What an exit says about the holds that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {

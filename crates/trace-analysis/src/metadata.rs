@@ -50,7 +50,8 @@ struct JavaThread {
     is_described: bool,
 }
 
-/// Some of the blockers resolved: one for each remainder of their hashes.
+/// Some of the blockers resolved: each in one of two places that its hash says, so that two that
+/// would have one place do not take it from each other by turns.
 #[derive(Debug)]
 struct RecentBlockers(Box<[Option<(Blocker, LockIndex)>]>);
 
@@ -63,13 +64,27 @@ impl Default for RecentBlockers {
 impl RecentBlockers {
     const LEN: usize = 1024;
 
-    fn place(&mut self, blocker: Blocker) -> &mut Option<(Blocker, LockIndex)> {
-        &mut self.0[blocker.identity_hash as usize % Self::LEN]
+    fn places(blocker: Blocker) -> [usize; 2] {
+        let hash = blocker.identity_hash as usize;
+        [hash % Self::LEN, hash / Self::LEN % Self::LEN]
     }
 
-    fn find(&mut self, wanted: Blocker) -> Option<LockIndex> {
-        let found = self.place(wanted).filter(|&(known, _)| known == wanted);
-        found.map(|(_, lock)| lock)
+    #[inline]
+    fn find(&self, wanted: Blocker) -> Option<LockIndex> {
+        let places = Self::places(wanted).into_iter();
+        let mut found = places.filter_map(|place| self.0[place]);
+        found
+            .find(|&(known, _)| known == wanted)
+            .map(|(_, lock)| lock)
+    }
+
+    fn insert(&mut self, blocker: Blocker, lock: LockIndex) {
+        let [first, second] = Self::places(blocker);
+        let place = match self.0[first] {
+            Some(_) => second,
+            None => first,
+        };
+        self.0[place] = Some((blocker, lock));
     }
 }
 
@@ -210,7 +225,7 @@ impl Resolver {
             let hash = blocker.identity_hash;
             self.lock(blocker.class, ClassId::NONE, hash, entities)?
         };
-        *self.blockers.place(blocker) = Some((blocker, lock));
+        self.blockers.insert(blocker, lock);
         Ok(lock)
     }
 

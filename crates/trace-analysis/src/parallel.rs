@@ -1,6 +1,6 @@
 //! The analysis of a trace by several threads.
 //!
-//! One thread decodes the trace, some events ahead of another one, which binds them to entities, and puts those of each monitor and
+//! One thread reads the trace, binds its events to entities, and puts those of each monitor and
 //! of each domain of parks in order: so all decisions that depend on the order of the trace are
 //! made as by one thread. It passes the events on to workers in batches: those of a monitor or a
 //! domain always to the same one. Each worker has a sink of its own, and they are merged at the
@@ -18,7 +18,6 @@ use trace_format::LockId;
 use crate::analysis::{Analysis, Findings};
 use crate::blaming::{Blamed, Blaming, Known, Stage};
 use crate::contention::Detail;
-use crate::decode_ahead::{ChunkEnd, Decoded, decode_ahead};
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::Loan;
 use crate::file_analysis::{Progress, TraceSummary};
@@ -248,7 +247,6 @@ impl TraceInput {
             false => worker_count(threads.get()),
         };
         let range = setup.selection.range();
-        let byte_len = self.byte_len();
         scope(|scope| {
             let start = |_| {
                 let (queue, messages) = sync_channel(MAX_WAITING);
@@ -269,28 +267,14 @@ impl TraceInput {
             let mut workers = Workers {
                 workers: (0..workers).map(start).collect(),
             };
-            let (decoder, decoded) = decode_ahead();
-            let decoder = scope.spawn(move || {
-                let contents = decoder.run(&mut self);
-                (self, contents)
-            });
-            while let Some(Decoded { events, end }) = decoded.next() {
-                intake.decoded(&events, &mut workers);
-                decoded.recycle(events);
-                let Some(ChunkEnd { has_events, bytes }) = end else {
-                    continue;
-                };
-                if has_events {
-                    intake.end_chunk(&mut workers);
-                }
-                let total_bytes = byte_len.unwrap_or(bytes);
+            while let Some(chunk) = self.next_chunk()? {
+                intake.chunk(chunk, &mut workers);
+                let bytes = self.offset();
+                let total_bytes = self.byte_len().unwrap_or(bytes);
                 if on_progress(Progress { bytes, total_bytes }).is_break() {
                     break;
                 }
             }
-            drop(decoded);
-            let (input, contents) = join(decoder);
-            intake.contents = contents?;
             let end = Arc::new(intake.finish(&mut workers));
             let mut blamed = Blamed::default();
             for worker in &mut workers.workers {
@@ -302,7 +286,7 @@ impl TraceInput {
                 sink.merge(part);
             }
             Ok(TraceSummary::new(
-                &input,
+                &self,
                 range,
                 Findings::new(intake, blamed),
             ))

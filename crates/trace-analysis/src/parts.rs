@@ -34,7 +34,7 @@ pub(crate) struct Shares<'a> {
     /// The keys of the first shares.
     first: [u64; FEW],
     /// Where those behind them are, by key.
-    places: SeededMap<u64, usize>,
+    places: Option<SeededMap<u64, usize>>,
 }
 
 /// So many shares are faster searched than looked up.
@@ -48,7 +48,7 @@ impl<'a> Shares<'a> {
             detail,
             shares,
             first: [0; FEW],
-            places: SeededMap::default(),
+            places: None,
         }
     }
 
@@ -75,7 +75,10 @@ impl<'a> Shares<'a> {
                 *first = key;
                 next
             }
-            None => *self.places.entry(key).or_insert(next),
+            None => {
+                let places = self.places.get_or_insert_default();
+                *places.entry(key).or_insert(next)
+            }
         };
         if place == next {
             self.shares.push(Blame {

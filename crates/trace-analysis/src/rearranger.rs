@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, VecDeque};
 use trace_format::LockId;
 
 use crate::counter::{Counter, Counters};
-use crate::hash::SeededMap;
+use crate::recent_map::RecentMap;
 
 /// An event that has a number in an order.
 pub(crate) trait Ordered: Copy {
@@ -95,7 +95,7 @@ enum Arrival {
 /// One queue per lock, or per domain of park events.
 #[derive(Debug)]
 pub(crate) struct Rearranger<E> {
-    queues: SeededMap<LockId, Queue>,
+    queues: RecentMap<LockId, Queue>,
     /// The first number of each queue.
     first: u64,
     /// The events in all queues.
@@ -107,13 +107,18 @@ pub(crate) struct Rearranger<E> {
 /// taken out.
 #[derive(Debug)]
 struct Store<E> {
-    events: Vec<E>,
+    events: Vec<Line<E>>,
     free: Vec<Place>,
     /// How many queues have room for events that wait for others.
     windows: usize,
 }
 
 type Place = u32;
+
+/// An event, placed so that it is in as few lines of a processor's cache as possible.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Line<E>(E);
 
 impl<E> Default for Store<E> {
     fn default() -> Self {
@@ -135,8 +140,12 @@ impl<E: Copy> Store<E> {
     where
         E: Ordered,
     {
+        if self.free.len().is_multiple_of(FETCHED) {
+            // Events that are written are fetched, too.
+            std::hint::black_box(self.fetch(self.free.iter().rev().take(FETCHED)));
+        }
         self.free.pop().unwrap_or_else(|| {
-            self.events.push(E::ANY);
+            self.events.push(Line(E::ANY));
             self.events.len() as Place - 1
         })
     }
@@ -149,13 +158,14 @@ impl<E: Copy> Store<E> {
         E: Ordered,
     {
         let events = places.filter_map(|&place| self.events.get(place as usize));
-        events.fold(0, |sum, event| sum ^ event.numbers())
+        events.fold(0, |sum, event| sum ^ event.0.numbers())
     }
 
     /// The event there, whose place can be used again.
+    #[inline]
     fn take(&mut self, place: Place) -> &E {
         self.free.push(place);
-        &self.events[place as usize]
+        &self.events[place as usize].0
     }
 }
 
@@ -244,13 +254,14 @@ impl Window {
     }
 
     /// Takes out the place of the event that has the number `next`, if it has arrived.
+    #[inline]
     fn take_next(&mut self, next: u64) -> Option<Place> {
         let place = match self.near.front() {
             Some(&place) if place != MISSING => place,
             _ => self.far.remove(&next)?,
         };
         self.len -= 1;
-        self.advance(1);
+        self.near.pop_front();
         Some(place)
     }
 
@@ -333,6 +344,7 @@ impl Queue {
     }
 
     /// Takes out the place of the event that has the next number, if it has arrived.
+    #[inline]
     fn take_next(&mut self) -> Option<Place> {
         let place = self.pending.as_mut()?.take_next(self.next)?;
         self.next += 1;
@@ -349,11 +361,21 @@ impl Queue {
 
     /// Drops the events in a run of numbers for which the event before them stands, and
     /// passes over it. Returns how many there were: the trace is damaged.
+    #[inline(never)]
     fn drop_next<E: Copy>(&mut self, numbers: u64, store: &mut Store<E>) -> u64 {
         let pending = self.pending.as_mut();
         let dropped = pending.map_or(0, |pending| pending.drop_next(self.next, numbers, store));
         self.next += numbers;
         dropped
+    }
+
+    /// Passes over the next number, whose event is not here.
+    #[inline]
+    fn advance_one(&mut self) {
+        self.next += 1;
+        if let Some(pending) = &mut self.pending {
+            pending.near.pop_front();
+        }
     }
 
     /// Passes over a run of numbers whose events are not here.
@@ -374,9 +396,8 @@ impl Queue {
         counters: &mut Counters,
     ) -> u64 {
         let number = self.next - 1;
-        let following = numbers - 1;
-        if following > 0 {
-            let dropped = self.drop_next(following, store);
+        if numbers > 1 {
+            let dropped = self.drop_next(numbers - 1, store);
             counters.add(Counter::LateEvents, dropped);
         }
         number
@@ -416,7 +437,7 @@ impl<E: Ordered> Rearranger<E> {
     /// of each queue is `first`.
     pub(crate) fn new(first: u64, max_pending: usize) -> Self {
         Self {
-            queues: SeededMap::default(),
+            queues: RecentMap::default(),
             first,
             pending: Store::default(),
             max_pending: max_pending.min(MISSING as usize - 1),
@@ -454,7 +475,7 @@ impl<E: Ordered> Rearranger<E> {
     ) {
         match self.arrival(lock, sequence, event.numbers()) {
             Arrival::Early(place) => {
-                self.pending.events[place as usize] = event;
+                self.pending.events[place as usize].0 = event;
                 if self.is_over_full() {
                     self.make_room(counters, release);
                 }
@@ -470,8 +491,7 @@ impl<E: Ordered> Rearranger<E> {
     /// What becomes of an event that stands for so many numbers.
     fn arrival(&mut self, lock: LockId, sequence: u64, numbers: u64) -> Arrival {
         let first = self.first;
-        let queue = self.queues.entry(lock);
-        let queue = queue.or_insert_with(|| Queue::new(first));
+        let queue = self.queues.get_or_insert_with(lock, || Queue::new(first));
         // No tracer gets as far as the last number, which would have no next.
         if sequence < queue.next || sequence.checked_add(numbers).is_none() {
             return Arrival::Late;
@@ -492,10 +512,10 @@ impl<E: Ordered> Rearranger<E> {
         counters: &mut Counters,
         mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
-        let Some(queue) = self.queues.get_mut(&lock) else {
+        let Some(queue) = self.queues.get_mut(lock) else {
             return;
         };
-        queue.advance(1);
+        queue.advance_one();
         let number = queue.pass_over(event.numbers(), &mut self.pending, counters);
         release(lock, Step::Event { number, event }, counters);
         if event.is_last() || release_due(lock, queue, &mut self.pending, counters, &mut release) {
@@ -528,7 +548,7 @@ impl<E: Ordered> Rearranger<E> {
         counters: &mut Counters,
         mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
-        let mut locks: Vec<_> = self.queues.keys().copied().collect();
+        let mut locks: Vec<_> = self.queues.iter().map(|(lock, _)| lock).collect();
         locks.sort_unstable();
         for lock in locks {
             while self.skip_gap(lock, counters, &mut release) {}
@@ -537,7 +557,7 @@ impl<E: Ordered> Rearranger<E> {
 
     /// Nothing comes after the last number; what claims to is damage.
     fn retire(&mut self, lock: LockId, counters: &mut Counters) {
-        if let Some(queue) = self.queues.remove(&lock) {
+        if let Some(queue) = self.queues.remove(lock) {
             counters.add(Counter::LateEvents, queue.len() as u64);
             queue.drain(&mut self.pending);
         }
@@ -551,7 +571,7 @@ impl<E: Ordered> Rearranger<E> {
         counters: &mut Counters,
         release: &mut impl FnMut(LockId, Step<&E>, &mut Counters),
     ) -> bool {
-        let Some(queue) = self.queues.get_mut(&lock) else {
+        let Some(queue) = self.queues.get_mut(lock) else {
             return false;
         };
         let Some(sequence) = queue.first() else {
@@ -583,7 +603,7 @@ impl<E: Ordered> Rearranger<E> {
             let mut fullest: Vec<_> = self
                 .queues
                 .iter()
-                .map(|(&lock, queue)| (queue.len(), lock))
+                .map(|(lock, queue)| (queue.len(), lock))
                 .filter(|&(len, _)| len > 0)
                 .collect();
             fullest.sort_unstable();
@@ -604,7 +624,7 @@ impl<E: Ordered> Rearranger<E> {
     ) {
         let excess = self.pending.windows - self.max_windows() / 2;
         let queues = self.queues.iter();
-        let pending = queues.map(|(&lock, queue)| (queue.len(), lock));
+        let pending = queues.map(|(lock, queue)| (queue.len(), lock));
         let mut pending: Vec<_> = pending.filter(|&(len, _)| len > 0).collect();
         if excess < pending.len() {
             pending.select_nth_unstable(excess);
@@ -619,7 +639,7 @@ impl<E: Ordered> Rearranger<E> {
     }
 
     fn pending_of(&self, lock: LockId) -> usize {
-        self.queues.get(&lock).map_or(0, Queue::len)
+        self.queues.get(lock).map_or(0, Queue::len)
     }
 }
 
@@ -641,7 +661,7 @@ fn release_due<E: Ordered>(
         };
         let numbers = store.take(place).numbers();
         let number = queue.pass_over(numbers, store, counters);
-        let event = &store.events[place as usize];
+        let event = &store.events[place as usize].0;
         release(lock, Step::Event { number, event }, counters);
         if event.is_last() {
             return true;
@@ -702,7 +722,7 @@ mod tests {
     /// Keeps the event that has this number.
     fn keep(queue: &mut Queue, number: u64, store: &mut Store<Event>) -> bool {
         let place = queue.insert(number, store);
-        let kept = place.map(|place| store.events[place as usize] = Event::Number(number));
+        let kept = place.map(|place| store.events[place as usize].0 = Event::Number(number));
         kept.is_some()
     }
 
@@ -870,7 +890,7 @@ mod tests {
             });
         }
         assert_eq!(released, 2);
-        assert!(rearranger.queues.is_empty());
+        assert!(rearranger.queues.len() == 0);
         assert_eq!(rearranger.pending.len(), 0);
         assert_eq!(counters.value(Counter::LateEvents), 1);
     }

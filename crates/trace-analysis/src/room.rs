@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-use crate::hash::SeededMap;
+use crate::hash::{SeededMap, SeededSet};
 
 /// Room that is kept in any case.
 const SMALL: usize = 64;
@@ -28,6 +28,14 @@ pub(crate) fn shrink_queue<T>(queue: &mut VecDeque<T>) -> bool {
 pub(crate) fn shrink_map<K: Eq + Hash, V>(map: &mut SeededMap<K, V>) {
     if is_too_large(map.capacity(), map.len()) {
         map.shrink_to(map.len() * 2);
+    }
+}
+
+/// The same of a set.
+#[inline]
+pub(crate) fn shrink_set<T: Eq + Hash>(set: &mut SeededSet<T>) {
+    if is_too_large(set.capacity(), set.len()) {
+        set.shrink_to(set.len() * 2);
     }
 }
 

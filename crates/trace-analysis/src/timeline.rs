@@ -147,6 +147,11 @@ impl<I: Interval> Timeline<I> {
         self.start + self.intervals.len() as u64
     }
 
+    /// How many intervals are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.intervals.len()
+    }
+
     /// What a wait that begins now has to remember.
     pub(crate) fn start_wait(&self, time_ns: u64) -> Start {
         Start {
@@ -260,6 +265,9 @@ impl<I: Interval> Timeline<I> {
         let count = position
             .saturating_sub(self.start)
             .min(self.intervals.len() as u64);
+        if count == 0 {
+            return;
+        }
         self.intervals.drain(..count as usize);
         self.start += count;
         for ledger in &mut self.ledgers {

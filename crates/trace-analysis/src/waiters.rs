@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::entity::ThreadIndex;
-use crate::hash::SeededMap;
-use crate::room::{shrink_map, shrink_queue};
+use crate::few_map::FewMap;
+use crate::room::shrink_queue;
 
 /// Threads that wait, in the order in which they began to. No operation costs more the
 /// more of them there are, but to go through them all.
@@ -16,7 +16,7 @@ pub(crate) struct Waiters<W> {
     queue: VecDeque<(Ticket, Option<W>)>,
     len: usize,
     next: Ticket,
-    tickets: SeededMap<ThreadIndex, Ticket>,
+    tickets: FewMap<ThreadIndex, Ticket>,
     starts: Starts,
 }
 
@@ -81,7 +81,7 @@ impl<W> Default for Waiters<W> {
             queue: VecDeque::new(),
             len: 0,
             next: 0,
-            tickets: SeededMap::default(),
+            tickets: FewMap::default(),
             starts: Starts::default(),
         }
     }
@@ -112,7 +112,7 @@ impl<W> Waiters<W> {
 
     /// The ticket of a thread, unless its wait is [over](Self::end).
     pub(crate) fn find(&self, thread: ThreadIndex) -> Option<Ticket> {
-        self.tickets.get(&thread).copied()
+        self.tickets.get(thread).copied()
     }
 
     pub(crate) fn get(&self, ticket: Ticket) -> Option<&W> {
@@ -127,8 +127,7 @@ impl<W> Waiters<W> {
 
     /// The thread's wait is over, but remembered until it is removed.
     pub(crate) fn end(&mut self, thread: ThreadIndex) {
-        self.tickets.remove(&thread);
-        shrink_map(&mut self.tickets);
+        self.tickets.remove(thread);
     }
 
     /// Forgets a thread that began to wait; its wait is over.
@@ -169,6 +168,7 @@ impl<W> Waiters<W> {
 }
 
 /// Where the entry of a ticket is.
+#[inline]
 fn index_of<W>(queue: &VecDeque<(Ticket, Option<W>)>, ticket: Ticket) -> Option<usize> {
     // Unless some were removed in between.
     let guess = ticket.checked_sub(queue.front()?.0)? as usize;

@@ -13,10 +13,11 @@ use super::waker::{WaitForWaker, Woken as WokenUp};
 use crate::contention::{OpenWait, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
+use crate::few_map::FewMap;
 use crate::hash::SeededMap;
 use crate::lock_group::LOCK_GROUPS;
 use crate::rearranger::Step;
-use crate::room::shrink_map;
+use crate::recent_map::RecentMap;
 use crate::synchronizer::Synchronizer;
 
 /// Passes the ordered events of the threads that are parked in some domains to the analyzers of
@@ -25,7 +26,7 @@ use crate::synchronizer::Synchronizer;
 pub(crate) struct ParkDispatcher {
     /// Position of the trace among those analyzed.
     trace: u32,
-    domains: SeededMap<LockId, Domain>,
+    domains: RecentMap<LockId, Domain>,
     analyzers: Analyzers,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct ParkDispatcher {
 #[derive(Debug, Default)]
 struct Domain {
     /// The threads that are parked.
-    parked: SeededMap<ThreadIndex, Parked>,
+    parked: FewMap<ThreadIndex, Parked>,
     /// Who was woken up may pass that on, just after.
     woken: RecentWakers<ThreadIndex>,
     /// Whose release of which lock a permit passes on.
@@ -44,9 +45,7 @@ struct Domain {
 impl Domain {
     /// The thread is not parked any more.
     fn unpark(&mut self, thread: ThreadIndex) -> Option<Parked> {
-        let parked = self.parked.remove(&thread)?;
-        shrink_map(&mut self.parked);
-        Some(parked)
+        self.parked.remove(thread)
     }
 }
 
@@ -64,7 +63,7 @@ impl ParkDispatcher {
     pub(crate) fn new(trace: u32) -> Self {
         Self {
             trace,
-            domains: SeededMap::default(),
+            domains: RecentMap::default(),
             analyzers: Analyzers::default(),
         }
     }
@@ -77,7 +76,7 @@ impl ParkDispatcher {
         codes: &mut CodeTable,
         sink: &mut Sink<'_>,
     ) {
-        let domain = self.domains.entry(lock).or_default();
+        let domain = self.domains.get_or_insert_with(lock, Domain::default);
         let mut replay = Replay {
             trace: self.trace,
             lock,
@@ -96,13 +95,14 @@ impl ParkDispatcher {
             },
         }
         self.analyzers.forget_unused(sink);
+        self.analyzers.forget_idle(sink);
     }
 
     /// Adds the waits that have not ended.
     pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
         let mut holders = SeededMap::default();
-        for (&lock, domain) in &self.domains {
-            for (&thread, parked) in &domain.parked {
+        for (lock, domain) in self.domains.iter() {
+            for (thread, parked) in domain.parked.iter() {
                 if !parked.on_lock {
                     open.push(parked.wait.open(self.trace, lock, thread));
                     continue;
@@ -134,9 +134,9 @@ impl ParkDispatcher {
         sink: &mut Sink<'_>,
     ) -> impl Iterator<Item = (LockIndex, LockAnalyzer)> + use<> {
         let mut domains: Vec<_> = self.domains.iter().collect();
-        domains.sort_unstable_by_key(|&(&domain, _)| domain);
+        domains.sort_unstable_by_key(|&(domain, _)| domain);
         for (_, domain) in domains {
-            for parked in domain.parked.values() {
+            for (_, parked) in domain.parked.iter() {
                 if parked.on_lock
                     && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
                 {
@@ -147,11 +147,11 @@ impl ParkDispatcher {
         let parked = self
             .domains
             .values()
-            .flat_map(|domain| domain.parked.values());
-        let for_waker = parked.filter(|parked| !parked.on_lock);
+            .flat_map(|domain| domain.parked.iter());
+        let for_waker = parked.filter(|(_, parked)| !parked.on_lock);
         sink.counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
-        self.analyzers.analyzers.into_iter()
+        self.analyzers.analyzers.into_entries()
     }
 }
 
@@ -200,7 +200,7 @@ impl Replay<'_> {
     fn is_on_lock(&self, begin: &Begin, code: Code) -> bool {
         let had_owner = || {
             let analyzer = self.analyzers.get(begin.lock);
-            begin.owner.is_some() || analyzer.is_some_and(LockAnalyzer::knows_owner)
+            begin.owner.get().is_some() || analyzer.is_some_and(LockAnalyzer::knows_owner)
         };
         begin.synchronizer.is_lock()
             || begin.synchronizer == Synchronizer::Queued && (!code.shares || had_owner())
@@ -283,7 +283,7 @@ impl Replay<'_> {
         let is_release = match waker {
             Some(waker) if end.is_unparked() => {
                 let code = self.codes.of_chain(waker.chain, entities);
-                if code.is_release() && waker.signalled == Some(lock) {
+                if code.is_release() && waker.signalled.get() == Some(lock) {
                     return true;
                 }
                 !self.is_unseen_release(lock, end, &waker, entities)
@@ -360,21 +360,36 @@ impl Replay<'_> {
 /// The analyzers of locks.
 #[derive(Debug, Default)]
 struct Analyzers {
-    analyzers: SeededMap<LockIndex, LockAnalyzer>,
+    analyzers: RecentMap<LockIndex, LockAnalyzer>,
     /// When this many are kept, those that are not in use are forgotten.
     max: usize,
+    /// How many steps have been replayed, and at which one is counted next what is remembered.
+    steps: u64,
+    next_count: u64,
 }
 
 /// Fewer analyzers are never forgotten.
 const MIN_ANALYZERS: usize = (1 << 14) / LOCK_GROUPS;
 
+/// So much may be remembered of locks to which nothing has happened for long: waits of threads
+/// that have been woken, and intervals in which somebody had the lock.
+const MAX_REMEMBERED: usize = (1 << 17) / LOCK_GROUPS;
+
+/// After so many steps of others, it is long ago that something happened to a lock.
+const LONG: u64 = 1 << 14;
+
+/// So many steps go by until it is counted again, and one for each analyzer at least.
+const MIN_STEPS: u64 = 1 << 12;
+
 impl Analyzers {
     fn get(&self, lock: LockIndex) -> Option<&LockAnalyzer> {
-        self.analyzers.get(&lock)
+        self.analyzers.get(lock)
     }
 
     fn get_mut(&mut self, lock: LockIndex) -> Option<&mut LockAnalyzer> {
-        self.analyzers.get_mut(&lock)
+        let analyzer = self.analyzers.get_mut(lock)?;
+        analyzer.last_step = self.steps;
+        Some(analyzer)
     }
 
     fn add(
@@ -383,8 +398,10 @@ impl Analyzers {
         synchronizer: Synchronizer,
         losses: Losses,
     ) -> &mut LockAnalyzer {
-        let analyzer = self.analyzers.entry(lock);
-        analyzer.or_insert_with(|| LockAnalyzer::new(lock, synchronizer, losses))
+        let new = || LockAnalyzer::new(lock, synchronizer, losses);
+        let analyzer = self.analyzers.get_or_insert_with(lock, new);
+        analyzer.last_step = self.steps;
+        analyzer
     }
 
     /// Nothing in the trace says that a lock will not be used again. So those are
@@ -393,14 +410,36 @@ impl Analyzers {
         if self.analyzers.len() <= self.max.max(MIN_ANALYZERS) {
             return;
         }
-        let mut unused: Vec<_> = self
-            .analyzers
-            .extract_if(|_, analyzer| !analyzer.is_in_use())
-            .collect();
+        let mut unused = (self.analyzers).extract_if(|analyzer| !analyzer.is_in_use());
         unused.sort_unstable_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in unused {
             analyzer.pass_on_all_ended(sink);
         }
         self.max = self.analyzers.len() * 2;
+    }
+
+    /// Whoever was woken is remembered for a while, because it may park again, and with it who had
+    /// the lock since it began to wait. Thousands of threads may leave hundreds of locks for
+    /// good: then that is forgotten of those to which nothing has happened for long.
+    fn forget_idle(&mut self, sink: &mut Sink<'_>) {
+        self.steps += 1;
+        if self.steps < self.next_count {
+            return;
+        }
+        self.next_count = self.steps + MIN_STEPS.max(self.analyzers.len() as u64);
+        let long_ago = self.steps.saturating_sub(LONG);
+        let analyzers = self.analyzers.iter_mut();
+        let mut idle: Vec<_> = analyzers
+            .filter(|(_, analyzer)| analyzer.last_step < long_ago && !analyzer.is_in_use())
+            .collect();
+        let remembered = idle.iter().map(|(_, analyzer)| analyzer.remembered());
+        if remembered.sum::<usize>() <= MAX_REMEMBERED {
+            return;
+        }
+        idle.sort_unstable_by_key(|&(lock, _)| lock);
+        for (_, analyzer) in idle {
+            analyzer.pass_on_all_ended(sink);
+            analyzer.shrink();
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::contention::Owner;
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::entity_store::EntityStore;
 use crate::held_events::Missing;
+use crate::maybe::Maybe;
 use crate::metadata::Resolver;
 use crate::rearranger::Ordered;
 use crate::synchronizer::Synchronizer;
@@ -27,6 +28,9 @@ pub(crate) enum ParkEvent {
     },
 }
 
+// Many are held back: one line of a processor's cache each.
+const _: () = assert!(size_of::<ParkEvent>() <= 64);
+
 /// The thread parks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begin {
@@ -34,7 +38,7 @@ pub(crate) struct Begin {
     pub(crate) time_ns: u64,
     pub(crate) lock: LockIndex,
     pub(crate) synchronizer: Synchronizer,
-    pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) owner: Maybe<ThreadIndex>,
     pub(crate) continued: bool,
     /// For some time at most.
     pub(crate) timed: bool,
@@ -49,7 +53,7 @@ pub(crate) struct End {
     pub(crate) reason: ParkEndReason,
     pub(crate) permit: Permit,
     pub(crate) unpark_elsewhere: bool,
-    pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) owner: Maybe<ThreadIndex>,
     pub(crate) safepoint_ns: u64,
     /// Who gave the permit, as far as is known.
     pub(crate) waker: Option<Waker>,
@@ -64,7 +68,7 @@ pub(crate) struct Unpark {
     pub(crate) permit: Permit,
     /// What the target waited for, as the thread saw it.
     pub(crate) lock: LockIndex,
-    pub(crate) owner: Option<ThreadIndex>,
+    pub(crate) owner: Maybe<ThreadIndex>,
     /// What it gives is no permit that it had.
     pub(crate) never_acquired: bool,
     pub(crate) chain: ChainIndex,
@@ -135,7 +139,7 @@ impl Begin {
             time_ns: park.time_ns,
             lock: resolver.blocker(park.blocker, entities)?,
             synchronizer: resolver.synchronizer(park.blocker.class, entities)?,
-            owner: resolver.java_thread(park.owner)?,
+            owner: resolver.java_thread(park.owner)?.into(),
             continued: park.continued,
             timed: park.timeout != ParkTimeout::None,
             chain: resolver.chain(park.chain, entities)?,
@@ -157,7 +161,7 @@ impl End {
             reason: park.reason,
             permit: park.permit,
             unpark_elsewhere: park.unpark_elsewhere,
-            owner: resolver.java_thread(park.owner)?,
+            owner: resolver.java_thread(park.owner)?.into(),
             safepoint_ns: park.safepoint_ns,
             waker: None,
         })
@@ -179,7 +183,7 @@ impl Unpark {
             target: unpark.target,
             permit: unpark.permit,
             lock: resolver.blocker(unpark.blocker, entities)?,
-            owner: resolver.java_thread(unpark.owner)?,
+            owner: resolver.java_thread(unpark.owner)?.into(),
             never_acquired: unpark.never_acquired,
             chain: resolver.chain(unpark.chain, entities)?,
         })

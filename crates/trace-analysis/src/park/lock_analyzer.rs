@@ -95,6 +95,8 @@ pub(super) struct LockAnalyzer {
     queue: Queue,
     /// Losses that have been taken into account.
     losses: Losses,
+    /// When something happened to it last, in steps of its group.
+    pub(super) last_step: u64,
     /// A thread released it that never acquired it.
     is_signalled: bool,
     /// Another one did.
@@ -318,6 +320,7 @@ impl LockAnalyzer {
             ownership: Ownership::new(synchronizer),
             queue: Queue::default(),
             losses,
+            last_step: 0,
             is_signalled: false,
             is_released: false,
         }
@@ -352,6 +355,18 @@ impl LockAnalyzer {
     /// A thread waits.
     pub(super) fn is_in_use(&self) -> bool {
         !self.queue.parked.iter().all(TicketHeap::is_empty)
+    }
+
+    /// How much is remembered: waits of threads that have been woken, and who had the lock.
+    pub(super) fn remembered(&self) -> usize {
+        self.queue.awake_len + self.queue.ended.len() + self.ownership.remembered()
+    }
+
+    /// Gives back room that is not needed any more.
+    pub(super) fn shrink(&mut self) {
+        shrink_queue(&mut self.queue.awake);
+        self.forget_unseen();
+        self.ownership.shrink();
     }
 
     /// The wait of a thread, which is parked.
@@ -412,7 +427,7 @@ impl LockAnalyzer {
         });
         let open_waits = self.open_waits();
         self.ownership.begin(begin, code, open_waits, sink.counters);
-        self.are_awake([Some(begin.thread), begin.owner], sink.entities);
+        self.are_awake([Some(begin.thread), begin.owner.get()], sink.entities);
         if let Some(ticket) = before {
             self.queue.set(ticket, |waiter| {
                 waiter.state = State::Parked;
@@ -461,7 +476,7 @@ impl LockAnalyzer {
             self.ownership
                 .end(end, reader, unseen_waker, open_waits, sink.counters);
         }
-        self.are_awake([Some(end.thread), end.owner], sink.entities);
+        self.are_awake([Some(end.thread), end.owner.get()], sink.entities);
         let position = self.ownership.position();
         self.queue.set(ticket, |waiter| {
             waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
@@ -485,7 +500,7 @@ impl LockAnalyzer {
         let writer = sink.entities.thread(unpark.thread).java_id;
         self.ownership
             .unpark(unpark, writer, code, open_waits, sink.counters);
-        self.are_awake([unpark.owner], sink.entities);
+        self.are_awake([unpark.owner.get()], sink.entities);
         self.pass_on_ended(sink);
     }
 
@@ -521,6 +536,9 @@ impl LockAnalyzer {
         threads: [Option<ThreadIndex>; N],
         entities: &Entities,
     ) {
+        if !self.ownership.wakes_some() {
+            return;
+        }
         for thread in threads.into_iter().flatten() {
             self.ownership.is_awake(entities.thread(thread).java_id);
         }

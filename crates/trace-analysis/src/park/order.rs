@@ -54,7 +54,7 @@ impl ParkOrder {
                     thread: unpark.thread,
                     time_ns: unpark.time_ns,
                     chain: unpark.chain,
-                    signalled: unpark.never_acquired.then_some(unpark.lock),
+                    signalled: unpark.never_acquired.then_some(unpark.lock).into(),
                 };
                 let held = self.permits.give(unpark.target, unpark.permit, waker);
                 self.rearranger

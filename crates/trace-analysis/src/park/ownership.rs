@@ -37,7 +37,9 @@ use super::permits::Waker;
 use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, ThreadIndex};
+use crate::few_map::FewMap;
 use crate::hash::SeededSet;
+use crate::room::shrink_set;
 use crate::synchronizer::Synchronizer;
 use crate::timeline::{self, Access, Interval as _, Start, Timeline, View};
 
@@ -190,7 +192,7 @@ struct Unreleased {
 #[derive(Debug, Default)]
 struct Told {
     /// Who released the lock so. If an unpark comes with it, it comes later.
-    released_by: SeededSet<ThreadIndex>,
+    released_by: FewMap<ThreadIndex, ()>,
     /// Readers may have had the lock since.
     readers: bool,
 }
@@ -264,7 +266,7 @@ impl Ownership {
     /// The thread has told of a release, and no unpark that came with it is known.
     fn has_told_release(&self, thread: ThreadIndex) -> bool {
         let told = self.told.as_ref();
-        told.is_some_and(|told| told.released_by.contains(&thread))
+        told.is_some_and(|told| told.released_by.get(thread).is_some())
     }
 
     /// The lock tells of every release by a thread that has it alone.
@@ -290,6 +292,16 @@ impl Ownership {
         self.timeline.forget_before(position);
     }
 
+    /// How many intervals are remembered.
+    pub(super) fn remembered(&self) -> usize {
+        self.timeline.len()
+    }
+
+    /// Gives back room that is not needed any more.
+    pub(super) fn shrink(&mut self) {
+        shrink_set(&mut self.waking);
+    }
+
     /// Events are lost; of some of them it is not known whose they were.
     pub(super) fn lose(&mut self, of_nobody: u64, open_waits: OpenWaits, counters: &mut Counters) {
         if of_nobody > 0 {
@@ -303,7 +315,7 @@ impl Ownership {
         self.waking.clear();
         self.told_until = self.timeline.end();
         if let Some(told) = &mut self.told {
-            told.released_by.clear();
+            told.released_by = FewMap::default();
         }
     }
 
@@ -316,9 +328,9 @@ impl Ownership {
         counters: &mut Counters,
     ) {
         if let Some(told) = &mut self.told {
-            told.released_by.remove(&begin.thread);
+            told.released_by.remove(begin.thread);
         }
-        if let Some(owner) = begin.owner {
+        if let Some(owner) = begin.owner.get() {
             self.knows_owner = true;
             let held = OwnerState::Held {
                 by: Some(owner),
@@ -397,16 +409,21 @@ impl Ownership {
         };
         // If nobody woke it up, it may have given up.
         let held = OwnerState::Held {
-            by: end.owner,
+            by: end.owner.get(),
             woken: end.is_unparked().then_some(woken),
         };
-        if let Some(owner) = end.owner {
+        if let Some(owner) = end.owner.get() {
             self.knows_owner = true;
             let evidence = Evidence::Owner(owner);
             self.boundary(end.time_ns, evidence, held, open_waits, counters);
         } else if end.is_unparked() || self.knows_owner {
             self.boundary(end.time_ns, Evidence::None, held, open_waits, counters);
         }
+    }
+
+    /// Some thread has been woken, and is not known to be awake.
+    pub(super) fn wakes_some(&self) -> bool {
+        !self.waking.is_empty()
     }
 
     /// What the thread did shows that it does not have to be woken any more. Comes
@@ -441,21 +458,23 @@ impl Ownership {
         if let Some(told) = &mut self.told {
             told.readers |= code.releases_shared;
             let is_release = !code.no_release && !code.releases_shared;
-            if is_release && told.released_by.remove(&unpark.thread) {
+            if is_release && told.released_by.remove(unpark.thread).is_some() {
                 return self.see(unpark, open_waits, counters);
             }
         }
         if code.no_release {
             self.leave_waking_to(unpark.target, writer);
         }
-        self.knows_owner |= unpark.owner.is_some();
+        self.knows_owner |= unpark.owner.get().is_some();
         if let OwnerState::Held { woken, .. } = &mut self.owner_state
             && code.no_release
         {
             // It gives up.
             *woken = woken.filter(|woken| woken.thread != unpark.thread);
         }
-        let free = OwnerState::Free { next: unpark.owner };
+        let free = OwnerState::Free {
+            next: unpark.owner.get(),
+        };
         let had_it_before = |owner| match self.owner_state {
             // The thread that was woken has had the lock since.
             OwnerState::Held { woken, .. } if is_woken(woken, unpark.thread) => false,
@@ -464,7 +483,7 @@ impl Ownership {
             OwnerState::Held { by, woken } => by == Some(owner) || is_woken(woken, owner),
             _ => false,
         };
-        let (evidence, next) = match unpark.owner {
+        let (evidence, next) = match unpark.owner.get() {
             Some(owner) if code.no_release || owner == unpark.thread => {
                 let by = Some(owner);
                 (Evidence::Owner(owner), OwnerState::Held { by, woken: None })
@@ -497,7 +516,7 @@ impl Ownership {
     /// The unpark comes with a release that has been told, and shows that this is over. Who
     /// was woken before may have found the lock taken until then.
     fn see(&mut self, unpark: &Unpark, open_waits: OpenWaits, counters: &mut Counters) {
-        let next = match unpark.owner {
+        let next = match unpark.owner.get() {
             Some(owner) => OwnerState::Held {
                 by: Some(owner),
                 woken: None,
@@ -544,7 +563,7 @@ impl Ownership {
         self.told_until = self.timeline.end();
         let told = self.told.get_or_insert_with(Told::default);
         told.readers = false;
-        told.released_by.insert(release.thread);
+        told.released_by.insert(release.thread, ());
         // It may go on as a reader.
         let next = Some(release.thread).filter(|_| self.is_shareable());
         self.owner_state = OwnerState::Free { next };

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use trace_format::{JavaThreadId, Permit};
 
 use crate::hash::SeededMap;
+use crate::recent_map::RecentMap;
 
 /// A permit that a thread was given.
 pub(super) type Key = (JavaThreadId, Permit);
@@ -16,7 +17,7 @@ pub(super) type Key = (JavaThreadId, Permit);
 /// side, and what comes next is next in memory. Only what lies far apart is looked up by its hash.
 #[derive(Debug)]
 pub(super) struct PermitMap<V> {
-    windows: SeededMap<JavaThreadId, Window<V>>,
+    windows: RecentMap<JavaThreadId, Window<V>>,
     others: SeededMap<Key, V>,
     len: usize,
     /// Places of a window for each permit in it.
@@ -119,7 +120,7 @@ impl<V> PermitMap<V> {
     /// With up to `spread` places for each permit.
     pub(super) fn new(spread: usize) -> Self {
         Self {
-            windows: SeededMap::default(),
+            windows: RecentMap::default(),
             others: SeededMap::default(),
             len: 0,
             spread,
@@ -142,7 +143,7 @@ impl<V> PermitMap<V> {
         if self.room >= self.max_room {
             self.give_back();
         }
-        let window = self.windows.entry(thread).or_insert_with(|| {
+        let window = self.windows.get_or_insert_with(thread, || {
             self.room += WINDOW_ROOM;
             Window::default()
         });
@@ -178,7 +179,7 @@ impl<V> PermitMap<V> {
 
     pub(super) fn remove(&mut self, key: Key) -> Option<V> {
         let (thread, permit) = key;
-        if let Some(window) = self.windows.get_mut(&thread)
+        if let Some(window) = self.windows.get_mut(thread)
             && let Some(value) = window.take(permit)
         {
             self.len -= 1;

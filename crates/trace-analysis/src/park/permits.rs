@@ -4,6 +4,7 @@ use trace_format::{JavaThreadId, Permit};
 
 use super::permit_map::PermitMap;
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::maybe::Maybe;
 
 /// Who unparked a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub(crate) struct Waker {
     pub(crate) time_ns: u64,
     pub(crate) chain: ChainIndex,
     /// The semaphore that it released without ever having acquired it.
-    pub(crate) signalled: Option<LockIndex>,
+    pub(crate) signalled: Maybe<LockIndex>,
 }
 
 /// Places for each permit that was given: those who give them to a thread, each in order, may be

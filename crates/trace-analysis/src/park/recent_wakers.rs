@@ -1,16 +1,14 @@
 //! Who woke threads up the last time.
 
-use std::hash::Hash;
-
 use super::permits::Waker;
 use crate::entity::LockIndex;
-use crate::hash::SeededMap;
+use crate::recent_map::{NumberKey, RecentMap};
 
 /// Who woke threads up the last time, and on what: one waker for each key. Those of long
 /// ago are forgotten.
 #[derive(Debug)]
 pub(super) struct RecentWakers<K> {
-    by: SeededMap<K, WakeUp>,
+    by: RecentMap<K, WakeUp>,
     /// How many there were so far, modulo 2³².
     count: u32,
     /// When this many are known, those of long ago are forgotten.
@@ -33,14 +31,14 @@ const LONG: u32 = 1 << 10;
 impl<K> Default for RecentWakers<K> {
     fn default() -> Self {
         Self {
-            by: SeededMap::default(),
+            by: RecentMap::default(),
             count: 0,
             max: 0,
         }
     }
 }
 
-impl<K: Eq + Hash> RecentWakers<K> {
+impl<K: NumberKey> RecentWakers<K> {
     pub(super) fn note(&mut self, key: K, lock: LockIndex, waker: Waker) {
         self.count = self.count.wrapping_add(1);
         let number = self.count;
@@ -58,15 +56,15 @@ impl<K: Eq + Hash> RecentWakers<K> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.by.is_empty()
+        self.by.len() == 0
     }
 
     /// Returns what is known under a key, and forgets it.
     pub(super) fn take(&mut self, key: K) -> Option<WakeUp> {
-        self.by.remove(&key)
+        self.by.remove(key)
     }
 
     pub(super) fn get(&self, key: K) -> Option<WakeUp> {
-        self.by.get(&key).copied()
+        self.by.get(key).copied()
     }
 }

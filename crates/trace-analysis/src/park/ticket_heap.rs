@@ -29,6 +29,10 @@ impl<K: Ord + Copy> TicketHeap<K> {
         self.len == 0
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// One more, which `is_in` finds in, as all others.
     pub(super) fn insert(&mut self, key: K, is_in: impl Fn(K) -> bool) {
         if self.entries.len() >= self.len * 2 + FEW {

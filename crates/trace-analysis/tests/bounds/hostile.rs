@@ -178,9 +178,20 @@ fn equal_descriptions_are_kept_once() {
     assert!(summary.is_whole());
 }
 
-/// Threads that park in every domain, one after the other, and all at once in each.
 #[test]
 fn threads_that_parked_somewhere_are_forgotten() {
+    assert_parks_are_cheap(OBJECT);
+}
+
+/// Of a lock, more is remembered: who was woken may park again, still in the same wait.
+#[test]
+fn threads_that_waited_for_a_lock_are_forgotten() {
+    assert_parks_are_cheap(REENTRANT_LOCK);
+}
+
+/// Threads that park in every domain, one after the other, and all at once in each, on an object
+/// of this class.
+fn assert_parks_are_cheap(class: &'static str) {
     const THREADS: u32 = 10_000;
     let meter = Meter::alone();
     let blocker = |domain: u64| Blocker {
@@ -232,7 +243,7 @@ fn threads_that_parked_somewhere_are_forgotten() {
         (1..=THREADS).flat_map(of_thread).chain(unparks)
     });
     // The last one unparks the others.
-    let events = descriptions(THREADS + 1, OBJECT).chain(parks);
+    let events = descriptions(THREADS + 1, class).chain(parks);
     let (sums, _) = assert_cheap(&meter, (MAX_TIME_OF_MILLIONS, MAX_BYTES), events);
     assert_eq!(sums.totals().all.waits, PARK_DOMAINS * u64::from(THREADS));
 }

@@ -1,0 +1,67 @@
+//! Searches of what is mostly near one end: those who began to wait first mostly go on first.
+
+use std::collections::VecDeque;
+
+/// How many there are at the front that `is_before` finds, which are all those that it finds; at
+/// least `known`. Costs the more the further behind `known` that is.
+pub(crate) fn count_from_front<T>(
+    queue: &VecDeque<T>,
+    known: usize,
+    is_before: impl Fn(&T) -> bool,
+) -> usize {
+    let (mut low, mut step) = (known, 1);
+    while low + step <= queue.len() && is_before(&queue[low + step - 1]) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step - 1).min(queue.len());
+    count_between(queue, low, high, is_before)
+}
+
+/// The same. Costs the more the further from the back that is.
+pub(crate) fn count_from_back<T>(queue: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
+    let (mut high, mut step) = (queue.len(), 1);
+    while step <= high && !is_before(&queue[high - step]) {
+        high -= step;
+        step *= 2;
+    }
+    let low = (high + 1).saturating_sub(step);
+    count_between(queue, low, high, is_before)
+}
+
+/// The same where it is known between which numbers it is.
+fn count_between<T>(
+    queue: &VecDeque<T>,
+    mut low: usize,
+    mut high: usize,
+    is_before: impl Fn(&T) -> bool,
+) -> usize {
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(&queue[middle]) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_find_the_same() {
+        for len in 0..40 {
+            let queue: VecDeque<_> = (0..len).collect();
+            for before in 0..=len {
+                let is_before = |&number: &usize| number < before;
+                assert_eq!(count_from_back(&queue, is_before), before);
+                for known in 0..=before {
+                    assert_eq!(count_from_front(&queue, known, is_before), before);
+                }
+            }
+        }
+    }
+}
