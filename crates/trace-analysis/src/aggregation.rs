@@ -288,7 +288,7 @@ impl Aggregation {
             let mut node = 0;
             for (index, aspect) in self.aspects.iter().enumerate() {
                 let value = match aspect.is_of_root() {
-                    true => aspect.root_value(part.root, entities, &mut self.methods),
+                    true => aspect.root_value(part, entities, &mut self.methods),
                     false => aspect.value(wait, part.owner, entities, &mut self.methods),
                 };
                 node = self.tree.child(node, value);

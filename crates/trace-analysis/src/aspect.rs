@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contention::{Owner, Root, RootEnd, Wait};
+use crate::contention::{Owner, Root, RootEnd, RootPart, Wait};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::method_table::MethodTable;
 use crate::value::Value;
@@ -49,11 +49,13 @@ pub enum Aspect {
     RootLockClass,
     /// How many waits the chain consists of: 1 if the owner itself does not wait.
     Depth,
+    /// What the owner did: whether it waited for another lock, or for something else.
+    OwnerActivity,
 }
 
 impl Aspect {
     /// All aspects.
-    pub const ALL: [Aspect; 16] = [
+    pub const ALL: [Aspect; 17] = [
         Aspect::Mechanism,
         Aspect::Kind,
         Aspect::LockClass,
@@ -70,6 +72,7 @@ impl Aspect {
         Aspect::RootOwnerMethod,
         Aspect::RootLockClass,
         Aspect::Depth,
+        Aspect::OwnerActivity,
     ];
 
     /// All aspects but those of root owners.
@@ -106,6 +109,7 @@ impl Aspect {
             Aspect::RootOwnerMethod => "root-owner-method",
             Aspect::RootLockClass => "root-lock-class",
             Aspect::Depth => "depth",
+            Aspect::OwnerActivity => "owner-activity",
         }
     }
 
@@ -127,6 +131,7 @@ impl Aspect {
                 | Aspect::RootOwnerMethod
                 | Aspect::RootLockClass
                 | Aspect::Depth
+                | Aspect::OwnerActivity
         )
     }
 
@@ -162,25 +167,37 @@ impl Aspect {
             Aspect::RootOwnerThread
             | Aspect::RootOwnerMethod
             | Aspect::RootLockClass
-            | Aspect::Depth => {
-                let root = Root {
-                    end: RootEnd::Owner(owner),
-                    lock: wait.lock,
-                    depth: 1,
+            | Aspect::Depth
+            | Aspect::OwnerActivity => {
+                let part = RootPart {
+                    start_ns: wait.start_ns,
+                    duration_ns: wait.duration_ns,
+                    owner,
+                    own_wait: None,
+                    root: Root {
+                        end: RootEnd::Owner(owner),
+                        lock: wait.lock,
+                        depth: 1,
+                    },
                 };
-                self.root_value(root, entities, methods)
+                self.root_value(&part, entities, methods)
             }
         }
     }
 
-    /// What a part of a wait is under this aspect, which is one of roots, with `root` at the end
-    /// of the chain of owners.
+    /// What a part of a wait is under this aspect, which is one of roots.
     pub(crate) fn root_value(
         self,
-        root: Root,
+        part: &RootPart,
         entities: &Entities,
         methods: &mut MethodTable,
     ) -> Value {
+        let root = part.root;
+        if self == Aspect::OwnerActivity
+            && let Some(activity) = part.owner_activity()
+        {
+            return Value::Activity(activity);
+        }
         match (self, root.end) {
             (_, RootEnd::Cycle) => Value::Cycle,
             (Aspect::RootLockClass, _) => Value::of_lock_class(root.lock, entities),

@@ -266,6 +266,60 @@ pub struct RootPart {
     pub root: Root,
 }
 
+impl RootPart {
+    /// What the direct owner did; `None` if there is none, or it is not known.
+    pub fn owner_activity(&self) -> Option<OwnerActivity> {
+        match (self.own_wait, self.root.end) {
+            (Some(own), _) => Some(OwnerActivity::of_wait(own.kind)),
+            (None, RootEnd::Owner(Owner::Thread { .. })) => Some(OwnerActivity::Running),
+            (None, _) => None,
+        }
+    }
+}
+
+/// What the owner of a lock did while others waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OwnerActivity {
+    /// Nothing that a trace tells of: it ran, or waited for a processor, for input or output, in
+    /// `Thread.sleep` or in `Object.wait`.
+    Running,
+    /// It waited for another lock.
+    Blocked,
+    /// It waited for another thread to do something, or for work.
+    Waiting,
+    /// It was parked for some time to pass.
+    Asleep,
+}
+
+impl OwnerActivity {
+    fn of_wait(kind: WaitKind) -> Self {
+        match kind {
+            WaitKind::Contention => Self::Blocked,
+            WaitKind::Conditional | WaitKind::Idle => Self::Waiting,
+            WaitKind::Sleep => Self::Asleep,
+        }
+    }
+
+    /// Returns the name in machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Blocked => "blocked",
+            Self::Waiting => "waiting",
+            Self::Asleep => "asleep",
+        }
+    }
+
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Running => "running, or not traced as waiting",
+            Self::Blocked => "blocked by another lock",
+            Self::Waiting => "waiting for another thread",
+            Self::Asleep => "parked for some time",
+        }
+    }
+}
+
 /// What the owner of a lock waits for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnWait {

@@ -106,8 +106,8 @@ pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
-    Blame, Contention, Detail, Mechanism, OpenWait, OwnWait, Owner, Root, RootEnd, RootPart,
-    UnknownOwner, Wait, WaitId, WaitKind,
+    Blame, Contention, Detail, Mechanism, OpenWait, OwnWait, Owner, OwnerActivity, Root, RootEnd,
+    RootPart, UnknownOwner, Wait, WaitId, WaitKind,
 };
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{

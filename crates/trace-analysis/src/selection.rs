@@ -177,7 +177,7 @@ impl Selector {
         wait.roots.retain(|part| {
             of_roots.iter_mut().all(|matcher| {
                 let aspect = matcher.condition.aspect;
-                let value = aspect.root_value(part.root, entities, methods);
+                let value = aspect.root_value(part, entities, methods);
                 matcher.holds(value, entities)
             })
         });

@@ -1,6 +1,6 @@
 //! What contentions are told apart by.
 
-use crate::contention::{Mechanism, UnknownOwner, WaitKind};
+use crate::contention::{Mechanism, OwnerActivity, UnknownOwner, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
 use crate::placeholder::{CYCLE, FREE, NO_CALLER, OTHER};
@@ -42,6 +42,8 @@ pub enum Value {
     Cycle,
     /// How many waits a chain of owners consists of.
     Depth(u32),
+    /// What the owner did.
+    Activity(OwnerActivity),
 }
 
 impl Value {
@@ -84,6 +86,7 @@ impl Value {
             Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
             Value::Cycle => CYCLE.to_owned(),
             Value::Depth(depth) => depth.to_string(),
+            Value::Activity(activity) => activity.label().to_owned(),
         }
     }
 
@@ -129,6 +132,7 @@ impl Value {
             Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
             Value::Cycle => "<cycle>".to_owned(),
             Value::Depth(depth) => depth.to_string(),
+            Value::Activity(activity) => activity.name().to_owned(),
         }
     }
 }
