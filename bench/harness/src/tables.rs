@@ -318,34 +318,37 @@ fn event_types(traces: &[(&WorkloadFigures, &TraceFigures)]) -> Table {
 }
 
 fn tracer_threads(results: &Results, figures: &Figures) -> Table {
-    let part_of = |workload: &WorkloadFigures, configuration| -> Option<f64> {
-        let figures = workload.configurations.get(&configuration)?;
+    let part_of = |figures: &ConfigurationFigures| {
         let threads = figures.tracer_threads.values();
-        (figures.jvms_passed > 0).then(|| threads.sum())
+        (figures.jvms_passed > 0).then(|| threads.fold(0.0, |sum, part| sum + part))
     };
-    let mut header = vec!["Workload".to_owned()];
-    header.extend(results.configurations.iter().map(ToString::to_string));
-    let mut table = new_table(header);
-    let precise =
-        |part: Option<f64>| part.map_or_else(nothing, |part| format!("{:.2} %", 100.0 * part));
-    for workload in &figures.workloads {
-        let mut row = vec![workload.label()];
-        let configurations = results.configurations.iter();
-        row.extend(configurations.map(|&it| precise(part_of(workload, it))));
-        table.add_row(row);
-    }
+    let precise = |part: f64| format!("{:.2} %", 100.0 * part);
+    let mut table = by_configuration(results, figures, |figures| part_of(figures).map(precise));
     let mut row = vec!["**Mean**".to_owned()];
-    row.extend(results.configurations.iter().map(|&configuration| {
+    row.extend(results.configurations.iter().map(|configuration| {
         let workloads = figures.workloads.iter();
-        let parts = workloads.filter_map(|workload| part_of(workload, configuration));
-        let factors: Vec<f64> = parts.map(|part| 1.0 + part).collect();
-        precise(geometric_mean(&factors).map(|mean| mean - 1.0))
+        let measured = workloads.filter_map(|figures| figures.configurations.get(configuration));
+        let factors = measured.filter_map(part_of).map(|part| 1.0 + part);
+        let mean = geometric_mean(&factors.collect::<Vec<_>>());
+        mean.map_or_else(nothing, |mean| precise(mean - 1.0))
     }));
     table.add_row(row);
     table
 }
 
 fn memory(results: &Results, figures: &Figures) -> Table {
+    by_configuration(results, figures, |figures| {
+        let bytes = figures.peak_rss_bytes?;
+        Some(format!("{:.0}", bytes / f64::from(1 << 20)))
+    })
+}
+
+/// A row for each workload, a column for each configuration.
+fn by_configuration(
+    results: &Results,
+    figures: &Figures,
+    cell: impl Fn(&ConfigurationFigures) -> Option<String>,
+) -> Table {
     let mut header = vec!["Workload".to_owned()];
     header.extend(results.configurations.iter().map(ToString::to_string));
     let mut table = new_table(header);
@@ -353,10 +356,7 @@ fn memory(results: &Results, figures: &Figures) -> Table {
         let mut row = vec![figures.label()];
         row.extend(results.configurations.iter().map(|configuration| {
             let of = figures.configurations.get(configuration);
-            let bytes = of.and_then(|figures| figures.peak_rss_bytes);
-            bytes.map_or_else(nothing, |bytes| {
-                format!("{:.0}", bytes / f64::from(1 << 20))
-            })
+            of.and_then(&cell).unwrap_or_else(nothing)
         }));
         table.add_row(row);
     }

@@ -2,7 +2,6 @@
 //! each other.
 
 use std::fmt::Write as _;
-use std::io::Write;
 
 use anstyle::Style;
 use serde::Serialize;
@@ -12,7 +11,7 @@ use trace_analysis::{
 };
 use trace_report::facts;
 use trace_report::name::chain_line;
-use trace_report::record::{FrameRecord, LockRecord, frames};
+use trace_report::record::{FrameRecord, LockRecord, frames, write_json};
 use trace_report::style::{ALARM, BOLD, DIM};
 
 use crate::Outcome;
@@ -38,10 +37,7 @@ pub(crate) fn run(arguments: &LockOrderArguments) -> anyhow::Result<Outcome> {
             output::print(&text)?;
         }
         LockOrderFormat::Json => {
-            let mut out = output::machine();
-            serde_json::to_writer_pretty(&mut out, &found.record())?;
-            out.write_all(b"\n")?;
-            out.flush()?;
+            write_json(output::machine(), &found.record())?;
         }
     }
     Ok(problem::complain(&analyzed.summaries))

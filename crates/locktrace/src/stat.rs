@@ -1,7 +1,6 @@
 //! `locktrace stat`: what a trace consists of and what it lacks.
 
 use std::fmt::Write as _;
-use std::io::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -13,7 +12,7 @@ use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
 use crate::overhead::{self, ChainCost, HookCost};
 use trace_report::facts;
-use trace_report::record::{KindRecord, NamedNumbers, kind_records};
+use trace_report::record::{KindRecord, NamedNumbers, kind_records, write_json};
 use trace_report::style::BOLD;
 
 use crate::{input, output, problem};
@@ -34,10 +33,7 @@ pub(crate) fn run(arguments: &StatArguments) -> anyhow::Result<Outcome> {
         }
         StatFormat::Json => {
             let traces = analyzed.summaries.iter().map(TraceRecord::new).collect();
-            let mut out = output::machine();
-            serde_json::to_writer_pretty(&mut out, &StatRecord { traces })?;
-            out.write_all(b"\n")?;
-            out.flush()?;
+            write_json(output::machine(), &StatRecord { traces })?;
         }
     }
     Ok(problem::complain(&analyzed.summaries))

@@ -130,5 +130,5 @@ pub use trace_file::{FileReader, TraceError, TraceFile};
 pub use trace_format::{EVENT_TYPES, EventType};
 pub use trace_input::TraceInput;
 pub use value::Value;
-pub use wait_figures::{Durations, Figures, LockFigures, ThreadFigures};
+pub use wait_figures::{Durations, Figures, LockFigures, ThreadFigures, WaitFigures};
 pub use wait_sink::{DivisibleSink, WaitSink};

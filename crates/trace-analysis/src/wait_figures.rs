@@ -94,15 +94,41 @@ impl Durations {
     }
 }
 
-/// What there is to know of a lock.
+/// What there is to know of some waits.
 #[derive(Clone, Debug, Default)]
-pub struct LockFigures {
-    /// The waits for it.
-    pub waits: Durations,
+pub struct WaitFigures {
+    /// How long they were.
+    pub durations: Durations,
     /// How much of their time the lock was free.
     pub free_ns: u64,
     /// How much of their time the owner is not known.
     pub unknown_ns: u64,
+}
+
+impl WaitFigures {
+    fn add(&mut self, wait: &Wait) {
+        self.durations.add(wait.duration_ns);
+        for blame in &wait.blame {
+            match blame.owner {
+                Owner::Free => self.free_ns += blame.duration_ns,
+                Owner::Unknown(_) => self.unknown_ns += blame.duration_ns,
+                Owner::Thread { .. } => {}
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.durations.merge(&other.durations);
+        self.free_ns = self.free_ns.saturating_add(other.free_ns);
+        self.unknown_ns = self.unknown_ns.saturating_add(other.unknown_ns);
+    }
+}
+
+/// What there is to know of a lock.
+#[derive(Clone, Debug, Default)]
+pub struct LockFigures {
+    /// The waits for it.
+    pub waits: WaitFigures,
     waiting: SeededSet<ThreadIndex>,
     owning: SeededSet<ThreadIndex>,
 }
@@ -121,8 +147,6 @@ impl LockFigures {
 
     fn merge(&mut self, other: &Self) {
         self.waits.merge(&other.waits);
-        self.free_ns = self.free_ns.saturating_add(other.free_ns);
-        self.unknown_ns = self.unknown_ns.saturating_add(other.unknown_ns);
         self.waiting.extend(&other.waiting);
         self.owning.extend(&other.owning);
     }
@@ -132,11 +156,7 @@ impl LockFigures {
 #[derive(Clone, Debug, Default)]
 pub struct ThreadFigures {
     /// Its own waits.
-    pub waits: Durations,
-    /// How much of their time the locks were free.
-    pub free_ns: u64,
-    /// How much of their time the owners are not known.
-    pub unknown_ns: u64,
+    pub waits: WaitFigures,
     /// What it had, as the owner, of the waits of others: of each wait once.
     pub caused: Durations,
     locks: SeededSet<LockIndex>,
@@ -162,8 +182,6 @@ impl ThreadFigures {
 
     fn merge(&mut self, other: &Self) {
         self.waits.merge(&other.waits);
-        self.free_ns = self.free_ns.saturating_add(other.free_ns);
-        self.unknown_ns = self.unknown_ns.saturating_add(other.unknown_ns);
         self.caused.merge(&other.caused);
         self.locks.extend(&other.locks);
         self.owners.extend(&other.owners);
@@ -194,7 +212,7 @@ impl Figures {
     /// Of each lock that threads waited for, those first that threads waited for longest.
     pub fn locks(&self) -> Vec<(LockIndex, &LockFigures)> {
         let mut locks: Vec<_> = self.locks.iter().map(|(&lock, it)| (lock, it)).collect();
-        locks.sort_unstable_by_key(|(lock, it)| (u64::MAX - it.waits.sum_ns, lock.0));
+        locks.sort_unstable_by_key(|(lock, it)| (u64::MAX - it.waits.durations.sum_ns, lock.0));
         locks
     }
 
@@ -207,37 +225,29 @@ impl Figures {
         }
         let mut threads: Vec<_> = canonical.into_iter().collect();
         threads.sort_unstable_by_key(|(thread, it)| {
-            let (blocked_ns, caused_ns) = (it.waits.sum_ns, it.caused.sum_ns);
+            let (blocked_ns, caused_ns) = (it.waits.durations.sum_ns, it.caused.sum_ns);
             (u64::MAX - blocked_ns, u64::MAX - caused_ns, thread.0)
         });
         threads
     }
 
     fn add(&mut self, wait: &Wait) {
-        let (mut free_ns, mut unknown_ns) = (0, 0);
         self.shares.clear();
         for blame in &wait.blame {
-            match blame.owner {
-                Owner::Free => free_ns += blame.duration_ns,
-                Owner::Unknown(_) => unknown_ns += blame.duration_ns,
-                Owner::Thread { thread, .. } => {
-                    let mut shares = self.shares.iter_mut();
-                    match shares.find(|(known, _)| *known == thread) {
-                        Some((_, duration_ns)) => *duration_ns += blame.duration_ns,
-                        None => self.shares.push((thread, blame.duration_ns)),
-                    }
-                }
+            let Some((thread, _)) = blame.owner.thread() else {
+                continue;
+            };
+            let mut shares = self.shares.iter_mut();
+            match shares.find(|(known, _)| *known == thread) {
+                Some((_, duration_ns)) => *duration_ns += blame.duration_ns,
+                None => self.shares.push((thread, blame.duration_ns)),
             }
         }
         let lock = self.locks.entry(wait.lock).or_default();
-        lock.waits.add(wait.duration_ns);
-        lock.free_ns += free_ns;
-        lock.unknown_ns += unknown_ns;
+        lock.waits.add(wait);
         lock.waiting.insert(wait.thread);
         let waiter = self.threads.entry(wait.thread).or_default();
-        waiter.waits.add(wait.duration_ns);
-        waiter.free_ns += free_ns;
-        waiter.unknown_ns += unknown_ns;
+        waiter.waits.add(wait);
         waiter.locks.insert(wait.lock);
         let owners = || self.shares.iter().map(|&(owner, _)| owner);
         lock.owning.extend(owners());

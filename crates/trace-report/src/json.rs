@@ -7,7 +7,7 @@ use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Va
 
 use crate::deadlocks::{self, DeadlockRecord, StillBlockedRecord};
 use crate::human;
-use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records};
+use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records, write_json};
 use crate::report::Report;
 
 #[derive(Serialize)]
@@ -78,7 +78,7 @@ struct OmittedRecord {
     duration_ns: u64,
 }
 
-pub(crate) fn write(report: &Report<'_>, mut out: impl Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report<'_>, out: impl Write) -> io::Result<()> {
     let total_ns = report.main.totals.all.duration_ns;
     let record = ReportRecord {
         deadlocks: deadlocks::records(report.summaries, report.entities),
@@ -87,9 +87,7 @@ pub(crate) fn write(report: &Report<'_>, mut out: impl Write) -> io::Result<()> 
         tree: row_records(&report.main.rows, total_ns, report.entities),
         omitted: omitted_record(&report.main.rows),
     };
-    serde_json::to_writer_pretty(&mut out, &record)?;
-    out.write_all(b"\n")?;
-    out.flush()
+    write_json(out, &record)
 }
 
 fn trace_record<'a>(report: &Report<'a>) -> TraceRecord<'a> {

@@ -1,7 +1,20 @@
 //! Parts of machine-readable output that several commands share.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 use trace_analysis::{ChainIndex, Entities, Frame, Lock, LockIndex, ThreadIndex, WaitTally};
+
+/// Writes one JSON object for people to read, too.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_json(mut out: impl Write, record: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, record)?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
 
 /// Numbers with names, in the order given.
 pub struct NamedNumbers(pub Vec<(&'static str, u64)>);

@@ -5,6 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use trace_analysis::TraceSummary;
 use trace_comparison::{Amount, Change};
+use trace_report::record::write_json;
 
 use super::Diff;
 use super::quantity::Per;
@@ -77,7 +78,7 @@ struct LimitRecord<'a> {
     by: &'a [String],
 }
 
-pub(super) fn write(diff: &Diff<'_>, mut out: impl Write) -> anyhow::Result<()> {
+pub(super) fn write(diff: &Diff<'_>, out: impl Write) -> anyhow::Result<()> {
     let comparison = &diff.comparison;
     let side = |at: usize| {
         let runs = &diff.sides[at];
@@ -122,9 +123,7 @@ pub(super) fn write(diff: &Diff<'_>, mut out: impl Write) -> anyhow::Result<()> 
             by: &diff.regressions,
         }),
     };
-    serde_json::to_writer_pretty(&mut out, &record)?;
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
+    Ok(write_json(out, &record)?)
 }
 
 fn change_record(before: &Amount, after: &Amount, change: &Change) -> ChangeRecord {

@@ -3,15 +3,14 @@
 mod sheet;
 
 use std::fmt::Write as _;
-use std::io::Write;
 
 use serde::Serialize;
 use trace_analysis::{
-    Detail, Durations, Entities, Figures, LockFigures, LockIndex, ThreadFigures, ThreadIndex,
-    TraceInput, TraceSummary,
+    Detail, Entities, Figures, LockFigures, LockIndex, ThreadFigures, ThreadIndex, TraceInput,
+    TraceSummary, WaitFigures,
 };
 use trace_report::facts;
-use trace_report::record::LockRecord;
+use trace_report::record::{LockRecord, write_json};
 use trace_report::style::DIM;
 
 use self::sheet::{Column, Name, RowRecord, Sheet, SheetRow};
@@ -23,6 +22,7 @@ use crate::{input, output, problem};
 pub(crate) fn locks(arguments: &FiguresArguments, sort: &str) -> anyhow::Result<Outcome> {
     run(arguments, sort, |figures, entities| Sheet {
         label_title: "Lock",
+        name_keys: ["lock_class", "lock_id"],
         columns: &LOCK_COLUMNS,
         rows: figures
             .locks()
@@ -35,6 +35,7 @@ pub(crate) fn locks(arguments: &FiguresArguments, sort: &str) -> anyhow::Result<
 pub(crate) fn threads(arguments: &FiguresArguments, sort: &str) -> anyhow::Result<Outcome> {
     run(arguments, sort, |figures, entities| Sheet {
         label_title: "Thread",
+        name_keys: ["thread_id", "thread"],
         columns: &THREAD_COLUMNS,
         rows: figures
             .threads(entities)
@@ -110,7 +111,8 @@ static THREAD_COLUMNS: [Column; 18] = {
     ]
 };
 
-fn wait_numbers(waits: &Durations) -> [u64; 9] {
+fn wait_numbers(figures: &WaitFigures) -> [u64; 9] {
+    let waits = &figures.durations;
     [
         waits.sum_ns(),
         waits.count(),
@@ -130,15 +132,12 @@ fn lock_row(lock: LockIndex, figures: &LockFigures, entities: &Entities) -> Shee
     numbers.extend([
         figures.waiting_threads(entities) as u64,
         figures.owning_threads(entities) as u64,
-        figures.free_ns,
-        figures.unknown_ns,
+        figures.waits.free_ns,
+        figures.waits.unknown_ns,
     ]);
     SheetRow {
         label: entities.lock_label(lock),
-        names: vec![
-            ("lock_class", Name::Text(record.lock_class)),
-            ("lock_id", Name::Text(record.lock_id)),
-        ],
+        names: [Name::Text(record.lock_class), Name::Text(record.lock_id)],
         numbers,
     }
 }
@@ -148,8 +147,8 @@ fn thread_row(thread: ThreadIndex, figures: &ThreadFigures, entities: &Entities)
     numbers.extend([
         figures.locks() as u64,
         figures.owning_threads(entities) as u64,
-        figures.free_ns,
-        figures.unknown_ns,
+        figures.waits.free_ns,
+        figures.waits.unknown_ns,
         figures.caused.sum_ns(),
         figures.caused.count(),
         figures.caused.mean_ns().round() as u64,
@@ -159,9 +158,9 @@ fn thread_row(thread: ThreadIndex, figures: &ThreadFigures, entities: &Entities)
     let known = entities.thread(thread);
     SheetRow {
         label: entities.thread_long_label(thread),
-        names: vec![
-            ("thread_id", Name::Number(known.java_id.0)),
-            ("thread", Name::Text(known.name.to_string())),
+        names: [
+            Name::Number(known.java_id.0),
+            Name::Text(known.name.to_string()),
         ],
         numbers,
     }
@@ -200,10 +199,7 @@ fn run(
                 omitted,
                 rows: sheet.records(),
             };
-            let mut out = output::machine();
-            serde_json::to_writer_pretty(&mut out, &record)?;
-            out.write_all(b"\n")?;
-            out.flush()?;
+            write_json(output::machine(), &record)?;
         }
     }
     Ok(problem::complain(&analyzed.summaries))

@@ -15,6 +15,8 @@ use crate::output;
 pub(super) struct Sheet {
     /// What a row is about, as the title of its label.
     pub(super) label_title: &'static str,
+    /// For machines: what the names of a row are called.
+    pub(super) name_keys: [&'static str; 2],
     pub(super) columns: &'static [Column],
     pub(super) rows: Vec<SheetRow>,
 }
@@ -66,8 +68,8 @@ impl Column {
 pub(super) struct SheetRow {
     /// For people.
     pub(super) label: String,
-    /// For machines: keys and what tells the row apart from others.
-    pub(super) names: Vec<(&'static str, Name)>,
+    /// For machines: what tells the row apart from others.
+    pub(super) names: [Name; 2],
     /// As many as there are columns.
     pub(super) numbers: Vec<u64>,
 }
@@ -119,13 +121,11 @@ impl Sheet {
 
     pub(super) fn write_csv(&self, out: impl Write) -> io::Result<()> {
         let mut out = csv::Writer::from_writer(out);
-        let names = self.rows.first().map_or(&[][..], |row| &row.names);
-        let names = names.iter().map(|&(key, _)| key);
         let keys = self.columns.iter().map(|column| column.key);
-        out.write_record(names.chain(keys))
+        out.write_record(self.name_keys.into_iter().chain(keys))
             .map_err(output::csv_error)?;
         for row in &self.rows {
-            let names = row.names.iter().map(|(_, name)| name.to_string());
+            let names = row.names.iter().map(Name::to_string);
             let numbers = row.numbers.iter().map(u64::to_string);
             out.write_record(names.chain(numbers))
                 .map_err(output::csv_error)?;
@@ -148,7 +148,7 @@ pub(super) struct RowRecord<'a> {
 impl Serialize for RowRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (key, name) in &self.row.names {
+        for (key, name) in self.sheet.name_keys.iter().zip(&self.row.names) {
             map.serialize_entry(key, name)?;
         }
         for (column, number) in self.sheet.columns.iter().zip(&self.row.numbers) {

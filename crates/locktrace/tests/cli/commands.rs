@@ -347,6 +347,13 @@ fn trace_without_contention_says_so() {
     let directory = directory_with(&Sample::new(&["main"]), "idle.lct");
     assert_snapshot!(succeed(directory.path(), "report idle.lct"));
     assert_eq!(succeed(directory.path(), "contentions idle.lct"), "");
+    // A program that reads it finds the same columns as ever.
+    let csv = succeed(directory.path(), "locks idle.lct --format csv");
+    let columns = demo("locks demo.lct --format csv");
+    assert_eq!(
+        csv.lines().collect::<Vec<_>>(),
+        columns.lines().take(1).collect::<Vec<_>>()
+    );
 }
 
 /// Threads 2 and 3 have what the other one wants, thread 4 waits for one of them. Thread

@@ -82,13 +82,13 @@ pub(crate) fn assert_figures(path: &Path, limits: Limits) -> Result<(), TestCase
 
     let found = figures.locks();
     prop_assert_eq!(found.len(), locks.len());
-    let longest_first = found.is_sorted_by_key(|(_, it)| u64::MAX - it.waits.sum_ns());
+    let longest_first = found.is_sorted_by_key(|(_, it)| u64::MAX - it.waits.durations.sum_ns());
     prop_assert!(longest_first);
     for (lock, found) in found {
         let counted = locks.get_mut(&lock).expect("a lock");
-        assert_durations(&found.waits, &mut counted.durations_ns)?;
-        prop_assert_eq!(found.free_ns, counted.free_ns);
-        prop_assert_eq!(found.unknown_ns, counted.unknown_ns);
+        assert_durations(&found.waits.durations, &mut counted.durations_ns)?;
+        prop_assert_eq!(found.waits.free_ns, counted.free_ns);
+        prop_assert_eq!(found.waits.unknown_ns, counted.unknown_ns);
         prop_assert_eq!(found.waiting_threads(entities), counted.waiting.len());
         prop_assert_eq!(found.owning_threads(entities), counted.owning.len());
     }
@@ -96,10 +96,10 @@ pub(crate) fn assert_figures(path: &Path, limits: Limits) -> Result<(), TestCase
     prop_assert_eq!(found.len(), threads.len());
     for (thread, found) in found {
         let counted = threads.get_mut(&thread).expect("a thread");
-        assert_durations(&found.waits, &mut counted.durations_ns)?;
+        assert_durations(&found.waits.durations, &mut counted.durations_ns)?;
         assert_durations(&found.caused, &mut counted.caused_ns)?;
-        prop_assert_eq!(found.free_ns, counted.free_ns);
-        prop_assert_eq!(found.unknown_ns, counted.unknown_ns);
+        prop_assert_eq!(found.waits.free_ns, counted.free_ns);
+        prop_assert_eq!(found.waits.unknown_ns, counted.unknown_ns);
         prop_assert_eq!(found.locks(), counted.locks.len());
         prop_assert_eq!(found.owning_threads(entities), counted.owning.len());
         let blocked = blocked.get(&thread).map_or(0, BTreeSet::len);
