@@ -10,7 +10,7 @@ use trace_analysis::{
     TraceSummary,
 };
 use trace_report::facts;
-use trace_report::name::chain_line;
+use trace_report::name::{chain_line, fit};
 use trace_report::record::{FrameRecord, LockRecord, frames, write_json};
 use trace_report::style::{ALARM, BOLD, DIM};
 
@@ -104,7 +104,9 @@ impl Found<'_> {
             let Some(nesting) = self.order.nesting(order) else {
                 continue;
             };
-            let _ = writeln!(text, "  {BOLD}{}{BOLD:#}", self.label(order));
+            let indented = width.map(|width| width.saturating_sub(2));
+            let label = fit(&self.label(order), indented);
+            let _ = writeln!(text, "  {BOLD}{label}{BOLD:#}");
             let _ = writeln!(
                 text,
                 "    {} by {}, which blocked others for {}",
