@@ -4,7 +4,7 @@ package scenarios;
  * Threads nest two locks in one order and, later, in the other one, so that nothing deadlocks; and
  * two locks always in the same order. Each time somebody waits for both.
  *
- * <p>Prints when each thread began to wait for the inner lock.
+ * <p>Prints between which two times each thread began to wait for the inner lock.
  */
 public final class Inversions {
     private static final class First {
@@ -16,6 +16,7 @@ public final class Inversions {
     private static final class Third {
     }
 
+    private static volatile long aboutToWait;
     private static int used;
 
     private Inversions() {
@@ -44,6 +45,8 @@ public final class Inversions {
         synchronized (inner) {
             nester.start();
             awaitBlocked(nester);
+            System.out.println("began " + outer.getClass().getName() + " " + inner.getClass().getName() + " "
+                    + aboutToWait + " " + System.nanoTime());
             waiter.start();
             awaitBlocked(waiter);
             Thread.sleep(1);
@@ -54,8 +57,7 @@ public final class Inversions {
 
     private static void own(Object outer, Object inner) {
         synchronized (outer) {
-            System.out.println("began " + outer.getClass().getName() + " " + inner.getClass().getName() + " "
-                    + System.nanoTime());
+            aboutToWait = System.nanoTime();
             use(inner);
         }
     }

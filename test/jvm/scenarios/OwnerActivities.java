@@ -7,7 +7,8 @@ import java.util.concurrent.locks.LockSupport;
  * A thread owns a lock that another one waits for, and meanwhile runs, waits for another lock, waits
  * for another thread, parks for some time, and sleeps.
  *
- * <p>Prints how long each took, by the clock of these two.
+ * <p>Prints how long each took at least and at most: the two, and those who saw them wait, read the
+ * clock on both sides of each beginning and end.
  */
 public final class OwnerActivities {
     private static final long MILLIS = 60;
@@ -25,10 +26,20 @@ public final class OwnerActivities {
     private final Thread owner = new Thread(this::own, "owner");
     private final Thread waiter = new Thread(this::use, "waiter");
     private final Thread holder = new Thread(this::hold, "holder");
-    private final long[] times = new long[4];
-    private long wanted;
-    private long acquired;
+    private final Moment wait = new Moment();
+    private final Moment acquired = new Moment();
+    private final Moment blocked = new Moment();
+    private final Moment unblocked = new Moment();
+    private final Moment waiting = new Moment();
+    private final Moment awake = new Moment();
+    private long parkedNanos;
     private int used;
+
+    /** Something that happened between two readings of the clock. */
+    private static final class Moment {
+        private long before;
+        private long after;
+    }
 
     private OwnerActivities() {
     }
@@ -42,47 +53,61 @@ public final class OwnerActivities {
         otherOwned.await();
         owner.start();
         await(owner, Thread.State.WAITING);
+        waiting.after = System.nanoTime();
         Thread.sleep(MILLIS);
+        awake.before = System.nanoTime();
         done.countDown();
         owner.join();
         waiter.join();
         holder.join();
-        // The owner ran from when the waiter came until it waited itself, and from when it was
-        // awake again, for it sleeps then, until the waiter had the lock.
-        print("running", wanted, times[0]);
-        print("blocked", times[0], times[1]);
-        print("waiting", times[1], times[2]);
-        print("asleep", times[2], times[3]);
-        print("running", times[3], acquired);
+        // Nobody unparks the owner, so it parks for the whole time.
+        long parkedLeast = MILLIS * 1_000_000;
+        print("blocked", least(blocked, unblocked), most(blocked, unblocked));
+        print("waiting", least(waiting, awake), most(waiting, awake));
+        print("asleep", parkedLeast, parkedNanos);
+        // In the rest of the wait the owner ran, or slept.
+        long othersLeast = least(blocked, unblocked) + least(waiting, awake) + parkedLeast;
+        long othersMost = most(blocked, unblocked) + most(waiting, awake) + parkedNanos;
+        print("running", least(wait, acquired) - othersMost, most(wait, acquired) - othersLeast);
         System.out.println("used " + used);
     }
 
-    private static void print(String activity, long fromNanos, long toNanos) {
-        System.out.println("did " + activity + " " + (toNanos - fromNanos));
+    private static long least(Moment begin, Moment end) {
+        return Math.max(0, end.before - begin.after);
+    }
+
+    private static long most(Moment begin, Moment end) {
+        return end.after - begin.before;
+    }
+
+    private static void print(String activity, long leastNanos, long mostNanos) {
+        System.out.println("did " + activity + " " + Math.max(0, leastNanos) + " " + mostNanos);
     }
 
     private void own() {
         synchronized (lock) {
             waiter.start();
             await(waiter, Thread.State.BLOCKED);
-            long start = System.nanoTime();
-            while (System.nanoTime() - start < MILLIS * 1_000_000) {
+            wait.after = System.nanoTime();
+            while (System.nanoTime() - wait.after < MILLIS * 1_000_000) {
                 used++;
             }
-            times[0] = System.nanoTime();
+            blocked.before = System.nanoTime();
             synchronized (other) {
                 used++;
             }
-            times[1] = System.nanoTime();
+            unblocked.after = System.nanoTime();
+            waiting.before = unblocked.after;
             try {
                 done.await();
-                times[2] = System.nanoTime();
+                awake.after = System.nanoTime();
                 LockSupport.parkNanos(MILLIS * 1_000_000);
-                times[3] = System.nanoTime();
+                parkedNanos = System.nanoTime() - awake.after;
                 Thread.sleep(MILLIS);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
+            acquired.before = System.nanoTime();
         }
     }
 
@@ -90,18 +115,20 @@ public final class OwnerActivities {
         synchronized (other) {
             otherOwned.countDown();
             await(owner, Thread.State.BLOCKED);
+            blocked.after = System.nanoTime();
             try {
                 Thread.sleep(MILLIS);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
+            unblocked.before = System.nanoTime();
         }
     }
 
     private void use() {
-        wanted = System.nanoTime();
+        wait.before = System.nanoTime();
         synchronized (lock) {
-            acquired = System.nanoTime();
+            acquired.after = System.nanoTime();
             used++;
         }
     }
