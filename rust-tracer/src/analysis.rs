@@ -169,7 +169,8 @@ fn analyze(feed: &Arc<Feed>, settings: &Settings) {
     let mut sums = LiveSums::within(settings.sum_bytes());
     let mut analysis = Analysis::new(Limits::within(settings.pending_bytes()))
         .with_detail(LiveSums::DETAIL)
-        .with_max_chain_bytes(settings.chain_bytes());
+        .with_max_chain_bytes(settings.chain_bytes())
+        .with_max_name_bytes(settings.name_bytes());
     let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
     let mut is_full = false;
     loop {
@@ -186,7 +187,7 @@ fn analyze(feed: &Arc<Feed>, settings: &Settings) {
             Ok(Poll::Pending) => feed.await_work(input.offset()),
             Ok(Poll::Ready(None)) | Err(_) => break,
         }
-        is_full = trace.entities().memory_bytes() > settings.name_bytes();
+        is_full = !trace.has_room_for_names();
         if is_full {
             break;
         }

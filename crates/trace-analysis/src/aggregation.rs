@@ -352,13 +352,14 @@ impl Aggregation {
 
     /// Returns the result, without the rows that `limits` leave out.
     pub fn rows(&self, limits: RowLimits, entities: &Entities) -> Rows {
-        if !entities.has_same_threads() {
+        if !entities.has_canonical() {
             return self.rows_of_all(limits, entities);
         }
         let mut merged = Self::with_libraries(self.aspects.as_slice(), Vec::new());
         merged.merge_as(self, |value| match value {
             Value::Thread(thread) => Value::Thread(entities.canonical_thread(thread)),
             Value::OwnerThread(thread) => Value::OwnerThread(entities.canonical_thread(thread)),
+            Value::Lock(lock) => Value::Lock(entities.canonical_lock(lock)),
             value => value,
         });
         merged.rows_of_all(limits, entities)

@@ -6,7 +6,7 @@ use crate::blaming::{AtOnce, Blamed, Blaming, Known, Setup};
 use crate::contention::Detail;
 use crate::counter::Counters;
 use crate::entity::Entities;
-use crate::entity_store::EntityStore;
+use crate::entity_store::{EntityStore, InUse};
 use crate::intake::{Intake, Pending};
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
@@ -79,6 +79,16 @@ impl Analysis {
     #[must_use]
     pub fn with_max_chain_bytes(mut self, bytes: usize) -> Self {
         self.entities.set_max_chain_bytes(bytes);
+        self
+    }
+
+    /// Keeps threads and locks only as long as they take no more memory than that together with
+    /// classes and methods, in bytes. Those that have not been used for long are
+    /// [forgotten](crate::Lock::Forgotten) then; what nothing refers to any more is
+    /// missed by nobody.
+    #[must_use]
+    pub fn with_max_name_bytes(mut self, bytes: usize) -> Self {
+        self.entities.set_max_name_bytes(bytes);
         self
     }
 
@@ -170,6 +180,23 @@ impl TraceAnalysis<'_> {
     pub fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut impl WaitSink) {
         let blaming = &mut self.blaming;
         self.intake.chunk(chunk, &mut AtOnce { blaming, sink });
+        if self.intake.entities.are_names_too_many() {
+            self.forget(sink);
+        }
+    }
+
+    /// Forgets locks and threads that have not been used for long.
+    #[cold]
+    fn forget(&mut self, sink: &mut impl WaitSink) {
+        let mut in_use = InUse::default();
+        (self.blaming).forget_unused(self.intake.entities, &mut in_use, sink);
+        self.intake.forget(in_use);
+    }
+
+    /// Returns `false` if threads, locks, classes and methods take more memory than they
+    /// [may](Analysis::with_max_name_bytes), although all were forgotten that nothing uses.
+    pub fn has_room_for_names(&self) -> bool {
+        !self.intake.entities.are_names_too_many()
     }
 
     /// Takes one event of `thread`. The events of one thread may come in any

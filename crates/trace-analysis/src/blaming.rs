@@ -8,7 +8,7 @@ use crate::contention::{Detail, OpenWait, Wait};
 use crate::counter::Counters;
 use crate::delivery::Delivery;
 use crate::entity::{ChainIndex, Entities};
-use crate::entity_store::EntityStore;
+use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
@@ -160,6 +160,28 @@ impl Blaming {
         self.delivery.chains.resolve(pending, chain);
         let counters = &mut self.counters;
         self.delivery.resolved(pending, entities, counters, sink);
+    }
+
+    /// Forgets the locks for which no thread waits, where the trace does not say that they have
+    /// ended, and adds the others.
+    pub(crate) fn forget_unused(
+        &mut self,
+        entities: &Entities,
+        in_use: &mut InUse,
+        sink: &mut impl WaitSink,
+    ) {
+        let delivery = &mut self.delivery;
+        self.parks.forget_unused(&mut Sink {
+            entities,
+            detail: self.detail,
+            range: self.range,
+            counters: &mut self.counters,
+            wait: &mut self.wait,
+            on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
+        });
+        in_use.locks.extend(self.dispatcher.locks());
+        in_use.locks.extend(self.parks.locks());
+        self.delivery.add_in_use(in_use);
     }
 
     /// The waits that have not ended, in no order.

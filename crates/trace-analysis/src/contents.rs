@@ -62,6 +62,12 @@ impl Contents {
         }
     }
 
+    /// Forgets threads that have ended.
+    pub(crate) fn forget(&mut self, has_ended: impl Fn(ThreadId) -> bool) {
+        self.statistics.forget(&has_ended);
+        self.last_events.forget(&has_ended);
+    }
+
     /// Until when the trace has everything, as far as the tracer has said.
     pub(crate) fn complete_until_ns(&self) -> u64 {
         let mut counters = self.tracer.iter();

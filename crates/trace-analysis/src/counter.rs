@@ -78,6 +78,10 @@ counters! {
         "call chains without a description";
     ChainsNotKept, "chains_not_kept", Loss:
         "call chains for which there was no memory left";
+    LocksForgotten, "locks_forgotten", Normal:
+        "locks forgotten for want of memory, for nobody had used them for long";
+    ThreadsForgotten, "threads_forgotten", Normal:
+        "threads that had ended and were forgotten for want of memory";
     RetiredReferences, "retired_references", Defect:
         "references to call chains, methods or classes that had ended";
     ThreadsNotDescribed, "threads_not_described", Loss:

@@ -3,6 +3,7 @@
 use crate::contention::{Detail, Mechanism, Owner, Wait};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities};
+use crate::entity_store::InUse;
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
@@ -59,6 +60,14 @@ impl Delivery {
     pub(crate) fn held(&self) -> usize {
         let without_roots = self.roots.as_ref().map_or(0, Roots::held);
         self.held.values().map(Vec::len).sum::<usize>() + without_roots
+    }
+
+    /// Adds what the waits that are held back are about.
+    pub(crate) fn add_in_use(&self, in_use: &mut InUse) {
+        for wait in self.held.values().flatten() {
+            in_use.locks.insert(wait.lock);
+            in_use.threads.insert(wait.thread);
+        }
     }
 
     /// Takes a wait, and passes it on if the chains of its owners are known.

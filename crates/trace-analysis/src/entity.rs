@@ -11,6 +11,8 @@ use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::hash::{Seed, SeededMap};
+use crate::kept_set::KeptSet;
+use crate::placeholder::FORGOTTEN_THREAD;
 
 /// A class in [`Entities`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +63,16 @@ impl ChainIndex {
     pub(crate) fn distance_from(self, first: u64) -> usize {
         (self.0.wrapping_sub(first as u32) & !Self::PENDING) as usize
     }
+}
+
+impl ThreadIndex {
+    /// Stands for all threads that were forgotten. The greatest number stands for none.
+    pub(crate) const FORGOTTEN: Self = Self(u32::MAX - 1);
+}
+
+impl LockIndex {
+    /// Stands for all locks that were forgotten.
+    pub(crate) const FORGOTTEN: Self = Self(u32::MAX - 1);
 }
 
 /// A method.
@@ -172,11 +184,22 @@ pub enum Lock {
     },
     /// What threads wait for that park without a blocker.
     NoBlocker,
+    /// There was no memory left for all locks, and nothing has referred to this one for long.
+    Forgotten,
 }
 
 /// Memory that an entity takes beside itself: its hash and its place in the index, with room for
 /// growth, in bytes.
 const INTERNED_BYTES: usize = 32;
+
+/// Names and signatures of usual length, in bytes.
+const TEXT_BYTES: usize = 64;
+
+/// Memory of a lock, in bytes.
+const LOCK_BYTES: usize = size_of::<Lock>() + INTERNED_BYTES;
+
+/// Memory of a thread, in bytes; what the numbers of a trace stand for included.
+const THREAD_BYTES: usize = size_of::<Thread>() + TEXT_BYTES + 4 * INTERNED_BYTES;
 
 /// What is known of a class but its name.
 #[derive(Clone, Debug)]
@@ -212,10 +235,12 @@ pub struct Entities {
     classes: IndexMap<Box<str>, Class, Seed>,
     methods: Interned<Method>,
     chains: Interned<Chain>,
-    threads: Interned<Thread>,
+    threads: KeptSet<Thread>,
+    /// What is said of threads that were forgotten.
+    forgotten_thread: Thread,
     /// Threads of a trace that turned out to be called as those of traces before.
     same_threads: SeededMap<ThreadIndex, ThreadIndex>,
-    locks: Interned<Lock>,
+    locks: KeptSet<Lock>,
 }
 
 impl Default for Entities {
@@ -237,9 +262,14 @@ impl Entities {
             classes: IndexMap::default(),
             methods: Interned::default(),
             chains: chains.into_iter().collect(),
-            threads: Interned::default(),
+            threads: KeptSet::default(),
+            forgotten_thread: Thread {
+                java_id: trace_format::JavaThreadId::NONE,
+                name: FORGOTTEN_THREAD.into(),
+                ordinal: 0,
+            },
             same_threads: SeededMap::default(),
-            locks: Interned::default(),
+            locks: KeptSet::default(),
         }
     }
 
@@ -371,12 +401,14 @@ impl Entities {
 
     /// Returns the thread at `index`.
     pub fn thread(&self, index: ThreadIndex) -> &Thread {
-        &self.threads[index.0 as usize]
+        let thread = self.threads.get(index.0);
+        thread.unwrap_or(&self.forgotten_thread)
     }
 
     /// Returns the lock object at `index`.
     pub fn lock(&self, index: LockIndex) -> Lock {
-        self.locks[index.0 as usize]
+        let lock = self.locks.get(index.0);
+        lock.copied().unwrap_or(Lock::Forgotten)
     }
 
     /// The methods of all call chains.
@@ -403,30 +435,70 @@ impl Entities {
     pub fn lock_class(&self, index: LockIndex) -> Option<ClassIndex> {
         match self.lock(index) {
             Lock::Object { class, .. } => Some(class),
-            Lock::NotDescribed { .. } | Lock::NoBlocker => None,
+            Lock::NotDescribed { .. } | Lock::NoBlocker | Lock::Forgotten => None,
         }
     }
 
-    /// Returns how many distinct lock objects there are.
+    /// Returns how many lock objects were found; one that was forgotten counts again.
     pub fn lock_count(&self) -> usize {
-        self.locks.len()
+        self.locks.inserted()
     }
 
-    /// Returns how many distinct threads there are.
+    /// Returns how many threads were found; one that was forgotten counts again.
     pub fn thread_count(&self) -> usize {
-        self.threads.len()
+        self.threads.inserted()
     }
 
-    /// Returns about how much memory locks, threads, methods and classes take, in bytes: all
+    /// Returns how many lock objects were forgotten for want of memory.
+    pub(crate) fn locks_forgotten(&self) -> usize {
+        self.locks.inserted() - self.locks.len()
+    }
+
+    /// Returns how many threads were forgotten for want of memory.
+    pub(crate) fn threads_forgotten(&self) -> usize {
+        self.threads.inserted() - self.threads.len()
+    }
+
+    /// About how much memory locks, threads, methods and classes take, in bytes: all
     /// that grows but call chains.
-    pub fn memory_bytes(&self) -> usize {
-        /// Names and signatures of usual length.
-        const TEXT_BYTES: usize = 64;
+    pub(crate) fn memory_bytes(&self) -> usize {
         let of = |count: usize, size: usize| count * (size + INTERNED_BYTES);
-        of(self.locks.len(), size_of::<Lock>())
-            + of(self.threads.len(), size_of::<Thread>() + TEXT_BYTES)
+        self.lock_bytes()
+            + self.thread_bytes()
             + of(self.methods.len(), size_of::<Method>() + TEXT_BYTES)
             + of(self.classes.len(), size_of::<Class>() + TEXT_BYTES)
+    }
+
+    /// About how much memory locks take, in bytes.
+    pub(crate) fn lock_bytes(&self) -> usize {
+        self.locks.len() * LOCK_BYTES
+    }
+
+    /// About how much memory threads take, in bytes.
+    pub(crate) fn thread_bytes(&self) -> usize {
+        self.threads.len() * THREAD_BYTES
+    }
+
+    /// Forgets the locks that were found first, until the locks take no more than so many bytes,
+    /// or `is_used` is true of all others.
+    pub(crate) fn forget_locks(&mut self, bytes: usize, is_used: impl Fn(LockIndex) -> bool) {
+        let is_used = |number, lock: &_| *lock == Lock::NoBlocker || is_used(LockIndex(number));
+        self.locks.forget(bytes / LOCK_BYTES, is_used);
+    }
+
+    /// Forgets the threads that were found first, until the threads take no more than so many
+    /// bytes, or `is_used` is true of all others.
+    pub(crate) fn forget_threads(&mut self, bytes: usize, is_used: impl Fn(ThreadIndex) -> bool) {
+        let is_used = |number, _: &_| is_used(ThreadIndex(number));
+        self.threads.forget(bytes / THREAD_BYTES, is_used);
+        let is_kept = |thread: &ThreadIndex| self.threads.get(thread.0).is_some();
+        self.same_threads
+            .retain(|thread, same| is_kept(thread) && is_kept(same));
+    }
+
+    /// The thread was not forgotten.
+    pub(crate) fn has_thread(&self, thread: ThreadIndex) -> bool {
+        self.threads.get(thread.0).is_some()
     }
 
     // Indices fit 32 bits: more entities would not fit into memory.
@@ -449,13 +521,11 @@ impl Entities {
     }
 
     pub(crate) fn find_thread(&self, thread: &Thread) -> Option<ThreadIndex> {
-        let index = self.threads.get_index_of(thread)?;
-        Some(ThreadIndex(index as u32))
+        self.threads.find(thread).map(ThreadIndex)
     }
 
     pub(crate) fn find_lock(&self, lock: &Lock) -> Option<LockIndex> {
-        let index = self.locks.get_index_of(lock)?;
-        Some(LockIndex(index as u32))
+        self.locks.find(lock).map(LockIndex)
     }
 
     pub(crate) fn add_class(
@@ -483,37 +553,47 @@ impl Entities {
     }
 
     pub(crate) fn add_thread(&mut self, thread: Thread) -> ThreadIndex {
-        ThreadIndex(self.threads.insert_full(thread).0 as u32)
+        ThreadIndex(self.threads.insert(thread))
     }
 
     /// A thread is called otherwise than was known.
     pub(crate) fn rename_thread(&mut self, index: ThreadIndex, name: &str, of_trace: u32) {
         let mut renamed = self.thread(index).clone();
         renamed.name = name.into();
-        let place = index.0 as usize;
-        if let Err((same, mut renamed)) = self.threads.replace_index(place, renamed) {
+        if let Err(same) = self.threads.replace(index.0, renamed.clone()) {
             // Told apart by what no other thread has.
             renamed.ordinal = u32::MAX - index.0;
-            let replaced = self.threads.replace_index(place, renamed);
+            let replaced = self.threads.replace(index.0, renamed);
             debug_assert!(replaced.is_ok(), "it is the only one");
-            if (same as u32) < of_trace {
-                self.same_threads.insert(index, ThreadIndex(same as u32));
+            if same < of_trace {
+                self.same_threads.insert(index, ThreadIndex(same));
             }
         }
     }
 
     /// Returns the thread that stands for `thread` and those of other traces that have its
-    /// number and name.
+    /// number and name, or were forgotten as well.
     pub(crate) fn canonical_thread(&self, thread: ThreadIndex) -> ThreadIndex {
+        if !self.has_thread(thread) {
+            return ThreadIndex::FORGOTTEN;
+        }
         self.same_threads.get(&thread).copied().unwrap_or(thread)
     }
 
-    /// Some threads have another one that stands for them.
-    pub(crate) fn has_same_threads(&self) -> bool {
-        !self.same_threads.is_empty()
+    /// Returns the lock that stands for `lock`, and for all that were forgotten as well.
+    pub(crate) fn canonical_lock(&self, lock: LockIndex) -> LockIndex {
+        match self.locks.get(lock.0) {
+            Some(_) => lock,
+            None => LockIndex::FORGOTTEN,
+        }
+    }
+
+    /// Some threads or locks have another one that stands for them.
+    pub(crate) fn has_canonical(&self) -> bool {
+        !self.same_threads.is_empty() || self.locks_forgotten() + self.threads_forgotten() > 0
     }
 
     pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
-        LockIndex(self.locks.insert_full(lock).0 as u32)
+        LockIndex(self.locks.insert(lock))
     }
 }

@@ -9,6 +9,7 @@ use crate::entity::{
     Chain, ChainIndex, ClassIndex, Entities, Lock, LockIndex, Method, MethodIndex, Thread,
     ThreadIndex,
 };
+use crate::hash::SeededSet;
 
 /// All entities found so far.
 ///
@@ -23,11 +24,23 @@ pub(crate) struct EntityStore {
     max_chain_bytes: usize,
     /// How often there was no room for a call chain.
     chains_not_kept: u64,
+    /// Memory that threads, locks, classes and methods may take, in bytes.
+    max_name_bytes: usize,
+    /// The locks that something has referred to since locks were forgotten last; `None` if none
+    /// ever are.
+    used_locks: Option<SeededSet<LockIndex>>,
     /// How often they are lent.
     lent: Cell<usize>,
     /// Says that they were given back.
     returned: Receiver<()>,
     receipt: Sender<()>,
+}
+
+/// What cannot be forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct InUse {
+    pub(crate) locks: SeededSet<LockIndex>,
+    pub(crate) threads: SeededSet<ThreadIndex>,
 }
 
 /// Entities that are given back when this is dropped.
@@ -63,6 +76,8 @@ impl Default for EntityStore {
             chain_bytes: 0,
             max_chain_bytes: usize::MAX,
             chains_not_kept: 0,
+            max_name_bytes: usize::MAX,
+            used_locks: None,
             lent: Cell::new(0),
             returned,
             receipt,
@@ -149,7 +164,47 @@ impl EntityStore {
     }
 
     pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
-        self.find_or_add(self.find_lock(&lock), |all| all.add_lock(lock))
+        let index = self.find_or_add(self.find_lock(&lock), |all| all.add_lock(lock));
+        if let Some(used) = &mut self.used_locks {
+            used.insert(index);
+        }
+        index
+    }
+
+    /// Forgets locks and threads now and then, so that they take no more memory than that
+    /// together with classes and methods.
+    pub(crate) fn set_max_name_bytes(&mut self, bytes: usize) {
+        self.max_name_bytes = bytes;
+        self.used_locks = Some(SeededSet::default());
+    }
+
+    /// Threads, locks, classes and methods take more memory than they may.
+    pub(crate) fn are_names_too_many(&self) -> bool {
+        self.memory_bytes() > self.max_name_bytes
+    }
+
+    /// Forgets threads, and locks that nothing has referred to since the last time, but none that
+    /// are `in_use`: about half of them, if that goes.
+    pub(crate) fn forget(&mut self, in_use: &InUse) {
+        let (lock_bytes, thread_bytes) = (self.lock_bytes(), self.thread_bytes());
+        let code_bytes = self.memory_bytes() - lock_bytes - thread_bytes;
+        let half = self.max_name_bytes.saturating_sub(code_bytes) / 2;
+        // Each in proportion: both terms are bytes of memory that there is.
+        let of_half = |bytes: usize| {
+            let share = half as u128 * bytes as u128 / (lock_bytes + thread_bytes).max(1) as u128;
+            share as usize
+        };
+        let used = self
+            .used_locks
+            .replace(SeededSet::default())
+            .unwrap_or_default();
+        let entities = self.edit();
+        entities.forget_locks(of_half(lock_bytes), |lock| {
+            used.contains(&lock) || in_use.locks.contains(&lock)
+        });
+        entities.forget_threads(of_half(thread_bytes), |thread| {
+            in_use.threads.contains(&thread)
+        });
     }
 
     /// A thread is called otherwise than was known.

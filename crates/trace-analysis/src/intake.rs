@@ -9,7 +9,7 @@ use crate::code_metadata::Ended;
 use crate::contents::{Contents, OnEvent};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Lock};
-use crate::entity_store::EntityStore;
+use crate::entity_store::{EntityStore, InUse};
 use crate::forward_refs::ForwardRefs;
 use crate::held_events::{Held, HeldEvents, Missing};
 use crate::last_events::TraceEnd;
@@ -96,6 +96,16 @@ impl<'a> Intake<'a> {
         if has_events {
             self.end_chunk(stage);
         }
+    }
+
+    /// Forgets locks and threads that have not been used for long, but none that are `in_use`.
+    pub(crate) fn forget(&mut self, mut in_use: InUse) {
+        self.resolver.add_in_use(&mut in_use);
+        self.entities.forget(&in_use);
+        self.resolver.forget(self.entities);
+        let resolver = &self.resolver;
+        self.contents
+            .forget(|thread| resolver.has_forgotten(thread));
     }
 
     /// All events of a chunk have been taken.
@@ -371,6 +381,12 @@ impl<'a> Intake<'a> {
         let mut counters = self.counters.clone();
         self.resolver.count_unresolved(&mut counters);
         counters.add(Counter::ChainsNotKept, self.entities.chains_not_kept());
+        let (locks, threads) = (
+            self.entities.locks_forgotten(),
+            self.entities.threads_forgotten(),
+        );
+        counters.add(Counter::LocksForgotten, locks as u64);
+        counters.add(Counter::ThreadsForgotten, threads as u64);
         counters
     }
 

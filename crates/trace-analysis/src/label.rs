@@ -8,7 +8,7 @@ use crate::contention::UnknownOwner;
 use crate::entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, MethodIndex, ThreadIndex,
 };
-use crate::placeholder::{NO_BLOCKER, NOT_KEPT, NOT_RECORDED, UNRESOLVED};
+use crate::placeholder::{FORGOTTEN_LOCK, NO_BLOCKER, NOT_KEPT, NOT_RECORDED, UNRESOLVED};
 
 impl Entities {
     /// Returns the lock object as `Object.toString` would print it. A
@@ -32,6 +32,7 @@ impl Entities {
             }
             Lock::NotDescribed { lock, .. } => format!("<lock #{lock} not described>"),
             Lock::NoBlocker => NO_BLOCKER.to_owned(),
+            Lock::Forgotten => FORGOTTEN_LOCK.to_owned(),
         }
     }
 
@@ -56,6 +57,7 @@ impl Entities {
             }
             Lock::NotDescribed { trace, lock } => format!("#{lock}@<trace {trace}>"),
             Lock::NoBlocker => NO_BLOCKER.to_owned(),
+            Lock::Forgotten => FORGOTTEN_LOCK.to_owned(),
         }
     }
 

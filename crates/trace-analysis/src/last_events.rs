@@ -4,6 +4,7 @@ use trace_format::ThreadId;
 
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
+use crate::room::shrink_map;
 
 /// The times of the last events, in nanoseconds since the trace's start.
 #[derive(Debug, Default)]
@@ -31,6 +32,12 @@ impl LastEvents {
     /// The trace went on until then at least.
     pub(crate) fn end(&mut self, time_ns: u64) {
         self.end_ns = self.end_ns.max(time_ns);
+    }
+
+    /// Forgets when threads that have ended were last heard of.
+    pub(crate) fn forget(&mut self, has_ended: impl Fn(ThreadId) -> bool) {
+        self.others.retain(|&thread, _| !has_ended(thread));
+        shrink_map(&mut self.others);
     }
 
     fn set_aside(&mut self) {

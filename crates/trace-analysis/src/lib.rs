@@ -56,6 +56,7 @@ mod held_events;
 pub mod histogram;
 mod id_set;
 mod intake;
+mod kept_set;
 mod label;
 mod last_events;
 mod ledger;

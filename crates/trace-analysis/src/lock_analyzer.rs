@@ -153,6 +153,10 @@ impl LockAnalyzer {
         }
     }
 
+    pub(crate) fn lock(&self) -> LockIndex {
+        self.lock
+    }
+
     /// A thread begins to wait.
     pub(crate) fn enter(
         &mut self,

@@ -125,6 +125,11 @@ impl LockDispatcher {
         false
     }
 
+    /// The locks that have not ended.
+    pub(crate) fn locks(&self) -> impl Iterator<Item = LockIndex> {
+        self.analyzers.values().map(LockAnalyzer::lock)
+    }
+
     /// The waits that have not ended.
     pub(crate) fn open(&self, stacks: &Stacks) -> Vec<OpenWait> {
         let mut open = Vec::new();

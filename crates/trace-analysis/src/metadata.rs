@@ -13,9 +13,11 @@ use trace_format::{
 use crate::code_metadata::{CodeMetadata, Ended};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
-use crate::entity_store::EntityStore;
+use crate::entity_store::{EntityStore, InUse};
 use crate::hash::SeededMap;
 use crate::held_events::Missing;
+use crate::id_set::IdSet;
+use crate::room::shrink_map;
 use crate::seen_owner::SeenOwner;
 use crate::stacks::Stacks;
 use crate::synchronizer::Synchronizer;
@@ -37,6 +39,11 @@ pub(crate) struct Resolver {
     namesakes: SeededMap<ThreadIndex, u32>,
     /// How many threads there were before the trace.
     threads_before: u32,
+    /// The threads of the trace that have ended.
+    ended: IdSet<ThreadId>,
+    /// Those of them that were forgotten, by both of their numbers.
+    forgotten: IdSet<ThreadId>,
+    forgotten_java: IdSet<JavaThreadId>,
     blockers: RecentBlockers,
     stacks: Arc<Stacks>,
     counters: Counters,
@@ -99,6 +106,9 @@ impl Resolver {
             renamed: SeededMap::default(),
             namesakes: SeededMap::default(),
             threads_before: entities.thread_count() as u32,
+            ended: IdSet::default(),
+            forgotten: IdSet::default(),
+            forgotten_java: IdSet::default(),
             blockers: RecentBlockers::default(),
             stacks: Arc::default(),
             counters: Counters::default(),
@@ -132,6 +142,10 @@ impl Resolver {
                 self.rename(rename.java_id, rename.name, entities);
                 return None;
             }
+            Event::ThreadEnd(_) => {
+                self.ended.insert(thread);
+                return None;
+            }
             _ => return None,
         })
     }
@@ -147,6 +161,54 @@ impl Resolver {
             self.blockers = RecentBlockers::default();
         }
         self.code.retire(ended);
+    }
+
+    /// Adds the threads that may still write events.
+    pub(crate) fn add_in_use(&self, in_use: &mut InUse) {
+        let described = self.threads.iter();
+        let goes_on = described.filter(|&(&thread, _)| !self.ended.contains(thread));
+        in_use.threads.extend(goes_on.map(|(_, &index)| index));
+        let named = self.java_threads.values().filter(|it| !it.is_described);
+        in_use.threads.extend(named.map(|it| it.index));
+    }
+
+    /// Forgets the threads that `entities` lack, and where locks are.
+    pub(crate) fn forget(&mut self, entities: &Entities) {
+        self.blockers = RecentBlockers::default();
+        self.last_thread = None;
+        let is_kept = |thread| entities.has_thread(thread);
+        self.threads.retain(|&thread, &mut index| {
+            is_kept(index) || {
+                self.forgotten.insert(thread);
+                false
+            }
+        });
+        self.java_threads.retain(|&thread, it| {
+            is_kept(it.index) || {
+                self.forgotten_java.insert(thread);
+                false
+            }
+        });
+        self.renamed
+            .retain(|&thread, _| !self.forgotten_java.contains(thread));
+        self.namesakes.retain(|&thread, _| is_kept(thread));
+        Arc::make_mut(&mut self.stacks).retain(is_kept);
+        shrink_map(&mut self.threads);
+        shrink_map(&mut self.java_threads);
+    }
+
+    /// The thread has ended and was forgotten.
+    pub(crate) fn has_forgotten(&self, thread: ThreadId) -> bool {
+        self.forgotten.contains(thread)
+    }
+
+    /// The index of a thread that has said who it is.
+    fn described(&self, thread: ThreadId) -> Result<ThreadIndex, Missing> {
+        match self.threads.get(&thread) {
+            Some(&index) => Ok(index),
+            None if self.has_forgotten(thread) => Ok(ThreadIndex::FORGOTTEN),
+            None => Err(Missing::Thread(thread)),
+        }
     }
 
     /// What is missing will not come, or too late.
@@ -192,10 +254,7 @@ impl Resolver {
     pub(crate) fn owner(&self, owner: LockOwner) -> Result<SeenOwner, Missing> {
         Ok(match owner {
             LockOwner::NotKnown => SeenOwner::NOBODY,
-            LockOwner::Thread(thread) => match self.threads.get(&thread) {
-                Some(&index) => SeenOwner::thread(index),
-                None => return Err(Missing::Thread(thread)),
-            },
+            LockOwner::Thread(thread) => SeenOwner::thread(self.described(thread)?),
             LockOwner::OnStack(address) => SeenOwner::on_stack(address),
         })
     }
@@ -248,6 +307,7 @@ impl Resolver {
         }
         match self.java_threads.get(&java_id) {
             Some(known) => Ok(Some(known.index)),
+            None if self.forgotten_java.contains(java_id) => Ok(Some(ThreadIndex::FORGOTTEN)),
             None => Err(Missing::JavaThread(java_id)),
         }
     }
@@ -268,8 +328,7 @@ impl Resolver {
         match self.last_thread {
             Some((last, index)) if last == thread => Ok(index),
             _ => {
-                let known = self.threads.get(&thread).copied();
-                let index = known.ok_or(Missing::Thread(thread))?;
+                let index = self.described(thread)?;
                 self.last_thread = Some((thread, index));
                 Ok(index)
             }

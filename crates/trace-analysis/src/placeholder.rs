@@ -1,6 +1,8 @@
 //! What stands in the place of a name where there is none.
 
 pub(crate) const CYCLE: &str = "<waiting for each other>";
+pub(crate) const FORGOTTEN_LOCK: &str = "<other locks>";
+pub(crate) const FORGOTTEN_THREAD: &str = "<other threads>";
 pub(crate) const FREE: &str = "<lock was free>";
 pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
@@ -11,7 +13,7 @@ pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace en
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 14] = [
+pub const PLACEHOLDERS: [(&str, &str); 16] = [
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
@@ -30,6 +32,14 @@ pub const PLACEHOLDERS: [(&str, &str); 14] = [
         "the owner waited in Object.wait, and released the lock for good only after the end of the trace",
     ),
     (NOT_KEPT, "call chains for which there was no memory left"),
+    (
+        FORGOTTEN_LOCK,
+        "locks that were forgotten for want of memory, for nobody had used them for long",
+    ),
+    (
+        FORGOTTEN_THREAD,
+        "threads that had ended and were forgotten for want of memory",
+    ),
     (OTHER, "what was not told apart, for want of memory"),
     ("<call chain #N not described>", LOST),
     ("<class #N not described>", LOST),

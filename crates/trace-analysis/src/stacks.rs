@@ -34,6 +34,15 @@ impl Stacks {
         threads.insert((start_ns, thread));
     }
 
+    /// Forgets the stacks of all other threads.
+    pub(crate) fn retain(&mut self, is_wanted: impl Fn(ThreadIndex) -> bool) {
+        self.of_threads.retain(|&thread, _| is_wanted(thread));
+        self.ranges.retain(|_, threads| {
+            threads.retain(|&(_, thread)| is_wanted(thread));
+            !threads.is_empty()
+        });
+    }
+
     /// The thread that had `address` on its stack then: the last one to start on such
     /// a stack.
     pub(crate) fn thread_at(&self, address: u64, time_ns: u64) -> Option<ThreadIndex> {

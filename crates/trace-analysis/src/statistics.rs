@@ -4,6 +4,7 @@ use trace_format::{ChainId, ChainRef, EVENT_TYPES, Event, EventsChunk, Segment, 
 
 use crate::hash::SeededMap;
 use crate::id_set::IdSet;
+use crate::room::shrink_map;
 
 /// How many events of a type, and their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,13 @@ impl Statistics {
         let buffers = self.buffers_of_thread.entry(segment.thread).or_default();
         buffers.seen += 1;
         buffers.end = buffers.end.max(segment.buffer_index.saturating_add(1));
+    }
+
+    /// Forgets the buffers of threads that have ended, unless some are missing.
+    pub(crate) fn forget(&mut self, has_ended: impl Fn(ThreadId) -> bool) {
+        self.buffers_of_thread
+            .retain(|&thread, buffers| buffers.seen < buffers.end || !has_ended(thread));
+        shrink_map(&mut self.buffers_of_thread);
     }
 
     /// Counts an event of `bytes` bytes.

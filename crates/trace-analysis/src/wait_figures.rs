@@ -191,7 +191,7 @@ impl ThreadFigures {
 
 /// Threads of several traces that have number and name in common are one.
 fn distinct_threads(threads: &SeededSet<ThreadIndex>, entities: &Entities) -> usize {
-    if !entities.has_same_threads() {
+    if !entities.has_canonical() {
         return threads.len();
     }
     let canonical = threads.iter().map(|&it| entities.canonical_thread(it));

@@ -20,6 +20,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "few_map",
             "hash",
             "id_set",
+            "kept_set",
             "label",
             "library",
             "lock_group",

@@ -91,7 +91,9 @@ impl<'a> LockRecord<'a> {
                 let mirrored_class = mirrored_class.map(|class| entities.class_name(class));
                 (entities.class_name(class).to_owned(), mirrored_class)
             }
-            Lock::NotDescribed { .. } | Lock::NoBlocker => (entities.lock_label(lock), None),
+            Lock::NotDescribed { .. } | Lock::NoBlocker | Lock::Forgotten => {
+                (entities.lock_label(lock), None)
+            }
         };
         Self {
             lock_class,

@@ -33,6 +33,38 @@ fn storms_have_one_report() {
     }
 }
 
+/// Threads and locks that come and go do not end the analysis, although four times as many as it
+/// has memory for: what it has forgotten is missing from no sum. The file knows them all.
+#[test]
+fn short_lives_are_forgotten_but_not_their_waits() {
+    const REQUESTS: u64 = 5_000;
+    let _processor = among_others();
+    let run = Jvm::traced(&["scenarios.ShortLives", &REQUESTS.to_string()])
+        .analyzed_online()
+        .flags(["-XX:LockContentionAnalysisMemory=4m"])
+        .run();
+    assert_eq!(run.stderr, "", "{}", run.describe());
+    let lived: Vec<_> = run.lines_of("lived").collect();
+    let requests = REQUESTS.to_string();
+    assert_eq!(lived, [[requests.as_str(), requests.as_str()]]);
+    let online: Value = serde_json::from_str(&run.online_report()).expect("JSON");
+    assert_eq!(online["trace"]["complete"], true, "{online}");
+    let trace = run.trace();
+    let offline = locktrace([
+        "report".as_ref(),
+        "--format=json".as_ref(),
+        trace.as_os_str(),
+    ]);
+    let offline: Value = serde_json::from_str(&offline.stdout).expect("JSON");
+    assert!(
+        offline["totals"]["waits"].as_u64() >= Some(REQUESTS),
+        "{offline}"
+    );
+    for part in ["totals", "tree"] {
+        assert_eq!(online[part], offline[part], "{}", run.describe());
+    }
+}
+
 /// Without a file there is nothing but ten lines on standard error.
 #[test]
 fn a_summary_at_the_end() {

@@ -98,6 +98,20 @@ impl ParkDispatcher {
         self.analyzers.forget_idle(sink);
     }
 
+    /// Forgets the locks on which no thread is parked, but not the last few.
+    pub(super) fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+        let recent_since = self.analyzers.recent_since();
+        self.analyzers.forget_unused_since(recent_since, sink);
+    }
+
+    /// The locks that are not forgotten, and what else threads are parked on.
+    pub(super) fn locks(&self) -> impl Iterator<Item = LockIndex> {
+        let domains = self.domains.values();
+        let parked = domains.flat_map(|domain| domain.parked.iter());
+        let parked_on = parked.map(|(_, parked)| parked.wait.lock);
+        parked_on.chain(self.analyzers.analyzers.iter().map(|(lock, _)| lock))
+    }
+
     /// Adds the waits that have not ended.
     pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
         let mut holders = SeededMap::default();
@@ -371,6 +385,10 @@ struct Analyzers {
 /// Fewer analyzers are never forgotten.
 const MIN_ANALYZERS: usize = (1 << 14) / LOCK_GROUPS;
 
+/// So many to which something has happened last are not forgotten for want of memory for their names:
+/// a thread that was woken may park again, and the last owner is yet to show its code.
+const RECENT_ANALYZERS: usize = (1 << 9) / LOCK_GROUPS;
+
 /// So much may be remembered of locks to which nothing has happened for long: waits of threads
 /// that have been woken, and intervals in which somebody had the lock.
 const MAX_REMEMBERED: usize = (1 << 17) / LOCK_GROUPS;
@@ -407,10 +425,26 @@ impl Analyzers {
     /// Nothing in the trace says that a lock will not be used again. So those are
     /// forgotten now and then on which no thread is parked.
     fn forget_unused(&mut self, sink: &mut Sink<'_>) {
-        if self.analyzers.len() <= self.max.max(MIN_ANALYZERS) {
-            return;
+        if self.analyzers.len() > self.max.max(MIN_ANALYZERS) {
+            self.forget_unused_since(u64::MAX, sink);
         }
-        let mut unused = (self.analyzers).extract_if(|analyzer| !analyzer.is_in_use());
+    }
+
+    /// The step since which something has happened to the last few locks.
+    fn recent_since(&self) -> u64 {
+        let analyzers = self.analyzers.iter();
+        let mut last_steps: Vec<_> = analyzers.map(|(_, analyzer)| analyzer.last_step).collect();
+        match last_steps.len().checked_sub(RECENT_ANALYZERS) {
+            Some(others) if others > 0 => *last_steps.select_nth_unstable(others).1,
+            _ => 0,
+        }
+    }
+
+    /// Forgets the locks on which no thread is parked, and to which nothing has happened since
+    /// that step.
+    fn forget_unused_since(&mut self, step: u64, sink: &mut Sink<'_>) {
+        let mut unused = (self.analyzers)
+            .extract_if(|analyzer| !analyzer.is_in_use() && analyzer.last_step < step);
         unused.sort_unstable_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in unused {
             analyzer.pass_on_all_ended(sink);

@@ -37,6 +37,7 @@ pub(crate) use sink::Sink;
 use trace_format::LockId;
 
 use crate::contention::OpenWait;
+use crate::entity::LockIndex;
 use crate::last_events::TraceEnd;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
 use crate::rearranger::Step;
@@ -65,6 +66,18 @@ impl Parks {
     pub(crate) fn dispatch(&mut self, domain: LockId, step: Step<&ParkEvent>, sink: &mut Sink<'_>) {
         let group = &mut self.groups[lock_group(domain)];
         group.dispatch(domain, step, &mut self.codes, sink);
+    }
+
+    /// Forgets the locks on which no thread is parked.
+    pub(crate) fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+        for group in &mut self.groups {
+            group.forget_unused(sink);
+        }
+    }
+
+    /// The locks that are not forgotten, and what else threads are parked on.
+    pub(crate) fn locks(&self) -> impl Iterator<Item = LockIndex> {
+        self.groups.iter().flat_map(ParkDispatcher::locks)
     }
 
     /// Adds the waits that have not ended.

@@ -146,6 +146,15 @@ impl Arrived {
 
     /// The trace. The first buffers of all threads, with the names, come last.
     pub(crate) fn write_file(&self) -> NamedTempFile {
+        self.write(false)
+    }
+
+    /// The same, but what events refer to is described before them.
+    pub(crate) fn write_file_with_names_first(&self) -> NamedTempFile {
+        self.write(true)
+    }
+
+    fn write(&self, names_first: bool) -> NamedTempFile {
         let header = FileHeader {
             compressed: self.compressed,
             capabilities: self.capabilities,
@@ -156,6 +165,11 @@ impl Arrived {
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(self.compressed);
         let mut chunks = 0;
+        if names_first {
+            push_names(&mut writer);
+            bytes.extend(writer.events());
+            chunks += 1;
+        }
         let mut rest = self.buffers.as_slice();
         for &size in self.chunk_sizes.iter().cycle() {
             let (chunk, later) = rest.split_at(size.min(rest.len()));
@@ -171,21 +185,29 @@ impl Arrived {
                 break;
             }
         }
-        let mut names: BTreeMap<ThreadId, Vec<Event<'_>>> = BTreeMap::new();
-        let described = script::metadata_events().into_iter();
-        for (thread, event) in described.chain(park_script::metadata_events()) {
-            names.entry(thread).or_default().push(event);
+        if !names_first {
+            push_names(&mut writer);
+            bytes.extend(writer.events());
+            chunks += 1;
         }
-        for (thread, events) in names {
-            writer
-                .push_segment(thread, 0, &encode(&events), true)
-                .expect("room for it");
-        }
-        bytes.extend(writer.events());
-        bytes.extend(writer.end(0, chunks + 1));
+        bytes.extend(writer.end(0, chunks));
         let mut file = NamedTempFile::new().expect("a temporary file");
         file.write_all(&bytes).expect("room for it");
         file
+    }
+}
+
+/// Adds the buffers that describe what events refer to.
+fn push_names(writer: &mut ChunkWriter) {
+    let mut names: BTreeMap<ThreadId, Vec<Event<'_>>> = BTreeMap::new();
+    let described = script::metadata_events().into_iter();
+    for (thread, event) in described.chain(park_script::metadata_events()) {
+        names.entry(thread).or_default().push(event);
+    }
+    for (thread, events) in names {
+        writer
+            .push_segment(thread, 0, &encode(&events), true)
+            .expect("room for it");
     }
 }
 

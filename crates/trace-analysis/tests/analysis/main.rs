@@ -3,6 +3,7 @@
 mod aggregation;
 mod delivery;
 mod figures;
+mod forgetting;
 mod forward_refs;
 mod found;
 mod history;

@@ -14,6 +14,7 @@ use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
 use crate::delivery::{Arrived, Delivery, delivery};
 use crate::figures::assert_figures;
+use crate::forgetting::assert_same_without_names;
 use crate::found::{
     Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, analyze_range, blame_of_file,
 };
@@ -160,6 +161,7 @@ pub(crate) fn analyze_arrived(
     assert_known_early(file.path(), limits)?;
     assert_same_with_threads(file.path(), limits)?;
     assert_figures(file.path(), limits)?;
+    assert_same_without_names(arrived.write_file_with_names_first().path(), limits)?;
     let choice =
         analyzed.waits.len() * 31 + file.path().metadata().map_or(0, |file| file.len() as usize);
     assert_selected(file.path(), limits, range, choice)?;

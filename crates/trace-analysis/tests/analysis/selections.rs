@@ -64,7 +64,9 @@ impl Names {
                 let (class, _) = label.rsplit_once('@').expect("a hash");
                 Self::only(class)
             }
-            Lock::NotDescribed { .. } | Lock::NoBlocker => Self::new(label, entities.lock_id(lock)),
+            Lock::NotDescribed { .. } | Lock::NoBlocker | Lock::Forgotten => {
+                Self::new(label, entities.lock_id(lock))
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod convoys;
 mod events;
+mod forgetting;
 mod hostile;
 mod memory;
 mod meter;

@@ -67,12 +67,13 @@ impl TraceWriter {
         if events.is_empty() {
             return;
         }
-        let index = self.buffers.entry(self.thread).or_default();
-        *index += 1;
+        let next_index = self.buffers.entry(self.thread).or_default();
+        let index = *next_index;
+        *next_index += 1;
         let is_metadata = self.encoder.contains_metadata();
         let pushed = self
             .chunk
-            .push_segment(self.thread, *index, events, is_metadata);
+            .push_segment(self.thread, index, events, is_metadata);
         pushed.expect("room for a buffer");
         self.chunk_len += events.len();
         self.encoder = SegmentEncoder::new();
