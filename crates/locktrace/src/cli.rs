@@ -317,6 +317,10 @@ pub(crate) struct ContentionsArguments {
     #[arg(long)]
     pub(crate) follow: bool,
 
+    /// Show so many of the longest waits in a table
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) top: u32,
+
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ContentionsFormat::Jsonl)]
     pub(crate) format: ContentionsFormat,
@@ -324,7 +328,9 @@ pub(crate) struct ContentionsArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ContentionsFormat {
-    /// A JSON object a line
+    /// The longest waits for people, each with those who made it last
+    Table,
+    /// A JSON object a line for each part of a wait
     Jsonl,
     /// Comma-separated values
     Csv,

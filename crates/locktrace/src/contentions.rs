@@ -1,4 +1,4 @@
-//! `locktrace contentions`: one record per blamed interval.
+//! `locktrace contentions`: one record per blamed interval, or a table of the longest waits.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -9,6 +9,7 @@ use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, TraceInput
 
 use crate::Outcome;
 use crate::cli::{ContentionsArguments, ContentionsFormat};
+use crate::longest_waits::LongestWaits;
 use crate::{input, output, problem};
 use trace_report::record::{LockRecord, ThreadRecord, chain_text, frames};
 
@@ -16,6 +17,16 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
     let select = |trace: &TraceInput| arguments.waits.selection(trace);
     let analyzed = match arguments.format {
+        ContentionsFormat::Table => {
+            let mut longest = LongestWaits::new(arguments.top as usize);
+            let analyzed = input::analyze(traces, Detail::Owners, select, |wait, _| {
+                longest.add(wait);
+                Ok(())
+            })?;
+            let width = output::terminal_width();
+            output::print(&longest.text(&analyzed.summaries, &analyzed.entities, width))?;
+            analyzed
+        }
         ContentionsFormat::Jsonl => {
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);

@@ -13,6 +13,7 @@ mod human;
 mod input;
 mod labelled;
 mod lock_order;
+mod longest_waits;
 mod metrics;
 mod output;
 mod overhead;

@@ -38,9 +38,14 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "PATTERN")]
     owner_method: Vec<Pattern>,
 
+    /// Only what is so called under an aspect, as a row of a report: owner-thread=worker-1,
+    /// lock=demo.Ledger@1f32, owner-activity=waiting*
+    #[arg(long, value_name = "ASPECT=PATTERN", value_parser = parse_named)]
+    of: Vec<(Aspect, Pattern)>,
+
     /// Leave out what is so called under an aspect: thread=main, owner-thread=GC*,
     /// method=/^java[.]/, kind=idle
-    #[arg(long, value_name = "ASPECT=PATTERN", value_parser = parse_exclusion)]
+    #[arg(long, value_name = "ASPECT=PATTERN", value_parser = parse_named)]
     exclude: Vec<(Aspect, Pattern)>,
 }
 
@@ -65,12 +70,17 @@ impl FilterArguments {
             (Aspect::Method, &self.method),
             (Aspect::OwnerMethod, &self.owner_method),
         ];
-        let wanted = wanted
-            .into_iter()
-            .filter(|(_, patterns)| !patterns.is_empty());
+        let wanted = wanted.map(|(aspect, patterns)| (aspect, patterns.clone()));
+        let of_aspect = |aspect: Aspect| {
+            let named = self.of.iter().filter(move |(of, _)| *of == aspect);
+            (aspect, named.map(|(_, pattern)| pattern.clone()).collect())
+        };
+        let named = Aspect::ALL.into_iter().map(of_aspect);
+        let wanted = wanted.into_iter().chain(named);
+        let wanted = wanted.filter(|(_, patterns): &(_, Vec<_>)| !patterns.is_empty());
         let wanted = wanted.map(|(aspect, patterns)| Condition {
             aspect,
-            patterns: patterns.clone(),
+            patterns,
             is_negated: false,
         });
         let excluded = self.exclude.iter().map(|(aspect, pattern)| Condition {
@@ -85,7 +95,7 @@ impl FilterArguments {
     }
 }
 
-fn parse_exclusion(text: &str) -> Result<(Aspect, Pattern), String> {
+fn parse_named(text: &str) -> Result<(Aspect, Pattern), String> {
     let Some((aspect, pattern)) = text.split_once('=') else {
         return Err("expected ASPECT=PATTERN".to_owned());
     };

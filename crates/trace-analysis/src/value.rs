@@ -65,8 +65,8 @@ impl Value {
         }
     }
 
-    /// Text for people that depends on nothing else: a method is called by class and name.
-    pub(crate) fn name(self, entities: &Entities) -> String {
+    /// Returns text for people that depends on nothing else: a method is called by class and name.
+    pub fn name(self, entities: &Entities) -> String {
         match self {
             Value::Method(method) => entities.method_label(method),
             Value::MethodInWait(method) => method_in_wait(&entities.method_label(method)),

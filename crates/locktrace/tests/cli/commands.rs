@@ -1,5 +1,7 @@
 //! Commands on sound traces.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
@@ -256,6 +258,42 @@ fn contentions_as_csv() {
     let text = demo("contentions demo.lct --format csv");
     let first: Vec<&str> = text.lines().take(3).collect();
     assert_snapshot!(first.join("\n"));
+}
+
+/// The table has the longest waits of those that the options select, in their order, and all parts
+/// of each.
+#[test]
+fn the_longest_waits() {
+    let options = "--of owner-thread=w* --exclude method=*await*";
+    let mut waits = BTreeMap::<String, u64>::new();
+    for record in json_lines(&demo(&format!("contentions demo.lct {options}"))) {
+        let id = record["wait_id"].as_str().expect("text").to_owned();
+        *waits.entry(id).or_default() += record["duration_ns"].as_u64().expect("a number");
+    }
+    let mut longest: Vec<_> = waits.into_values().collect();
+    longest.sort_unstable_by(|a, b| b.cmp(a));
+    assert!(longest.len() > 4, "{longest:?}");
+    let table = demo(&format!(
+        "contentions demo.lct --format table --top 4 {options}"
+    ));
+    let rows = table.lines().filter(|line| line.contains(" waits for "));
+    let shown = rows.map(|row| {
+        row.split_whitespace()
+            .skip(2)
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    let expected = longest[..4]
+        .iter()
+        .map(|&ns| trace_report::human::duration(ns));
+    assert_eq!(shown.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    assert_snapshot!(table);
+    let usage = locktrace(
+        Path::new("."),
+        "contentions demo.lct --format table --top 0",
+    );
+    assert_eq!(usage.code, Some(2));
 }
 
 #[test]

@@ -150,16 +150,15 @@ type Condition = Box<dyn Fn(&Contention) -> bool>;
 fn options(aspect: usize, all: &[Contention], choices: &mut Choices) -> (Vec<String>, Condition) {
     let mut options = Vec::new();
     let mut matchers = Vec::new();
-    let excludes = choices.below(3) == 0;
+    let option = *choices.of(&["--exclude", "--of", "--"]);
+    let excludes = option == "--exclude";
     for _ in 0..1 + choices.below(2) {
         let names = &choices.of(all).names[aspect];
         let (text, matches) = pattern(&names[0], choices);
-        match excludes {
-            true => options.extend([
-                "--exclude".to_owned(),
-                format!("{}={text}", ASPECTS[aspect]),
-            ]),
-            false => options.extend([format!("--{}", ASPECTS[aspect]), text]),
+        let name = ASPECTS[aspect];
+        match option {
+            "--" => options.extend([format!("--{name}"), text]),
+            _ => options.extend([option.to_owned(), format!("{name}={text}")]),
         }
         matchers.push(matches);
     }
