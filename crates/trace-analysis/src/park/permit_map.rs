@@ -169,7 +169,11 @@ impl<V> PermitMap<V> {
             if window.len == 0 {
                 return false;
             }
-            window.places.shrink_to_fit();
+            // Shrunk in place, it would hold the rest of its block: too short for the next window,
+            // and there may be as many as there were threads.
+            let mut places = VecDeque::with_capacity(window.places.len());
+            places.extend(window.places.drain(..));
+            window.places = places;
             self.room += WINDOW_ROOM + window.places.capacity();
             true
         });
