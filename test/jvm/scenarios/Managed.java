@@ -88,10 +88,15 @@ public final class Managed {
         TabularData rows = (TabularData) server.getAttribute(name, "TopContentions");
         for (Object row : rows.values()) {
             CompositeData contention = (CompositeData) ((CompositeData) row).get("value");
-            System.out.println(when + " row " + contention.get("lockClass") + " "
-                    + ((String) contention.get("ownerMethod")).replace(' ', '_') + " "
+            System.out.println(when + " row " + word(contention.get("lockClass")) + " "
+                    + word(contention.get("ownerMethod")) + " "
                     + contention.get("blockedNanos") + " " + contention.get("waits") + " "
                     + contention.get("longestWaitNanos"));
         }
+    }
+
+    /** A name without spaces: "Class of demo.Ledger" has some. */
+    private static String word(Object name) {
+        return ((String) name).replace(' ', '_');
     }
 }

@@ -37,8 +37,9 @@ public final class OwnerActivities {
 
     /** Something that happened between two readings of the clock. */
     private static final class Moment {
-        private long before;
-        private long after;
+        /** Whoever sees that this is set knows what the thread does next. */
+        private volatile long before;
+        private volatile long after;
     }
 
     private OwnerActivities() {
@@ -52,7 +53,7 @@ public final class OwnerActivities {
         holder.start();
         otherOwned.await();
         owner.start();
-        await(owner, Thread.State.WAITING);
+        await(waiting, owner, Thread.State.WAITING);
         waiting.after = System.nanoTime();
         Thread.sleep(MILLIS);
         awake.before = System.nanoTime();
@@ -87,7 +88,7 @@ public final class OwnerActivities {
     private void own() {
         synchronized (lock) {
             waiter.start();
-            await(waiter, Thread.State.BLOCKED);
+            await(wait, waiter, Thread.State.BLOCKED);
             wait.after = System.nanoTime();
             while (System.nanoTime() - wait.after < MILLIS * 1_000_000) {
                 used++;
@@ -114,7 +115,7 @@ public final class OwnerActivities {
     private void hold() {
         synchronized (other) {
             otherOwned.countDown();
-            await(owner, Thread.State.BLOCKED);
+            await(blocked, owner, Thread.State.BLOCKED);
             blocked.after = System.nanoTime();
             try {
                 Thread.sleep(MILLIS);
@@ -133,8 +134,9 @@ public final class OwnerActivities {
         }
     }
 
-    private static void await(Thread thread, Thread.State state) {
-        while (thread.getState() != state) {
+    /** Until it is in this state for what begins then, not for a class that it initializes. */
+    private static void await(Moment begin, Thread thread, Thread.State state) {
+        while (begin.before == 0 || thread.getState() != state) {
             try {
                 Thread.sleep(1);
             } catch (InterruptedException e) {
