@@ -1,10 +1,9 @@
 //! A map whose keys are the permits of threads.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use trace_format::{JavaThreadId, Permit};
 
-use crate::hash::SeededMap;
 use crate::recent_map::RecentMap;
 
 /// A permit that a thread was given.
@@ -14,11 +13,12 @@ pub(super) type Key = (JavaThreadId, Permit);
 ///
 /// The JVM numbers the permits of each thread one after the other, and events come by the
 /// buffer: many in a row for one thread, and in order. So those of a thread have places side by
-/// side, and what comes next is next in memory. Only what lies far apart is looked up by its hash.
+/// side, and what comes next is next in memory. Only what lies far apart is searched for, and what
+/// threads that are gone have left behind.
 #[derive(Debug)]
 pub(super) struct PermitMap<V> {
     windows: RecentMap<JavaThreadId, Window<V>>,
-    others: SeededMap<Key, V>,
+    others: BTreeMap<Key, V>,
     len: usize,
     /// Places of a window for each permit in it.
     spread: usize,
@@ -36,6 +36,8 @@ struct Window<V> {
     first: u32,
     places: VecDeque<Option<(Permit, V)>>,
     len: usize,
+    /// There may be permits of the thread that are not in the window.
+    has_others: bool,
 }
 
 /// The last bits of a permit tell how it was given; its number is before them.
@@ -43,6 +45,10 @@ const PERMIT_STEP: u32 = 8;
 
 /// Places that a window may have in any case.
 const SMALL: usize = 16;
+
+/// A window with fewer permits is given up when memory is given back. So much is left of each
+/// thread that has gone: in windows it would be everywhere in memory, and most of that be holes.
+const MANY: usize = 8;
 
 /// What a window takes beside its places, in places.
 const WINDOW_ROOM: usize = 2;
@@ -60,6 +66,7 @@ impl<V> Default for Window<V> {
             first: 0,
             places: VecDeque::new(),
             len: 0,
+            has_others: false,
         }
     }
 }
@@ -121,7 +128,7 @@ impl<V> PermitMap<V> {
     pub(super) fn new(spread: usize) -> Self {
         Self {
             windows: RecentMap::default(),
-            others: SeededMap::default(),
+            others: BTreeMap::new(),
             len: 0,
             spread,
             room: 0,
@@ -134,28 +141,35 @@ impl<V> PermitMap<V> {
     }
 
     pub(super) fn insert(&mut self, key: Key, value: V) -> Option<V> {
-        let (thread, permit) = key;
-        let mut before = None;
-        if !self.others.is_empty() {
-            before = self.others.remove(&key);
-            self.len -= usize::from(before.is_some());
-        }
         if self.room >= self.max_room {
             self.give_back();
         }
+        let (thread, permit) = key;
+        let Self { others, room, .. } = self;
         let window = self.windows.get_or_insert_with(thread, || {
-            self.room += WINDOW_ROOM;
-            Window::default()
+            *room += WINDOW_ROOM;
+            Window {
+                has_others: has_some(others, thread),
+                ..Window::default()
+            }
         });
+        let mut before = None;
+        if window.has_others {
+            before = others.remove(&key);
+            self.len -= usize::from(before.is_some());
+        }
         let room_before = window.places.capacity();
         let place = window.place(permit, self.spread);
-        self.room += window.places.capacity() - room_before;
+        *room += window.places.capacity() - room_before;
         match place {
             Some(index) => match window.places[index].replace((permit, value)) {
                 Some((_, same)) => return Some(same),
                 None => window.len += 1,
             },
-            None => _ = self.others.insert(key, value),
+            None => {
+                window.has_others = true;
+                others.insert(key, value);
+            }
         }
         self.len += 1;
         before
@@ -164,17 +178,16 @@ impl<V> PermitMap<V> {
     /// Gives the memory back that is not needed. Comes again when there is twice as much.
     #[cold]
     fn give_back(&mut self) {
-        self.room = 0;
-        self.windows.retain(|_, window| {
-            if window.len == 0 {
+        let Self { others, room, .. } = self;
+        *room = 0;
+        self.windows.retain(|&thread, window| {
+            if window.len < MANY {
+                let places = window.places.drain(..).flatten();
+                others.extend(places.map(|(permit, value)| ((thread, permit), value)));
                 return false;
             }
-            // Shrunk in place, it would hold the rest of its block: too short for the next window,
-            // and there may be as many as there were threads.
-            let mut places = VecDeque::with_capacity(window.places.len());
-            places.extend(window.places.drain(..));
-            window.places = places;
-            self.room += WINDOW_ROOM + window.places.capacity();
+            window.places.shrink_to_fit();
+            *room += WINDOW_ROOM + window.places.capacity();
             true
         });
         self.windows.shrink_to_fit();
@@ -183,24 +196,27 @@ impl<V> PermitMap<V> {
 
     pub(super) fn remove(&mut self, key: Key) -> Option<V> {
         let (thread, permit) = key;
-        if let Some(window) = self.windows.get_mut(thread)
-            && let Some(value) = window.take(permit)
-        {
-            self.len -= 1;
-            // Not before half of those are gone that justified so many places.
-            if window.places.len() > 2 * window.max_places(self.spread) {
-                let window = std::mem::take(window);
-                let rest = window.places.into_iter().flatten();
-                let rest = rest.map(|(permit, value)| ((thread, permit), value));
-                self.others.extend(rest);
+        if let Some(window) = self.windows.get_mut(thread) {
+            if let Some(value) = window.take(permit) {
+                self.len -= 1;
+                // Not before half of those are gone that justified so many places.
+                if window.places.len() > 2 * window.max_places(self.spread) {
+                    let rest = std::mem::take(window).places.into_iter().flatten();
+                    let rest = rest.map(|(permit, value)| ((thread, permit), value));
+                    self.others.extend(rest);
+                    window.has_others = true;
+                }
+                return Some(value);
             }
-            return Some(value);
-        }
-        if self.others.is_empty() {
-            return None;
+            if !window.has_others {
+                return None;
+            }
         }
         let value = self.others.remove(&key)?;
         self.len -= 1;
+        if let Some(window) = self.windows.get_mut(thread) {
+            window.has_others = has_some(&self.others, thread);
+        }
         Some(value)
     }
 
@@ -230,17 +246,26 @@ impl<V> PermitMap<V> {
             }
             window.forget_first();
         }
-        let others = self.others.extract_if(|_, value| is_wanted(value));
-        found.extend(others.map(|(_, value)| value));
+        for (key, value) in std::mem::take(&mut self.others) {
+            if is_wanted(&value) {
+                found.push(value);
+            } else {
+                self.others.insert(key, value);
+            }
+        }
         self.len -= found.len();
         found
     }
 }
 
+/// There is a permit of the thread.
+fn has_some<V>(permits: &BTreeMap<Key, V>, thread: JavaThreadId) -> bool {
+    let all = (thread, Permit(0))..=(thread, Permit(u32::MAX));
+    permits.range(all).next().is_some()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -249,19 +274,19 @@ mod tests {
         #[test]
         fn it_is_a_map(
             operations in prop::collection::vec(
-                (any::<bool>(), 0..3_u64, prop_oneof![0..200_u32, any::<u32>()]),
+                (0..40_u8, 0..3_u64, prop_oneof![0..200_u32, any::<u32>()]),
                 0..300,
             ),
             spread in 1..5_usize,
         ) {
             let mut map = PermitMap::new(spread);
             let mut model = BTreeMap::new();
-            for (value, (inserts, thread, permit)) in operations.into_iter().enumerate() {
+            for (value, (operation, thread, permit)) in operations.into_iter().enumerate() {
                 let key = (JavaThreadId(thread), Permit(permit));
-                if inserts {
-                    prop_assert_eq!(map.insert(key, value), model.insert(key, value));
-                } else {
-                    prop_assert_eq!(map.remove(key), model.remove(&key));
+                match operation {
+                    0 => map.give_back(),
+                    1..20 => prop_assert_eq!(map.remove(key), model.remove(&key)),
+                    _ => prop_assert_eq!(map.insert(key, value), model.insert(key, value)),
                 }
                 prop_assert_eq!(map.len(), model.len());
                 let places = map.windows.values().map(|window| window.places.len());
@@ -299,7 +324,7 @@ mod tests {
                 .map(|window| window.places.capacity())
                 .sum();
             assert!(room <= map.room && map.room < map.max_room + 2 * PERMITS as usize);
-            assert!(map.max_room <= SMALL_ROOM + 16 * (thread as usize + 1) + 4_000);
+            assert!(map.max_room <= SMALL_ROOM + 4 * PERMITS as usize);
         }
         assert_eq!(map.len(), THREADS as usize);
         assert_eq!(map.values().count(), THREADS as usize);
