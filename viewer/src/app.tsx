@@ -132,7 +132,7 @@ function Frame({ store, model, epoch, ranked, freeze, pause }: FrameProps) {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, dialog") !== null) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, dialog[open]") !== null) return;
       const actions: Record<string, () => void> = {
         "/": () => setOpen("search"),
         "?": () => setOpen("help"),

@@ -174,6 +174,22 @@ test("the exported file is one file, and small", () => {
   assert.ok(statSync(pages.file.file).size < 5_000_000);
 });
 
+test("a dialog is open before the next key can come", async () => {
+  const page = await open(browser, pages.file.address, "", { offline: true });
+  for (const key of ["?", "/"]) {
+    const isOpen = await page.evaluate(async (key) => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      // Lets the page draw itself, and nothing that waits for a timer, a frame or an input.
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      return document.querySelector("dialog")?.open;
+    }, key);
+    assert.equal(isOpen, true, key);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  }
+  await page.context().close();
+});
+
 test("no view scrolls sideways, on a desk or on a phone", async () => {
   for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
     const page = await open(browser, pages.file.address, "", { viewport, offline: true });

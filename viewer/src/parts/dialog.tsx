@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon } from "./icons";
 
 /** A dialog over the page; closes with Escape, or by a click beside it. */
 export function Dialog({ title, onClose, children, hasHead = true }: { title: string; onClose: () => void; children: ComponentChildren; hasHead?: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key can come, which is the dialog's.
+  useLayoutEffect(() => {
     const element = dialog.current!;
     element.showModal();
     const outside = (event: MouseEvent) => {
