@@ -292,3 +292,23 @@ fn kinds_and_duration() {
     assert!(stat.contains("parks were not traced"), "{stat}");
     jvm.kill();
 }
+
+/// A trace that ends by itself, some day, is in nobody's way: threads are stopped and go on
+/// meanwhile.
+#[test]
+fn safepoints_while_a_duration_goes_on() {
+    let _processor = among_others();
+    let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    let arguments = ["LockContention.start", "file=trace.lct", "duration=100s"];
+    jcmd(&jvm, &arguments);
+    for _ in 0..3 {
+        assert!(jcmd(&jvm, &["Thread.print"]).contains("middle"));
+        jcmd(&jvm, &["GC.run"]);
+    }
+    let status = jcmd(&jvm, &["LockContention.status"]);
+    assert!(status.contains("It ends in "), "{status}");
+    let stopped = jcmd(&jvm, &["LockContention.stop"]);
+    assert!(stopped.contains("Stopped tracing"), "{stopped}");
+    jvm.kill();
+}

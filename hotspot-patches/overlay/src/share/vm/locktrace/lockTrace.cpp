@@ -327,7 +327,11 @@ void LockTrace::stop() {
   if (_session == 0) return;
   JavaThread* thread = JavaThread::current();
   const int patience = StopTimeoutMillis / 10;
-  for (int i = 0; i < patience && !try_change(); i++) os::sleep(thread, 10, false);
+  for (int i = 0; i < patience && !try_change(); i++) {
+    // Who starts or stops waits for a safepoint, which does not wait for this thread.
+    ThreadBlockInVM blocked(thread);
+    os::sleep(thread, 10, false);
+  }
   // Nobody starts or stops any more. What another thread has stopped is written, or
   // that takes too long.
   if (_runtime == NULL) return;

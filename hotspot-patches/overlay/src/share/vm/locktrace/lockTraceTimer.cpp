@@ -31,7 +31,8 @@ void LockTraceTimer::run(JavaThread* thread, TRAPS) {
   const jlong longest_sleep_ms = 1000;
   const uint32_t session = ((LockTraceTimerThread*) thread)->session;
   for (jlong left_ms; (left_ms = LockTrace::stop_when_over(session, thread)) > 0;) {
-    os::sleep(thread, MIN2(left_ms, longest_sleep_ms), false);
+    // Interruptible: the other kind of sleep is one in the VM, for which every safepoint waits.
+    os::sleep(thread, MIN2(left_ms, longest_sleep_ms), true);
   }
 }
 
