@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 use crate::process::{Process, ProcessError};
@@ -63,6 +65,16 @@ pub(crate) fn command(pid: u32, command: &str) -> Result<String, CommandError> {
     }
     let socket = listening(&process)?;
     ask(pid, &socket, command)
+}
+
+/// The JVM traces, but not to a file: its events are analyzed where they happen.
+pub(crate) fn only_analyzes(pid: u32) -> bool {
+    command(pid, "LockContention.status").is_ok_and(|answer| tells_of_analysis(&answer))
+}
+
+/// An answer names a trace that has no file, as the runtime in the JVM calls it.
+pub(crate) fn tells_of_analysis(answer: &str) -> bool {
+    answer.contains("<online analysis>")
 }
 
 /// The socket on which the JVM listens.
@@ -146,7 +158,7 @@ fn ask(pid: u32, socket: &Path, command: &str) -> Result<String, CommandError> {
             error,
         },
     };
-    let answer = exchange(socket, command).map_err(failed)?;
+    let answer = exchange(socket, command, PATIENCE).map_err(failed)?;
     let (result, text) = answer.split_once('\n').unwrap_or((&answer, ""));
     if result == "0" {
         Ok(text.to_owned())
@@ -156,13 +168,43 @@ fn ask(pid: u32, socket: &Path, command: &str) -> Result<String, CommandError> {
     }
 }
 
-fn exchange(socket: &Path, command: &str) -> io::Result<String> {
-    let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn exchange(socket: &Path, command: &str, patience: Duration) -> io::Result<String> {
+    let mut stream = connect(socket, patience)?;
+    stream.set_read_timeout(Some(patience))?;
     // The protocol's version, the operation, and three arguments.
     stream.write_all(format!("1\0jcmd\0{command}\0\0\0").as_bytes())?;
     let mut answer = Vec::new();
     stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Connects to a socket, and waits no longer than that for whoever listens, nor to write. A JVM
+/// that is stopped has room for some who knock; those who come later would wait for ever.
+fn connect(path: &Path, patience: Duration) -> io::Result<UnixStream> {
+    let flags = SocketFlags::CLOEXEC;
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    // On Linux it is also for how long to wait for the connection (socket(7)).
+    set_socket_timeout(&socket, Timeout::Send, Some(patience))?;
+    net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A socket to which nobody listens any more, and with no room for those who knock.
+    #[test]
+    fn who_does_not_listen_is_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let flags = SocketFlags::CLOEXEC;
+        let listener = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+        let listener = listener.unwrap();
+        net::bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        net::listen(&listener, 0).unwrap();
+        let _first = connect(&path, PATIENCE).unwrap();
+        let late = exchange(&path, "help", Duration::from_millis(100));
+        assert_eq!(late.unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
 }

@@ -29,6 +29,11 @@ pub(crate) enum ProcessError {
          `jcmd {0} LockContention.start`"
     )]
     DoesNotTrace(u32),
+    #[error(
+        "process {0} analyzes lock contention itself and writes no trace: ask it with \
+         `jcmd {0} LockContention.report`, or start a trace after `jcmd {0} LockContention.stop`"
+    )]
+    OnlyAnalyzes(u32),
     #[error("process {0} is a JVM that cannot trace lock contention: it is none of locktrace's")]
     WithoutTracing(u32),
 }

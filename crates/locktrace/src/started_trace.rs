@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::attach::{self, CommandError};
 use crate::output;
-use crate::process::{self, Process};
+use crate::process::{self, Process, ProcessError};
 
 /// A trace that ends with this.
 pub(crate) struct StartedTrace {
@@ -30,6 +30,9 @@ impl StartedTrace {
             None => format!("/tmp/locktrace-{inner_pid}.lct"),
         };
         let answer = attach::command(pid, &format!("LockContention.start file=\"{name}\""))?;
+        if attach::tells_of_analysis(&answer) {
+            return Err(ProcessError::OnlyAnalyzes(pid).into());
+        }
         if !answer.contains("Started tracing") {
             let answer = answer.trim().to_owned();
             return Err(CommandError::Refused { pid, answer }.into());

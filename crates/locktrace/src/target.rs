@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::attach;
 use crate::process::{self, ProcessError};
 
 /// A trace, or a process.
@@ -38,7 +39,12 @@ impl Target {
     pub(crate) fn trace(&self) -> Result<PathBuf, ProcessError> {
         match self {
             Self::Trace(path) => Ok(path.clone()),
-            Self::Process(pid) => process::trace_of(*pid),
+            Self::Process(pid) => process::trace_of(*pid).map_err(|error| match error {
+                ProcessError::DoesNotTrace(pid) if attach::only_analyzes(pid) => {
+                    ProcessError::OnlyAnalyzes(pid)
+                }
+                error => error,
+            }),
         }
     }
 }

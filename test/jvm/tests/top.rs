@@ -179,6 +179,16 @@ fn a_process_stands_for_its_trace() {
     let text = "is a JVM that can trace lock contention, but does not";
     assert_eq!(metrics.code, 3);
     assert!(metrics.stderr.contains(text), "{}", metrics.stderr);
+    // It traces, but not to a file that could be read.
+    jcmd(&jvm, &["LockContention.start", "analysis=online"]);
+    says(
+        jvm.id(),
+        "analyzes lock contention itself and writes no trace",
+    );
+    let metrics = locktrace(["metrics".to_owned(), jvm.id().to_string()]);
+    let text = "LockContention.report`";
+    assert_eq!(metrics.code, 3);
+    assert!(metrics.stderr.contains(text), "{}", metrics.stderr);
     jvm.kill();
     says(std::process::id(), "is not a JVM");
     says(u32::MAX, "no such process");
