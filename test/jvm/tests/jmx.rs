@@ -6,7 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
 use jvm_tests::{
-    Jar, Jdk, Jvm, Run, RunningJvm, alone, dependencies, jcmd, repository, source_directory,
+    Jar, Jdk, Jvm, Run, RunningJvm, alone, among_others, dependencies, jcmd, repository,
+    source_directory, waits_of_all_kinds,
 };
 use serde_json::Value;
 
@@ -149,6 +150,60 @@ fn prometheus_reads_it() {
         (sample(&name) - seconds).abs() < 1e-6,
         "{seconds} s, {metrics}"
     );
+}
+
+/// A client in a process of its own, and a JVM without any flag: it comes in as JConsole does, by the
+/// connector that the JVM opens when somebody attaches.
+#[test]
+fn a_client_controls_a_jvm_without_flags() {
+    let _processor = among_others();
+    let mut server = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
+    server.await_line("blocked");
+    jcmd(&server, &["ManagementAgent.start_local"]);
+    let counters = jcmd(&server, &["PerfCounter.print"]);
+    let name = "sun.management.JMXConnectorServer.address=";
+    let address = counters.lines().find_map(|line| line.strip_prefix(name));
+    let address = address.unwrap_or_else(|| panic!("{counters}"));
+    let requests = [
+        "lockcontentionStatus",
+        "lockcontentionStart,file=trace.lct,analysis=both,report=report.json",
+        "lockcontentionStart",
+        "lockcontentionReport,by=thread,kind=all",
+        "lockcontentionReport,by=color",
+        "lockcontentionDump,file=copy.lct",
+        "lockcontentionStop",
+        "lockcontentionStatus",
+        "lockcontentionStart,kinds=gc",
+    ];
+    let client = Jvm::untraced(Jdk::stock(), &["scenarios.JmxClient"])
+        .flags([
+            format!("-Dclient.address={}", address.trim_matches('"')),
+            format!("-Dclient.requests={}", requests.join(";")),
+        ])
+        .run();
+    let answers: Vec<_> = client.stdout.lines().collect();
+    let expected = [
+        "lockcontentionStatus Lock contention is not traced.",
+        "lockcontentionStart Started tracing lock contention to trace.lct.",
+        "lockcontentionStart Lock contention is traced already, to trace.lct.",
+        "lockcontentionReport Trace ",
+        "lockcontentionReport There is no report: by: unknown aspect",
+        "lockcontentionDump Copied the trace so far to copy.lct.",
+        "lockcontentionStop Stopped tracing lock contention to trace.lct.",
+        "lockcontentionStatus Lock contention is not traced.",
+        "lockcontentionStart refused: kinds: expected monitor, park",
+    ];
+    assert_eq!(answers.len(), expected.len(), "{}", client.describe());
+    for (answer, expected) in answers.iter().zip(expected) {
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+    let trace = server.trace();
+    for name in ["trace.lct", "copy.lct", "report.json"] {
+        assert!(trace.with_file_name(name).exists(), "{name}");
+    }
+    let blocked = waits_of_all_kinds(&trace);
+    assert_eq!(blocked.len(), 2, "{blocked:?}");
+    server.kill();
 }
 
 /// A JVM in which the program starts tracing by JMX.
