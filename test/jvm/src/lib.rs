@@ -56,7 +56,7 @@ pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, locktrace_program,
     parse_contentions, report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
 };
-pub use maven::{Jar, dependencies};
+pub use maven::{Jar, applications_class_path, dependencies};
 pub use meetings::{boot_class_path, check_meetings, check_with_barriers};
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};

@@ -1,13 +1,15 @@
-//! Jars from Maven's repositories.
+//! What Maven fetches and builds: jars from its repositories, and the bundled applications.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 
-use crate::paths::{source_directory, target_directory};
+use crate::jdk::Jdk;
+use crate::paths::{repository, source_directory, target_directory};
 use crate::programs::run_to_success;
 
 /// A file and what its SHA-256 must be.
@@ -39,6 +41,23 @@ pub fn dependencies(directory: &str, jars: &[Jar]) -> Vec<PathBuf> {
         check(path, jar.sha256);
     }
     paths
+}
+
+/// The applications of `bench/apps` and all that they depend on, built once: a class path.
+pub fn applications_class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let class_path = CLASS_PATH.get_or_init(|| {
+        let folder = repository().join("bench/apps");
+        let mut maven = Command::new("mvn");
+        maven.args(["--batch-mode", "--quiet", "--file"]);
+        maven.arg(folder.join("pom.xml")).arg("package");
+        run_to_success(maven.env("JAVA_HOME", Jdk::stock().home()));
+        let jars = fs::read_dir(folder.join("target/dependency")).expect("Maven has made it");
+        let jars = jars.map(|jar| jar.expect("a directory is readable").path());
+        let classes = [folder.join("target/classes")];
+        std::env::join_paths(classes.into_iter().chain(jars)).expect("no path has a colon")
+    });
+    class_path.clone()
 }
 
 fn check(path: &Path, sha256: &str) {

@@ -6,13 +6,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jar, Jdk, Jvm, Positions, Run, alone, check_each, dependencies,
-    is_nightly, java_compiler, repository, run_to_success, source_directory,
+    ClassPath, CompileMode, Jar, Jvm, Positions, Run, alone, applications_class_path, check_each,
+    dependencies, is_nightly, java_compiler, run_to_success, source_directory,
 };
 
 /// The modes in which C2 compiles. What is hot is compiled before it goes on, so that
@@ -107,23 +106,6 @@ fn database_class_path() -> OsString {
         let source = source_directory().join("h2/KeyedStatements.java");
         run_to_success(java_compiler(&classes).arg(source));
         std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
-    });
-    class_path.clone()
-}
-
-/// The applications of `bench/apps` and all that they depend on.
-fn applications_class_path() -> OsString {
-    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
-    let class_path = CLASS_PATH.get_or_init(|| {
-        let folder = repository().join("bench/apps");
-        let mut maven = Command::new("mvn");
-        maven.args(["--batch-mode", "--quiet", "--file"]);
-        maven.arg(folder.join("pom.xml")).arg("package");
-        run_to_success(maven.env("JAVA_HOME", Jdk::stock().home()));
-        let jars = fs::read_dir(folder.join("target/dependency")).expect("Maven has made it");
-        let jars = jars.map(|jar| jar.expect("a directory is readable").path());
-        let classes = [folder.join("target/classes")];
-        std::env::join_paths(classes.into_iter().chain(jars)).expect("no path has a colon")
     });
     class_path.clone()
 }

@@ -1,8 +1,12 @@
 //! The analysis in the JVM: the same report as of the file, at the end and on request.
 
 use std::fs;
+use std::time::Duration;
 
-use jvm_tests::{Jdk, Jvm, RunningJvm, alone, among_others, jcmd_output, locktrace};
+use jvm_tests::{
+    Jdk, Jvm, RunningJvm, alone, among_others, applications_class_path, check_each, is_nightly,
+    jcmd_output, locktrace,
+};
 use serde_json::Value;
 
 const PROGRAMS: u64 = 100;
@@ -31,6 +35,29 @@ fn storms_have_one_report() {
         let run = Jvm::traced(&[program]).analyzed_online().run();
         run.check_online_report();
     }
+}
+
+/// Real programs, in which classes are loaded by many loaders, code is unloaded, and threads wait
+/// for all kinds of things; and a million parks a second.
+#[test]
+fn applications_have_one_report() {
+    let _processor = alone();
+    let iterations = if is_nightly() { "20" } else { "3" };
+    check_each(["h2", "tomcat", "park-storm"], |name| {
+        let run = Jvm::traced(&["bench.Driver", name, "--iterations", iterations])
+            .analyzed_online()
+            .class_path(applications_class_path())
+            .time_limit(Duration::from_secs(600))
+            .run();
+        assert_eq!(run.stderr, "", "{}", run.describe());
+        run.check_online_report();
+        let report: Value = serde_json::from_str(&run.online_report()).expect("JSON");
+        let waits = report["totals"]["waits_of_all_kinds"].as_array();
+        let waits = waits.expect("a list").iter();
+        let waits: u64 = waits.filter_map(|kind| kind["waits"].as_u64()).sum();
+        println!("{name}: {waits} waits");
+        assert!(waits > 1000, "{name}: only {waits} waits");
+    });
 }
 
 /// Threads and locks that come and go do not end the analysis, although four times as many as it
