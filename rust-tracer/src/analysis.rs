@@ -210,6 +210,7 @@ fn analyze(feed: &Arc<Feed>, settings: &Settings) {
 fn summary_so_far(input: &TraceInput, trace: &TraceAnalysis<'_>) -> TraceSummary {
     let mut summary = TraceSummary::new(input, trace.range(), trace.findings());
     summary.damage.end_seen = true;
+    summary.goes_on = true;
     summary
 }
 

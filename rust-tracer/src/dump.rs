@@ -62,6 +62,8 @@ impl Progress {
 pub(crate) enum DumpError {
     #[error("it goes to a pipe or a device, not to a file")]
     NoFile,
+    #[error("events are analyzed in the JVM, and there is no trace file; ask for a report")]
+    OnlyAnalyzed,
     #[error("the trace has ended")]
     Ended,
     #[error("writing takes too long")]
@@ -83,6 +85,9 @@ pub(crate) enum DumpError {
 ///
 /// There is nothing to copy, or nowhere to copy it to. Nothing is left behind.
 pub(crate) fn dump(runtime: &Runtime, path: PathBuf) -> Result<PathBuf, DumpError> {
+    if runtime.only_analyzes() {
+        return Err(DumpError::OnlyAnalyzed);
+    }
     if !runtime.writes_file() {
         return Err(DumpError::NoFile);
     }

@@ -268,6 +268,11 @@ impl Runtime {
         self.is_file
     }
 
+    /// Events are analyzed, and written nowhere.
+    pub(crate) fn only_analyzes(&self) -> bool {
+        self.path == Path::new(NO_FILE)
+    }
+
     /// Frees the runtime of a trace that has ended, and returns whether it could: while
     /// the drainer is still at work, stuck in a system call, nothing is freed.
     ///

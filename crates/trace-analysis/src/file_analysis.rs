@@ -32,6 +32,8 @@ pub struct TraceSummary {
     pub waits: WaitTally,
     /// The threads that still waited for a lock when the trace ended.
     pub still_blocked: StillBlocked,
+    /// The trace has not ended: who still waited waits now.
+    pub goes_on: bool,
     /// What the analysis counted.
     pub counters: Counters,
     /// What could not be read.
@@ -57,6 +59,7 @@ impl TraceSummary {
             statistics,
             waits,
             still_blocked,
+            goes_on: false,
             counters,
             damage: input.damage().clone(),
         }

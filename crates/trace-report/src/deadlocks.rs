@@ -103,20 +103,29 @@ fn thread(blocked: &BlockedThread, entities: &Entities) -> String {
     format!("\"{}\" #{}", printable(&thread.name), thread.java_id)
 }
 
-/// Adds how many threads were still blocked when the traces ended, for people.
+/// Adds how many threads were still blocked when the traces ended, or are blocked now, for people.
 pub(crate) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
     let record = StillBlockedRecord::new(report.summaries);
-    if record.threads == 0 {
-        return;
-    }
-    let verb = if record.threads == 1 { "was" } else { "were" };
+    let is_one = record.threads == 1;
+    let (name, fact) = match report.summaries {
+        _ if record.threads == 0 => return,
+        [summary] if summary.goes_on => {
+            let verb = if is_one { "is" } else { "are" };
+            ("Now", format!("{verb} blocked, by now"))
+        }
+        _ => {
+            let verb = if is_one { "was" } else { "were" };
+            let fact = format!("{verb} still blocked when the trace ended,");
+            ("At the end", fact)
+        }
+    };
     let fact = format!(
-        "{} {verb} still blocked when the trace ended, for up to {}, {} in all",
+        "{} {fact} for up to {}, {} in all",
         plural(record.threads, "thread"),
         human::duration(record.max_wait_ns),
         human::duration(record.duration_ns),
     );
-    facts::add(text, "At the end", &fact);
+    facts::add(text, name, &fact);
 }
 
 /// How many threads were still blocked when the traces ended.

@@ -180,7 +180,11 @@ fn reports_on_request() {
     assert!(status.contains("<online analysis>"), "{status}");
 
     let text = jcmd_output(&jvm, &["LockContention.report"]);
-    assert!(text.contains("At the end"), "threads are blocked: {text}");
+    let blocked = text.lines().find(|line| line.starts_with("Now "));
+    let blocked = blocked.unwrap_or_else(|| panic!("threads are blocked: {text}"));
+    assert!(blocked.contains("2 threads are blocked"), "{blocked}");
+    let copied = jcmd_output(&jvm, &["LockContention.dump", "file=copy.lct"]);
+    assert!(copied.contains("there is no trace file"), "{copied}");
     let report = json(&jcmd_output(
         &jvm,
         &["LockContention.report", "format=json"],
