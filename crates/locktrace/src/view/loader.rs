@@ -116,7 +116,7 @@ impl State {
         let goes_on = search.step(&mut self.model, entities).unwrap_or(false);
         if !goes_on {
             let still_blocked = still_blocked(&self.summaries, self.waiting_now.as_ref());
-            self.findings.found = search.findings(still_blocked, &self.model, entities);
+            self.findings.found = search.findings(still_blocked, &mut self.model, entities);
             let takes = std::mem::take(&mut self.findings.takes) + start.elapsed();
             self.findings.last = Some((Instant::now(), takes));
             return;
