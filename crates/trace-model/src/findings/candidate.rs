@@ -103,7 +103,7 @@ fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
     let labels = model.tables.labels();
     let keys = labels.filter_map(|label| match label {
         Label::Value(Value::Chain(chain)) if entities.is_worker_loop(chain) => {
-            Some(label.key(entities))
+            Some(model.tables.key(label, entities))
         }
         _ => None,
     });
