@@ -35,7 +35,7 @@ const LARGE_BYTES: u64 = 64 << 20;
 const EXTENSION: &str = ".idx";
 /// To be raised when anything changes that an index has.
 const FIRST_LINE: &[u8] = b"locktrace index 1\n";
-/// No index is larger than that when it is unpacked: four times that of a trace of 1 GB.
+/// What unpacks to more is not believed.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 /// So much of a trace's start and of its end tells it apart from others.
 const DIGESTED_BYTES: u64 = 64 << 10;
