@@ -16,6 +16,7 @@ use trace_analysis::{
 use trace_report::Form;
 
 use crate::selection::{FilterArguments, PATTERNS, RangeArguments};
+use crate::view::IndexUse;
 
 /// Shows who blocks whom on which lock in a Java application.
 ///
@@ -481,6 +482,28 @@ pub(crate) struct ModelArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct IndexArguments {
+    /// Keep an index of a trace of less than 64 MB, too
+    #[arg(long)]
+    index: bool,
+
+    /// Neither read nor write TRACE.idx, which has what was read of a trace from 64 MB on
+    #[arg(long, conflicts_with = "index")]
+    no_index: bool,
+}
+
+impl IndexArguments {
+    /// Which traces have an index.
+    pub(crate) fn use_of(&self) -> IndexUse {
+        match (self.index, self.no_index) {
+            (_, true) => IndexUse::Never,
+            (true, _) => IndexUse::Always,
+            _ => IndexUse::OfLarge,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
 #[command(after_long_help = SUMMARY_NOTES)]
 pub(crate) struct SummaryArguments {
     #[command(flatten)]
@@ -616,6 +639,9 @@ pub(crate) struct ViewArguments {
     #[command(flatten)]
     pub(crate) model: ModelArguments,
 
+    #[command(flatten)]
+    pub(crate) index: IndexArguments,
+
     /// Compare the first trace with the others
     #[arg(long)]
     pub(crate) compare: bool,
@@ -651,6 +677,9 @@ the second second of the trace:
 pub(crate) struct QueryArguments {
     #[command(flatten)]
     pub(crate) model: ModelArguments,
+
+    #[command(flatten)]
+    pub(crate) index: IndexArguments,
 
     /// What to ask for
     #[arg(long, value_enum, default_value_t = Topic::Query, value_name = "TOPIC")]

@@ -26,6 +26,7 @@ mod stat;
 mod target;
 mod top;
 mod view;
+mod whole_file;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use trace_analysis::{Aspect, Entities, MethodTable, Overloads, Value};
+use trace_analysis::{Aspect, Value};
 
 /// An aspect of a wait or of its owner, or which trace it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -142,6 +142,8 @@ impl TryFrom<String> for Dimension {
 pub(crate) enum Label {
     /// As the analysis says.
     Value(Value),
+    /// As an index says: the position among the [names](crate::known_names) that it has.
+    Known(u32),
     /// Of the trace at this position.
     Trace(u16),
     /// It is not known: there are too many to tell them apart.
@@ -149,33 +151,5 @@ pub(crate) enum Label {
 }
 
 /// A [`Label`] in the model's table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct LabelIndex(pub(crate) u32);
-
-impl Label {
-    /// Text that stands for the same thing in every analysis.
-    pub(crate) fn key(self, entities: &Entities) -> String {
-        match self {
-            Label::Value(value) => value.key(entities),
-            Label::Trace(position) => position.to_string(),
-            Label::Folded => "<folded>".to_owned(),
-        }
-    }
-
-    /// Text for people.
-    pub(crate) fn text(
-        self,
-        entities: &Entities,
-        overloads: &Overloads<'_>,
-        methods: &MethodTable,
-    ) -> String {
-        match self {
-            Label::Value(Value::Chain(chain)) => {
-                entities.chain_label(chain, methods.position(chain))
-            }
-            Label::Value(value) => value.label(entities, overloads),
-            Label::Trace(position) => format!("trace {}", position + 1),
-            Label::Folded => "<others>".to_owned(),
-        }
-    }
-}

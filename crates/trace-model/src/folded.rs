@@ -1,6 +1,7 @@
 //! Sums of the waits that are not kept one by one.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 use crate::hash::SeededMap;
 use crate::scope::Scale;
@@ -8,7 +9,7 @@ use crate::tables::{OwnerIndex, WaiterIndex};
 use trace_analysis::histogram::bucket;
 
 /// Sums of waits of one waiter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FoldedWaits {
     pub(crate) waits: u64,
     pub(crate) duration_ns: u64,
@@ -20,7 +21,7 @@ pub(crate) struct FoldedWaits {
 }
 
 /// What one owner had of these waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct FoldedShare {
     pub(crate) owner: OwnerIndex,
     /// How many of the waits.
@@ -93,10 +94,35 @@ pub(crate) fn one_wait(duration_ns: u64) -> FoldedWaits {
 }
 
 /// Folded waits by waiter and time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<FoldedRow>", into = "Vec<FoldedRow>")]
 pub(crate) struct FoldedTable {
     rows: IndexMap<(WaiterIndex, u32), FoldedWaits, foldhash::fast::RandomState>,
     shares: usize,
+}
+
+/// A row of a [`FoldedTable`]: whose it is, its time, and its sums.
+type FoldedRow = (WaiterIndex, u32, FoldedWaits);
+
+impl From<Vec<FoldedRow>> for FoldedTable {
+    fn from(rows: Vec<FoldedRow>) -> Self {
+        let rows = rows.into_iter();
+        let rows: IndexMap<_, _, _> = rows
+            .map(|(waiter, time, waits)| ((waiter, time), waits))
+            .collect();
+        Self {
+            shares: rows.values().map(|waits| waits.shares.len()).sum(),
+            rows,
+        }
+    }
+}
+
+impl From<FoldedTable> for Vec<FoldedRow> {
+    fn from(table: FoldedTable) -> Self {
+        let rows = table.rows.into_iter();
+        rows.map(|((waiter, time), waits)| (waiter, time, waits))
+            .collect()
+    }
 }
 
 impl FoldedTable {

@@ -49,6 +49,7 @@ mod folded;
 mod group_sums;
 mod groups;
 mod hash;
+mod known_names;
 mod lanes;
 mod limits;
 mod model;
@@ -58,6 +59,7 @@ mod scope;
 mod selection;
 mod series;
 mod store;
+mod stored;
 mod sum;
 mod tables;
 mod time_axis;
@@ -82,5 +84,6 @@ pub use occurrences::{
     Waits, WaitsQuery,
 };
 pub use selection::{Condition, Kind, QuestionError, Selection, UnknownKind};
+pub use stored::{BadStoredModel, StoredModel};
 pub use sum::Sum;
 pub use time_axis::{Arrangement, MAX_NS};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use trace_analysis::{Detail, Entities, Wait, WaitKind};
 
 use crate::classes::{ClassCache, Classes, Side};
@@ -17,7 +18,7 @@ use crate::time_axis::{Arrangement, MAX_NS, offset_ns};
 const MAX_BYTES_WITH_PARTS: u64 = 16 << 20;
 
 /// A trace of a model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trace {
     /// Where it begins on the time axis, in nanoseconds.
     pub offset_ns: u64,
@@ -35,7 +36,7 @@ impl Trace {
 }
 
 /// How much waiting there is of a kind.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct KindTotals {
     /// Waits.
     pub waits: u64,
@@ -44,7 +45,7 @@ pub struct KindTotals {
 }
 
 /// What makes the numbers about contention less sure.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Confidence {
     /// The duration of all contention, in nanoseconds.
     pub duration_ns: u64,
@@ -61,7 +62,7 @@ pub struct Confidence {
 }
 
 /// How much is not kept one by one.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Folding {
     /// Waits.
     pub waits: u64,
@@ -120,6 +121,29 @@ impl Model {
         }
     }
 
+    /// A model of what is known already.
+    pub(crate) fn of(
+        store: Store,
+        tables: Tables,
+        traces: Vec<Trace>,
+        kinds: [KindTotals; WaitKind::ALL.len()],
+        confidence: Confidence,
+    ) -> Self {
+        Self {
+            traces,
+            kinds,
+            confidence,
+            store,
+            tables,
+            ..Self::new(
+                Limits::default(),
+                Arrangement::OneAfterTheOther,
+                0,
+                Vec::new(),
+            )
+        }
+    }
+
     /// How much an analysis has to find out for this model.
     pub fn detail(&self) -> Detail {
         if self.store.has_parts() {
@@ -127,6 +151,12 @@ impl Model {
         } else {
             Detail::Owners
         }
+    }
+
+    /// What ended longer than that before the newest wait is folded before anything else is: for
+    /// traces that are still being written, whose newest part matters most.
+    pub fn keep_recent(&mut self, recent_ns: u64) {
+        self.store.keep_recent(recent_ns);
     }
 
     /// The waits that follow are of a trace that began then; those before it began
@@ -261,7 +291,7 @@ pub(crate) struct KeyTable {
 impl KeyTable {
     fn update(&mut self, tables: &Tables, entities: &Entities) {
         for (index, label) in (0..).zip(tables.labels()).skip(self.known) {
-            let key = label.key(entities).into_boxed_str();
+            let key = tables.key(label, entities).into_boxed_str();
             self.labels.entry(key).or_default().push(index);
         }
         self.known = tables.labels().len();

@@ -1,7 +1,7 @@
 //! The names in an answer.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace_analysis::{Chain, ChainIndex, Entities, Frame, Overloads, Value};
 
 use crate::dimension::{Dimension, Label, LabelIndex};
@@ -25,7 +25,7 @@ pub struct NamedValue {
 }
 
 /// A call chain.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NamedChain {
     /// Positions among the answer's frames, innermost first; none if they are not known.
     pub frames: Vec<u32>,
@@ -37,7 +37,7 @@ pub struct NamedChain {
 }
 
 /// A frame of call chains.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NamedFrame {
     /// Class and name of the method; with its parameters if it is overloaded.
     pub method: String,
@@ -80,7 +80,15 @@ pub(crate) struct NameCollector<'m> {
     entities: &'m Entities,
     overloads: Overloads<'m>,
     values: IndexMap<(Dimension, LabelIndex), NamedValue, foldhash::fast::RandomState>,
-    frames: IndexMap<Frame, NamedFrame, foldhash::fast::RandomState>,
+    frames: IndexMap<FrameKey, NamedFrame, foldhash::fast::RandomState>,
+}
+
+/// What frames are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum FrameKey {
+    Frame(Frame),
+    /// The position among those of an index.
+    Known(u32),
 }
 
 impl<'m> NameCollector<'m> {
@@ -104,17 +112,45 @@ impl<'m> NameCollector<'m> {
     }
 
     fn named(&mut self, aspect: Dimension, label: Label) -> NamedValue {
-        let (long, chain) = match label {
-            Label::Value(Value::Chain(chain)) => (None, Some(self.chain(chain))),
-            Label::Value(value) => (value.long_label(self.entities, &self.overloads), None),
-            Label::Trace(_) | Label::Folded => (None, None),
+        let key = self.tables.key(label, self.entities);
+        let (label, long, chain) = match label {
+            Label::Value(Value::Chain(chain)) => {
+                let first = self.tables.methods().position(chain);
+                let text = self.entities.chain_label(chain, first);
+                (text, None, Some(self.chain(chain)))
+            }
+            Label::Value(value) => {
+                let long = value.long_label(self.entities, &self.overloads);
+                (value.label(self.entities, &self.overloads), long, None)
+            }
+            Label::Known(position) => {
+                let known = self.tables.known_names().label(position);
+                let chain = known.chain.as_ref().map(|chain| self.known_chain(chain));
+                (known.text.clone(), known.long.clone(), chain)
+            }
+            Label::Trace(position) => (format!("trace {}", position + 1), None, None),
+            Label::Folded => ("<others>".to_owned(), None, None),
         };
         NamedValue {
             aspect,
-            key: label.key(self.entities),
-            label: label.text(self.entities, &self.overloads, self.tables.methods()),
+            key,
+            label,
             long,
             chain,
+        }
+    }
+
+    fn known_chain(&mut self, chain: &NamedChain) -> NamedChain {
+        let names = self.tables.known_names();
+        let frames = chain.frames.iter().map(|&frame| {
+            let entry = self.frames.entry(FrameKey::Known(frame));
+            let index = entry.index() as u32;
+            entry.or_insert_with(|| names.frame(frame).clone());
+            index
+        });
+        NamedChain {
+            frames: frames.collect(),
+            ..*chain
         }
     }
 
@@ -129,7 +165,7 @@ impl<'m> NameCollector<'m> {
     }
 
     fn frame(&mut self, frame: &Frame) -> u32 {
-        if let Some(known) = self.frames.get_index_of(frame) {
+        if let Some(known) = self.frames.get_index_of(&FrameKey::Frame(*frame)) {
             return known as u32;
         }
         let entities = self.entities;
@@ -147,7 +183,8 @@ impl<'m> NameCollector<'m> {
             line: frame.line,
             jdk: !self.tables.methods().is_program(frame.method, entities),
         };
-        self.frames.insert_full(*frame, named).0 as u32
+        let key = FrameKey::Frame(*frame);
+        self.frames.insert_full(key, named).0 as u32
     }
 
     pub(crate) fn finish(self) -> Names {

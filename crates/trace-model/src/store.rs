@@ -1,5 +1,6 @@
 //! Waits, one by one as long as they fit, and folded beyond that.
 
+use serde::{Deserialize, Serialize};
 use trace_analysis::{Contention, Entities, Owner, Wait, WaitKind};
 
 use crate::folded::{FoldedShare, FoldedTable, FoldedWaits, one_wait};
@@ -9,7 +10,7 @@ use crate::tables::{OwnerIndex, Tables, WaiterIndex};
 use crate::time_axis::MAX_NS;
 
 /// A wait that is kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct WaitRow {
     pub(crate) id: u64,
     /// On the time axis.
@@ -17,10 +18,10 @@ pub(crate) struct WaitRow {
     pub(crate) duration_ns: u64,
     pub(crate) safepoint_ns: u64,
     pub(crate) waiter: WaiterIndex,
-    first_share: u32,
-    share_count: u32,
-    first_part: u32,
-    part_count: u32,
+    pub(crate) first_share: u32,
+    pub(crate) share_count: u32,
+    pub(crate) first_part: u32,
+    pub(crate) part_count: u32,
     pub(crate) ended: bool,
     pub(crate) after_wait: bool,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Place {
 }
 
 /// What one owner had of a wait.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Share {
     pub(crate) duration_ns: u64,
     pub(crate) owner: OwnerIndex,
@@ -51,7 +52,7 @@ pub(crate) struct Share {
 }
 
 /// A part of a wait.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) duration_ns: u64,
     /// Whose it is: the position among the wait's shares.
@@ -64,6 +65,10 @@ const MAX_BUCKETS: u32 = 2_048;
 const FIRST_BUCKET_NS: u64 = 1 << 20;
 /// When there are too many sums, buckets become wider until so few are left.
 const MIN_BUCKETS: u32 = 64;
+
+/// Old waits are folded if they are one in so many at least: to go through all of them shall be
+/// worth while.
+const OLD_PART: usize = 4;
 
 /// So many waits are left out at once if none of them lasts long enough.
 const BLOCK: usize = 256;
@@ -83,12 +88,16 @@ pub(crate) struct Store {
     block_ends_ns: Vec<u64>,
     /// Shorter waits are folded, by kind.
     min_kept_ns: [u64; WaitKind::ALL.len()],
+    /// What ended longer ago is folded before anything else is.
+    recent_ns: Option<u64>,
+    /// When the newest wait ended.
+    newest_ns: u64,
     folded: Folded,
     share_of_owner: SeededMap<Owner, u32>,
 }
 
 /// The waits that are folded.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Folded {
     /// By waiter and owner, without a time.
     pub(crate) whole: FoldedTable,
@@ -115,6 +124,8 @@ impl Store {
             ordered: 0,
             block_ends_ns: Vec::new(),
             min_kept_ns: [0; WaitKind::ALL.len()],
+            recent_ns: None,
+            newest_ns: 0,
             folded: Folded {
                 whole: FoldedTable::default(),
                 by_time: FoldedTable::default(),
@@ -125,6 +136,35 @@ impl Store {
             },
             share_of_owner: SeededMap::default(),
         }
+    }
+
+    /// All that was [stored](crate::StoredModel), which fits together.
+    pub(crate) fn from_stored(
+        limits: Limits,
+        waits: Vec<WaitRow>,
+        shares: Vec<Share>,
+        parts: Option<Vec<Part>>,
+        folded: Folded,
+    ) -> Self {
+        let mut store = Self {
+            waits,
+            shares,
+            folded,
+            ..Self::new(limits, parts.is_some())
+        };
+        store.parts = parts.unwrap_or_default();
+        store.sort();
+        store
+    }
+
+    /// The shares of all waits.
+    pub(crate) fn all_shares(&self) -> &[Share] {
+        &self.shares
+    }
+
+    /// The parts of all waits, if they are kept.
+    pub(crate) fn all_parts(&self) -> Option<&[Part]> {
+        self.has_parts.then_some(&self.parts)
     }
 
     /// The waits that are kept, in the order in which they came, or in which they began
@@ -203,6 +243,12 @@ impl Store {
         reduced
     }
 
+    /// Of what does not fit, folds first what ended longer ago than that, and only then what is
+    /// short.
+    pub(crate) fn keep_recent(&mut self, recent_ns: u64) {
+        self.recent_ns = Some(recent_ns);
+    }
+
     /// Adds a wait.
     pub(crate) fn add(
         &mut self,
@@ -248,6 +294,7 @@ impl Store {
             self.add_parts(wait, duration_ns);
             row.part_count = self.parts.len() as u32 - row.first_part;
         }
+        self.newest_ns = self.newest_ns.max(row.end_ns());
         self.waits.push(row);
         if self.waits.len() > self.limits.waits || self.shares.len() > self.limits.shares {
             self.fold(tables);
@@ -279,19 +326,32 @@ impl Store {
         self.parts = Vec::new();
     }
 
-    /// Folds the shorter half of the waits of one kind, that which takes the most memory.
+    /// Folds old waits, or short ones.
     fn fold(&mut self, tables: &mut Tables) {
         self.drop_parts();
-        let kind_of =
-            |wait: &WaitRow, tables: &Tables| tables.waiters()[wait.waiter.0 as usize].kind;
+        let size = |wait: &WaitRow| 1 + wait.share_count as usize;
+        if let Some(recent_ns) = self.recent_ns {
+            let old_ns = self.newest_ns.saturating_sub(recent_ns);
+            let old = self.waits.iter().filter(|wait| wait.end_ns() < old_ns);
+            if old.map(size).sum::<usize>() >= (self.waits.len() + self.shares.len()) / OLD_PART {
+                self.fold_where(tables, |wait, _| wait.end_ns() < old_ns);
+                // There may be room for short ones again.
+                self.min_kept_ns = [0; WaitKind::ALL.len()];
+                return;
+            }
+        }
         let mut sizes = [0; WaitKind::ALL.len()];
         for wait in &self.waits {
-            sizes[kind_of(wait, tables) as usize] += 1 + wait.share_count as usize;
+            sizes[kind_of(wait, tables) as usize] += size(wait);
         }
         let largest = WaitKind::ALL
             .into_iter()
             .max_by_key(|&kind| sizes[kind as usize]);
-        let kind = largest.expect("there are kinds");
+        self.fold_short(largest.expect("there are kinds"), tables);
+    }
+
+    /// Folds the shorter half of the waits of one kind.
+    fn fold_short(&mut self, kind: WaitKind, tables: &mut Tables) {
         let of_kind = self
             .waits
             .iter()
@@ -302,6 +362,12 @@ impl Store {
         // Of equally long ones all go: what is kept is what is longer than that.
         let min_kept_ns = median_ns + 1;
         self.min_kept_ns[kind as usize] = min_kept_ns;
+        self.fold_where(tables, |wait, tables| {
+            kind_of(wait, tables) == kind && wait.duration_ns < min_kept_ns
+        });
+    }
+
+    fn fold_where(&mut self, tables: &mut Tables, is_folded: impl Fn(&WaitRow, &Tables) -> bool) {
         let mut kept_shares = Vec::with_capacity(self.shares.len() / 2);
         let mut kept = 0;
         for at in 0..self.waits.len() {
@@ -310,7 +376,7 @@ impl Store {
                 let first = wait.first_share as usize;
                 &self.shares[first..first + wait.share_count as usize]
             };
-            if kind_of(&wait, tables) == kind && wait.duration_ns < min_kept_ns {
+            if is_folded(&wait, tables) {
                 self.folded.add(&wait, shares, tables);
                 self.folded.shrink(self.limits.folded_shares, tables);
                 continue;
@@ -324,6 +390,10 @@ impl Store {
         self.shares = kept_shares;
         self.ordered = 0;
     }
+}
+
+fn kind_of(wait: &WaitRow, tables: &Tables) -> WaitKind {
+    tables.waiters()[wait.waiter.0 as usize].kind
 }
 
 fn one_share(share: &Share, owner: OwnerIndex) -> FoldedShare {
@@ -436,6 +506,22 @@ impl Folded {
             is_by_time_only: true,
             ..*self
         }
+    }
+
+    /// Nothing is folded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.whole.rows().next().is_none() && self.by_time.rows().next().is_none()
+    }
+
+    /// The buckets of time lie on the axis.
+    pub(crate) fn has_buckets(&self) -> bool {
+        (1..=MAX_NS).contains(&self.bucket_ns)
+    }
+
+    /// A bucket begins until then.
+    pub(crate) fn begins_by(&self, bucket: u32, end_ns: u64) -> bool {
+        let from_ns = u64::from(bucket).checked_mul(self.bucket_ns);
+        from_ns.is_some_and(|from_ns| from_ns <= end_ns)
     }
 
     /// There are no sums without a time.

@@ -4,6 +4,7 @@
 //! of either than of their combinations.
 
 use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
 use trace_analysis::{
     ChainIndex, ClassIndex, Entities, LockIndex, Mechanism, MethodTable, Owner, ThreadIndex, Value,
     Wait, WaitKind,
@@ -11,12 +12,13 @@ use trace_analysis::{
 
 use crate::dimension::{Dimension, Label, LabelIndex, OWNER_ASPECTS, WAITER_ASPECTS};
 use crate::hash::SeededMap;
+use crate::known_names::KnownNames;
 use crate::limits::Limits;
 
 /// A waiter's labels: by [`WAITER_ASPECTS`], and the trace.
-type WaiterLabels = [LabelIndex; WAITER_ASPECTS.len() + 1];
+pub(crate) type WaiterLabels = [LabelIndex; WAITER_ASPECTS.len() + 1];
 /// An owner's labels, by [`OWNER_ASPECTS`].
-type OwnerLabels = [LabelIndex; OWNER_ASPECTS.len()];
+pub(crate) type OwnerLabels = [LabelIndex; OWNER_ASPECTS.len()];
 
 /// Who waits, for what, and where.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +30,11 @@ pub(crate) struct Waiter {
 }
 
 /// A waiter in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct WaiterIndex(pub(crate) u32);
 
 /// An owner in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct OwnerIndex(pub(crate) u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +69,7 @@ pub(crate) struct Tables {
     waiter_by_code: SeededMap<WaiterLabels, WaiterIndex>,
     owner_by_code: SeededMap<OwnerLabels, OwnerIndex>,
     methods: MethodTable,
+    known_names: KnownNames,
     max_waiters: usize,
     max_owners: usize,
 }
@@ -82,9 +85,40 @@ impl Tables {
             waiter_by_code: SeededMap::default(),
             owner_by_code: SeededMap::default(),
             methods: MethodTable::new(libraries),
+            known_names: KnownNames::default(),
             max_waiters: limits.waiters,
             max_owners: limits.owners,
         }
+    }
+
+    /// All that was [stored](crate::StoredModel), which fits together. Only code can be added.
+    pub(crate) fn from_stored(
+        limits: &Limits,
+        labels: Vec<Label>,
+        known_names: KnownNames,
+        waiters: Vec<Waiter>,
+        owners: Vec<OwnerLabels>,
+    ) -> Self {
+        let mut tables = Self {
+            labels: labels.into_iter().collect(),
+            known_names,
+            waiters,
+            owners,
+            ..Self::new(limits, Vec::new())
+        };
+        for (index, waiter) in (0..).zip(&tables.waiters) {
+            if tables.code_of_waiter(*waiter).labels == waiter.labels {
+                tables
+                    .waiter_by_code
+                    .insert(waiter.labels, WaiterIndex(index));
+            }
+        }
+        for (index, owner) in (0..).zip(&tables.owners) {
+            if tables.code_of_owner(*owner) == *owner {
+                tables.owner_by_code.insert(*owner, OwnerIndex(index));
+            }
+        }
+        tables
     }
 
     /// The waiter of `wait`, a wait of this trace.
@@ -151,7 +185,8 @@ impl Tables {
         self.waiter_code(self.waiters[waiter.0 as usize])
     }
 
-    fn waiter_code(&mut self, mut waiter: Waiter) -> WaiterIndex {
+    /// A waiter without its thread and its lock.
+    fn code_of_waiter(&self, mut waiter: Waiter) -> Waiter {
         let folded = self.folded_label();
         for (label, aspect) in waiter.labels.iter_mut().zip(WAITER_ASPECTS) {
             use trace_analysis::Aspect::{Lock, Thread};
@@ -159,6 +194,11 @@ impl Tables {
                 *label = folded;
             }
         }
+        waiter
+    }
+
+    fn waiter_code(&mut self, waiter: Waiter) -> WaiterIndex {
+        let waiter = self.code_of_waiter(waiter);
         let next = WaiterIndex(self.waiters.len() as u32);
         let index = *self.waiter_by_code.entry(waiter.labels).or_insert(next);
         if index == next {
@@ -172,12 +212,18 @@ impl Tables {
         self.owner_code(self.owners[owner.0 as usize])
     }
 
-    fn owner_code(&mut self, mut labels: OwnerLabels) -> OwnerIndex {
+    /// An owner without its thread.
+    fn code_of_owner(&self, mut labels: OwnerLabels) -> OwnerLabels {
         let thread = Dimension::Aspect(trace_analysis::Aspect::OwnerThread).column();
         // Nobody is no thread, and the same everywhere.
-        if matches!(self.label(labels[thread]), Label::Value(Value::Thread(_))) {
+        if self.is_thread(self.label(labels[thread])) {
             labels[thread] = self.folded_label();
         }
+        labels
+    }
+
+    fn owner_code(&mut self, labels: OwnerLabels) -> OwnerIndex {
+        let labels = self.code_of_owner(labels);
         let next = OwnerIndex(self.owners.len() as u32);
         let index = *self.owner_by_code.entry(labels).or_insert(next);
         if index == next {
@@ -203,6 +249,30 @@ impl Tables {
 
     pub(crate) fn label(&self, index: LabelIndex) -> Label {
         self.labels[index.0 as usize]
+    }
+
+    /// Text that stands for the same thing in every analysis.
+    pub(crate) fn key(&self, label: Label, entities: &Entities) -> String {
+        match label {
+            Label::Value(value) => value.key(entities),
+            Label::Known(position) => self.known_names.label(position).key.clone(),
+            Label::Trace(position) => position.to_string(),
+            Label::Folded => "<folded>".to_owned(),
+        }
+    }
+
+    /// Whether the label is that of a thread.
+    pub(crate) fn is_thread(&self, label: Label) -> bool {
+        match label {
+            Label::Value(value) => matches!(value, Value::Thread(_)),
+            Label::Known(position) => self.known_names.label(position).is_thread,
+            Label::Trace(_) | Label::Folded => false,
+        }
+    }
+
+    /// What labels are called that come from an index.
+    pub(crate) fn known_names(&self) -> &KnownNames {
+        &self.known_names
     }
 
     /// All labels, those that came last at the end.

@@ -75,6 +75,8 @@ export interface Finding {
   share: number;
   wall_ns: number;
   wall_share: number;
+  /** From the parts of waits, not in proportion. */
+  wall_exact: boolean;
   waits: number;
   p50_ns: number;
   p99_ns: number;

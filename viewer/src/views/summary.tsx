@@ -81,7 +81,8 @@ const PATTERNS: Record<string, string> = {
 };
 
 /** Whose time of a wait was when is not summed up by owner. */
-const WALL_HELP = "How much of the time anybody waited because of it: that of all waits concerned, times this owner's share of their time";
+const WALL_HELP = "How much of the time anybody waited because of it";
+const ABOUT_WALL_HELP = `${WALL_HELP}, in proportion: that of all waits concerned, times this owner's share of their time`;
 
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
   const { address } = usePage();
@@ -89,7 +90,7 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
   const href = printAddress({ ...address, view: "tree", selection: finding.selection, by: ["lock-class", "owner-method", "method"], at: [] });
   const { confidence } = finding;
   const facts: [string, string, string?][] = [
-    ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", percent(finding.wall_share), WALL_HELP], ["Waits", count(finding.waits)],
+    ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", (finding.wall_exact ? "" : "about ") + percent(finding.wall_share), finding.wall_exact ? WALL_HELP : ABOUT_WALL_HELP], ["Waits", count(finding.waits)],
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
   ];
   return (

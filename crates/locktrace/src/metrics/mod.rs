@@ -16,7 +16,7 @@ use crate::cli::MetricsArguments;
 use crate::metrics::exposition::{Exposition, Family, Kind};
 use crate::metrics::series::{Series, Sums};
 use crate::target::Target;
-use crate::{input, output, problem};
+use crate::{input, output, problem, whole_file};
 
 pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
     let path = Target::of(&arguments.target).trace()?;
@@ -143,17 +143,7 @@ fn add_trace(exposition: &mut Exposition, summary: &TraceSummary) {
 
 /// Writes a file such that whoever reads it sees all of the old one or all of the new one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
     // A collector that runs as another user reads it, as far as the umask lets it.
-    let mut file = tempfile::Builder::new()
-        .prefix(".locktrace-metrics-")
-        .suffix(".tmp")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(directory.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|failed| failed.error)?;
-    Ok(())
+    let permissions = Permissions::from_mode(0o666);
+    whole_file::replace(path, permissions, |file| file.write_all(bytes))
 }

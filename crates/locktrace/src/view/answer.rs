@@ -50,10 +50,10 @@ struct InProgress<T> {
     answer: T,
 }
 
-/// The model in an exported file.
+/// The model in an exported file, with the answer about all of it.
 #[derive(Serialize)]
-struct Embedded<'a> {
-    model: Overview<'a>,
+struct Embedded<M> {
+    model: M,
     #[serde(flatten)]
     columns: Columns,
 }
@@ -99,7 +99,10 @@ impl State {
             self.model.forget_names();
         }
         match question {
-            Question::Overview => Ok(serde_json::to_string(&Overview::new(self, entities))?),
+            Question::Overview => Ok(match self.known_overview() {
+                Some(overview) => serde_json::to_string(&overview)?,
+                None => serde_json::to_string(&Overview::new(self, entities))?,
+            }),
             Question::Groups(query) => {
                 let groups = self.model.query(query, entities)?;
                 self.in_progress(groups)
@@ -122,6 +125,10 @@ impl State {
             }
             Question::Embedded(budget) => {
                 let columns = self.model.columns(*budget, entities);
+                if let Some(mut model) = self.known_overview() {
+                    model.keep(columns.folding, columns.parts.is_some());
+                    return Ok(serde_json::to_string(&Embedded { model, columns })?);
+                }
                 let mut model = Overview::new(self, entities);
                 model.folded = columns.folding;
                 model.exact = columns.parts.is_some();

@@ -12,11 +12,15 @@ use trace_analysis::{
 use trace_format::{Chunk, FileHeader};
 use trace_model::{Arrangement, Budget, Finding, Model, Search};
 
-use crate::input;
+use crate::view::answer::Question;
+use crate::view::index::{IndexFile, IndexUse, Indexed, NewIndex};
+use crate::view::known_overview::KnownOverview;
+use crate::{Outcome, input, problem};
 
 /// Traces to be read.
 pub(crate) struct Loader {
     traces: Vec<TraceInput>,
+    index: Option<IndexFile>,
     state: State,
 }
 
@@ -35,6 +39,8 @@ pub(crate) struct State {
     /// Who waited for locks at the newest moment of a trace that is still being written.
     waiting_now: Option<StillBlocked>,
     findings: Findings,
+    /// From an index: then no trace was read.
+    known_overview: Option<KnownOverview>,
 }
 
 /// What was found last, and what is being looked for.
@@ -53,6 +59,9 @@ struct Findings {
     /// They are about all that there is.
     are_final: bool,
 }
+
+/// Of a trace that is being written, the newest ten minutes are known best.
+const RECENT_NS: u64 = 600 * 1_000_000_000;
 
 /// While traces are read, at most one part in so many of the time is spent on findings.
 const FINDING_SHARE: u32 = 10;
@@ -116,7 +125,7 @@ impl State {
         let goes_on = search.step(&mut self.model, entities).unwrap_or(false);
         if !goes_on {
             let still_blocked = still_blocked(&self.summaries, self.waiting_now.as_ref());
-            self.findings.found = search.findings(still_blocked, &self.model, entities);
+            self.findings.found = search.findings(still_blocked, &mut self.model, entities);
             let takes = std::mem::take(&mut self.findings.takes) + start.elapsed();
             self.findings.last = Some((Instant::now(), takes));
             return;
@@ -134,6 +143,29 @@ impl State {
     /// Who waits for locks now; `None` if no trace that is being written tells.
     pub(crate) fn waiting_now(&self) -> Option<&StillBlocked> {
         self.waiting_now.as_ref()
+    }
+
+    /// What there is to show first, if it is known from an index.
+    pub(crate) fn known_overview(&self) -> Option<KnownOverview> {
+        let mut overview = self.known_overview.clone()?;
+        overview.keep(self.model.folding(), self.model.is_exact());
+        overview.has_source(self.has_source);
+        Some(overview)
+    }
+
+    /// Says on standard error what each trace lacks.
+    pub(crate) fn complain(&self) -> Outcome {
+        let Some(overview) = &self.known_overview else {
+            return problem::complain(&self.summaries);
+        };
+        for opened in &self.opened {
+            problem::complain_of(&opened.path, &overview.problems());
+        }
+        if overview.is_complete() {
+            Outcome::Complete
+        } else {
+            Outcome::Incomplete
+        }
     }
 
     /// A trace that is being written has come so far.
@@ -155,6 +187,15 @@ fn still_blocked<'s>(
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     pub(crate) header: FileHeader,
+}
+
+impl Opened {
+    fn new(trace: &TraceInput) -> Self {
+        Self {
+            path: trace.path().to_owned(),
+            header: trace.header().clone(),
+        }
+    }
 }
 
 impl Progress {
@@ -179,9 +220,28 @@ impl Progress {
 pub(crate) struct Loaded {
     pub(crate) state: State,
     pub(crate) entities: Entities,
+    /// Where it can be kept.
+    index: Option<IndexFile>,
 }
 
 impl Loaded {
+    /// An index of what was read, to be written, if there is to be one. All findings are in it.
+    pub(crate) fn new_index(&mut self) -> Option<NewIndex> {
+        let index = self.index.take()?;
+        let overview = self
+            .state
+            .answer(&Question::Overview, &self.entities)
+            .ok()?;
+        Some(index.with(overview, self.state.model.to_stored(&self.entities)))
+    }
+
+    /// Writes an index of what was read, if there is to be one.
+    pub(crate) fn keep_index(&mut self) {
+        if let Some(index) = self.new_index() {
+            index.write();
+        }
+    }
+
     /// Keeps so many rows of the model, as an exported file does. What was found in all of it
     /// stays.
     pub(crate) fn fold_to(&mut self, rows: usize) {
@@ -253,8 +313,20 @@ impl Loader {
                 has_source: false,
                 waiting_now: None,
                 findings: Findings::default(),
+                known_overview: None,
             },
+            index: None,
         }
+    }
+
+    /// Reads an index in place of the trace, if there is only one and its index can be used.
+    #[must_use]
+    pub(crate) fn with_index(self, index: IndexUse) -> Self {
+        let index = match self.traces.as_slice() {
+            [trace] => IndexFile::of(trace, index, &self.state.libraries),
+            _ => None,
+        };
+        Self { index, ..self }
     }
 
     /// Says whether there is a folder with source code.
@@ -278,6 +350,13 @@ impl Loader {
                 *last = input::follow(last.path(), pid)?;
             }
         }
+        if self
+            .traces
+            .last()
+            .is_some_and(|last| last.byte_len().is_none())
+        {
+            self.state.model.keep_recent(RECENT_NS);
+        }
         let traces = std::mem::take(&mut self.traces).into_iter();
         let waits = |trace: &TraceInput| trace.byte_len().is_none();
         let traces = traces.map(|trace| if waits(&trace) { trace.fed() } else { trace });
@@ -296,15 +375,19 @@ impl Loader {
     ///
     /// If one cannot be read.
     pub(crate) fn load(self, watcher: &mut impl Watcher) -> Result<Loaded, TraceError> {
-        let Self { traces, mut state } = self;
+        if let Some(indexed) = self.index.as_ref().and_then(IndexFile::read) {
+            return Ok(self.of_index(indexed, watcher));
+        }
+        let Self {
+            traces,
+            index,
+            mut state,
+        } = self;
         let mut analysis = Analysis::new(Limits::default()).with_detail(state.model.detail());
         let mut read_before = 0;
         for mut input in traces {
             state.model.begin_trace(input.header().start_unix_ns);
-            state.opened.push(Opened {
-                path: input.path().to_owned(),
-                header: input.header().clone(),
-            });
+            state.opened.push(Opened::new(&input));
             let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
             loop {
                 let chunk = match input.poll_chunk()? {
@@ -352,9 +435,32 @@ impl Loader {
         watcher.before_done(&mut state, analysis.entities());
         state.progress.done = true;
         let _ = watcher.progress(state.progress);
+        // What more there will be of a trace is not known before its end is there.
+        let index = index.filter(|_| state.summaries.iter().all(TraceSummary::is_whole));
         Ok(Loaded {
             state,
             entities: analysis.into_entities(),
+            index,
         })
+    }
+
+    fn of_index(self, indexed: Indexed, watcher: &mut impl Watcher) -> Loaded {
+        let mut state = self.state;
+        state.opened = self.traces.iter().map(Opened::new).collect();
+        let mut overview = indexed.overview;
+        for opened in &state.opened {
+            overview.rename(&opened.path);
+        }
+        state.known_overview = Some(overview);
+        state.model = indexed.model;
+        state.findings.are_final = true;
+        state.progress.bytes = state.progress.total_bytes;
+        state.progress.done = true;
+        let _ = watcher.progress(state.progress);
+        Loaded {
+            state,
+            entities: Entities::default(),
+            index: None,
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 mod answer;
 mod export;
+mod index;
 mod known_answers;
+mod known_overview;
 mod loader;
 mod overview;
 mod reader;
@@ -20,6 +22,7 @@ use crate::cli::{ModelArguments, QueryArguments, SummaryArguments, SummaryFormat
 use crate::target::Target;
 pub(crate) use crate::view::answer::AnswerError;
 use crate::view::answer::Question;
+pub(crate) use crate::view::index::IndexUse;
 use crate::view::loader::{Loaded, Loader};
 pub(crate) use crate::view::loader::{Progress, Watcher};
 use crate::{Outcome, input, output, problem};
@@ -43,7 +46,9 @@ pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {
     let traces = open(&targets(&arguments.model))?;
     let arrangement = Arrangement::OneAfterTheOther;
     let loader = Loader::new(traces, arrangement, &arguments.model.library);
+    let loader = loader.with_index(arguments.index.use_of());
     let mut loaded = loader.load(&mut input::bar())?;
+    loaded.keep_index();
     if let Some(rows) = arguments.fold_to {
         loaded.fold_to(rows);
     }
@@ -52,7 +57,7 @@ pub(crate) fn query(arguments: &QueryArguments) -> anyhow::Result<Outcome> {
     out.write_all(answer.as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()?;
-    Ok(problem::complain(&loaded.state.summaries))
+    Ok(loaded.state.complain())
 }
 
 /// `locktrace summary`.
@@ -93,7 +98,8 @@ pub(crate) fn view(arguments: &ViewArguments) -> anyhow::Result<Outcome> {
     } else {
         Arrangement::OneAfterTheOther
     };
-    let mut loader = Loader::new(traces, arrangement, &arguments.model.library);
+    let loader = Loader::new(traces, arrangement, &arguments.model.library);
+    let mut loader = loader.with_index(arguments.index.use_of());
     if let Some(path) = &arguments.export {
         return export_to(path, loader);
     }
@@ -116,13 +122,16 @@ fn open(targets: &[Target]) -> anyhow::Result<Vec<TraceInput>> {
 }
 
 fn export_to(path: &Path, loader: Loader) -> anyhow::Result<Outcome> {
+    let mut loaded = loader.load(&mut input::bar())?;
+    loaded.keep_index();
     let Loaded {
         mut state,
         entities,
-    } = loader.load(&mut input::bar())?;
+        ..
+    } = loaded;
     let page = export::page(|budget| state.answer(&Question::Embedded(budget), &entities))?;
     std::fs::write(path, page).map_err(|error| {
         std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
     })?;
-    Ok(problem::complain(&state.summaries))
+    Ok(state.complain())
 }

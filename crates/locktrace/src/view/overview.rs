@@ -10,7 +10,7 @@ use crate::view::loader::{Opened, Progress, State};
 use trace_report::problem;
 
 /// Raised when an answer changes its meaning.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The answer of `api/model`.
 #[derive(Serialize)]

@@ -4,7 +4,7 @@
 //! until a trace is read.
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -12,10 +12,12 @@ use tokio::sync::{oneshot, watch};
 use trace_analysis::{Entities, TraceError};
 
 use crate::view::answer::{AnswerError, Question};
-use crate::view::loader::{Loader, Progress, State, Watcher};
+use crate::view::loader::{Loaded, Loader, Progress, State, Watcher};
 
 /// How long to wait for a question before looking whether there is more to read.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Who does not ask for so long looks at what is there.
+const QUIET: Duration = Duration::from_secs(1);
 /// Questions that may wait for an answer; a page asks a few at once.
 const MAX_WAITING: usize = 64;
 
@@ -76,7 +78,7 @@ pub(crate) fn start(loader: Loader) -> Reader {
     thread::spawn(move || {
         let mut answering = Answering { requests, progress };
         match loader.load(&mut answering) {
-            Ok(mut loaded) => answering.forever(&mut loaded.state, &loaded.entities),
+            Ok(mut loaded) => answering.forever(&mut loaded),
             Err(error) => {
                 // Nobody listens once the server has ended.
                 let _ = failed.send(error);
@@ -128,10 +130,20 @@ impl Answering {
         }
     }
 
-    /// Until nobody can ask any more.
-    fn forever(&self, state: &mut State, entities: &Entities) {
+    /// Until nobody can ask any more. Writes an index as soon as nobody asks for a while.
+    fn forever(&self, loaded: &mut Loaded) {
+        loop {
+            match self.requests.recv_timeout(QUIET) {
+                Ok(request) => request.answer(&mut loaded.state, &loaded.entities),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+        if let Some(index) = loaded.new_index() {
+            thread::spawn(move || index.write());
+        }
         while let Ok(request) = self.requests.recv() {
-            request.answer(state, entities);
+            request.answer(&mut loaded.state, &loaded.entities);
         }
     }
 }

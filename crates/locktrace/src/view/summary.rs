@@ -77,11 +77,12 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
     } else {
         ""
     };
+    let about = if finding.wall_exact { "" } else { "about " };
     line(
         text,
         "wall time",
         &format!(
-            "{} with anybody waiting, {:.1} threads at once{start_up}",
+            "{about}{} with anybody waiting, {:.1} threads at once{start_up}",
             percent(finding.wall_share),
             finding.mean_waiters,
         ),

@@ -5,6 +5,7 @@ mod commands;
 mod diff;
 mod exit_codes;
 mod filters;
+mod index;
 mod inputs;
 mod live;
 mod sample;

@@ -225,6 +225,46 @@ fn nobody_else_is_answered() {
     assert_eq!(server.request("OPTIONS", &model, &[], "").status, 405);
 }
 
+/// A page that is opened again has everything at once.
+#[test]
+fn an_index_is_written_when_nobody_asks() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    let index = directory.path().join("demo.lct.idx");
+    let first = Server::start(directory.path(), &["demo.lct", "--index"]);
+    let expected = first.answer("api/model", &Value::Null);
+    let start = Instant::now();
+    while !index.exists() {
+        assert!(
+            start.elapsed() < Duration::from_secs(300),
+            "there is no index"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+    let second = Server::start(directory.path(), &["demo.lct", "--index", "--source", "."]);
+    let found = second.answer("api/model", &Value::Null);
+    assert_eq!(
+        (&found["source"], &expected["source"]),
+        (&json!(true), &json!(false))
+    );
+    for field in [
+        "traces",
+        "findings",
+        "totals",
+        "confidence",
+        "progress",
+        "exact",
+        "live",
+    ] {
+        assert_eq!(found[field], expected[field], "{field}");
+    }
+    let question = json!({"by": ["lock", "owner-chain"], "buckets": 5});
+    assert_eq!(
+        second.answer("api/query", &question),
+        first.answer("api/query", &question)
+    );
+    assert_eq!(second.get("export.html").status, 200);
+}
+
 #[test]
 fn tokens_are_not_guessed() {
     let (_first_directory, first) = demo(&[]);

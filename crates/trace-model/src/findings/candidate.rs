@@ -103,7 +103,7 @@ fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
     let labels = model.tables.labels();
     let keys = labels.filter_map(|label| match label {
         Label::Value(Value::Chain(chain)) if entities.is_worker_loop(chain) => {
-            Some(label.key(entities))
+            Some(model.tables.key(label, entities))
         }
         _ => None,
     });
@@ -409,6 +409,7 @@ impl Candidate {
             duration_ns: group.duration_ns,
             share: facts.share,
             wall_ns: group.wall_ns,
+            wall_exact: false,
             wall_share: group.wall_ns as f64 / self.run_ns.max(1) as f64,
             waits: group.waits,
             p50_ns: group.p50_ns,

@@ -222,6 +222,7 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         share: duration_ns.of(total_ns),
         // All of them last until the end.
         wall_ns: max_ns,
+        wall_exact: true,
         wall_share: max_ns as f64 / run_ns.max(1) as f64,
         waits: count,
         p50_ns: percentile_ns(50),

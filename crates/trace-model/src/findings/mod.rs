@@ -9,6 +9,7 @@ mod confidence;
 mod deadlock;
 mod facts;
 mod pattern;
+mod wall;
 
 use serde::Serialize;
 use trace_analysis::{Entities, StillBlocked, ThreadIndex, WaitKind};
@@ -16,6 +17,7 @@ use trace_analysis::{Entities, StillBlocked, ThreadIndex, WaitKind};
 use self::candidate::{Answers, Asking, Candidate};
 use crate::hash::SeededSet;
 use crate::model::Model;
+use crate::scope::run_time_ns;
 use crate::selection::{QuestionError, Selection};
 use crate::sum::Sum;
 
@@ -49,6 +51,9 @@ pub struct Finding {
     pub share: f64,
     /// The time in which anybody waited because of it, in nanoseconds.
     pub wall_ns: u64,
+    /// That is the time of the parts that it is about. Else it is in proportion: the time in which
+    /// any of the waits concerned went on, times the finding's share of them.
+    pub wall_exact: bool,
     /// Its share of the time in which the traces ran, 0 to 1.
     pub wall_share: f64,
     /// How many waits.
@@ -170,7 +175,7 @@ impl Search {
     pub fn findings<'a>(
         self,
         still_blocked: impl Iterator<Item = &'a StillBlocked>,
-        model: &Model,
+        model: &mut Model,
         entities: &Entities,
     ) -> Vec<Finding> {
         let answers = |asking: Option<Asking>| asking.and_then(|asking| asking.answers(model));
@@ -186,10 +191,29 @@ impl Search {
                 candidate::candidates(model, &contention, stuck_ns, conditional.as_ref());
             let mut rest: Vec<_> = candidates.iter().map(Candidate::finding).collect();
             rest.sort_by_key(|finding| std::cmp::Reverse(finding.duration_ns));
+            rest.truncate(MAX_FINDINGS.saturating_sub(findings.len()));
+            model.prepare(entities, true);
+            for finding in &mut rest {
+                finding.measure_wall_time(model, &self.stuck);
+            }
             findings.append(&mut rest);
         }
         findings.truncate(MAX_FINDINGS);
         findings
+    }
+}
+
+impl Finding {
+    /// Takes the wall time from the parts of waits, if they are known.
+    fn measure_wall_time(&mut self, model: &Model, stuck: &SeededSet<ThreadIndex>) {
+        let Some(wall_ns) = wall::exact_ns(model, &self.selection, stuck) else {
+            return;
+        };
+        let run_ns = run_time_ns(model, &self.selection);
+        self.wall_share = wall_ns as f64 / run_ns.max(1) as f64;
+        self.mean_waiters = self.duration_ns.ns() as f64 / wall_ns.max(1) as f64;
+        self.wall_ns = wall_ns;
+        self.wall_exact = true;
     }
 }
 

@@ -38,6 +38,9 @@ pub(crate) fn of(facts: &Facts) -> &'static dyn Pattern {
 /// A hold as long as that is long.
 const LONG_PART_NS: u64 = 1_000_000;
 
+/// Where locks were free for so much of the time, it was not their owners who took it.
+const MOSTLY_FREE: f64 = 0.5;
+
 struct ClassInitialization;
 
 impl Pattern for ClassInitialization {
@@ -50,6 +53,14 @@ impl Pattern for ClassInitialization {
     }
 
     fn sentence(&self, facts: &Facts) -> String {
+        if facts.owner.is_empty() && facts.of_locks(facts.free_ns) >= MOSTLY_FREE {
+            return format!(
+                "Threads waited {} for the {}, mostly after it had ended: they had been woken and \
+                 were not running yet",
+                facts.time(),
+                facts.lock_class
+            );
+        }
         format!(
             "Threads waited {} for the {}, which another one runs",
             facts.time(),
@@ -369,6 +380,11 @@ mod tests {
         });
         check("class-initialization", |facts| {
             facts.is_initialization = true
+        });
+        check("class-initialization", |facts| {
+            facts.is_initialization = true;
+            facts.owner.clear();
+            facts.free_ns = Sum::from(90_000_000);
         });
         check("pool-too-small", |facts| {
             facts.is_conditional = true;

@@ -1,6 +1,6 @@
 //! Findings name the known causes.
 
-use trace_model::{Finding, Limits};
+use trace_model::{Finding, Limits, Selection, WaitOrder, WaitsQuery};
 
 use crate::support::{demo, load, traces, without_parts};
 
@@ -48,6 +48,97 @@ fn the_demo_has_two_causes() {
         assert!(found[0].share > found[1].share);
         assert!(found[0].mean_waiters > 1.0 && found[0].wall_share <= 1.0);
     }
+}
+
+/// The first finding is what the source code says: who reads it finds that this code holds this
+/// lock while it does all of its work, or is called so often.
+#[test]
+fn the_known_cause_of_applications_comes_first() {
+    for (name, lock_class, owner, called_from, waiter) in [
+        (
+            "log4j",
+            "org.apache.log4j.spi.RootLogger",
+            "org.apache.log4j.Category.callAppenders",
+            "",
+            "org.apache.log4j.Category.callAppenders(Category.java:204)",
+        ),
+        (
+            "h2",
+            "org.h2.engine.Database",
+            "org.h2.command.Command.executeUpdate",
+            "",
+            "org.h2.table.TableData.doLock(TableData.java:518)",
+        ),
+        (
+            "tomcat",
+            "java.lang.Object",
+            "sun.nio.ch.EPollSelectorImpl.wakeup",
+            "org.apache.tomcat.util.net.NioEndpoint$Poller.addEvent(NioEndpoint.java:658)",
+            "sun.nio.ch.EPollSelectorImpl.doSelect(EPollSelectorImpl.java:102)",
+        ),
+    ] {
+        let traces = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+        let found = findings(&traces.join(name).with_extension("lct"), Limits::default());
+        let first = &found[0];
+        let code = first.owner.as_ref().expect("it is known");
+        assert_eq!(first.lock_class.label, lock_class);
+        assert_eq!(code.label, owner);
+        assert_eq!(code.called_from, called_from);
+        assert_eq!(first.waiters[0].code.frame, waiter);
+        assert!(first.share > 0.4, "{name}: {}", first.share);
+        assert_eq!(first.confidence.level, "high", "{name}");
+    }
+}
+
+/// The wall time of a finding is the union of its parts, of all waits one by one.
+#[test]
+fn wall_time_is_exact_where_parts_are_known() {
+    for path in traces() {
+        let found = findings(&path, Limits::default());
+        let mut loaded = load(&path, Limits::default());
+        for finding in found.iter().filter(|finding| finding.pattern != "deadlock") {
+            // All waits for the locks, whoever had them.
+            let [of_lock, of_owner] = [0, 1].map(|at| finding.selection.filter[at].clone());
+            let waits = WaitsQuery {
+                selection: Selection {
+                    filter: vec![of_lock],
+                    ..finding.selection.clone()
+                },
+                sort: WaitOrder::Start,
+                limit: 1_000,
+                cursor: None,
+            };
+            let waits = loaded.model.waits(&waits, &loaded.entities).unwrap();
+            assert!(waits.cursor.is_none(), "all of them");
+            let mut times_ns = Vec::new();
+            for wait in &waits.waits {
+                let details = loaded.model.wait(wait.id, &loaded.entities).unwrap();
+                let key = |value: u32| &details.names.values[value as usize].key;
+                for part in details.parts.as_ref().expect("all are known") {
+                    let share = &details.wait.shares[part.share as usize];
+                    if *key(share.method) == of_owner.keys[0] {
+                        times_ns.push((part.start_ns, part.start_ns + part.duration_ns));
+                    }
+                }
+            }
+            times_ns.sort_unstable();
+            let merged =
+                times_ns
+                    .iter()
+                    .fold(Vec::<(u64, u64)>::new(), |mut merged, &(from, to)| {
+                        match merged.last_mut() {
+                            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                            _ => merged.push((from, to)),
+                        }
+                        merged
+                    });
+            let union_ns: u64 = merged.iter().map(|(from, to)| to - from).sum();
+            assert!(finding.wall_exact && union_ns > 0, "{}", finding.id);
+            assert_eq!(finding.wall_ns, union_ns, "{}", finding.id);
+        }
+    }
+    let about = findings(&demo(), without_parts());
+    assert!(about.iter().all(|finding| !finding.wall_exact));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What does not fit counts all the same.
 
-use trace_model::{Budget, Limits, Selection};
+use trace_analysis::Detail;
+use trace_model::{Arrangement, Budget, Limits, Model, Selection};
 
-use crate::support::{ORDERS, all_kinds, by_path, demo, load};
+use crate::support::{ORDERS, all_kinds, analyze, by_path, demo, load};
 
 /// Much less than the demo has.
 fn small(folded_shares: usize) -> Limits {
@@ -82,6 +83,74 @@ fn folded_waits_lie_in_time() {
             "{path:?}: {off} ns"
         );
     }
+}
+
+/// Of a program that goes on and on, the newest waits are known one by one, however short they
+/// are, and all that went before in sums.
+#[test]
+fn what_is_old_is_folded_first() {
+    let mut waits = Vec::new();
+    let (summary, entities) = analyze(&demo(), Detail::Owners, |wait, _| {
+        waits.push(wait.clone());
+    });
+    let limits = Limits {
+        waits: 4 * waits.len(),
+        parts: 0,
+        ..Limits::default()
+    };
+    let period_ns = summary.duration_ns;
+    let rounds = 20;
+    let mut models = [None, Some(2 * period_ns)].map(|recent_ns| {
+        let mut model = Model::new(limits, Arrangement::OneAfterTheOther, 0, Vec::new());
+        if let Some(recent_ns) = recent_ns {
+            model.keep_recent(recent_ns);
+        }
+        model.begin_trace(0);
+        for round in 0..rounds {
+            for wait in &waits {
+                let mut wait = wait.clone();
+                wait.start_ns += round * period_ns;
+                model.add(&wait, &entities);
+            }
+        }
+        model.goes_on_until(rounds * period_ns);
+        model
+    });
+    let kinds = serde_json::to_value(all_kinds()).unwrap();
+    let ask = |model: &mut Model, from_round: u64| {
+        let mut selection = kinds.clone();
+        selection["from_ns"] = (from_round * period_ns).into();
+        let query = serde_json::json!({"selection": selection, "limit": 1});
+        let listed = model
+            .waits(&serde_json::from_value(query).unwrap(), &entities)
+            .unwrap();
+        let query = serde_json::json!({"selection": selection});
+        let groups = model
+            .query(&serde_json::from_value(query).unwrap(), &entities)
+            .unwrap();
+        (
+            listed.folded,
+            groups.groups[0].waits,
+            groups.groups[0].duration_ns,
+        )
+    };
+    let [longest, recent] = &mut models;
+    // All waits count, whichever are kept.
+    let total = waits.len() as u64 * rounds;
+    let (folded, _, duration_ns) = ask(longest, 0);
+    assert!(folded > 0);
+    let (folded, all, same_ns) = ask(recent, 0);
+    assert_eq!((all, same_ns), (total, duration_ns));
+    assert!(folded >= total / 2);
+    assert_eq!(
+        ask(recent, rounds - 1).0,
+        0,
+        "the newest are there one by one"
+    );
+    assert!(
+        ask(longest, rounds - 1).0 > 0,
+        "without that, short ones are not"
+    );
 }
 
 #[test]

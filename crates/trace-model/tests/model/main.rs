@@ -6,4 +6,5 @@ mod folding;
 mod hostile;
 mod occurrences;
 mod ranges;
+mod stored;
 mod support;
