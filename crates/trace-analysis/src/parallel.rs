@@ -23,7 +23,7 @@ use crate::entity_store::Loan;
 use crate::file_analysis::{Progress, TraceSummary};
 use crate::last_events::TraceEnd;
 use crate::lock_event::LockEvent;
-use crate::lock_group::{LOCK_GROUPS, lock_group};
+use crate::lock_group::{GroupShares, LOCK_GROUPS};
 use crate::park::ParkEvent;
 use crate::rearranger::Step;
 use crate::stacks::Stacks;
@@ -67,6 +67,7 @@ const MAX_WAITING: usize = 4;
 /// The workers, and what they will get next.
 struct Workers<'scope, S> {
     workers: Vec<Worker<'scope, S>>,
+    shares: GroupShares,
 }
 
 struct Worker<'scope, S> {
@@ -124,12 +125,12 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 
 impl<S> Stage for Workers<'_, S> {
     fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>) {
-        let worker = lock_group(lock) % self.workers.len();
+        let worker = self.shares.worker(lock);
         self.workers[worker].push(Task::Lock(lock, step.copied()), known);
     }
 
     fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>) {
-        let worker = lock_group(domain) % self.workers.len();
+        let worker = self.shares.worker(domain);
         self.workers[worker].push(Task::Park(domain, step.copied()), known);
     }
 
@@ -266,6 +267,7 @@ impl TraceInput {
             };
             let mut workers = Workers {
                 workers: (0..workers).map(start).collect(),
+                shares: GroupShares::new(workers),
             };
             while let Some(chunk) = self.next_chunk()? {
                 intake.chunk(chunk, &mut workers);
