@@ -120,12 +120,22 @@ pub(crate) struct CodeTable {
 }
 
 impl CodeTable {
+    #[inline]
     pub(crate) fn of_chain(&mut self, chain: ChainIndex, entities: &Entities) -> Code {
+        match self.known.get(chain.0 as usize) {
+            Some(&Some(code)) => code,
+            _ => self.find(chain, entities),
+        }
+    }
+
+    #[cold]
+    fn find(&mut self, chain: ChainIndex, entities: &Entities) -> Code {
         let index = chain.0 as usize;
         if index >= self.known.len() {
             self.known.resize(index + 1, None);
         }
-        let find = || Code::of(entities.chain(chain).frames(), entities);
-        *self.known[index].get_or_insert_with(find)
+        let code = Code::of(entities.chain(chain).frames(), entities);
+        self.known[index] = Some(code);
+        code
     }
 }

@@ -110,7 +110,7 @@ struct Queue {
     /// Those that are parked, by what they want.
     parked: [TicketHeap<Ticket>; 2],
     /// The first of those parked that want the lock alone, once somebody has asked.
-    first_writer: Option<Option<Writer>>,
+    first_writer: Option<Option<Queued>>,
     /// Those that are awake, by position, and some that were.
     awake: VecDeque<(u64, Ticket)>,
     awake_len: usize,
@@ -118,15 +118,15 @@ struct Queue {
     ended: TicketHeap<(u64, Ticket)>,
 }
 
-/// A thread that is parked and wants the lock alone.
+/// A thread that is in the queue, and where it stands.
 #[derive(Clone, Copy, Debug)]
-struct Writer {
+struct Queued {
     ticket: Ticket,
     thread: ThreadIndex,
     chain: ChainIndex,
 }
 
-impl Writer {
+impl Queued {
     fn new(ticket: Ticket, waiter: &Waiter) -> Self {
         Self {
             ticket,
@@ -139,42 +139,51 @@ impl Writer {
 impl Queue {
     fn push(&mut self, waiter: Waiter) {
         let (thread, start_ns) = (waiter.thread, waiter.start.time_ns);
+        let (access, state) = (waiter.access, waiter.state);
+        let chain = waiter.chain;
         let ticket = self.waiters.push(thread, start_ns, waiter);
-        self.note(ticket, &waiter);
+        let queued = Queued {
+            ticket,
+            thread,
+            chain,
+        };
+        self.note(queued, access, state);
     }
 
+    /// Changes a waiter, which is too large to be copied before and after each change.
     fn set(&mut self, ticket: Ticket, change: impl FnOnce(&mut Waiter)) {
         let Some(waiter) = self.waiters.get_mut(ticket) else {
             return;
         };
-        let before = *waiter;
+        let before = waiter.state;
         change(waiter);
-        let after = *waiter;
-        self.forget(ticket, &before);
-        self.note(ticket, &after);
+        let (access, after) = (waiter.access, waiter.state);
+        let queued = Queued::new(ticket, waiter);
+        self.forget(ticket, access, before);
+        self.note(queued, access, after);
     }
 
     fn remove(&mut self, ticket: Ticket) -> Option<Waiter> {
         let waiter = self.waiters.remove(ticket)?;
-        self.forget(ticket, &waiter);
+        self.forget(ticket, waiter.access, waiter.state);
         if !waiter.is_over() {
             self.waiters.end(waiter.thread);
         }
         Some(waiter)
     }
 
-    /// It is in this state from now on.
-    fn note(&mut self, ticket: Ticket, waiter: &Waiter) {
+    /// Who waits for this access is in this state from now on.
+    fn note(&mut self, waiter: Queued, access: Access, state: State) {
+        let Queued { ticket, thread, .. } = waiter;
         let waiters = &mut self.waiters;
-        match waiter.state {
+        match state {
             State::Parked => {
-                self.parked[waiter.access as usize]
-                    .insert(ticket, |other| is_parked(waiters, other));
-                if waiter.access == Access::Exclusive
+                self.parked[access as usize].insert(ticket, |other| is_parked(waiters, other));
+                if access == Access::Exclusive
                     && let Some(first) = &mut self.first_writer
                     && first.is_none_or(|first| ticket < first.ticket)
                 {
-                    *first = Some(Writer::new(ticket, waiter));
+                    *first = Some(waiter);
                 }
             }
             State::Awake { position, .. } => {
@@ -193,7 +202,7 @@ impl Queue {
                 self.awake_len += 1;
             }
             State::Ended { position, .. } => {
-                waiters.end(waiter.thread);
+                waiters.end(thread);
                 self.ended
                     .insert((position, ticket), |other| is_ended(waiters, other));
             }
@@ -201,10 +210,10 @@ impl Queue {
     }
 
     /// It is no longer in this state.
-    fn forget(&mut self, ticket: Ticket, waiter: &Waiter) {
-        match waiter.state {
+    fn forget(&mut self, ticket: Ticket, access: Access, state: State) {
+        match state {
             State::Parked => {
-                self.parked[waiter.access as usize].remove();
+                self.parked[access as usize].remove();
                 let first = self.first_writer.flatten();
                 if first.is_some_and(|first| first.ticket == ticket) {
                     self.first_writer = None;
@@ -222,11 +231,11 @@ impl Queue {
     }
 
     /// The first of those parked that want the lock alone.
-    fn first_writer(&mut self) -> Option<Writer> {
+    fn first_writer(&mut self) -> Option<Queued> {
         if self.first_writer.is_none() {
             let first = self.first_parked(Access::Exclusive);
             let first = first.and_then(|ticket| Some((ticket, self.waiters.get(ticket)?)));
-            self.first_writer = Some(first.map(|(ticket, waiter)| Writer::new(ticket, waiter)));
+            self.first_writer = Some(first.map(|(ticket, waiter)| Queued::new(ticket, waiter)));
         }
         self.first_writer.flatten()
     }
@@ -274,6 +283,10 @@ impl Queue {
             let is_ended = |entry| is_ended(waiters, entry);
             self.ended
                 .take_before((ended_before, 0), is_ended, &mut found);
+        }
+        if found.is_empty() {
+            // As after most events.
+            return Vec::new();
         }
         let mut found: Vec<_> = found.into_iter().map(|(_, ticket)| ticket).collect();
         found.sort_unstable();
