@@ -427,7 +427,7 @@ impl LockAnalyzer {
             rest,
         };
         let timeline = &mut self.contended.get_or_insert_default().timeline;
-        wait.barging_holds = timeline.barging_holds(view.start, None);
+        wait.barging_holds = timeline.barging_holds(view.start);
         timeline.describe(&view, u64::MAX, self.detail, wait);
     }
 

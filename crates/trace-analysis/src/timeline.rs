@@ -73,7 +73,9 @@ pub(crate) struct Timeline<I> {
 struct Barging {
     /// Of the interval that they belong to.
     position: u64,
-    /// When they were, or an earlier one if that was later.
+    /// Since when the lock was held, as if they were one.
+    acquired_ns: u64,
+    /// The latest such time so far.
     until_ns: u64,
     /// How many there were before.
     before: u64,
@@ -203,27 +205,44 @@ impl<I: Interval> Timeline<I> {
         let last = self.barging.back();
         self.barging.push_back(Barging {
             position: self.end(),
+            acquired_ns: time_ns,
             until_ns: last.map_or(time_ns, |last| last.until_ns.max(time_ns)),
             before: last.map_or(0, |last| last.before + last.holds),
             holds,
         });
     }
 
-    /// How often a thread that did not wait acquired the lock during a wait that ended
-    /// before `end_ns`.
-    pub(crate) fn barging_holds(&self, wait: Start, end_ns: Option<u64>) -> u64 {
-        let seen = self
-            .barging
-            .partition_point(|barging| barging.position < wait.position);
-        let began = self
-            .barging
-            .partition_point(|barging| barging.until_ns < wait.time_ns);
-        let ended = end_ns.map_or(self.barging.len(), |end_ns| {
-            self.barging
-                .partition_point(|barging| barging.until_ns < end_ns)
-        });
-        let first = seen.max(began);
-        match (self.barging.get(first), ended.checked_sub(1)) {
+    /// How often a thread that did not wait acquired the lock since a wait began, where each
+    /// acquisition but the first one came after a boundary that the wait has seen: clocks that
+    /// disagree make no difference to those.
+    pub(crate) fn barging_holds(&self, wait: Start) -> u64 {
+        let mut first = self.first_barging(wait);
+        if let Some(barging) = self.barging.get(first)
+            && barging.position == wait.position
+            && barging.acquired_ns < wait.time_ns
+        {
+            first += 1;
+        }
+        self.sum_of_barging(first, self.barging.len())
+    }
+
+    /// The same of a wait that ended before `end_ns`, where boundaries do not tell which
+    /// acquisitions came after its begin.
+    pub(crate) fn barging_holds_until(&self, wait: Start, end_ns: u64) -> u64 {
+        let before = |time_ns| move |barging: &Barging| barging.until_ns < time_ns;
+        let began = self.barging.partition_point(before(wait.time_ns));
+        let ended = self.barging.partition_point(before(end_ns));
+        self.sum_of_barging(self.first_barging(wait).max(began), ended)
+    }
+
+    /// The first acquisition that was noted after a wait began.
+    fn first_barging(&self, wait: Start) -> usize {
+        self.barging
+            .partition_point(|barging| barging.position < wait.position)
+    }
+
+    fn sum_of_barging(&self, first: usize, end: usize) -> u64 {
+        match (self.barging.get(first), end.checked_sub(1)) {
             (Some(first_one), Some(last)) if last >= first => {
                 let last = self.barging[last];
                 last.before + last.holds - first_one.before

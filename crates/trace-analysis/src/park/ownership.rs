@@ -692,7 +692,7 @@ impl Ownership {
     ) {
         let thread = wait.thread;
         let end_ns = wait.start_ns + wait.duration_ns;
-        wait.barging_holds = self.timeline.barging_holds(start, Some(end_ns));
+        wait.barging_holds = self.timeline.barging_holds_until(start, end_ns);
         let view = View {
             start,
             end_ns,

@@ -126,8 +126,11 @@ impl LockEvents<'_> {
                                 Seen::Entered(other) => (other == thread, other == thread),
                                 state => (false, matches!(state, Seen::Loss)),
                             };
-                            barging_holds +=
-                                u64::from(!may_have_entered && acquired_ns >= start_ns);
+                            // The number of what was seen says that the acquisition came later.
+                            let is_later = !matches!(seen, Seen::Nothing);
+                            barging_holds += u64::from(
+                                !may_have_entered && (is_later || acquired_ns >= start_ns),
+                            );
                             ends.push((acquired_ns, before, at, has_entered));
                             owner
                         }
