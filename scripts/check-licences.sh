@@ -9,6 +9,8 @@ cd "$(dirname "$0")/.."
 
 linked_into_jvm='MIT|BSD-2-Clause|BSD-3-Clause|ISC|Zlib|0BSD|CC0-1.0|Unlicense|MIT-0|BSL-1.0'
 anywhere="$linked_into_jvm|Apache-2.0|Apache-2.0 WITH LLVM-exception|Unicode-3.0|Unicode-DFS-2016|MPL-2.0|NCSA"
+# Of what only tests run nothing is passed on.
+in_tests="$anywhere|CDDL-1.0"
 ours='GPL-2.0-only WITH Classpath-exception-2.0'
 
 # Prints "name version|licence expression" for the given cargo tree arguments.
@@ -48,4 +50,5 @@ check() {
 }
 
 check "$linked_into_jvm" "what is linked into libjvm.so" -p rust-tracer --edges normal
-check "$anywhere" "the workspace" --workspace --edges normal,build,dev
+check "$anywhere" "the workspace" --workspace --edges normal,build
+check "$in_tests" "the workspace's tests" --workspace --edges normal,build,dev

@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Top(TopArguments),
     /// Print sums for monitoring systems, as OpenMetrics text
     Metrics(MetricsArguments),
+    /// Write lock contention in the format of another tool: pprof, flame graphs
+    Export(ExportArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -844,6 +846,72 @@ pub(crate) struct MetricsArguments {
     /// Write to a file, in one step: whoever reads it never sees half of it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+const EXPORT_NOTES: &str = "\
+Formats:
+  collapsed  a line for each call chain, outermost frame first, and the nanoseconds that threads
+             waited: for inferno, speedscope and other tools for flame graphs
+  pprof      a profile, compressed: go tool pprof, speedscope. Each sample counts contentions and
+             has their delay; its labels are lock_class, thread and kind
+
+  locktrace export --format collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
+  locktrace export --format pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
+
+Of owners, the call chain is the one at the release of the lock, and the sum is what report calls
+Blocked. Where no owner is known, a frame in angle brackets says why. In Go's terms, owners are a
+profile of mutexes, waiters one of blocking.";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = format!("{EXPORT_NOTES}\n\n{PATTERNS}"))]
+pub(crate) struct ExportArguments {
+    /// Trace files, pipes, or - for standard input; several are added up
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+
+    /// Format of the output
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: ExportFormat,
+
+    /// Whose call chains
+    #[arg(long, value_enum, default_value_t = ExportStacks::Owners)]
+    pub(crate) stacks: ExportStacks,
+
+    /// Tell apart the lines of a method in collapsed call chains; pprof always does
+    #[arg(long)]
+    pub(crate) lines: bool,
+
+    #[command(flatten)]
+    pub(crate) waits: WaitArguments,
+
+    /// Write to a file, in one step, instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Read on while the file grows, until the trace ends or the JVM does
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Text for flame graphs
+    Collapsed,
+    /// A profile for Go's pprof
+    Pprof,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportStacks {
+    /// Of the code that held the locks
+    Owners,
+    /// Of the code that waited
+    Waiters,
+    /// The owner's, the lock, and on it the waiter's upside down
+    ChainGraph,
 }
 
 /// All but those of root owners.

@@ -8,6 +8,7 @@ mod contentions;
 mod diff;
 mod dump;
 mod event_fields;
+mod export;
 mod figures;
 mod human;
 mod input;
@@ -94,6 +95,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Query(arguments) => view::query(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Metrics(arguments) => metrics::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "locktrace", &mut script);

@@ -1,11 +1,16 @@
 //! Standard output, and complaints on standard error.
 
 use std::fmt::Display;
+use std::fs::Permissions;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use trace_report::style::ALARM;
+
+use crate::whole_file;
 
 /// Standard output.
 ///
@@ -68,6 +73,37 @@ impl Write for Output {
 /// Standard output for machines: buffered, without colours.
 pub(crate) fn machine() -> BufWriter<Output> {
     BufWriter::with_capacity(1 << 16, Output::new())
+}
+
+/// Passes a file in which to write, or standard output, to `write`. Whoever reads the file sees all
+/// of the old one or all of the new one.
+///
+/// # Errors
+///
+/// Those of `write` and of the file, which they name.
+pub(crate) fn write_to(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match path {
+        None => {
+            let mut out = machine();
+            write(&mut out)?;
+            out.flush()
+        }
+        Some(path) => replace(path, write)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+    }
+}
+
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // A collector that runs as another user reads it, as far as the umask lets it.
+    let permissions = Permissions::from_mode(0o666);
+    whole_file::replace(path, permissions, |file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    })
 }
 
 /// The error below an error of the CSV writer, which hides it.

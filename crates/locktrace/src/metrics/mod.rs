@@ -3,11 +3,6 @@
 mod exposition;
 mod series;
 
-use std::fs::Permissions;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-
 use trace_analysis::{Aggregation, Aspect, RowLimits, TraceInput, TraceSummary};
 use trace_format::FileHeader;
 
@@ -16,7 +11,7 @@ use crate::cli::MetricsArguments;
 use crate::metrics::exposition::{Exposition, Family, Kind};
 use crate::metrics::series::{Series, Sums};
 use crate::target::Target;
-use crate::{input, output, problem, whole_file};
+use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
     let path = Target::of(&arguments.target).trace()?;
@@ -37,16 +32,9 @@ pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
         add_trace(&mut exposition, summary);
     }
     let text = exposition.finish();
-    match &arguments.output {
-        Some(path) => replace(path, text.as_bytes()).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })?,
-        None => {
-            let mut out = output::machine();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        }
-    }
+    output::write_to(arguments.output.as_deref(), |out| {
+        out.write_all(text.as_bytes())
+    })?;
     Ok(problem::complain(&analyzed.summaries))
 }
 
@@ -139,11 +127,4 @@ fn add_trace(exposition: &mut Exposition, summary: &TraceSummary) {
     };
     let pid = pid.to_string();
     exposition.add(&start, ["jvm", "pid"], [([jvm, &*pid], *start_unix_ns)]);
-}
-
-/// Writes a file such that whoever reads it sees all of the old one or all of the new one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A collector that runs as another user reads it, as far as the umask lets it.
-    let permissions = Permissions::from_mode(0o666);
-    whole_file::replace(path, permissions, |file| file.write_all(bytes))
 }

@@ -4,6 +4,7 @@ mod broken_input;
 mod commands;
 mod diff;
 mod exit_codes;
+mod export;
 mod filters;
 mod index;
 mod inputs;

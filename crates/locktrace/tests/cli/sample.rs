@@ -206,6 +206,17 @@ impl Sample {
         }
     }
 
+    /// Calls a class otherwise than it is called.
+    pub(crate) fn rename_class(&mut self, from: &str, to: &'static str) {
+        for event in self.threads.iter_mut().flatten() {
+            if let Event::Class(ClassDescription { name, .. }) = event
+                && *name == from
+            {
+                *name = to;
+            }
+        }
+    }
+
     /// A little of everything.
     pub(crate) fn demo() -> Self {
         let mut sample = Self::new(&["main", "worker-1", "worker-2", "worker-3"]);

@@ -1,0 +1,239 @@
+//! What other tools make of exports, compared with the report.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::sample::Sample;
+use crate::{directory_with, locktrace, succeed};
+
+const TRACE: &str = "demo.lct";
+const STACKS: [&str; 3] = ["owners", "waiters", "chain-graph"];
+
+/// What is selected of the trace: everything, and parts.
+const SELECTIONS: [&str; 4] = [
+    "",
+    "--kind all",
+    "--from 5ms --to 20ms",
+    "--thread worker-1 --exclude lock-class=Queue",
+];
+
+fn demo() -> TempDir {
+    let mut sample = Sample::demo();
+    sample.wait_for_condition(2, 3, 250);
+    directory_with(&sample, TRACE)
+}
+
+/// The totals of a report on a selection.
+fn totals(directory: &Path, selection: &str) -> Value {
+    let report = succeed(
+        directory,
+        &format!("report {TRACE} --format json --by kind {selection}"),
+    );
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    report["totals"].clone()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a number")
+}
+
+/// What a program of another tool prints.
+fn printed(command: &mut Command) -> String {
+    let output = command.output();
+    let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn inferno_draws_the_blocked_time() {
+    let directory = demo();
+    let directory = directory.path();
+    for selection in SELECTIONS {
+        let blocked_ns = number(&totals(directory, selection)["duration_ns"]);
+        for stacks in STACKS {
+            for lines in ["", "--lines"] {
+                let collapsed = succeed(
+                    directory,
+                    &format!(
+                        "export --format collapsed {TRACE} --stacks {stacks} {lines} {selection}"
+                    ),
+                );
+                let mut svg = Vec::new();
+                let mut options = inferno::flamegraph::Options::default();
+                options.count_name = "ns".to_owned();
+                inferno::flamegraph::from_lines(&mut options, collapsed.lines(), &mut svg)
+                    .expect("inferno reads it");
+                let svg = String::from_utf8(svg).expect("UTF-8");
+                let all = format!("all ({} ns, 100%)", with_commas(blocked_ns));
+                assert!(svg.contains(&all), "{all} is not in the graph of {stacks}");
+                let has = |name: &str| svg.contains(name);
+                let owners = has("org.apache.xml.dtm.DTMManager.addDTM");
+                assert_eq!(owners, stacks != "waiters", "{stacks}, {selection}");
+                assert_eq!(has("[java.util.Hashtable]"), stacks == "chain-graph");
+                assert_eq!(has("java.lang.Thread.run:745"), !lines.is_empty());
+            }
+        }
+    }
+}
+
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<_> = groups.map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
+
+/// What `go tool pprof -raw` tells of a profile: the values of each sample, and all lines.
+struct Profile {
+    samples: Vec<[u64; 2]>,
+    text: String,
+}
+
+fn pprof(path: &Path) -> Profile {
+    let text = printed(Command::new("go").args(["tool", "pprof", "-raw"]).arg(path));
+    let samples: Vec<_> = text
+        .lines()
+        .filter_map(|line| {
+            let (values, _locations) = line.split_once(':')?;
+            let mut values = values.split_whitespace().map(str::parse);
+            match (values.next(), values.next(), values.next()) {
+                (Some(Ok(count)), Some(Ok(delay_ns)), None) => Some([count, delay_ns]),
+                _ => None,
+            }
+        })
+        .collect();
+    Profile { samples, text }
+}
+
+#[test]
+fn pprof_counts_contentions_and_delays() {
+    let directory = demo();
+    let directory = directory.path();
+    for selection in SELECTIONS {
+        let totals = totals(directory, selection);
+        for stacks in STACKS {
+            succeed(
+                directory,
+                &format!(
+                    "export --format pprof {TRACE} --stacks {stacks} {selection} -o demo.pb.gz"
+                ),
+            );
+            let profile = pprof(&directory.join("demo.pb.gz"));
+            let sum = |value: usize| {
+                profile
+                    .samples
+                    .iter()
+                    .map(|sample| sample[value])
+                    .sum::<u64>()
+            };
+            assert_eq!(
+                sum(1),
+                number(&totals["duration_ns"]),
+                "{stacks}, {selection}"
+            );
+            if stacks == "waiters" {
+                assert_eq!(sum(0), number(&totals["waits"]), "{selection}");
+            }
+            let thread = match stacks {
+                "waiters" => "thread:[worker-1 #11]",
+                _ => "thread:[main #10]",
+            };
+            for expected in [
+                "contentions/count delay/nanoseconds[dflt]",
+                "lock_class:[java.util.Hashtable]",
+                thread,
+                "kind:[contention]",
+                "OpenJDK 64-Bit Server VM (25.45-b02), process 4711",
+            ] {
+                let found = profile.text.contains(expected);
+                assert!(found, "{expected} is not in {}", profile.text);
+            }
+        }
+    }
+    succeed(
+        directory,
+        &format!("export --format pprof {TRACE} -o demo.pb.gz"),
+    );
+    let top = printed(
+        Command::new("go")
+            .args(["tool", "pprof", "-top", "-lines"])
+            .arg(directory.join("demo.pb.gz")),
+    );
+    for expected in [
+        "Type: delay",
+        "java.util.Hashtable.put Hashtable.java:459",
+        "<owner unknown: hand-off>",
+    ] {
+        assert!(top.contains(expected), "{expected} is not in {top}");
+    }
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let directory = demo();
+    let directory = directory.path();
+    let [one, eight] = ["1", "8"].map(|threads| {
+        ["collapsed", "pprof"].map(|format| {
+            let file = format!("{format}-{threads}");
+            succeed(
+                directory,
+                &format!("export --format {format} {TRACE} --threads {threads} -o {file}"),
+            );
+            fs::read(directory.join(file)).expect("readable")
+        })
+    });
+    assert!(one == eight);
+}
+
+#[test]
+fn names_cannot_make_frames_or_lines() {
+    let mut sample = Sample::new(&["main", "worker-1"]);
+    sample.rename_class("java.util.Hashtable", "evil;class 7\n#");
+    sample.enter(2, 1, 10, crate::sample::HASHTABLE_GET);
+    sample.exit(1, 1, 20, crate::sample::HASHTABLE_PUT);
+    sample.entered(2, 1, 21, 0);
+    let directory = directory_with(&sample, TRACE);
+    let collapsed = succeed(
+        directory.path(),
+        &format!("export --format collapsed {TRACE} --stacks chain-graph"),
+    );
+    for line in collapsed.lines() {
+        let (_, duration_ns) = line.rsplit_once(' ').expect("a duration");
+        assert!(duration_ns.parse::<u64>().is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_wrong_usage() {
+    let directory = demo();
+    let directory = directory.path();
+    let run = locktrace(directory, &format!("export {TRACE} --format pprof --lines"));
+    assert_eq!(run.code, Some(2));
+    assert_eq!(run.stderr, "locktrace: --lines is for --format collapsed\n");
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_named() {
+    let directory = demo();
+    let directory = directory.path();
+    File::create(directory.join("file")).expect("writable");
+    let run = locktrace(
+        directory,
+        &format!("export {TRACE} --format pprof -o none/x"),
+    );
+    assert_eq!(run.code, Some(4));
+    assert!(
+        run.stderr.starts_with("locktrace: none/x: "),
+        "{}",
+        run.stderr
+    );
+    let run = locktrace(directory, "export --format collapsed file");
+    assert_eq!(run.code, Some(3), "no trace: {}", run.stderr);
+}

@@ -1,0 +1,163 @@
+//! Profiles in the format of *pprof*, compressed with gzip.
+//!
+//! As Go's runtime does it: the call chains of owners are a profile of *mutexes*, those of
+//! waiters one of *blocking*. Each sample has the values `contentions`, a count, and `delay`, in
+//! nanoseconds, and labels tell its lock class, thread and kind of waiting.
+
+mod message;
+mod table;
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use prost::Message;
+use trace_analysis::Entities;
+
+use self::message::{Function, Label, Line, Location, Profile, Sample, ValueType};
+use self::table::Table;
+use crate::frames::{StackFrame, stack};
+use crate::stacks::{StackKey, StackSum, StackSums};
+
+/// When what a profile is about happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    /// Begin, in nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// How long it took, in nanoseconds.
+    pub duration_ns: u64,
+}
+
+/// Writes `sums`, the longest first, and `comments`, which *pprof* shows on top.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(
+    out: impl Write,
+    sums: &StackSums,
+    entities: &Entities,
+    period: Period,
+    comments: &[String],
+) -> io::Result<()> {
+    let mut profile = Builder::new(entities);
+    let sorted = sums.sorted(entities).into_iter();
+    let samples = sorted.map(|(key, sum)| profile.sample(key, sum)).collect();
+    let bytes = profile.finish(samples, period, comments).encode_to_vec();
+    let mut gzip = GzEncoder::new(out, Compression::default());
+    gzip.write_all(&bytes)?;
+    gzip.finish()?.flush()
+}
+
+/// What samples refer to by number.
+struct Builder<'a> {
+    entities: &'a Entities,
+    /// Texts; the first is empty, as the format demands.
+    texts: Table<String>,
+    /// Functions by name and file, both texts.
+    functions: Table<(i64, i64)>,
+    /// Locations by function and line.
+    locations: Table<(u64, i64)>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(entities: &'a Entities) -> Self {
+        let mut texts = Table::default();
+        texts.position(String::new());
+        Self {
+            entities,
+            texts,
+            functions: Table::default(),
+            locations: Table::default(),
+        }
+    }
+
+    fn text(&mut self, text: impl Into<String>) -> i64 {
+        self.texts.position(text.into()) as i64
+    }
+
+    fn sample(&mut self, key: &StackKey, sum: &StackSum) -> Sample {
+        let outermost_first = stack(key, self.entities).into_iter();
+        let location_id = outermost_first.rev().map(|frame| self.location(frame));
+        Sample {
+            location_id: location_id.collect(),
+            value: vec![signed(sum.waits), signed(sum.duration_ns)],
+            label: self.labels(key),
+        }
+    }
+
+    fn labels(&mut self, key: &StackKey) -> Vec<Label> {
+        let entities = self.entities;
+        let thread = key.thread.map(|thread| entities.thread_long_label(thread));
+        let labels = [
+            ("lock_class", Some(key.lock_class.name(entities))),
+            ("thread", thread),
+            ("kind", key.kind.map(|kind| kind.name().to_owned())),
+        ];
+        let labels = labels.into_iter();
+        let known = labels.filter_map(|(name, value)| Some((name, value?)));
+        known
+            .map(|(name, value)| Label {
+                key: self.text(name),
+                str: self.text(value),
+            })
+            .collect()
+    }
+
+    /// The number of a location, from 1.
+    fn location(&mut self, frame: StackFrame) -> u64 {
+        let (file, line) = match frame {
+            StackFrame::Java(frame) => {
+                let class = self.entities.method(frame.method).class;
+                let file = class.map_or("", |class| self.entities.source_file(class));
+                (file, i64::from(frame.line.max(0)))
+            }
+            StackFrame::Lock(_) | StackFrame::Instead(_) | StackFrame::CutOff => ("", 0),
+        };
+        let name = self.text(frame.name(self.entities));
+        let file = self.text(file);
+        let function = self.functions.position((name, file)) as u64 + 1;
+        self.locations.position((function, line)) as u64 + 1
+    }
+
+    fn finish(mut self, sample: Vec<Sample>, period: Period, comments: &[String]) -> Profile {
+        let comment = comments.iter().map(|comment| self.text(comment)).collect();
+        let mut value_type = |name, unit| ValueType {
+            r#type: self.text(name),
+            unit: self.text(unit),
+        };
+        let sample_type = vec![
+            value_type("contentions", "count"),
+            value_type("delay", "nanoseconds"),
+        ];
+        let period_type = value_type("contentions", "count");
+        let default_sample_type = self.text("delay");
+        let functions = (1..).zip(self.functions.into_values());
+        let locations = (1..).zip(self.locations.into_values());
+        Profile {
+            sample_type,
+            sample,
+            location: locations
+                .map(|(id, (function_id, line))| Location {
+                    id,
+                    line: vec![Line { function_id, line }],
+                })
+                .collect(),
+            function: functions
+                .map(|(id, (name, filename))| Function { id, name, filename })
+                .collect(),
+            string_table: self.texts.into_values().collect(),
+            time_nanos: signed(period.start_unix_ns),
+            duration_nanos: signed(period.duration_ns),
+            period_type: Some(period_type),
+            period: 1,
+            comment,
+            default_sample_type,
+        }
+    }
+}
+
+/// The format has signed numbers only.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,27 @@
+//! Values that are known by their position.
+
+use std::hash::Hash;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+
+/// Each value once, in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Table<T>(IndexSet<T, RandomState>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(IndexSet::default())
+    }
+}
+
+impl<T: Hash + Eq> Table<T> {
+    /// Where `value` stands; it is added if it does not yet.
+    pub(super) fn position(&mut self, value: T) -> usize {
+        self.0.insert_full(value).0
+    }
+
+    pub(super) fn into_values(self) -> impl Iterator<Item = T> {
+        self.0.into_iter()
+    }
+}

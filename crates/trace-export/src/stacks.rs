@@ -1,0 +1,200 @@
+//! Waits, added up by call chain.
+
+use std::cmp::Reverse;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use trace_analysis::{
+    Aspect, DivisibleSink, Entities, MethodTable, Owner, ThreadIndex, Value, Wait, WaitKind,
+    WaitSink,
+};
+
+/// Whose call chains the waiting is told by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stacks {
+    /// Of those who held the locks: the code that made others wait.
+    Owners,
+    /// Of those who waited.
+    Waiters,
+    /// Of both: the owner's, the lock, and the waiter's from the inside to the outside.
+    ChainGraph,
+}
+
+/// What sums are told apart by, beside call chains and the classes of locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Nothing else.
+    ByCode,
+    /// The thread whose call chain it is, and the kind of the wait.
+    ByThreadAndKind,
+}
+
+/// Waiting that has all this in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StackKey {
+    /// The class of the lock.
+    pub(crate) lock_class: Value,
+    /// The owner's call chain, or what stands for it; `None` if only waiters are told apart.
+    pub(crate) owner: Option<Value>,
+    /// The waiter's; `None` if only owners are told apart.
+    pub(crate) waiter: Option<Value>,
+    /// The thread whose call chain it is. `None` if there is none, or threads are not told apart.
+    pub(crate) thread: Option<ThreadIndex>,
+    /// `None` if kinds are not told apart.
+    pub(crate) kind: Option<WaitKind>,
+}
+
+impl StackKey {
+    /// What has no key of its own, for want of memory.
+    const OTHER: Self = Self {
+        lock_class: Value::Other,
+        owner: None,
+        waiter: Some(Value::Other),
+        thread: None,
+        kind: None,
+    };
+}
+
+/// Sums of one key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StackSum {
+    /// In how many waits it had a part. One with several owners counts for each.
+    pub(crate) waits: u64,
+    /// How long threads waited, in nanoseconds.
+    pub(crate) duration_ns: u64,
+}
+
+impl StackSum {
+    fn of_wait(duration_ns: u64) -> Self {
+        Self {
+            waits: 1,
+            duration_ns,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.waits = self.waits.saturating_add(other.waits);
+        self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
+    }
+}
+
+/// Sums over waits by call chain. An analysis has to find [`Detail::Owners`](trace_analysis::Detail).
+#[derive(Debug)]
+pub struct StackSums {
+    stacks: Stacks,
+    told: Told,
+    sums: IndexMap<StackKey, StackSum, RandomState>,
+    /// So many keys may be told apart. What is beyond has one of its own.
+    max_keys: usize,
+    methods: MethodTable,
+}
+
+impl StackSums {
+    /// Keys of a million call chains take about 120 MB.
+    const MAX_KEYS: usize = 1_000_000;
+
+    /// No waits yet.
+    pub fn new(stacks: Stacks, told: Told) -> Self {
+        Self::with_max_keys(stacks, told, Self::MAX_KEYS)
+    }
+
+    fn with_max_keys(stacks: Stacks, told: Told, max_keys: usize) -> Self {
+        Self {
+            stacks,
+            told,
+            sums: IndexMap::default(),
+            max_keys,
+            methods: MethodTable::default(),
+        }
+    }
+
+    /// Whose call chains these are.
+    pub fn stacks(&self) -> Stacks {
+        self.stacks
+    }
+
+    /// How long threads waited, in nanoseconds: all sums together.
+    pub fn duration_ns(&self) -> u64 {
+        let durations = self.sums.values().map(|sum| sum.duration_ns);
+        durations.fold(0, u64::saturating_add)
+    }
+
+    /// How much of that could not be told apart for want of memory, in nanoseconds.
+    pub fn other_ns(&self) -> u64 {
+        let other = self.sums.get(&StackKey::OTHER);
+        other.map_or(0, |sum| sum.duration_ns)
+    }
+
+    /// All sums, the longest first. Their order does not depend on that in which waits were found.
+    pub(crate) fn sorted(&self, entities: &Entities) -> Vec<(&StackKey, &StackSum)> {
+        let mut sums: Vec<_> = self.sums.iter().collect();
+        sums.sort_by_cached_key(|(key, sum)| {
+            let name = |value: Option<Value>| value.map(|value| value.key(entities));
+            (
+                Reverse(sum.duration_ns),
+                name(key.owner),
+                name(key.waiter),
+                name(Some(key.lock_class)),
+                name(key.thread.map(Value::Thread)),
+                name(key.kind.map(Value::Kind)),
+            )
+        });
+        sums
+    }
+
+    fn add(&mut self, key: StackKey, sum: StackSum) {
+        let is_told_apart = self.sums.len() < self.max_keys || self.sums.contains_key(&key);
+        let key = if is_told_apart { key } else { StackKey::OTHER };
+        self.sums.entry(key).or_default().add(sum);
+    }
+
+    /// The key of what `owner` had of a wait.
+    fn key(&mut self, wait: &Wait, owner: Owner, entities: &Entities) -> StackKey {
+        let methods = &mut self.methods;
+        let mut value = |aspect: Aspect| aspect.value(wait, owner, entities, methods);
+        let (of_owner, of_waiter) = match self.stacks {
+            Stacks::Owners => (true, false),
+            Stacks::Waiters => (false, true),
+            Stacks::ChainGraph => (true, true),
+        };
+        let thread = match self.stacks {
+            Stacks::Waiters => Some(wait.thread),
+            Stacks::Owners | Stacks::ChainGraph => owner.thread().map(|(thread, _)| thread),
+        };
+        let is_told = self.told == Told::ByThreadAndKind;
+        StackKey {
+            lock_class: value(Aspect::LockClass),
+            owner: of_owner.then(|| value(Aspect::OwnerChain)),
+            waiter: of_waiter.then(|| value(Aspect::Chain)),
+            thread: thread.filter(|_| is_told),
+            kind: is_told.then_some(wait.kind),
+        }
+    }
+}
+
+impl WaitSink for StackSums {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        // Who waits does so once, however many had the lock meanwhile.
+        if self.stacks == Stacks::Waiters {
+            let key = self.key(wait, Owner::Free, entities);
+            self.add(key, StackSum::of_wait(wait.duration_ns));
+            return;
+        }
+        for blame in &wait.blame {
+            let key = self.key(wait, blame.owner, entities);
+            self.add(key, StackSum::of_wait(blame.duration_ns));
+        }
+    }
+}
+
+impl DivisibleSink for StackSums {
+    fn part(&self) -> Self {
+        Self::with_max_keys(self.stacks, self.told, self.max_keys)
+    }
+
+    fn merge(&mut self, part: Self) {
+        for (key, sum) in part.sums {
+            self.add(key, sum);
+        }
+    }
+}
