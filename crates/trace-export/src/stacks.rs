@@ -198,3 +198,51 @@ impl DivisibleSink for StackSums {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::path::Path;
+
+    use trace_analysis::{Analysis, Detail, TraceFile};
+
+    use super::*;
+
+    fn sums_of_golden_trace(stacks: Stacks, max_keys: usize) -> StackSums {
+        let golden = "../trace-format/tests/golden/v4.lct";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(golden);
+        let mut analysis = Analysis::default().with_detail(Detail::Owners);
+        let mut sums = StackSums::with_max_keys(stacks, Told::ByThreadAndKind, max_keys);
+        let trace = TraceFile::open(&path).expect("a trace");
+        trace
+            .analyze(&mut analysis, &mut sums, |_| ControlFlow::Continue(()))
+            .expect("readable");
+        sums
+    }
+
+    #[test]
+    fn what_is_not_told_apart_is_in_the_sum() {
+        for stacks in [Stacks::Owners, Stacks::Waiters, Stacks::ChainGraph] {
+            let all = sums_of_golden_trace(stacks, usize::MAX);
+            assert_eq!(all.other_ns(), 0);
+            let keys = all.sums.len();
+            assert!(keys > 1, "{stacks:?}");
+            let few = sums_of_golden_trace(stacks, 1);
+            assert_eq!(few.duration_ns(), all.duration_ns());
+            assert!(few.other_ns() > 0);
+            assert_eq!(few.sums.len(), 2, "the first one and all others");
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let whole = sums_of_golden_trace(Stacks::Owners, usize::MAX);
+        let mut merged = whole.part();
+        assert_eq!(merged.duration_ns(), 0);
+        for _ in 0..2 {
+            merged.merge(sums_of_golden_trace(Stacks::Owners, usize::MAX));
+        }
+        assert_eq!(merged.duration_ns(), 2 * whole.duration_ns());
+        assert_eq!(merged.sums.len(), whole.sums.len());
+    }
+}
