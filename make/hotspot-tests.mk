@@ -2,8 +2,8 @@
 # assertions on. Too long for `make test`.
 
 # What compares with the stock JDK or measures speed is left out.
-FASTDEBUG_TESTS := byte_code call_chains class_init clock_oracle code_life conservation \
-  crowds deadlocks embedded endings fastdebug hold_oracle monitor_life park_events \
+FASTDEBUG_TESTS := byte_code call_chains class_init clock_oracle code_life conservation control \
+  crowds deadlocks embedded endings fastdebug hold_oracle kills monitor_life park_events \
   release_paths shared_classes storms thread_mx_bean threads trace_file wait_kinds \
   wait_notify
 
