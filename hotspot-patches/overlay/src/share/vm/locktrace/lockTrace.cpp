@@ -67,6 +67,10 @@ static const uint32_t StopTimeoutMillis = 10000;
 // How long the start of a trace may stop all threads to tell who waits already.
 static const jlong MaxStopMillis = 25;
 
+// So many threads are looked at in any case: it takes a few milliseconds at most, unless the
+// VM thread loses its processor, and then no time would be enough.
+static const int MinThreadsToldOf = 64;
+
 // ---------------------------------------------------------------------------
 // Life of the trace
 
@@ -157,8 +161,9 @@ class LockTraceBegin : public VM_Operation {
     ResourceMark rm;
     const jlong deadline_ns = os::javaTimeNanos() + MaxStopMillis * NANOSECS_PER_MILLISEC;
     uint32_t untold = 0;
+    int threads = 0;
     for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) {
-      bool in_time = os::javaTimeNanos() < deadline_ns;
+      bool in_time = threads++ < MinThreadsToldOf || os::javaTimeNanos() < deadline_ns;
       bool told = ((LockTrace::_kinds & LCT_KIND_MONITOR) == 0 || LockTraceEnter::trace_begins(thread, _start_ns, in_time))
                && ((LockTrace::_kinds & LCT_KIND_PARK) == 0 || LockTracePark::trace_begins(thread, _start_ns, in_time));
       if (!told) untold++;
@@ -167,23 +172,20 @@ class LockTraceBegin : public VM_Operation {
   }
 };
 
-// What threads wait for already is known by an identity hash, and to give it one may need
-// a safepoint.
-static void hash_what_is_waited_for(JavaThread* thread) {
+// What threads are parked for already is known by an identity hash, and to give it one may
+// need a safepoint.
+static void hash_park_blockers(JavaThread* thread) {
   ResourceMark rm(thread);
   HandleMark handles(thread);
-  GrowableArray<Handle> objects;
+  GrowableArray<Handle> blockers;
   {
     MutexLocker threads(Threads_lock, thread);
     for (JavaThread* other = Threads::first(); other != NULL; other = other->next()) {
-      ObjectMonitor* monitor = other->current_pending_monitor();
-      oop object = monitor == NULL ? (oop) NULL : (oop) monitor->object();
-      if (object != NULL) objects.append(Handle(thread, object));
       oop blocker = other->current_park_blocker();
-      if (blocker != NULL) objects.append(Handle(thread, blocker));
+      if (blocker != NULL) blockers.append(Handle(thread, blocker));
     }
   }
-  for (int i = 0; i < objects.length(); i++) ObjectSynchronizer::FastHashCode(thread, objects.at(i)());
+  for (int i = 0; i < blockers.length(); i++) ObjectSynchronizer::FastHashCode(thread, blockers.at(i)());
 }
 
 // What a trace of this VM does not tell, LCT_WITHOUT_...
@@ -246,7 +248,7 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   _started_ns = config.start_ns;
   _ends_ns = request.duration_ns == 0 ? 0 : _started_ns + request.duration_ns;
   _kinds = request.kinds;
-  hash_what_is_waited_for(thread);
+  hash_park_blockers(thread);
   LockTraceBegin begin(runtime, _started_ns);
   VMThread::execute(&begin);
   return true;

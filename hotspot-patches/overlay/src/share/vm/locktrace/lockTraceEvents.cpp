@@ -120,13 +120,24 @@ void LockTraceEnter::delist() {
   if (state->_enter == this) state->_enter = _outer;
 }
 
+// At a safepoint, where neither ObjectSynchronizer::FastHashCode may be called by the VM
+// thread nor another thread is about to hash the object. A monitor that is waited for stays
+// inflated, so its header has the hash.
+static void hash_at_safepoint(ObjectMonitor* monitor) {
+  assert(SafepointSynchronize::is_at_safepoint(), "another thread may hash the object");
+  markOop header = monitor->header();
+  if (header->hash() != 0) return;
+  intptr_t hash = os::random() & markOopDesc::hash_mask;
+  monitor->set_header(header->copy_set_hash(hash == markOopDesc::no_hash ? 1 : hash));
+}
+
 // What the owner has to be known by must exist before the enter looks for it: no thread
 // has a tracer yet.
 bool LockTraceEnter::trace_begins(JavaThread* thread, jlong start_ns, bool in_time) {
   LockTraceEnter* enter = thread->locktrace()->_enter;
   if (enter == NULL || enter->_monitor->owner() == thread) return true;
-  // Without a hash it blocked after the objects got theirs.
-  if (!in_time || enter->_monitor->header()->hash() == 0) return false;
+  if (!in_time) return false;
+  hash_at_safepoint(enter->_monitor);
   JavaThread* owner = Threads::owning_thread_from_monitor_owner((address) enter->_monitor->owner(), false);
   if (owner != NULL) LockTrace::tracer_from_start(owner);
   LockTrace::tracer_from_start(thread);
