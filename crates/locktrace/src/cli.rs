@@ -386,6 +386,10 @@ Columns:
              (so many waits were at most as long, to 3 percent) and Longest are of these
   Free       how much of the time nobody held the lock: woken threads were not running yet
   Unknown    how much of the time the owner is not known
+  Holds      how often the lock was released (of a thread: how often it released one) while others
+             waited for it, whichever waits are selected; Mean hold, Longest hold and so on are of
+             these, from the acquisition on, but for the Untimed ones: the trace does not tell when
+             they began, mostly because nobody waited then. Of the Averaged ones it has means only
 A wait of which --from, --to or a filter leaves a part counts as long as that.";
 
 const LOCKS_COLUMNS: &str = "\

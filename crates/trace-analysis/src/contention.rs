@@ -358,6 +358,36 @@ pub enum RootEnd {
     Cycle,
 }
 
+/// One or several holds of a lock that the same thread ended while others waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedHolds {
+    /// The lock.
+    pub lock: LockIndex,
+    /// The thread that had it.
+    pub thread: ThreadIndex,
+    /// When the last one ended, in nanoseconds since the trace's start.
+    pub end_ns: u64,
+    /// How long they were.
+    pub holds: Holds,
+}
+
+/// What a release says about the holds that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// One, of unknown duration.
+    NotKnown,
+    /// One that began before anybody contended.
+    BeforeContention,
+    /// How many, and the sum of their durations. They follow each other: no wait has seen
+    /// only some of them.
+    For {
+        /// How many; at least one.
+        holds: u16,
+        /// All of them together, in nanoseconds.
+        held_ns: u64,
+    },
+}
+
 /// Who held a lock for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {

@@ -107,8 +107,8 @@ pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
-    Blame, Contention, Detail, Mechanism, OpenWait, OwnWait, Owner, OwnerActivity, Root, RootEnd,
-    RootPart, UnknownOwner, Wait, WaitId, WaitKind,
+    Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
+    OwnerActivity, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitId, WaitKind,
 };
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
@@ -131,5 +131,5 @@ pub use trace_file::{FileReader, TraceError, TraceFile};
 pub use trace_format::{EVENT_TYPES, EventType};
 pub use trace_input::TraceInput;
 pub use value::Value;
-pub use wait_figures::{Durations, Figures, LockFigures, ThreadFigures, WaitFigures};
+pub use wait_figures::{Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures};
 pub use wait_sink::{DivisibleSink, WaitSink};

@@ -27,11 +27,12 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind};
+use crate::contention::{
+    Detail, Holds, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
-use crate::lock_event::Holds;
 use crate::seen_owner::Holder;
 use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
