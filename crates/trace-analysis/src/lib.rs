@@ -108,7 +108,7 @@ pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
     Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
-    OwnerActivity, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitId, WaitKind,
+    OwnerActivity, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
 };
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
@@ -128,7 +128,7 @@ pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};
 pub use tally::{WaitSums, WaitTally};
 pub use time_range::TimeRange;
 pub use trace_file::{FileReader, TraceError, TraceFile};
-pub use trace_format::{EVENT_TYPES, EventType};
+pub use trace_format::{EVENT_TYPES, EventType, ParkTimeout};
 pub use trace_input::TraceInput;
 pub use value::Value;
 pub use wait_figures::{Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures};
