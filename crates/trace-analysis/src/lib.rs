@@ -43,6 +43,7 @@ mod blaming;
 mod code_metadata;
 mod contention;
 mod contents;
+mod convoys;
 mod counter;
 mod delivery;
 mod entity;
@@ -110,6 +111,7 @@ pub use contention::{
     Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
     OwnerActivity, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
 };
+pub use convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
