@@ -568,6 +568,7 @@ At most five findings, ranked by how long threads waited because of the code. Ea
   many-locks-of-one-class  the lock is divided already
   notify-storm             threads woken from Object.wait queue up for the lock again
   writer-behind-readers    readers hold the lock together while a writer waits
+  taking-turns             threads park until others like them, which park too, unpark them
   pool-too-small           threads wait until others like them give something back
   class-initialization     threads wait for a static initializer
 
