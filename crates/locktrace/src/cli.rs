@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Threads(ThreadsArguments),
     /// Show which locks are nested in which order, and orders that may deadlock
     LockOrder(LockOrderArguments),
+    /// Show locks whose queue does not drain, and threads that were woken for nothing
+    Convoys(ConvoysArguments),
     /// Show what a trace consists of and what it lacks
     Stat(StatArguments),
     /// List the events of a trace in the order of the file
@@ -386,6 +388,10 @@ Columns:
              (so many waits were at most as long, to 3 percent) and Longest are of these
   Free       how much of the time nobody held the lock: woken threads were not running yet
   Unknown    how much of the time the owner is not known
+  Holds      how often the lock was released (of a thread: how often it released one) while others
+             waited for it, whichever waits are selected; Mean hold, Longest hold and so on are of
+             these, from the acquisition on, but for the Untimed ones: the trace does not tell when
+             they began, mostly because nobody waited then. Of the Averaged ones it has means only
 A wait of which --from, --to or a filter leaves a part counts as long as that.";
 
 const LOCKS_COLUMNS: &str = "\
@@ -441,14 +447,21 @@ in time the orders were says how near the program came to it.";
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{PATTERNS}\n\n{LOCK_ORDER_NOTES}"))]
 pub(crate) struct LockOrderArguments {
+    #[command(flatten)]
+    pub(crate) common: StructureArguments,
+
+    #[command(flatten)]
+    pub(crate) waits: WaitArguments,
+}
+
+/// What `lock-order` and `convoys` have in common.
+#[derive(Args, Debug)]
+pub(crate) struct StructureArguments {
     /// Trace file, pipe, or - for standard input
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
 
-    #[command(flatten)]
-    pub(crate) waits: WaitArguments,
-
-    /// Show at most N nestings in a table, 0 for all
+    /// Show at most N rows in a table, 0 for all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
 
@@ -460,16 +473,45 @@ pub(crate) struct LockOrderArguments {
     pub(crate) threads: ThreadArguments,
 
     /// Form of the output
-    #[arg(long, value_enum, default_value_t = LockOrderFormat::Table)]
-    pub(crate) format: LockOrderFormat,
+    #[arg(long, value_enum, default_value_t = StructureFormat::Table)]
+    pub(crate) format: StructureFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LockOrderFormat {
+pub(crate) enum StructureFormat {
     /// A text for people
     Table,
     /// One JSON object
     Json,
+}
+
+const CONVOYS_NOTES: &str = "\
+A convoy: threads acquire a lock one after the other, and there is no moment at which nobody waits
+for it, while so many waits end; Largest is the most waits in one of them, of so many Threads. Most of the time goes into waking threads, so shorter holds
+help less than fewer of them.
+
+A thread is woken for nothing if it waits again at once: in await of a condition of
+java.util.concurrent it releases the lock and so wakes the next one. Several of them, one woken by
+the other, are a stampede, as signalAll causes where signal would do. The last one of each wakes
+nobody and is not counted, and a thread that leaves the lock and soon comes back to wait may be.
+Of Object.wait the trace has neither the call nor the notification: After wait says how
+long threads that came back from it were blocked.";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = format!("{PATTERNS}\n\n{CONVOYS_NOTES}"))]
+pub(crate) struct ConvoysArguments {
+    #[command(flatten)]
+    pub(crate) common: StructureArguments,
+
+    /// A queue that drains after fewer waits is no convoy
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_waits: u64,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
 }
 
 #[derive(Args, Debug)]
@@ -526,6 +568,7 @@ At most five findings, ranked by how long threads waited because of the code. Ea
   many-locks-of-one-class  the lock is divided already
   notify-storm             threads woken from Object.wait queue up for the lock again
   writer-behind-readers    readers hold the lock together while a writer waits
+  taking-turns             threads park until others like them, which park too, unpark them
   pool-too-small           threads wait until others like them give something back
   class-initialization     threads wait for a static initializer
 

@@ -5,7 +5,9 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use trace_analysis::{ChainIndex, Contention, Detail, Entities, Owner, TraceInput, Wait};
+use trace_analysis::{
+    ChainIndex, Contention, Detail, Entities, Owner, ParkTimeout, TraceInput, Wait,
+};
 
 use crate::Outcome;
 use crate::cli::{ContentionsArguments, ContentionsFormat};
@@ -89,6 +91,14 @@ struct Record<'a> {
     after_wait: bool,
     /// The wait was over when the trace ended.
     ended: bool,
+    /// How the wait ended.
+    end: &'static str,
+    /// How long the thread would have waited at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_ns: Option<u64>,
+    /// Until when it would have waited, by the wall clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline_unix_ms: Option<u64>,
     /// The thread waited already when the trace began.
     #[serde(skip_serializing_if = "is_false")]
     begun_before_trace: bool,
@@ -125,7 +135,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-const CSV_COLUMNS: [&str; 19] = [
+const CSV_COLUMNS: [&str; 22] = [
     "mechanism",
     "lock_class",
     "lock_id",
@@ -143,6 +153,9 @@ const CSV_COLUMNS: [&str; 19] = [
     "duration_ns",
     "wait_id",
     "barging_holds",
+    "end",
+    "timeout_ns",
+    "deadline_unix_ms",
     "chain",
     "owner_chain",
 ];
@@ -154,12 +167,20 @@ impl<'a> Record<'a> {
             Owner::Free => (None, None),
             Owner::Unknown(reason) => (None, Some(reason.name())),
         };
+        let (timeout_ns, deadline_unix_ms) = match wait.timeout {
+            ParkTimeout::None => (None, None),
+            ParkTimeout::After(timeout_ns) => (Some(timeout_ns), None),
+            ParkTimeout::At(deadline_ms) => (None, Some(deadline_ms)),
+        };
         Self {
             mechanism: wait.mechanism.name(),
             lock: LockRecord::new(wait.lock, entities),
             kind: wait.kind.name(),
             after_wait: wait.after_wait,
-            ended: wait.ended,
+            ended: wait.ended(),
+            end: wait.end.name(),
+            timeout_ns,
+            deadline_unix_ms,
             begun_before_trace: wait.begun_before(),
             thread: ThreadRecord::new(wait.thread, entities),
             owner,
@@ -173,7 +194,7 @@ impl<'a> Record<'a> {
     }
 
     /// The values of [`CSV_COLUMNS`]; empty where there is none.
-    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 19] {
+    fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 22] {
         [
             self.mechanism.to_owned(),
             self.lock.lock_class.clone(),
@@ -198,10 +219,17 @@ impl<'a> Record<'a> {
             self.duration_ns.to_string(),
             self.wait_id.clone(),
             self.barging_holds.to_string(),
+            self.end.to_owned(),
+            number_or_empty(self.timeout_ns),
+            number_or_empty(self.deadline_unix_ms),
             chain,
             owner_chain.unwrap_or_default(),
         ]
     }
+}
+
+fn number_or_empty(number: Option<u64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 /// The owner's call chain; `None` without an owner or if its chain is not known.

@@ -15,28 +15,28 @@ use trace_report::record::{FrameRecord, LockRecord, frames, write_json};
 use trace_report::style::{ALARM, BOLD, DIM};
 
 use crate::Outcome;
-use crate::cli::{LockOrderArguments, LockOrderFormat};
+use crate::cli::{LockOrderArguments, StructureFormat};
 use crate::human::{self, plural};
 use crate::labelled;
 use crate::{input, output, problem};
 
 pub(crate) fn run(arguments: &LockOrderArguments) -> anyhow::Result<Outcome> {
-    let traces = input::open(std::slice::from_ref(&arguments.trace), arguments.follow)?;
+    let common = &arguments.common;
+    let traces = input::open(std::slice::from_ref(&common.trace), common.follow)?;
     let select = |trace: &TraceInput| arguments.waits.selection(trace);
     let mut order = LockOrder::default();
-    let analyzed =
-        input::analyze_with(traces, arguments.threads, Detail::Roots, select, &mut order)?;
+    let analyzed = input::analyze_with(traces, common.threads, Detail::Roots, select, &mut order)?;
     let found = Found {
         cycles: order.cycles(),
         order: &order,
         entities: &analyzed.entities,
     };
-    match arguments.format {
-        LockOrderFormat::Table => {
-            let text = found.text(&analyzed.summaries, arguments.top, output::terminal_width());
+    match common.format {
+        StructureFormat::Table => {
+            let text = found.text(&analyzed.summaries, common.top, output::terminal_width());
             output::print(&text)?;
         }
-        LockOrderFormat::Json => {
+        StructureFormat::Json => {
             write_json(output::machine(), &found.record())?;
         }
     }

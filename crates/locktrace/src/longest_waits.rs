@@ -108,7 +108,7 @@ fn rows(wait: &Wait, entities: &Entities) -> Vec<labelled::Row> {
             parts.push((duration_ns, format!("and {} more", others.len())));
         }
     }
-    let still = if wait.ended {
+    let still = if wait.ended() {
         ""
     } else {
         ", still when the trace ends"

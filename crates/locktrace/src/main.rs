@@ -5,6 +5,7 @@
 mod attach;
 mod cli;
 mod contentions;
+mod convoys;
 mod diff;
 mod dump;
 mod event_fields;
@@ -87,6 +88,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Locks(arguments) => figures::locks(&arguments.figures, &arguments.sort),
         Command::Threads(arguments) => figures::threads(&arguments.figures, &arguments.sort),
         Command::LockOrder(arguments) => lock_order::run(&arguments),
+        Command::Convoys(arguments) => convoys::run(&arguments),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Summary(arguments) => view::summarize(&arguments),

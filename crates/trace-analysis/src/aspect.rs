@@ -29,6 +29,8 @@ pub enum Aspect {
     Caller,
     /// The call chain that waited.
     Chain,
+    /// How the wait ended.
+    WaitEnd,
     /// The thread that held the lock.
     OwnerThread,
     /// The method that held the lock: the innermost of the call chain that is not
@@ -55,7 +57,7 @@ pub enum Aspect {
 
 impl Aspect {
     /// All aspects.
-    pub const ALL: [Aspect; 17] = [
+    pub const ALL: [Aspect; 18] = [
         Aspect::Mechanism,
         Aspect::Kind,
         Aspect::LockClass,
@@ -64,6 +66,7 @@ impl Aspect {
         Aspect::Method,
         Aspect::Caller,
         Aspect::Chain,
+        Aspect::WaitEnd,
         Aspect::OwnerThread,
         Aspect::OwnerMethod,
         Aspect::OwnerCaller,
@@ -75,13 +78,15 @@ impl Aspect {
         Aspect::OwnerActivity,
     ];
 
-    /// All aspects but those of root owners.
+    /// Those that depend on nothing but who waited where and who is to blame: all but those of
+    /// root owners, and how a wait ended.
     pub const DIRECT: [Aspect; 12] = {
         let mut direct = [Aspect::Mechanism; 12];
         let (mut count, mut at) = (0, 0);
         while at < Self::ALL.len() {
-            if !Self::ALL[at].is_of_root() {
-                direct[count] = Self::ALL[at];
+            let aspect = Self::ALL[at];
+            if !aspect.is_of_root() && !matches!(aspect, Aspect::WaitEnd) {
+                direct[count] = aspect;
                 count += 1;
             }
             at += 1;
@@ -101,6 +106,7 @@ impl Aspect {
             Aspect::Method => "method",
             Aspect::Caller => "caller",
             Aspect::Chain => "chain",
+            Aspect::WaitEnd => "wait-end",
             Aspect::OwnerThread => "owner-thread",
             Aspect::OwnerMethod => "owner-method",
             Aspect::OwnerCaller => "owner-caller",
@@ -154,6 +160,7 @@ impl Aspect {
             Aspect::Method => methods.value(wait.chain, wait.lock, entities),
             Aspect::Caller => methods.caller(wait.chain, entities),
             Aspect::Chain => methods.chain(wait.chain, wait.lock, entities),
+            Aspect::WaitEnd => Value::WaitEnd(wait.end),
             Aspect::OwnerThread
             | Aspect::OwnerMethod
             | Aspect::OwnerCaller

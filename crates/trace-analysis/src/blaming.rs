@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use trace_format::LockId;
 
-use crate::contention::{Detail, OpenWait, Wait};
+use crate::contention::{Detail, EndedHolds, OpenWait, Wait};
 use crate::counter::Counters;
 use crate::delivery::Delivery;
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
-use crate::lock_event::LockEvent;
+use crate::lock_event::{LockEvent, PackedHolds};
 use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
@@ -117,6 +117,24 @@ impl Blaming {
         stacks: &Stacks,
         sink: &mut impl WaitSink,
     ) {
+        if sink.wants_holds()
+            && let Step::Event { event, .. } = step
+            && let LockEvent::Exit {
+                thread,
+                time_ns,
+                holds,
+                ..
+            } = *event
+            && self.range.contains(time_ns)
+            && let Some(lock) = self.dispatcher.lock(lock)
+        {
+            sink.holds(EndedHolds {
+                lock,
+                thread,
+                end_ns: time_ns,
+                holds: holds.get(),
+            });
+        }
         let (wait, counters) = (&mut self.wait, &mut self.counters);
         if (self.dispatcher).dispatch(lock, step, stacks, wait, entities, counters) {
             self.delivery.pass_on(wait, entities, counters, sink);
@@ -132,6 +150,18 @@ impl Blaming {
         entities: &Entities,
         sink: &mut impl WaitSink,
     ) {
+        if sink.wants_holds()
+            && let Step::Event { event, .. } = step
+            && let ParkEvent::Release(release) = event
+            && self.range.contains(release.time_ns)
+        {
+            sink.holds(EndedHolds {
+                lock: release.lock,
+                thread: release.thread,
+                end_ns: release.time_ns,
+                holds: PackedHolds::from(release.hold).get(),
+            });
+        }
         let delivery = &mut self.delivery;
         let mut sink = Sink {
             entities,

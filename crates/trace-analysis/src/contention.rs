@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trace_format::LockId;
+use trace_format::{LockId, ParkEndReason, ParkTimeout};
 
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::time_range::TimeRange;
@@ -53,6 +53,70 @@ impl WaitKind {
             Self::Conditional => "conditional",
             Self::Idle => "idle",
             Self::Sleep => "sleep",
+        }
+    }
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WaitEnd {
+    /// The thread acquired the monitor.
+    Acquired,
+    /// Another thread woke it: it unparked it, or had given the permit before.
+    Woken,
+    /// It was interrupted.
+    Interrupted,
+    /// The time was over.
+    TimedOut,
+    /// `park` returned for no reason, as it may.
+    Spurious,
+    /// It had not ended when the trace did.
+    Open,
+}
+
+impl WaitEnd {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Acquired,
+        Self::Woken,
+        Self::Interrupted,
+        Self::TimedOut,
+        Self::Spurious,
+        Self::Open,
+    ];
+
+    /// Returns the name in machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acquired => "acquired",
+            Self::Woken => "woken",
+            Self::Interrupted => "interrupted",
+            Self::TimedOut => "timed-out",
+            Self::Spurious => "spurious",
+            Self::Open => "open",
+        }
+    }
+
+    /// Returns the name for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Acquired => "lock acquired",
+            Self::Woken => "woken by a thread",
+            Self::Interrupted => "interrupted",
+            Self::TimedOut => "timed out",
+            Self::Spurious => "woken by nobody",
+            Self::Open => "not ended",
+        }
+    }
+}
+
+impl From<ParkEndReason> for WaitEnd {
+    fn from(reason: ParkEndReason) -> Self {
+        match reason {
+            ParkEndReason::Unparked | ParkEndReason::PermitAvailable => Self::Woken,
+            ParkEndReason::Interrupted => Self::Interrupted,
+            ParkEndReason::TimedOut => Self::TimedOut,
+            ParkEndReason::Spurious => Self::Spurious,
         }
     }
 }
@@ -118,8 +182,10 @@ pub struct Wait {
     /// How much of the whole duration the JVM spent in safepoints. Of a wait that had not
     /// ended only what was known before its last park.
     pub safepoint_ns: u64,
-    /// The wait was over when the trace ended.
-    pub ended: bool,
+    /// How the wait ended; of several parks the last one.
+    pub end: WaitEnd,
+    /// How long the thread would park at most, as it said when it parked first.
+    pub timeout: ParkTimeout,
     /// Of a wait that had not ended: the thread that had the lock when the trace ended,
     /// and where it acquired it ([`ChainIndex::NOT_RELEASED`] if that is not known);
     /// `None` if the events do not tell.
@@ -144,6 +210,11 @@ impl Wait {
         self.whole_start_ns == 0
     }
 
+    /// Returns whether the wait was over when the trace ended.
+    pub fn ended(&self) -> bool {
+        self.end != WaitEnd::Open
+    }
+
     /// A wait to be filled in.
     pub(crate) fn blank() -> Self {
         Self {
@@ -159,7 +230,8 @@ impl Wait {
             whole_start_ns: 0,
             whole_duration_ns: 0,
             safepoint_ns: 0,
-            ended: true,
+            end: WaitEnd::Acquired,
+            timeout: ParkTimeout::None,
             holder: None,
             barging_holds: 0,
             blame: Vec::new(),
@@ -356,6 +428,36 @@ pub enum RootEnd {
     Owner(Owner),
     /// The threads of the chain waited for each other.
     Cycle,
+}
+
+/// One or several holds of a lock that the same thread ended while others waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedHolds {
+    /// The lock.
+    pub lock: LockIndex,
+    /// The thread that had it.
+    pub thread: ThreadIndex,
+    /// When the last one ended, in nanoseconds since the trace's start.
+    pub end_ns: u64,
+    /// How long they were.
+    pub holds: Holds,
+}
+
+/// What a release says about the holds that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// One, of unknown duration.
+    NotKnown,
+    /// One that began before anybody contended.
+    BeforeContention,
+    /// How many, and the sum of their durations. They follow each other: no wait has seen
+    /// only some of them.
+    For {
+        /// How many; at least one.
+        holds: u16,
+        /// All of them together, in nanoseconds.
+        held_ns: u64,
+    },
 }
 
 /// Who held a lock for some time.

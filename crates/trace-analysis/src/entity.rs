@@ -317,13 +317,27 @@ impl Entities {
         let outside = find(&|frame| {
             class_of(frame).is_none_or(|class| top_level(class) != top_level(synchronizer))
         });
-        // A program's own synchronizer can be nested in the class that uses it.
+        // A program's own synchronizer can be nested in the class that uses it. One that parks by
+        // itself has no wrapper around it, as a `Sync` of `java.util.concurrent` has.
         let is_code = |&position: &usize| {
+            if !frames[..position]
+                .iter()
+                .any(|frame| self.is_concurrent(frame))
+            {
+                return false;
+            }
             let class = class_of(&frames[position]);
             class.is_none_or(|class| self.class_name(class) != "java.lang.Thread")
         };
         let apart = || find(&|frame| class_of(frame) != Some(synchronizer));
         outside.filter(is_code).or_else(apart).or(Some(0))
+    }
+
+    /// The frame is of `java.util.concurrent`, and not only of `LockSupport`.
+    fn is_concurrent(&self, frame: &Frame) -> bool {
+        let class = self.method(frame.method).class;
+        let class = class.map_or("", |class| self.class_name(class));
+        class.starts_with("java.util.concurrent.") && !self.parks(frame)
     }
 
     /// Where a synchronizer tells of its release, its own methods are between those of

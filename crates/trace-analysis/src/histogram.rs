@@ -52,6 +52,13 @@ impl Default for Counts {
 const FEW: usize = 24;
 
 impl Histogram {
+    /// One duration, `count` times.
+    pub fn of(duration_ns: u64, count: u64) -> Self {
+        let mut histogram = Self::default();
+        histogram.add(duration_ns, count);
+        histogram
+    }
+
     /// Adds a duration `count` times.
     pub fn add(&mut self, duration_ns: u64, count: u64) {
         self.add_to_bucket(bucket(duration_ns), count);

@@ -43,6 +43,7 @@ mod blaming;
 mod code_metadata;
 mod contention;
 mod contents;
+mod convoys;
 mod counter;
 mod delivery;
 mod entity;
@@ -107,9 +108,10 @@ pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
-    Blame, Contention, Detail, Mechanism, OpenWait, OwnWait, Owner, OwnerActivity, Root, RootEnd,
-    RootPart, UnknownOwner, Wait, WaitId, WaitKind,
+    Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
+    OwnerActivity, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
 };
+pub use convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
 pub use counter::{Counter, Counters, Severity};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
@@ -128,8 +130,8 @@ pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};
 pub use tally::{WaitSums, WaitTally};
 pub use time_range::TimeRange;
 pub use trace_file::{FileReader, TraceError, TraceFile};
-pub use trace_format::{EVENT_TYPES, EventType};
+pub use trace_format::{EVENT_TYPES, EventType, ParkTimeout};
 pub use trace_input::TraceInput;
 pub use value::Value;
-pub use wait_figures::{Durations, Figures, LockFigures, ThreadFigures, WaitFigures};
+pub use wait_figures::{Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures};
 pub use wait_sink::{DivisibleSink, WaitSink};

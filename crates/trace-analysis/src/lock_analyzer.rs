@@ -27,11 +27,14 @@
 //! processors may disagree a little; parts are clamped to the wait, so that they
 //! always add up to its duration.
 
-use crate::contention::{Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind};
+use trace_format::ParkTimeout;
+
+use crate::contention::{
+    Detail, Holds, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
+};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
-use crate::lock_event::Holds;
 use crate::seen_owner::Holder;
 use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
@@ -386,7 +389,7 @@ impl LockAnalyzer {
         } else {
             last.owner
         };
-        wait.ended = true;
+        wait.end = WaitEnd::Acquired;
         wait.holder = None;
         self.describe_until(waiter, last.end_ns, rest, range, wait);
     }
@@ -407,6 +410,7 @@ impl LockAnalyzer {
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
+        wait.timeout = ParkTimeout::None;
         let Some((start_ns, end_ns)) = wait.set_time(waiter.start.time_ns, end_ns, range) else {
             return;
         };
@@ -503,7 +507,7 @@ impl LockAnalyzer {
         }
         wait.safepoint_ns = 0;
         let rest = self.holder(waiter.thread, stacks);
-        wait.ended = false;
+        wait.end = WaitEnd::Open;
         wait.holder = rest.thread();
         self.describe_until(&waiter, end.time_ns, rest, range, wait);
         counters.add(Counter::OpenWaitsNs, wait.whole_duration_ns);

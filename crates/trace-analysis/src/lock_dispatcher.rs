@@ -125,6 +125,12 @@ impl LockDispatcher {
         false
     }
 
+    /// The lock of that number, if it is described and has not ended.
+    pub(crate) fn lock(&mut self, lock: LockId) -> Option<LockIndex> {
+        let analyzer = self.analyzers.get_mut(lock)?;
+        Some(analyzer.lock())
+    }
+
     /// The locks that have not ended.
     pub(crate) fn locks(&self) -> impl Iterator<Item = LockIndex> {
         self.analyzers.values().map(LockAnalyzer::lock)

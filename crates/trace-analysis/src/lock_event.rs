@@ -2,6 +2,7 @@
 
 use trace_format::Hold;
 
+use crate::contention::Holds;
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::rearranger::Ordered;
 use crate::seen_owner::SeenOwner;
@@ -42,20 +43,7 @@ pub(crate) enum LockEvent {
 // Many are held back: half a line of a processor's cache each.
 const _: () = assert!(size_of::<LockEvent>() <= 32);
 
-/// What an exit says about the holds that it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
-    NotKnown,
-    BeforeContention,
-    /// How many, and the sum of their durations. They follow each other: no wait has seen
-    /// only some of them.
-    For {
-        holds: u16,
-        held_ns: u64,
-    },
-}
-
-/// The same in eight bytes, because many events are held back.
+/// [`Holds`] in eight bytes, because many events are held back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedHolds(u64);
 

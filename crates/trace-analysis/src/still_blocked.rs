@@ -86,7 +86,7 @@ impl StillBlocked {
 
     /// Takes `wait` into account, if it is for a lock and had not ended.
     pub fn add(&mut self, wait: &Wait) {
-        if wait.ended || wait.kind != WaitKind::Contention {
+        if wait.ended() || wait.kind != WaitKind::Contention {
             return;
         }
         self.threads.push(BlockedThread {
@@ -208,6 +208,7 @@ fn cycle<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contention::WaitEnd;
 
     /// Thread 1 waits since 10 for lock 2, which thread 2 has, and so on; thread 0 is
     /// nobody.
@@ -215,7 +216,7 @@ mod tests {
         let mut still_blocked = StillBlocked::default();
         for &(thread, start_ns, lock, holder) in waits {
             let mut wait = Wait::blank();
-            wait.ended = false;
+            wait.end = WaitEnd::Open;
             wait.thread = ThreadIndex(thread);
             wait.lock = LockIndex(lock);
             wait.whole_start_ns = start_ns;

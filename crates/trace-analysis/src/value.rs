@@ -1,6 +1,6 @@
 //! What contentions are told apart by.
 
-use crate::contention::{Mechanism, OwnerActivity, UnknownOwner, WaitKind};
+use crate::contention::{Mechanism, OwnerActivity, UnknownOwner, WaitEnd, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
 use crate::placeholder::{CYCLE, FREE, NO_CALLER, OTHER};
@@ -44,6 +44,8 @@ pub enum Value {
     Depth(u32),
     /// What the owner did.
     Activity(OwnerActivity),
+    /// How waits ended.
+    WaitEnd(WaitEnd),
 }
 
 impl Value {
@@ -87,6 +89,7 @@ impl Value {
             Value::Cycle => CYCLE.to_owned(),
             Value::Depth(depth) => depth.to_string(),
             Value::Activity(activity) => activity.label().to_owned(),
+            Value::WaitEnd(end) => end.label().to_owned(),
         }
     }
 
@@ -133,6 +136,7 @@ impl Value {
             Value::Cycle => "<cycle>".to_owned(),
             Value::Depth(depth) => depth.to_string(),
             Value::Activity(activity) => activity.name().to_owned(),
+            Value::WaitEnd(end) => end.name().to_owned(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What there is to know of each lock and of each thread: how often and how long threads waited,
 //! and who else was concerned.
 
-use crate::contention::{Owner, Wait};
+use crate::contention::{EndedHolds, Holds, Owner, Wait};
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::hash::{SeededMap, SeededSet};
 use crate::histogram::Histogram;
@@ -30,6 +30,18 @@ impl Durations {
         let square = u128::from(duration_ns).pow(2);
         self.squares = self.squares.saturating_add(square);
         self.histogram.add(duration_ns, 1);
+    }
+
+    /// Adds so many durations of which only the sum is known: each counts as their mean.
+    fn add_several(&mut self, count: u64, sum_ns: u64) {
+        let mean_ns = sum_ns / count.max(1);
+        self.merge(&Self {
+            count,
+            sum_ns,
+            squares: u128::from(count) * u128::from(mean_ns).pow(2),
+            min_ns: mean_ns,
+            histogram: Histogram::of(mean_ns, count),
+        });
     }
 
     fn merge(&mut self, other: &Self) {
@@ -124,11 +136,50 @@ impl WaitFigures {
     }
 }
 
+/// What there is to know of holds that ended while threads waited for the lock, whichever waits
+/// are selected.
+#[derive(Clone, Debug, Default)]
+pub struct HoldFigures {
+    /// How long they were, of those whose release tells.
+    pub durations: Durations,
+    /// Those among them of which several share an event, which has their number and their sum:
+    /// each counts as the mean of these.
+    pub averaged: u64,
+    /// Those whose release does not tell, most of them because they began before anybody waited.
+    pub untimed: u64,
+}
+
+impl HoldFigures {
+    /// How many were seen.
+    pub fn count(&self) -> u64 {
+        self.durations.count + self.untimed
+    }
+
+    fn add(&mut self, holds: Holds) {
+        match holds {
+            Holds::NotKnown | Holds::BeforeContention => self.untimed += 1,
+            Holds::For { holds: 1, held_ns } => self.durations.add(held_ns),
+            Holds::For { holds, held_ns } => {
+                self.averaged += u64::from(holds);
+                self.durations.add_several(holds.into(), held_ns);
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.durations.merge(&other.durations);
+        self.averaged += other.averaged;
+        self.untimed += other.untimed;
+    }
+}
+
 /// What there is to know of a lock.
 #[derive(Clone, Debug, Default)]
 pub struct LockFigures {
     /// The waits for it.
     pub waits: WaitFigures,
+    /// Its holds.
+    pub holds: HoldFigures,
     waiting: SeededSet<ThreadIndex>,
     owning: SeededSet<ThreadIndex>,
 }
@@ -147,6 +198,7 @@ impl LockFigures {
 
     fn merge(&mut self, other: &Self) {
         self.waits.merge(&other.waits);
+        self.holds.merge(&other.holds);
         self.waiting.extend(&other.waiting);
         self.owning.extend(&other.owning);
     }
@@ -159,6 +211,8 @@ pub struct ThreadFigures {
     pub waits: WaitFigures,
     /// What it had, as the owner, of the waits of others: of each wait once.
     pub caused: Durations,
+    /// Its own holds, of all locks.
+    pub holds: HoldFigures,
     locks: SeededSet<LockIndex>,
     owners: SeededSet<ThreadIndex>,
     blocked: SeededSet<ThreadIndex>,
@@ -183,6 +237,7 @@ impl ThreadFigures {
     fn merge(&mut self, other: &Self) {
         self.waits.merge(&other.waits);
         self.caused.merge(&other.caused);
+        self.holds.merge(&other.holds);
         self.locks.extend(&other.locks);
         self.owners.extend(&other.owners);
         self.blocked.extend(&other.blocked);
@@ -211,7 +266,10 @@ pub struct Figures {
 impl Figures {
     /// Of each lock that threads waited for, those first that threads waited for longest.
     pub fn locks(&self) -> Vec<(LockIndex, &LockFigures)> {
-        let mut locks: Vec<_> = self.locks.iter().map(|(&lock, it)| (lock, it)).collect();
+        let locks = self.locks.iter().map(|(&lock, it)| (lock, it));
+        let mut locks: Vec<_> = locks
+            .filter(|(_, it)| it.waits.durations.count > 0)
+            .collect();
         locks.sort_unstable_by_key(|(lock, it)| (u64::MAX - it.waits.durations.sum_ns, lock.0));
         locks
     }
@@ -223,6 +281,7 @@ impl Figures {
             let thread = entities.canonical_thread(thread);
             canonical.entry(thread).or_default().merge(figures);
         }
+        canonical.retain(|_, it| it.waits.durations.count > 0 || it.caused.count > 0);
         let mut threads: Vec<_> = canonical.into_iter().collect();
         threads.sort_unstable_by_key(|(thread, it)| {
             let (blocked_ns, caused_ns) = (it.waits.durations.sum_ns, it.caused.sum_ns);
@@ -263,6 +322,17 @@ impl Figures {
 impl WaitSink for Figures {
     fn wait(&mut self, wait: &Wait, _entities: &Entities) {
         self.add(wait);
+    }
+
+    fn wants_holds(&self) -> bool {
+        true
+    }
+
+    fn holds(&mut self, ended: EndedHolds) {
+        let lock = self.locks.entry(ended.lock).or_default();
+        lock.holds.add(ended.holds);
+        let thread = self.threads.entry(ended.thread).or_default();
+        thread.holds.add(ended.holds);
     }
 }
 
@@ -308,6 +378,30 @@ mod tests {
             (0, 0, 0)
         );
         assert_eq!((none.mean_ns(), none.standard_deviation_ns()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn several_holds_count_as_their_mean() {
+        let mut holds = HoldFigures::default();
+        for seen in [
+            Holds::For {
+                holds: 1,
+                held_ns: 900,
+            },
+            Holds::For {
+                holds: 3,
+                held_ns: 30,
+            },
+            Holds::BeforeContention,
+            Holds::NotKnown,
+        ] {
+            holds.add(seen);
+        }
+        let known = &holds.durations;
+        assert_eq!((holds.count(), known.count(), holds.averaged), (6, 4, 3));
+        assert_eq!((holds.untimed, known.sum_ns()), (2, 930));
+        assert_eq!((known.min_ns(), known.max_ns()), (10, 900));
+        assert_eq!(known.percentile_ns(75), 10);
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Where waits go.
 
-use crate::contention::Wait;
+use crate::contention::{EndedHolds, Wait};
 use crate::entity::Entities;
 
 /// Takes the waits that an analysis finds.
@@ -9,6 +9,17 @@ use crate::entity::Entities;
 pub trait WaitSink {
     /// Takes a wait, which refers to `entities`. It is over, or the trace is.
     fn wait(&mut self, wait: &Wait, entities: &Entities);
+
+    /// Whether [`holds`](Self::holds) does anything.
+    #[inline]
+    fn wants_holds(&self) -> bool {
+        false
+    }
+
+    /// Takes holds that ended in the time considered while threads waited for the lock, whichever
+    /// waits are selected.
+    #[inline]
+    fn holds(&mut self, _holds: EndedHolds) {}
 }
 
 impl<F: FnMut(&Wait, &Entities)> WaitSink for F {

@@ -90,6 +90,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &[
             "aggregation",
             "aspect",
+            "convoys",
             "histogram",
             "lock_order",
             "method_table",

@@ -269,7 +269,7 @@ impl Store {
             share_count: 0,
             first_part: self.parts.len() as u32,
             part_count: 0,
-            ended: wait.ended,
+            ended: wait.ended(),
             after_wait: wait.after_wait,
         };
         let mut left_ns = duration_ns;

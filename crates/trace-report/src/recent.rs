@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use trace_analysis::{
-    Blame, ChainIndex, Entities, LockIndex, Mechanism, ThreadIndex, Wait, WaitId, WaitKind,
-    WaitSink,
+    Blame, ChainIndex, Entities, LockIndex, Mechanism, ParkTimeout, ThreadIndex, Wait, WaitEnd,
+    WaitId, WaitKind, WaitSink,
 };
 
 /// The waits that ended last: as many as fit. What they are told apart by need not be known
@@ -26,7 +26,7 @@ struct Kept {
     mechanism: Mechanism,
     kind: WaitKind,
     after_wait: bool,
-    ended: bool,
+    end: WaitEnd,
     lock: LockIndex,
     thread: ThreadIndex,
     chain: ChainIndex,
@@ -90,7 +90,8 @@ impl RecentWaits {
                 whole_start_ns: kept.whole_start_ns,
                 whole_duration_ns: kept.duration_ns,
                 safepoint_ns: kept.safepoint_ns,
-                ended: kept.ended,
+                end: kept.end,
+                timeout: ParkTimeout::None,
                 holder: None,
                 barging_holds: 0,
                 blame: self.blame.range(owners).copied().collect(),
@@ -109,7 +110,7 @@ impl WaitSink for RecentWaits {
             mechanism: wait.mechanism,
             kind: wait.kind,
             after_wait: wait.after_wait,
-            ended: wait.ended,
+            end: wait.end,
             lock: wait.lock,
             thread: wait.thread,
             chain: wait.chain,

@@ -199,7 +199,10 @@ fn role(row: &Row, kinds: &Kinds) -> &'static str {
     let only_locks = kinds.is_only(WaitKind::Contention);
     match (row.aspect, row.value) {
         (_, Value::Free | Value::UnknownOwner(_)) => "",
-        (Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock, _) => "",
+        (
+            Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock | Aspect::WaitEnd,
+            _,
+        ) => "",
         (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) if only_locks => {
             "blocked "
         }

@@ -22,6 +22,12 @@ pub struct Contention {
     pub after_wait: bool,
     /// The wait was over when the trace ended.
     pub ended: bool,
+    /// How the wait ended.
+    pub end: String,
+    /// How long the thread would have waited at most.
+    pub timeout_ns: Option<u64>,
+    /// Until when, by the wall clock.
+    pub deadline_unix_ms: Option<u64>,
     /// The thread waited already when the trace began.
     #[serde(default)]
     pub begun_before_trace: bool,
@@ -218,6 +224,9 @@ mod tests {
             kind: "contention".to_owned(),
             after_wait: false,
             ended: true,
+            end: "acquired".to_owned(),
+            timeout_ns: None,
+            deadline_unix_ms: None,
             begun_before_trace: false,
             thread: ThreadRef {
                 id: 1,

@@ -61,6 +61,9 @@ const WORKERS: [&str; 3] = ["pool-worker", "scheduled-worker", "fork-join-worker
 /// a moment before the trace does.
 const BLOCKED_NS: u64 = 4_000_000;
 
+/// `WaitKinds.NAP_NANOS`.
+const NAP_NS: u64 = 20_000_000;
+
 #[test]
 fn each_wait_is_of_its_kind() {
     let _processor = among_others();
@@ -86,6 +89,16 @@ fn each_wait_is_of_its_kind() {
             assert_eq!(wait.common().kind, kind, "{wait}");
             let owners = wait.parts.iter().filter_map(|part| part.owner_name());
             assert_eq!(owners.count(), 0, "{wait}");
+            assert_eq!(wait.common().end, "timed-out", "{wait}");
+            let (timeout_ns, deadline_ms) =
+                (wait.common().timeout_ns, wait.common().deadline_unix_ms);
+            match thread {
+                // Until a time of the wall clock.
+                "nap-until" => assert!(timeout_ns.is_none() && deadline_ms.is_some(), "{wait}"),
+                "nap" | "nap-on-object" => assert_eq!(timeout_ns, Some(NAP_NS), "{wait}"),
+                // The synchronizer has subtracted what was over already.
+                _ => assert!((1..=NAP_NS).contains(&timeout_ns.unwrap_or(0)), "{wait}"),
+            }
         }
         for thread in WORKERS {
             check_worker(&waits, thread);
@@ -108,6 +121,7 @@ fn check_woken(wait: &Wait, kind: &str, class: &str) {
     let simple_name = common.lock_class.rsplit('.').next();
     assert_eq!(simple_name, Some(class), "{wait}");
 
+    assert_eq!(common.end, "woken", "{wait}");
     let part = wait.longest_part();
     assert_eq!(part.owner_name(), Some("main"), "{wait}");
     assert!(part.duration_ns >= BLOCKED_NS, "too little blame: {wait}");

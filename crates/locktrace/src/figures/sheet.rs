@@ -22,6 +22,7 @@ pub(super) struct Sheet {
 }
 
 /// A column of numbers.
+#[derive(Clone, Copy)]
 pub(super) struct Column {
     /// For machines; with the unit of its numbers.
     pub(super) key: &'static str,
@@ -56,11 +57,11 @@ impl Column {
         }
     }
 
-    fn text(&self, number: u64) -> String {
-        if self.is_duration {
-            human::duration(number)
-        } else {
-            human::count(number)
+    fn text(&self, number: Option<u64>) -> String {
+        match number {
+            None => "–".to_owned(),
+            Some(duration_ns) if self.is_duration => human::duration(duration_ns),
+            Some(count) => human::count(count),
         }
     }
 }
@@ -70,8 +71,8 @@ pub(super) struct SheetRow {
     pub(super) label: String,
     /// For machines: what tells the row apart from others.
     pub(super) names: [Name; 2],
-    /// As many as there are columns.
-    pub(super) numbers: Vec<u64>,
+    /// As many as there are columns; `None` if there is nothing to tell.
+    pub(super) numbers: Vec<Option<u64>>,
 }
 
 /// What tells a row apart from others.
@@ -126,7 +127,10 @@ impl Sheet {
             .map_err(output::csv_error)?;
         for row in &self.rows {
             let names = row.names.iter().map(Name::to_string);
-            let numbers = row.numbers.iter().map(u64::to_string);
+            let numbers = row.numbers.iter().map(|number| match number {
+                Some(number) => number.to_string(),
+                None => String::new(),
+            });
             out.write_record(names.chain(numbers))
                 .map_err(output::csv_error)?;
         }

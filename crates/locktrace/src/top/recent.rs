@@ -5,7 +5,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use trace_analysis::{Aspect, ChainIndex, Entities, MethodTable, OpenWait, Value, Wait};
+use trace_analysis::{
+    Aspect, ChainIndex, Entities, MethodTable, OpenWait, ParkTimeout, Value, Wait, WaitEnd,
+};
 
 use crate::top::picture::{Sums, Window};
 
@@ -136,7 +138,7 @@ impl Recent {
         }
         let ended = |duration_ns| Sums {
             blocked_ns: 0,
-            waits: u64::from(wait.ended),
+            waits: u64::from(wait.ended()),
             longest_ns: duration_ns,
         };
         for (group, (duration_ns, end_ns)) in shares.drain() {
@@ -286,7 +288,8 @@ fn unended(open: &OpenWait) -> Wait {
         whole_start_ns: open.start_ns,
         whole_duration_ns: 0,
         safepoint_ns: 0,
-        ended: false,
+        end: WaitEnd::Open,
+        timeout: ParkTimeout::None,
         holder: open.holder,
         barging_holds: 0,
         blame: Vec::new(),

@@ -42,7 +42,10 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
     let title = wrapped(&printable(&finding.title), width, TITLE_INDENT);
     let _ = writeln!(text, "\n{BOLD}{number}. {title}{BOLD:#}");
     if let Some(owner) = &finding.owner {
-        line(text, "held at", place(owner));
+        // Of a wait for something else than a lock, the owner is who ended it.
+        let is_contention = finding.selection.kinds.is_empty();
+        let role = if is_contention { "held at" } else { "woken at" };
+        line(text, role, place(owner));
         called_from(text, owner);
     }
     for waiter in &finding.waiters {

@@ -50,6 +50,27 @@ fn lock_order_without_nesting() {
     assert_snapshot!(demo("lock-order demo.lct"));
 }
 
+#[test]
+fn convoys() {
+    assert_snapshot!(demo("convoys demo.lct"));
+    let found = json(&demo("convoys demo.lct --min-waits 1 --format json"));
+    let report = json(&demo("report demo.lct --format json"));
+    let convoys = found["convoys"].as_array().expect("convoys").iter();
+    // Each wait is in one of them.
+    for key in ["waits", "blocked_ns"] {
+        let sum: u64 = convoys
+            .clone()
+            .map(|it| it[key].as_u64().expect("a number"))
+            .sum();
+        let total = if key == "waits" {
+            "waits"
+        } else {
+            "duration_ns"
+        };
+        assert_eq!(Some(sum), report["totals"][total].as_u64(), "{key}");
+    }
+}
+
 /// The figures of locks and threads are about the same waits as a report.
 #[test]
 fn figures_add_up_to_the_report() {

@@ -40,8 +40,8 @@ pub(crate) struct Begin {
     pub(crate) synchronizer: Synchronizer,
     pub(crate) owner: Maybe<ThreadIndex>,
     pub(crate) continued: bool,
-    /// For some time at most.
-    pub(crate) timed: bool,
+    /// How long it parks at most.
+    pub(crate) timeout: ParkTimeout,
     pub(crate) chain: ChainIndex,
 }
 
@@ -141,7 +141,7 @@ impl Begin {
             synchronizer: resolver.synchronizer(park.blocker.class, entities)?,
             owner: resolver.java_thread(park.owner)?.into(),
             continued: park.continued,
-            timed: park.timeout != ParkTimeout::None,
+            timeout: park.timeout,
             chain: resolver.chain(park.chain, entities)?,
         })
     }

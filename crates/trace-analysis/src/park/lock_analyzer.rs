@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use trace_format::Hold;
+use trace_format::{Hold, ParkTimeout};
 
 use super::code::Code;
 use super::event::{Begin, End, Release, Unpark};
@@ -20,7 +20,7 @@ use super::permits::Waker;
 use super::sink::Sink;
 use super::ticket_heap::TicketHeap;
 use super::waker::WaitForWaker;
-use crate::contention::{Mechanism, OpenWait, Owner, UnknownOwner, WaitId, WaitKind};
+use crate::contention::{Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, WaitId, WaitKind};
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
@@ -38,8 +38,12 @@ struct Waiter {
     after_wait: bool,
     access: Access,
     start: Start,
+    /// How long it would park at most, as it said first.
+    timeout: ParkTimeout,
     /// When it parked last.
     parked_ns: u64,
+    /// How its last park ended; open as long as none has.
+    end: WaitEnd,
     safepoint_ns: u64,
     state: State,
 }
@@ -357,7 +361,12 @@ impl LockAnalyzer {
             return park;
         };
         self.forget_unseen();
-        park.since(waiter.id.number, waiter.start.time_ns, waiter.safepoint_ns)
+        park.since(
+            waiter.id.number,
+            waiter.start.time_ns,
+            waiter.timeout,
+            waiter.safepoint_ns,
+        )
     }
 
     /// It has been seen that the lock can have an owner.
@@ -459,7 +468,9 @@ impl LockAnalyzer {
                     Access::Exclusive
                 },
                 start: self.ownership.start_wait(begin.time_ns),
+                timeout: begin.timeout,
                 parked_ns: begin.time_ns,
+                end: WaitEnd::Open,
                 safepoint_ns: 0,
                 state: State::Parked,
             });
@@ -493,6 +504,7 @@ impl LockAnalyzer {
         let position = self.ownership.position();
         self.queue.set(ticket, |waiter| {
             waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
+            waiter.end = end.reason.into();
             waiter.state = State::Awake {
                 since_ns: end.time_ns,
                 position,
@@ -619,7 +631,7 @@ impl LockAnalyzer {
             rest => rest,
         };
         self.describe_until(waiter, end.time_ns, rest, sink);
-        sink.wait.ended = false;
+        sink.wait.end = WaitEnd::Open;
         sink.wait.holder = rest.thread();
         sink.counters
             .add(Counter::OpenWaitsNs, sink.wait.whole_duration_ns);
@@ -682,7 +694,7 @@ impl LockAnalyzer {
         };
         let rest = Owner::Unknown(self.ownership.why_unknown());
         self.describe_until(&waiter, since_ns, rest, sink);
-        sink.wait.ended = true;
+        sink.wait.end = waiter.end;
         sink.wait.holder = None;
         sink.pass_on();
     }
@@ -697,6 +709,7 @@ impl LockAnalyzer {
         wait.lock = self.lock;
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
+        wait.timeout = waiter.timeout;
         wait.safepoint_ns = waiter.safepoint_ns;
         let Some((start_ns, _)) = wait.set_time(waiter.start.time_ns, end_ns, sink.range) else {
             return;

@@ -1,7 +1,7 @@
 //! Waits for something else than a lock: the thread that ended the wait takes the
 //! owner's place.
 
-use trace_format::{LockId, ParkEndReason};
+use trace_format::{LockId, ParkEndReason, ParkTimeout};
 
 use super::code::Code;
 use super::event::{Begin, End};
@@ -25,8 +25,8 @@ pub(crate) struct WaitForWaker {
     start_ns: u64,
     /// Of the parks before, of the same wait.
     safepoint_ns: u64,
-    /// It waits for some time at most.
-    timed: bool,
+    /// How long it waits at most, as it said first.
+    timeout: ParkTimeout,
 }
 
 /// How such a wait ended.
@@ -52,16 +52,23 @@ impl WaitForWaker {
             chain: begin.chain,
             start_ns: begin.time_ns,
             safepoint_ns: 0,
-            timed: begin.timed,
+            timeout: begin.timeout,
         }
     }
 
-    /// The thread has waited since `start_ns`, when a park of this number began, in several
-    /// parks; the JVM was in safepoints for `safepoint_ns` in those before.
-    pub(super) fn since(self, number: u64, start_ns: u64, safepoint_ns: u64) -> Self {
+    /// The thread has waited since `start_ns`, when a park of this number and for so long at most
+    /// began, in several parks; the JVM was in safepoints for `safepoint_ns` in those before.
+    pub(super) fn since(
+        self,
+        number: u64,
+        start_ns: u64,
+        timeout: ParkTimeout,
+        safepoint_ns: u64,
+    ) -> Self {
         Self {
             number,
             start_ns,
+            timeout,
             safepoint_ns,
             ..self
         }
@@ -73,7 +80,7 @@ impl WaitForWaker {
         if self.code.idles || self.synchronizer == Synchronizer::Pool {
             WaitKind::Idle
         } else if self.synchronizer == Synchronizer::Other
-            && self.timed
+            && self.timeout != ParkTimeout::None
             && reason == ParkEndReason::TimedOut
         {
             WaitKind::Sleep
@@ -123,7 +130,8 @@ impl WaitForWaker {
         wait.thread = woken.end.thread;
         wait.chain = self.chain;
         wait.safepoint_ns = self.safepoint_ns.saturating_add(woken.end.safepoint_ns);
-        wait.ended = true;
+        wait.end = woken.end.reason.into();
+        wait.timeout = self.timeout;
         wait.holder = None;
         if wait.set_time(self.start_ns, end_ns, range).is_none() {
             return;

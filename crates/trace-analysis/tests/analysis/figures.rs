@@ -1,14 +1,18 @@
 //! Figures of locks and threads are those of the single contentions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
 use trace_analysis::{
-    Analysis, DivisibleSink, Durations, Entities, Figures, Limits, LockIndex, Owner, ThreadIndex,
-    TraceInput, Wait, WaitSink,
+    Analysis, DivisibleSink, Durations, Entities, Figures, HoldFigures, Limits, LockIndex, Owner,
+    Selection, ThreadIndex, TimeRange, TraceInput, Wait, WaitSink,
 };
+use trace_format::Hold;
+
+use crate::history::History;
 
 /// What is counted one by one.
 #[derive(Debug, Default)]
@@ -104,6 +108,101 @@ pub(crate) fn assert_figures(path: &Path, limits: Limits) -> Result<(), TestCase
         prop_assert_eq!(found.owning_threads(entities), counted.owning.len());
         let blocked = blocked.get(&thread).map_or(0, BTreeSet::len);
         prop_assert_eq!(found.blocked_threads(entities), blocked);
+    }
+    Ok(())
+}
+
+/// Holds as they were.
+#[derive(Debug, Default)]
+pub(crate) struct TrueHolds {
+    /// Durations of those whose release tells.
+    durations_ns: Vec<u64>,
+    untimed: u64,
+}
+
+impl TrueHolds {
+    /// A hold that ended while others waited; its duration if the release tells.
+    pub(crate) fn add(&mut self, duration_ns: Option<u64>) {
+        match duration_ns {
+            Some(duration_ns) => self.durations_ns.push(duration_ns),
+            None => self.untimed += 1,
+        }
+    }
+
+    fn assert_found(&mut self, found: &HoldFigures) -> Result<(), TestCaseError> {
+        let durations = &found.durations;
+        prop_assert_eq!(found.untimed, self.untimed);
+        self.durations_ns.sort_unstable();
+        if found.averaged == 0 {
+            assert_durations(durations, &mut self.durations_ns)?;
+            for percent in [50, 95, 99] {
+                let rank = (self.durations_ns.len() as u64 * percent).div_ceil(100);
+                let place = rank.saturating_sub(1) as usize;
+                let exact_ns = self.durations_ns.get(place).copied().unwrap_or(0);
+                let found_ns = durations.percentile_ns(percent);
+                prop_assert!(found_ns.abs_diff(exact_ns) <= exact_ns / 16);
+            }
+            return Ok(());
+        }
+        prop_assert!(found.averaged <= durations.count());
+        prop_assert_eq!(durations.count(), self.durations_ns.len() as u64);
+        prop_assert_eq!(durations.sum_ns(), self.durations_ns.iter().sum::<u64>());
+        prop_assert!(durations.min_ns() >= self.durations_ns[0]);
+        prop_assert!(Some(&durations.max_ns()) <= self.durations_ns.last());
+        Ok(())
+    }
+}
+
+/// The true holds of each lock and of each thread, by name.
+pub(crate) type TrueHoldsByName = [BTreeMap<String, TrueHolds>; 2];
+
+/// The holds of monitors whose end in the range was seen by threads that waited.
+pub(crate) fn true_holds(history: &History, range: TimeRange) -> TrueHoldsByName {
+    let mut by_name = TrueHoldsByName::default();
+    for hold in &history.holds {
+        let Some(exit) = hold.exit.filter(|exit| range.contains(exit.time_ns)) else {
+            continue;
+        };
+        let tells = matches!(exit.hold, Hold::For { .. });
+        let duration_ns = tells.then(|| exit.time_ns - hold.start_ns);
+        let names = [
+            format!("Lock@{:x}", hold.object + 1),
+            format!("T{}", hold.thread),
+        ];
+        for (by_name, name) in by_name.iter_mut().zip(names) {
+            by_name.entry(name).or_default().add(duration_ns);
+        }
+    }
+    by_name
+}
+
+/// Checks what is found of the holds in a trace, by two threads.
+pub(crate) fn assert_holds(
+    path: &Path,
+    limits: Limits,
+    range: TimeRange,
+    [mut locks, mut threads]: TrueHoldsByName,
+) -> Result<(), TestCaseError> {
+    let mut analysis = Analysis::new(limits);
+    analysis.select(Selection::default().in_range(range));
+    let mut figures = Figures::default();
+    let two = NonZeroUsize::MIN.saturating_add(1);
+    TraceInput::open(path)
+        .and_then(|input| {
+            let go_on = |_| ControlFlow::Continue(());
+            input.analyze_with(two, &mut analysis, &mut figures, go_on)
+        })
+        .expect("readable");
+    let entities = analysis.entities();
+    for (lock, found) in figures.locks() {
+        let mut truth = locks.remove(&entities.lock_label(lock)).unwrap_or_default();
+        truth.assert_found(&found.holds)?;
+    }
+    prop_assert!(locks.is_empty(), "not found: {:?}", locks);
+    for (thread, found) in figures.threads(entities) {
+        let name = entities.thread(thread).name.to_string();
+        let mut truth = threads.remove(&name).unwrap_or_default();
+        truth.assert_found(&found.holds)?;
     }
     Ok(())
 }

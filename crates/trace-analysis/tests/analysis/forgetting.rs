@@ -27,7 +27,7 @@ impl Described {
             wait.after_wait,
             wait.start_ns,
             wait.duration_ns,
-            wait.ended,
+            wait.ended(),
             chain(wait.chain),
         );
         let class = entities.lock_class(wait.lock);

@@ -85,7 +85,7 @@ struct Found {
 impl Found {
     fn add(&mut self, wait: &Wait, entities: &Entities) {
         self.still_blocked.add(wait);
-        let waits = if wait.ended {
+        let waits = if wait.ended() {
             &mut self.waits
         } else {
             &mut self.open
@@ -148,6 +148,8 @@ pub(crate) struct FoundWait {
     pub(crate) lock: String,
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
+    /// How it ended.
+    pub(crate) end: &'static str,
     pub(crate) safepoint_ns: u64,
     pub(crate) barging_holds: u64,
     pub(crate) parts: Vec<Part>,
@@ -204,6 +206,7 @@ impl FoundWait {
             lock: entities.lock_label(wait.lock),
             start_ns: wait.start_ns,
             end_ns: wait.start_ns + wait.duration_ns,
+            end: wait.end.name(),
             safepoint_ns: wait.safepoint_ns,
             barging_holds: wait.barging_holds,
             parts: parts.collect(),

@@ -157,7 +157,7 @@ pub(crate) fn assert_known_early(path: &Path, limits: Limits) -> Result<(), Test
         }
     }
     // What comes behind the last chunk changes no owner.
-    for wait in waits.0.iter().filter(|wait| !wait.ended) {
+    for wait in waits.0.iter().filter(|wait| !wait.ended()) {
         if let Some(open) = last.iter().find(|open| open.id == wait.id) {
             prop_assert_eq!(open.kind, wait.kind);
             prop_assert_eq!(open.holder, wait.holder);

@@ -13,7 +13,7 @@ use trace_analysis::{Counter, Detail, Limits, TimeRange};
 use trace_format::{ContendedEnter, ContendedEntered, ContendedExit, Event};
 
 use crate::delivery::{Arrived, Delivery, delivery};
-use crate::figures::assert_figures;
+use crate::figures::{assert_figures, assert_holds, true_holds};
 use crate::forgetting::assert_same_without_names;
 use crate::found::{
     Analyzed, FoundWait, Owner, analyze_file, analyze_guaranteed, analyze_range, blame_of_file,
@@ -139,6 +139,20 @@ fn middle(analyzed: &Analyzed) -> TimeRange {
     }
 }
 
+/// The holds found in what arrived are those that were, in all time and in a part of it.
+fn assert_holds_found(
+    arrived: &Arrived,
+    analyzed: &Analyzed,
+    history: &History,
+) -> Result<(), TestCaseError> {
+    let file = arrived.write_file();
+    for range in [TimeRange::default(), middle(analyzed)] {
+        let truth = true_holds(history, range);
+        assert_holds(file.path(), Limits::default(), range, truth)?;
+    }
+    Ok(())
+}
+
 /// Analyzes what arrived as a file.
 pub(crate) fn analyze_arrived(
     arrived: &Arrived,
@@ -194,6 +208,7 @@ proptest! {
         let arrived = deliver(&delivery, &history);
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
+        assert_holds_found(&arrived, &analyzed, &history)?;
         let known = Known::new(&arrived.events());
         prop_assert_eq!(sorted(analyzed.waits), sorted(truth::waits(&history, &known)));
         for counter in [Counter::GapsSkipped, Counter::LateEvents, Counter::MissingBuffers] {
@@ -227,8 +242,12 @@ proptest! {
         let mut history = simulate(Rules { tells_holds: true, ..rules }, &actions);
         let single = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
         history.add_exits();
-        let added = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
+        let arrived = deliver(&delivery, &history);
+        let added = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&added)?;
+        let truth = true_holds(&history, TimeRange::default());
+        let file = arrived.write_file();
+        assert_holds(file.path(), Limits::default(), TimeRange::default(), truth)?;
         prop_assert_eq!(sums(single.waits), sums(added.waits));
     }
 

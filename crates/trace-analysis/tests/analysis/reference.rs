@@ -199,6 +199,7 @@ impl LockEvents<'_> {
             lock,
             start_ns,
             end_ns,
+            end: "acquired",
             safepoint_ns,
             barging_holds,
             parts,

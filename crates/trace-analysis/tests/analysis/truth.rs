@@ -112,6 +112,7 @@ pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
             lock: lock(wait, known),
             start_ns: wait.start_ns,
             end_ns: wait.end_ns,
+            end: "acquired",
             safepoint_ns: wait.safepoint_ns,
             barging_holds: barging_holds(history, wait),
             parts,

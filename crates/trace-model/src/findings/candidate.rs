@@ -18,7 +18,7 @@ const MIN_SHARE: f64 = 0.01;
 const MOSTLY: f64 = 0.7;
 /// More are never shown.
 const MAX_CANDIDATES: usize = 12;
-const LISTED_WAITERS: usize = 3;
+pub(super) const LISTED_WAITERS: usize = 3;
 /// The trace is looked at in so many pieces, to see what was at its start only.
 const PIECES: usize = 20;
 const START_PIECES: usize = 2;
@@ -242,6 +242,9 @@ impl Answers {
                     false => String::new(),
                 },
                 is_conditional: self.kind == WaitKind::Conditional,
+                parks_directly: waiters
+                    .first()
+                    .is_some_and(|waiter| parks_directly(&self.by_waiter, waiter)),
                 is_initialization: lock_value.label.starts_with(INITIALIZATION),
                 duration_ns: owner.duration_ns,
                 waits: owner.waits,
@@ -327,6 +330,8 @@ const NOT_RELEASED: &str = "<code unknown: lock not released>";
 const HAND_OFF: &str = "<handoff>";
 const READERS: &str = "<readers>";
 const IN_WAIT: &str = "java.lang.Object.wait ← ";
+const LOCK_SUPPORT: &str = "java.util.concurrent.locks.LockSupport";
+const CONCURRENT: &str = "java.util.concurrent.";
 const INITIALIZATION: &str = "initialization of class ";
 
 fn is_unknown(key: &str) -> bool {
@@ -359,6 +364,21 @@ fn sum<'g>(groups: impl Iterator<Item = &'g Group>) -> Sum {
 fn value<'g>(groups: &'g Groups, group: &Group) -> &'g NamedValue {
     let last = group.path.last().expect("not the root");
     &groups.names.values[*last as usize]
+}
+
+/// Of the chains of a method that waited, the one with the most time has nothing of
+/// `java.util.concurrent` between the code and `park`.
+fn parks_directly(groups: &Groups, waiter: &Group) -> bool {
+    let chains = by_time(children(groups, waiter));
+    let chain = chains
+        .first()
+        .and_then(|group| value(groups, group).chain.as_ref());
+    let inner = chain.and_then(|chain| chain.frames.get(..chain.first as usize));
+    let is_own = |&frame: &u32| {
+        let class = groups.names.frames[frame as usize].class.as_str();
+        class == LOCK_SUPPORT || !class.starts_with(CONCURRENT)
+    };
+    inner.is_some_and(|inner| !inner.is_empty() && inner.iter().all(is_own))
 }
 
 /// A method, and where it stands in the chain of a group.

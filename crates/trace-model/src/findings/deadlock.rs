@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use trace_analysis::{ChainIndex, Entities, StillBlocked, ThreadIndex};
+use trace_analysis::{ChainIndex, Entities, LockIndex, StillBlocked, ThreadIndex, Value};
 
-use super::{Confidence, Finding, Named};
+use super::candidate::LISTED_WAITERS;
+use super::{Code, Confidence, Finding, Named, WaitingCode};
 use crate::hash::SeededSet;
 use crate::selection::{Condition, Selection};
 use crate::sum::Sum;
@@ -75,6 +76,9 @@ pub struct DeadlockedThread {
     pub holds_frames: Vec<String>,
     #[serde(skip)]
     lock_class: Named,
+    /// The code that waited.
+    #[serde(skip)]
+    code: Code,
 }
 
 /// The deadlocks of all traces.
@@ -83,7 +87,7 @@ pub fn deadlocks<'a>(
     entities: &Entities,
 ) -> Vec<DeadlockRecord> {
     let frames = |chain: ChainIndex| entities.frame_labels(chain);
-    let key = |thread: ThreadIndex| trace_analysis::Value::Thread(thread).key(entities);
+    let key = |thread: ThreadIndex| Value::Thread(thread).key(entities);
     let found = still_blocked.flat_map(StillBlocked::deadlocks);
     found
         .map(|deadlock| DeadlockRecord {
@@ -109,6 +113,7 @@ pub fn deadlocks<'a>(
                             key: class.clone(),
                             label: class,
                         },
+                        code: code(blocked.chain, blocked.lock, entities),
                     }
                 })
                 .collect(),
@@ -136,6 +141,20 @@ pub fn deadlocks<'a>(
                 .collect(),
         })
         .collect()
+}
+
+/// Where a thread waited for a lock.
+fn code(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Code {
+    let position = entities.code(chain, entities.lock_class(lock));
+    let frame = position.and_then(|position| entities.chain(chain).frames().get(position));
+    let value = frame.map_or(Value::Chain(chain), |frame| Value::Method(frame.method));
+    let label = |at: usize| entities.frame_labels(chain).into_iter().nth(at);
+    Code {
+        key: value.key(entities),
+        label: value.name(entities),
+        frame: position.and_then(label).unwrap_or_default(),
+        called_from: String::new(),
+    }
 }
 
 /// The threads that the deadlocks block, in them or behind them.
@@ -216,7 +235,16 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         remedy: "Acquire the locks in the same order everywhere, or use tryLock with a time limit.",
         lock_class: threads[0].lock_class.clone(),
         owner: None,
-        waiters: Vec::new(),
+        waiters: threads
+            .iter()
+            .zip(&deadlock.waits)
+            .take(LISTED_WAITERS)
+            .map(|(thread, wait)| WaitingCode {
+                code: thread.code.clone(),
+                duration_ns: Sum::from(wait.duration_ns),
+                waits: 1,
+            })
+            .collect(),
         waiter_sites: count,
         duration_ns,
         share: duration_ns.of(total_ns),

@@ -12,6 +12,8 @@ pub(crate) struct Facts {
     pub(crate) owner: String,
     /// Threads waited for another thread, not for a lock.
     pub(crate) is_conditional: bool,
+    /// The code that waited longest calls `LockSupport.park` itself.
+    pub(crate) parks_directly: bool,
     /// The locks guard the initialization of a class.
     pub(crate) is_initialization: bool,
     /// Time waited because of the owner, in nanoseconds.

@@ -17,8 +17,9 @@ pub(crate) trait Pattern: Sync {
 }
 
 /// The most specific first; the last one fits everything.
-const PATTERNS: [&dyn Pattern; 9] = [
+const PATTERNS: [&dyn Pattern; 10] = [
     &ClassInitialization,
+    &TakingTurns,
     &PoolTooSmall,
     &WriterBehindReaders,
     &NotifyStorm,
@@ -73,6 +74,36 @@ impl Pattern for ClassInitialization {
     }
 }
 
+struct TakingTurns;
+
+impl Pattern for TakingTurns {
+    fn name(&self) -> &'static str {
+        "taking-turns"
+    }
+
+    fn check(&self, facts: &Facts) -> bool {
+        facts.is_conditional && facts.parks_directly && wake_each_other(facts)
+    }
+
+    fn sentence(&self, facts: &Facts) -> String {
+        format!(
+            "Threads take turns: they parked for {} until another one unparked them in {}",
+            facts.time(),
+            owner_or(facts, "unknown code")
+        )
+    }
+
+    fn remedy(&self) -> &'static str {
+        "Do more between two turns, or let one thread do the work of both: each turn costs the time \
+         to wake a thread. A queue between them lets both run."
+    }
+}
+
+/// Who waits for something that the same threads do.
+fn wake_each_other(facts: &Facts) -> bool {
+    2 * facts.waking_waiters >= facts.threads && facts.threads > 1
+}
+
 struct PoolTooSmall;
 
 impl Pattern for PoolTooSmall {
@@ -81,8 +112,7 @@ impl Pattern for PoolTooSmall {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        // Who waits for something that the same threads give back.
-        facts.is_conditional && 2 * facts.waking_waiters >= facts.threads && facts.threads > 1
+        facts.is_conditional && wake_each_other(facts)
     }
 
     fn sentence(&self, facts: &Facts) -> String {
@@ -388,6 +418,11 @@ mod tests {
         });
         check("pool-too-small", |facts| {
             facts.is_conditional = true;
+            facts.waking_waiters = 3;
+        });
+        check("taking-turns", |facts| {
+            facts.is_conditional = true;
+            facts.parks_directly = true;
             facts.waking_waiters = 3;
         });
         check("long-hold", |facts| facts.is_conditional = true);

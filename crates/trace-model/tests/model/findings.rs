@@ -51,43 +51,77 @@ fn the_demo_has_two_causes() {
 }
 
 /// The first finding is what the source code says: who reads it finds that this code holds this
-/// lock while it does all of its work, or is called so often.
+/// lock while it does all of its work, or is called so often; or that threads take turns.
 #[test]
 fn the_known_cause_of_applications_comes_first() {
-    for (name, lock_class, owner, called_from, waiter) in [
+    for (name, pattern, lock_class, owner, called_from, waiter, confidence) in [
         (
             "log4j",
+            "long-hold",
             "org.apache.log4j.spi.RootLogger",
             "org.apache.log4j.Category.callAppenders",
             "",
             "org.apache.log4j.Category.callAppenders(Category.java:204)",
+            "high",
         ),
         (
             "h2",
+            "notify-storm",
             "org.h2.engine.Database",
             "org.h2.command.Command.executeUpdate",
             "",
             "org.h2.table.TableData.doLock(TableData.java:518)",
+            "high",
         ),
         (
             "tomcat",
+            "long-hold",
             "java.lang.Object",
             "sun.nio.ch.EPollSelectorImpl.wakeup",
             "org.apache.tomcat.util.net.NioEndpoint$Poller.addEvent(NioEndpoint.java:658)",
             "sun.nio.ch.EPollSelectorImpl.doSelect(EPollSelectorImpl.java:102)",
+            "high",
+        ),
+        // Each turn has the time to wake a thread behind it, in which nobody is waited for.
+        (
+            "park-storm",
+            "taking-turns",
+            "bench.synthetic.ParkStorm$Table",
+            "bench.synthetic.ParkStorm.lambda$iterate$0",
+            "",
+            "bench.synthetic.ParkStorm.lambda$iterate$0(ParkStorm.java:29)",
+            "low",
         ),
     ] {
-        let traces = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
-        let found = findings(&traces.join(name).with_extension("lct"), Limits::default());
+        let found = findings(&application(name), Limits::default());
         let first = &found[0];
         let code = first.owner.as_ref().expect("it is known");
+        assert_eq!(first.pattern, pattern, "{name}");
         assert_eq!(first.lock_class.label, lock_class);
         assert_eq!(code.label, owner);
         assert_eq!(code.called_from, called_from);
         assert_eq!(first.waiters[0].code.frame, waiter);
         assert!(first.share > 0.4, "{name}: {}", first.share);
-        assert_eq!(first.confidence.level, "high", "{name}");
+        assert_eq!(first.confidence.level, confidence, "{name}");
     }
+}
+
+/// Two threads wait for each other, each in the code that wants the second lock.
+#[test]
+fn a_deadlock_comes_first_with_its_code() {
+    let found = findings(&application("deadlock"), Limits::default());
+    let first = &found[0];
+    assert_eq!((first.pattern, first.threads), ("deadlock", 2));
+    assert_eq!(first.lock_class.label, "scenarios.Deadlocks$Monitor");
+    let waiting = first.waiters.iter().map(|it| it.code.frame.as_str());
+    let enter = "scenarios.Deadlocks$Monitor.enter(Deadlocks.java:";
+    assert!(waiting.clone().count() == 2 && waiting.clone().all(|it| it.starts_with(enter)));
+}
+
+/// A trace of a real application.
+fn application(name: &str) -> std::path::PathBuf {
+    let traces = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    traces.join(name).with_extension("lct")
 }
 
 /// The wall time of a finding is the union of its parts, of all waits one by one.

@@ -5,9 +5,10 @@
 //! failed once are kept in `random.seeds` and run first.
 
 use proptest::prelude::*;
-use trace_analysis::{Counter, Limits};
+use trace_analysis::{Counter, Limits, TimeRange};
 
 use crate::delivery::{listed_park_delivery, park_delivery};
+use crate::figures::{TrueHoldsByName, assert_holds};
 use crate::found::{FoundWait, analyze};
 use crate::park::history::{Kind, ParkHistory};
 use crate::park::script as park_script;
@@ -55,6 +56,27 @@ fn without_locks(waits: Vec<&FoundWait>) -> Vec<FoundWait> {
     sorted(nameless.collect())
 }
 
+/// The holds whose end was told, from the moment on at which the thread noted that it had the
+/// lock.
+fn told_holds(history: &ParkHistory) -> TrueHoldsByName {
+    let mut by_name = TrueHoldsByName::default();
+    for hold in &history.holds {
+        let Some((end_ns, _)) = hold.told else {
+            continue;
+        };
+        let duration_ns = hold.noted_ns.map(|noted_ns| end_ns - noted_ns);
+        let class = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+        let names = [
+            format!("{class}@{:x}", hold.object.hash),
+            format!("T{}", hold.thread),
+        ];
+        for (by_name, name) in by_name.iter_mut().zip(names) {
+            by_name.entry(name).or_default().add(duration_ns);
+        }
+    }
+    by_name
+}
+
 /// What `check` finds wrong, with the program's events in their order.
 fn explained(history: &ParkHistory, check: Result<(), TestCaseError>) -> Result<(), TestCaseError> {
     check.map_err(|error| TestCaseError::fail(format!("{error}\n{history}")))
@@ -72,6 +94,9 @@ proptest! {
         let arrived = delivery.deliver(&history.events);
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
+        let file = arrived.write_file();
+        let (all, told) = (TimeRange::default(), told_holds(&history));
+        explained(&history, assert_holds(file.path(), Limits::default(), all, told))?;
         let truth = Truth::new(&history, &arrived.events(), true);
         let (for_locks, others) = split(&analyzed.waits);
         explained(&history, truth.assert_waits(&for_locks))?;

@@ -102,6 +102,7 @@ impl<'a> Truth<'a> {
                 lock: String::new(),
                 start_ns,
                 end_ns,
+                end: end_of(end.reason),
                 barging_holds: 0,
                 safepoint_ns: end.safepoint_ns,
                 parts: self.parts_until_woken(park.object, start_ns, end_ns, &end),
@@ -196,6 +197,9 @@ impl<'a> Truth<'a> {
                 let ends = first.parks.iter().map(|&park| self.history.parks[park].end);
                 let safepoint_ns: u64 = ends.flatten().map(|end| end.safepoint_ns).sum();
                 prop_assert_eq!(wait.safepoint_ns, safepoint_ns, "{}", wait);
+                let last_of = first.parks.last().map(|&park| self.history.parks[park].end);
+                let reason = last_of.flatten().map(|end| end.reason);
+                prop_assert_eq!(Some(wait.end), reason.map(end_of), "{}", wait);
             }
             let is_same = |&park: &usize| self.history.parks[park].begin == last.begin;
             if !first.parks.iter().any(is_same) {
@@ -635,6 +639,16 @@ impl Kind {
 
     fn tells(self) -> bool {
         matches!(self, Kind::ReentrantLock { tells: true, .. })
+    }
+}
+
+/// What is said of how a wait ended whose last park ended for this reason.
+fn end_of(reason: ParkEndReason) -> &'static str {
+    match reason {
+        ParkEndReason::Unparked | ParkEndReason::PermitAvailable => "woken",
+        ParkEndReason::Interrupted => "interrupted",
+        ParkEndReason::TimedOut => "timed-out",
+        ParkEndReason::Spurious => "spurious",
     }
 }
 
