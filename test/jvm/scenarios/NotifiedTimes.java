@@ -41,7 +41,9 @@ public final class NotifiedTimes {
     private static final class Bell {
         private int listeners;
         private int rings;
+        private long ringsAt;
         private long rungAt;
+        private long heldUntil;
 
         synchronized void listen(CountedThread listener) throws InterruptedException {
             int heard = rings;
@@ -49,8 +51,8 @@ public final class NotifiedTimes {
             while (rings == heard) {
                 wait();
             }
-            listener.wasNotified(System.nanoTime() - rungAt);
-            Held.nanos(HOLD_NANOS / LISTENERS);
+            listener.wasNotified(heldUntil - rungAt, System.nanoTime() - ringsAt);
+            hold(HOLD_NANOS / LISTENERS);
         }
 
         /** Returns false if not all are listening yet. */
@@ -58,7 +60,7 @@ public final class NotifiedTimes {
             if (listeners < LISTENERS) {
                 return false;
             }
-            rungAt = System.nanoTime();
+            ringsAt = System.nanoTime();
             if (rings % 2 == 0) {
                 notifyAll();
             } else {
@@ -66,15 +68,22 @@ public final class NotifiedTimes {
                     notify();
                 }
             }
+            rungAt = System.nanoTime();
             listeners = 0;
             rings++;
-            Held.nanos(HOLD_NANOS);
+            hold(HOLD_NANOS);
             return true;
         }
 
         synchronized boolean isWorn() {
-            Held.nanos(HOLD_NANOS);
+            hold(HOLD_NANOS);
             return rings == ROUNDS;
+        }
+
+        /** Nobody else gets the lock before the time that is noted at the end. */
+        private void hold(long nanos) {
+            Held.nanos(nanos);
+            heldUntil = System.nanoTime();
         }
     }
 
