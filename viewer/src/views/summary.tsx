@@ -77,6 +77,7 @@ const PATTERNS: Record<string, string> = {
   "notify-storm": "notify storm",
   "writer-behind-readers": "writer behind readers",
   "pool-too-small": "pool too small",
+  "taking-turns": "taking turns",
   "class-initialization": "class initialization",
 };
 
