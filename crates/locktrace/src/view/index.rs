@@ -193,12 +193,54 @@ impl NewIndex {
 
     fn write_to(&self, mut file: impl Write) -> io::Result<()> {
         file.write_all(FIRST_LINE)?;
-        let mut packed = BufWriter::new(snap::write::FrameEncoder::new(file));
-        let failed = |error: postcard::Error| io::Error::other(error);
-        postcard::to_io(&self.file.identity, &mut packed).map_err(failed)?;
-        postcard::to_io(&self.overview, &mut packed).map_err(failed)?;
-        postcard::to_io(&self.model, &mut packed).map_err(failed)?;
+        let mut packed = Packed {
+            left: MAX_UNPACKED_BYTES,
+            failed: None,
+            inner: BufWriter::new(snap::write::FrameEncoder::new(file)),
+        };
+        let written = postcard::to_io(&self.file.identity, &mut packed)
+            .and_then(|packed| postcard::to_io(&self.overview, packed))
+            .and_then(|packed| postcard::to_io(&self.model, packed).map(|_| ()));
+        // Postcard does not say why it could not write.
+        if let Err(error) = written {
+            return Err(packed.failed.unwrap_or_else(|| io::Error::other(error)));
+        }
         packed.flush()
+    }
+}
+
+/// Takes no more than is believed when it is read again.
+struct Packed<W> {
+    left: u64,
+    /// Why not all was taken.
+    failed: Option<io::Error>,
+    inner: W,
+}
+
+impl<W: Write> Packed<W> {
+    fn try_to_write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left = left.ok_or_else(|| {
+            io::Error::other(format!(
+                "what is known of the trace takes more than {MAX_UNPACKED_BYTES} bytes"
+            ))
+        })?;
+        self.inner.write_all(bytes)
+    }
+}
+
+impl<W: Write> Write for Packed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.try_to_write(bytes).map_err(|error| {
+            let kind = error.kind();
+            self.failed.get_or_insert(error);
+            io::Error::from(kind)
+        })?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -248,4 +290,23 @@ fn beside(path: &Path, extension: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(extension);
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_not_be_read_again_is_not_written() {
+        let mut packed = Packed {
+            left: 5,
+            failed: None,
+            inner: Vec::new(),
+        };
+        packed.write_all(b"abc").expect("it fits");
+        packed.write_all(b"de").expect("it just fits");
+        packed.write_all(b"f").expect_err("it is too much");
+        let error = packed.failed.expect("it failed").to_string();
+        assert!(error.contains("takes more than"), "{error}");
+    }
 }
