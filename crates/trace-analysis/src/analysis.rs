@@ -8,6 +8,7 @@ use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::entity_store::{EntityStore, InUse};
 use crate::intake::{Intake, Pending};
+use crate::owner_times::{HoldsWaitedThrough, OwnerTimes};
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
 use crate::statistics::Statistics;
@@ -246,6 +247,8 @@ impl TraceAnalysis<'_> {
             still_blocked: snapshot.still_blocked(),
             counters: snapshot.counters,
             waits: snapshot.waits,
+            owner_times: self.blaming.owner_times(),
+            holds_waited_through: self.blaming.holds(),
         }
     }
 
@@ -276,6 +279,11 @@ pub struct Findings {
     pub waits: WaitTally,
     /// The threads that still waited for a lock when the trace ended, whatever is selected.
     pub still_blocked: StillBlocked,
+    /// What the owners of locks did in those waits that were looked into; `None` if the analysis
+    /// was not to find [`Detail::OwnerTimes`].
+    pub owner_times: Option<OwnerTimes>,
+    /// How many holds threads have waited through in the waits selected.
+    pub holds_waited_through: HoldsWaitedThrough,
 }
 
 impl Findings {
@@ -291,6 +299,8 @@ impl Findings {
             counters,
             waits: blamed.waits,
             still_blocked: blamed.still_blocked,
+            owner_times: blamed.owner_times,
+            holds_waited_through: blamed.holds,
         }
     }
 }

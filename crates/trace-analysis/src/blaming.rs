@@ -12,11 +12,13 @@ use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::{LockEvent, PackedHolds};
+use crate::owner_times::{HoldsWaitedThrough, OwnerTimes};
 use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
 use crate::stacks::Stacks;
 use crate::still_blocked::StillBlocked;
+use crate::system_fact::SystemFact;
 use crate::tally::WaitTally;
 use crate::time_range::TimeRange;
 use crate::wait_sink::WaitSink;
@@ -41,6 +43,9 @@ pub(crate) trait Stage {
 
     /// A pending chain stands for this one.
     fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>);
+
+    /// The JVM or the system did that.
+    fn system(&mut self, fact: SystemFact, known: Known<'_>);
 
     /// What is known changes: what was passed on before is about what was known then.
     fn settle(&mut self, _known: Known<'_>) {}
@@ -76,6 +81,8 @@ pub(crate) struct Blamed {
     pub(crate) counters: Counters,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
+    pub(crate) owner_times: Option<OwnerTimes>,
+    pub(crate) holds: HoldsWaitedThrough,
 }
 
 impl Blamed {
@@ -84,6 +91,10 @@ impl Blamed {
         self.counters.merge(&other.counters);
         self.waits.merge(&other.waits);
         self.still_blocked.merge(other.still_blocked);
+        if let Some(other) = &other.owner_times {
+            self.owner_times.get_or_insert_default().merge(other);
+        }
+        self.holds.merge(&other.holds);
     }
 }
 
@@ -226,6 +237,21 @@ impl Blaming {
         self.delivery.held()
     }
 
+    /// The JVM or the system did that.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        self.delivery.system(fact);
+    }
+
+    /// What owners did, if that is asked for.
+    pub(crate) fn owner_times(&self) -> Option<OwnerTimes> {
+        self.delivery.owner_times()
+    }
+
+    /// How many holds threads have waited through.
+    pub(crate) fn holds(&self) -> HoldsWaitedThrough {
+        self.delivery.holds()
+    }
+
     /// What has been found so far.
     pub(crate) fn waits(&self) -> &WaitTally {
         &self.delivery.waits
@@ -262,6 +288,8 @@ impl Blaming {
         self.delivery.finish(entities, &mut self.counters, sink);
         Blamed {
             counters: self.counters,
+            owner_times: self.delivery.owner_times(),
+            holds: self.delivery.holds(),
             waits: self.delivery.waits,
             still_blocked: self.delivery.still_blocked,
         }
@@ -293,5 +321,9 @@ impl<S: WaitSink> Stage for AtOnce<'_, S> {
     fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>) {
         self.blaming
             .resolved(pending, chain, known.entities, self.sink);
+    }
+
+    fn system(&mut self, fact: SystemFact, _known: Known<'_>) {
+        self.blaming.system(fact);
     }
 }

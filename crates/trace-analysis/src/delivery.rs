@@ -7,11 +7,14 @@ use crate::entity_store::InUse;
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
+use crate::owner_times::{HoldsWaitedThrough, OwnerTimes, OwnerTimesSum};
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::roots::{RootLimits, Roots};
+use crate::run_delays::RunDelays;
 use crate::selection::{Selection, Selector};
 use crate::still_blocked::StillBlocked;
+use crate::system_fact::SystemFact;
 use crate::tally::WaitTally;
 use crate::wait_sink::WaitSink;
 
@@ -27,6 +30,9 @@ pub(crate) struct Delivery {
     held_parts: [usize; LOCK_GROUPS],
     /// Splits waits by their root owners, if asked to.
     roots: Option<Roots>,
+    /// What owners did, if asked for.
+    owner_times: Option<OwnerTimesSum>,
+    holds: HoldsWaitedThrough,
     selector: Selector,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
@@ -37,9 +43,17 @@ pub(crate) struct Delivery {
 /// threads wait for processors as well.
 fn max_held_parts(detail: Detail) -> usize {
     match detail {
-        Detail::OwnerCode | Detail::Owners => 1 << 16,
+        Detail::OwnerCode | Detail::Owners | Detail::OwnerTimes => 1 << 16,
         Detail::Contentions | Detail::Roots => 1 << 19,
     }
+}
+
+/// How much of what the system says of threads is kept, of two hours if it is asked for one of them
+/// at the rate that a trace has: about 6 MB.
+const MAX_SAMPLES: usize = 1 << 17;
+
+fn finds_owner_times(detail: Detail) -> bool {
+    matches!(detail, Detail::OwnerTimes | Detail::Roots)
 }
 
 impl Delivery {
@@ -49,16 +63,51 @@ impl Delivery {
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
-            roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
+            roots: match detail {
+                Detail::OwnerTimes => Some(Roots::new(RootLimits::OWNER_TIMES)),
+                Detail::Roots => Some(Roots::new(RootLimits::default())),
+                _ => None,
+            },
+            owner_times: finds_owner_times(detail)
+                .then(|| OwnerTimesSum::new(RunDelays::new(MAX_SAMPLES))),
+            holds: HoldsWaitedThrough::default(),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
             still_blocked: StillBlocked::default(),
         }
     }
 
+    /// Takes what the JVM or the system did.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        match fact {
+            SystemFact::Safepoint(safepoint) => {
+                if let Some(roots) = &mut self.roots {
+                    roots.safepoints().add(safepoint);
+                }
+            }
+            SystemFact::Times(times) => {
+                if let Some(owner_times) = &mut self.owner_times {
+                    owner_times.delays().add(times);
+                }
+            }
+        }
+    }
+
+    /// What owners did in the waits that were looked into so far, if that is asked for.
+    pub(crate) fn owner_times(&self) -> Option<OwnerTimes> {
+        self.owner_times.as_ref().map(OwnerTimesSum::so_far)
+    }
+
+    /// How many holds threads have waited through.
+    pub(crate) fn holds(&self) -> HoldsWaitedThrough {
+        self.holds
+    }
+
     /// How many waits are held back.
     pub(crate) fn held(&self) -> usize {
-        let without_roots = self.roots.as_ref().map_or(0, Roots::held);
+        let roots = self.roots.as_ref();
+        let without_roots = roots.filter(|_| self.detail == Detail::Roots);
+        let without_roots = without_roots.map_or(0, Roots::held);
         self.held.values().map(Vec::len).sum::<usize>() + without_roots
     }
 
@@ -192,19 +241,30 @@ impl Delivery {
         if blamed_ns != wait.duration_ns {
             counters.add(Counter::UnbalancedWaits, 1);
         }
-        match &mut self.roots {
-            Some(roots) => {
-                roots.add(wait);
-                self.pass_on_resolved(false, entities, sink);
-            }
-            None => self.select(wait, entities, sink),
+        if let Some(roots) = &mut self.roots {
+            roots.add(wait);
         }
+        if self.detail != Detail::Roots {
+            wait.contentions.clear();
+            self.select(wait, entities, sink);
+        }
+        self.pass_on_resolved(false, entities, sink);
     }
 
     /// Passes on the waits whose root owners are known.
     fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
         while let Some(mut wait) = self.roots.as_mut().and_then(|roots| roots.next(is_over)) {
-            self.select(&mut wait, entities, sink);
+            if self.detail == Detail::Roots {
+                self.select(&mut wait, entities, sink);
+            } else if self.selector.select(&mut wait, entities) {
+                self.add_owner_times(&wait);
+            }
+        }
+    }
+
+    fn add_owner_times(&mut self, wait: &Wait) {
+        if let Some(owner_times) = &mut self.owner_times {
+            owner_times.add(wait);
         }
     }
 
@@ -212,6 +272,8 @@ impl Delivery {
     fn select(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
+            self.holds.add(wait);
+            self.add_owner_times(wait);
             sink.wait(wait, entities);
         }
     }

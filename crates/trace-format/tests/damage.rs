@@ -74,6 +74,7 @@ fn read(file: &[u8]) -> Option<(Vec<ThreadId>, usize, Damage)> {
                 }
             }
             Chunk::Counters(counters) => assert!(counters.count() < file.len()),
+            Chunk::System(records) => assert!(records.count() < file.len()),
             Chunk::End { .. } => {}
         }
     }

@@ -48,7 +48,7 @@ impl Sums {
 
     /// Returns how much an analysis has to find out for these sums.
     pub fn detail(&self) -> Detail {
-        self.aggregation.detail()
+        self.aggregation.detail().max(Detail::OwnerTimes)
     }
 }
 

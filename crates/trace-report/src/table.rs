@@ -7,6 +7,7 @@ use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 use crate::deadlocks;
 use crate::facts;
 use crate::human::{self, plural};
+use crate::owners::OwnersRecord;
 use crate::report::{Part, Report};
 use crate::tree::Tree;
 
@@ -103,6 +104,12 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
             plural(report.barging_holds(), "barging hold"),
         );
         facts::add(text, "Free", &free);
+    }
+
+    if report.main.kinds.is_only(WaitKind::Contention)
+        && let Some(owners) = OwnersRecord::new(report.summaries)
+    {
+        owners.write(text);
     }
 
     for (name, duration_ns, remark) in [

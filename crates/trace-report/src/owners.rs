@@ -1,0 +1,242 @@
+//! What the owners of locks did while others waited for them: what people read, and what
+//! machines do.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use trace_analysis::{Mechanism, OwnerTimes, TraceSummary, WaitKind};
+use trace_format::{Capabilities, Counter, EventType};
+
+use crate::facts;
+use crate::human::{self, plural};
+
+/// What owners did in the waits for locks that a report is about.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct OwnersRecord {
+    /// What threads waited for locks. The parts below add up to it.
+    blocked_ns: u64,
+    /// The owners did nothing that events tell of: the next four add up to it.
+    running_ns: u64,
+    on_processor_ns: u64,
+    run_delay_ns: u64,
+    off_processor_ns: u64,
+    not_sampled_ns: u64,
+    blocked_by_lock_ns: u64,
+    waiting_ns: u64,
+    parked_for_time_ns: u64,
+    reaching_safepoint_ns: u64,
+    at_safepoint_ns: u64,
+    free_ns: u64,
+    unknown_ns: u64,
+    /// Waits that had too many owners to look into all.
+    not_examined_ns: u64,
+    /// The bounds of the run delay.
+    least_run_delay_ns: u64,
+    most_run_delay_ns: u64,
+    /// The traces tell of safepoints, and of the times of threads.
+    safepoints_told: bool,
+    run_delay_told: bool,
+    /// Owners that were due to be sampled and were not, for want of time.
+    samples_skipped: u64,
+    /// Of all processors' time, what the hypervisor gave to others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steal_share: Option<f64>,
+    tracer: TracerRecord,
+}
+
+/// An estimate of what the tracer's own hooks added to holds while others waited.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct TracerRecord {
+    /// Each pair of a wait and a hold that it saw.
+    holds_waited_through: u64,
+    least_ns: u64,
+    most_ns: u64,
+}
+
+impl OwnersRecord {
+    /// That of some traces; `None` if nobody asked the analysis.
+    pub(crate) fn new(summaries: &[TraceSummary]) -> Option<Self> {
+        let mut times = OwnerTimes::default();
+        let mut tracer = TracerRecord::default();
+        let (mut blocked_ns, mut skipped) = (0_u64, 0_u64);
+        for summary in summaries {
+            times.merge(summary.owner_times.as_ref()?);
+            let blocked = (summary.waits).sum(|_, kind| kind == WaitKind::Contention);
+            blocked_ns = blocked_ns.saturating_add(blocked.duration_ns);
+            skipped = skipped.saturating_add(value(summary, Counter::ThreadTimesSkipped));
+            tracer.add(summary);
+        }
+        let told = |capability| {
+            let mut headers = summaries.iter().map(|summary| summary.file.header());
+            headers.all(|header| header.capabilities.contains(capability))
+        };
+        Some(Self {
+            blocked_ns,
+            running_ns: times.running_ns(),
+            on_processor_ns: times.processor_ns,
+            run_delay_ns: times.run_delay_ns,
+            off_processor_ns: times.off_processor_ns,
+            not_sampled_ns: times.not_sampled_ns,
+            blocked_by_lock_ns: times.blocked_ns,
+            waiting_ns: times.waiting_ns,
+            parked_for_time_ns: times.asleep_ns,
+            reaching_safepoint_ns: times.reaching_safepoint_ns,
+            at_safepoint_ns: times.safepoint_ns,
+            free_ns: times.free_ns,
+            unknown_ns: times.unknown_ns,
+            not_examined_ns: blocked_ns.saturating_sub(times.all_ns()),
+            least_run_delay_ns: times.least_run_delay_ns,
+            most_run_delay_ns: times.most_run_delay_ns,
+            safepoints_told: told(Capabilities::SAFEPOINTS),
+            run_delay_told: told(Capabilities::THREAD_TIMES),
+            samples_skipped: skipped,
+            steal_share: steal_share(summaries),
+            tracer,
+        })
+    }
+
+    /// Adds the lines that people read.
+    pub(crate) fn write(&self, text: &mut String) {
+        if self.blocked_ns == 0 {
+            return;
+        }
+        facts::add(text, "Activity", &self.activity());
+        if self.running_ns > 0 {
+            facts::add(text, "Processor", &self.processor());
+        }
+        if self.tracer.most_ns > 0 {
+            facts::add(text, "Tracer", &self.tracer());
+        }
+    }
+
+    fn percent(&self, ns: u64) -> String {
+        human::percent(human::share(ns, self.blocked_ns))
+    }
+
+    fn activity(&self) -> String {
+        let mut text = format!("owners ran {}", self.percent(self.running_ns));
+        for (name, ns) in [
+            ("were blocked by another lock", self.blocked_by_lock_ns),
+            ("waited for another thread", self.waiting_ns),
+            ("were parked for some time", self.parked_for_time_ns),
+            ("ran to a safepoint", self.reaching_safepoint_ns),
+            ("were stopped at safepoints", self.at_safepoint_ns),
+            ("nobody owned the lock", self.free_ns),
+            ("owner or activity not known", self.unknown_ns),
+            ("not examined", self.not_examined_ns),
+        ] {
+            if ns > 0 {
+                let _ = write!(text, "; {name} {}", self.percent(ns));
+            }
+        }
+        if !self.safepoints_told {
+            text.push_str("; the trace does not tell of safepoints");
+        }
+        text
+    }
+
+    fn processor(&self) -> String {
+        if !self.run_delay_told {
+            return "the trace does not tell whether owners that ran were on a processor"
+                .to_owned();
+        }
+        let mut text = format!(
+            "of that, on a processor {}, waiting for one {} ({} to {}), off it {}, not sampled {}",
+            self.percent(self.on_processor_ns),
+            self.percent(self.run_delay_ns),
+            self.percent(self.least_run_delay_ns),
+            self.percent(self.most_run_delay_ns),
+            self.percent(self.off_processor_ns),
+            self.percent(self.not_sampled_ns),
+        );
+        if self.samples_skipped > 0 {
+            let samples = plural(self.samples_skipped, "sample");
+            let _ = write!(text, "; {samples} skipped");
+        }
+        if let Some(share) = self.steal_share.filter(|&share| share > 0.0) {
+            let share = human::percent(share);
+            let _ = write!(
+                text,
+                "; the hypervisor gave {share} of the processors to others"
+            );
+        }
+        text
+    }
+
+    fn tracer(&self) -> String {
+        let TracerRecord {
+            holds_waited_through,
+            least_ns,
+            most_ns,
+        } = self.tracer;
+        format!(
+            "its own hooks in owners took about {} to {} of the blocked time: {} waited through",
+            self.percent(least_ns),
+            self.percent(most_ns),
+            plural(holds_waited_through, "hold"),
+        )
+    }
+}
+
+impl TracerRecord {
+    /// Adds the estimate for a trace. A hold of a monitor that others wait for begins with one of
+    /// the hooks of acquisitions, and ends with the first part of that of exits, of which only the
+    /// whole is counted; one of `java.util.concurrent` has only the latter.
+    fn add(&mut self, summary: &TraceSummary) {
+        let holds = summary.holds_waited_through;
+        let (monitors, parks) = (holds.of(Mechanism::Monitor), holds.of(Mechanism::Park));
+        let acquisition_ns = mean_ns(
+            summary,
+            [Counter::EnteredHooks, Counter::AcquireHooks],
+            [Counter::EnteredCycles, Counter::AcquireCycles],
+        );
+        let exit_ns = mean_ns(summary, [Counter::ExitHooks], [Counter::ExitCycles]);
+        // One event can stand for several holds, each with its hooks.
+        let events = trace_analysis::EVENT_TYPES
+            .iter()
+            .zip(&summary.statistics.events);
+        let exits = events
+            .filter(|(kind, _)| is_exit(kind))
+            .map(|(_, count)| count.events);
+        let exits = exits.sum::<u64>();
+        let per_event = human::share(value(summary, Counter::ExitHooks), exits).max(1.0);
+        let least_ns = monitors as f64 * per_event * acquisition_ns;
+        let most_ns = least_ns + (monitors + parks) as f64 * per_event * exit_ns;
+        self.holds_waited_through = self.holds_waited_through.saturating_add(monitors + parks);
+        self.least_ns = self.least_ns.saturating_add(least_ns as u64);
+        self.most_ns = self.most_ns.saturating_add(most_ns as u64);
+    }
+}
+
+fn is_exit(event: &EventType) -> bool {
+    matches!(event.name, "ContendedExit" | "ExclusiveRelease")
+}
+
+/// What a hook took on average, in nanoseconds, where it was not interrupted.
+fn mean_ns<const N: usize>(
+    summary: &TraceSummary,
+    hooks: [Counter; N],
+    cycles: [Counter; N],
+) -> f64 {
+    let sum = |counters: [Counter; N]| {
+        let values = counters.into_iter().map(|counter| value(summary, counter));
+        values.fold(0, u64::saturating_add)
+    };
+    let cycle_ns = human::share(summary.duration_ns, value(summary, Counter::ElapsedCycles));
+    human::share(sum(cycles), sum(hooks)) * cycle_ns
+}
+
+fn steal_share(summaries: &[TraceSummary]) -> Option<f64> {
+    let (mut steal_ns, mut all_ns) = (0_u64, 0_u64);
+    for summary in summaries {
+        let processors = summary.tracer_value(Counter::Processors)?;
+        let of_processors_ns = processors.saturating_mul(summary.duration_ns);
+        all_ns = all_ns.saturating_add(of_processors_ns);
+        steal_ns = steal_ns.saturating_add(value(summary, Counter::StealNs));
+    }
+    Some(human::share(steal_ns, all_ns))
+}
+
+fn value(summary: &TraceSummary, counter: Counter) -> u64 {
+    summary.tracer_value(counter).unwrap_or(0)
+}
