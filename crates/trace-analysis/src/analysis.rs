@@ -279,10 +279,10 @@ pub struct Findings {
     pub waits: WaitTally,
     /// The threads that still waited for a lock when the trace ended, whatever is selected.
     pub still_blocked: StillBlocked,
-    /// What the owners of locks did in those waits that were looked into; `None` if the analysis
-    /// was not to find [`Detail::OwnerTimes`].
+    /// What the owners of locks did meanwhile in the waits selected; `None` if the analysis
+    /// was not to find [`Detail::Roots`].
     pub owner_times: Option<OwnerTimes>,
-    /// How many holds threads have waited through in the waits selected.
+    /// How many holds threads have waited through in these waits; none if nobody asked.
     pub holds_waited_through: HoldsWaitedThrough,
 }
 

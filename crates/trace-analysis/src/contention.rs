@@ -294,9 +294,6 @@ pub enum Detail {
     OwnerCode,
     /// What each owner had of a wait: a thread with a call chain.
     Owners,
-    /// The same, and [what owners did](crate::OwnerTimes) in the waits that had few of them: a wait
-    /// costs the same at most, however often the lock changed hands.
-    OwnerTimes,
     /// The single contentions, too.
     #[default]
     Contentions,

@@ -43,18 +43,14 @@ pub(crate) struct Delivery {
 /// threads wait for processors as well.
 fn max_held_parts(detail: Detail) -> usize {
     match detail {
-        Detail::OwnerCode | Detail::Owners | Detail::OwnerTimes => 1 << 16,
+        Detail::OwnerCode | Detail::Owners => 1 << 16,
         Detail::Contentions | Detail::Roots => 1 << 19,
     }
 }
 
-/// How much of what the system says of threads is kept, of two hours if it is asked for one of them
-/// at the rate that a trace has: about 6 MB.
+/// How much of what the system says of threads is kept: of half an hour if one of them owns locks
+/// all the time. That is about 6 MB.
 const MAX_SAMPLES: usize = 1 << 17;
-
-fn finds_owner_times(detail: Detail) -> bool {
-    matches!(detail, Detail::OwnerTimes | Detail::Roots)
-}
 
 impl Delivery {
     pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {
@@ -63,12 +59,8 @@ impl Delivery {
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
-            roots: match detail {
-                Detail::OwnerTimes => Some(Roots::new(RootLimits::OWNER_TIMES)),
-                Detail::Roots => Some(Roots::new(RootLimits::default())),
-                _ => None,
-            },
-            owner_times: finds_owner_times(detail)
+            roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
+            owner_times: (detail == Detail::Roots)
                 .then(|| OwnerTimesSum::new(RunDelays::new(MAX_SAMPLES))),
             holds: HoldsWaitedThrough::default(),
             selector: Selector::new(selection),
@@ -93,7 +85,7 @@ impl Delivery {
         }
     }
 
-    /// What owners did in the waits that were looked into so far, if that is asked for.
+    /// What owners did in the waits passed on so far, if that is asked for.
     pub(crate) fn owner_times(&self) -> Option<OwnerTimes> {
         self.owner_times.as_ref().map(OwnerTimesSum::so_far)
     }
@@ -105,9 +97,7 @@ impl Delivery {
 
     /// How many waits are held back.
     pub(crate) fn held(&self) -> usize {
-        let roots = self.roots.as_ref();
-        let without_roots = roots.filter(|_| self.detail == Detail::Roots);
-        let without_roots = without_roots.map_or(0, Roots::held);
+        let without_roots = self.roots.as_ref().map_or(0, Roots::held);
         self.held.values().map(Vec::len).sum::<usize>() + without_roots
     }
 
@@ -241,30 +231,19 @@ impl Delivery {
         if blamed_ns != wait.duration_ns {
             counters.add(Counter::UnbalancedWaits, 1);
         }
-        if let Some(roots) = &mut self.roots {
-            roots.add(wait);
+        match &mut self.roots {
+            Some(roots) => {
+                roots.add(wait);
+                self.pass_on_resolved(false, entities, sink);
+            }
+            None => self.select(wait, entities, sink),
         }
-        if self.detail != Detail::Roots {
-            wait.contentions.clear();
-            self.select(wait, entities, sink);
-        }
-        self.pass_on_resolved(false, entities, sink);
     }
 
     /// Passes on the waits whose root owners are known.
     fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
         while let Some(mut wait) = self.roots.as_mut().and_then(|roots| roots.next(is_over)) {
-            if self.detail == Detail::Roots {
-                self.select(&mut wait, entities, sink);
-            } else if self.selector.select(&mut wait, entities) {
-                self.add_owner_times(&wait);
-            }
-        }
-    }
-
-    fn add_owner_times(&mut self, wait: &Wait) {
-        if let Some(owner_times) = &mut self.owner_times {
-            owner_times.add(wait);
+            self.select(&mut wait, entities, sink);
         }
     }
 
@@ -272,8 +251,10 @@ impl Delivery {
     fn select(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
-            self.holds.add(wait);
-            self.add_owner_times(wait);
+            if let Some(owner_times) = &mut self.owner_times {
+                owner_times.add(wait);
+                self.holds.add(wait);
+            }
             sink.wait(wait, entities);
         }
     }

@@ -35,9 +35,9 @@ pub struct TraceSummary {
     pub still_blocked: StillBlocked,
     /// The trace has not ended: who still waited waits now.
     pub goes_on: bool,
-    /// What the owners of locks did in those waits that were looked into; `None` if nobody asked.
+    /// What the owners of locks did meanwhile in the waits selected; `None` if nobody asked.
     pub owner_times: Option<OwnerTimes>,
-    /// How many holds threads have waited through.
+    /// How many holds threads have waited through in these waits; none if nobody asked.
     pub holds_waited_through: HoldsWaitedThrough,
     /// What the analysis counted.
     pub counters: Counters,

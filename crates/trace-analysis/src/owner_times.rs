@@ -6,23 +6,23 @@ use crate::contention::{Mechanism, Owner, OwnerActivity, RootEnd, Wait, WaitKind
 use crate::entity::ThreadIndex;
 use crate::run_delays::{Division, RunDelays};
 
-/// What the owners of locks did meanwhile, added up over the waits for locks that were looked
-/// into, in nanoseconds. All of it adds up to what those waited.
+/// What the owners of locks did meanwhile, added up over the waits for locks, in nanoseconds. All
+/// of it adds up to what those waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnerTimes {
-    /// On a processor. Of this and the next two it is estimated how much each is: evenly between
-    /// two moments at which the system was asked.
+    /// On a processor, at least. This and the next four are what owners did that nothing else is
+    /// known of.
     pub processor_ns: u64,
-    /// Waiting for a processor, ready to run.
+    /// Waiting for a processor, ready to run, at least.
     pub run_delay_ns: u64,
-    /// Neither: the owner slept in the system, as for input and output, or in `Thread.sleep` or
-    /// `Object.wait`.
+    /// Neither, at least: the owner slept in the system, as for input and output, or in
+    /// `Thread.sleep` or `Object.wait`.
     pub off_processor_ns: u64,
-    /// One of these three; the system was not asked.
+    /// One of these three: too short for the times at which the system was asked.
+    pub not_told_ns: u64,
+    /// One of these three: the system was not asked.
     pub not_sampled_ns: u64,
-    /// The run delay is not less than that, for certain.
-    pub least_run_delay_ns: u64,
-    /// And not more.
+    /// What the run delay was at most, without what was not sampled.
     pub most_run_delay_ns: u64,
     /// Blocked by another lock.
     pub blocked_ns: u64,
@@ -58,9 +58,14 @@ impl OwnerTimes {
 
     /// The owners did nothing that the events tell of.
     pub fn running_ns(&self) -> u64 {
-        let sampled_ns = self.processor_ns.saturating_add(self.run_delay_ns);
-        let off_ns = (self.off_processor_ns).saturating_add(self.not_sampled_ns);
-        sampled_ns.saturating_add(off_ns)
+        let parts = [
+            self.processor_ns,
+            self.run_delay_ns,
+            self.off_processor_ns,
+            self.not_told_ns,
+            self.not_sampled_ns,
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
     }
 
     /// Adds what others did.
@@ -69,8 +74,8 @@ impl OwnerTimes {
         add(&mut self.processor_ns, other.processor_ns);
         add(&mut self.run_delay_ns, other.run_delay_ns);
         add(&mut self.off_processor_ns, other.off_processor_ns);
+        add(&mut self.not_told_ns, other.not_told_ns);
         add(&mut self.not_sampled_ns, other.not_sampled_ns);
-        add(&mut self.least_run_delay_ns, other.least_run_delay_ns);
         add(&mut self.most_run_delay_ns, other.most_run_delay_ns);
         add(&mut self.blocked_ns, other.blocked_ns);
         add(&mut self.waiting_ns, other.waiting_ns);
@@ -86,8 +91,8 @@ impl OwnerTimes {
             processor_ns: division.processor_ns,
             run_delay_ns: division.run_delay_ns,
             off_processor_ns: division.asleep_ns,
+            not_told_ns: division.not_told_ns,
             not_sampled_ns: division.not_known_ns,
-            least_run_delay_ns: division.least_run_delay_ns,
             most_run_delay_ns: division.most_run_delay_ns,
             ..Self::default()
         });

@@ -125,7 +125,7 @@ impl Detail {
     pub(crate) fn key(self, owner: Owner) -> u64 {
         let mask = match self {
             Detail::OwnerCode => u32::MAX.into(),
-            Detail::Owners | Detail::OwnerTimes | Detail::Contentions | Detail::Roots => u64::MAX,
+            Detail::Owners | Detail::Contentions | Detail::Roots => u64::MAX,
         };
         owner.key(mask)
     }

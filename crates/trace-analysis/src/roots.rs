@@ -34,18 +34,6 @@ pub(crate) struct RootLimits {
     pub(crate) max_safepoints: usize,
 }
 
-impl RootLimits {
-    /// What it takes to tell what owners did. By the sizes of the elements about 6 MB; not
-    /// measured.
-    pub(crate) const OWNER_TIMES: Self = Self {
-        max_held_parts: 1 << 14,
-        max_known_parts: 1 << 15,
-        max_parts_of_wait: 1 << 12,
-        max_unresolved: 16,
-        max_safepoints: 1 << 15,
-    };
-}
-
 impl Default for RootLimits {
     /// By the sizes of the elements about 100 MB; not measured.
     fn default() -> Self {
@@ -333,9 +321,6 @@ impl Roots {
             };
             let end = RootEnd::Owner(owner);
             return found.add(start_ns, end_ns, end, wait.lock, link.depth + 1);
-        }
-        if wait.parts.len() == 0 {
-            return found.add(start_ns, end_ns, UNKNOWN, wait.lock, link.depth + 1);
         }
         match &wait.parts {
             Parts::Direct(parts) => {

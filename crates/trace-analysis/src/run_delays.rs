@@ -11,7 +11,8 @@ use crate::hash::SeededMap;
 use crate::system_fact::Times;
 
 /// What the system has counted of a thread that runs is as old as the clock's last tick: there are
-/// a hundred in a second at least.
+/// a hundred in a second at least (Linux's `CONFIG_HZ`), unless the processor was set apart for one
+/// thread alone (`nohz_full`).
 const TICK_NS: u64 = 10_000_000;
 
 /// What the system said of some threads.
@@ -35,20 +36,46 @@ struct Sample {
     most_ns: u64,
 }
 
-/// How some time of a thread divides. The parts add up to it.
+/// How some time of a thread divides. The first five parts add up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Division {
-    /// On a processor.
+    /// On a processor, at least.
     pub(crate) processor_ns: u64,
-    /// Waiting for one.
+    /// Waiting for one, at least.
     pub(crate) run_delay_ns: u64,
-    /// Neither: the thread slept in the system.
+    /// Neither, at least: the thread slept in the system.
     pub(crate) asleep_ns: u64,
+    /// One of these three: it was between two moments at which the system was asked.
+    pub(crate) not_told_ns: u64,
     /// The system was not asked around that time.
     pub(crate) not_known_ns: u64,
-    /// Between what the delay must have been.
-    pub(crate) least_run_delay_ns: u64,
+    /// What the delay was at most, without what is not known.
     pub(crate) most_run_delay_ns: u64,
+}
+
+impl Sample {
+    /// Whatever the thread did not run since an earlier sample, it waited at most.
+    fn not_run_since(&self, earlier: &Self) -> u64 {
+        let ran_ns = self.processor_ns.saturating_sub(earlier.processor_ns);
+        (self.time_ns - earlier.time_ns).saturating_sub(ran_ns.saturating_sub(TICK_NS))
+    }
+}
+
+/// Behind the last sample with its count a wait ended, which counts: whoever waited already at an
+/// earlier one did so until the last.
+fn end_of_wait(samples: &mut VecDeque<Sample>, last: Sample, counted_ns: u64) {
+    let others = (samples.iter().rev()).take_while(|sample| sample.counted_ns == last.counted_ns);
+    let first = samples.len() - others.count();
+    let mut before: Option<Sample> = None;
+    for sample in samples.range_mut(first..) {
+        let most_ns = counted_ns.saturating_sub(last.time_ns - sample.time_ns);
+        sample.most_ns = sample.most_ns.min(most_ns.max(sample.counted_ns));
+        if let Some(before) = before {
+            let most_ns = before.most_ns.saturating_add(sample.not_run_since(&before));
+            sample.most_ns = sample.most_ns.min(most_ns);
+        }
+        before = Some(*sample);
+    }
 }
 
 impl RunDelays {
@@ -71,7 +98,7 @@ impl RunDelays {
         {
             return;
         }
-        let sample = Sample {
+        let mut sample = Sample {
             time_ns: times.time_ns,
             processor_ns: times.processor_ns,
             counted_ns: times.run_delay_ns,
@@ -81,18 +108,14 @@ impl RunDelays {
         if let Some(&last) = samples.back()
             && last.counted_ns < sample.counted_ns
         {
-            // What went on then is over.
-            let same = samples.iter_mut().rev();
-            for earlier in same.take_while(|earlier| earlier.counted_ns == last.counted_ns) {
-                earlier.most_ns = sample.counted_ns;
-            }
+            end_of_wait(samples, last, sample.counted_ns);
+        }
+        if let Some(last) = samples.back() {
+            let most_ns = last.most_ns.saturating_add(sample.not_run_since(last));
+            sample.most_ns = most_ns.max(sample.counted_ns);
         }
         for earlier in samples.iter_mut().rev() {
-            // Whatever the thread did not run, it waited at most.
-            let between_ns = sample.time_ns - earlier.time_ns;
-            let ran_ns = sample.processor_ns - earlier.processor_ns;
-            let waited_ns = between_ns.saturating_sub(ran_ns.saturating_sub(TICK_NS));
-            let least_ns = sample.counted_ns.saturating_sub(waited_ns);
+            let least_ns = (sample.counted_ns).saturating_sub(sample.not_run_since(earlier));
             if least_ns <= earlier.least_ns {
                 break;
             }
@@ -139,54 +162,48 @@ impl RunDelays {
             return Division::default();
         };
         let known_ns = known.end - known.start;
-        let least_run_delay_ns = end.least_ns.saturating_sub(begin.most_ns).min(known_ns);
-        let ran_ns = (end.least_processor_ns).saturating_sub(begin.most_processor_ns);
+        let run_delay_ns = end.least_ns.saturating_sub(begin.most_ns).min(known_ns);
+        let processor_ns = (end.least_processor_ns)
+            .saturating_sub(begin.most_processor_ns)
+            .min(known_ns - run_delay_ns);
         let most_run_delay_ns = (end.most_ns)
             .saturating_sub(begin.least_ns)
-            .min(known_ns.saturating_sub(ran_ns))
-            .max(least_run_delay_ns);
-        let run_delay_ns = (end.delay_ns)
-            .saturating_sub(begin.delay_ns)
-            .clamp(least_run_delay_ns, most_run_delay_ns);
-        let processor_ns = (end.processor_ns)
-            .saturating_sub(begin.processor_ns)
-            .min(known_ns - run_delay_ns);
+            .clamp(run_delay_ns, known_ns - processor_ns);
+        let most_processor_ns = (end.most_processor_ns).saturating_sub(begin.least_processor_ns);
+        let asleep_ns = known_ns
+            .saturating_sub(most_run_delay_ns)
+            .saturating_sub(most_processor_ns)
+            .min(known_ns - run_delay_ns - processor_ns);
         Division {
             processor_ns,
             run_delay_ns,
-            asleep_ns: known_ns - run_delay_ns - processor_ns,
+            asleep_ns,
+            not_told_ns: known_ns - run_delay_ns - processor_ns - asleep_ns,
             not_known_ns: whole_ns - known_ns,
-            least_run_delay_ns,
             most_run_delay_ns,
         }
     }
 }
 
-/// What a thread's counts were at some time between two samples.
+/// Between what a thread's counts were at some time.
 struct Moment {
     least_ns: u64,
     most_ns: u64,
     least_processor_ns: u64,
     most_processor_ns: u64,
-    /// As if they had grown evenly.
-    delay_ns: u64,
-    processor_ns: u64,
 }
 
 impl Moment {
     /// At a time from that of the first sample to that of the last.
     fn at(samples: &VecDeque<Sample>, time_ns: u64) -> Option<Self> {
-        let after = samples.partition_point(|sample| sample.time_ns < time_ns);
-        let after = samples.get(after)?;
-        let before = samples.partition_point(|sample| sample.time_ns <= time_ns);
-        let before = samples.get(before.checked_sub(1)?)?;
+        let place = samples.partition_point(|sample| sample.time_ns < time_ns);
+        let after = samples.get(place)?;
+        let before = match after.time_ns == time_ns {
+            true => after,
+            false => samples.get(place.checked_sub(1)?)?,
+        };
         let since_ns = time_ns - before.time_ns;
         let until_ns = after.time_ns - time_ns;
-        let even = |from: u64, to: u64| {
-            let share = u128::from(to.saturating_sub(from)) * u128::from(since_ns);
-            let grown = share.checked_div(u128::from(since_ns + until_ns));
-            from + grown.map_or(0, |grown| grown as u64)
-        };
         let most_ns = before.most_ns.saturating_add(since_ns);
         let ran_ns = before.processor_ns.saturating_add(since_ns);
         Some(Self {
@@ -195,8 +212,6 @@ impl Moment {
             least_processor_ns: (before.processor_ns)
                 .max(after.processor_ns.saturating_sub(until_ns)),
             most_processor_ns: ran_ns.min(after.processor_ns).saturating_add(TICK_NS),
-            delay_ns: even(before.least_ns, after.least_ns),
-            processor_ns: even(before.processor_ns, after.processor_ns),
         })
     }
 }
@@ -288,19 +303,22 @@ mod tests {
                 let parts_ns = found.processor_ns
                     + found.run_delay_ns
                     + found.asleep_ns
+                    + found.not_told_ns
                     + found.not_known_ns;
                 prop_assert_eq!(parts_ns, duration_ns, "conserved");
-                prop_assert!(found.least_run_delay_ns <= found.run_delay_ns);
-                prop_assert!(found.run_delay_ns <= found.most_run_delay_ns);
-                if found.not_known_ns > 0 {
-                    continue;
-                }
-                let truth_ns = done(&life, Doing::WaitingToRun, end_ns)
-                    - done(&life, Doing::WaitingToRun, start_ns);
+                let truth_ns =
+                    |doing| done(&life, doing, end_ns) - done(&life, doing, start_ns);
+                let delay_ns = truth_ns(Doing::WaitingToRun);
                 prop_assert!(
-                    (found.least_run_delay_ns..=found.most_run_delay_ns).contains(&truth_ns),
-                    "{truth_ns} ns: {found:?}"
+                    found.run_delay_ns <= delay_ns
+                        && delay_ns <= found.most_run_delay_ns + found.not_known_ns,
+                    "{delay_ns} ns: {found:?}"
                 );
+                let ran_ns = truth_ns(Doing::Running);
+                prop_assert!(found.processor_ns <= ran_ns, "{ran_ns} ns: {found:?}");
+                // One is off the processors before its life begins and after it ends, too.
+                let asleep_ns = duration_ns - ran_ns - delay_ns;
+                prop_assert!(found.asleep_ns <= asleep_ns, "{asleep_ns} ns: {found:?}");
             }
         }
     }
@@ -330,10 +348,51 @@ mod tests {
         ] {
             delays.add(times(time * MS, 0, delay * MS));
         }
+        // It ended after 160, and had begun 90 before that.
         let found = delays.divide(THREAD, 160 * MS, 200 * MS);
-        assert_eq!(found.run_delay_ns, 40 * MS);
-        let found = delays.divide(THREAD, 110 * MS, 200 * MS);
-        assert_eq!(found.run_delay_ns, 90 * MS);
+        assert_eq!((found.run_delay_ns, found.most_run_delay_ns), (0, 40 * MS));
+        let found = delays.divide(THREAD, 120 * MS, 200 * MS);
+        assert_eq!(
+            (found.run_delay_ns, found.most_run_delay_ns),
+            (40 * MS, 80 * MS)
+        );
+        let found = delays.divide(THREAD, 100 * MS, 200 * MS);
+        assert_eq!(
+            (found.run_delay_ns, found.most_run_delay_ns),
+            (60 * MS, 100 * MS)
+        );
+    }
+
+    /// Time between two looks is told where it could have been nothing else.
+    #[test]
+    fn what_is_short_is_not_told() {
+        let mut delays = RunDelays::new(1000);
+        let samples = [
+            (100, 0, 0),
+            (200, 100, 0),
+            (300, 100, 50),
+            (400, 100, 50),
+            (500, 150, 60),
+        ];
+        for (time, processor, delay) in samples {
+            delays.add(times(time * MS, processor * MS, delay * MS));
+        }
+        let part = |start, end| {
+            let found = delays.divide(THREAD, start * MS, end * MS);
+            let parts = [
+                found.processor_ns,
+                found.run_delay_ns,
+                found.asleep_ns,
+                found.not_told_ns,
+            ];
+            parts.map(|ns| ns / MS)
+        };
+        // What is counted on a processor may be a tick old.
+        assert_eq!(part(110, 190), [70, 0, 0, 10]);
+        assert_eq!(part(240, 260), [0, 0, 0, 20]);
+        // A delay of 50, of which 20 may have been before and behind.
+        assert_eq!(part(210, 290), [0, 20, 20, 40]);
+        assert_eq!(part(310, 390), [0, 0, 60, 20]);
     }
 
     #[test]
@@ -344,8 +403,8 @@ mod tests {
         }
         // The first one is forgotten.
         let found = delays.divide(THREAD, 150 * MS, 350 * MS);
-        let known = (found.processor_ns, found.not_known_ns);
-        assert_eq!(known, (100 * MS, 100 * MS));
+        let known = (found.processor_ns, found.not_told_ns, found.not_known_ns);
+        assert_eq!(known, (90 * MS, 10 * MS, 100 * MS));
         let found = delays.divide(ThreadIndex(2), 150 * MS, 350 * MS);
         assert_eq!(found.not_known_ns, 200 * MS);
     }

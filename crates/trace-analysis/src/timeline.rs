@@ -115,9 +115,6 @@ const MAX_INTERVALS: usize = 1 << 18;
 /// Shorter waits, in intervals, are divided without sums.
 const LONG: u64 = 16;
 
-/// A wait of so many intervals is divided into all its parts where it is wanted what owners did.
-const FEW: u64 = 64;
-
 /// So many boundaries may seem to be before the one that came before them, because the
 /// clocks of processors disagree; then the order of events counts.
 const MAX_DISORDER: u32 = 1 << 10;
@@ -392,9 +389,7 @@ impl<I: Interval> Timeline<I> {
         wait: &mut Wait,
     ) {
         wait.contentions.clear();
-        let position = view.start.position.max(self.start);
-        let has_few = self.end().saturating_sub(position) <= FEW;
-        if detail >= Detail::Contentions || detail == Detail::OwnerTimes && has_few {
+        if detail >= Detail::Contentions {
             self.split(view, &mut wait.contentions);
             wait.add_up_contentions();
         } else {

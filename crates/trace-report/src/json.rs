@@ -131,7 +131,7 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),
         safepoint_ns: totals.safepoint_ns,
         reenter_after_wait_ns: totals.reenter_after_wait_ns,
-        owners: OwnersRecord::new(report.summaries),
+        owners: report.owners,
         still_blocked: StillBlockedRecord::new(report.summaries),
         waits_of_all_kinds: kind_records(&report.waits),
     }

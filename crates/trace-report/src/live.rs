@@ -21,7 +21,7 @@ pub struct LiveSums {
 
 impl LiveSums {
     /// How much an analysis has to find out.
-    pub const DETAIL: Detail = Detail::OwnerTimes;
+    pub const DETAIL: Detail = Detail::Owners;
 
     /// Takes no more memory than that, in bytes.
     pub fn within(bytes: usize) -> Self {
@@ -75,15 +75,7 @@ impl LiveSums {
     /// that threads were blocked on longest, each with the owner to blame most.
     pub fn first_lines(&self, lines: usize, summary: TraceSummary, entities: &Entities) -> String {
         const LOCKS: usize = 3;
-        const LEFT_OUT: [&str; 7] = [
-            "Trace ",
-            "JVM ",
-            "Groups ",
-            "Free ",
-            "Processor ",
-            "Tracer ",
-            "Safepoints ",
-        ];
+        const LEFT_OUT: [&str; 5] = ["Trace ", "JVM ", "Groups ", "Free ", "Safepoints "];
         let aspects = Question::default().aspects();
         let limits = Form::ForPeople.limits(Some(LOCKS), None);
         let summaries = [summary];
@@ -121,8 +113,6 @@ impl LiveSums {
         };
         self.recent.pass_to(&mut sink, from_ns, entities);
         summary.waits = waits;
-        // Of the last waits that is not known.
-        summary.owner_times = None;
         summary.range = TimeRange {
             from_ns,
             ..TimeRange::default()

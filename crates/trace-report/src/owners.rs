@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use trace_analysis::{Mechanism, OwnerTimes, TraceSummary, WaitKind};
+use trace_analysis::{Mechanism, OwnerTimes, TraceSummary};
 use trace_format::{Capabilities, Counter, EventType};
 
 use crate::facts;
@@ -13,13 +13,18 @@ use crate::human::{self, plural};
 /// What owners did in the waits for locks that a report is about.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct OwnersRecord {
-    /// What threads waited for locks. The parts below add up to it.
+    /// What threads waited for locks. It is the sum of what owners did and of the time in which
+    /// there was none, or that is not known: running, blocked, waiting, parked, reaching a
+    /// safepoint and at one, free and unknown.
     blocked_ns: u64,
-    /// The owners did nothing that events tell of: the next four add up to it.
+    /// The owners did nothing that events tell of: the next five add up to it. The first three are
+    /// what it was at least.
     running_ns: u64,
     on_processor_ns: u64,
     run_delay_ns: u64,
     off_processor_ns: u64,
+    /// One of these, but too short to tell.
+    not_told_apart_ns: u64,
     not_sampled_ns: u64,
     blocked_by_lock_ns: u64,
     waiting_ns: u64,
@@ -28,10 +33,7 @@ pub(crate) struct OwnersRecord {
     at_safepoint_ns: u64,
     free_ns: u64,
     unknown_ns: u64,
-    /// Waits that had too many owners to look into all.
-    not_examined_ns: u64,
-    /// The bounds of the run delay.
-    least_run_delay_ns: u64,
+    /// What the run delay was at most, without what was not sampled.
     most_run_delay_ns: u64,
     /// The traces tell of safepoints, and of the times of threads.
     safepoints_told: bool,
@@ -54,15 +56,13 @@ struct TracerRecord {
 }
 
 impl OwnersRecord {
-    /// That of some traces; `None` if nobody asked the analysis.
+    /// That of some traces; `None` if the analysis was not asked for it.
     pub(crate) fn new(summaries: &[TraceSummary]) -> Option<Self> {
         let mut times = OwnerTimes::default();
         let mut tracer = TracerRecord::default();
-        let (mut blocked_ns, mut skipped) = (0_u64, 0_u64);
+        let mut skipped = 0_u64;
         for summary in summaries {
             times.merge(summary.owner_times.as_ref()?);
-            let blocked = (summary.waits).sum(|_, kind| kind == WaitKind::Contention);
-            blocked_ns = blocked_ns.saturating_add(blocked.duration_ns);
             skipped = skipped.saturating_add(value(summary, Counter::ThreadTimesSkipped));
             tracer.add(summary);
         }
@@ -71,11 +71,12 @@ impl OwnersRecord {
             headers.all(|header| header.capabilities.contains(capability))
         };
         Some(Self {
-            blocked_ns,
+            blocked_ns: times.all_ns(),
             running_ns: times.running_ns(),
             on_processor_ns: times.processor_ns,
             run_delay_ns: times.run_delay_ns,
             off_processor_ns: times.off_processor_ns,
+            not_told_apart_ns: times.not_told_ns,
             not_sampled_ns: times.not_sampled_ns,
             blocked_by_lock_ns: times.blocked_ns,
             waiting_ns: times.waiting_ns,
@@ -84,8 +85,6 @@ impl OwnersRecord {
             at_safepoint_ns: times.safepoint_ns,
             free_ns: times.free_ns,
             unknown_ns: times.unknown_ns,
-            not_examined_ns: blocked_ns.saturating_sub(times.all_ns()),
-            least_run_delay_ns: times.least_run_delay_ns,
             most_run_delay_ns: times.most_run_delay_ns,
             safepoints_told: told(Capabilities::SAFEPOINTS),
             run_delay_told: told(Capabilities::THREAD_TIMES),
@@ -114,7 +113,11 @@ impl OwnersRecord {
     }
 
     fn activity(&self) -> String {
-        let mut text = format!("owners ran {}", self.percent(self.running_ns));
+        let mut text = format!(
+            "of {} that threads waited for locks, owners ran {}",
+            human::duration(self.blocked_ns),
+            self.percent(self.running_ns)
+        );
         for (name, ns) in [
             ("were blocked by another lock", self.blocked_by_lock_ns),
             ("waited for another thread", self.waiting_ns),
@@ -123,7 +126,6 @@ impl OwnersRecord {
             ("were stopped at safepoints", self.at_safepoint_ns),
             ("nobody owned the lock", self.free_ns),
             ("owner or activity not known", self.unknown_ns),
-            ("not examined", self.not_examined_ns),
         ] {
             if ns > 0 {
                 let _ = write!(text, "; {name} {}", self.percent(ns));
@@ -141,14 +143,20 @@ impl OwnersRecord {
                 .to_owned();
         }
         let mut text = format!(
-            "of that, on a processor {}, waiting for one {} ({} to {}), off it {}, not sampled {}",
+            "of that, at least {} on a processor, {} waiting for one (at most {}), {} off it",
             self.percent(self.on_processor_ns),
             self.percent(self.run_delay_ns),
-            self.percent(self.least_run_delay_ns),
             self.percent(self.most_run_delay_ns),
             self.percent(self.off_processor_ns),
-            self.percent(self.not_sampled_ns),
         );
+        for (name, ns) in [
+            ("too short to tell", self.not_told_apart_ns),
+            ("not sampled", self.not_sampled_ns),
+        ] {
+            if ns > 0 {
+                let _ = write!(text, "; {name} {}", self.percent(ns));
+            }
+        }
         if self.samples_skipped > 0 {
             let samples = plural(self.samples_skipped, "sample");
             let _ = write!(text, "; {samples} skipped");

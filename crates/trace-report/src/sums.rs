@@ -15,6 +15,7 @@ pub struct Sums {
     pub(crate) kinds: Kinds,
     pub(crate) aggregation: Aggregation,
     pub(crate) conditional: Option<Conditional>,
+    pub(crate) finds_activity: bool,
 }
 
 /// Conditional waiting, without workers whose loop takes from a queue: they are idle.
@@ -32,6 +33,7 @@ impl Sums {
             kinds,
             aggregation,
             conditional: None,
+            finds_activity: false,
         }
     }
 
@@ -46,9 +48,22 @@ impl Sums {
         }
     }
 
+    /// Finds out what owners did, too, which the header of the report says then. It takes the
+    /// analysis longer.
+    #[must_use]
+    pub fn with_activity(self) -> Self {
+        Self {
+            finds_activity: true,
+            ..self
+        }
+    }
+
     /// Returns how much an analysis has to find out for these sums.
     pub fn detail(&self) -> Detail {
-        self.aggregation.detail().max(Detail::OwnerTimes)
+        match self.finds_activity {
+            true => Detail::Roots,
+            false => self.aggregation.detail(),
+        }
     }
 }
 
@@ -71,6 +86,7 @@ impl DivisibleSink for Sums {
             kinds: self.kinds.clone(),
             aggregation: self.aggregation.part(),
             conditional: conditional.map(|found| Conditional::new(found.aggregation.part())),
+            finds_activity: self.finds_activity,
         }
     }
 

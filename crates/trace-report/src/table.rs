@@ -7,7 +7,6 @@ use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 use crate::deadlocks;
 use crate::facts;
 use crate::human::{self, plural};
-use crate::owners::OwnersRecord;
 use crate::report::{Part, Report};
 use crate::tree::Tree;
 
@@ -106,9 +105,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
         facts::add(text, "Free", &free);
     }
 
-    if report.main.kinds.is_only(WaitKind::Contention)
-        && let Some(owners) = OwnersRecord::new(report.summaries)
-    {
+    if let Some(owners) = &report.owners {
         owners.write(text);
     }
 

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * A thread owns a lock that another one waits for, and meanwhile is stopped by collections, waits for
- * a processor that other programs have, and sleeps: one lock for each.
+ * a processor that other programs have, runs, and sleeps: one lock for each.
  *
  * <p>Prints for each what the program, the collectors and the system say of the time from when the
  * other thread was seen to wait.
@@ -22,6 +22,7 @@ public final class OwnerStops {
     private static final int COLLECTIONS = 3;
     private static final long STARVED_NANOS = 1_500_000_000L;
     private static final long ASLEEP_MILLIS = 400;
+    private static final long BUSY_NANOS = 400_000_000L;
 
     private static final class Collected {
     }
@@ -30,6 +31,9 @@ public final class OwnerStops {
     }
 
     private static final class Asleep {
+    }
+
+    private static final class Busy {
     }
 
     /** What is done while the lock is owned. */
@@ -47,11 +51,12 @@ public final class OwnerStops {
         for (int i = 0; i < LIVE_OBJECTS; i++) {
             live.add(new int[4]);
         }
-        own(new Collected(), OwnerStops::collect);
-        own(new Asleep(), () -> {
-            long begin = System.nanoTime();
+        own("collected", new Collected(), OwnerStops::collect);
+        own("busy", new Busy(), () -> spin("busy", BUSY_NANOS, true));
+        own("asleep", new Asleep(), () -> {
+            long[] before = times();
             Thread.sleep(ASLEEP_MILLIS);
-            System.out.println("asleep " + (System.nanoTime() - begin));
+            say("asleep", before, times());
         });
         Thread starved = new Thread(OwnerStops::starve, "starved");
         starved.start();
@@ -59,13 +64,17 @@ public final class OwnerStops {
         System.out.println("live " + live.size());
     }
 
-    /** Does the work once the other thread waits. */
-    private static void own(Object lock, Work work) throws Exception {
+    /**
+     * Does the work once the other thread waits. Prints what has passed from before it could wait until
+     * after the release, too.
+     */
+    private static void own(String name, Object lock, Work work) throws Exception {
         Thread waiter = new Thread(() -> {
             synchronized (lock) {
                 System.out.println("acquired");
             }
         }, "waiter");
+        long[] before = times();
         synchronized (lock) {
             waiter.start();
             while (waiter.getState() != Thread.State.BLOCKED) {
@@ -74,6 +83,7 @@ public final class OwnerStops {
             work.run();
         }
         waiter.join();
+        say(name + "-around", before, times());
     }
 
     private static void collect() {
@@ -106,15 +116,7 @@ public final class OwnerStops {
             if (start("taskset", "-p", "-c", processor, threadId()).waitFor() != 0) {
                 throw new IllegalStateException("taskset");
             }
-            own(new Starved(), () -> {
-                long[] before = times();
-                while (System.nanoTime() - before[0] < STARVED_NANOS) {
-                    Thread.yield();
-                }
-                long[] after = times();
-                System.out.println("starved " + (after[0] - before[0]) + " " + (after[1] - before[1])
-                        + " " + (after[2] - before[2]));
-            });
+            own("starved", new Starved(), () -> spin("starved", STARVED_NANOS, false));
         } catch (Exception e) {
             throw new IllegalStateException(e);
         } finally {
@@ -122,6 +124,23 @@ public final class OwnerStops {
                 hog.destroy();
             }
         }
+    }
+
+    /** Until so much time has passed, or so much of it on a processor. */
+    private static void spin(String name, long nanos, boolean onProcessor) throws IOException {
+        int which = onProcessor ? 1 : 0;
+        long[] before = times();
+        long[] after;
+        do {
+            Thread.yield();
+            after = times();
+        } while (after[which] - before[which] < nanos);
+        say(name, before, after);
+    }
+
+    private static void say(String name, long[] before, long[] after) {
+        System.out.println(name + " " + (after[0] - before[0]) + " " + (after[1] - before[1]) + " "
+                + (after[2] - before[2]));
     }
 
     private static Process start(String... command) throws IOException {

@@ -18,6 +18,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     if arguments.format == ReportFormat::Table && arguments.waits.kinds.is_default() {
         sums = sums.with_conditional();
     }
+    if arguments.activity {
+        sums = sums.with_activity();
+    }
     let detail = sums.detail();
     let select = |trace: &TraceInput| {
         let range = arguments.waits.range.of(trace)?;

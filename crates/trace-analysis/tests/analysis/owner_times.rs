@@ -27,10 +27,9 @@ fn analyze(
     events: &[(ThreadId, Event<'_>)],
     system: &[SystemRecord],
     capabilities: Capabilities,
-    detail: Detail,
 ) -> Findings {
     let mut ignore = |_: &Wait, _: &Entities| {};
-    let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
+    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Roots);
     let mut trace = analysis.begin_trace(VERSION, capabilities);
     for (thread, event) in &script::metadata_events() {
         trace.event(*thread, event, &mut ignore);
@@ -121,17 +120,10 @@ proptest! {
         waits.extend(found::analyze_guaranteed(&events, Limits::default(), capabilities).open);
         let expected = by_brute_force(&waits, &safepoints);
         let system: Vec<_> = safepoints.into_iter().map(SystemRecord::Safepoint).collect();
-        for detail in [Detail::Roots, Detail::OwnerTimes] {
-            let found = analyze(&events, &system, capabilities, detail);
-            let times = found.owner_times.expect("asked for");
-            let blocked = found.waits.sum(|_, _| true);
-            let has_few = waits.iter().all(|wait| wait.parts.len() < 16);
-            if detail == Detail::Roots || has_few {
-                prop_assert_eq!(times, expected, "{:?}", detail);
-                prop_assert_eq!(times.all_ns(), blocked.duration_ns);
-            }
-            prop_assert!(times.all_ns() <= blocked.duration_ns);
-        }
+        let found = analyze(&events, &system, capabilities);
+        let times = found.owner_times.expect("asked for");
+        prop_assert_eq!(times, expected);
+        prop_assert_eq!(times.all_ns(), found.waits.sum(|_, _| true).duration_ns);
     }
 }
 
@@ -166,15 +158,17 @@ fn an_owner_that_is_kept_from_running() {
         times(350, 210, 100),
         times(450, 210, 100),
     ];
-    let findings = analyze(&events, &system, Capabilities::HOLDS, Detail::OwnerTimes);
+    let findings = analyze(&events, &system, Capabilities::HOLDS);
     let found = findings.owner_times.expect("asked for");
     assert_eq!(
         (found.reaching_safepoint_ns, found.safepoint_ns),
         (10 * MS, 40 * MS)
     );
-    assert_eq!(found.run_delay_ns, 100 * MS);
-    assert_eq!(found.processor_ns, 100 * MS);
-    assert_eq!((found.off_processor_ns, found.not_sampled_ns), (50 * MS, 0));
-    assert!(found.least_run_delay_ns >= 90 * MS && found.most_run_delay_ns <= 110 * MS);
+    // Known but for what was counted on a processor when it was asked, which may be a tick old.
+    assert_eq!(found.most_run_delay_ns, 100 * MS);
+    assert!(found.run_delay_ns >= 90 * MS);
+    assert!((80 * MS..=100 * MS).contains(&found.processor_ns));
+    assert!((30 * MS..=50 * MS).contains(&found.off_processor_ns));
+    assert_eq!(found.not_sampled_ns, 0);
     assert_eq!(found.all_ns(), 300 * MS);
 }
