@@ -10,7 +10,7 @@ use trace_format::{JavaThreadId, LockOwner, ThreadId};
 use crate::primitive::{AtomicU64, Ordering};
 
 const PLACES: usize = 1 << PLACE_BITS;
-const PLACE_BITS: u32 = 7;
+const PLACE_BITS: u32 = if cfg!(loom) { 1 } else { 7 };
 
 const JAVA: u64 = 1 << 62;
 const STACK: u64 = 1 << 63;

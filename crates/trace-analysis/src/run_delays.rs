@@ -323,6 +323,27 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// As a damaged trace may say it.
+        #[test]
+        fn any_times_are_divided(
+            said in prop::collection::vec(any::<(u64, u64, u64)>(), 0..20),
+            (start_ns, end_ns) in any::<(u64, u64)>(),
+        ) {
+            let mut delays = RunDelays::new(10);
+            for (time_ns, processor_ns, run_delay_ns) in said {
+                delays.add(times(time_ns, processor_ns, run_delay_ns));
+            }
+            let found = delays.divide(THREAD, start_ns.min(end_ns), start_ns.max(end_ns));
+            let parts_ns = found.processor_ns
+                + found.run_delay_ns
+                + found.asleep_ns
+                + found.not_told_ns
+                + found.not_known_ns;
+            prop_assert_eq!(parts_ns, start_ns.abs_diff(end_ns));
+        }
+    }
+
     fn times(time_ns: u64, processor_ns: u64, run_delay_ns: u64) -> Times {
         Times {
             thread: THREAD,
