@@ -261,7 +261,7 @@ fn chunks_of_unknown_kinds_are_passed_over() {
 #[test]
 fn unknown_capabilities_are_kept() {
     let mut bytes = header(true);
-    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b100]);
+    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b1000_0000]);
     let content_len = bytes.len() - 4;
     let checksum = crc32c::crc32c(&bytes[..content_len]);
     bytes[content_len..].copy_from_slice(&checksum.to_le_bytes());
