@@ -383,7 +383,7 @@ pub enum SafepointPhase {
 }
 
 impl OwnerActivity {
-    fn of_wait(kind: WaitKind) -> Self {
+    pub(crate) fn of_wait(kind: WaitKind) -> Self {
         match kind {
             WaitKind::Contention => Self::Blocked,
             WaitKind::Conditional | WaitKind::Idle => Self::Waiting,

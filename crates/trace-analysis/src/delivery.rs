@@ -7,11 +7,11 @@ use crate::entity_store::InUse;
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
+use crate::owner_spans::OwnerSpans;
 use crate::owner_times::{HoldsWaitedThrough, OwnerTimes, OwnerTimesSum};
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::roots::{RootLimits, Roots};
-use crate::run_delays::RunDelays;
 use crate::selection::{Selection, Selector};
 use crate::still_blocked::StillBlocked;
 use crate::system_fact::SystemFact;
@@ -48,20 +48,15 @@ fn max_held_parts(detail: Detail) -> usize {
     }
 }
 
-/// How much of what the system says of threads is kept: of half an hour if one of them owns locks
-/// all the time. That is about 6 MB.
-const MAX_SAMPLES: usize = 1 << 17;
-
 impl Delivery {
-    pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {
+    pub(crate) fn new(selection: &Selection, detail: Detail, owner_times: bool) -> Self {
         Self {
             detail,
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
             roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
-            owner_times: (detail == Detail::Roots)
-                .then(|| OwnerTimesSum::new(RunDelays::new(MAX_SAMPLES))),
+            owner_times: owner_times.then(OwnerTimesSum::default),
             holds: HoldsWaitedThrough::default(),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
@@ -71,23 +66,28 @@ impl Delivery {
 
     /// Takes what the JVM or the system did.
     pub(crate) fn system(&mut self, fact: SystemFact) {
-        match fact {
-            SystemFact::Safepoint(safepoint) => {
-                if let Some(roots) = &mut self.roots {
-                    roots.safepoints().add(safepoint);
-                }
-            }
-            SystemFact::Times(times) => {
-                if let Some(owner_times) = &mut self.owner_times {
-                    owner_times.delays().add(times);
-                }
-            }
+        if let (Some(roots), SystemFact::Safepoint(safepoint)) = (&mut self.roots, fact) {
+            roots.safepoints().add(safepoint);
+        }
+        if let Some(owner_times) = &mut self.owner_times {
+            owner_times.system(fact);
         }
     }
 
-    /// What owners did in the waits passed on so far, if that is asked for.
-    pub(crate) fn owner_times(&self) -> Option<OwnerTimes> {
-        self.owner_times.as_ref().map(OwnerTimesSum::so_far)
+    /// Takes what the waits passed on had in common of their owners' time, or each by itself, where
+    /// it is not to be seen from their contentions.
+    #[inline]
+    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        if spans.are_wanted
+            && let Some(owner_times) = &mut self.owner_times
+        {
+            owner_times.add_spans(spans);
+        }
+    }
+
+    /// What owners did in the waits passed on, all of which are, if that is asked for.
+    pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
+        self.owner_times.take().map(OwnerTimesSum::finish)
     }
 
     /// How many holds threads have waited through.
@@ -118,6 +118,11 @@ impl Delivery {
         sink: &mut impl WaitSink,
     ) {
         self.still_blocked.add(wait);
+        if let Some(owner_times) = &mut self.owner_times
+            && !wait.blame.is_empty()
+        {
+            owner_times.add_own_wait(wait);
+        }
         self.complete(wait, entities, counters, sink);
     }
 
@@ -252,7 +257,7 @@ impl Delivery {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
             if let Some(owner_times) = &mut self.owner_times {
-                owner_times.add(wait);
+                owner_times.add_contentions(wait);
                 self.holds.add(wait);
             }
             sink.wait(wait, entities);

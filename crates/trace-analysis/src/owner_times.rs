@@ -2,9 +2,12 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{Mechanism, Owner, OwnerActivity, RootEnd, Wait, WaitKind};
-use crate::entity::ThreadIndex;
+use crate::contention::{Mechanism, OwnerActivity, SafepointPhase, Wait, WaitKind};
+use crate::own_waits::{Did, OwnWaits};
+use crate::owner_spans::{OwnerSpan, OwnerSpans};
 use crate::run_delays::{Division, RunDelays};
+use crate::safepoints::Safepoints;
+use crate::system_fact::SystemFact;
 
 /// What the owners of locks did meanwhile, added up over the waits for locks, in nanoseconds. All
 /// of it adds up to what those waited.
@@ -70,7 +73,7 @@ impl OwnerTimes {
 
     /// Adds what others did.
     pub fn merge(&mut self, other: &Self) {
-        let add = |sum: &mut u64, ns: u64| *sum = sum.saturating_add(ns);
+        let add = |sum: &mut u64, ns: u64| self::add(sum, ns, 1);
         add(&mut self.processor_ns, other.processor_ns);
         add(&mut self.run_delay_ns, other.run_delay_ns);
         add(&mut self.off_processor_ns, other.off_processor_ns);
@@ -86,16 +89,14 @@ impl OwnerTimes {
         add(&mut self.unknown_ns, other.unknown_ns);
     }
 
-    fn add_running(&mut self, division: &Division) {
-        self.merge(&Self {
-            processor_ns: division.processor_ns,
-            run_delay_ns: division.run_delay_ns,
-            off_processor_ns: division.asleep_ns,
-            not_told_ns: division.not_told_ns,
-            not_sampled_ns: division.not_known_ns,
-            most_run_delay_ns: division.most_run_delay_ns,
-            ..Self::default()
-        });
+    /// Adds the time of an owner that did nothing that events tell of, once for each wait.
+    fn add_running(&mut self, division: &Division, waits: u64) {
+        add(&mut self.processor_ns, division.processor_ns, waits);
+        add(&mut self.run_delay_ns, division.run_delay_ns, waits);
+        add(&mut self.off_processor_ns, division.asleep_ns, waits);
+        add(&mut self.not_told_ns, division.not_told_ns, waits);
+        add(&mut self.not_sampled_ns, division.not_known_ns, waits);
+        add(&mut self.most_run_delay_ns, division.most_run_delay_ns, waits);
     }
 }
 
@@ -129,83 +130,127 @@ impl HoldsWaitedThrough {
     }
 }
 
-/// The time of an owner that did nothing that the events tell of.
-#[derive(Clone, Copy, Debug)]
-struct Running {
-    thread: ThreadIndex,
-    start_ns: u64,
-    end_ns: u64,
-}
-
-/// Adds up what owners did. What the system said of them may come a while later.
+/// Adds up what owners did. What is to be known of that may come a while later: then their other
+/// waits have, and what the system said of them.
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
-    waiting: VecDeque<Running>,
+    waiting: VecDeque<OwnerSpan>,
+    own_waits: OwnWaits,
+    safepoints: Safepoints,
     delays: RunDelays,
 }
 
-/// So many times of owners wait for what the system says about them.
-const MAX_WAITING: usize = 1 << 16;
+/// So many times of owners wait for what is to be known of them.
+const MAX_WAITING: usize = 1 << 17;
+/// How many waits of owners stay known.
+const MAX_OWN_WAITS: usize = 1 << 18;
+/// How many safepoints do.
+const MAX_SAFEPOINTS: usize = 1 << 16;
+/// How much of what the system says of threads does: of half an hour if one of them owns locks all
+/// the time.
+const MAX_SAMPLES: usize = 1 << 17;
 
-impl OwnerTimesSum {
-    /// With so much of what the system says.
-    pub(crate) fn new(delays: RunDelays) -> Self {
+impl Default for OwnerTimesSum {
+    fn default() -> Self {
         Self {
             sum: OwnerTimes::default(),
             waiting: VecDeque::new(),
-            delays,
+            own_waits: OwnWaits::new(MAX_OWN_WAITS),
+            safepoints: Safepoints::new(MAX_SAFEPOINTS),
+            delays: RunDelays::new(MAX_SAMPLES),
         }
-    }
-
-    pub(crate) fn delays(&mut self) -> &mut RunDelays {
-        &mut self.delays
-    }
-
-    /// Adds a wait whose parts are split by root owners.
-    pub(crate) fn add(&mut self, wait: &Wait) {
-        if wait.kind != WaitKind::Contention {
-            return;
-        }
-        for part in &wait.roots {
-            let sum = match part.owner_activity() {
-                Some(OwnerActivity::Running) => {
-                    if let Some((thread, _)) = part.owner.thread() {
-                        self.waiting.push_back(Running {
-                            thread,
-                            start_ns: part.start_ns,
-                            end_ns: part.start_ns + part.duration_ns,
-                        });
-                    }
-                    continue;
-                }
-                Some(OwnerActivity::Blocked) => &mut self.sum.blocked_ns,
-                Some(OwnerActivity::Waiting) => &mut self.sum.waiting_ns,
-                Some(OwnerActivity::Asleep) => &mut self.sum.asleep_ns,
-                Some(OwnerActivity::ReachingSafepoint) => &mut self.sum.reaching_safepoint_ns,
-                Some(OwnerActivity::AtSafepoint) => &mut self.sum.safepoint_ns,
-                None if part.root.end == RootEnd::Owner(Owner::Free) => &mut self.sum.free_ns,
-                None => &mut self.sum.unknown_ns,
-            };
-            *sum = sum.saturating_add(part.duration_ns);
-        }
-        while self.waiting.len() > MAX_WAITING
-            && let Some(running) = self.waiting.pop_front()
-        {
-            self.sum.add_running(&divide(&self.delays, running));
-        }
-    }
-
-    /// The sums so far.
-    pub(crate) fn so_far(&self) -> OwnerTimes {
-        let mut sum = self.sum;
-        for &running in &self.waiting {
-            sum.add_running(&divide(&self.delays, running));
-        }
-        sum
     }
 }
 
-fn divide(delays: &RunDelays, running: Running) -> Division {
-    delays.divide(running.thread, running.start_ns, running.end_ns)
+impl OwnerTimesSum {
+    /// The JVM or the system did that.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        match fact {
+            SystemFact::Safepoint(safepoint) => self.safepoints.add(safepoint),
+            SystemFact::Times(times) => self.delays.add(times),
+        }
+    }
+
+    /// A thread, which may own locks, waited.
+    pub(crate) fn add_own_wait(&mut self, wait: &Wait) {
+        self.own_waits.add(wait);
+    }
+
+    /// Takes when owners had locks that threads waited for.
+    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        self.sum.free_ns = (self.sum.free_ns).saturating_add(std::mem::take(&mut spans.free_ns));
+        self.sum.unknown_ns =
+            (self.sum.unknown_ns).saturating_add(std::mem::take(&mut spans.unknown_ns));
+        self.waiting.extend(spans.spans.drain(..));
+        while self.waiting.len() > MAX_WAITING
+            && let Some(span) = self.waiting.pop_front()
+        {
+            self.resolve(span);
+        }
+    }
+
+    /// Takes the same of one wait: of its contentions.
+    pub(crate) fn add_contentions(&mut self, wait: &Wait) {
+        if wait.kind != WaitKind::Contention {
+            return;
+        }
+        let mut spans = OwnerSpans::default();
+        for part in &wait.contentions {
+            let time = (part.start_ns, part.start_ns + part.duration_ns);
+            spans.add(part.owner, time, 1, false);
+        }
+        self.add_spans(&mut spans);
+    }
+
+    /// The sums over all.
+    pub(crate) fn finish(mut self) -> OwnerTimes {
+        while let Some(span) = self.waiting.pop_front() {
+            self.resolve(span);
+        }
+        self.sum
+    }
+
+    /// Adds what an owner did, once for each wait.
+    fn resolve(&mut self, span: OwnerSpan) {
+        let Self {
+            sum,
+            own_waits,
+            safepoints,
+            delays,
+            ..
+        } = self;
+        let OwnerSpan {
+            thread,
+            start_ns,
+            end_ns,
+            waits,
+        } = span;
+        own_waits.split(thread, start_ns, end_ns, |start_ns, end_ns, did| {
+            let place = match did {
+                Did::Ran => {
+                    return safepoints.split(start_ns, end_ns, |start_ns, end_ns, phase| {
+                        let place = match phase {
+                            None => {
+                                let division = delays.divide(thread, start_ns, end_ns);
+                                return sum.add_running(&division, waits);
+                            }
+                            Some(SafepointPhase::Reaching) => &mut sum.reaching_safepoint_ns,
+                            Some(SafepointPhase::Reached) => &mut sum.safepoint_ns,
+                        };
+                        add(place, end_ns - start_ns, waits);
+                    });
+                }
+                Did::Waited(OwnerActivity::Waiting) => &mut sum.waiting_ns,
+                Did::Waited(OwnerActivity::Asleep) => &mut sum.asleep_ns,
+                Did::Waited(_) => &mut sum.blocked_ns,
+                Did::Forgotten => &mut sum.unknown_ns,
+            };
+            add(place, end_ns - start_ns, waits);
+        });
+    }
+}
+
+fn add(sum: &mut u64, ns: u64, waits: u64) {
+    *sum = sum.saturating_add(ns.saturating_mul(waits));
 }

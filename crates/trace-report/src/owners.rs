@@ -58,6 +58,7 @@ struct TracerRecord {
 impl OwnersRecord {
     /// That of some traces; `None` if the analysis was not asked for it.
     pub(crate) fn new(summaries: &[TraceSummary]) -> Option<Self> {
+        summaries.first()?;
         let mut times = OwnerTimes::default();
         let mut tracer = TracerRecord::default();
         let mut skipped = 0_u64;

@@ -108,9 +108,7 @@ impl<'a> Report<'a> {
             conditional: conditional
                 .filter(|part| part.totals.all.duration_ns > main.totals.all.duration_ns),
             main,
-            owners: (sums.finds_activity)
-                .then(|| OwnersRecord::new(summaries))
-                .flatten(),
+            owners: OwnersRecord::new(summaries),
             entities,
         }
     }

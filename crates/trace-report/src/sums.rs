@@ -15,7 +15,6 @@ pub struct Sums {
     pub(crate) kinds: Kinds,
     pub(crate) aggregation: Aggregation,
     pub(crate) conditional: Option<Conditional>,
-    pub(crate) finds_activity: bool,
 }
 
 /// Conditional waiting, without workers whose loop takes from a queue: they are idle.
@@ -33,7 +32,6 @@ impl Sums {
             kinds,
             aggregation,
             conditional: None,
-            finds_activity: false,
         }
     }
 
@@ -48,22 +46,9 @@ impl Sums {
         }
     }
 
-    /// Finds out what owners did, too, which the header of the report says then. It takes the
-    /// analysis longer.
-    #[must_use]
-    pub fn with_activity(self) -> Self {
-        Self {
-            finds_activity: true,
-            ..self
-        }
-    }
-
     /// Returns how much an analysis has to find out for these sums.
     pub fn detail(&self) -> Detail {
-        match self.finds_activity {
-            true => Detail::Roots,
-            false => self.aggregation.detail(),
-        }
+        self.aggregation.detail()
     }
 }
 
@@ -86,7 +71,6 @@ impl DivisibleSink for Sums {
             kinds: self.kinds.clone(),
             aggregation: self.aggregation.part(),
             conditional: conditional.map(|found| Conditional::new(found.aggregation.part())),
-            finds_activity: self.finds_activity,
         }
     }
 

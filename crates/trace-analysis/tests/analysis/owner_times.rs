@@ -27,9 +27,12 @@ fn analyze(
     events: &[(ThreadId, Event<'_>)],
     system: &[SystemRecord],
     capabilities: Capabilities,
+    detail: Detail,
 ) -> Findings {
     let mut ignore = |_: &Wait, _: &Entities| {};
-    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Roots);
+    let mut analysis = Analysis::new(Limits::default())
+        .with_detail(detail)
+        .with_owner_times();
     let mut trace = analysis.begin_trace(VERSION, capabilities);
     for (thread, event) in &script::metadata_events() {
         trace.event(*thread, event, &mut ignore);
@@ -120,10 +123,13 @@ proptest! {
         waits.extend(found::analyze_guaranteed(&events, Limits::default(), capabilities).open);
         let expected = by_brute_force(&waits, &safepoints);
         let system: Vec<_> = safepoints.into_iter().map(SystemRecord::Safepoint).collect();
-        let found = analyze(&events, &system, capabilities);
-        let times = found.owner_times.expect("asked for");
-        prop_assert_eq!(times, expected);
-        prop_assert_eq!(times.all_ns(), found.waits.sum(|_, _| true).duration_ns);
+        // Of what waits have in common, and of each contention.
+        for detail in [Detail::OwnerCode, Detail::Owners, Detail::Contentions, Detail::Roots] {
+            let found = analyze(&events, &system, capabilities, detail);
+            let times = found.owner_times.expect("asked for");
+            prop_assert_eq!(times, expected);
+            prop_assert_eq!(times.all_ns(), found.waits.sum(|_, _| true).duration_ns);
+        }
     }
 }
 
@@ -159,7 +165,7 @@ fn an_owner_that_is_kept_from_running() {
         times(450, 210, 100),
         times(550, 300, 110),
     ];
-    let findings = analyze(&events, &system, Capabilities::HOLDS);
+    let findings = analyze(&events, &system, Capabilities::HOLDS, Detail::OwnerCode);
     let found = findings.owner_times.expect("asked for");
     assert_eq!(
         (found.reaching_safepoint_ns, found.safepoint_ns),
