@@ -99,16 +99,17 @@ impl ThreadTimesReader {
         }
         let now_ns = runtime.now_ns();
         let begin_ns = os::thread_cpu_ns();
-        self.meet(runtime, now_ns)?;
-        if self.owners.is_empty() {
-            return Ok(());
-        }
-        records.try_reserve(MAX_FILES)?;
         let budget_ns = (now_ns / BUDGET_DIVISOR).saturating_add(ADVANCE_NS);
         let room = match self.spent_ns < budget_ns {
             true => MAX_FILES,
             false => 0,
         };
+        self.see_again(runtime, now_ns)?;
+        match room {
+            0 => self.skip_strangers(),
+            _ => self.meet_strangers(runtime, now_ns)?,
+        }
+        records.try_reserve(MAX_FILES)?;
         self.ask(runtime, now_ns, room, records);
         self.ask_for_steal(now_ns);
         let spent_ns = os::thread_cpu_ns().saturating_sub(begin_ns);
@@ -117,7 +118,7 @@ impl ThreadTimesReader {
     }
 
     /// Notes who was seen, and forgets those who were not for long, or are gone.
-    fn meet(&mut self, runtime: &Runtime, now_ns: u64) -> Result<(), TryReserveError> {
+    fn see_again(&mut self, runtime: &Runtime, now_ns: u64) -> Result<(), TryReserveError> {
         let Self {
             owners, strangers, ..
         } = self;
@@ -139,6 +140,20 @@ impl ThreadTimesReader {
             owner.slot.identity().number() == owner.number
                 && now_ns.saturating_sub(owner.seen_ns) < max_age_ns
         });
+        Ok(())
+    }
+
+    /// Strangers are not looked for: there may be thousands of threads among which they are.
+    fn skip_strangers(&mut self) {
+        let strangers = u64::try_from(self.strangers.len()).unwrap_or(u64::MAX);
+        self.skipped = self.skipped.saturating_add(strangers);
+    }
+
+    /// Finds those among all threads who were seen for the first time.
+    fn meet_strangers(&mut self, runtime: &Runtime, now_ns: u64) -> Result<(), TryReserveError> {
+        let Self {
+            owners, strangers, ..
+        } = self;
         if strangers.is_empty() {
             return Ok(());
         }

@@ -171,9 +171,8 @@ impl LockDispatcher {
         open.sort_unstable();
         for (open_wait, lock) in open {
             if let Some(analyzer) = self.analyzers.get_mut(lock)
-                && analyzer.describe_open(
-                    &open_wait, end, self.range, stacks, spans, wait, counters,
-                )
+                && analyzer
+                    .describe_open(&open_wait, end, self.range, stacks, spans, wait, counters)
             {
                 on_wait(wait, counters);
             }

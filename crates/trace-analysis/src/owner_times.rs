@@ -96,7 +96,11 @@ impl OwnerTimes {
         add(&mut self.off_processor_ns, division.asleep_ns, waits);
         add(&mut self.not_told_ns, division.not_told_ns, waits);
         add(&mut self.not_sampled_ns, division.not_known_ns, waits);
-        add(&mut self.most_run_delay_ns, division.most_run_delay_ns, waits);
+        add(
+            &mut self.most_run_delay_ns,
+            division.most_run_delay_ns,
+            waits,
+        );
     }
 }
 
