@@ -8,7 +8,7 @@ use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::entity_store::{EntityStore, InUse};
 use crate::intake::{Intake, Pending};
-use crate::owner_times::{HoldsWaitedThrough, OwnerTimes};
+use crate::owner_times::OwnerTimes;
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
 use crate::statistics::Statistics;
@@ -266,7 +266,6 @@ impl TraceAnalysis<'_> {
             counters: snapshot.counters,
             waits: snapshot.waits,
             owner_times: None,
-            holds_waited_through: self.blaming.holds(),
         }
     }
 
@@ -300,8 +299,6 @@ pub struct Findings {
     /// What the owners of locks did meanwhile in the waits selected; `None` if nobody
     /// [asked](Analysis::with_owner_times), or the trace is not over.
     pub owner_times: Option<OwnerTimes>,
-    /// How many holds threads have waited through in these waits; none if nobody asked.
-    pub holds_waited_through: HoldsWaitedThrough,
 }
 
 impl Findings {
@@ -318,7 +315,6 @@ impl Findings {
             waits: blamed.waits,
             still_blocked: blamed.still_blocked,
             owner_times: blamed.owner_times,
-            holds_waited_through: blamed.holds,
         }
     }
 }

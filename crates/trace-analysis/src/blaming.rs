@@ -13,7 +13,7 @@ use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::{LockEvent, PackedHolds};
 use crate::owner_spans::OwnerSpans;
-use crate::owner_times::{HoldsWaitedThrough, OwnerTimes};
+use crate::owner_times::OwnerTimes;
 use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
@@ -87,7 +87,6 @@ pub(crate) struct Blamed {
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
     pub(crate) owner_times: Option<OwnerTimes>,
-    pub(crate) holds: HoldsWaitedThrough,
 }
 
 impl Blamed {
@@ -99,7 +98,6 @@ impl Blamed {
         if let Some(other) = &other.owner_times {
             self.owner_times.get_or_insert_default().merge(other);
         }
-        self.holds.merge(&other.holds);
     }
 }
 
@@ -259,11 +257,6 @@ impl Blaming {
         self.delivery.system(fact);
     }
 
-    /// How many holds threads have waited through.
-    pub(crate) fn holds(&self) -> HoldsWaitedThrough {
-        self.delivery.holds()
-    }
-
     /// What has been found so far.
     pub(crate) fn waits(&self) -> &WaitTally {
         &self.delivery.waits
@@ -304,7 +297,6 @@ impl Blaming {
         Blamed {
             counters: self.counters,
             owner_times: self.delivery.take_owner_times(),
-            holds: self.delivery.holds(),
             waits: self.delivery.waits,
             still_blocked: self.delivery.still_blocked,
         }

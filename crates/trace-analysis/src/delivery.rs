@@ -8,7 +8,7 @@ use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
 use crate::owner_spans::OwnerSpans;
-use crate::owner_times::{HoldsWaitedThrough, OwnerTimes, OwnerTimesSum};
+use crate::owner_times::{OwnerTimes, OwnerTimesSum};
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::roots::{RootLimits, Roots};
@@ -32,7 +32,6 @@ pub(crate) struct Delivery {
     roots: Option<Roots>,
     /// What owners did, if asked for.
     owner_times: Option<OwnerTimesSum>,
-    holds: HoldsWaitedThrough,
     selector: Selector,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
@@ -57,7 +56,6 @@ impl Delivery {
             held_parts: [0; LOCK_GROUPS],
             roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
             owner_times: owner_times.then(OwnerTimesSum::default),
-            holds: HoldsWaitedThrough::default(),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
             still_blocked: StillBlocked::default(),
@@ -88,11 +86,6 @@ impl Delivery {
     /// What owners did in the waits passed on, all of which are, if that is asked for.
     pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
         self.owner_times.take().map(OwnerTimesSum::finish)
-    }
-
-    /// How many holds threads have waited through.
-    pub(crate) fn holds(&self) -> HoldsWaitedThrough {
-        self.holds
     }
 
     /// How many waits are held back.
@@ -258,7 +251,6 @@ impl Delivery {
             self.waits.add(wait);
             if let Some(owner_times) = &mut self.owner_times {
                 owner_times.add_contentions(wait);
-                self.holds.add(wait);
             }
             sink.wait(wait, entities);
         }

@@ -6,7 +6,7 @@ use trace_format::{Counter as TracerCounter, Damage};
 
 use crate::analysis::{Analysis, Findings};
 use crate::counter::{Counter, Counters, Severity};
-use crate::owner_times::{HoldsWaitedThrough, OwnerTimes};
+use crate::owner_times::OwnerTimes;
 use crate::statistics::Statistics;
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
@@ -37,8 +37,6 @@ pub struct TraceSummary {
     pub goes_on: bool,
     /// What the owners of locks did meanwhile in the waits selected; `None` if nobody asked.
     pub owner_times: Option<OwnerTimes>,
-    /// How many holds threads have waited through in these waits; none if nobody asked.
-    pub holds_waited_through: HoldsWaitedThrough,
     /// What the analysis counted.
     pub counters: Counters,
     /// What could not be read.
@@ -56,7 +54,6 @@ impl TraceSummary {
             waits,
             still_blocked,
             owner_times,
-            holds_waited_through,
         } = findings;
         Self {
             file: input.file(),
@@ -68,7 +65,6 @@ impl TraceSummary {
             still_blocked,
             goes_on: false,
             owner_times,
-            holds_waited_through,
             counters,
             damage: input.damage().clone(),
         }

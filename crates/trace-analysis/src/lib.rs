@@ -128,7 +128,7 @@ pub use file_analysis::{Progress, TraceSummary};
 pub use lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
 pub use method_table::MethodTable;
 pub use overloads::Overloads;
-pub use owner_times::{HoldsWaitedThrough, OwnerTimes};
+pub use owner_times::OwnerTimes;
 pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
 pub use selection::{Condition, Selection, Selector};

@@ -162,6 +162,10 @@ impl LockAnalyzer {
     }
 
     /// A thread begins to wait.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn enter(
         &mut self,
         id: WaitId,
@@ -223,6 +227,10 @@ impl LockAnalyzer {
     }
 
     /// A thread releases the lock.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn exit(
         &mut self,
         thread: ThreadIndex,
@@ -502,6 +510,10 @@ impl LockAnalyzer {
 
     /// Fills in `wait`, which has not ended; `false` if the wait may be
     /// over.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn describe_open(
         &mut self,
         open: &UnendedWait,

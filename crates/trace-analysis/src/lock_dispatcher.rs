@@ -53,6 +53,10 @@ impl LockDispatcher {
 
     /// Replays the next step of `lock`. The first one of all is its description. `true` if it
     /// ends a wait, which `wait` then describes.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,

@@ -6,7 +6,7 @@ use crate::contention::{OwnerActivity, Wait};
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
 use crate::room::{shrink_map, shrink_queue};
-use crate::search::count_from_back;
+use crate::search::{count_from_back, count_near};
 
 /// The last waits of all threads.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct OwnWaits {
 #[derive(Debug, Default)]
 struct OfThread {
     waits: VecDeque<OwnWait>,
+    /// Near the place in them that was wanted last.
+    near: usize,
     /// What the thread did until then is forgotten.
     forgotten_until_ns: u64,
 }
@@ -94,6 +96,7 @@ impl OwnWaits {
             && let Some(first) = of_thread.waits.pop_front()
         {
             of_thread.forgotten_until_ns = of_thread.forgotten_until_ns.max(first.end_ns);
+            of_thread.near = of_thread.near.saturating_sub(1);
             shrink_queue(&mut of_thread.waits);
             if self.threads.len() > self.order.len() + MAX_THREADS_WITHOUT {
                 self.forget_threads();
@@ -115,8 +118,9 @@ impl OwnWaits {
     }
 
     /// Calls `on_part` with each part of the time of a thread from begin to end, and what it did.
+    /// Costs the less the nearer that is to the time before.
     pub(crate) fn split(
-        &self,
+        &mut self,
         thread: ThreadIndex,
         start_ns: u64,
         end_ns: u64,
@@ -130,11 +134,12 @@ impl OwnWaits {
             }
             at_ns = until_ns;
         };
-        match self.threads.get(&thread) {
+        match self.threads.get_mut(&thread) {
             Some(of_thread) => {
                 part_until(of_thread.forgotten_until_ns, Did::Forgotten);
                 let waits = &of_thread.waits;
-                let first = waits.partition_point(|wait| wait.end_ns <= start_ns);
+                let first = count_near(waits, of_thread.near, |wait| wait.end_ns <= start_ns);
+                of_thread.near = first;
                 let waits = waits.range(first..);
                 for wait in waits.take_while(|wait| wait.start_ns < end_ns) {
                     part_until(wait.start_ns, Did::Ran);
@@ -164,7 +169,7 @@ mod tests {
         }
     }
 
-    fn parts(waits: &OwnWaits, start_ns: u64, end_ns: u64) -> Vec<(u64, u64, Did)> {
+    fn parts(waits: &mut OwnWaits, start_ns: u64, end_ns: u64) -> Vec<(u64, u64, Did)> {
         let mut parts = Vec::new();
         waits.split(THREAD, start_ns, end_ns, |start_ns, end_ns, did| {
             parts.push((start_ns, end_ns, did));
@@ -191,10 +196,10 @@ mod tests {
             (40, 50, WAITING),
             (50, 60, Did::Ran),
         ];
-        assert_eq!(parts(&waits, 5, 60), all);
-        assert_eq!(parts(&waits, 12, 18), [(12, 18, BLOCKED)]);
-        assert_eq!(parts(&waits, 50, 60), [(50, 60, Did::Ran)]);
-        assert_eq!(parts(&waits, 7, 7), []);
+        assert_eq!(parts(&mut waits, 5, 60), all);
+        assert_eq!(parts(&mut waits, 12, 18), [(12, 18, BLOCKED)]);
+        assert_eq!(parts(&mut waits, 50, 60), [(50, 60, Did::Ran)]);
+        assert_eq!(parts(&mut waits, 7, 7), []);
     }
 
     #[test]
@@ -209,7 +214,7 @@ mod tests {
             (30, 40, BLOCKED),
             (40, 45, Did::Ran),
         ];
-        assert_eq!(parts(&waits, 5, 45), all);
+        assert_eq!(parts(&mut waits, 5, 45), all);
     }
 
     #[test]
@@ -224,7 +229,7 @@ mod tests {
         assert!(waits.forgotten_until_ns > 0);
         let until_ns = waits.forgotten_until_ns;
         assert_eq!(
-            parts(&waits, 0, until_ns + 1),
+            parts(&mut waits, 0, until_ns + 1),
             [
                 (0, until_ns, Did::Forgotten),
                 (until_ns, until_ns + 1, Did::Ran)

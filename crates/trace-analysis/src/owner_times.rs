@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{Mechanism, OwnerActivity, SafepointPhase, Wait, WaitKind};
+use crate::contention::{OwnerActivity, SafepointPhase, Wait, WaitKind};
 use crate::own_waits::{Did, OwnWaits};
 use crate::owner_spans::{OwnerSpan, OwnerSpans};
 use crate::run_delays::{Division, RunDelays};
@@ -104,36 +104,6 @@ impl OwnerTimes {
     }
 }
 
-/// How many holds threads waited through, by mechanism: each pair of a wait and a hold counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HoldsWaitedThrough(pub [u64; Mechanism::ALL.len()]);
-
-impl HoldsWaitedThrough {
-    /// Those of locks of this mechanism.
-    pub fn of(&self, mechanism: Mechanism) -> u64 {
-        self.0[mechanism as usize]
-    }
-
-    /// Adds those of a wait.
-    pub(crate) fn add(&mut self, wait: &Wait) {
-        if wait.kind != WaitKind::Contention {
-            return;
-        }
-        let owners = wait.blame.iter();
-        let owned = owners.filter(|blame| blame.owner.thread().is_some());
-        let holds = owned.map(|blame| blame.contentions).sum::<u64>();
-        let sum = &mut self.0[wait.mechanism as usize];
-        *sum = sum.saturating_add(holds);
-    }
-
-    /// Adds those of other waits.
-    pub fn merge(&mut self, other: &Self) {
-        for (sum, holds) in self.0.iter_mut().zip(other.0) {
-            *sum = sum.saturating_add(holds);
-        }
-    }
-}
-
 /// Adds up what owners did. What is to be known of that may come a while later: then their other
 /// waits have, and what the system said of them.
 #[derive(Debug)]
@@ -145,7 +115,8 @@ pub(crate) struct OwnerTimesSum {
     delays: RunDelays,
 }
 
-/// So many times of owners wait for what is to be known of them.
+/// So many times of owners wait for what is to be known of them; then half of them are resolved,
+/// one after the other.
 const MAX_WAITING: usize = 1 << 17;
 /// How many waits of owners stay known.
 const MAX_OWN_WAITS: usize = 1 << 18;
@@ -187,10 +158,8 @@ impl OwnerTimesSum {
         self.sum.unknown_ns =
             (self.sum.unknown_ns).saturating_add(std::mem::take(&mut spans.unknown_ns));
         self.waiting.extend(spans.spans.drain(..));
-        while self.waiting.len() > MAX_WAITING
-            && let Some(span) = self.waiting.pop_front()
-        {
-            self.resolve(span);
+        if self.waiting.len() >= MAX_WAITING {
+            self.resolve_until_left(MAX_WAITING / 2);
         }
     }
 
@@ -209,10 +178,16 @@ impl OwnerTimesSum {
 
     /// The sums over all.
     pub(crate) fn finish(mut self) -> OwnerTimes {
-        while let Some(span) = self.waiting.pop_front() {
+        self.resolve_until_left(0);
+        self.sum
+    }
+
+    fn resolve_until_left(&mut self, left: usize) {
+        while self.waiting.len() > left
+            && let Some(span) = self.waiting.pop_front()
+        {
             self.resolve(span);
         }
-        self.sum
     }
 
     /// Adds what an owner did, once for each wait.

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
+use crate::search::{count_from_front, count_near};
 use crate::system_fact::Times;
 
 /// What the system has counted of a thread that runs is as old as the clock's last tick: there are
@@ -18,10 +19,18 @@ const TICK_NS: u64 = 10_000_000;
 /// What the system said of some threads.
 #[derive(Debug)]
 pub(crate) struct RunDelays {
-    threads: SeededMap<ThreadIndex, VecDeque<Sample>>,
+    threads: SeededMap<ThreadIndex, OfThread>,
     /// Whose sample came first, next, and so on.
     order: VecDeque<ThreadIndex>,
     max: usize,
+}
+
+/// In the order of time.
+#[derive(Debug, Default)]
+struct OfThread {
+    samples: VecDeque<Sample>,
+    /// Near the place in them that was wanted last.
+    near: usize,
 }
 
 /// What is known of a thread at a time. Delays are those since the thread began to run at all.
@@ -90,7 +99,7 @@ impl RunDelays {
 
     /// Adds what the system said next of a thread.
     pub(crate) fn add(&mut self, times: Times) {
-        let samples = self.threads.entry(times.thread).or_default();
+        let samples = &mut self.threads.entry(times.thread).or_default().samples;
         if let Some(last) = samples.back()
             && (times.time_ns <= last.time_ns
                 || times.processor_ns < last.processor_ns
@@ -132,32 +141,37 @@ impl RunDelays {
         let Some(thread) = self.order.pop_front() else {
             return;
         };
-        if let Some(samples) = self.threads.get_mut(&thread) {
-            samples.pop_front();
-            if samples.is_empty() {
+        if let Some(of_thread) = self.threads.get_mut(&thread) {
+            of_thread.samples.pop_front();
+            of_thread.near = of_thread.near.saturating_sub(1);
+            if of_thread.samples.is_empty() {
                 self.threads.remove(&thread);
             }
         }
     }
 
-    /// Divides the time of a thread from begin to end.
-    pub(crate) fn divide(&self, thread: ThreadIndex, start_ns: u64, end_ns: u64) -> Division {
+    /// Divides the time of a thread from begin to end. Costs the less the nearer that is to the
+    /// time before.
+    pub(crate) fn divide(&mut self, thread: ThreadIndex, start_ns: u64, end_ns: u64) -> Division {
         let whole_ns = end_ns.saturating_sub(start_ns);
-        let samples = self.threads.get(&thread);
-        let known = samples.and_then(|samples| {
-            let (first, last) = (samples.front()?, samples.back()?);
+        let of_thread = self.threads.get_mut(&thread);
+        let known = of_thread.and_then(|of_thread| {
+            let (first, last) = (of_thread.samples.front()?, of_thread.samples.back()?);
             let known = start_ns.max(first.time_ns)..end_ns.min(last.time_ns);
-            (known.start < known.end).then_some((samples, known))
+            (known.start < known.end).then_some((of_thread, known))
         });
-        let Some((samples, known)) = known else {
+        let Some((OfThread { samples, near }, known)) = known else {
             return Division {
                 not_known_ns: whole_ns,
                 ..Division::default()
             };
         };
+        let begin = count_near(samples, *near, |sample| sample.time_ns < known.start);
+        let end = count_from_front(samples, begin, |sample| sample.time_ns < known.end);
+        *near = begin;
         let (Some(begin), Some(end)) = (
-            Moment::at(samples, known.start),
-            Moment::at(samples, known.end),
+            Moment::at(samples, begin, known.start),
+            Moment::at(samples, end, known.end),
         ) else {
             return Division::default();
         };
@@ -194,9 +208,9 @@ struct Moment {
 }
 
 impl Moment {
-    /// At a time from that of the first sample to that of the last.
-    fn at(samples: &VecDeque<Sample>, time_ns: u64) -> Option<Self> {
-        let place = samples.partition_point(|sample| sample.time_ns < time_ns);
+    /// At a time from that of the first sample to that of the last; `place` is that of the first one
+    /// which is not before.
+    fn at(samples: &VecDeque<Sample>, place: usize, time_ns: u64) -> Option<Self> {
         let after = samples.get(place)?;
         let before = match after.time_ns == time_ns {
             true => after,
@@ -398,7 +412,7 @@ mod tests {
         for (time, processor, delay) in samples {
             delays.add(times(time * MS, processor * MS, delay * MS));
         }
-        let part = |start, end| {
+        let mut part = |start, end| {
             let found = delays.divide(THREAD, start * MS, end * MS);
             let parts = [
                 found.processor_ns,

@@ -71,6 +71,8 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "ledger",
             "lock_analyzer",
             "lock_dispatcher",
+            "own_waits",
+            "owner_spans",
             "park",
             "park::code",
             "park::dispatcher",

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use trace_analysis::{Mechanism, OwnerTimes, TraceSummary};
-use trace_format::{Capabilities, Counter, EventType};
+use trace_analysis::{OwnerTimes, TraceSummary};
+use trace_format::{Capabilities, Counter};
 
 use crate::facts;
 use crate::human::{self, plural};
@@ -43,16 +43,6 @@ pub(crate) struct OwnersRecord {
     /// Of all processors' time, what the hypervisor gave to others.
     #[serde(skip_serializing_if = "Option::is_none")]
     steal_share: Option<f64>,
-    tracer: TracerRecord,
-}
-
-/// An estimate of what the tracer's own hooks added to holds while others waited.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct TracerRecord {
-    /// Each pair of a wait and a hold that it saw.
-    holds_waited_through: u64,
-    least_ns: u64,
-    most_ns: u64,
 }
 
 impl OwnersRecord {
@@ -60,12 +50,10 @@ impl OwnersRecord {
     pub(crate) fn new(summaries: &[TraceSummary]) -> Option<Self> {
         summaries.first()?;
         let mut times = OwnerTimes::default();
-        let mut tracer = TracerRecord::default();
         let mut skipped = 0_u64;
         for summary in summaries {
             times.merge(summary.owner_times.as_ref()?);
             skipped = skipped.saturating_add(value(summary, Counter::ThreadTimesSkipped));
-            tracer.add(summary);
         }
         let told = |capability| {
             let mut headers = summaries.iter().map(|summary| summary.file.header());
@@ -91,7 +79,6 @@ impl OwnersRecord {
             run_delay_told: told(Capabilities::THREAD_TIMES),
             samples_skipped: skipped,
             steal_share: steal_share(summaries),
-            tracer,
         })
     }
 
@@ -103,9 +90,6 @@ impl OwnersRecord {
         facts::add(text, "Activity", &self.activity());
         if self.running_ns > 0 {
             facts::add(text, "Processor", &self.processor());
-        }
-        if self.tracer.most_ns > 0 {
-            facts::add(text, "Tracer", &self.tracer());
         }
     }
 
@@ -144,7 +128,8 @@ impl OwnersRecord {
                 .to_owned();
         }
         let mut text = format!(
-            "of that, at least {} on a processor, {} waiting for one (at most {}), {} off it",
+            "while owners ran, they were on one for at least {} of the blocked time, waited for one for {} (at \
+             most {}), and were off it for {}",
             self.percent(self.on_processor_ns),
             self.percent(self.run_delay_ns),
             self.percent(self.most_run_delay_ns),
@@ -171,68 +156,6 @@ impl OwnersRecord {
         }
         text
     }
-
-    fn tracer(&self) -> String {
-        let TracerRecord {
-            holds_waited_through,
-            least_ns,
-            most_ns,
-        } = self.tracer;
-        format!(
-            "its own hooks in owners took about {} to {} of the blocked time: {} waited through",
-            self.percent(least_ns),
-            self.percent(most_ns),
-            plural(holds_waited_through, "hold"),
-        )
-    }
-}
-
-impl TracerRecord {
-    /// Adds the estimate for a trace. A hold of a monitor that others wait for begins with one of
-    /// the hooks of acquisitions, and ends with the first part of that of exits, of which only the
-    /// whole is counted; one of `java.util.concurrent` has only the latter.
-    fn add(&mut self, summary: &TraceSummary) {
-        let holds = summary.holds_waited_through;
-        let (monitors, parks) = (holds.of(Mechanism::Monitor), holds.of(Mechanism::Park));
-        let acquisition_ns = mean_ns(
-            summary,
-            [Counter::EnteredHooks, Counter::AcquireHooks],
-            [Counter::EnteredCycles, Counter::AcquireCycles],
-        );
-        let exit_ns = mean_ns(summary, [Counter::ExitHooks], [Counter::ExitCycles]);
-        // One event can stand for several holds, each with its hooks.
-        let events = trace_analysis::EVENT_TYPES
-            .iter()
-            .zip(&summary.statistics.events);
-        let exits = events
-            .filter(|(kind, _)| is_exit(kind))
-            .map(|(_, count)| count.events);
-        let exits = exits.sum::<u64>();
-        let per_event = human::share(value(summary, Counter::ExitHooks), exits).max(1.0);
-        let least_ns = monitors as f64 * per_event * acquisition_ns;
-        let most_ns = least_ns + (monitors + parks) as f64 * per_event * exit_ns;
-        self.holds_waited_through = self.holds_waited_through.saturating_add(monitors + parks);
-        self.least_ns = self.least_ns.saturating_add(least_ns as u64);
-        self.most_ns = self.most_ns.saturating_add(most_ns as u64);
-    }
-}
-
-fn is_exit(event: &EventType) -> bool {
-    matches!(event.name, "ContendedExit" | "ExclusiveRelease")
-}
-
-/// What a hook took on average, in nanoseconds, where it was not interrupted.
-fn mean_ns<const N: usize>(
-    summary: &TraceSummary,
-    hooks: [Counter; N],
-    cycles: [Counter; N],
-) -> f64 {
-    let sum = |counters: [Counter; N]| {
-        let values = counters.into_iter().map(|counter| value(summary, counter));
-        values.fold(0, u64::saturating_add)
-    };
-    let cycle_ns = human::share(summary.duration_ns, value(summary, Counter::ElapsedCycles));
-    human::share(sum(cycles), sum(hooks)) * cycle_ns
 }
 
 fn steal_share(summaries: &[TraceSummary]) -> Option<f64> {

@@ -13,6 +13,13 @@ const COLLECTORS: u64 = 2;
 /// What the system says of the time on a processor is as old as the last tick of its clock.
 const TICK_NS: u64 = 10_000_000;
 
+/// A safepoint a second would divide the time of an owner that has to wait long to run for a little,
+/// and of each part a tick is not told.
+const NO_OTHER_SAFEPOINTS: &[&str] = &[
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:GuaranteedSafepointInterval=0",
+];
+
 /// What the program read of an owner: before the other thread waited and after, or inside of that.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
@@ -25,75 +32,79 @@ struct Reading {
 /// at least half of the truth needs looks at the owner that are a small part of a second apart.
 #[test]
 fn each_cause_has_its_time() {
-    check_program(&["scenarios.OwnerStops"], &[], |mode, run| {
-        let said = |word: &str| -> [u64; 3] {
-            let words = run
-                .lines_of(word)
-                .next()
-                .unwrap_or_else(|| panic!("{word}"));
-            let numbers = words.iter().map(|word| word.parse().expect("a number"));
-            let numbers: Vec<_> = numbers.collect();
-            numbers.try_into().expect("three numbers")
-        };
-        let reading = |word: &str| {
-            let [time_ns, processor_ns, run_delay_ns] = said(word);
-            Reading {
-                time_ns,
-                processor_ns,
-                run_delay_ns,
-            }
-        };
-        let trace = run.trace();
+    check_program(
+        &["scenarios.OwnerStops"],
+        NO_OTHER_SAFEPOINTS,
+        |mode, run| {
+            let said = |word: &str| -> [u64; 3] {
+                let words = run
+                    .lines_of(word)
+                    .next()
+                    .unwrap_or_else(|| panic!("{word}"));
+                let numbers = words.iter().map(|word| word.parse().expect("a number"));
+                let numbers: Vec<_> = numbers.collect();
+                numbers.try_into().expect("three numbers")
+            };
+            let reading = |word: &str| {
+                let [time_ns, processor_ns, run_delay_ns] = said(word);
+                Reading {
+                    time_ns,
+                    processor_ns,
+                    run_delay_ns,
+                }
+            };
+            let trace = run.trace();
 
-        let owners = owners_of("Collected", &trace);
-        let [_, collected_ns, _] = said("collected");
-        let around = reading("collected-around");
-        owners.check_bounds(around);
-        let stopped_ns = owners.ns("at_safepoint_ns");
-        let least_ns = collected_ns.saturating_sub(COLLECTORS * COLLECTOR_UNIT_NS);
-        assert!(
-            least_ns > 0 && (least_ns..=around.time_ns).contains(&stopped_ns),
-            "{mode:?}: {collected_ns} to {around:?}: {owners:?}"
-        );
-
-        for (class, name, part, truth) in [
-            (
-                "Busy",
-                "busy",
-                "on_processor_ns",
-                (|inside| inside.processor_ns) as fn(Reading) -> u64,
-            ),
-            ("Asleep", "asleep", "off_processor_ns", |inside| {
-                inside.time_ns - inside.processor_ns - inside.run_delay_ns
-            }),
-            ("Starved", "starved", "run_delay_ns", |inside| {
-                inside.run_delay_ns
-            }),
-        ] {
-            let owners = owners_of(class, &trace);
-            let (inside, around) = (reading(name), reading(&format!("{name}-around")));
+            let owners = owners_of("Collected", &trace);
+            let [_, collected_ns, _] = said("collected");
+            let around = reading("collected-around");
             owners.check_bounds(around);
-            if !owners.is("run_delay_told") {
-                continue;
+            let stopped_ns = owners.ns("at_safepoint_ns");
+            let least_ns = collected_ns.saturating_sub(COLLECTORS * COLLECTOR_UNIT_NS);
+            assert!(
+                least_ns > 0 && (least_ns..=around.time_ns).contains(&stopped_ns),
+                "{mode:?}: {collected_ns} to {around:?}: {owners:?}"
+            );
+
+            for (class, name, part, truth) in [
+                (
+                    "Busy",
+                    "busy",
+                    "on_processor_ns",
+                    (|inside| inside.processor_ns) as fn(Reading) -> u64,
+                ),
+                ("Asleep", "asleep", "off_processor_ns", |inside| {
+                    inside.time_ns - inside.processor_ns - inside.run_delay_ns
+                }),
+                ("Starved", "starved", "run_delay_ns", |inside| {
+                    inside.run_delay_ns
+                }),
+            ] {
+                let owners = owners_of(class, &trace);
+                let (inside, around) = (reading(name), reading(&format!("{name}-around")));
+                owners.check_bounds(around);
+                if !owners.is("run_delay_told") {
+                    continue;
+                }
+                // What the owner did in other time than that in which it ran is not divided.
+                let elsewhere_ns = owners.ns("blocked_ns") - owners.ns("running_ns");
+                let most_ns = owners.ns("most_run_delay_ns") + owners.ns("not_sampled_ns");
+                assert!(
+                    inside.run_delay_ns <= most_ns + elsewhere_ns,
+                    "{mode:?}: {inside:?}: {owners:?}"
+                );
+                assert!(
+                    2 * owners.ns(part) >= truth(inside),
+                    "{mode:?}: {inside:?}: {owners:?}"
+                );
+                // No collection ran: other reasons for a safepoint take microseconds.
+                assert!(
+                    2 * owners.ns("running_ns") >= inside.time_ns,
+                    "{mode:?}: {inside:?}: {owners:?}"
+                );
             }
-            // What the owner did in other time than that in which it ran is not divided.
-            let elsewhere_ns = owners.ns("blocked_ns") - owners.ns("running_ns");
-            let most_ns = owners.ns("most_run_delay_ns") + owners.ns("not_sampled_ns");
-            assert!(
-                inside.run_delay_ns <= most_ns + elsewhere_ns,
-                "{mode:?}: {inside:?}: {owners:?}"
-            );
-            assert!(
-                2 * owners.ns(part) >= truth(inside),
-                "{mode:?}: {inside:?}: {owners:?}"
-            );
-            // No collection ran: other reasons for a safepoint take microseconds.
-            assert!(
-                2 * owners.ns("running_ns") >= inside.time_ns,
-                "{mode:?}: {inside:?}: {owners:?}"
-            );
-        }
-    });
+        },
+    );
 }
 
 /// What a report says of the owners of the locks of a class.
