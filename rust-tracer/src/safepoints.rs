@@ -8,6 +8,8 @@ use crate::primitive::{AtomicU64, Ordering};
 
 /// So many fit between two looks of the drainer, which are 15 ms apart.
 const ROOM: usize = if cfg!(loom) { 2 } else { 1 << 10 };
+/// Place of the last one: the room is a power of two.
+const LAST: u64 = ROOM as u64 - 1;
 
 /// Safepoints on their way from the VM thread to the drainer.
 #[derive(Debug)]
@@ -79,7 +81,7 @@ impl Safepoints {
     }
 
     fn slot(&self, number: u64) -> &[AtomicU64] {
-        let place = (number % ROOM as u64) as usize;
+        let place = (number & LAST) as usize;
         // Never out of bounds.
         self.slots.get(place).map_or(&[], |slot| slot)
     }
