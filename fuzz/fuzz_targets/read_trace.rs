@@ -114,6 +114,7 @@ fn read(file: &[u8], only_metadata: bool) {
                 }
             }
             Chunk::Counters(counters) => counters.for_each(drop),
+            Chunk::System(records) => records.for_each(drop),
             Chunk::End { .. } => {}
         }
     }

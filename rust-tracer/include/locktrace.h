@@ -614,6 +614,19 @@ void lct_text_free(struct LctText text);
 bool lct_end(struct LctRuntime *runtime);
 
 /*
+ Tells of a safepoint that is about to end: since `begin_ns` the JVM stopped its threads, and at
+ `reached_ns` all had stopped. By one thread at a time.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_safepoint(const struct LctRuntime *runtime,
+                   uint64_t begin_ns,
+                   uint64_t reached_ns,
+                   uint64_t end_ns);
+
+/*
  Hands the buffers of all threads to the drainer, but for those that are
  being written to at this moment.
 
@@ -667,6 +680,16 @@ struct LctThread *lct_thread_start(const struct LctRuntime *runtime,
                                    uint64_t vm_thread,
                                    struct LctStack stack,
                                    uint64_t time_ns);
+
+/*
+ The operating system knows the tracer's thread by this number (`gettid`): the runtime asks
+ it for how long the thread was on a processor, and for how long it waited for one.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_thread_os_id(struct LctThread *thread, uint32_t os_id);
 
 /*
  The number in the trace of the thread that `vm_thread` names; 0 if there is none

@@ -17,7 +17,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use trace_format::{
-    ChunkWriter, Counter, DoesNotFit, Event, FileHeader, LostEvents, SegmentEncoder, ThreadId,
+    ChunkWriter, Counter, DoesNotFit, Event, FileHeader, LostEvents, SegmentEncoder, SystemRecord,
+    ThreadId,
 };
 
 use crate::buffer::Buffer;
@@ -30,6 +31,7 @@ use crate::output::Output;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::thread_slots::ThreadSlot;
+use crate::thread_times::ThreadTimesReader;
 use crate::trace_file::Failure;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
@@ -50,6 +52,9 @@ const OWN_SEGMENT_LEN: usize = 16 << 10;
 /// Length of the events from which a chunk is written, in bytes. Snappy's
 /// window is as long.
 const CHUNK_LEN: usize = 64 << 10;
+
+/// Records in a chunk of what the JVM and the system did, at most.
+const MAX_SYSTEM_RECORDS: usize = 512;
 
 /// Starts the drainer.
 pub(crate) fn spawn(
@@ -97,6 +102,10 @@ struct Drainer {
     /// Classes, methods, chains and threads that were known when buffers were taken last.
     described: u64,
     retirement: Retirement,
+    thread_times: ThreadTimesReader,
+    /// What the JVM and the system did, which is to be written next.
+    system: Vec<SystemRecord>,
+    system_chunks: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,6 +138,9 @@ impl Drainer {
             complete_until_ns: 0,
             described: 0,
             retirement: Retirement::new(runtime),
+            thread_times: ThreadTimesReader::new(),
+            system: Vec::new(),
+            system_chunks: 0,
         }
     }
 
@@ -189,9 +201,14 @@ impl Drainer {
     fn extent(&self) -> Extent {
         Extent {
             len: self.output.len(),
-            chunks: self.events_chunks.saturating_add(self.counters_chunks),
+            chunks: self.chunks_written(),
             complete_until_ns: self.complete_until_ns,
         }
+    }
+
+    fn chunks_written(&self) -> u64 {
+        let events_and_counters = self.events_chunks.saturating_add(self.counters_chunks);
+        events_and_counters.saturating_add(self.system_chunks)
     }
 
     /// Waits until a named pipe has a reader. Meanwhile events stay in their buffers,
@@ -228,7 +245,7 @@ impl Drainer {
             return;
         }
         let time_ns = self.runtime.elapsed_ns();
-        let mut chunks = self.events_chunks.saturating_add(self.counters_chunks);
+        let mut chunks = self.chunks_written();
         while self
             .output
             .append(self.chunks.early_end(time_ns, chunks, reason))
@@ -252,11 +269,35 @@ impl Drainer {
 
     fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
-        for buffer in in_order_of_threads(self.runtime.queue.take_all()?)? {
+        let buffers = self.runtime.queue.take_all()?;
+        // Events in the buffers come behind what was before them.
+        self.write_system()?;
+        for buffer in in_order_of_threads(buffers)? {
             self.collect(buffer)?;
         }
         self.write_events()?;
         self.write_own(ended.events())
+    }
+
+    /// Writes what the JVM and the system did since the last time.
+    fn write_system(&mut self) -> Result<(), Failure> {
+        self.thread_times.read(self.runtime, &mut self.system)?;
+        loop {
+            self.system.try_reserve(MAX_SYSTEM_RECORDS)?;
+            while self.system.len() < MAX_SYSTEM_RECORDS
+                && let Some(safepoint) = self.runtime.safepoints.take()
+            {
+                self.system.push(SystemRecord::Safepoint(safepoint));
+            }
+            if self.system.is_empty() {
+                return Ok(());
+            }
+            self.chunks.try_reserve_system(self.system.len())?;
+            let chunk = self.chunks.system(self.system.drain(..));
+            self.output.append(chunk)?;
+            self.runtime.stop_signal.note_progress();
+            self.system_chunks = self.system_chunks.saturating_add(1);
+        }
     }
 
     fn collect(&mut self, mut buffer: Box<Buffer>) -> Result<(), Failure> {
@@ -363,10 +404,21 @@ impl Drainer {
         let counters = self.counters()?;
         // These grow by the counters alone, or with time.
         let is_news = |&&(counter, _): &&(Counter, u64)| {
-            use Counter::{CompleteUntilNs, DrainerCpuNs, ElapsedCycles, FileBytes, Reclaims};
+            use Counter::{
+                CompleteUntilNs, DrainerCpuNs, ElapsedCycles, FileBytes, Reclaims, StealNs,
+                ThreadTimesCpuNs, ThreadTimesRead, ThreadTimesSkipped,
+            };
             let grows_alone = matches!(
                 counter,
-                FileBytes | DrainerCpuNs | ElapsedCycles | Reclaims | CompleteUntilNs
+                FileBytes
+                    | DrainerCpuNs
+                    | ElapsedCycles
+                    | Reclaims
+                    | CompleteUntilNs
+                    | ThreadTimesRead
+                    | ThreadTimesSkipped
+                    | ThreadTimesCpuNs
+                    | StealNs
             );
             !grows_alone
         };
@@ -425,8 +477,10 @@ impl Drainer {
             (Counter::PeakThreadBytes, runtime.thread_memory.peak_bytes()),
             (Counter::Reclaims, runtime.reclaims.count()),
             (Counter::CompleteUntilNs, self.complete_until_ns),
+            (Counter::LostSafepoints, runtime.safepoints.lost()),
         ];
-        try_collect(own.into_iter().chain(costs.counters()))
+        let own = own.into_iter().chain(self.thread_times.counters());
+        try_collect(own.chain(costs.counters()))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
@@ -440,7 +494,7 @@ impl Drainer {
         self.write_queue()?;
         self.write_unrecorded_losses()?;
         self.write_counters(self.counters()?)?;
-        let chunks = self.events_chunks.saturating_add(self.counters_chunks);
+        let chunks = self.chunks_written();
         let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
         self.output.append(end)?;
         self.output.check()

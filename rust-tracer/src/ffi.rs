@@ -19,7 +19,7 @@ use trace_format::{
     Blocker, Capabilities, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, ExclusiveRelease, FileHeader, ForwardRef, Frame, Hold, Hook,
     JavaThreadId, LoaderId, LockId, LockOwner, MethodDescription, MethodId, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, Permit, StackRange, ThreadId, Unpark,
+    ParkEndReason, ParkTimeout, Permit, Safepoint, StackRange, ThreadId, Unpark,
 };
 use trace_report::Question;
 
@@ -30,6 +30,7 @@ use crate::dump;
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime, Used};
 use crate::text;
+use crate::thread_times;
 use crate::tracer::ThreadTracer;
 
 /// What the tracer keeps in each monitor. All zero in a fresh monitor. Accessed
@@ -465,7 +466,8 @@ pub const LCT_KIND_PARK: u8 = 2;
 /// What callers guarantee who do as `docs/c-abi.md` says.
 const CAPABILITIES: Capabilities = Capabilities::HOLDS
     .union(Capabilities::ORDERED)
-    .union(Capabilities::PERMITS);
+    .union(Capabilities::PERMITS)
+    .union(Capabilities::SAFEPOINTS);
 
 /// Creates the trace file and starts the drainer thread. Returns null and a
 /// NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
@@ -488,7 +490,9 @@ pub unsafe extern "C" fn lct_start(
             path: PathBuf::from(OsStr::from_bytes(config.path.bytes())),
             header: FileHeader {
                 compressed: config.compress,
-                capabilities: CAPABILITIES.union(Capabilities::from_bits(config.missing)),
+                capabilities: CAPABILITIES
+                    .union(Capabilities::from_bits(config.missing))
+                    .union(thread_times::capability()),
                 start_unix_ns: config.start_unix_ns,
                 pid: config.pid,
                 jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
@@ -657,6 +661,26 @@ pub unsafe extern "C" fn lct_end(runtime: *mut Runtime) -> bool {
     unsafe { Runtime::end(runtime) }
 }
 
+/// Tells of a safepoint that is about to end: since `begin_ns` the JVM stopped its threads, and at
+/// `reached_ns` all had stopped. By one thread at a time.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_safepoint(
+    runtime: &'static Runtime,
+    begin_ns: u64,
+    reached_ns: u64,
+    end_ns: u64,
+) {
+    runtime.safepoints.add(Safepoint {
+        begin_ns: runtime.since_start_ns(begin_ns),
+        reached_ns: runtime.since_start_ns(reached_ns),
+        end_ns: runtime.since_start_ns(end_ns),
+    });
+}
+
 /// Hands the buffers of all threads to the drainer, but for those that are
 /// being written to at this moment.
 ///
@@ -726,6 +750,19 @@ pub unsafe extern "C" fn lct_thread_start(
         stack.into(),
         time_ns,
     )
+}
+
+/// The operating system knows the tracer's thread by this number (`gettid`): the runtime asks
+/// it for how long the thread was on a processor, and for how long it waited for one.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_thread_os_id(thread: Option<&mut ThreadTracer>, os_id: u32) {
+    if let Some(thread) = thread {
+        thread.set_os_id(os_id);
+    }
 }
 
 /// The number in the trace of the thread that `vm_thread` names; 0 if there is none

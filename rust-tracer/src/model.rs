@@ -9,7 +9,10 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
-use trace_format::{ChainId, Event, LockId, LostNumbers, MethodId, SegmentDecoder, ThreadId};
+use trace_format::{
+    ChainId, Event, JavaThreadId, LockId, LostNumbers, MethodId, Safepoint, SegmentDecoder,
+    StackRange, ThreadId,
+};
 
 use crate::buffer::{Buffer, BufferBudget};
 use crate::buffer_pool::BufferPool;
@@ -22,6 +25,8 @@ use crate::counters::Serial;
 use crate::grace_period::GracePeriod;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
+use crate::safepoints::Safepoints;
+use crate::thread_identity::ThreadIdentity;
 use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
 use crate::unload_queue::UnloadQueue;
 
@@ -436,5 +441,64 @@ fn thread_slots_have_one_owner() {
             .filter(|slot| slot.reclaim().unwrap().is_some());
         let left = left.count();
         assert_eq!(left, slots.iter().count());
+    });
+}
+
+/// Safepoints arrive whole and in order, or are counted as lost, while places are used again.
+#[test]
+fn safepoints_arrive_whole_or_are_counted() {
+    loom::model(|| {
+        const ALL: u64 = 3;
+        let safepoints = Arc::new(Safepoints::default());
+        let vm_thread = thread::spawn({
+            let safepoints = Arc::clone(&safepoints);
+            move || {
+                for number in 1..=ALL {
+                    safepoints.add(Safepoint {
+                        begin_ns: number,
+                        reached_ns: number,
+                        end_ns: number,
+                    });
+                }
+            }
+        });
+        let mut taken = Vec::new();
+        taken.extend(safepoints.take());
+        vm_thread.join().unwrap();
+        taken.extend(std::iter::from_fn(|| safepoints.take()));
+        for found in &taken {
+            assert_eq!([found.reached_ns, found.end_ns], [found.begin_ns; 2]);
+        }
+        assert!(taken.is_sorted_by(|a, b| a.begin_ns < b.begin_ns));
+        assert_eq!(taken.len() as u64 + safepoints.lost(), ALL);
+    });
+}
+
+/// Whoever finds the same number before and after has read what is that thread's.
+#[test]
+fn an_identity_is_of_one_thread() {
+    loom::model(|| {
+        let identity = Arc::new(ThreadIdentity::default());
+        let threads = thread::spawn({
+            let identity = Arc::clone(&identity);
+            move || {
+                for number in [1, 2] {
+                    identity.set(
+                        ThreadId(number),
+                        JavaThreadId(0),
+                        StackRange::default(),
+                        number,
+                    );
+                }
+                identity.clear();
+            }
+        });
+        let number = identity.number();
+        if !number.is_none()
+            && let Some(os_id) = identity.os_id(number)
+        {
+            assert_eq!(os_id, number.0);
+        }
+        threads.join().unwrap();
     });
 }

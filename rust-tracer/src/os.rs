@@ -123,9 +123,22 @@ pub(crate) fn thread_cpu_ns() -> u64 {
 }
 
 /// Nanoseconds of the system's monotonic clock; 0 if they are not known.
-#[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// How many processors the system has.
+pub(crate) fn processors() -> u64 {
+    // SAFETY: has no preconditions.
+    let count = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    u64::try_from(count).unwrap_or(0)
+}
+
+/// The unit of processor time in `/proc/stat`; `None` if it is not known.
+pub(crate) fn ticks_per_second() -> Option<u64> {
+    // SAFETY: has no preconditions.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    u64::try_from(ticks).ok().filter(|&ticks| ticks > 0)
 }
 
 fn clock_ns(clock: libc::clockid_t) -> u64 {

@@ -24,9 +24,12 @@ use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
 use crate::dump::Progress;
 use crate::feed::Feed;
+use crate::os;
 use crate::output::Output;
+use crate::owners_seen::OwnersSeen;
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
+use crate::safepoints::Safepoints;
 use crate::thread_numbers::ThreadNumbers;
 use crate::thread_slots::{ThreadSlot, ThreadSlots};
 use crate::trace_file::TraceFile;
@@ -118,6 +121,8 @@ pub struct Runtime {
     pub(crate) forward_refs: Serial,
     /// Identifiers of classes and methods.
     pub(crate) entity_ids: Serial,
+    pub(crate) safepoints: Safepoints,
+    pub(crate) owners_seen: OwnersSeen,
     pub(crate) stop_signal: StopSignal,
     pub(crate) progress: Progress,
     drainer: Mutex<Option<JoinHandle<()>>>,
@@ -233,6 +238,8 @@ impl Runtime {
             park_domains: ParkDomains::default(),
             forward_refs: Serial::default(),
             entity_ids: Serial::default(),
+            safepoints: Safepoints::default(),
+            owners_seen: OwnersSeen::default(),
             stop_signal: StopSignal::default(),
             progress: Progress::default(),
             drainer: Mutex::default(),
@@ -429,6 +436,11 @@ impl Runtime {
     /// Nanoseconds since the trace's start.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The JVM's clock, as nanoseconds since the trace's start.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.since_start_ns(os::monotonic_ns())
     }
 
     /// Cycles since the trace's start.

@@ -9,6 +9,7 @@ use crate::fallible::try_box;
 use crate::grace_period::{Reader, Reading};
 use crate::hook_costs::HookCosts;
 use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
+use crate::thread_identity::ThreadIdentity;
 
 /// The shared part of a thread's tracer. Slots are used again and freed with all of
 /// [`ThreadSlots`] only, so that anybody may look at all of them at any time.
@@ -23,6 +24,7 @@ pub(crate) struct ThreadSlot {
     reader: Reader,
     /// Of all threads that ever had the slot.
     costs: HookCosts,
+    identity: ThreadIdentity,
     taken: AtomicBool,
     /// Set before the slot is published and constant afterwards.
     next: AtomicPtr<ThreadSlot>,
@@ -44,6 +46,11 @@ impl ThreadSlot {
         // SAFETY: null or a slot that `take` leaked, hence valid as long as anybody uses
         // the slots. Relaxed: who sees this slot initialized sees older ones so.
         unsafe { self.next.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Who has the slot.
+    pub(crate) fn identity(&self) -> &ThreadIdentity {
+        &self.identity
     }
 
     /// What hooks have cost the threads of this slot.
@@ -77,6 +84,11 @@ impl OwnedThreadSlot {
         unsafe { self.slot.reader.begin() }
     }
 
+    /// Where others see which thread has the slot.
+    pub(crate) fn identity(&mut self) -> &ThreadIdentity {
+        &self.slot.identity
+    }
+
     /// The slot belongs to `slots`.
     pub(crate) fn is_one_of(&self, slots: &ThreadSlots) -> bool {
         ptr::eq(self.slots, slots)
@@ -90,6 +102,7 @@ impl OwnedThreadSlot {
 
 impl Drop for OwnedThreadSlot {
     fn drop(&mut self) {
+        self.slot.identity.clear();
         // Release: the next thread sees what this one did with the slot.
         self.slot.taken.store(false, Ordering::Release);
         self.slots.free.fetch_add(1, Ordering::Relaxed);

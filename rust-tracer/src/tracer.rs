@@ -16,6 +16,7 @@ use crate::chain_table::Added;
 use crate::cycles;
 use crate::fallible::{try_box, try_to_string};
 use crate::lock::Lock;
+use crate::owners_seen::SeenOwner;
 use crate::runtime::Runtime;
 use crate::thread_slots::{OwnedThreadSlot, ThreadSlot};
 
@@ -97,8 +98,15 @@ impl ThreadTracer {
         })?;
         runtime.thread_memory.add(Self::MEMORY_BYTES);
         runtime.thread_numbers.add(vm_thread, thread);
+        tracer.set_os_id(0);
         tracer.describe_thread();
         Some(tracer)
+    }
+
+    /// The operating system knows the thread by this number.
+    pub(crate) fn set_os_id(&mut self, os_id: u32) {
+        let (thread, java_id, stack) = (self.thread, self.java_id, self.stack);
+        self.slot.identity().set(thread, java_id, stack, os_id);
     }
 
     /// Ends the tracer with the thread.
@@ -162,6 +170,7 @@ impl ThreadTracer {
     /// Notes that the thread is about to block on a lock. The time, here and in the
     /// events below, is that of the JVM's clock.
     pub(crate) fn contended_enter(&mut self, enter: ContendedEnter) {
+        self.runtime.owners_seen.note_seen(enter.owner);
         let time_ns = self.runtime.since_start_ns(enter.time_ns);
         self.write_event(Event::ContendedEnter(ContendedEnter { time_ns, ..enter }));
     }
@@ -177,12 +186,17 @@ impl ThreadTracer {
 
     /// Notes that the thread released a lock that others wait for.
     pub(crate) fn contended_exit(&mut self, exit: ContendedExit) {
+        self.note_as_owner();
         let time_ns = self.runtime.since_start_ns(exit.time_ns);
         self.write_event(Event::ContendedExit(ContendedExit { time_ns, ..exit }));
     }
 
     /// Notes that the thread parks.
     pub(crate) fn park_begin(&mut self, park: ParkBegin) {
+        if !park.owner.is_none() {
+            let owners = &self.runtime.owners_seen;
+            owners.note(SeenOwner::Java(park.owner));
+        }
         let time_ns = self.runtime.since_start_ns(park.time_ns);
         self.write_event(Event::ParkBegin(ParkBegin { time_ns, ..park }));
     }
@@ -201,11 +215,18 @@ impl ThreadTracer {
 
     /// Notes that the thread is about to release a synchronizer that it owns alone.
     pub(crate) fn exclusive_release(&mut self, release: ExclusiveRelease) {
+        self.note_as_owner();
         let time_ns = self.runtime.since_start_ns(release.time_ns);
         self.write_event(Event::ExclusiveRelease(ExclusiveRelease {
             time_ns,
             ..release
         }));
+    }
+
+    /// The thread owns a lock that others wait for.
+    fn note_as_owner(&self) {
+        let owners = &self.runtime.owners_seen;
+        owners.note(SeenOwner::Thread(self.thread));
     }
 
     /// Names the chain behind a forward reference.

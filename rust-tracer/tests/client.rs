@@ -127,7 +127,7 @@ impl Content {
                     }
                 }
                 Chunk::Counters(counters) => content.counters = counters.flatten().collect(),
-                Chunk::End { .. } => {}
+                Chunk::End { .. } | Chunk::System(_) => {}
             }
         }
         assert!(reader.damage().is_none(), "{:?}", reader.damage());

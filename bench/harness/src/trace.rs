@@ -55,6 +55,7 @@ pub(crate) fn read(path: &Path, iterations: u32, keep: u32) -> anyhow::Result<Tr
                 counters = values.flatten().map(named).collect();
             }
             Chunk::End { time_ns, .. } => end_ns = Some(time_ns),
+            Chunk::System(_) => {}
         }
     }
     ensure!(reader.damage().is_none(), "the trace is damaged");

@@ -75,7 +75,7 @@ impl Survey {
                     }
                 }
                 Chunk::End { time_ns, .. } => survey.duration_ns = time_ns + 1,
-                Chunk::Counters(_) => {}
+                Chunk::Counters(_) | Chunk::System(_) => {}
             }
         }
         if !reader.damage().is_none() || losses > 0 {

@@ -159,6 +159,11 @@ pub(crate) struct ReportArguments {
     #[arg(long)]
     pub(crate) full_chains: bool,
 
+    /// Say above the table what owners did while others waited: ran, had no processor, waited
+    /// themselves, were stopped at safepoints; takes longer
+    #[arg(long)]
+    pub(crate) activity: bool,
+
     /// Read on while the file grows, until the trace ends or the JVM does
     #[arg(long)]
     pub(crate) follow: bool,

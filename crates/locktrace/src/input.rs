@@ -71,6 +71,24 @@ fn process_of(pid: u32) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}"))
 }
 
+/// What an analysis is to find out.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// So much about owners.
+    pub(crate) detail: Detail,
+    /// What owners did, too.
+    pub(crate) owner_times: bool,
+}
+
+impl From<Detail> for Wanted {
+    fn from(detail: Detail) -> Self {
+        Self {
+            detail,
+            owner_times: false,
+        }
+    }
+}
+
 /// What the analysis of all traces gives beside the waits.
 pub(crate) struct Analyzed {
     pub(crate) entities: Entities,
@@ -92,7 +110,7 @@ pub(crate) fn analyze(
             *failure = on_wait(wait, entities).err();
         }
     };
-    analyze_each(traces, detail, select, |trace, analysis, bar| {
+    analyze_each(traces, detail.into(), select, |trace, analysis, bar| {
         let summary = trace.analyze(analysis, &mut sink, |progress| {
             show(progress, bar);
             match *failure.borrow() {
@@ -111,11 +129,11 @@ pub(crate) fn analyze(
 pub(crate) fn analyze_with(
     traces: Vec<TraceInput>,
     threads: ThreadArguments,
-    detail: Detail,
+    wanted: impl Into<Wanted>,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     sink: &mut impl DivisibleSink,
 ) -> anyhow::Result<Analyzed> {
-    analyze_each(traces, detail, select, |trace, analysis, bar| {
+    analyze_each(traces, wanted.into(), select, |trace, analysis, bar| {
         let threads = threads.count(trace.byte_len());
         let summary = trace.analyze_with(threads, analysis, sink, |progress| {
             show(progress, bar);
@@ -127,11 +145,14 @@ pub(crate) fn analyze_with(
 
 fn analyze_each(
     traces: Vec<TraceInput>,
-    detail: Detail,
+    wanted: Wanted,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     mut run: impl FnMut(TraceInput, &mut Analysis, &ProgressBar) -> anyhow::Result<TraceSummary>,
 ) -> anyhow::Result<Analyzed> {
-    let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
+    let mut analysis = Analysis::new(Limits::default()).with_detail(wanted.detail);
+    if wanted.owner_times {
+        analysis = analysis.with_owner_times();
+    }
     let mut summaries = Vec::new();
     for trace in traces {
         let bar = progress_bar(&trace);

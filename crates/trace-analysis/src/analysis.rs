@@ -8,6 +8,7 @@ use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::entity_store::{EntityStore, InUse};
 use crate::intake::{Intake, Pending};
+use crate::owner_times::OwnerTimes;
 use crate::selection::Selection;
 use crate::snapshot::Snapshot;
 use crate::statistics::Statistics;
@@ -53,6 +54,8 @@ impl Default for Limits {
 pub struct Analysis {
     limits: Limits,
     detail: Detail,
+    /// It is asked for what owners did.
+    owner_times: bool,
     selection: Selection,
     entities: EntityStore,
     /// How many traces have begun.
@@ -72,6 +75,16 @@ impl Analysis {
     #[must_use]
     pub fn with_detail(self, detail: Detail) -> Self {
         Self { detail, ..self }
+    }
+
+    /// Finds out what the owners of locks did while others waited for them
+    /// ([`Findings::owner_times`]), too.
+    #[must_use]
+    pub fn with_owner_times(self) -> Self {
+        Self {
+            owner_times: true,
+            ..self
+        }
     }
 
     /// Keeps call chains only as long as they take no more memory than that, in bytes. All
@@ -139,11 +152,17 @@ impl Analysis {
         let trace = self.traces;
         self.traces += 1;
         let max_pending = self.limits.max_pending_events;
+        let selection = &self.selection;
+        let by_parts = match self.owner_times && selection.has_conditions() {
+            true => Detail::Contentions,
+            false => self.detail,
+        };
         let setup = Setup {
             trace,
             has_holds: capabilities.contains(Capabilities::HOLDS),
-            detail: self.detail.max(self.selection.detail()),
-            selection: &self.selection,
+            detail: self.detail.max(selection.detail()).max(by_parts),
+            owner_times: self.owner_times,
+            selection,
         };
         let pending = Pending {
             events: max_pending,
@@ -246,6 +265,7 @@ impl TraceAnalysis<'_> {
             still_blocked: snapshot.still_blocked(),
             counters: snapshot.counters,
             waits: snapshot.waits,
+            owner_times: None,
         }
     }
 
@@ -276,6 +296,9 @@ pub struct Findings {
     pub waits: WaitTally,
     /// The threads that still waited for a lock when the trace ended, whatever is selected.
     pub still_blocked: StillBlocked,
+    /// What the owners of locks did meanwhile in the waits selected; `None` if nobody
+    /// [asked](Analysis::with_owner_times), or the trace is not over.
+    pub owner_times: Option<OwnerTimes>,
 }
 
 impl Findings {
@@ -291,6 +314,7 @@ impl Findings {
             counters,
             waits: blamed.waits,
             still_blocked: blamed.still_blocked,
+            owner_times: blamed.owner_times,
         }
     }
 }

@@ -181,6 +181,7 @@ impl Aspect {
                     duration_ns: wait.duration_ns,
                     owner,
                     own_wait: None,
+                    safepoint: None,
                     root: Root {
                         end: RootEnd::Owner(owner),
                         lock: wait.lock,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trace_format::LockId;
 
-use crate::contention::{Detail, EndedHolds, OpenWait, Wait};
+use crate::contention::{Detail, EndedHolds, OpenWait, Wait, WaitKind};
 use crate::counter::Counters;
 use crate::delivery::Delivery;
 use crate::entity::{ChainIndex, Entities};
@@ -12,11 +12,14 @@ use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::{LockEvent, PackedHolds};
+use crate::owner_spans::OwnerSpans;
+use crate::owner_times::OwnerTimes;
 use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
 use crate::stacks::Stacks;
 use crate::still_blocked::StillBlocked;
+use crate::system_fact::SystemFact;
 use crate::tally::WaitTally;
 use crate::time_range::TimeRange;
 use crate::wait_sink::WaitSink;
@@ -42,6 +45,9 @@ pub(crate) trait Stage {
     /// A pending chain stands for this one.
     fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>);
 
+    /// The JVM or the system did that.
+    fn system(&mut self, fact: SystemFact, known: Known<'_>);
+
     /// What is known changes: what was passed on before is about what was known then.
     fn settle(&mut self, _known: Known<'_>) {}
 }
@@ -57,6 +63,8 @@ pub(crate) struct Blaming {
     range: TimeRange,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
+    /// When owners had locks that threads waited for; the same.
+    spans: OwnerSpans,
 }
 
 /// What is to be known to begin.
@@ -67,6 +75,8 @@ pub(crate) struct Setup<'a> {
     /// Exits say for how long locks were held.
     pub(crate) has_holds: bool,
     pub(crate) detail: Detail,
+    /// It is asked for what owners did.
+    pub(crate) owner_times: bool,
     pub(crate) selection: &'a Selection,
 }
 
@@ -76,6 +86,7 @@ pub(crate) struct Blamed {
     pub(crate) counters: Counters,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
+    pub(crate) owner_times: Option<OwnerTimes>,
 }
 
 impl Blamed {
@@ -84,6 +95,9 @@ impl Blamed {
         self.counters.merge(&other.counters);
         self.waits.merge(&other.waits);
         self.still_blocked.merge(other.still_blocked);
+        if let Some(other) = &other.owner_times {
+            self.owner_times.get_or_insert_default().merge(other);
+        }
     }
 }
 
@@ -93,17 +107,23 @@ impl Blaming {
             trace,
             has_holds,
             detail,
+            owner_times,
             selection,
         } = setup;
         let range = selection.range();
         Self {
             dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
             parks: Parks::new(trace),
-            delivery: Delivery::new(selection, detail),
+            delivery: Delivery::new(selection, detail, owner_times),
             counters: Counters::default(),
             detail,
             range,
             wait: Wait::blank(),
+            spans: OwnerSpans {
+                are_wanted: (owner_times && detail < Detail::Contentions)
+                    && selection.may_select(WaitKind::Contention),
+                ..OwnerSpans::default()
+            },
         }
     }
 
@@ -136,9 +156,11 @@ impl Blaming {
             });
         }
         let (wait, counters) = (&mut self.wait, &mut self.counters);
-        if (self.dispatcher).dispatch(lock, step, stacks, wait, entities, counters) {
+        let spans = &mut self.spans;
+        if (self.dispatcher).dispatch(lock, step, stacks, spans, wait, entities, counters) {
             self.delivery.pass_on(wait, entities, counters, sink);
         }
+        self.delivery.add_spans(spans);
     }
 
     /// Replays the next step of a domain of parks.
@@ -168,10 +190,12 @@ impl Blaming {
             detail: self.detail,
             range: self.range,
             counters: &mut self.counters,
+            spans: &mut self.spans,
             wait: &mut self.wait,
             on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
         };
         self.parks.dispatch(domain, step, &mut sink);
+        self.delivery.add_spans(&mut self.spans);
     }
 
     /// One more pending chain is given out.
@@ -206,9 +230,11 @@ impl Blaming {
             detail: self.detail,
             range: self.range,
             counters: &mut self.counters,
+            spans: &mut self.spans,
             wait: &mut self.wait,
             on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
         });
+        self.delivery.add_spans(&mut self.spans);
         in_use.locks.extend(self.dispatcher.locks());
         in_use.locks.extend(self.parks.locks());
         self.delivery.add_in_use(in_use);
@@ -224,6 +250,11 @@ impl Blaming {
     /// How many waits are held back.
     pub(crate) fn held_waits(&self) -> usize {
         self.delivery.held()
+    }
+
+    /// The JVM or the system did that.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        self.delivery.system(fact);
     }
 
     /// What has been found so far.
@@ -248,20 +279,24 @@ impl Blaming {
             delivery.pass_on(wait, entities, counters, sink);
         };
         let (wait, counters) = (&mut self.wait, &mut self.counters);
+        let spans = &mut self.spans;
         self.dispatcher
-            .finish(end, stacks, wait, counters, &mut on_wait);
+            .finish(end, stacks, spans, wait, counters, &mut on_wait);
         let mut to_delivery = Sink {
             entities,
             detail: self.detail,
             range: self.range,
             counters,
+            spans,
             wait,
             on_wait: &mut on_wait,
         };
         self.parks.finish(end, &mut to_delivery);
+        self.delivery.add_spans(spans);
         self.delivery.finish(entities, &mut self.counters, sink);
         Blamed {
             counters: self.counters,
+            owner_times: self.delivery.take_owner_times(),
             waits: self.delivery.waits,
             still_blocked: self.delivery.still_blocked,
         }
@@ -293,5 +328,9 @@ impl<S: WaitSink> Stage for AtOnce<'_, S> {
     fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>) {
         self.blaming
             .resolved(pending, chain, known.entities, self.sink);
+    }
+
+    fn system(&mut self, fact: SystemFact, _known: Known<'_>) {
+        self.blaming.system(fact);
     }
 }

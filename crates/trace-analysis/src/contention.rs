@@ -334,6 +334,8 @@ pub struct RootPart {
     pub owner: Owner,
     /// What the direct owner waited for itself meanwhile.
     pub own_wait: Option<OwnWait>,
+    /// The safepoint that there was meanwhile, if the direct owner did not wait itself.
+    pub safepoint: Option<SafepointPhase>,
     /// What was behind it.
     pub root: Root,
 }
@@ -341,11 +343,13 @@ pub struct RootPart {
 impl RootPart {
     /// What the direct owner did; `None` if there is none, or it is not known.
     pub fn owner_activity(&self) -> Option<OwnerActivity> {
-        match (self.own_wait, self.root.end) {
-            (Some(own), _) => Some(OwnerActivity::of_wait(own.kind)),
-            (None, RootEnd::Owner(Owner::Thread { .. })) => Some(OwnerActivity::Running),
-            (None, _) => None,
-        }
+        let activity = match (self.own_wait, self.safepoint) {
+            (Some(own), _) => return Some(OwnerActivity::of_wait(own.kind)),
+            (None, None) => OwnerActivity::Running,
+            (None, Some(SafepointPhase::Reaching)) => OwnerActivity::ReachingSafepoint,
+            (None, Some(SafepointPhase::Reached)) => OwnerActivity::AtSafepoint,
+        };
+        matches!(self.root.end, RootEnd::Owner(Owner::Thread { .. })).then_some(activity)
     }
 }
 
@@ -361,10 +365,25 @@ pub enum OwnerActivity {
     Waiting,
     /// It was parked for some time to pass.
     Asleep,
+    /// The JVM was about to stop all threads for a safepoint: it ran on until it came to a place
+    /// where it could be stopped.
+    ReachingSafepoint,
+    /// All threads were stopped at a safepoint, as for a collection: but for those in native code,
+    /// which run on until they return.
+    AtSafepoint,
+}
+
+/// How far a safepoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SafepointPhase {
+    /// The JVM stops its threads.
+    Reaching,
+    /// All are stopped.
+    Reached,
 }
 
 impl OwnerActivity {
-    fn of_wait(kind: WaitKind) -> Self {
+    pub(crate) fn of_wait(kind: WaitKind) -> Self {
         match kind {
             WaitKind::Contention => Self::Blocked,
             WaitKind::Conditional | WaitKind::Idle => Self::Waiting,
@@ -379,6 +398,8 @@ impl OwnerActivity {
             Self::Blocked => "blocked",
             Self::Waiting => "waiting",
             Self::Asleep => "asleep",
+            Self::ReachingSafepoint => "reaching-safepoint",
+            Self::AtSafepoint => "safepoint",
         }
     }
 
@@ -388,6 +409,8 @@ impl OwnerActivity {
             Self::Blocked => "blocked by another lock",
             Self::Waiting => "waiting for another thread",
             Self::Asleep => "parked for some time",
+            Self::ReachingSafepoint => "running to a safepoint",
+            Self::AtSafepoint => "stopped at a safepoint",
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What the chunks of a trace consist of.
 
-use trace_format::{Chunk, Counter as TracerCounter, Event, Segment, TakeEvent, ThreadId};
+use trace_format::{
+    Chunk, Counter as TracerCounter, Event, Segment, SystemRecord, TakeEvent, ThreadId,
+};
 
 use crate::last_events::LastEvents;
 use crate::statistics::Statistics;
@@ -35,6 +37,14 @@ impl Contents {
             }
             Chunk::Counters(counters) => self.tracer = counters.flatten().collect(),
             Chunk::End { time_ns, .. } => self.end_ns = Some(time_ns),
+            Chunk::System(records) => {
+                for record in records {
+                    match record {
+                        Ok(record) => on_event.system(record),
+                        Err(_) => self.malformed_segments += 1,
+                    }
+                }
+            }
         }
         false
     }
@@ -87,6 +97,9 @@ impl Contents {
 pub(crate) trait OnEvent {
     /// Takes an event of the thread. To be inlined, so that it is compiled for each type of events.
     fn event(&mut self, thread: ThreadId, event: &Event<'_>);
+
+    /// Takes what the JVM or the system did.
+    fn system(&mut self, record: SystemRecord);
 }
 
 /// Takes an event into account before it is passed on.

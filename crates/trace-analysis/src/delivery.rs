@@ -7,11 +7,14 @@ use crate::entity_store::InUse;
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
+use crate::owner_spans::OwnerSpans;
+use crate::owner_times::{OwnerTimes, OwnerTimesSum};
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::roots::{RootLimits, Roots};
 use crate::selection::{Selection, Selector};
 use crate::still_blocked::StillBlocked;
+use crate::system_fact::SystemFact;
 use crate::tally::WaitTally;
 use crate::wait_sink::WaitSink;
 
@@ -27,6 +30,8 @@ pub(crate) struct Delivery {
     held_parts: [usize; LOCK_GROUPS],
     /// Splits waits by their root owners, if asked to.
     roots: Option<Roots>,
+    /// What owners did, if asked for.
+    owner_times: Option<OwnerTimesSum>,
     selector: Selector,
     pub(crate) waits: WaitTally,
     pub(crate) still_blocked: StillBlocked,
@@ -43,17 +48,44 @@ fn max_held_parts(detail: Detail) -> usize {
 }
 
 impl Delivery {
-    pub(crate) fn new(selection: &Selection, detail: Detail) -> Self {
+    pub(crate) fn new(selection: &Selection, detail: Detail, owner_times: bool) -> Self {
         Self {
             detail,
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
             roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
+            owner_times: owner_times.then(OwnerTimesSum::default),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
             still_blocked: StillBlocked::default(),
         }
+    }
+
+    /// Takes what the JVM or the system did.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        if let (Some(roots), SystemFact::Safepoint(safepoint)) = (&mut self.roots, fact) {
+            roots.safepoints().add(safepoint);
+        }
+        if let Some(owner_times) = &mut self.owner_times {
+            owner_times.system(fact);
+        }
+    }
+
+    /// Takes what the waits passed on had in common of their owners' time, or each by itself, where
+    /// it is not to be seen from their contentions.
+    #[inline]
+    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        if spans.are_wanted
+            && let Some(owner_times) = &mut self.owner_times
+        {
+            owner_times.add_spans(spans);
+        }
+    }
+
+    /// What owners did in the waits passed on, all of which are, if that is asked for.
+    pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
+        self.owner_times.take().map(OwnerTimesSum::finish)
     }
 
     /// How many waits are held back.
@@ -79,6 +111,11 @@ impl Delivery {
         sink: &mut impl WaitSink,
     ) {
         self.still_blocked.add(wait);
+        if let Some(owner_times) = &mut self.owner_times
+            && !wait.blame.is_empty()
+        {
+            owner_times.add_own_wait(wait);
+        }
         self.complete(wait, entities, counters, sink);
     }
 
@@ -212,6 +249,9 @@ impl Delivery {
     fn select(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
+            if let Some(owner_times) = &mut self.owner_times {
+                owner_times.add_contentions(wait);
+            }
             sink.wait(wait, entities);
         }
     }

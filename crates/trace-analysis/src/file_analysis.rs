@@ -6,6 +6,7 @@ use trace_format::{Counter as TracerCounter, Damage};
 
 use crate::analysis::{Analysis, Findings};
 use crate::counter::{Counter, Counters, Severity};
+use crate::owner_times::OwnerTimes;
 use crate::statistics::Statistics;
 use crate::still_blocked::StillBlocked;
 use crate::tally::WaitTally;
@@ -34,6 +35,8 @@ pub struct TraceSummary {
     pub still_blocked: StillBlocked,
     /// The trace has not ended: who still waited waits now.
     pub goes_on: bool,
+    /// What the owners of locks did meanwhile in the waits selected; `None` if nobody asked.
+    pub owner_times: Option<OwnerTimes>,
     /// What the analysis counted.
     pub counters: Counters,
     /// What could not be read.
@@ -50,6 +53,7 @@ impl TraceSummary {
             counters,
             waits,
             still_blocked,
+            owner_times,
         } = findings;
         Self {
             file: input.file(),
@@ -60,6 +64,7 @@ impl TraceSummary {
             waits,
             still_blocked,
             goes_on: false,
+            owner_times,
             counters,
             damage: input.damage().clone(),
         }

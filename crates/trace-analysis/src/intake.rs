@@ -1,7 +1,8 @@
 //! What is read of a trace, bound to entities and put in order.
 
 use trace_format::{
-    ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, ThreadId,
+    ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, SystemRecord, ThreadId,
+    ThreadTimes,
 };
 
 use crate::blaming::{Known, Stage};
@@ -19,6 +20,7 @@ use crate::metadata::Resolver;
 use crate::owned_event::OwnedEvent;
 use crate::park::{Begin, End, ParkEvent, ParkOrder, Release, Unpark};
 use crate::rearranger::{Rearranger, Step};
+use crate::system_fact::{SystemFact, Times};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
 /// on to a [`Stage`].
@@ -39,8 +41,13 @@ pub(crate) struct Intake<'a> {
     parks: ParkOrder,
     forward_refs: ForwardRefs,
     park_domains: u64,
+    /// What the system said of threads that are not described yet.
+    held_times: Vec<ThreadTimes>,
     counters: Counters,
 }
+
+/// So much of what the system says of threads waits for their descriptions.
+const MAX_HELD_TIMES: usize = 1 << 12;
 
 /// How many events may be held back to be put in order.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +74,7 @@ impl<'a> Intake<'a> {
             held: HeldEvents::new(pending.events),
             ended: Vec::new(),
             contents: Contents::default(),
+            held_times: Vec::new(),
             rearranger: Rearranger::new(0, pending.events),
             parks: ParkOrder::new(pending.parks),
             forward_refs: ForwardRefs::default(),
@@ -108,8 +116,44 @@ impl<'a> Intake<'a> {
             .forget(|thread| resolver.has_forgotten(thread));
     }
 
+    /// Passes on what the JVM or the system did.
+    fn system(&mut self, record: SystemRecord, stage: &mut impl Stage) {
+        match record {
+            SystemRecord::Safepoint(safepoint) => {
+                stage.system(SystemFact::Safepoint(safepoint), self.known());
+            }
+            SystemRecord::ThreadTimes(times) => {
+                if let Some(held) = self.thread_times(times, stage)
+                    && self.held_times.len() < MAX_HELD_TIMES
+                {
+                    self.held_times.push(held);
+                }
+            }
+        }
+    }
+
+    /// Passes on what the system said of a thread; returns it if the thread is not described yet.
+    fn thread_times(&mut self, times: ThreadTimes, stage: &mut impl Stage) -> Option<ThreadTimes> {
+        let Ok(thread) = self.resolver.thread(times.thread) else {
+            return Some(times);
+        };
+        let fact = SystemFact::Times(Times {
+            thread,
+            time_ns: times.time_ns,
+            processor_ns: times.processor_ns,
+            run_delay_ns: times.run_delay_ns,
+        });
+        stage.system(fact, self.known());
+        None
+    }
+
     /// All events of a chunk have been taken.
     fn end_chunk(&mut self, stage: &mut impl Stage) {
+        for held in std::mem::take(&mut self.held_times) {
+            if let Some(held) = self.thread_times(held, stage) {
+                self.held_times.push(held);
+            }
+        }
         self.held.next_chunk();
         while let Some(missing) = self.held.oldest(true) {
             self.give_up(missing, stage);
@@ -446,6 +490,10 @@ impl<S: Stage> OnEvent for AtOnce<'_, '_, S> {
     #[inline(always)]
     fn event(&mut self, thread: ThreadId, event: &Event<'_>) {
         self.intake.take(thread, event, self.stage);
+    }
+
+    fn system(&mut self, record: SystemRecord) {
+        self.intake.system(record, self.stage);
     }
 }
 

@@ -33,6 +33,11 @@ pub(crate) struct Ledger {
     max_positions: usize,
     /// Cuts the wait that sees all.
     cutter: Cutter,
+    /// By how much more waits go through an interval than through the one before; those behind
+    /// the last are none.
+    steps: VecDeque<i64>,
+    /// How many went through the last interval forgotten.
+    through: i64,
 }
 
 /// What is known at the end of an interval.
@@ -70,6 +75,8 @@ impl Ledger {
             has_positions,
             max_positions: 0,
             cutter: Cutter::new(0, u64::MAX),
+            steps: VecDeque::new(),
+            through: 0,
         }
     }
 
@@ -120,6 +127,41 @@ impl Ledger {
             of_thread.pop_front();
         }
         of_thread.push_back(position);
+    }
+
+    /// One more wait goes through the intervals from `start` to before `end`.
+    pub(crate) fn go_through(&mut self, start: u64, end: u64) {
+        let [start, end] = [start, end].map(|position| (position - self.start) as usize);
+        if self.steps.len() <= end {
+            self.steps.resize(end + 1, 0);
+        }
+        self.steps[start] += 1;
+        self.steps[end] -= 1;
+    }
+
+    /// Calls `on_passed` with the intervals before `position` that waits go through: with its
+    /// position, from when to when it counts, how many waits, and whether it may be one with that
+    /// before. They are to be [forgotten](Self::forget_before) then.
+    pub(crate) fn pass_before(
+        &mut self,
+        position: u64,
+        mut on_passed: impl FnMut(u64, (u64, u64), u64, bool),
+    ) {
+        let count = position.saturating_sub(self.start) as usize;
+        let (mut from_ns, mut goes_on) = (self.start_ns, false);
+        let marks = self.marks.iter().take(count);
+        for (position, mark) in (self.start..).zip(marks) {
+            let Some(step) = self.steps.pop_front() else {
+                break;
+            };
+            self.through += step;
+            if self.through > 0 && from_ns < mark.until_ns {
+                let time = (from_ns, mark.until_ns);
+                on_passed(position, time, self.through.unsigned_abs(), goes_on);
+            }
+            (from_ns, goes_on) = (mark.until_ns, mark.goes_on);
+        }
+        shrink_queue(&mut self.steps);
     }
 
     /// Forgets the intervals before `position`, which is at most the end.

@@ -72,7 +72,10 @@ mod maybe;
 mod metadata;
 mod method_table;
 mod overloads;
+mod own_waits;
 mod owned_event;
+mod owner_spans;
+mod owner_times;
 mod parallel;
 mod park;
 mod parts;
@@ -84,6 +87,8 @@ mod recent_map;
 mod recent_paths;
 mod room;
 mod roots;
+mod run_delays;
+mod safepoints;
 mod search;
 mod seen_owner;
 mod selection;
@@ -93,6 +98,7 @@ mod stacks;
 mod statistics;
 mod still_blocked;
 mod synchronizer;
+mod system_fact;
 mod tally;
 mod time_range;
 mod timeline;
@@ -109,7 +115,8 @@ pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
 pub use aspect::{Aspect, UnknownAspect};
 pub use contention::{
     Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
-    OwnerActivity, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
+    OwnerActivity, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId,
+    WaitKind,
 };
 pub use convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
 pub use counter::{Counter, Counters, Severity};
@@ -121,6 +128,7 @@ pub use file_analysis::{Progress, TraceSummary};
 pub use lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
 pub use method_table::MethodTable;
 pub use overloads::Overloads;
+pub use owner_times::OwnerTimes;
 pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
 pub use selection::{Condition, Selection, Selector};

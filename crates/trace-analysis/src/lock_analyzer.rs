@@ -35,6 +35,7 @@ use crate::contention::{
 use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
+use crate::owner_spans::OwnerSpans;
 use crate::seen_owner::Holder;
 use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
@@ -161,6 +162,10 @@ impl LockAnalyzer {
     }
 
     /// A thread begins to wait.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn enter(
         &mut self,
         id: WaitId,
@@ -168,9 +173,10 @@ impl LockAnalyzer {
         time_ns: u64,
         chain: ChainIndex,
         after_wait: bool,
+        spans: &mut OwnerSpans,
         counters: &mut Counters,
     ) {
-        self.abandon_wait(thread, counters);
+        self.abandon_wait(thread, spans, counters);
         let contended = self.contended.get_or_insert_default();
         let waiter = Waiter {
             id,
@@ -201,6 +207,7 @@ impl LockAnalyzer {
         thread: ThreadIndex,
         time_ns: u64,
         range: TimeRange,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -208,8 +215,8 @@ impl LockAnalyzer {
         let waiter = self.remove_waiter(thread);
         match &waiter {
             Some(waiter) => {
-                self.describe_wait(waiter, before, range, wait);
-                self.forget_unseen();
+                self.describe_wait(waiter, before, range, spans, wait);
+                self.forget_unseen(spans);
             }
             None => counters.add(Counter::EnteredWithoutEnter, 1),
         }
@@ -220,6 +227,10 @@ impl LockAnalyzer {
     }
 
     /// A thread releases the lock.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn exit(
         &mut self,
         thread: ThreadIndex,
@@ -227,9 +238,10 @@ impl LockAnalyzer {
         holds: Holds,
         chain: ChainIndex,
         stacks: &Stacks,
+        spans: &mut OwnerSpans,
         counters: &mut Counters,
     ) {
-        self.abandon_wait(thread, counters);
+        self.abandon_wait(thread, spans, counters);
         let owner = Owner::Thread { thread, chain };
         let mut owner_for_earlier = match self.owner_state {
             OwnerState::Entered(other, _) if other != thread => {
@@ -304,10 +316,15 @@ impl LockAnalyzer {
     }
 
     /// An event of `thread` is lost.
-    pub(crate) fn lost(&mut self, thread: ThreadIndex, counters: &mut Counters) {
+    pub(crate) fn lost(
+        &mut self,
+        thread: ThreadIndex,
+        spans: &mut OwnerSpans,
+        counters: &mut Counters,
+    ) {
         // If the thread waited, the lost event is the end of its wait: what it
         // writes later must not be taken for that.
-        self.abandon_wait(thread, counters);
+        self.abandon_wait(thread, spans, counters);
         self.lose_owner(false, counters);
     }
 
@@ -380,6 +397,7 @@ impl LockAnalyzer {
         waiter: &Waiter,
         last: Interval,
         range: TimeRange,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
     ) {
         let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
@@ -391,7 +409,7 @@ impl LockAnalyzer {
         };
         wait.end = WaitEnd::Acquired;
         wait.holder = None;
-        self.describe_until(waiter, last.end_ns, rest, range, wait);
+        self.describe_until(waiter, last.end_ns, rest, range, spans, wait);
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
@@ -401,6 +419,7 @@ impl LockAnalyzer {
         end_ns: u64,
         rest: Owner,
         range: TimeRange,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
     ) {
         wait.id = waiter.id;
@@ -432,7 +451,7 @@ impl LockAnalyzer {
         };
         let timeline = &mut self.contended.get_or_insert_default().timeline;
         wait.barging_holds = timeline.barging_holds(view.start);
-        timeline.describe(&view, u64::MAX, self.detail, wait);
+        timeline.describe(&view, u64::MAX, self.detail, spans, wait);
     }
 
     /// What stands for an owner between the last boundary and an acquisition.
@@ -455,10 +474,15 @@ impl LockAnalyzer {
     }
 
     /// Forgets that `thread` waits: it went on without an entered event.
-    fn abandon_wait(&mut self, thread: ThreadIndex, counters: &mut Counters) {
+    fn abandon_wait(
+        &mut self,
+        thread: ThreadIndex,
+        spans: &mut OwnerSpans,
+        counters: &mut Counters,
+    ) {
         if self.remove_waiter(thread).is_some() {
             counters.add(Counter::WaitsWithoutEntered, 1);
-            self.forget_unseen();
+            self.forget_unseen(spans);
         }
     }
 
@@ -470,21 +494,33 @@ impl LockAnalyzer {
     }
 
     /// Forgets what no waiting thread has seen.
-    fn forget_unseen(&mut self) {
+    fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
         if let Some(Contended { waiters, timeline }) = self.contended.as_deref_mut() {
             let oldest = waiters.first().map(|waiter| waiter.start.position);
-            timeline.forget_before(oldest.unwrap_or(timeline.end()));
+            timeline.forget_before(oldest.unwrap_or(timeline.end()), spans);
+        }
+    }
+
+    /// No more events: passes on what waits have in common.
+    pub(crate) fn finish(&mut self, spans: &mut OwnerSpans) {
+        if let Some(Contended { timeline, .. }) = self.contended.as_deref_mut() {
+            timeline.forget_before(timeline.end(), spans);
         }
     }
 
     /// Fills in `wait`, which has not ended; `false` if the wait may be
     /// over.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn describe_open(
         &mut self,
         open: &UnendedWait,
         end: &TraceEnd,
         range: TimeRange,
         stacks: &Stacks,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -509,7 +545,7 @@ impl LockAnalyzer {
         let rest = self.holder(waiter.thread, stacks);
         wait.end = WaitEnd::Open;
         wait.holder = rest.thread();
-        self.describe_until(&waiter, end.time_ns, rest, range, wait);
+        self.describe_until(&waiter, end.time_ns, rest, range, spans, wait);
         counters.add(Counter::OpenWaitsNs, wait.whole_duration_ns);
         true
     }

@@ -8,6 +8,7 @@ use crate::entity::{Entities, LockIndex};
 use crate::last_events::TraceEnd;
 use crate::lock_analyzer::LockAnalyzer;
 use crate::lock_event::LockEvent;
+use crate::owner_spans::OwnerSpans;
 use crate::rearranger::Step;
 use crate::recent_map::RecentMap;
 use crate::stacks::Stacks;
@@ -52,11 +53,16 @@ impl LockDispatcher {
 
     /// Replays the next step of `lock`. The first one of all is its description. `true` if it
     /// ends a wait, which `wait` then describes.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
         step: Step<&LockEvent>,
         stacks: &Stacks,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
         entities: &Entities,
         counters: &mut Counters,
@@ -68,7 +74,9 @@ impl LockDispatcher {
         {
             let detail = detail_of(described, self.detail, entities);
             let analyzer = LockAnalyzer::new(described, self.has_holds, detail);
-            self.analyzers.insert(lock, analyzer);
+            if let Some(mut before) = self.analyzers.insert(lock, analyzer) {
+                before.finish(spans);
+            }
             return false;
         }
         let Some(analyzer) = self.analyzers.get_mut(lock) else {
@@ -95,7 +103,7 @@ impl LockDispatcher {
                     lock,
                     number,
                 };
-                analyzer.enter(id, thread, time_ns, chain, after_wait, counters);
+                analyzer.enter(id, thread, time_ns, chain, after_wait, spans, counters);
                 analyzer.see_owner(thread, owner.at(time_ns), stacks);
             }
             LockEvent::Entered {
@@ -104,7 +112,7 @@ impl LockDispatcher {
                 safepoint_ns,
             } => {
                 wait.safepoint_ns = safepoint_ns;
-                return analyzer.entered(thread, time_ns, self.range, wait, counters);
+                return analyzer.entered(thread, time_ns, self.range, spans, wait, counters);
             }
             LockEvent::Exit {
                 thread,
@@ -112,11 +120,13 @@ impl LockDispatcher {
                 holds,
                 chain,
             } => {
-                analyzer.exit(thread, time_ns, holds.get(), chain, stacks, counters);
+                let holds = holds.get();
+                analyzer.exit(thread, time_ns, holds, chain, stacks, spans, counters);
             }
-            LockEvent::Lost { thread, .. } => analyzer.lost(thread, counters),
+            LockEvent::Lost { thread, .. } => analyzer.lost(thread, spans, counters),
             LockEvent::Retired => {
-                if let Some(analyzer) = self.analyzers.remove(lock) {
+                if let Some(mut analyzer) = self.analyzers.remove(lock) {
+                    analyzer.finish(spans);
                     let abandoned = analyzer.open_waits().count() as u64;
                     counters.add(Counter::WaitsWithoutEntered, abandoned);
                 }
@@ -151,6 +161,7 @@ impl LockDispatcher {
         mut self,
         end: &TraceEnd,
         stacks: &Stacks,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
         counters: &mut Counters,
         mut on_wait: impl FnMut(&mut Wait, &mut Counters),
@@ -164,10 +175,14 @@ impl LockDispatcher {
         open.sort_unstable();
         for (open_wait, lock) in open {
             if let Some(analyzer) = self.analyzers.get_mut(lock)
-                && analyzer.describe_open(&open_wait, end, self.range, stacks, wait, counters)
+                && analyzer
+                    .describe_open(&open_wait, end, self.range, stacks, spans, wait, counters)
             {
                 on_wait(wait, counters);
             }
+        }
+        for analyzer in self.analyzers.values_mut() {
+            analyzer.finish(spans);
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::lock_group::{GroupShares, LOCK_GROUPS};
 use crate::park::ParkEvent;
 use crate::rearranger::Step;
 use crate::stacks::Stacks;
+use crate::system_fact::SystemFact;
 use crate::trace_file::TraceError;
 use crate::trace_input::TraceInput;
 use crate::wait_sink::DivisibleSink;
@@ -42,6 +43,7 @@ enum Task {
         pending: ChainIndex,
         chain: ChainIndex,
     },
+    System(SystemFact),
 }
 
 /// What goes to a worker.
@@ -146,6 +148,12 @@ impl<S> Stage for Workers<'_, S> {
         }
     }
 
+    fn system(&mut self, fact: SystemFact, known: Known<'_>) {
+        for worker in &mut self.workers {
+            worker.push(Task::System(fact), known);
+        }
+    }
+
     fn settle(&mut self, known: Known<'_>) {
         for worker in &mut self.workers {
             worker.send(known);
@@ -211,6 +219,7 @@ fn run(
         Task::Park(domain, ref step) => blaming.park(domain, step.as_ref(), entities, sink),
         Task::Pending => blaming.pending(),
         Task::Resolved { pending, chain } => blaming.resolved(pending, chain, entities, sink),
+        Task::System(fact) => blaming.system(fact),
     }
 }
 
@@ -243,7 +252,7 @@ impl TraceInput {
         let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
         // What is called so depends on when it is asked for first, and an owner waits for locks of
         // any group.
-        let workers = match has_conditions || setup.detail == Detail::Roots {
+        let workers = match has_conditions || setup.owner_times || setup.detail == Detail::Roots {
             true => 1,
             false => worker_count(threads.get()),
         };

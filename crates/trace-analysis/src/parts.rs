@@ -2,6 +2,7 @@
 
 use crate::contention::{Blame, Contention, Detail, Owner, Wait};
 use crate::hash::SeededMap;
+use crate::owner_spans::OwnerSpans;
 use crate::time_range::TimeRange;
 
 /// What takes the parts of a wait, in order.
@@ -35,6 +36,8 @@ pub(crate) struct Shares<'a> {
     first: [u64; FEW],
     /// Where those behind them are, by key.
     places: Option<SeededMap<u64, usize>>,
+    /// Gets each part by itself.
+    pub(crate) spans: Option<&'a mut OwnerSpans>,
 }
 
 /// So many shares are faster searched than looked up.
@@ -49,7 +52,13 @@ impl<'a> Shares<'a> {
             shares,
             first: [0; FEW],
             places: None,
+            spans: None,
         }
+    }
+
+    /// The parts go to `spans`, too.
+    pub(crate) fn with_spans(self, spans: Option<&'a mut OwnerSpans>) -> Self {
+        Self { spans, ..self }
     }
 
     /// Adds several parts, with one owner.
@@ -93,8 +102,11 @@ impl<'a> Shares<'a> {
 
 impl Parts for Shares<'_> {
     #[inline]
-    fn add(&mut self, _start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool) {
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool) {
         self.add_parts(owner, duration_ns, u64::from(!goes_on));
+        if let Some(spans) = &mut self.spans {
+            spans.add(owner, (start_ns, start_ns + duration_ns), 1, goes_on);
+        }
     }
 }
 

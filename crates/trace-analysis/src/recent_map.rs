@@ -112,10 +112,11 @@ impl<K: NumberKey, V> RecentMap<K, V> {
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, key: K, value: V) {
+    /// Returns what was there before.
+    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.get_mut(key) {
-            Some(known) => *known = value,
-            None => _ = self.entries.insert(key, value),
+            Some(known) => Some(std::mem::replace(known, value)),
+            None => self.entries.insert(key, value),
         }
     }
 

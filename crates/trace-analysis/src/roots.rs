@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, VecDeque};
 use trace_format::LockId;
 
 use crate::contention::{
-    Contention, OwnWait, Owner, Root, RootEnd, RootPart, UnknownOwner, Wait, WaitId, WaitKind,
+    Contention, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait,
+    WaitId, WaitKind,
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
+use crate::safepoints::Safepoints;
 
 /// What the search for root owners may use.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,8 @@ pub(crate) struct RootLimits {
     /// How many waits are followed that are not resolved themselves: those of a thread that
     /// gave up, or did not come back.
     pub(crate) max_unresolved: usize,
+    /// How many safepoints stay known.
+    pub(crate) max_safepoints: usize,
 }
 
 impl Default for RootLimits {
@@ -38,6 +42,7 @@ impl Default for RootLimits {
             max_known_parts: 1 << 20,
             max_parts_of_wait: 1 << 16,
             max_unresolved: 256,
+            max_safepoints: 1 << 16,
         }
     }
 }
@@ -56,6 +61,7 @@ pub(crate) struct Roots {
     /// Those that are, and are still known, in the order in which they were resolved.
     known: VecDeque<(ThreadIndex, Key)>,
     known_parts: usize,
+    safepoints: Safepoints,
 }
 
 /// The waits of a thread.
@@ -122,7 +128,12 @@ impl Roots {
             held_parts: 0,
             known: VecDeque::new(),
             known_parts: 0,
+            safepoints: Safepoints::new(limits.max_safepoints),
         }
+    }
+
+    pub(crate) fn safepoints(&mut self) -> &mut Safepoints {
+        &mut self.safepoints
     }
 
     /// How many waits are held back.
@@ -186,6 +197,7 @@ impl Roots {
             parts: Vec::with_capacity(wait.contentions.len()),
             owner: Owner::Free,
             own_wait: None,
+            safepoint: None,
             max_parts: self.limits.max_parts_of_wait,
         };
         let mut behind = vec![wait.thread];
@@ -256,7 +268,7 @@ impl Roots {
                 let from_ns = begin_ns.max(at_ns);
                 let to_ns = wait.end_ns.min(end_ns);
                 if from_ns < to_ns {
-                    found.add(at_ns, from_ns, running, link.lock, link.depth);
+                    self.add_running(at_ns, from_ns, running, link, found);
                     let is_direct = link.depth == 1;
                     if is_direct {
                         found.own_wait = Some(wait.of_owner(begin_ns));
@@ -269,7 +281,27 @@ impl Roots {
                 }
             }
         }
-        found.add(at_ns, end_ns, running, link.lock, link.depth);
+        self.add_running(at_ns, end_ns, running, link, found);
+    }
+
+    /// Adds the time of an owner that did not wait itself.
+    fn add_running(
+        &self,
+        start_ns: u64,
+        end_ns: u64,
+        running: RootEnd,
+        link: Link,
+        found: &mut Found,
+    ) {
+        if link.depth > 1 || start_ns >= end_ns {
+            return found.add(start_ns, end_ns, running, link.lock, link.depth);
+        }
+        self.safepoints
+            .split(start_ns, end_ns, |start_ns, end_ns, phase| {
+                found.safepoint = phase;
+                found.add(start_ns, end_ns, running, link.lock, link.depth);
+            });
+        found.safepoint = None;
     }
 
     /// Adds what was behind an owner that waited itself.
@@ -330,6 +362,7 @@ struct Found {
     /// The direct owner, and what it waits for itself.
     owner: Owner,
     own_wait: Option<OwnWait>,
+    safepoint: Option<SafepointPhase>,
     max_parts: usize,
 }
 
@@ -354,19 +387,22 @@ impl Found {
             duration_ns,
             owner: self.owner,
             own_wait: self.own_wait,
+            safepoint: self.safepoint,
             root,
         };
         let Some(last) = self.parts.last_mut() else {
             return self.parts.push(part);
         };
-        let is_of_same = last.owner == part.owner && last.own_wait == part.own_wait;
+        let is_of_same = last.owner == part.owner
+            && last.own_wait == part.own_wait
+            && last.safepoint == part.safepoint;
         if last.duration_ns == 0 {
             let start_ns = last.start_ns;
             *last = RootPart { start_ns, ..part };
         } else if is_of_same && last.root == root {
             last.duration_ns += duration_ns;
         } else if is_full && last.owner == part.owner && last.root.end == UNKNOWN {
-            last.own_wait = None;
+            (last.own_wait, last.safepoint) = (None, None);
             last.duration_ns += duration_ns;
         } else {
             self.parts.push(part);

@@ -20,7 +20,29 @@ pub(crate) fn count_from_front<T>(
 
 /// The same. Costs the more the further from the back that is.
 pub(crate) fn count_from_back<T>(queue: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
-    let (mut high, mut step) = (queue.len(), 1);
+    count_back_from(queue, queue.len(), is_before)
+}
+
+/// The same. Costs the more the further from `near` that is.
+pub(crate) fn count_near<T>(
+    queue: &VecDeque<T>,
+    near: usize,
+    is_before: impl Fn(&T) -> bool,
+) -> usize {
+    let high = near.min(queue.len());
+    if high == 0 || is_before(&queue[high - 1]) {
+        return count_from_front(queue, high, is_before);
+    }
+    count_back_from(queue, high, is_before)
+}
+
+/// The same where it is known that there are no more than so many.
+fn count_back_from<T>(
+    queue: &VecDeque<T>,
+    mut high: usize,
+    is_before: impl Fn(&T) -> bool,
+) -> usize {
+    let mut step = 1;
     while step <= high && !is_before(&queue[high - step]) {
         high -= step;
         step *= 2;
@@ -60,6 +82,9 @@ mod tests {
                 assert_eq!(count_from_back(&queue, is_before), before);
                 for known in 0..=before {
                     assert_eq!(count_from_front(&queue, known, is_before), before);
+                }
+                for near in 0..=len + 1 {
+                    assert_eq!(count_near(&queue, near, is_before), before);
                 }
             }
         }

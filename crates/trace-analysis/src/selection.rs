@@ -70,6 +70,11 @@ impl Selection {
         self.range
     }
 
+    /// Whether waits of this kind may be selected.
+    pub(crate) fn may_select(&self, kind: WaitKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
     /// Whether something is selected by what it is called, which may change.
     pub(crate) fn has_conditions(&self) -> bool {
         !self.conditions.is_empty()

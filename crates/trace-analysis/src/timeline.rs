@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::contention::{Detail, Owner, UnknownOwner, Wait};
 use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
+use crate::owner_spans::OwnerSpans;
 use crate::parts::{Cutter, Parts, Shares};
 use crate::room::shrink_queue;
 
@@ -63,6 +64,8 @@ pub(crate) struct Timeline<I> {
     barging: VecDeque<Barging>,
     /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
     ledgers: [Option<Box<Ledger>>; 2],
+    /// What waits have in common of intervals that have changed since.
+    left: OwnerSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
     /// over.
     latest_ns: Vec<u64>,
@@ -114,6 +117,8 @@ const MAX_INTERVALS: usize = 1 << 18;
 
 /// Shorter waits, in intervals, are divided without sums.
 const LONG: u64 = 16;
+/// The same where it is asked for what owners did, which costs more for each part than sums.
+const LONG_WITH_SPANS: u64 = 4;
 
 /// So many boundaries may seem to be before the one that came before them, because the
 /// clocks of processors disagree; then the order of events counts.
@@ -138,6 +143,7 @@ impl<I> Default for Timeline<I> {
             gaps: VecDeque::new(),
             barging: VecDeque::new(),
             ledgers: [None, None],
+            left: OwnerSpans::default(),
             latest_ns: Vec::new(),
         }
     }
@@ -269,23 +275,58 @@ impl<I: Interval> Timeline<I> {
     /// Makes one interval of the older half.
     fn collapse(&mut self) -> u64 {
         let half = self.intervals.len() / 2;
+        self.forget_ledgers(self.start);
         let ends = self.intervals.drain(..half);
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
-        self.ledgers = [None, None];
         self.forget_positions();
         self.gaps.push_front(self.start);
         half as u64
     }
 
-    /// Forgets the intervals before `position`.
-    pub(crate) fn forget_before(&mut self, position: u64) {
+    /// Forgets the ledgers that reach beyond `position`, but not which owners waits have in common.
+    fn forget_ledgers(&mut self, position: u64) {
+        for access in [Access::Exclusive, Access::Shared] {
+            let ledger = &mut self.ledgers[access as usize];
+            if let Some(mut ledger) = ledger.take_if(|known| known.end() > position) {
+                let mut left = std::mem::take(&mut self.left);
+                self.pass_before(ledger.end(), access, &mut ledger, &mut left);
+                self.left = left;
+            }
+        }
+    }
+
+    /// Passes on which owners waits have in common, up to a position.
+    fn pass_before(
+        &self,
+        position: u64,
+        access: Access,
+        ledger: &mut Ledger,
+        spans: &mut OwnerSpans,
+    ) {
+        ledger.pass_before(position, |position, time, waits, goes_on| {
+            spans.add(self.at(position).owner(access), time, waits, goes_on);
+        });
+    }
+
+    /// Forgets the intervals before `position`. What waits have in common of them goes to `spans`.
+    pub(crate) fn forget_before(&mut self, position: u64, spans: &mut OwnerSpans) {
         let count = position
             .saturating_sub(self.start)
             .min(self.intervals.len() as u64);
         if count == 0 {
             return;
+        }
+        if spans.are_wanted {
+            spans.append(&mut self.left);
+            for access in [Access::Exclusive, Access::Shared] {
+                if let Some(mut ledger) = self.ledgers[access as usize].take() {
+                    let until = (self.start + count).min(ledger.end());
+                    self.pass_before(until, access, &mut ledger, spans);
+                    self.ledgers[access as usize] = Some(ledger);
+                }
+            }
         }
         self.intervals.drain(..count as usize);
         self.start += count;
@@ -331,11 +372,7 @@ impl<I: Interval> Timeline<I> {
 
     /// The intervals from `position` on, to correct them.
     pub(crate) fn seen_from_mut(&mut self, position: u64) -> impl Iterator<Item = &mut I> {
-        for ledger in &mut self.ledgers {
-            if ledger.as_ref().is_some_and(|known| known.end() > position) {
-                *ledger = None;
-            }
-        }
+        self.forget_ledgers(position);
         let skip = position.saturating_sub(self.start) as usize;
         self.intervals.range_mut(skip.min(self.intervals.len())..)
     }
@@ -380,12 +417,14 @@ impl<I: Interval> Timeline<I> {
     }
 
     /// Fills in who made the thread of `wait` wait. The intervals before `settled` will not
-    /// be corrected any more.
+    /// be corrected any more. When owners had the lock goes to `spans`, unless each part is asked
+    /// for: perhaps not before the intervals are [forgotten](Self::forget_before).
     pub(crate) fn describe(
         &mut self,
         view: &View<impl Fn(u64, &I) -> Owner>,
         settled: u64,
         detail: Detail,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
     ) {
         wait.contentions.clear();
@@ -393,7 +432,8 @@ impl<I: Interval> Timeline<I> {
             self.split(view, &mut wait.contentions);
             wait.add_up_contentions();
         } else {
-            let mut shares = Shares::new(detail, &mut wait.blame);
+            let shares = Shares::new(detail, &mut wait.blame);
+            let mut shares = shares.with_spans(spans.wanted());
             self.blame(view, settled, detail, &mut shares);
         }
     }
@@ -408,7 +448,11 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) {
         let position = wait.start.position.max(self.start);
-        if settled.min(self.end()).saturating_sub(position) < LONG {
+        let long = match shares.spans {
+            Some(_) => LONG_WITH_SPANS,
+            None => LONG,
+        };
+        if settled.min(self.end()).saturating_sub(position) < long {
             return self.split(wait, shares);
         }
         self.blame_by_sums(wait, settled, detail, shares);
@@ -423,7 +467,7 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) {
         let mut ledger = self.take_ledger(wait.access, settled, detail);
-        let (position, cutter) = self.add_up(&ledger, wait, shares);
+        let (position, cutter) = self.add_up(&mut ledger, wait, shares);
         self.split_from(position, wait, cutter, shares);
         // Nothing that a wait is divided by changes the ledger.
         ledger.forget_before(self.start);
@@ -454,7 +498,7 @@ impl<I: Interval> Timeline<I> {
     /// ended later than all before it.
     fn add_up(
         &self,
-        ledger: &Ledger,
+        ledger: &mut Ledger,
         wait: &View<impl Fn(u64, &I) -> Owner>,
         shares: &mut Shares<'_>,
     ) -> (u64, Cutter) {
@@ -484,9 +528,15 @@ impl<I: Interval> Timeline<I> {
                         let duration_ns = mark.until_ns - cutter.at_ns;
                         let runs = mark.runs - ledger.runs_before(position);
                         shares.add_parts(LOST, duration_ns, runs);
+                        if let Some(spans) = &mut shares.spans {
+                            spans.add(LOST, (cutter.at_ns, mark.until_ns), 1, false);
+                        }
                         in_step = false;
                     } else {
                         ledger.add(position, end, shares);
+                        if shares.spans.is_some() {
+                            ledger.go_through(position, end);
+                        }
                         if mark.last >= position {
                             cutter.last = Some(self.at(mark.last).owner(wait.access));
                         }
@@ -574,6 +624,8 @@ impl<F> View<F> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -622,7 +674,7 @@ mod tests {
             seen(&timeline, 0),
             [(0, Test::Until(10)), (1, Test::Until(20))]
         );
-        timeline.forget_before(1);
+        timeline.forget_before(1, &mut OwnerSpans::default());
         assert_eq!(seen(&timeline, 1), [(1, Test::Until(20))]);
         assert_eq!(timeline.end(), 2);
     }
@@ -758,13 +810,36 @@ mod tests {
         shares.collect()
     }
 
+    fn wanted() -> OwnerSpans {
+        OwnerSpans {
+            are_wanted: true,
+            ..OwnerSpans::default()
+        }
+    }
+
+    type Change = (ThreadIndex, u64);
+
+    /// By how much more waits go through a thread's time from then on, and what nobody had.
+    fn waits_at(spans: &OwnerSpans) -> (BTreeMap<Change, i64>, u64, u64) {
+        let mut changes: BTreeMap<Change, i64> = BTreeMap::new();
+        for span in &spans.spans {
+            let waits = span.waits as i64;
+            *changes.entry((span.thread, span.start_ns)).or_default() += waits;
+            *changes.entry((span.thread, span.end_ns)).or_default() -= waits;
+        }
+        changes.retain(|_, waits| *waits != 0);
+        (changes, spans.free_ns, spans.unknown_ns)
+    }
+
     proptest! {
-        /// What is added up by differences is what is added up part by part.
+        /// What is added up by differences is what is added up part by part, and waits go through
+        /// the same time of owners.
         #[test]
         fn sums_are_those_of_the_parts(history in vec(happens(), 1..200), code in any::<bool>()) {
             let detail = if code { Detail::OwnerCode } else { Detail::Owners };
             let mut timeline: Timeline<Any> = Timeline::default();
             let mut waiting: VecDeque<Start> = VecDeque::new();
+            let (mut spans, mut expected_spans) = (wanted(), wanted());
             let mut now_ns = 1000_i64;
             for next in history {
                 match next {
@@ -804,17 +879,22 @@ mod tests {
                         let mut shares = Shares::new(detail, &mut expected);
                         for part in &parts {
                             shares.add_parts(part.owner, part.duration_ns, 1);
+                            let time = (part.start_ns, part.start_ns + part.duration_ns);
+                            expected_spans.add(part.owner, time, 1, false);
                         }
                         let mut found = Vec::new();
                         let settled = timeline.end().saturating_sub(unsettled);
-                        let mut shares = Shares::new(detail, &mut found);
+                        let shares = Shares::new(detail, &mut found);
+                        let mut shares = shares.with_spans(spans.wanted());
                         timeline.blame_by_sums(&view, settled, detail, &mut shares);
                         prop_assert_eq!(sorted(found, detail), sorted(expected, detail));
                         let oldest = waiting.iter().map(|start| start.position).min();
-                        timeline.forget_before(oldest.unwrap_or(timeline.end()));
+                        timeline.forget_before(oldest.unwrap_or(timeline.end()), &mut spans);
                     }
                 }
             }
+            timeline.forget_before(timeline.end(), &mut spans);
+            prop_assert_eq!(waits_at(&spans), waits_at(&expected_spans));
         }
     }
 }

@@ -153,7 +153,7 @@ impl TraceFile {
                         .map(|(_, time_ns)| time_ns)
                         .fold(known_ns, u64::max);
                 }
-                Chunk::Events(_) => {}
+                Chunk::Events(_) | Chunk::System(_) => {}
             }
         }
         let mut reader = self.read()?;

@@ -26,6 +26,13 @@ impl Capabilities {
     /// frame the compiled method may be known alone, without what was inlined.
     pub const WITHOUT_POSITIONS: Self = Self(1 << 7);
 
+    /// Safepoints are told, each with its [begin and end](crate::Safepoint).
+    pub const SAFEPOINTS: Self = Self(1 << 10);
+    /// What the system counts of owners of contended locks is [told](crate::ThreadTimes).
+    pub const THREAD_TIMES: Self = Self(1 << 11);
+    /// The system does not count for how long a thread has waited for a processor.
+    pub const WITHOUT_RUN_DELAY: Self = Self(1 << 12);
+
     /// The bit beside them in the file's header.
     const NOT_CAPABILITIES: u16 = 1;
 
@@ -60,6 +67,8 @@ impl Capabilities {
             (Self::HOLDS, "holds"),
             (Self::ORDERED, "ordered"),
             (Self::PERMITS, "permits"),
+            (Self::SAFEPOINTS, "safepoints"),
+            (Self::THREAD_TIMES, "thread-times"),
         ];
         let named = known
             .into_iter()
@@ -79,6 +88,10 @@ impl Capabilities {
             (
                 Self::WITHOUT_POSITIONS,
                 "compiled code may tell the compiled method only: -XX:+DebugNonSafepoints is off",
+            ),
+            (
+                Self::WITHOUT_RUN_DELAY,
+                "the system does not count how long threads wait for processors (CONFIG_SCHED_INFO)",
             ),
         ];
         let omitted = known

@@ -6,7 +6,7 @@
 //! | offset | length | field |
 //! |---|---|---|
 //! | 0 | 4 | [`MAGIC`] |
-//! | 4 | 1 | kind: 1 events, 2 counters, 3 end; readers pass over others |
+//! | 4 | 1 | kind: 1 events, 2 counters, 3 end, 4 system; readers pass over others |
 //! | 5 | 1 | flags: bit 0 compressed, bit 1 contains metadata |
 //! | 6 | 2 | 0 |
 //! | 8 | 4 | length of the payload as stored, at most [`MAX_STORED_LEN`] |
@@ -22,7 +22,7 @@
 //! The payload of an **events** chunk is a sequence of segments: thread, index
 //! of the buffer among the thread's buffers, length in bytes (three varints),
 //! then the events ([`segment`](crate::segment)). That of a **counters** chunk is
-//! described in [`counter`]. That of the **end** chunk, the last
+//! described in [`counter`], that of a **system** chunk in [`system`](crate::system). That of the **end** chunk, the last
 //! one of a trace, is two varints: the time of the end in nanoseconds since the trace's
 //! start, and the number of chunks before this one. If tracing had to end before the
 //! JVM did, the reason follows ([`EndReason`]): its number, and for a write error that of
@@ -34,6 +34,7 @@ use std::mem;
 use crate::counter::{self, Counter, Counters};
 use crate::id::ThreadId;
 use crate::segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder};
+use crate::system::{SystemRecord, SystemRecords};
 use crate::varint;
 use crate::wire::ByteReader;
 
@@ -66,6 +67,8 @@ pub enum ChunkKind {
     Counters,
     /// Nothing follows.
     End,
+    /// What the JVM and the system did with threads.
+    System,
     /// Something that only later versions know, with its number.
     Unknown(u8),
 }
@@ -76,12 +79,13 @@ impl ChunkKind {
             Self::Events => 1,
             Self::Counters => 2,
             Self::End => 3,
+            Self::System => 4,
             Self::Unknown(id) => id,
         }
     }
 
     fn from_id(id: u8) -> Self {
-        [Self::Events, Self::Counters, Self::End]
+        [Self::Events, Self::Counters, Self::End, Self::System]
             .into_iter()
             .find(|kind| kind.id() == id)
             .unwrap_or(Self::Unknown(id))
@@ -298,6 +302,23 @@ impl ChunkWriter {
         self.build_of_payload(ChunkKind::Counters, payload)
     }
 
+    /// Returns a chunk of what the JVM and the system did with threads.
+    pub fn system(&mut self, records: impl IntoIterator<Item = SystemRecord>) -> &[u8] {
+        let mut payload = mem::take(&mut self.payload);
+        for record in records {
+            record.push(&mut payload);
+        }
+        self.build_of_payload(ChunkKind::System, payload)
+    }
+
+    /// Makes sure that a chunk with a payload of `len` bytes takes no more memory.
+    pub(crate) fn try_reserve_payload(&mut self, len: usize) -> Result<(), TryReserveError> {
+        self.payload.try_reserve(len)?;
+        let chunk_len = max_chunk_len(len);
+        self.chunk
+            .try_reserve(chunk_len.saturating_sub(self.chunk.len()))
+    }
+
     /// Returns the end chunk of a trace that ends with the JVM, at `time_ns` after `chunks`
     /// chunks.
     pub fn end(&mut self, time_ns: u64, chunks: u64) -> &[u8] {
@@ -379,6 +400,8 @@ pub enum Chunk<'a> {
         /// Why.
         reason: EndReason,
     },
+    /// What the JVM and the system did with threads.
+    System(SystemRecords<'a>),
 }
 
 impl<'a> Chunk<'a> {
@@ -404,6 +427,7 @@ impl<'a> Chunk<'a> {
                 let mut input = ByteReader::new(payload);
                 Self::end(&mut input).map_err(|cause| DecodeError { offset: 0, cause })?
             }
+            ChunkKind::System => Self::System(SystemRecords::new(payload)),
             ChunkKind::Unknown(_) => return Ok(None),
         }))
     }

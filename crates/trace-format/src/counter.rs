@@ -173,6 +173,25 @@ counters! {
 
     /// Threads that waited already when the trace began, and whose waits are not in it.
     UntoldWaits = 43, "untold_waits";
+
+    /// Safepoints that are not in the trace: the drainer could not keep up.
+    LostSafepoints = 60, "lost_safepoints";
+
+    /// How often the system was asked for the [times](crate::ThreadTimes) of a thread.
+    ThreadTimesRead = 61, "thread_times_read";
+
+    /// How often it would have been asked, but for the budget.
+    ThreadTimesSkipped = 62, "thread_times_skipped";
+
+    /// Processor time of the drainer spent on asking, in nanoseconds.
+    ThreadTimesCpuNs = 63, "thread_times_cpu_ns";
+
+    /// Processor time of all processors that the hypervisor gave to others since the
+    /// trace's start, in nanoseconds.
+    StealNs = 64, "steal_ns";
+
+    /// Processors that the system has.
+    Processors = 65, "processors";
 }
 
 impl Counter {

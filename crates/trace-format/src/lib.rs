@@ -40,6 +40,7 @@ pub mod file;
 pub mod id;
 pub mod reader;
 pub mod segment;
+pub mod system;
 pub mod varint;
 
 mod wire;
@@ -63,3 +64,4 @@ pub use reader::{Damage, SkipReason, Skipped, TraceReader};
 pub use segment::{
     DecodeError, DoesNotFit, GrownTail, Malformed, SegmentDecoder, SegmentEncoder, TakeEvent,
 };
+pub use system::{Safepoint, SystemRecord, SystemRecords, ThreadTimes};

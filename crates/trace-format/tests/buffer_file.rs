@@ -107,7 +107,7 @@ fn read(trace: &[u8], file: File) -> (Buffers, Vec<(Counter, u64)>) {
                 }
             }
             Chunk::Counters(counters) => last_counters = counters.flatten().collect(),
-            Chunk::End { .. } => {}
+            Chunk::End { .. } | Chunk::System(_) => {}
         }
     }
     (buffers, last_counters)

@@ -10,8 +10,8 @@ use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
     Capabilities, Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, HeaderError,
-    JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder, SkipReason, ThreadId,
-    ThreadRename, TraceReader, varint,
+    JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder, SkipReason, SystemRecord,
+    ThreadId, ThreadRename, ThreadTimes, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -74,6 +74,7 @@ fn read(file: &[u8]) -> Option<(Vec<ThreadId>, usize, Damage)> {
                 }
             }
             Chunk::Counters(counters) => assert!(counters.count() < file.len()),
+            Chunk::System(records) => assert!(records.count() < file.len()),
             Chunk::End { .. } => {}
         }
     }
@@ -260,7 +261,7 @@ fn chunks_of_unknown_kinds_are_passed_over() {
 #[test]
 fn unknown_capabilities_are_kept() {
     let mut bytes = header(true);
-    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b100]);
+    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b1000_0000]);
     let content_len = bytes.len() - 4;
     let checksum = crc32c::crc32c(&bytes[..content_len]);
     bytes[content_len..].copy_from_slice(&checksum.to_le_bytes());
@@ -321,6 +322,40 @@ fn frames_that_cannot_be_there_take_no_memory() {
 }
 
 proptest! {
+    /// Records that are whole are read until one is not.
+    #[test]
+    fn what_the_system_did_is_read_as_far_as_it_is_whole(
+        records in prop::collection::vec(any::<(u32, [u64; 3])>(), 0..20),
+        tail in prop::collection::vec(any::<u8>(), 0..60),
+    ) {
+        let records: Vec<_> = records
+            .into_iter()
+            .map(|(thread, [time_ns, processor_ns, run_delay_ns])| {
+                SystemRecord::ThreadTimes(ThreadTimes {
+                    thread: ThreadId(thread),
+                    time_ns,
+                    processor_ns,
+                    run_delay_ns,
+                })
+            })
+            .collect();
+        let mut writer = ChunkWriter::new(false);
+        let mut payload = writer.system(records.iter().copied())[HEADER_LEN..].to_vec();
+        payload.extend(tail);
+        let mut file = header(false);
+        file.extend(forged(ChunkKind::System, false, payload.len() as u32, &payload));
+        let mut reader = TraceReader::new(file.as_slice()).unwrap();
+        let Some(Chunk::System(found)) = reader.next_chunk().unwrap() else {
+            panic!("what the system did");
+        };
+        let found: Vec<_> = found.take(payload.len() + 1).collect();
+        prop_assert!(found.len() <= payload.len());
+        for (found, record) in found.iter().zip(&records) {
+            prop_assert_eq!(found.as_ref().ok(), Some(record));
+        }
+        prop_assert!(found.len() >= records.len());
+    }
+
     #[test]
     fn any_bytes_can_be_decoded(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         // Each event takes a byte at least, and an error is the last item.

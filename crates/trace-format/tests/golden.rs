@@ -396,6 +396,11 @@ fn describe(file: &[u8]) -> String {
             Chunk::End {
                 time_ns, chunks, ..
             } => writeln!(text, "end {time_ns} {chunks}").unwrap(),
+            Chunk::System(records) => {
+                for record in records {
+                    writeln!(text, "{:?}", record.unwrap()).unwrap();
+                }
+            }
         }
     }
     assert!(reader.damage().is_none());

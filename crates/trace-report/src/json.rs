@@ -7,6 +7,7 @@ use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Va
 
 use crate::deadlocks::{self, DeadlockRecord, StillBlockedRecord};
 use crate::human;
+use crate::owners::OwnersRecord;
 use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records, write_json};
 use crate::report::Report;
 
@@ -47,6 +48,9 @@ struct TotalsRecord {
     unknown_owner_ns_by_reason: NamedNumbers,
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
+    /// What owners did in the waits for locks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owners: Option<OwnersRecord>,
     /// Threads that still waited for a lock when the traces ended.
     still_blocked: StillBlockedRecord,
     /// All waits, whether they are in the tree or not.
@@ -127,6 +131,7 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),
         safepoint_ns: totals.safepoint_ns,
         reenter_after_wait_ns: totals.reenter_after_wait_ns,
+        owners: report.owners,
         still_blocked: StillBlockedRecord::new(report.summaries),
         waits_of_all_kinds: kind_records(&report.waits),
     }

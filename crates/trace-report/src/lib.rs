@@ -15,6 +15,7 @@ mod json;
 mod kinds;
 mod live;
 pub mod name;
+mod owners;
 pub mod problem;
 mod question;
 mod recent;

@@ -7,6 +7,7 @@ use trace_analysis::{
 };
 
 use crate::kinds::Kinds;
+use crate::owners::OwnersRecord;
 use crate::sums::Sums;
 use crate::{json, table};
 
@@ -59,6 +60,8 @@ pub struct Report<'a> {
     /// Conditional waiting, if the user did not say what to show, and threads waited
     /// longer for that than for locks: then it hides the bottleneck to leave it out.
     pub(crate) conditional: Option<Part>,
+    /// What owners did, if that was asked for.
+    pub(crate) owners: Option<OwnersRecord>,
     pub(crate) entities: &'a Entities,
 }
 
@@ -105,6 +108,7 @@ impl<'a> Report<'a> {
             conditional: conditional
                 .filter(|part| part.totals.all.duration_ns > main.totals.all.duration_ns),
             main,
+            owners: OwnersRecord::new(summaries),
             entities,
         }
     }

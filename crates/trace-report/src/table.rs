@@ -105,6 +105,10 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
         facts::add(text, "Free", &free);
     }
 
+    if let Some(owners) = &report.owners {
+        owners.write(text);
+    }
+
     for (name, duration_ns, remark) in [
         ("Safepoints", totals.safepoint_ns, ""),
         (

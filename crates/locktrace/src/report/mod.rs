@@ -7,7 +7,8 @@ use trace_report::{Kinds, Report, Sums};
 
 use crate::Outcome;
 use crate::cli::{ReportArguments, ReportFormat};
-use crate::{input, output, problem};
+use crate::input::{self, Wanted};
+use crate::{output, problem};
 
 pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
@@ -18,12 +19,15 @@ pub(crate) fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     if arguments.format == ReportFormat::Table && arguments.waits.kinds.is_default() {
         sums = sums.with_conditional();
     }
-    let detail = sums.detail();
+    let wanted = Wanted {
+        detail: sums.detail(),
+        owner_times: arguments.activity,
+    };
     let select = |trace: &TraceInput| {
         let range = arguments.waits.range.of(trace)?;
         Ok(arguments.waits.filter.selection(range, &arguments.library))
     };
-    let analyzed = input::analyze_with(traces, arguments.threads, detail, select, &mut sums)?;
+    let analyzed = input::analyze_with(traces, arguments.threads, wanted, select, &mut sums)?;
     let report = Report::new(
         &sums,
         &arguments.by,

@@ -11,7 +11,7 @@ use super::recent_wakers::{RecentWakers, WakeUp};
 use super::sink::Sink;
 use super::waker::{WaitForWaker, Woken as WokenUp};
 use crate::contention::{OpenWait, WaitId, WaitKind};
-use crate::counter::{Counter, Counters};
+use crate::counter::Counter;
 use crate::entity::{Entities, LockIndex, ThreadIndex};
 use crate::few_map::FewMap;
 use crate::hash::SeededMap;
@@ -154,7 +154,7 @@ impl ParkDispatcher {
                 if parked.on_lock
                     && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
                 {
-                    analyzer.lost(domain.losses, sink.counters);
+                    analyzer.lost(domain.losses, sink);
                 }
             }
         }
@@ -183,17 +183,17 @@ impl Replay<'_> {
     fn lost(&mut self, thread: ThreadIndex, numbers: u64, sink: &mut Sink<'_>) {
         self.domain.losses.add_listed(numbers);
         // A parked thread writes nothing but the end.
-        self.abandon(thread, sink.counters);
+        self.abandon(thread, sink);
     }
 
     fn begin(&mut self, number: u64, begin: &Begin, sink: &mut Sink<'_>) {
-        self.abandon(begin.thread, sink.counters);
+        self.abandon(begin.thread, sink);
         let code = self.codes.of_chain(begin.chain, sink.entities);
         let losses = self.domain.losses;
         let on_lock = self.is_on_lock(begin, code);
         if on_lock {
             let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
-            analyzer.lost(losses, sink.counters);
+            analyzer.lost(losses, sink);
             let id = WaitId {
                 trace: self.trace,
                 lock: self.lock,
@@ -236,7 +236,7 @@ impl Replay<'_> {
             self.woken(parked.wait, &parked, end, waker, sink);
         } else if self.is_signal(lock, end, waker, sink.entities) {
             let wait = match self.analyzers.get_mut(lock) {
-                Some(analyzer) => analyzer.leave(end.thread, parked.wait),
+                Some(analyzer) => analyzer.leave(end.thread, parked.wait, sink.spans),
                 None => parked.wait,
             };
             self.woken(wait, &parked, end, waker, sink);
@@ -244,7 +244,7 @@ impl Replay<'_> {
             let unseen =
                 waker.filter(|waker| self.is_unseen_release(lock, end, waker, sink.entities));
             if let Some(analyzer) = self.analyzers.get_mut(lock) {
-                analyzer.lost(self.domain.losses, sink.counters);
+                analyzer.lost(self.domain.losses, sink);
                 analyzer.end(end, unseen, sink);
             }
         }
@@ -336,7 +336,7 @@ impl Replay<'_> {
             passed_on.note(permit, unpark.lock, woken.waker);
         }
         if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
-            analyzer.lost(self.domain.losses, sink.counters);
+            analyzer.lost(self.domain.losses, sink);
             if unpark.never_acquired && code.is_release() {
                 analyzer.signal();
             } else {
@@ -353,20 +353,20 @@ impl Replay<'_> {
             return;
         }
         let analyzer = self.analyzers.add(lock, synchronizer, losses);
-        analyzer.lost(losses, sink.counters);
+        analyzer.lost(losses, sink);
         analyzer.release(release, sink);
     }
 
     /// The thread went on if it was parked, but the end of its park is lost.
-    fn abandon(&mut self, thread: ThreadIndex, counters: &mut Counters) {
+    fn abandon(&mut self, thread: ThreadIndex, sink: &mut Sink<'_>) {
         let Some(parked) = self.domain.unpark(thread) else {
             return;
         };
-        counters.add(Counter::WaitsWithoutEntered, 1);
+        sink.counters.add(Counter::WaitsWithoutEntered, 1);
         if parked.on_lock
             && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
         {
-            analyzer.abandon(thread);
+            analyzer.abandon(thread, sink.spans);
         }
     }
 }

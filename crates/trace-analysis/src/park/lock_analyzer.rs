@@ -21,9 +21,10 @@ use super::sink::Sink;
 use super::ticket_heap::TicketHeap;
 use super::waker::WaitForWaker;
 use crate::contention::{Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, WaitId, WaitKind};
-use crate::counter::{Counter, Counters};
+use crate::counter::Counter;
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
+use crate::owner_spans::OwnerSpans;
 use crate::room::shrink_queue;
 use crate::synchronizer::Synchronizer;
 use crate::timeline::{Access, Start};
@@ -355,12 +356,17 @@ impl LockAnalyzer {
 
     /// The thread did not wait for an owner, but in its last park for a waker. Returns that
     /// with its parks before.
-    pub(super) fn leave(&mut self, thread: ThreadIndex, park: WaitForWaker) -> WaitForWaker {
+    pub(super) fn leave(
+        &mut self,
+        thread: ThreadIndex,
+        park: WaitForWaker,
+        spans: &mut OwnerSpans,
+    ) -> WaitForWaker {
         let waiter = self.queue.waiters.find(thread);
         let Some(waiter) = waiter.and_then(|ticket| self.queue.remove(ticket)) else {
             return park;
         };
-        self.forget_unseen();
+        self.forget_unseen(spans);
         park.since(
             waiter.id.number,
             waiter.start.time_ns,
@@ -387,7 +393,6 @@ impl LockAnalyzer {
     /// Gives back room that is not needed any more.
     pub(super) fn shrink(&mut self) {
         shrink_queue(&mut self.queue.awake);
-        self.forget_unseen();
         self.ownership.shrink();
     }
 
@@ -424,16 +429,16 @@ impl LockAnalyzer {
     }
 
     /// What is lost since the lock's last event.
-    pub(super) fn lost(&mut self, losses: Losses, counters: &mut Counters) {
+    pub(super) fn lost(&mut self, losses: Losses, sink: &mut Sink<'_>) {
         if losses != self.losses {
             // A damaged trace may have the lock in several domains.
             let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
             self.losses = losses;
             let open_waits = self.open_waits();
-            self.ownership.lose(of_nobody, open_waits, counters);
+            self.ownership.lose(of_nobody, open_waits, sink.counters);
             // Whoever is awake may have waited again meanwhile.
             for ticket in self.queue.all_awake() {
-                self.end_wait(ticket, counters);
+                self.end_wait(ticket, sink);
             }
         }
     }
@@ -443,7 +448,7 @@ impl LockAnalyzer {
         let before = self.queue.waiters.find(begin.thread);
         let before = before.filter(|&ticket| {
             if !begin.continued {
-                self.end_wait(ticket, sink.counters);
+                self.end_wait(ticket, sink);
             }
             begin.continued
         });
@@ -518,7 +523,7 @@ impl LockAnalyzer {
         let waiter = self.queue.waiters.find(unpark.thread);
         if let Some(ticket) = waiter.filter(|_| !code.no_release) {
             // It got the lock.
-            self.end_wait(ticket, sink.counters);
+            self.end_wait(ticket, sink);
         }
         self.is_released |= code.is_release();
         let open_waits = self.open_waits();
@@ -534,7 +539,7 @@ impl LockAnalyzer {
         let waiter = self.queue.waiters.find(release.thread);
         if let Some(ticket) = waiter {
             // It got the lock.
-            self.end_wait(ticket, sink.counters);
+            self.end_wait(ticket, sink);
         }
         if waiter.is_none()
             && let Hold::For { duration_ns } = release.hold
@@ -570,18 +575,19 @@ impl LockAnalyzer {
     }
 
     /// The thread went on without an end.
-    pub(super) fn abandon(&mut self, thread: ThreadIndex) {
+    pub(super) fn abandon(&mut self, thread: ThreadIndex, spans: &mut OwnerSpans) {
         if let Some(ticket) = self.queue.waiters.find(thread) {
             self.queue.remove(ticket);
-            self.forget_unseen();
+            self.forget_unseen(spans);
         }
     }
 
-    /// Waits that may have gone on have ended.
+    /// Waits that may have gone on have ended. Forgets what no other thread has seen.
     pub(super) fn pass_on_all_ended(&mut self, sink: &mut Sink<'_>) {
         for ticket in self.queue.not_parked(u64::MAX, u64::MAX) {
             self.pass_on(ticket, sink);
         }
+        self.forget_unseen(sink.spans);
     }
 
     /// No more events: passes on all waits, also those that have not ended.
@@ -594,8 +600,16 @@ impl LockAnalyzer {
         self.pass_on_all_ended(sink);
         if self.is_signalled_only() {
             let open_waits = self.queue.waiters.iter().count() as u64;
-            return sink.counters.add(Counter::OpenWaits, open_waits);
+            sink.counters.add(Counter::OpenWaits, open_waits);
+        } else {
+            self.pass_on_all_open(end, holder, sink);
         }
+        let end = self.ownership.position();
+        self.ownership.forget_before(end, sink.spans);
+    }
+
+    /// Passes on the waits that have not ended.
+    fn pass_on_all_open(&mut self, end: &TraceEnd, holder: Option<Owner>, sink: &mut Sink<'_>) {
         let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
         let parked = self.queue.waiters.iter();
         let parked: Vec<_> = parked.map(|(_, &waiter)| waiter).collect();
@@ -640,7 +654,7 @@ impl LockAnalyzer {
 
     /// The wait ended when the thread woke up last. A thread that is still parked
     /// cannot do anything, so its end is lost.
-    fn end_wait(&mut self, ticket: Ticket, counters: &mut Counters) {
+    fn end_wait(&mut self, ticket: Ticket, sink: &mut Sink<'_>) {
         match self.queue.waiters.get(ticket).map(|waiter| waiter.state) {
             Some(State::Awake {
                 since_ns, position, ..
@@ -651,9 +665,9 @@ impl LockAnalyzer {
                 };
             }),
             Some(State::Parked) => {
-                counters.add(Counter::WaitsWithoutEntered, 1);
+                sink.counters.add(Counter::WaitsWithoutEntered, 1);
                 self.queue.remove(ticket);
-                self.forget_unseen();
+                self.forget_unseen(sink.spans);
             }
             Some(State::Ended { .. }) | None => {}
         }
@@ -676,7 +690,7 @@ impl LockAnalyzer {
         let ended_before = ended_before.max(self.ownership.settled_ends());
         for ticket in self.queue.not_parked(awake_before, ended_before) {
             self.pass_on(ticket, sink);
-            self.forget_unseen();
+            self.forget_unseen(sink.spans);
         }
     }
 
@@ -719,6 +733,7 @@ impl LockAnalyzer {
             waiter.access,
             rest,
             sink.detail,
+            sink.spans,
             wait,
         );
     }
@@ -732,10 +747,10 @@ impl LockAnalyzer {
     }
 
     /// Forgets what no waiting thread has seen.
-    fn forget_unseen(&mut self) {
+    fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
         let oldest = self.queue.waiters.first();
         let oldest = oldest.map(|waiter| waiter.start.position);
         let end = self.ownership.position();
-        self.ownership.forget_before(oldest.unwrap_or(end));
+        self.ownership.forget_before(oldest.unwrap_or(end), spans);
     }
 }

@@ -39,6 +39,7 @@ use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, ThreadIndex};
 use crate::few_map::FewMap;
 use crate::hash::SeededSet;
+use crate::owner_spans::OwnerSpans;
 use crate::room::shrink_set;
 use crate::synchronizer::Synchronizer;
 use crate::timeline::{self, Access, Interval as _, Start, Timeline, View};
@@ -288,8 +289,8 @@ impl Ownership {
         self.timeline.may_be_two_waits(wait)
     }
 
-    pub(super) fn forget_before(&mut self, position: u64) {
-        self.timeline.forget_before(position);
+    pub(super) fn forget_before(&mut self, position: u64, spans: &mut OwnerSpans) {
+        self.timeline.forget_before(position, spans);
     }
 
     /// How many intervals are remembered.
@@ -688,6 +689,7 @@ impl Ownership {
         access: Access,
         rest: Owner,
         detail: Detail,
+        spans: &mut OwnerSpans,
         wait: &mut Wait,
     ) {
         let thread = wait.thread;
@@ -707,7 +709,8 @@ impl Ownership {
             },
             rest,
         };
-        self.timeline.describe(&view, self.settled(), detail, wait);
+        let settled = self.settled();
+        self.timeline.describe(&view, settled, detail, spans, wait);
     }
 
     /// Position from which on the owners may still be known better.

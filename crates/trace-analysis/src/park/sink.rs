@@ -3,6 +3,7 @@
 use crate::contention::{Detail, Wait};
 use crate::counter::Counters;
 use crate::entity::Entities;
+use crate::owner_spans::OwnerSpans;
 use crate::time_range::TimeRange;
 
 /// Where waits that have ended go, and what all stages need.
@@ -13,6 +14,8 @@ pub(crate) struct Sink<'a> {
     /// The time considered.
     pub(crate) range: TimeRange,
     pub(crate) counters: &'a mut Counters,
+    /// Gets when owners had locks that threads waited for.
+    pub(crate) spans: &'a mut OwnerSpans,
     /// To describe a wait in; kept to reuse its memory.
     pub(crate) wait: &'a mut Wait,
     /// Takes a wait that has ended.

@@ -33,6 +33,7 @@
 #include "runtime/jniHandles.hpp"
 #include "runtime/orderAccess.hpp"
 #include "runtime/os.hpp"
+#include "runtime/osThread.hpp"
 #include "runtime/safepoint.hpp"
 #include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
@@ -49,6 +50,7 @@ LctThread*       LockTrace::_vm_thread_tracer = NULL;
 volatile uint8_t LockTrace::_enabled = 0;
 volatile jlong   LockTrace::_safepoint_total_ns = 0;
 volatile jlong   LockTrace::_safepoint_begin_ns = 0;
+jlong            LockTrace::_safepoint_reached_ns = 0;
 bool             LockTrace::_buffers_reclaimed = false;
 bool             LockTrace::_loaders_ended = false;
 jlong            LockTrace::_trimmed_ns = 0;
@@ -517,6 +519,7 @@ LctThread* LockTrace::create_tracer(JavaThread* thread, jlong time_ns) {
                                     known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
                                     LockTraceText::of(known ? thread->get_thread_name() : "<attaching>"),
                                     (uint64_t) (uintptr_t) thread, stack_of(thread), time_ns);
+  lct_thread_os_id(state->_tracer, (uint32_t) thread->osthread()->thread_id());
   return state->_tracer;
 }
 
@@ -559,6 +562,11 @@ void LockTrace::safepoint_begin() {
   if (enabled()) _safepoint_begin_ns = os::javaTimeNanos();
 }
 
+// All threads that run Java code are stopped.
+void LockTrace::safepoint_reached() {
+  if (_safepoint_begin_ns != 0) _safepoint_reached_ns = os::javaTimeNanos();
+}
+
 // Threads are still stopped.
 void LockTrace::safepoint_end() {
   if (_safepoint_begin_ns == 0) return;
@@ -572,7 +580,10 @@ void LockTrace::safepoint_end() {
   }
   // A reader between the two stores misses this safepoint. The other order
   // would count it twice, for more than the reader's own wait.
-  jlong duration_ns = os::javaTimeNanos() - _safepoint_begin_ns;
+  jlong end_ns = os::javaTimeNanos();
+  jlong duration_ns = end_ns - _safepoint_begin_ns;
+  // The trace may have ended in this safepoint.
+  if (enabled() && _runtime != NULL) lct_safepoint(_runtime, _safepoint_begin_ns, _safepoint_reached_ns, end_ns);
   _safepoint_begin_ns = 0;
   OrderAccess::storestore();
   _safepoint_total_ns += duration_ns;

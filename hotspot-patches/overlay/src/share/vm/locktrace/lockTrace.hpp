@@ -67,6 +67,7 @@ class LockTrace : AllStatic {
   // Written by the VM thread, read by anyone through safepoint_clock().
   static volatile jlong _safepoint_total_ns;
   static volatile jlong _safepoint_begin_ns;
+  static jlong _safepoint_reached_ns;   // when all threads had stopped; the VM thread's own
 
   // What was done in the current safepoint, and when idle threads were trimmed.
   static bool  _buffers_reclaimed;
@@ -136,6 +137,7 @@ class LockTrace : AllStatic {
 
   // The VM thread's safepoint work.
   static void safepoint_begin();
+  static void safepoint_reached();
   static void safepoint_end();
   static void gc_begin();
   static void loader_unloading(ClassLoaderData* loader);

@@ -1,0 +1,71 @@
+//! When owners had locks that threads waited for, on the way to what they did meanwhile.
+
+use crate::contention::Owner;
+use crate::entity::ThreadIndex;
+
+/// An owner had a lock from begin to end, and so many waits went through that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerSpan {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) waits: u64,
+}
+
+/// Collects them, if they are wanted: each part of a wait by itself, or those that several waits
+/// have in common once.
+#[derive(Debug, Default)]
+pub(crate) struct OwnerSpans {
+    pub(crate) are_wanted: bool,
+    pub(crate) spans: Vec<OwnerSpan>,
+    /// What threads waited while nobody had the lock, in nanoseconds.
+    pub(crate) free_ns: u64,
+    /// The same while it is not known who had it.
+    pub(crate) unknown_ns: u64,
+}
+
+impl OwnerSpans {
+    /// If they are wanted, what collects them.
+    #[inline]
+    pub(crate) fn wanted(&mut self) -> Option<&mut Self> {
+        self.are_wanted.then_some(self)
+    }
+
+    /// So many waits go through that time of an owner; `goes_on` if it only makes the last one
+    /// longer.
+    pub(crate) fn add(
+        &mut self,
+        owner: Owner,
+        (start_ns, end_ns): (u64, u64),
+        waits: u64,
+        goes_on: bool,
+    ) {
+        let waited_ns = (end_ns - start_ns).saturating_mul(waits);
+        match owner {
+            Owner::Free => self.free_ns = self.free_ns.saturating_add(waited_ns),
+            Owner::Unknown(_) => self.unknown_ns = self.unknown_ns.saturating_add(waited_ns),
+            Owner::Thread { thread, .. } => {
+                if goes_on
+                    && let Some(last) = self.spans.last_mut()
+                    && (last.thread, last.end_ns, last.waits) == (thread, start_ns, waits)
+                {
+                    last.end_ns = end_ns;
+                } else if waited_ns > 0 {
+                    self.spans.push(OwnerSpan {
+                        thread,
+                        start_ns,
+                        end_ns,
+                        waits,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Takes all from others.
+    pub(crate) fn append(&mut self, others: &mut Self) {
+        self.spans.append(&mut others.spans);
+        self.free_ns = (self.free_ns).saturating_add(std::mem::take(&mut others.free_ns));
+        self.unknown_ns = (self.unknown_ns).saturating_add(std::mem::take(&mut others.unknown_ns));
+    }
+}

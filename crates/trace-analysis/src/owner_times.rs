@@ -1,0 +1,235 @@
+//! What owners did while others waited for their locks, added up.
+
+use std::collections::VecDeque;
+
+use crate::contention::{OwnerActivity, SafepointPhase, Wait, WaitKind};
+use crate::own_waits::{Did, OwnWaits};
+use crate::owner_spans::{OwnerSpan, OwnerSpans};
+use crate::run_delays::{Division, RunDelays};
+use crate::safepoints::Safepoints;
+use crate::system_fact::SystemFact;
+
+/// What the owners of locks did meanwhile, added up over the waits for locks, in nanoseconds. All
+/// of it adds up to what those waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnerTimes {
+    /// On a processor, at least. This and the next four are what owners did that nothing else is
+    /// known of.
+    pub processor_ns: u64,
+    /// Waiting for a processor, ready to run, at least.
+    pub run_delay_ns: u64,
+    /// Neither, at least: the owner slept in the system, as for input and output, or in
+    /// `Thread.sleep` or `Object.wait`.
+    pub off_processor_ns: u64,
+    /// One of these three: too short for the times at which the system was asked.
+    pub not_told_ns: u64,
+    /// One of these three: the system was not asked.
+    pub not_sampled_ns: u64,
+    /// What the run delay was at most, without what was not sampled.
+    pub most_run_delay_ns: u64,
+    /// Blocked by another lock.
+    pub blocked_ns: u64,
+    /// Waiting for another thread to do something, or for work.
+    pub waiting_ns: u64,
+    /// Parked for some time to pass.
+    pub asleep_ns: u64,
+    /// The JVM was about to stop all threads for a safepoint.
+    pub reaching_safepoint_ns: u64,
+    /// All threads were stopped at a safepoint.
+    pub safepoint_ns: u64,
+    /// Nobody owned the lock.
+    pub free_ns: u64,
+    /// The events do not tell who owned the lock, or what the owner did.
+    pub unknown_ns: u64,
+}
+
+impl OwnerTimes {
+    /// The sum of all parts.
+    pub fn all_ns(&self) -> u64 {
+        let parts = [
+            self.running_ns(),
+            self.blocked_ns,
+            self.waiting_ns,
+            self.asleep_ns,
+            self.reaching_safepoint_ns,
+            self.safepoint_ns,
+            self.free_ns,
+            self.unknown_ns,
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// The owners did nothing that the events tell of.
+    pub fn running_ns(&self) -> u64 {
+        let parts = [
+            self.processor_ns,
+            self.run_delay_ns,
+            self.off_processor_ns,
+            self.not_told_ns,
+            self.not_sampled_ns,
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Adds what others did.
+    pub fn merge(&mut self, other: &Self) {
+        let add = |sum: &mut u64, ns: u64| self::add(sum, ns, 1);
+        add(&mut self.processor_ns, other.processor_ns);
+        add(&mut self.run_delay_ns, other.run_delay_ns);
+        add(&mut self.off_processor_ns, other.off_processor_ns);
+        add(&mut self.not_told_ns, other.not_told_ns);
+        add(&mut self.not_sampled_ns, other.not_sampled_ns);
+        add(&mut self.most_run_delay_ns, other.most_run_delay_ns);
+        add(&mut self.blocked_ns, other.blocked_ns);
+        add(&mut self.waiting_ns, other.waiting_ns);
+        add(&mut self.asleep_ns, other.asleep_ns);
+        add(&mut self.reaching_safepoint_ns, other.reaching_safepoint_ns);
+        add(&mut self.safepoint_ns, other.safepoint_ns);
+        add(&mut self.free_ns, other.free_ns);
+        add(&mut self.unknown_ns, other.unknown_ns);
+    }
+
+    /// Adds the time of an owner that did nothing that events tell of, once for each wait.
+    fn add_running(&mut self, division: &Division, waits: u64) {
+        add(&mut self.processor_ns, division.processor_ns, waits);
+        add(&mut self.run_delay_ns, division.run_delay_ns, waits);
+        add(&mut self.off_processor_ns, division.asleep_ns, waits);
+        add(&mut self.not_told_ns, division.not_told_ns, waits);
+        add(&mut self.not_sampled_ns, division.not_known_ns, waits);
+        add(
+            &mut self.most_run_delay_ns,
+            division.most_run_delay_ns,
+            waits,
+        );
+    }
+}
+
+/// Adds up what owners did. What is to be known of that may come a while later: then their other
+/// waits have, and what the system said of them.
+#[derive(Debug)]
+pub(crate) struct OwnerTimesSum {
+    sum: OwnerTimes,
+    waiting: VecDeque<OwnerSpan>,
+    own_waits: OwnWaits,
+    safepoints: Safepoints,
+    delays: RunDelays,
+}
+
+/// So many times of owners wait for what is to be known of them; then half of them are resolved,
+/// one after the other.
+const MAX_WAITING: usize = 1 << 17;
+/// How many waits of owners stay known.
+const MAX_OWN_WAITS: usize = 1 << 18;
+/// How many safepoints do.
+const MAX_SAFEPOINTS: usize = 1 << 16;
+/// How much of what the system says of threads does: of half an hour if one of them owns locks all
+/// the time.
+const MAX_SAMPLES: usize = 1 << 17;
+
+impl Default for OwnerTimesSum {
+    fn default() -> Self {
+        Self {
+            sum: OwnerTimes::default(),
+            waiting: VecDeque::new(),
+            own_waits: OwnWaits::new(MAX_OWN_WAITS),
+            safepoints: Safepoints::new(MAX_SAFEPOINTS),
+            delays: RunDelays::new(MAX_SAMPLES),
+        }
+    }
+}
+
+impl OwnerTimesSum {
+    /// The JVM or the system did that.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        match fact {
+            SystemFact::Safepoint(safepoint) => self.safepoints.add(safepoint),
+            SystemFact::Times(times) => self.delays.add(times),
+        }
+    }
+
+    /// A thread, which may own locks, waited.
+    pub(crate) fn add_own_wait(&mut self, wait: &Wait) {
+        self.own_waits.add(wait);
+    }
+
+    /// Takes when owners had locks that threads waited for.
+    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        self.sum.free_ns = (self.sum.free_ns).saturating_add(std::mem::take(&mut spans.free_ns));
+        self.sum.unknown_ns =
+            (self.sum.unknown_ns).saturating_add(std::mem::take(&mut spans.unknown_ns));
+        self.waiting.extend(spans.spans.drain(..));
+        if self.waiting.len() >= MAX_WAITING {
+            self.resolve_until_left(MAX_WAITING / 2);
+        }
+    }
+
+    /// Takes the same of one wait: of its contentions.
+    pub(crate) fn add_contentions(&mut self, wait: &Wait) {
+        if wait.kind != WaitKind::Contention {
+            return;
+        }
+        let mut spans = OwnerSpans::default();
+        for part in &wait.contentions {
+            let time = (part.start_ns, part.start_ns + part.duration_ns);
+            spans.add(part.owner, time, 1, false);
+        }
+        self.add_spans(&mut spans);
+    }
+
+    /// The sums over all.
+    pub(crate) fn finish(mut self) -> OwnerTimes {
+        self.resolve_until_left(0);
+        self.sum
+    }
+
+    fn resolve_until_left(&mut self, left: usize) {
+        while self.waiting.len() > left
+            && let Some(span) = self.waiting.pop_front()
+        {
+            self.resolve(span);
+        }
+    }
+
+    /// Adds what an owner did, once for each wait.
+    fn resolve(&mut self, span: OwnerSpan) {
+        let Self {
+            sum,
+            own_waits,
+            safepoints,
+            delays,
+            ..
+        } = self;
+        let OwnerSpan {
+            thread,
+            start_ns,
+            end_ns,
+            waits,
+        } = span;
+        own_waits.split(thread, start_ns, end_ns, |start_ns, end_ns, did| {
+            let place = match did {
+                Did::Ran => {
+                    return safepoints.split(start_ns, end_ns, |start_ns, end_ns, phase| {
+                        let place = match phase {
+                            None => {
+                                let division = delays.divide(thread, start_ns, end_ns);
+                                return sum.add_running(&division, waits);
+                            }
+                            Some(SafepointPhase::Reaching) => &mut sum.reaching_safepoint_ns,
+                            Some(SafepointPhase::Reached) => &mut sum.safepoint_ns,
+                        };
+                        add(place, end_ns - start_ns, waits);
+                    });
+                }
+                Did::Waited(OwnerActivity::Waiting) => &mut sum.waiting_ns,
+                Did::Waited(OwnerActivity::Asleep) => &mut sum.asleep_ns,
+                Did::Waited(_) => &mut sum.blocked_ns,
+                Did::Forgotten => &mut sum.unknown_ns,
+            };
+            add(place, end_ns - start_ns, waits);
+        });
+    }
+}
+
+fn add(sum: &mut u64, ns: u64, waits: u64) {
+    *sum = sum.saturating_add(ns.saturating_mul(waits));
+}

@@ -1,0 +1,126 @@
+//! When all threads were stopped.
+
+use std::collections::VecDeque;
+
+use trace_format::Safepoint;
+
+use crate::contention::SafepointPhase;
+use crate::room::shrink_queue;
+
+/// The last safepoints.
+#[derive(Debug)]
+pub(crate) struct Safepoints {
+    /// In the order of time: the next one begins when the last one has ended.
+    safepoints: VecDeque<Safepoint>,
+    max: usize,
+}
+
+impl Safepoints {
+    /// Keeps so many.
+    pub(crate) fn new(max: usize) -> Self {
+        Self {
+            safepoints: VecDeque::new(),
+            max,
+        }
+    }
+
+    /// Adds the next one. One that does not come behind the last is none.
+    pub(crate) fn add(&mut self, safepoint: Safepoint) {
+        let Safepoint {
+            begin_ns,
+            reached_ns,
+            end_ns,
+        } = safepoint;
+        let last_ns = self.safepoints.back().map_or(0, |last| last.end_ns);
+        if last_ns > begin_ns || begin_ns > reached_ns || reached_ns > end_ns {
+            return;
+        }
+        if self.safepoints.len() >= self.max {
+            self.safepoints.pop_front();
+        }
+        self.safepoints.push_back(safepoint);
+        shrink_queue(&mut self.safepoints);
+    }
+
+    /// Calls `on_part` with each part of the time from begin to end, and its phase if it is one of
+    /// a safepoint. Parts may take no time.
+    pub(crate) fn split(
+        &self,
+        start_ns: u64,
+        end_ns: u64,
+        mut on_part: impl FnMut(u64, u64, Option<SafepointPhase>),
+    ) {
+        let first = (self.safepoints).partition_point(|safepoint| safepoint.end_ns <= start_ns);
+        let mut at_ns = start_ns;
+        for safepoint in self.safepoints.range(first..) {
+            if safepoint.begin_ns >= end_ns {
+                break;
+            }
+            for (until_ns, phase) in [
+                (safepoint.begin_ns, None),
+                (safepoint.reached_ns, Some(SafepointPhase::Reaching)),
+                (safepoint.end_ns, Some(SafepointPhase::Reached)),
+            ] {
+                let until_ns = until_ns.clamp(at_ns, end_ns);
+                on_part(at_ns, until_ns, phase);
+                at_ns = until_ns;
+            }
+        }
+        on_part(at_ns, end_ns, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Part = (u64, u64, Option<SafepointPhase>);
+
+    const REACHING: Option<SafepointPhase> = Some(SafepointPhase::Reaching);
+    const REACHED: Option<SafepointPhase> = Some(SafepointPhase::Reached);
+
+    fn safepoint(begin_ns: u64, reached_ns: u64, end_ns: u64) -> Safepoint {
+        Safepoint {
+            begin_ns,
+            reached_ns,
+            end_ns,
+        }
+    }
+
+    fn parts(safepoints: &Safepoints, start_ns: u64, end_ns: u64) -> Vec<Part> {
+        let mut parts = Vec::new();
+        safepoints.split(start_ns, end_ns, |start_ns, end_ns, phase| {
+            if start_ns < end_ns {
+                parts.push((start_ns, end_ns, phase));
+            }
+        });
+        parts
+    }
+
+    #[test]
+    fn time_is_split() {
+        let mut safepoints = Safepoints::new(3);
+        for (begin, reached, end) in [(10, 12, 20), (30, 30, 40), (40, 45, 50)] {
+            safepoints.add(safepoint(begin, reached, end));
+        }
+        let all = [
+            (5, 10, None),
+            (10, 12, REACHING),
+            (12, 20, REACHED),
+            (20, 30, None),
+            (30, 40, REACHED),
+            (40, 45, REACHING),
+            (45, 50, REACHED),
+            (50, 60, None),
+        ];
+        assert_eq!(parts(&safepoints, 5, 60), all);
+        assert_eq!(parts(&safepoints, 15, 18), [(15, 18, REACHED)]);
+        assert_eq!(parts(&safepoints, 20, 30), [(20, 30, None)]);
+        assert_eq!(parts(&safepoints, 7, 7), []);
+        // The first one is forgotten, and what is in disorder is none.
+        safepoints.add(safepoint(55, 54, 58));
+        safepoints.add(safepoint(45, 46, 47));
+        safepoints.add(safepoint(60, 61, 62));
+        assert_eq!(parts(&safepoints, 5, 30), [(5, 30, None)]);
+    }
+}

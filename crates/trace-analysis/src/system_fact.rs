@@ -1,0 +1,22 @@
+//! What the JVM and the system did with threads, bound to entities.
+
+use trace_format::Safepoint;
+
+use crate::entity::ThreadIndex;
+
+/// Something that the trace tells beside the events of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SystemFact {
+    Safepoint(Safepoint),
+    Times(Times),
+}
+
+/// What the system had counted of a thread then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) processor_ns: u64,
+    /// Without the wait for a processor that was going on.
+    pub(crate) run_delay_ns: u64,
+}

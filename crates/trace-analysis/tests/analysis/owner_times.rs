@@ -1,0 +1,187 @@
+//! What owners did, by brute force.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use trace_analysis::{Analysis, Detail, Entities, Findings, Limits, OwnerTimes, Wait};
+use trace_format::file::VERSION;
+use trace_format::{
+    Capabilities, Chunk, ChunkWriter, Event, FileHeader, Safepoint, SystemRecord, ThreadId,
+    ThreadTimes, TraceReader,
+};
+
+use crate::delivery::delivery;
+use crate::found::{self, FoundWait};
+use crate::random_programs::{actions, config, rules};
+use crate::script;
+use crate::simulator::simulate;
+use crate::truth::{self, Known};
+
+const SEEDS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/analysis/owner_times.seeds"
+);
+
+/// What is found of events and of what the system did.
+fn analyze(
+    events: &[(ThreadId, Event<'_>)],
+    system: &[SystemRecord],
+    capabilities: Capabilities,
+    detail: Detail,
+) -> Findings {
+    let mut ignore = |_: &Wait, _: &Entities| {};
+    let mut analysis = Analysis::new(Limits::default())
+        .with_detail(detail)
+        .with_owner_times();
+    let mut trace = analysis.begin_trace(VERSION, capabilities);
+    for (thread, event) in &script::metadata_events() {
+        trace.event(*thread, event, &mut ignore);
+    }
+    let mut file = FileHeader::default().encode();
+    file.extend_from_slice(ChunkWriter::new(false).system(system.iter().copied()));
+    let mut reader = TraceReader::new(file.as_slice()).expect("a header");
+    while let Some(chunk) = reader.next_chunk().expect("memory does not fail") {
+        assert!(matches!(chunk, Chunk::System(_)));
+        trace.chunk(chunk, &mut ignore);
+    }
+    for (thread, event) in events {
+        trace.event(*thread, event, &mut ignore);
+    }
+    trace.finish(&mut ignore)
+}
+
+/// Asks at each moment at which anything changes what the owner of each wait does.
+fn by_brute_force(waits: &[FoundWait], safepoints: &[Safepoint]) -> OwnerTimes {
+    let parts = waits.iter().flat_map(|wait| &wait.parts);
+    let of_parts = parts.flat_map(|part| [part.start_ns, part.end_ns]);
+    let of_safepoints = safepoints.iter();
+    let of_safepoints = of_safepoints.flat_map(|at| [at.begin_ns, at.reached_ns, at.end_ns]);
+    let times: BTreeSet<u64> = of_parts.chain(of_safepoints).collect();
+    let times: Vec<u64> = times.into_iter().collect();
+    let waits_then = |thread: &str, time_ns: u64| {
+        let mut of_thread = waits.iter().filter(|wait| wait.thread == thread);
+        of_thread.any(|wait| (wait.start_ns..wait.end_ns).contains(&time_ns))
+    };
+    let mut sum = OwnerTimes::default();
+    for part in waits.iter().flat_map(|wait| &wait.parts) {
+        let inside = times
+            .windows(2)
+            .filter(|time| part.start_ns <= time[0] && time[1] <= part.end_ns);
+        for time in inside {
+            let safepoint = safepoints
+                .iter()
+                .find(|safepoint| (safepoint.begin_ns..safepoint.end_ns).contains(&time[0]));
+            let place = match (&part.owner, safepoint) {
+                (Err("free"), _) => &mut sum.free_ns,
+                (Err(_), _) => &mut sum.unknown_ns,
+                (Ok((owner, _)), _) if waits_then(owner, time[0]) => &mut sum.blocked_ns,
+                (Ok(_), Some(safepoint)) if time[0] < safepoint.reached_ns => {
+                    &mut sum.reaching_safepoint_ns
+                }
+                (Ok(_), Some(_)) => &mut sum.safepoint_ns,
+                (Ok(_), None) => &mut sum.not_sampled_ns,
+            };
+            *place += time[1] - time[0];
+        }
+    }
+    sum
+}
+
+fn safepoints() -> impl Strategy<Value = Vec<Safepoint>> {
+    let safepoint = (0..200_u64, 0..20_u64, 0..60_u64);
+    prop::collection::vec(safepoint, 0..12).prop_map(|steps| {
+        let mut at_ns = 0;
+        let steps = steps.into_iter();
+        let safepoints = steps.map(|(after_ns, to_reach_ns, stopped_ns)| {
+            let begin_ns = at_ns + after_ns;
+            let reached_ns = begin_ns + to_reach_ns;
+            at_ns = reached_ns + stopped_ns;
+            Safepoint {
+                begin_ns,
+                reached_ns,
+                end_ns: at_ns,
+            }
+        });
+        safepoints.collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(config(SEEDS))]
+
+    /// The waits that ended are the simulator's own, not what the analysis found.
+    #[test]
+    fn owner_times_are_the_truth(
+        (rules, actions, delivery, safepoints) in
+            (rules(Just(false)), actions(), delivery(0), safepoints()),
+    ) {
+        let history = simulate(rules, &actions);
+        let arrived = delivery.deliver(&history.events);
+        let events = arrived.events();
+        let capabilities = history.capabilities();
+        let mut waits = truth::waits(&history, &Known::new(&events));
+        waits.extend(found::analyze_guaranteed(&events, Limits::default(), capabilities).open);
+        let expected = by_brute_force(&waits, &safepoints);
+        let system: Vec<_> = safepoints.into_iter().map(SystemRecord::Safepoint).collect();
+        // Of what waits have in common, and of each contention.
+        for detail in [Detail::OwnerCode, Detail::Owners, Detail::Contentions, Detail::Roots] {
+            let found = analyze(&events, &system, capabilities, detail);
+            let times = found.owner_times.expect("asked for");
+            prop_assert_eq!(times, expected);
+            prop_assert_eq!(times.all_ns(), found.waits.sum(|_, _| true).duration_ns);
+        }
+    }
+}
+
+/// T1 owns the lock, is stopped for some time, and waits for a processor for some.
+#[test]
+fn an_owner_that_is_kept_from_running() {
+    const MS: u64 = 1_000_000;
+    let events = script::parse(
+        "
+        100000000 T2 enter b on L1
+        400000000 T1 exit a held:long on L1
+        400000000 T2 entered on L1
+        ",
+    );
+    let times = |time, processor, delay| {
+        SystemRecord::ThreadTimes(ThreadTimes {
+            thread: ThreadId(1),
+            time_ns: time * MS,
+            processor_ns: processor * MS,
+            run_delay_ns: delay * MS,
+        })
+    };
+    let system = [
+        times(50, 50, 0),
+        SystemRecord::Safepoint(Safepoint {
+            begin_ns: 100 * MS,
+            reached_ns: 110 * MS,
+            end_ns: 150 * MS,
+        }),
+        times(150, 110, 0),
+        times(250, 110, 100),
+        times(350, 210, 100),
+        times(450, 210, 100),
+        times(550, 300, 110),
+    ];
+    let findings = analyze(&events, &system, Capabilities::HOLDS, Detail::OwnerCode);
+    let found = findings.owner_times.expect("asked for");
+    assert_eq!(
+        (found.reaching_safepoint_ns, found.safepoint_ns),
+        (10 * MS, 40 * MS)
+    );
+    // It may have waited for 100 ms, run as long, and slept for 50. That is known but for ticks, and
+    // for where the delay lay that counts at 250: 50 of it may have been before 150, where the
+    // owner did not run for 40 and perhaps for a tick more.
+    let of = |ns| (ns / MS) as u32;
+    assert!((50..=100).contains(&of(found.run_delay_ns)), "{found:?}");
+    assert!(
+        (100..=110).contains(&of(found.most_run_delay_ns)),
+        "{found:?}"
+    );
+    assert!((80..=100).contains(&of(found.processor_ns)), "{found:?}");
+    assert!((20..=50).contains(&of(found.off_processor_ns)), "{found:?}");
+    assert_eq!(found.not_sampled_ns, 0);
+    assert_eq!(found.all_ns(), 300 * MS);
+}

@@ -1,0 +1,159 @@
+//! What the JVM and the system did with threads: the payload of a chunk of that kind.
+//!
+//! The payload is a sequence of records, each a varint that says which, and varints:
+//!
+//! | record | | then |
+//! |---|---|---|
+//! | 1 | [`Safepoint`] | begin; until all threads had stopped, and from there to the end |
+//! | 2 | [`ThreadTimes`] | thread, time, and what the system had counted |
+//!
+//! Times and durations are in nanoseconds. A reader ends at a record that it does not know.
+
+use crate::chunk::ChunkWriter;
+use crate::id::ThreadId;
+use crate::segment::{DecodeError, Malformed};
+use crate::varint;
+use crate::wire::ByteReader;
+
+/// All threads that run Java code were stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Safepoint {
+    /// When the JVM began to stop them, in nanoseconds since the trace's start.
+    pub begin_ns: u64,
+    /// When all had stopped.
+    pub reached_ns: u64,
+    /// When they could go on.
+    pub end_ns: u64,
+}
+
+/// What the system had counted of a thread when it was asked (`/proc/self/task/TID/schedstat`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTimes {
+    /// The thread.
+    pub thread: ThreadId,
+    /// When, in nanoseconds since the trace's start.
+    pub time_ns: u64,
+    /// How long the thread had been on a processor since it was created, in nanoseconds.
+    pub processor_ns: u64,
+    /// How long it had waited for one, ready to run, in nanoseconds: without the wait that is
+    /// going on, if it waits.
+    pub run_delay_ns: u64,
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemRecord {
+    /// A safepoint that is over.
+    Safepoint(Safepoint),
+    /// What was counted of a thread.
+    ThreadTimes(ThreadTimes),
+}
+
+const SAFEPOINT: u64 = 1;
+const THREAD_TIMES: u64 = 2;
+
+/// Length of the longest record, in bytes.
+pub(crate) const MAX_RECORD_LEN: usize = 5 * varint::MAX_LEN;
+
+impl SystemRecord {
+    pub(crate) fn push(&self, payload: &mut Vec<u8>) {
+        let (numbers, len) = match *self {
+            Self::Safepoint(Safepoint {
+                begin_ns,
+                reached_ns,
+                end_ns,
+            }) => {
+                let reached_ns = reached_ns.max(begin_ns);
+                let to_stop_ns = reached_ns - begin_ns;
+                let stopped_ns = end_ns.saturating_sub(reached_ns);
+                ([SAFEPOINT, begin_ns, to_stop_ns, stopped_ns, 0], 4)
+            }
+            Self::ThreadTimes(ThreadTimes {
+                thread,
+                time_ns,
+                processor_ns,
+                run_delay_ns,
+            }) => {
+                let thread = thread.into();
+                (
+                    [THREAD_TIMES, thread, time_ns, processor_ns, run_delay_ns],
+                    5,
+                )
+            }
+        };
+        for number in numbers.into_iter().take(len) {
+            varint::push(payload, number);
+        }
+    }
+
+    fn read(input: &mut ByteReader<'_>) -> Result<Option<Self>, Malformed> {
+        Ok(match input.varint()? {
+            SAFEPOINT => {
+                let begin_ns = input.varint()?;
+                let reached_ns = begin_ns.saturating_add(input.varint()?);
+                let end_ns = reached_ns.saturating_add(input.varint()?);
+                Some(Self::Safepoint(Safepoint {
+                    begin_ns,
+                    reached_ns,
+                    end_ns,
+                }))
+            }
+            THREAD_TIMES => Some(Self::ThreadTimes(ThreadTimes {
+                thread: input.number()?,
+                time_ns: input.varint()?,
+                processor_ns: input.varint()?,
+                run_delay_ns: input.varint()?,
+            })),
+            _ => None,
+        })
+    }
+}
+
+impl ChunkWriter {
+    /// Makes sure that a chunk of so many records takes no more memory.
+    ///
+    /// # Errors
+    ///
+    /// Memory is short.
+    pub fn try_reserve_system(
+        &mut self,
+        records: usize,
+    ) -> Result<(), std::collections::TryReserveError> {
+        self.try_reserve_payload(records.saturating_mul(MAX_RECORD_LEN))
+    }
+}
+
+/// The records of a chunk. Ends at one that this version does not know.
+#[derive(Clone, Debug)]
+pub struct SystemRecords<'a> {
+    input: ByteReader<'a>,
+    len: usize,
+}
+
+impl<'a> SystemRecords<'a> {
+    pub(crate) fn new(payload: &'a [u8]) -> Self {
+        Self {
+            input: ByteReader::new(payload),
+            len: payload.len(),
+        }
+    }
+}
+
+impl Iterator for SystemRecords<'_> {
+    type Item = Result<SystemRecord, DecodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.input.is_empty() {
+            return None;
+        }
+        let offset = self.len - self.input.remaining();
+        let record = SystemRecord::read(&mut self.input);
+        if !matches!(record, Ok(Some(_))) {
+            self.input = ByteReader::new(&[]);
+        }
+        match record {
+            Ok(record) => record.map(Ok),
+            Err(cause) => Some(Err(DecodeError { offset, cause })),
+        }
+    }
+}
