@@ -116,7 +116,7 @@ pub(crate) struct Start {
 const MAX_INTERVALS: usize = 1 << 18;
 
 /// Shorter waits, in intervals, are divided without sums.
-const LONG: u64 = 16;
+const LONG: u64 = 32;
 /// The same where it is asked for what owners did, which costs more for each part than sums.
 const LONG_WITH_SPANS: u64 = 4;
 
