@@ -908,10 +908,13 @@ Formats:
              has their delay; its labels are lock_class, thread and kind
   parquet    tables for DuckDB, Spark, pandas: waits, blame (what each owner had of each wait),
              threads, locks, chains, methods, runs. -o is a directory, for the runs of many hosts
+  perfetto   a trace for Perfetto's page and trace processor: the waits on tracks of threads, who
+             had the locks on tracks of locks, and arrows from owners to those who waited
 
   locktrace export --to collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
   locktrace export --to pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
   locktrace export --to parquet --kind all trace.lct -o runs
+  locktrace export --to perfetto --from 10s --to 20s trace.lct -o trace.pftrace
   duckdb -c \"select owner_method, sum(duration_ns) from 'runs/blame/*/*/*/*.parquet' group by all\"
 
 Of owners, the call chain is the one at the release of the lock, and the sum is what report calls
@@ -1030,6 +1033,8 @@ pub(crate) enum ExportFormat {
     Pprof,
     /// Tables for DuckDB, Spark, pandas
     Parquet,
+    /// A trace for Perfetto
+    Perfetto,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

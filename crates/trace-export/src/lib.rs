@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`collapsed`] | a line for each call chain | inferno, speedscope, `flamegraph.pl` |
 //! | [`pprof`] | a profile as Go's runtime writes for mutexes and blocking | `go tool pprof`, speedscope |
+//! | [`perfetto`] | a trace: waits on the tracks of threads, owners on those of locks | Perfetto's page and trace processor |
 //! | [`tables`] | Parquet files: waits, what owners had of them, threads, locks, code | DuckDB, Spark, pandas |
 //!
 //! The first two are sums over call chains, which [`StackSums`] makes of waits; the others are
@@ -14,6 +15,7 @@
 
 pub mod collapsed;
 mod frames;
+pub mod perfetto;
 pub mod pprof;
 mod stacks;
 pub mod tables;

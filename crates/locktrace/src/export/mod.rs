@@ -1,5 +1,6 @@
 //! `locktrace export`: lock contention in the formats of other tools.
 
+mod perfetto;
 mod stacks;
 mod tables;
 
@@ -14,6 +15,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     check(format, arguments)?;
     match format {
         ExportFormat::Collapsed | ExportFormat::Pprof => stacks::run(format, &waits, arguments),
+        ExportFormat::Perfetto => perfetto::run(&waits, arguments),
         ExportFormat::Parquet => tables::run(&waits, arguments),
     }
 }
@@ -35,9 +37,9 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
         (ExportFormat::Parquet, None) => Err(UsageError(
             "tables go to a directory: use --output DIRECTORY",
         )),
-        (ExportFormat::Pprof, None) if io::stdout().is_terminal() => Err(
+        (ExportFormat::Pprof | ExportFormat::Perfetto, None) if io::stdout().is_terminal() => Err(
             UsageError("this format is not for a terminal: use --output"),
         ),
-        (ExportFormat::Pprof, None) => Ok(()),
+        (ExportFormat::Pprof | ExportFormat::Perfetto, None) => Ok(()),
     }
 }
