@@ -910,6 +910,8 @@ Formats:
              threads, locks, chains, methods, runs. -o is a directory, for the runs of many hosts
   perfetto   a trace for Perfetto's page and trace processor: the waits on tracks of threads, who
              had the locks on tracks of locks, and arrows from owners to those who waited
+  firefox    a profile for the Firefox Profiler, as JSON: of each thread its waits as markers, and
+             as samples the code with which it made others wait, for so many microseconds
 
   locktrace export --to collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
   locktrace export --to pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
@@ -1035,6 +1037,8 @@ pub(crate) enum ExportFormat {
     Parquet,
     /// A trace for Perfetto
     Perfetto,
+    /// A profile for the Firefox Profiler
+    Firefox,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`collapsed`] | a line for each call chain | inferno, speedscope, `flamegraph.pl` |
 //! | [`pprof`] | a profile as Go's runtime writes for mutexes and blocking | `go tool pprof`, speedscope |
+//! | [`firefox`] | a profile: waits as markers, owners' call chains as samples | the Firefox Profiler |
 //! | [`perfetto`] | a trace: waits on the tracks of threads, owners on those of locks | Perfetto's page and trace processor |
 //! | [`tables`] | Parquet files: waits, what owners had of them, threads, locks, code | DuckDB, Spark, pandas |
 //!
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod collapsed;
+pub mod firefox;
 mod frames;
 pub mod perfetto;
 pub mod pprof;

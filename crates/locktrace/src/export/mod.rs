@@ -1,5 +1,6 @@
 //! `locktrace export`: lock contention in the formats of other tools.
 
+mod firefox;
 mod perfetto;
 mod stacks;
 mod tables;
@@ -15,6 +16,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     check(format, arguments)?;
     match format {
         ExportFormat::Collapsed | ExportFormat::Pprof => stacks::run(format, &waits, arguments),
+        ExportFormat::Firefox => firefox::run(&waits, arguments),
         ExportFormat::Perfetto => perfetto::run(&waits, arguments),
         ExportFormat::Parquet => tables::run(&waits, arguments),
     }
@@ -33,7 +35,7 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
         return Err(UsageError("--host is for --to parquet"));
     }
     match (format, &arguments.output) {
-        (_, Some(_)) | (ExportFormat::Collapsed, None) => Ok(()),
+        (_, Some(_)) | (ExportFormat::Collapsed | ExportFormat::Firefox, None) => Ok(()),
         (ExportFormat::Parquet, None) => Err(UsageError(
             "tables go to a directory: use --output DIRECTORY",
         )),

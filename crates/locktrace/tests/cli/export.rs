@@ -1,5 +1,6 @@
 //! What other tools make of exports, compared with the report.
 
+mod firefox;
 mod perfetto;
 mod tables;
 
