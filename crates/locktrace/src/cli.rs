@@ -932,7 +932,13 @@ pub(crate) struct ExportArguments {
 
     /// Format of the output. Given once more, the time until which to export, as that of other
     /// commands: --to pprof --from 10s --to 20s
-    #[arg(long, required = true, value_name = "FORMAT|TIME", value_parser = ExportToParser)]
+    #[arg(
+        long,
+        required = true,
+        allow_hyphen_values = true,
+        value_name = "FORMAT|TIME",
+        value_parser = ExportToParser,
+    )]
     to: Vec<ExportTo>,
 
     /// Leave out what happened before: a time since the trace's start (10s, 1m30s), before

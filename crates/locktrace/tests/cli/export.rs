@@ -12,7 +12,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::sample::Sample;
+use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, locktrace, succeed};
 
 const TRACE: &str = "demo.lct";
@@ -30,6 +30,22 @@ fn demo() -> TempDir {
     let mut sample = Sample::demo();
     sample.wait_for_condition(2, 3, 250);
     directory_with(&sample, TRACE)
+}
+
+/// A wait for a lock whose class is called `name`, as is the thread.
+fn named(name: &'static str) -> Sample {
+    let mut sample = Sample::new(&["main", name]);
+    sample.rename_class("java.util.Hashtable", name);
+    sample.enter(2, 1, 10, HASHTABLE_GET);
+    sample.exit(1, 1, 20, HASHTABLE_PUT);
+    sample.entered(2, 1, 21, 0);
+    sample
+}
+
+/// Puts the first part of a trace in the place of the whole one.
+fn tear(directory: &Path) {
+    let bytes = Sample::demo().bytes();
+    fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
 }
 
 /// The totals of a report on a selection.
@@ -209,12 +225,7 @@ fn threads_make_no_difference() {
 
 #[test]
 fn names_cannot_make_frames_or_lines() {
-    let mut sample = Sample::new(&["main", "worker-1"]);
-    sample.rename_class("java.util.Hashtable", "evil;class 7\n#");
-    sample.enter(2, 1, 10, crate::sample::HASHTABLE_GET);
-    sample.exit(1, 1, 20, crate::sample::HASHTABLE_PUT);
-    sample.entered(2, 1, 21, 0);
-    let directory = directory_with(&sample, TRACE);
+    let directory = directory_with(&named("evil;class 7\n#"), TRACE);
     let collapsed = succeed(
         directory.path(),
         &format!("export --to collapsed {TRACE} --stacks chain-graph"),
@@ -233,6 +244,27 @@ fn what_does_not_fit_together_is_wrong_usage() {
     assert_eq!(run.code, Some(2));
     assert_eq!(run.stderr, "locktrace: --lines is for --to collapsed\n");
     assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn to_is_a_format_and_perhaps_a_time() {
+    let directory = demo();
+    let directory = directory.path();
+    let whole = succeed(directory, &format!("export --to collapsed {TRACE}"));
+    for part in ["--to collapsed --to -30ms", "--to 20ms --to collapsed"] {
+        let part = succeed(directory, &format!("export {part} {TRACE}"));
+        assert!(!part.is_empty() && part != whole);
+    }
+    for wrong in [
+        "",
+        "--to 20ms",
+        "--to collapsed --to pprof",
+        "--to collapsed --to 1ms --to 2ms",
+        "--to nothing",
+    ] {
+        let run = locktrace(directory, &format!("export {wrong} {TRACE}"));
+        assert_eq!(run.code, Some(2), "{wrong}: {}", run.stderr);
+    }
 }
 
 #[test]

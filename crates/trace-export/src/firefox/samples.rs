@@ -44,19 +44,23 @@ impl Samples {
         let sum = self.sums.entry((key, start_ns / self.slot_ns)).or_default();
         *sum = sum.saturating_add(duration_ns);
         if self.sums.len() > self.max_sums {
-            self.double_slots();
+            self.make_room();
         }
     }
 
-    fn double_slots(&mut self) {
-        self.slot_ns = self.slot_ns.saturating_mul(2);
-        for ((key, slot), added) in std::mem::take(&mut self.sums) {
-            let sum = self.sums.entry((key, slot / 2)).or_default();
-            *sum = sum.saturating_add(added);
-        }
-        // Where nearly each stack has one sum, longer slots do not help.
-        if self.sums.len() > self.max_sums / 2 + self.max_sums / 4 {
-            self.max_sums = self.max_sums.saturating_mul(2);
+    /// Makes slots longer until half of the sums are left.
+    fn make_room(&mut self) {
+        while self.sums.len() > self.max_sums / 2 {
+            if self.sums.keys().all(|&(_, slot)| slot == 0) {
+                // There are so many stacks.
+                self.max_sums = self.max_sums.saturating_mul(2);
+                return;
+            }
+            self.slot_ns = self.slot_ns.saturating_mul(2);
+            for ((key, slot), added) in std::mem::take(&mut self.sums) {
+                let sum = self.sums.entry((key, slot / 2)).or_default();
+                *sum = sum.saturating_add(added);
+            }
         }
     }
 

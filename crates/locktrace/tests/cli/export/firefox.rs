@@ -9,8 +9,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, number, report, totals};
-use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
+use super::{SELECTIONS, TRACE, demo, named, number, report, tear, totals};
+use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
 /// The version of the format that is written.
@@ -144,15 +144,19 @@ fn markers_and_samples_add_up_to_the_report() {
     }
 }
 
-#[test]
-fn samples_have_the_owners_call_chains() {
+/// The profile of the whole demo.
+fn demo_profile() -> Value {
     let directory = demo();
-    let directory = directory.path();
     succeed(
-        directory,
+        directory.path(),
         &format!("export --to firefox {TRACE} -o demo.json"),
     );
-    let profile = profile(directory, "demo.json");
+    profile(directory.path(), "demo.json")
+}
+
+#[test]
+fn samples_have_the_owners_call_chains() {
+    let profile = demo_profile();
     let mut threads = rows(&profile["threads"]).iter();
     let main = threads
         .find(|thread| thread["name"] == "main #10")
@@ -190,24 +194,18 @@ fn samples_have_the_owners_call_chains() {
 #[test]
 fn a_profile_of_little_or_torn_or_hostile_is_one() {
     const NAME: &str = "evil\n\"}]\u{202e}";
-    let mut sample = Sample::new(&["main", NAME]);
-    let directory = directory_with(&sample, "empty.lct");
+    let directory = directory_with(&Sample::new(&["main"]), "empty.lct");
     let directory = directory.path();
     succeed(directory, "export --to firefox empty.lct -o empty.json");
     assert_eq!(
         durations_ns(&profile(directory, "empty.json")),
         BTreeMap::new()
     );
-    sample.rename_class("java.util.Hashtable", NAME);
-    sample.enter(2, 1, 10, HASHTABLE_GET);
-    sample.exit(1, 1, 20, HASHTABLE_PUT);
-    sample.entered(2, 1, 21, 0);
-    sample.save(directory, "hostile.lct");
+    named(NAME).save(directory, "hostile.lct");
     succeed(directory, "export --to firefox hostile.lct -o hostile.json");
     let durations = durations_ns(&profile(directory, "hostile.json"));
     assert_eq!(durations.into_keys().collect::<Vec<_>>(), [NAME]);
-    let bytes = Sample::demo().bytes();
-    fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
+    tear(directory);
     let run = locktrace(
         directory,
         &format!("export --to firefox {TRACE} -o torn.json"),

@@ -11,9 +11,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, number, report, totals};
+use super::{SELECTIONS, TRACE, demo, named, number, report, tear, totals};
 use crate::python::python;
-use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
+use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
 /// Prints tracks, slices and arrows.
@@ -79,6 +79,16 @@ print(json.dumps(dict(slices = slices, arrows = arrows, clears = clears,
 
 fn decoded(directory: &Path, file: &str) -> Value {
     python(DECODE, directory, &[file])
+}
+
+/// What is in the trace of the whole demo.
+fn decoded_demo() -> Value {
+    let directory = demo();
+    succeed(
+        directory.path(),
+        &format!("export --to perfetto {TRACE} -o demo.pftrace"),
+    );
+    decoded(directory.path(), "demo.pftrace")
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -155,13 +165,7 @@ fn slices_add_up_to_the_report() {
 
 #[test]
 fn arrows_lead_from_owners_to_those_who_waited() {
-    let directory = demo();
-    let directory = directory.path();
-    succeed(
-        directory,
-        &format!("export --to perfetto {TRACE} -o demo.pftrace"),
-    );
-    let trace = decoded(directory, "demo.pftrace");
+    let trace = decoded_demo();
     let known = slices(&trace, "part")
         .into_iter()
         .filter(|part| part["args"].get("owner_stack").is_some())
@@ -190,13 +194,7 @@ fn arrows_lead_from_owners_to_those_who_waited() {
 /// Who has a lock is shown once, however many wait for it, and never two at a time.
 #[test]
 fn tracks_of_locks_show_one_owner_at_a_time() {
-    let directory = demo();
-    let directory = directory.path();
-    succeed(
-        directory,
-        &format!("export --to perfetto {TRACE} -o demo.pftrace"),
-    );
-    let trace = decoded(directory, "demo.pftrace");
+    let trace = decoded_demo();
     let owners = slices(&trace, "lock");
     let mut waits = BTreeMap::<&str, Vec<(u64, u64)>>::new();
     for wait in slices(&trace, "wait") {
@@ -258,8 +256,7 @@ fn what_there_is_not_is_no_slice() {
     );
     let trace = decoded(directory, "empty.pftrace");
     assert_eq!(trace["slices"], serde_json::json!([]));
-    let bytes = Sample::demo().bytes();
-    fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
+    tear(directory);
     let run = locktrace(
         directory,
         &format!("export --to perfetto {TRACE} -o torn.pftrace"),
@@ -279,12 +276,7 @@ fn what_there_is_not_is_no_slice() {
 #[test]
 fn names_are_texts() {
     const NAME: &str = "evil\n\u{202e}\"}]\u{7}";
-    let mut sample = Sample::new(&["main", NAME]);
-    sample.rename_class("java.util.Hashtable", NAME);
-    sample.enter(2, 1, 10, HASHTABLE_GET);
-    sample.exit(1, 1, 20, HASHTABLE_PUT);
-    sample.entered(2, 1, 21, 0);
-    let directory = directory_with(&sample, TRACE);
+    let directory = directory_with(&named(NAME), TRACE);
     let directory = directory.path();
     succeed(
         directory,

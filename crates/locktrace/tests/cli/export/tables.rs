@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, number, report, totals};
+use super::{SELECTIONS, TRACE, demo, named, number, report, tear, totals};
 use crate::python::python;
-use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
+use crate::sample::Sample;
 use crate::{directory_with, locktrace, locktrace_with, succeed, succeed_with};
 
 /// Prints the rows of each query. Each table is a view of its name.
@@ -323,10 +323,9 @@ fn a_trace_without_waits_has_empty_tables() {
 
 #[test]
 fn of_a_torn_trace_there_is_what_can_be_read() {
-    let bytes = Sample::demo().bytes();
-    let directory = tempfile::TempDir::new().expect("a temporary directory");
+    let directory = demo();
     let directory = directory.path();
-    fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
+    tear(directory);
     let run = locktrace(directory, &format!("export --to parquet {TRACE} -o tables"));
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(
@@ -345,12 +344,7 @@ fn of_a_torn_trace_there_is_what_can_be_read() {
 #[test]
 fn names_are_only_names() {
     const NAME: &str = "../x';drop table\n\u{202e}\"%2F";
-    let mut sample = Sample::new(&["main", NAME]);
-    sample.rename_class("java.util.Hashtable", NAME);
-    sample.enter(2, 1, 10, HASHTABLE_GET);
-    sample.exit(1, 1, 20, HASHTABLE_PUT);
-    sample.entered(2, 1, 21, 0);
-    let directory = directory_with(&sample, TRACE);
+    let directory = directory_with(&named(NAME), TRACE);
     let directory = directory.path();
     let host = ["--host".to_owned(), NAME.to_owned()];
     succeed_with(
