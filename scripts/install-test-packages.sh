@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside what the build needs: Maven for the Java
 # programs that have dependencies, Prometheus' parsers for `locktrace metrics`,
-# tmux as the terminal of `locktrace top`, Go's pprof for `locktrace export`, shellcheck for the
-# scripts.
+# tmux as the terminal of `locktrace top`, Go's pprof and, into build/test-python, the Python
+# packages that open what `locktrace export` writes, shellcheck for the scripts.
 set -euo pipefail
 shopt -s inherit_errexit
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
+readonly REQUIREMENTS=$ROOT/scripts/test-requirements.txt
+readonly PYTHON_PACKAGES=$ROOT/build/test-python
 LOG_DIR=$ROOT/build/logs/test-packages
 
 # shellcheck source=lib/progress.sh
@@ -15,6 +17,16 @@ LOG_DIR=$ROOT/build/logs/test-packages
 # shellcheck source=lib/machine.sh
 . "$ROOT/scripts/lib/machine.sh"
 
-require_packages maven python3-prometheus-client shellcheck tmux
+# The folder has the requirements that it was made of when it is complete.
+install_python_packages() {
+  rm -rf "$PYTHON_PACKAGES"
+  /usr/bin/python3 -m pip install --disable-pip-version-check --no-warn-script-location \
+    --target "$PYTHON_PACKAGES" --requirement "$REQUIREMENTS"
+  cp "$REQUIREMENTS" "$PYTHON_PACKAGES/requirements.txt"
+}
+
+require_packages maven python3-pip python3-prometheus-client shellcheck tmux
 # Any version has the tool, so one that is there already will do.
 command -v go > /dev/null || require_packages golang-go
+cmp --silent "$REQUIREMENTS" "$PYTHON_PACKAGES/requirements.txt" ||
+  run_step "$EXIT_MACHINE" "install Python packages" install_python_packages

@@ -1,12 +1,16 @@
 //! The command line.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    EnumValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
+    TypedValueParser,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trace_analysis::{
@@ -15,8 +19,8 @@ use trace_analysis::{
 
 use trace_report::Form;
 
-use crate::selection::{FilterArguments, PATTERNS, RangeArguments};
-use crate::view::IndexUse;
+use crate::selection::{FilterArguments, PATTERNS, RangeArguments, Time, parse_time};
+use crate::view::{IndexUse, UsageError};
 
 /// Shows who blocks whom on which lock in a Java application.
 ///
@@ -71,7 +75,7 @@ pub(crate) enum Command {
     Top(TopArguments),
     /// Print sums for monitoring systems, as OpenMetrics text
     Metrics(MetricsArguments),
-    /// Write lock contention in the format of another tool: pprof, flame graphs
+    /// Write lock contention in the format of another tool: pprof, flame graphs, tables
     Export(ExportArguments),
     /// Print a completion script for a shell
     Completions {
@@ -902,9 +906,18 @@ Formats:
              waited: for inferno, speedscope and other tools for flame graphs
   pprof      a profile, compressed: go tool pprof, speedscope. Each sample counts contentions and
              has their delay; its labels are lock_class, thread and kind
+  parquet    tables for DuckDB, Spark, pandas: waits, blame (what each owner had of each wait),
+             threads, locks, chains, methods, runs. -o is a directory, for the runs of many hosts
+  perfetto   a trace for Perfetto's page and trace processor: the waits on tracks of threads, who
+             had the locks on tracks of locks, and arrows from owners to those who waited
+  firefox    a profile for the Firefox Profiler, as JSON: of each thread its waits as markers, and
+             as samples the code with which it made others wait, for so many microseconds
 
-  locktrace export --format collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
-  locktrace export --format pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
+  locktrace export --to collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
+  locktrace export --to pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
+  locktrace export --to parquet --kind all trace.lct -o runs
+  locktrace export --to perfetto --from 10s --to 20s trace.lct -o trace.pftrace
+  duckdb -c \"select owner_method, sum(duration_ns) from 'runs/blame/*/*/*/*.parquet' group by all\"
 
 Of owners, the call chain is the one at the release of the lock, and the sum is what report calls
 Blocked. Where no owner is known, a frame in angle brackets says why. In Go's terms, owners are a
@@ -913,27 +926,46 @@ profile of mutexes, waiters one of blocking.";
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXPORT_NOTES}\n\n{PATTERNS}"))]
 pub(crate) struct ExportArguments {
-    /// Trace files, pipes, or - for standard input; several are added up
+    /// Trace files, pipes, or - for standard input; several are added up, or a run each in tables
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
-    /// Format of the output
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: ExportFormat,
+    /// Format of the output. Given once more, the time until which to export, as that of other
+    /// commands: --to pprof --from 10s --to 20s
+    #[arg(
+        long,
+        required = true,
+        allow_hyphen_values = true,
+        value_name = "FORMAT|TIME",
+        value_parser = ExportToParser,
+    )]
+    to: Vec<ExportTo>,
 
-    /// Whose call chains
-    #[arg(long, value_enum, default_value_t = ExportStacks::Owners)]
-    pub(crate) stacks: ExportStacks,
+    /// Leave out what happened before: a time since the trace's start (10s, 1m30s), before
+    /// its end (-5s), or of the clock in UTC (2026-11-22 17:00:00)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
+    from: Option<Time>,
+
+    /// Whose call chains, for collapsed and pprof [default: owners]
+    #[arg(long, value_enum)]
+    pub(crate) stacks: Option<ExportStacks>,
 
     /// Tell apart the lines of a method in collapsed call chains; pprof always does
     #[arg(long)]
     pub(crate) lines: bool,
 
-    #[command(flatten)]
-    pub(crate) waits: WaitArguments,
+    /// Name of the host in tables [default: that of this machine]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) host: Option<String>,
 
-    /// Write to a file, in one step, instead of to standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
+
+    /// Write to a file, in one step, instead of to standard output; tables to a directory
+    #[arg(short, long, value_name = "FILE|DIRECTORY")]
     pub(crate) output: Option<PathBuf>,
 
     /// Read on while the file grows, until the trace ends or the JVM does
@@ -944,12 +976,75 @@ pub(crate) struct ExportArguments {
     pub(crate) threads: ThreadArguments,
 }
 
+impl ExportArguments {
+    /// The format, and which waits to export.
+    pub(crate) fn format_and_waits(&self) -> Result<(ExportFormat, WaitArguments), UsageError> {
+        let (mut format, mut until) = (None, None);
+        for to in &self.to {
+            let is_first = match *to {
+                ExportTo::Format(given) => format.replace(given).is_none(),
+                ExportTo::Time(given) => until.replace(given).is_none(),
+            };
+            if !is_first {
+                return Err(UsageError("--to takes one format and at most one time"));
+            }
+        }
+        let format = format.ok_or(UsageError("--to FORMAT is missing: --to TIME is the end"))?;
+        let waits = WaitArguments {
+            kinds: self.kinds.clone(),
+            range: RangeArguments::new(self.from, until),
+            filter: self.filter.clone(),
+        };
+        Ok((format, waits))
+    }
+}
+
+/// What `--to` means in an export. No format is called like a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExportTo {
+    Format(ExportFormat),
+    Time(Time),
+}
+
+/// Reads [`ExportTo`], and tells completion scripts the formats.
+#[derive(Clone, Debug)]
+struct ExportToParser;
+
+impl TypedValueParser for ExportToParser {
+    type Value = ExportTo;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<ExportTo, clap::Error> {
+        let text = value.to_string_lossy();
+        if let Ok(time) = parse_time(&text) {
+            return Ok(ExportTo::Time(time));
+        }
+        let format = EnumValueParser::new().parse_ref(command, argument, value)?;
+        Ok(ExportTo::Format(format))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let formats = ExportFormat::value_variants().iter();
+        Some(Box::new(formats.filter_map(ValueEnum::to_possible_value)))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// Text for flame graphs
     Collapsed,
     /// A profile for Go's pprof
     Pprof,
+    /// Tables for DuckDB, Spark, pandas
+    Parquet,
+    /// A trace for Perfetto
+    Perfetto,
+    /// A profile for the Firefox Profiler
+    Firefox,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

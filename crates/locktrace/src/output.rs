@@ -96,6 +96,29 @@ pub(crate) fn write_to(
     }
 }
 
+/// As [`write_to`], where `write` can also fail for another reason than the output.
+///
+/// # Errors
+///
+/// Those of `write` and of the file; those of the file name it.
+pub(crate) fn write_while(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut failure = None;
+    let written = write_to(path, |out| {
+        let failed = |error: anyhow::Error| match error.downcast::<io::Error>() {
+            Ok(error) => error,
+            Err(error) => io::Error::other(failure.insert(error).to_string()),
+        };
+        write(out).map_err(failed)
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(written?),
+    }
+}
+
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // A collector that runs as another user reads it, as far as the umask lets it.
     let permissions = Permissions::from_mode(0o666);

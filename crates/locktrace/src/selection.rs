@@ -61,6 +61,20 @@ A name is what a report shows under the aspect, or its key in JSON. An option gi
 selects what one of its patterns matches; different options have to hold all.";
 
 impl FilterArguments {
+    /// All waits are considered.
+    pub(crate) fn is_all(&self) -> bool {
+        let Self {
+            thread,
+            lock_class,
+            method,
+            owner_method,
+            of,
+            exclude,
+        } = self;
+        let patterns = [thread, lock_class, method, owner_method];
+        patterns.iter().all(|patterns| patterns.is_empty()) && of.is_empty() && exclude.is_empty()
+    }
+
     /// What of the waits to consider, in `range`, where these packages and classes are no
     /// callers.
     pub(crate) fn selection(&self, range: TimeRange, libraries: &[String]) -> Selection {
@@ -110,13 +124,18 @@ fn parse_named(text: &str) -> Result<(Aspect, Pattern), String> {
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Time {
+pub(crate) enum Time {
     SinceStart(Duration),
     BeforeEnd(Duration),
     Clock(SystemTime),
 }
 
 impl RangeArguments {
+    /// The time from `from` to `to`, as far as they are given.
+    pub(crate) fn new(from: Option<Time>, to: Option<Time>) -> Self {
+        Self { from, to }
+    }
+
     /// All time is considered.
     pub(crate) fn is_all(&self) -> bool {
         self.from.is_none() && self.to.is_none()
@@ -156,7 +175,7 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn parse_time(text: &str) -> Result<Time, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Time, String> {
     let parsed = match text.strip_prefix('-') {
         Some(duration) => humantime::parse_duration(duration)
             .ok()

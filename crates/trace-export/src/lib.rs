@@ -4,16 +4,22 @@
 //! |---|---|---|
 //! | [`collapsed`] | a line for each call chain | inferno, speedscope, `flamegraph.pl` |
 //! | [`pprof`] | a profile as Go's runtime writes for mutexes and blocking | `go tool pprof`, speedscope |
+//! | [`firefox`] | a profile: waits as markers, owners' call chains as samples | the Firefox Profiler |
+//! | [`perfetto`] | a trace: waits on the tracks of threads, owners on those of locks | Perfetto's page and trace processor |
+//! | [`tables`] | Parquet files: waits, what owners had of them, threads, locks, code | DuckDB, Spark, pandas |
 //!
-//!
-//! Both are sums over call chains, which [`StackSums`] makes of waits. Whatever the format, its
-//! sum is the blocked time of a report on the same waits, to the nanosecond.
+//! The first two are sums over call chains, which [`StackSums`] makes of waits; the others are
+//! written as waits are found. Whatever the format, its sum is the blocked time of a report on the
+//! same waits, to the nanosecond.
 
 #![forbid(unsafe_code)]
 
 pub mod collapsed;
+pub mod firefox;
 mod frames;
+pub mod perfetto;
 pub mod pprof;
 mod stacks;
+pub mod tables;
 
 pub use stacks::{StackSums, Stacks, Told};

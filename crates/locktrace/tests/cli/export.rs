@@ -1,5 +1,10 @@
 //! What other tools make of exports, compared with the report.
 
+mod firefox;
+mod perfetto;
+mod tables;
+
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +12,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::sample::Sample;
+use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, locktrace, succeed};
 
 const TRACE: &str = "demo.lct";
@@ -27,6 +32,22 @@ fn demo() -> TempDir {
     directory_with(&sample, TRACE)
 }
 
+/// A wait for a lock whose class is called `name`, as is the thread.
+fn named(name: &'static str) -> Sample {
+    let mut sample = Sample::new(&["main", name]);
+    sample.rename_class("java.util.Hashtable", name);
+    sample.enter(2, 1, 10, HASHTABLE_GET);
+    sample.exit(1, 1, 20, HASHTABLE_PUT);
+    sample.entered(2, 1, 21, 0);
+    sample
+}
+
+/// Puts the first part of a trace in the place of the whole one.
+fn tear(directory: &Path) {
+    let bytes = Sample::demo().bytes();
+    fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
+}
+
 /// The totals of a report on a selection.
 fn totals(directory: &Path, selection: &str) -> Value {
     let report = succeed(
@@ -35,6 +56,21 @@ fn totals(directory: &Path, selection: &str) -> Value {
     );
     let report: Value = serde_json::from_str(&report).expect("JSON");
     report["totals"].clone()
+}
+
+/// Durations and numbers of waits of a report's rows, by key.
+fn report(directory: &Path, by: &str, selection: &str) -> BTreeMap<String, (u64, u64)> {
+    let report = succeed(
+        directory,
+        &format!("report {TRACE} --format json --all --by {by} {selection}"),
+    );
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let rows = report["tree"].as_array().expect("rows").iter();
+    rows.map(|row| {
+        let key = row["key"].as_str().expect("a key").to_owned();
+        (key, (number(&row["duration_ns"]), number(&row["waits"])))
+    })
+    .collect()
 }
 
 fn number(value: &Value) -> u64 {
@@ -60,9 +96,7 @@ fn inferno_draws_the_blocked_time() {
             for lines in ["", "--lines"] {
                 let collapsed = succeed(
                     directory,
-                    &format!(
-                        "export --format collapsed {TRACE} --stacks {stacks} {lines} {selection}"
-                    ),
+                    &format!("export --to collapsed {TRACE} --stacks {stacks} {lines} {selection}"),
                 );
                 let mut svg = Vec::new();
                 let mut options = inferno::flamegraph::Options::default();
@@ -120,9 +154,7 @@ fn pprof_counts_contentions_and_delays() {
         for stacks in STACKS {
             succeed(
                 directory,
-                &format!(
-                    "export --format pprof {TRACE} --stacks {stacks} {selection} -o demo.pb.gz"
-                ),
+                &format!("export --to pprof {TRACE} --stacks {stacks} {selection} -o demo.pb.gz"),
             );
             let profile = pprof(&directory.join("demo.pb.gz"));
             let sum = |value: usize| {
@@ -158,7 +190,7 @@ fn pprof_counts_contentions_and_delays() {
     }
     succeed(
         directory,
-        &format!("export --format pprof {TRACE} -o demo.pb.gz"),
+        &format!("export --to pprof {TRACE} -o demo.pb.gz"),
     );
     let top = printed(
         Command::new("go")
@@ -183,7 +215,7 @@ fn threads_make_no_difference() {
             let file = format!("{format}-{threads}");
             succeed(
                 directory,
-                &format!("export --format {format} {TRACE} --threads {threads} -o {file}"),
+                &format!("export --to {format} {TRACE} --threads {threads} -o {file}"),
             );
             fs::read(directory.join(file)).expect("readable")
         })
@@ -193,15 +225,10 @@ fn threads_make_no_difference() {
 
 #[test]
 fn names_cannot_make_frames_or_lines() {
-    let mut sample = Sample::new(&["main", "worker-1"]);
-    sample.rename_class("java.util.Hashtable", "evil;class 7\n#");
-    sample.enter(2, 1, 10, crate::sample::HASHTABLE_GET);
-    sample.exit(1, 1, 20, crate::sample::HASHTABLE_PUT);
-    sample.entered(2, 1, 21, 0);
-    let directory = directory_with(&sample, TRACE);
+    let directory = directory_with(&named("evil;class 7\n#"), TRACE);
     let collapsed = succeed(
         directory.path(),
-        &format!("export --format collapsed {TRACE} --stacks chain-graph"),
+        &format!("export --to collapsed {TRACE} --stacks chain-graph"),
     );
     for line in collapsed.lines() {
         let (_, duration_ns) = line.rsplit_once(' ').expect("a duration");
@@ -213,10 +240,31 @@ fn names_cannot_make_frames_or_lines() {
 fn what_does_not_fit_together_is_wrong_usage() {
     let directory = demo();
     let directory = directory.path();
-    let run = locktrace(directory, &format!("export {TRACE} --format pprof --lines"));
+    let run = locktrace(directory, &format!("export {TRACE} --to pprof --lines"));
     assert_eq!(run.code, Some(2));
-    assert_eq!(run.stderr, "locktrace: --lines is for --format collapsed\n");
+    assert_eq!(run.stderr, "locktrace: --lines is for --to collapsed\n");
     assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn to_is_a_format_and_perhaps_a_time() {
+    let directory = demo();
+    let directory = directory.path();
+    let whole = succeed(directory, &format!("export --to collapsed {TRACE}"));
+    for part in ["--to collapsed --to -30ms", "--to 20ms --to collapsed"] {
+        let part = succeed(directory, &format!("export {part} {TRACE}"));
+        assert!(!part.is_empty() && part != whole);
+    }
+    for wrong in [
+        "",
+        "--to 20ms",
+        "--to collapsed --to pprof",
+        "--to collapsed --to 1ms --to 2ms",
+        "--to nothing",
+    ] {
+        let run = locktrace(directory, &format!("export {wrong} {TRACE}"));
+        assert_eq!(run.code, Some(2), "{wrong}: {}", run.stderr);
+    }
 }
 
 #[test]
@@ -224,16 +272,13 @@ fn an_output_that_cannot_be_written_is_named() {
     let directory = demo();
     let directory = directory.path();
     File::create(directory.join("file")).expect("writable");
-    let run = locktrace(
-        directory,
-        &format!("export {TRACE} --format pprof -o none/x"),
-    );
+    let run = locktrace(directory, &format!("export {TRACE} --to pprof -o none/x"));
     assert_eq!(run.code, Some(4));
     assert!(
         run.stderr.starts_with("locktrace: none/x: "),
         "{}",
         run.stderr
     );
-    let run = locktrace(directory, "export --format collapsed file");
+    let run = locktrace(directory, "export --to collapsed file");
     assert_eq!(run.code, Some(3), "no trace: {}", run.stderr);
 }

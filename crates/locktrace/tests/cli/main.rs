@@ -9,6 +9,7 @@ mod filters;
 mod index;
 mod inputs;
 mod live;
+mod python;
 mod sample;
 mod server;
 mod viewer;

@@ -1,33 +1,37 @@
-//! `locktrace export`: lock contention in the formats of other tools.
-
-use std::io::{self, IsTerminal};
+//! Sums over call chains, for flame graphs and *pprof*.
 
 use trace_analysis::{Detail, TraceInput, TraceSummary};
 use trace_export::pprof::Period;
 use trace_export::{StackSums, Stacks, Told, collapsed, pprof};
 
 use crate::Outcome;
-use crate::cli::{ExportArguments, ExportFormat, ExportStacks};
-use crate::view::UsageError;
+use crate::cli::{ExportArguments, ExportFormat, ExportStacks, WaitArguments};
 use crate::{human, input, output, problem};
 
-pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
-    check(arguments)?;
+pub(super) fn run(
+    format: ExportFormat,
+    waits: &WaitArguments,
+    arguments: &ExportArguments,
+) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
-    let select = |trace: &TraceInput| arguments.waits.selection(trace);
-    let told = match arguments.format {
-        ExportFormat::Collapsed => Told::ByCode,
-        ExportFormat::Pprof => Told::ByThreadAndKind,
+    let select = |trace: &TraceInput| waits.selection(trace);
+    let is_profile = format == ExportFormat::Pprof;
+    let told = if is_profile {
+        Told::ByThreadAndKind
+    } else {
+        Told::ByCode
     };
-    let mut sums = StackSums::new(stacks(arguments.stacks), told);
+    let wanted = arguments.stacks.unwrap_or(ExportStacks::Owners);
+    let mut sums = StackSums::new(stacks(wanted), told);
     let analyzed =
         input::analyze_with(traces, arguments.threads, Detail::Owners, select, &mut sums)?;
     let (entities, summaries) = (&analyzed.entities, &analyzed.summaries);
-    output::write_to(arguments.output.as_deref(), |out| match arguments.format {
-        ExportFormat::Collapsed => collapsed::write(out, &sums, entities, arguments.lines),
-        ExportFormat::Pprof => {
+    output::write_to(arguments.output.as_deref(), |out| {
+        if is_profile {
             let comments: Vec<_> = summaries.iter().map(comment).collect();
             pprof::write(out, &sums, entities, period(summaries), &comments)
+        } else {
+            collapsed::write(out, &sums, entities, arguments.lines)
         }
     })?;
     if sums.other_ns() > 0 {
@@ -37,20 +41,6 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
         ));
     }
     Ok(problem::complain(summaries))
-}
-
-/// Options that do not fit the format would be a mistake of the user.
-fn check(arguments: &ExportArguments) -> Result<(), UsageError> {
-    if arguments.format != ExportFormat::Pprof {
-        return Ok(());
-    }
-    if arguments.lines {
-        return Err(UsageError("--lines is for --format collapsed"));
-    }
-    if arguments.output.is_none() && io::stdout().is_terminal() {
-        return Err(UsageError("a profile is not for a terminal: use --output"));
-    }
-    Ok(())
 }
 
 fn stacks(wanted: ExportStacks) -> Stacks {

@@ -1,0 +1,47 @@
+//! `locktrace export`: lock contention in the formats of other tools.
+
+mod firefox;
+mod perfetto;
+mod stacks;
+mod tables;
+
+use std::io::{self, IsTerminal};
+
+use crate::Outcome;
+use crate::cli::{ExportArguments, ExportFormat};
+use crate::view::UsageError;
+
+pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
+    let (format, waits) = arguments.format_and_waits()?;
+    check(format, arguments)?;
+    match format {
+        ExportFormat::Collapsed | ExportFormat::Pprof => stacks::run(format, &waits, arguments),
+        ExportFormat::Firefox => firefox::run(&waits, arguments),
+        ExportFormat::Perfetto => perfetto::run(&waits, arguments),
+        ExportFormat::Parquet => tables::run(&waits, arguments),
+    }
+}
+
+/// Options that do not fit the format would be a mistake of the user.
+fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageError> {
+    let is_of_stacks = matches!(format, ExportFormat::Collapsed | ExportFormat::Pprof);
+    if arguments.stacks.is_some() && !is_of_stacks {
+        return Err(UsageError("--stacks is for --to collapsed and --to pprof"));
+    }
+    if arguments.lines && format != ExportFormat::Collapsed {
+        return Err(UsageError("--lines is for --to collapsed"));
+    }
+    if arguments.host.is_some() && format != ExportFormat::Parquet {
+        return Err(UsageError("--host is for --to parquet"));
+    }
+    match (format, &arguments.output) {
+        (_, Some(_)) | (ExportFormat::Collapsed | ExportFormat::Firefox, None) => Ok(()),
+        (ExportFormat::Parquet, None) => Err(UsageError(
+            "tables go to a directory: use --output DIRECTORY",
+        )),
+        (ExportFormat::Pprof | ExportFormat::Perfetto, None) if io::stdout().is_terminal() => Err(
+            UsageError("this format is not for a terminal: use --output"),
+        ),
+        (ExportFormat::Pprof | ExportFormat::Perfetto, None) => Ok(()),
+    }
+}

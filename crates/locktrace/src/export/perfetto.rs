@@ -1,0 +1,29 @@
+//! A trace for Perfetto: a process for each trace.
+
+use trace_analysis::{Detail, TraceInput};
+use trace_export::perfetto::TraceWriter;
+
+use crate::cli::{ExportArguments, WaitArguments};
+use crate::{Outcome, input, output, problem};
+
+pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.traces, arguments.follow)?;
+    let mut summaries = Vec::new();
+    output::write_while(arguments.output.as_deref(), |out| {
+        let mut writer = TraceWriter::new(out)?;
+        for trace in traces {
+            let header = trace.header();
+            writer.begin_run(header.start_unix_ns, header.pid)?;
+            let select = |trace: &TraceInput| waits.selection(trace);
+            let analyzed = input::analyze(
+                vec![trace],
+                Detail::Contentions,
+                select,
+                |wait, entities| writer.add(wait, entities),
+            )?;
+            summaries.extend(analyzed.summaries);
+        }
+        Ok(writer.finish()?)
+    })?;
+    Ok(problem::complain(&summaries))
+}

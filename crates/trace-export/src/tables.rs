@@ -1,0 +1,251 @@
+//! Tables in Parquet files, for DuckDB, Spark, pandas, and questions over many runs.
+//!
+//! ```text
+//! DIRECTORY/waits/day=2026-11-24/host=shop-1/run=1795557600000000000-4711/part-0.parquet
+//!           blame/day=…
+//!           threads/ methods/ chains/ locks/ runs/
+//! ```
+//!
+//! `docs/tables.md` says what is in each. Rows are written as waits are found; in memory are those
+//! of one group of rows, and what waits refer to. All files get their names when they are
+//! complete, that of `runs` last: a run that is in `runs` is complete. The same trace always makes
+//! the same files.
+
+mod column;
+mod layout;
+mod names;
+mod place;
+mod referred;
+mod table;
+
+use std::io;
+use std::rc::Rc;
+
+use trace_analysis::{
+    Aspect, Blame, Entities, MethodTable, Owner, TraceSummary, Value, Wait, WaitKind,
+};
+
+use self::column::Cell;
+use self::layout::Layout;
+use self::names::Names;
+pub use self::place::Place;
+use self::referred::Referred;
+use self::table::{Finished, Table};
+
+/// Version of the tables' layout, which each file has as `locktrace.tables` in its metadata.
+/// Raised when a column changes its meaning or goes, not when one is added.
+pub const VERSION: u32 = 1;
+
+/// Which waits of a run are in its tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Those of these kinds.
+    pub kinds: Vec<WaitKind>,
+    /// Not all of these.
+    pub is_filtered: bool,
+}
+
+/// The tables of a run, while its waits are found. They vanish if they are not finished.
+pub struct RunTables {
+    place: Place,
+    waits: Table,
+    blame: Table,
+    names: Names,
+    methods: MethodTable,
+    referred: Referred,
+    /// How many waits there were.
+    count: u64,
+    duration_ns: u64,
+}
+
+/// What the waits and the parts of waits have in common.
+struct Common {
+    number: u64,
+    lock_class: Rc<str>,
+    lock: u64,
+    thread: u64,
+    method: Rc<str>,
+    chain: Rc<str>,
+    start_unix_ns: u64,
+}
+
+impl RunTables {
+    /// Begins the tables of a run.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be made; the folder is named.
+    pub fn create(place: Place) -> io::Result<Self> {
+        Ok(Self {
+            waits: create(&layout::WAITS, &place)?,
+            blame: create(&layout::BLAME, &place)?,
+            place,
+            names: Names::default(),
+            methods: MethodTable::default(),
+            referred: Referred::default(),
+            count: 0,
+            duration_ns: 0,
+        })
+    }
+
+    /// Adds a wait, of which the analysis has found [`Detail::Owners`](trace_analysis::Detail) at
+    /// least.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written; it is named.
+    pub fn add(&mut self, wait: &Wait, entities: &Entities) -> io::Result<()> {
+        self.count += 1;
+        self.duration_ns = self.duration_ns.saturating_add(wait.duration_ns);
+        let common = self.common(wait, entities);
+        self.waits.push([
+            Cell::Number(common.number),
+            Cell::Number(wait.id.lock.0),
+            Cell::Number(wait.id.number),
+            Cell::Text(wait.mechanism.name()),
+            Cell::Text(wait.kind.name()),
+            Cell::Text(wait.end.name()),
+            Cell::Flag(wait.after_wait),
+            Cell::Flag(wait.begun_before()),
+            Cell::Text(&common.lock_class),
+            Cell::Number(common.lock),
+            Cell::Number(common.thread),
+            Cell::Text(&common.method),
+            Cell::Text(&common.chain),
+            Cell::Time(common.start_unix_ns),
+            Cell::Number(wait.start_ns),
+            Cell::Number(wait.duration_ns),
+            Cell::Number(wait.safepoint_ns),
+            Cell::Number(wait.barging_holds),
+        ])?;
+        let mut blame: Vec<_> = wait.blame.iter().collect();
+        // A wait has them in no order, but the same trace makes the same files.
+        blame.sort_by_cached_key(|blame| {
+            let code = self.name(Aspect::OwnerChain, wait, blame.owner, entities);
+            let thread = blame.owner.thread().map(|(thread, _)| thread);
+            (thread, code, blame.duration_ns)
+        });
+        let mut blame = blame.into_iter();
+        blame.try_for_each(|blame| self.add_blame(wait, blame, &common, entities))
+    }
+
+    fn common(&mut self, wait: &Wait, entities: &Entities) -> Common {
+        let [lock_class, method] = [Aspect::LockClass, Aspect::Method]
+            .map(|aspect| self.name(aspect, wait, Owner::Free, entities));
+        Common {
+            number: self.count,
+            lock: self.referred.lock(wait.lock, &lock_class),
+            thread: self.referred.thread(wait.thread),
+            chain: self
+                .names
+                .key(Value::Chain(self.referred.chain(wait.chain)), entities),
+            start_unix_ns: self.place.start_unix_ns.saturating_add(wait.start_ns),
+            lock_class,
+            method,
+        }
+    }
+
+    fn add_blame(
+        &mut self,
+        wait: &Wait,
+        blame: &Blame,
+        common: &Common,
+        entities: &Entities,
+    ) -> io::Result<()> {
+        let (owner, unknown_reason) = match blame.owner {
+            Owner::Thread { .. } => ("thread", None),
+            Owner::Free => ("free", None),
+            Owner::Unknown(reason) => ("unknown", Some(reason.name())),
+        };
+        let known = blame.owner.thread();
+        let owner_method =
+            known.map(|_| self.name(Aspect::OwnerMethod, wait, blame.owner, entities));
+        let owner_thread = known.map(|(thread, _)| self.referred.thread(thread));
+        let owner_chain = known.map(|(_, chain)| {
+            let chain = self.referred.chain(chain);
+            self.names.key(Value::Chain(chain), entities)
+        });
+        self.blame.push([
+            Cell::Number(common.number),
+            Cell::Text(wait.mechanism.name()),
+            Cell::Text(wait.kind.name()),
+            Cell::Text(&common.lock_class),
+            Cell::Number(common.lock),
+            Cell::Number(common.thread),
+            Cell::Text(&common.method),
+            Cell::Text(&common.chain),
+            Cell::Text(owner),
+            Cell::from(unknown_reason),
+            Cell::from(owner_thread),
+            Cell::from(owner_method.as_deref()),
+            Cell::from(owner_chain.as_deref()),
+            Cell::Time(common.start_unix_ns),
+            Cell::Number(blame.duration_ns),
+            Cell::Number(blame.contentions),
+        ])
+    }
+
+    /// What a part of a wait is called under an aspect, in every run. That of a method may stand
+    /// for more than the method.
+    fn name(&mut self, aspect: Aspect, wait: &Wait, owner: Owner, entities: &Entities) -> Rc<str> {
+        let value = aspect.value(wait, owner, entities, &mut self.methods);
+        if let Value::Method(method) | Value::MethodInWait(method) = value {
+            self.referred.method(value, method);
+        }
+        self.names.key(value, entities)
+    }
+
+    /// Ends the tables, adds what their waits refer to, and gives all of them their names.
+    /// `summary` is what the analysis of the trace has found.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written; it is named.
+    pub fn finish(
+        self,
+        extent: &Extent,
+        summary: &TraceSummary,
+        entities: &Entities,
+    ) -> io::Result<()> {
+        let runs = self.runs(extent, summary)?;
+        let place = &self.place;
+        let tables = [
+            self.waits.finish()?,
+            self.blame.finish()?,
+            self.referred
+                .write_threads(create(&layout::THREADS, place)?, entities)?,
+            self.referred
+                .write_locks(create(&layout::LOCKS, place)?, entities)?,
+            self.referred
+                .write_chains(create(&layout::CHAINS, place)?, entities)?,
+            self.referred
+                .write_methods(create(&layout::METHODS, place)?, entities)?,
+        ];
+        runs.remove_old()?;
+        tables.into_iter().try_for_each(Finished::publish)?;
+        runs.publish()
+    }
+
+    fn runs(&self, extent: &Extent, summary: &TraceSummary) -> io::Result<Finished> {
+        let kinds: Vec<_> = extent.kinds.iter().map(|kind| kind.name()).collect();
+        let mut runs = create(&layout::RUNS, &self.place)?;
+        runs.push([
+            Cell::Number(u64::from(self.place.pid)),
+            Cell::Text(&summary.file.header().jvm),
+            Cell::Time(self.place.start_unix_ns),
+            Cell::Number(self.place.start_unix_ns),
+            Cell::Number(summary.duration_ns),
+            Cell::Text(&kinds.join(",")),
+            Cell::Flag(extent.is_filtered),
+            Cell::Number(self.count),
+            Cell::Number(self.duration_ns),
+            Cell::Flag(summary.is_complete()),
+            Cell::Number(summary.lost_events()),
+        ])?;
+        runs.finish()
+    }
+}
+
+fn create(layout: &Layout, place: &Place) -> io::Result<Table> {
+    Table::create(layout, place, VERSION)
+}

@@ -1,0 +1,29 @@
+//! Names that come again and again.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+use trace_analysis::{Entities, Value};
+
+/// Remembers what values are called.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<Value, Rc<str>, RandomState>);
+
+impl Names {
+    /// So many are remembered. Then all are forgotten.
+    const MAX: usize = 1 << 16;
+
+    /// What stands for `value` in every run.
+    pub(super) fn key(&mut self, value: Value, entities: &Entities) -> Rc<str> {
+        if let Some(name) = self.0.get(&value) {
+            return Rc::clone(name);
+        }
+        if self.0.len() == Self::MAX {
+            self.0.clear();
+        }
+        let name: Rc<str> = value.key(entities).into();
+        self.0.insert(value, Rc::clone(&name));
+        name
+    }
+}

@@ -1,0 +1,92 @@
+//! Where the tables of a run go.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What a run is known by among those of all hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The folder of all runs.
+    pub directory: PathBuf,
+    /// Where the JVM ran.
+    pub host: String,
+    /// When the trace began, in nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// Process of the JVM.
+    pub pid: u32,
+}
+
+impl Place {
+    const FILE_NAME: &str = "part-0.parquet";
+
+    /// The file of a table. Folders are named as Hive has them: readers make columns of them.
+    pub(super) fn file(&self, table: &str) -> PathBuf {
+        let Self {
+            directory,
+            host,
+            start_unix_ns,
+            pid,
+        } = self;
+        directory
+            .join(table)
+            .join(format!("day={}", day(*start_unix_ns)))
+            .join(format!("host={}", percent_encoded(host)))
+            .join(format!("run={start_unix_ns}-{pid}"))
+            .join(Self::FILE_NAME)
+    }
+
+    /// The folder of all runs.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+/// The day in UTC, as `2026-11-24`.
+fn day(unix_ns: u64) -> String {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_ns);
+    let time = humantime::format_rfc3339_seconds(time).to_string();
+    time.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// A name without what means something in a path, as Hive and its readers encode it.
+fn percent_encoded(name: &str) -> String {
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                encoded.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_host_leaves_the_folder() {
+        for (host, folder) in [
+            ("shop-1.example", "host=shop-1.example"),
+            ("../../etc", "host=..%2F..%2Fetc"),
+            ("a=b c", "host=a%3Db%20c"),
+            ("läden", "host=l%C3%A4den"),
+        ] {
+            let place = Place {
+                directory: "out".into(),
+                host: host.to_owned(),
+                start_unix_ns: 1_456_789_012_345_678_901,
+                pid: 4711,
+            };
+            let expected = format!(
+                "out/waits/day=2016-02-29/{folder}/run=1456789012345678901-4711/part-0.parquet"
+            );
+            assert_eq!(place.file("waits"), Path::new(&expected));
+        }
+    }
+}
