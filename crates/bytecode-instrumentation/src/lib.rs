@@ -43,13 +43,41 @@
 //! memory are in proportion to the bytes that come in.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::todo,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
 
+mod bytes;
+mod class_file;
+mod code;
+mod constant_pool;
+mod emit;
+mod frames;
 mod hooks;
+mod instruction;
+mod layout;
 mod outcome;
+mod plan;
+mod tables;
+
+use bytes::Put;
+use class_file::ClassFile;
+use constant_pool::NewConstants;
+use emit::{Emitted, emit};
+use plan::Plan;
 
 pub use hooks::Hooks;
 pub use outcome::{
-    Instrumentation, InstrumentedMethod, LeftAlone, Malformed, Position, Reason, Site, SiteKind,
+    Instrumentation, InstrumentedMethod, LeftAlone, Malformed, Position, Positions, Reason, Site,
+    SiteKind,
 };
 
 /// Puts calls of `hooks` before the releases of monitors in the class file `class`.
@@ -64,9 +92,90 @@ pub use outcome::{
 /// is no error: that method is [left alone](LeftAlone).
 pub fn instrument_exits<'a>(
     class: &'a [u8],
-    hooks: &Hooks<'_>,
+    hooks: &Hooks<'a>,
     allot_sites: impl FnOnce(u32) -> Option<u32>,
 ) -> Result<Instrumentation<'a>, Malformed> {
-    let (_, _, _) = (class, hooks, allot_sites);
-    Ok(Instrumentation::default())
+    let class = ClassFile::read(class)?;
+    let mut result = Instrumentation::default();
+    if class.name() == Some(hooks.class.as_bytes()) {
+        return Ok(result);
+    }
+    let methods = class.methods.iter();
+    let plans = methods.filter_map(|&method| Plan::of(&class, method, &mut result.left_alone));
+    let plans: Vec<_> = plans.collect();
+    if plans.is_empty() {
+        return Ok(result);
+    }
+    let Some(mut next_site) = first_site(&plans, allot_sites) else {
+        let left_alone = plans.iter().map(|plan| plan.left_alone(Reason::NoSites));
+        result.left_alone.extend(left_alone);
+        return Ok(result);
+    };
+
+    let mut constants = NewConstants::new(&class.pool, *hooks);
+    let mut changed = Vec::new();
+    for plan in &plans {
+        let emitted = emit(&class, plan, hooks, next_site, &mut constants);
+        next_site = next_site.saturating_add(plan.site_count() as u32);
+        match emitted {
+            Ok(Emitted {
+                attribute,
+                sites,
+                positions,
+            }) => {
+                changed.push((plan, attribute));
+                result.methods.push(InstrumentedMethod {
+                    name: plan.method.name,
+                    descriptor: plan.method.descriptor,
+                    sites,
+                    positions,
+                });
+            }
+            Err(reason) => result.left_alone.push(plan.left_alone(reason)),
+        }
+    }
+    if !changed.is_empty() {
+        result.class = Some(assemble(&class, &constants, &changed));
+    }
+    Ok(result)
+}
+
+/// Has sites allotted for all plans.
+fn first_site(plans: &[Plan<'_>], allot_sites: impl FnOnce(u32) -> Option<u32>) -> Option<u32> {
+    let count = plans.iter().map(Plan::site_count).sum::<usize>();
+    let count = u32::try_from(count).ok()?;
+    let first = allot_sites(count)?;
+    let end = first.checked_add(count)?;
+    (end <= i32::MAX.unsigned_abs() + 1).then_some(first)
+}
+
+/// The class file with more constants and other code. All else stays as it is.
+fn assemble(
+    class: &ClassFile<'_>,
+    constants: &NewConstants<'_>,
+    changed: &[(&Plan<'_>, Vec<u8>)],
+) -> Vec<u8> {
+    /// Of what is before the number of constants, and with it.
+    const VERSION_END: usize = 8;
+    const COUNT_END: usize = 10;
+    let between = |start, end| class.bytes.get(start..end).unwrap_or_default();
+
+    let code: usize = changed.iter().map(|(_, code)| code.len()).sum();
+    let mut out = Vec::with_capacity(class.bytes.len() + constants.bytes().len() + code);
+    out.put(between(0, VERSION_END));
+    out.put_u2(constants.count());
+    out.put(between(COUNT_END, class.pool_end));
+    out.put(constants.bytes());
+    let mut copied = class.pool_end;
+    for (plan, code) in changed {
+        let Some(original) = plan.method.code else {
+            continue;
+        };
+        out.put(between(copied, original.length_at));
+        out.put_u4(code.len() as u32);
+        out.put(code);
+        copied = original.end();
+    }
+    out.put(between(copied, class.bytes.len()));
+    out
 }

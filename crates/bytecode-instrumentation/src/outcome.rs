@@ -22,15 +22,31 @@ pub struct InstrumentedMethod<'a> {
     pub descriptor: &'a [u8],
     /// Where it calls them, by number.
     pub sites: Vec<Site>,
-    pub(crate) positions: Vec<Span>,
+    pub(crate) positions: Positions,
 }
 
 impl InstrumentedMethod<'_> {
     /// Where in the class file as it was the instruction at `bci` of the new code stands, which
     /// is what `javap` shows of the class.
     pub fn position(&self, bci: u16) -> Position {
-        let after = self.positions.partition_point(|span| span.start <= bci);
-        match after.checked_sub(1).and_then(|i| self.positions.get(i)) {
+        self.positions.at(bci)
+    }
+
+    /// The same for later, without the class file.
+    pub fn into_positions(self) -> Positions {
+        self.positions
+    }
+}
+
+/// Where the code of a method stands in the class file as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Positions(pub(crate) Vec<Span>);
+
+impl Positions {
+    /// Where in the class file as it was the instruction at `bci` of the new code stands.
+    pub fn at(&self, bci: u16) -> Position {
+        let after = self.0.partition_point(|span| span.start <= bci);
+        match after.checked_sub(1).and_then(|i| self.0.get(i)) {
             Some(span) => span.position(bci),
             None => Position::Unwinding,
         }
@@ -60,7 +76,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    fn position(&self, bci: u16) -> Position {
+    pub(crate) fn position(&self, bci: u16) -> Position {
         match self.original {
             Position::Bci(original) if !self.inserted => {
                 Position::Bci(original.saturating_add(bci.saturating_sub(self.start)))
@@ -103,7 +119,7 @@ pub struct LeftAlone<'a> {
     pub name: &'a [u8],
     /// The method's descriptor, in the modified UTF-8 of the class file.
     pub descriptor: &'a [u8],
-    /// How many `monitorexit` instructions; 0 if not all of its code could be read.
+    /// How many `monitorexit` instructions; 0 if its code could not be read.
     pub blocks: u32,
     /// Whether the method is synchronized, and its own monitor meant.
     pub method: bool,
@@ -157,6 +173,12 @@ impl fmt::Display for Reason {
             Self::MalformedCode => "malformed code",
             Self::NoSites => "no site numbers left",
         })
+    }
+}
+
+impl From<Malformed> for Reason {
+    fn from(_: Malformed) -> Self {
+        Self::MalformedCode
     }
 }
 
