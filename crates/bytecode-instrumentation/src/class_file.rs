@@ -2,12 +2,12 @@
 
 use crate::bytes::Reader;
 use crate::constant_pool::ConstantPool;
+use crate::instruction::MONITOREXIT;
 use crate::outcome::Malformed;
 
 const ACC_STATIC: u16 = 0x0008;
 const ACC_SYNCHRONIZED: u16 = 0x0020;
 const ACC_NATIVE: u16 = 0x0100;
-const MONITOREXIT: u8 = 0xc3;
 
 /// A class, and those of its methods that may release monitors.
 #[derive(Debug)]

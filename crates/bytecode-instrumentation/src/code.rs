@@ -2,7 +2,7 @@
 
 use crate::bytes::Reader;
 use crate::class_file::ClassFile;
-use crate::instruction::{Instruction, Kind, decode};
+use crate::instruction::{Instruction, Kind, decode, for_each_target};
 use crate::outcome::Reason;
 
 /// The newest version whose attributes of code are all known here: that of JDK 27.
@@ -19,11 +19,28 @@ pub(crate) struct Code<'a> {
     pub(crate) attributes: Vec<Attribute<'a>>,
     /// By bci: whether an instruction begins there.
     starts: Vec<bool>,
-    pub(crate) monitor_exits: Vec<usize>,
+    /// By bci: whether a jump goes or a handler begins there.
+    targets: Vec<bool>,
+    pub(crate) monitor_exits: Vec<MonitorExit>,
     pub(crate) returns: Vec<usize>,
     pub(crate) stores_to_local_0: bool,
     /// Why its attributes cannot be brought in line with other code.
     pub(crate) obstacle: Option<Reason>,
+}
+
+/// A `monitorexit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MonitorExit {
+    pub(crate) pc: usize,
+    /// The local variable that the instruction right before loads, unless others come here.
+    pub(crate) loaded: Option<Loaded>,
+}
+
+/// A reference that an instruction loads from a local variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loaded {
+    pub(crate) pc: usize,
+    pub(crate) local: u16,
 }
 
 /// An entry of an exception table: `start..end` is handled at `handler`.
@@ -100,35 +117,44 @@ impl<'a> Code<'a> {
             handlers,
             attributes,
             starts: vec![false; code.len()],
+            targets: vec![false; code.len()],
             monitor_exits: Vec::new(),
             returns: Vec::new(),
             stores_to_local_0: false,
             obstacle,
         };
         this.read_instructions()?;
-        this.check_handlers()?;
+        this.read_handlers()?;
         Ok(this)
     }
 
     fn read_instructions(&mut self) -> Result<(), Reason> {
         let mut pc = 0;
+        let mut loaded = None;
         while pc < self.bytes.len() {
             let instruction = decode(self.bytes, pc)?;
             match instruction.kind {
-                Kind::MonitorExit => self.monitor_exits.push(pc),
+                Kind::MonitorExit => self.monitor_exits.push(MonitorExit { pc, loaded }),
                 Kind::Return => self.returns.push(pc),
-                Kind::StoreToLocal0 => self.stores_to_local_0 = true,
+                Kind::Store(0) => self.stores_to_local_0 = true,
                 _ => {}
             }
-            if let Some(start) = self.starts.get_mut(pc) {
-                *start = true;
-            }
+            loaded = match instruction.kind {
+                Kind::LoadReference(local) => Some(Loaded { pc, local }),
+                _ => None,
+            };
+            mark(&mut self.starts, pc as i64);
+            let bytes = self.bytes.get(pc..).unwrap_or_default();
+            let targets = &mut self.targets;
+            for_each_target(bytes, instruction.kind, |offset| {
+                mark(targets, pc as i64 + i64::from(offset));
+            })?;
             pc += instruction.len;
         }
         Ok(())
     }
 
-    fn check_handlers(&self) -> Result<(), Reason> {
+    fn read_handlers(&mut self) -> Result<(), Reason> {
         let is_sound = |handler: &Handler| {
             let is_end = handler.end == self.bytes.len() || self.is_start(handler.end);
             self.is_start(handler.start)
@@ -136,10 +162,17 @@ impl<'a> Code<'a> {
                 && is_end
                 && self.is_start(handler.handler)
         };
-        match self.handlers.iter().all(is_sound) {
-            true => Ok(()),
-            false => Err(Reason::MalformedCode),
+        if !self.handlers.iter().all(is_sound) {
+            return Err(Reason::MalformedCode);
         }
+        for handler in &self.handlers {
+            mark(&mut self.targets, handler.handler as i64);
+        }
+        for exit in &mut self.monitor_exits {
+            let is_target = self.targets.get(exit.pc).copied().unwrap_or_default();
+            exit.loaded = exit.loaded.filter(|_| !is_target);
+        }
+        Ok(())
     }
 
     /// Whether an instruction begins there.
@@ -162,6 +195,14 @@ impl<'a> Code<'a> {
     pub(crate) fn frames(&self) -> Option<&Attribute<'a>> {
         let mut attributes = self.attributes.iter();
         attributes.find(|attribute| attribute.kind == AttributeKind::Frames)
+    }
+}
+
+/// Sets what is at `pc`, if it is inside of the code.
+fn mark(flags: &mut [bool], pc: i64) {
+    let flag = usize::try_from(pc).ok().and_then(|pc| flags.get_mut(pc));
+    if let Some(flag) = flag {
+        *flag = true;
     }
 }
 

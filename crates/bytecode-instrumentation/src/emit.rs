@@ -7,11 +7,12 @@ use crate::constant_pool::{Hook, NewConstants};
 use crate::frames::{HandlerFrame, move_frames};
 use crate::hooks::Hooks;
 use crate::instruction::{
-    ALOAD_0, ATHROW, DUP, INVOKESTATIC, Instruction, Kind, LDC_W, SIPUSH, Switch, switch_padding,
+    ALOAD, ALOAD_0, ATHROW, DUP, INVOKESTATIC, Instruction, Kind, LDC_W, MONITOREXIT, SIPUSH,
+    Switch, WIDE, switch_padding,
 };
 use crate::layout::{Insertion, Layout, to_u2};
 use crate::outcome::{Position, Positions, Reason, Site, SiteKind, Span};
-use crate::plan::{Plan, PlannedSite, Release};
+use crate::plan::{Plan, PlannedSite, Release, ReleaseStub};
 use crate::tables::{Lines, move_lines, move_local_variables, move_type_annotations};
 
 /// `dup` or `aload_0`, the site, `invokestatic`.
@@ -24,6 +25,28 @@ const AFTER_CALL_LEN: usize = 6;
 const CALL_STACK: u16 = 2;
 /// In the handler of what leaves a method: that, and a call.
 const UNWINDING_STACK: u16 = 3;
+
+/// How long a stub is.
+fn stub_len(stub: &ReleaseStub) -> usize {
+    // `monitorexit`, `athrow`.
+    2 + match stub.local {
+        0..=3 => 1,
+        4..=0xff => 2,
+        0x100.. => 4,
+    }
+}
+
+fn put_stub(out: &mut Vec<u8>, stub: &ReleaseStub) {
+    match stub.local {
+        local @ 0..=3 => out.put_u1(ALOAD_0 + local as u8),
+        local @ 4..=0xff => out.put(&[ALOAD, local as u8]),
+        local => {
+            out.put(&[WIDE, ALOAD]);
+            out.put_u2(local);
+        }
+    }
+    out.put(&[MONITOREXIT, ATHROW]);
+}
 
 /// A method that was changed.
 #[derive(Debug)]
@@ -65,7 +88,7 @@ pub(crate) fn emit<'a>(
 
 fn insertion(plan: &Plan<'_>, hooks: &Hooks<'_>, site: &PlannedSite) -> Insertion {
     let (before, after) = match site.release {
-        Release::Block { .. } if hooks.after_block_exit.is_some() => (CALL_LEN, AFTER_CALL_LEN),
+        Release::Block(_) if hooks.after_block_exit.is_some() => (CALL_LEN, AFTER_CALL_LEN),
         Release::Return if plan.method.is_static => (STATIC_CALL_LEN, 0),
         _ => (CALL_LEN, 0),
     };
@@ -96,7 +119,7 @@ impl<'a> Emitter<'_, 'a> {
         self.emit_instructions()?;
         self.add_protection()?;
         self.move_handlers()?;
-        self.append_copies()?;
+        self.append_stubs()?;
         if self.plan.unwinds {
             self.append_unwinding()?;
         }
@@ -128,20 +151,20 @@ impl<'a> Emitter<'_, 'a> {
         let position = Position::Bci(bci);
         self.note(position, true)?;
         let (kind, hook) = match site.release {
-            Release::Block { .. } => (SiteKind::Block, Hook::Block),
+            Release::Block(_) => (SiteKind::Block, Hook::Block),
             Release::Return => (SiteKind::MethodReturn, Hook::Method),
         };
         let line = self.lines.at(site.pc);
         let number = self.add_site(kind, Some(bci), line);
         match site.release {
-            Release::Block { .. } => self.code.put_u1(DUP),
+            Release::Block(_) => self.code.put_u1(DUP),
             Release::Return => self.put_method_monitor()?,
         }
         self.put_call(number, hook)?;
         self.note(position, false)?;
         let opcode = self.plan.code.bytes.get(site.pc);
         self.code.put_u1(*opcode.ok_or(Reason::MalformedCode)?);
-        if matches!(site.release, Release::Block { .. }) && self.calls_after {
+        if matches!(site.release, Release::Block(_)) && self.calls_after {
             self.note(position, true)?;
             self.put_call(number, Hook::AfterBlock)?;
         }
@@ -260,26 +283,23 @@ impl<'a> Emitter<'_, 'a> {
         i32::try_from(offset).map_err(|_| Reason::TooLarge)
     }
 
-    /// Whatever a call before a `monitorexit` throws goes to the copy of the handler, before
-    /// any other handler.
+    /// Whatever a call before a `monitorexit` throws goes to a stub, before any other handler.
     fn add_protection(&mut self) -> Result<(), Reason> {
+        let stubs = &self.plan.stubs;
+        let mut starts = Vec::with_capacity(stubs.len());
         let mut start = self.layout.len();
-        let mut copies = Vec::with_capacity(self.plan.copies.len());
-        for copy in &self.plan.copies {
-            copies.push((copy.original.pc, start));
-            start += copy.original.throw + 1 - copy.original.pc;
+        for (stub, _) in stubs {
+            starts.push(start);
+            start += stub_len(stub);
         }
         for site in &self.plan.sites {
-            let Some(original) = site.handler() else {
-                continue;
-            };
-            let copy = copies.binary_search_by_key(&original, |&(pc, _)| pc);
-            let copy = copy.ok().and_then(|i| copies.get(i));
-            let &(_, handler) = copy.ok_or(Reason::MalformedCode)?;
+            let Some(stub) = site.stub() else { continue };
+            let index = stubs.binary_search_by_key(&stub, |&(stub, _)| stub).ok();
+            let handler = index.and_then(|i| starts.get(i)).copied();
             self.handlers.push(Handler {
                 start: self.layout.target(site.pc)?,
                 end: self.layout.instruction(site.pc)?,
-                handler,
+                handler: handler.ok_or(Reason::MalformedCode)?,
                 catch_type: 0,
             });
         }
@@ -320,9 +340,9 @@ impl<'a> Emitter<'_, 'a> {
             let release = self.layout.instruction(site.pc)?;
             match site.release {
                 Release::Return => holes.push(self.layout.target(site.pc)?..release),
-                Release::Block { handler: own } => {
+                Release::Block(stub) => {
                     let is_inside = site.pc + 1 < handler.end;
-                    if self.calls_after && is_inside && own == handler.handler {
+                    if self.calls_after && is_inside && stub.handler.pc == handler.handler {
                         holes.push(release + 1..self.layout.target(site.pc + 1)?);
                     }
                 }
@@ -343,31 +363,22 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// Copies of handlers that release monitors, without calls. What they throw on is handled
-    /// as what the originals throw on.
-    fn append_copies(&mut self) -> Result<(), Reason> {
+    /// Code that releases monitors and calls nothing. What it throws on is handled as what the
+    /// handlers of the original throw on.
+    fn append_stubs(&mut self) -> Result<(), Reason> {
         let plan = self.plan;
-        for copy in &plan.copies {
-            let original = copy.original;
+        for (stub, frame) in &plan.stubs {
+            let original = stub.handler.pc;
             let start = to_u2(self.code.len())?;
-            self.note(Position::Bci(to_u2(original.pc)?), false)?;
-            let bytes = plan.code.bytes.get(original.pc..=original.throw);
-            self.code.put(bytes.ok_or(Reason::MalformedCode)?);
+            self.note(Position::Bci(to_u2(original)?), true)?;
+            put_stub(&mut self.code, stub);
             let end = self.code.len();
-            for handler in &plan.code.handlers {
-                if !handler.covers(original.throw) || handler.handler == original.pc {
-                    continue;
-                }
+            for handler in plan.outer_handlers(&stub.handler) {
                 let target = self.layout.target(handler.handler)?;
                 self.add_handler(end - 1, end, target, handler.catch_type);
-                if handler.catches_all() {
-                    break;
-                }
             }
-            self.append_line(start, self.lines.at(original.pc));
-            if let Some(frame) = &copy.frame {
-                self.appended_frames.push((start, frame.clone()));
-            }
+            self.append_line(start, self.lines.at(original));
+            self.appended_frames.push((start, frame.clone()));
         }
         Ok(())
     }
@@ -384,7 +395,7 @@ impl<'a> Emitter<'_, 'a> {
         self.code.put_u1(ATHROW);
         self.add_handler(0, handler, handler, 0);
         self.append_line(start, line);
-        let frame = HandlerFrame::of_unwinding(self.plan.method.is_static);
+        let frame = HandlerFrame::with_objects(self.plan.this_in_unwinding());
         self.appended_frames.push((start, frame));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Stack map frames (JVMS 4.7.4): moved, and copied for code that is appended.
+//! Stack map frames (JVMS 4.7.4): moved, and written for handlers that are appended.
 
 use crate::bytes::{Put, Reader};
 use crate::class_file::{ClassFile, Method};
@@ -24,6 +24,7 @@ pub(crate) enum Type<'a> {
 }
 
 impl<'a> Type<'a> {
+    const TOP: Self = Self::Tag(0);
     const UNINITIALIZED_THIS: Self = Self::Tag(6);
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, Reason> {
@@ -35,8 +36,18 @@ impl<'a> Type<'a> {
         }
     }
 
-    fn is_initialized_object(self) -> bool {
+    /// An initialized one.
+    fn is_object(self) -> bool {
         matches!(self, Self::Class(_) | Self::Named(_))
+    }
+
+    /// How many local variables it takes.
+    fn size(self) -> usize {
+        match self {
+            // Double and long.
+            Self::Tag(3 | 4) => 2,
+            _ => 1,
+        }
     }
 
     fn write(
@@ -143,37 +154,57 @@ fn read_types<'a>(reader: &mut Reader<'a>, count: u16) -> Result<Vec<Type<'a>>, 
 }
 
 /// What the verifier knows where a handler begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HandlerFrame<'a> {
     locals: Vec<Type<'a>>,
     /// What was thrown, the only value on the stack.
     thrown: Type<'a>,
 }
 
-impl HandlerFrame<'_> {
-    /// An upper bound, in bytes.
-    pub(crate) fn max_len(&self) -> usize {
-        3 * self.locals.len() + 10
-    }
-}
-
 impl<'a> HandlerFrame<'a> {
-    /// Of a handler for anything that a synchronized method throws: local variable 0 is `this`
-    /// there, of whatever class the frames say.
-    pub(crate) fn of_unwinding(is_static: bool) -> Self {
-        let this = Type::Named(b"java/lang/Object");
-        Self {
-            locals: if is_static { vec![] } else { vec![this] },
-            thrown: Type::Named(b"java/lang/Throwable"),
+    /// Of a handler for everything that needs objects in these local variables only.
+    pub(crate) fn with_objects(needed: impl IntoIterator<Item = u16>) -> Self {
+        let mut locals = Vec::new();
+        for local in needed {
+            let len = locals.len().max(usize::from(local) + 1);
+            locals.resize(len, Type::TOP);
+            if let Some(local) = locals.get_mut(usize::from(local)) {
+                *local = Type::Named(b"java/lang/Object");
+            }
         }
+        let thrown = Type::Named(b"java/lang/Throwable");
+        Self { locals, thrown }
+    }
+
+    /// Whether a local variable has an initialized object.
+    pub(crate) fn has_object(&self, local: u16) -> bool {
+        let mut index = 0;
+        for &entry in &self.locals {
+            if index == usize::from(local) {
+                return entry.is_object();
+            }
+            index += entry.size();
+        }
+        false
+    }
+
+    /// Whether the object under construction is not initialized yet. Frames that do not know of
+    /// it may not follow (JVMS 4.10.1.4).
+    pub(crate) fn is_before_super(&self) -> bool {
+        self.locals.contains(&Type::UNINITIALIZED_THIS)
+    }
+
+    /// An upper bound, in bytes.
+    fn max_len(&self) -> usize {
+        3 * self.locals.len() + 10
     }
 }
 
 /// What the frames of a method say about some of its code.
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
-    /// Of the handlers that were asked for, those that have a frame, by bci.
-    pub(crate) handlers: Vec<(usize, HandlerFrame<'a>)>,
+    /// Of the handlers that were asked for, those that have a frame, by position.
+    handlers: Vec<(usize, HandlerFrame<'a>)>,
     /// Every frame has an initialized object in local variable 0.
     pub(crate) has_object_in_local_0: bool,
 }
@@ -189,46 +220,48 @@ impl<'a> Facts<'a> {
         let mut locals = initial_locals(class, method)?;
         let mut facts = Self {
             handlers: Vec::new(),
-            has_object_in_local_0: is_object(&locals),
+            has_object_in_local_0: begin_with_object(&locals),
         };
         let Some(table) = code.frames() else {
             return Ok(facts);
         };
         let mut differences = Differences::new(table.bytes)?;
-        let mut copied_len = 0;
+        let mut kept_len = 0;
         while let Some(Difference { pc, kind }) = differences.next()? {
             if !code.is_start(pc) {
                 return Err(Reason::MalformedCode);
             }
             let thrown = apply(kind, &mut locals)?;
-            facts.has_object_in_local_0 &= is_object(&locals);
-            if locals.len() > code.max_locals.into() {
-                return Err(Reason::MalformedCode);
-            }
+            facts.has_object_in_local_0 &= begin_with_object(&locals);
             if let Some(thrown) = thrown
                 && wanted.binary_search(&pc).is_ok()
             {
                 let locals = locals.clone();
                 let frame = HandlerFrame { locals, thrown };
-                copied_len += frame.max_len();
+                kept_len += frame.max_len();
                 facts.handlers.push((pc, frame));
             }
-            // Many handlers with many local variables: a class made to take memory.
-            if copied_len > MAX_COPIED_LEN {
+            if kept_len > MAX_FRAMES_LEN {
                 return Err(Reason::TooLarge);
             }
         }
         Ok(facts)
     }
+
+    /// The frame of a handler that was asked for.
+    pub(crate) fn handler(&self, pc: usize) -> Option<&HandlerFrame<'a>> {
+        let index = self.handlers.binary_search_by_key(&pc, |&(pc, _)| pc);
+        let entry = index.ok().and_then(|i| self.handlers.get(i));
+        entry.map(|(_, frame)| frame)
+    }
 }
 
-/// Of all frames that are copied in a method, in bytes.
-const MAX_COPIED_LEN: usize = 1 << 14;
+/// Of the frames of a method that are kept or added, in bytes. More is a class made to take
+/// memory: many handlers with many local variables.
+const MAX_FRAMES_LEN: usize = 1 << 15;
 
-fn is_object(locals: &[Type<'_>]) -> bool {
-    locals
-        .first()
-        .is_some_and(|this| this.is_initialized_object())
+fn begin_with_object(locals: &[Type<'_>]) -> bool {
+    locals.first().is_some_and(|first| first.is_object())
 }
 
 /// Brings `locals` to what a frame says. Returns the value on the stack, if it is one.
@@ -347,6 +380,7 @@ pub(crate) fn move_frames<'a>(
             put_difference(out, delta, &difference.kind, layout, constants)?;
         }
     }
+    let mut added_len = 0;
     for (pc, frame) in appended {
         let delta = writer.delta(*pc)?;
         let out = &mut writer.bytes;
@@ -358,6 +392,10 @@ pub(crate) fn move_frames<'a>(
             layout,
             constants,
         )?;
+        added_len += frame.max_len();
+        if added_len > MAX_FRAMES_LEN {
+            return Err(Reason::TooLarge);
+        }
     }
     Ok(writer.finish())
 }

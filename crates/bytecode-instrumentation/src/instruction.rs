@@ -3,12 +3,15 @@
 use crate::bytes::Reader;
 use crate::outcome::Reason;
 
+pub(crate) const ALOAD: u8 = 0x19;
 pub(crate) const ALOAD_0: u8 = 0x2a;
 pub(crate) const ATHROW: u8 = 0xbf;
 pub(crate) const DUP: u8 = 0x59;
 pub(crate) const INVOKESTATIC: u8 = 0xb8;
 pub(crate) const LDC_W: u8 = 0x13;
+pub(crate) const MONITOREXIT: u8 = 0xc3;
 pub(crate) const SIPUSH: u8 = 0x11;
+pub(crate) const WIDE: u8 = 0xc4;
 
 /// An instruction in code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +34,11 @@ pub(crate) enum Kind {
     /// After its padding: the default, then `before_targets` bytes, then `targets` entries of
     /// `entry_len` bytes that end in the offset of a target.
     Switch(Switch),
-    /// To the local variable 0.
-    StoreToLocal0,
-    /// Moves values, and does nothing else: constants, other local variables, the stack, and
+    /// Of a reference, from a local variable.
+    LoadReference(u16),
+    /// To a local variable.
+    Store(u16),
+    /// Moves values, and does nothing else: constants, loads, the stack, and
     /// elements of arrays of booleans, which is how coverage tools count.
     Move,
     Other,
@@ -68,18 +73,20 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
         0x12 => (2, Kind::Other),
         0x13 | 0x14 => (3, Kind::Other),
         // Loads of local variables, then of array elements.
-        0x15..=0x19 => (2, Kind::Move),
-        0x1a..=0x2d => (1, Kind::Move),
+        0x15..=0x18 => (2, Kind::Move),
+        ALOAD => (2, Kind::LoadReference(reader.u1()?.into())),
+        0x1a..=0x29 => (1, Kind::Move),
+        ALOAD_0..=0x2d => (1, Kind::LoadReference(u16::from(opcode - ALOAD_0))),
         0x2e..=0x35 => (1, Kind::Other),
-        0x36..=0x3a => (2, store_to(reader.u1()?.into())),
+        0x36..=0x3a => (2, Kind::Store(reader.u1()?.into())),
         // Stores for each type of variable: 0 to 3.
-        0x3b..=0x4e => (1, store_to(u16::from(opcode - 0x3b) % 4)),
+        0x3b..=0x4e => (1, Kind::Store(u16::from(opcode - 0x3b) % 4)),
         // `bastore`, then dup, pop, swap.
         0x54 => (1, Kind::Move),
         0x4f..=0x56 => (1, Kind::Other),
         0x57..=0x5f => (1, Kind::Move),
         0x60..=0x83 => (1, Kind::Other),
-        0x84 => (3, store_to(reader.u1()?.into())),
+        0x84 => (3, Kind::Store(reader.u1()?.into())),
         0x85..=0x98 => (1, Kind::Other),
         0x99..=0xa8 | 0xc6 | 0xc7 => (3, Kind::Jump(reader.u2()?.cast_signed())),
         0xa9 => (2, Kind::Other),
@@ -93,11 +100,12 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
         0xbe => (1, Kind::Other),
         ATHROW => (1, Kind::Throw),
         0xc2 => (1, Kind::Other),
-        0xc3 => (1, Kind::MonitorExit),
-        0xc4 => match reader.u1()? {
-            0x15..=0x19 => (4, Kind::Move),
-            0x36..=0x3a => (4, store_to(reader.u2()?)),
-            0x84 => (6, store_to(reader.u2()?)),
+        MONITOREXIT => (1, Kind::MonitorExit),
+        WIDE => match reader.u1()? {
+            0x15..=0x18 => (4, Kind::Move),
+            ALOAD => (4, Kind::LoadReference(reader.u2()?)),
+            0x36..=0x3a => (4, Kind::Store(reader.u2()?)),
+            0x84 => (6, Kind::Store(reader.u2()?)),
             0xa9 => (4, Kind::Other),
             _ => return Err(Reason::MalformedCode),
         },
@@ -109,13 +117,6 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
         return Err(Reason::MalformedCode);
     }
     Ok(Instruction { len, kind })
-}
-
-fn store_to(local: u16) -> Kind {
-    match local {
-        0 => Kind::StoreToLocal0,
-        _ => Kind::Move,
-    }
 }
 
 /// How many bytes stand between the byte of a switch at `pc` and its operands.
@@ -146,4 +147,28 @@ fn switch(reader: &mut Reader<'_>, pc: usize, is_table: bool) -> Result<(usize, 
         entry_len,
     };
     Ok((reader.offset(), Kind::Switch(switch)))
+}
+
+/// Calls `visit` with how far each target of a jump or switch is from it.
+pub(crate) fn for_each_target(
+    bytes: &[u8],
+    kind: Kind,
+    mut visit: impl FnMut(i32),
+) -> Result<(), Reason> {
+    match kind {
+        Kind::Jump(offset) => visit(offset.into()),
+        Kind::LongJump(offset) => visit(offset),
+        Kind::Switch(switch) => {
+            let mut reader = Reader::new(bytes);
+            reader.slice(1 + switch.padding)?;
+            visit(reader.u4()?.cast_signed());
+            reader.slice(switch.header_len)?;
+            for _ in 0..switch.entries {
+                reader.slice(switch.entry_len - 4)?;
+                visit(reader.u4()?.cast_signed());
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }

@@ -138,8 +138,9 @@ pub enum Reason {
     ThisOverwritten,
     /// A static synchronized method, in a class of a version before 49: it has no class literals.
     NoClassLiterals,
-    /// A `monitorexit` that is not in the range of a handler which would release the monitor if
-    /// the hook threw something.
+    /// A `monitorexit` that no handler belongs to which would release the monitor, too, so that
+    /// it is not known where to throw what the hook throws; or in a constructor, before that of
+    /// the superclass.
     Unprotected,
     /// A jump would become longer than 32 KiB.
     JumpTooLong,
@@ -164,7 +165,7 @@ impl fmt::Display for Reason {
             Self::Native => "native method",
             Self::ThisOverwritten => "local variable 0 is not always this",
             Self::NoClassLiterals => "class file version without class literals",
-            Self::Unprotected => "release outside of the range of its handler",
+            Self::Unprotected => "release without a handler",
             Self::JumpTooLong => "jump of more than 32 KiB",
             Self::TooLarge => "code or table too large",
             Self::PoolFull => "constant pool full",

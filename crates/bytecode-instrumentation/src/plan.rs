@@ -1,9 +1,7 @@
 //! Which releases of a method can call a hook.
 
-use std::collections::BTreeSet;
-
 use crate::class_file::{ClassFile, Method};
-use crate::code::{Code, Handler};
+use crate::code::{Code, Handler, MonitorExit};
 use crate::frames::{Facts, HandlerFrame};
 use crate::instruction::{Kind, decode};
 use crate::outcome::{LeftAlone, Reason};
@@ -15,9 +13,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) code: Code<'a>,
     /// In order of their positions.
     pub(crate) sites: Vec<PlannedSite>,
-    /// By the position of the original.
-    pub(crate) copies: Vec<HandlerCopy<'a>>,
-    /// Handlers that do nothing but release a monitor, in order of their positions.
+    /// What is to be appended, in order, with its frames.
+    pub(crate) stubs: Vec<(ReleaseStub, HandlerFrame<'a>)>,
+    /// In order of their positions.
     pub(crate) release_handlers: Vec<ReleaseHandler>,
     /// The method is synchronized, and its own release calls a hook: also where an exception
     /// leaves it.
@@ -33,37 +31,41 @@ pub(crate) struct PlannedSite {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// A `monitorexit`; what the hook throws is handled by a copy of the handler that begins at
-    /// this position.
-    Block { handler: usize },
+    /// A `monitorexit`. What the hook throws goes to the stub.
+    Block(ReleaseStub),
     /// A return from a synchronized method.
     Return,
 }
 
-impl PlannedSite {
-    /// The handler of which a copy handles what the hook throws.
-    pub(crate) fn handler(&self) -> Option<usize> {
-        match self.release {
-            Release::Block { handler } => Some(handler),
-            Release::Return => None,
-        }
-    }
+/// Code to be appended that releases the monitor of the object in a local variable and throws
+/// on, to where a handler of the method throws on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReleaseStub {
+    pub(crate) handler: ReleaseHandler,
+    pub(crate) local: u16,
 }
 
-/// A handler that releases a monitor and throws on: what compilers append to each synchronized
-/// block. It is copied, so that the copy calls no hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A handler that releases a monitor and throws on: what compilers write for each synchronized
+/// block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ReleaseHandler {
     pub(crate) pc: usize,
     /// Its `athrow`, which ends it.
     pub(crate) throw: usize,
+    /// The local variable from which it loads the object.
+    local: u16,
+    /// It stores something before the release.
+    stores: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct HandlerCopy<'a> {
-    pub(crate) original: ReleaseHandler,
-    /// `None` where the class file needs none.
-    pub(crate) frame: Option<HandlerFrame<'a>>,
+impl PlannedSite {
+    /// Where what the hook throws goes, before a `monitorexit`.
+    pub(crate) fn stub(&self) -> Option<ReleaseStub> {
+        match self.release {
+            Release::Block(stub) => Some(stub),
+            Release::Return => None,
+        }
+    }
 }
 
 /// Of work on one method, in releases times handlers: more is made to take time.
@@ -97,7 +99,7 @@ impl<'a> Plan<'a> {
             method,
             code,
             sites: Vec::new(),
-            copies: Vec::new(),
+            stubs: Vec::new(),
             release_handlers: Vec::new(),
             unwinds: false,
         };
@@ -111,13 +113,16 @@ impl<'a> Plan<'a> {
                 return None;
             }
         };
-        plan.add_blocks(class, &facts.handlers);
-        leave(blocks - plan.sites.len(), false, Reason::Unprotected);
         if method.is_synchronized {
             match plan.obstacle_to_method_exits(class, &facts) {
                 Some(reason) => leave(0, true, reason),
-                None => plan.add_method_exits(),
+                None => plan.unwinds = true,
             }
+        }
+        plan.add_blocks(class, &facts);
+        leave(blocks - plan.sites.len(), false, Reason::Unprotected);
+        if plan.unwinds {
+            plan.add_returns();
         }
         (!plan.sites.is_empty() || plan.unwinds).then_some(plan)
     }
@@ -129,8 +134,13 @@ impl<'a> Plan<'a> {
 
     /// All its releases as left alone.
     pub(crate) fn left_alone(&self, reason: Reason) -> LeftAlone<'a> {
-        let blocks = self.sites.iter().filter_map(PlannedSite::handler).count();
+        let blocks = self.sites.iter().filter_map(PlannedSite::stub).count();
         self.method.left_alone(blocks, self.unwinds, reason)
+    }
+
+    /// The local variable with `this`, if what unwinds the method needs it.
+    pub(crate) fn this_in_unwinding(&self) -> Option<u16> {
+        (self.unwinds && !self.method.is_static).then_some(0)
     }
 
     pub(crate) fn is_release_handler(&self, pc: usize) -> bool {
@@ -166,38 +176,99 @@ impl<'a> Plan<'a> {
         Facts::read(class, &self.method, code, &wanted)
     }
 
-    fn add_blocks(&mut self, class: &ClassFile<'a>, frames: &[(usize, HandlerFrame<'a>)]) {
-        let frame = |pc| {
-            let index = frames.binary_search_by_key(&pc, |&(pc, _)| pc);
-            index
-                .ok()
-                .and_then(|i| frames.get(i))
-                .map(|(_, frame)| frame)
-        };
-        // Before, old verifiers find out themselves, or no verifier would have been content.
-        let needs_frame = class.major_version > 50;
-        for &pc in &self.code.monitor_exits {
-            let handler = self
-                .code
-                .handlers
-                .iter()
-                .find(|handler| handler.catches_all() && handler.covers(pc));
-            let Some(&Handler { handler, .. }) = handler else {
+    fn add_blocks(&mut self, class: &ClassFile<'a>, facts: &Facts<'a>) {
+        for exit in &self.code.monitor_exits {
+            let Some(stub) = self.stub_of(exit) else {
                 continue;
             };
-            if self.is_release_handler(handler) && (frame(handler).is_some() || !needs_frame) {
-                let release = Release::Block { handler };
-                self.sites.push(PlannedSite { pc, release });
+            if let Some(frame) = self.stub_frame(class, facts, exit, &stub) {
+                self.sites.push(PlannedSite {
+                    pc: exit.pc,
+                    release: Release::Block(stub),
+                });
+                self.stubs.push((stub, frame));
             }
         }
-        let used: BTreeSet<_> = self.sites.iter().filter_map(PlannedSite::handler).collect();
-        let handlers = self.release_handlers.iter();
-        let handlers = handlers.filter(|handler| used.contains(&handler.pc));
-        let copies = handlers.map(|&original| HandlerCopy {
-            original,
-            frame: frame(original.pc).cloned(),
-        });
-        self.copies = copies.collect();
+        self.stubs.sort_unstable_by_key(|&(stub, _)| stub);
+        self.stubs.dedup_by_key(|&mut (stub, _)| stub);
+    }
+
+    /// What releases the monitor in the place of a `monitorexit`, if the hook throws something.
+    fn stub_of(&self, exit: &MonitorExit) -> Option<ReleaseStub> {
+        let loaded = exit.loaded?;
+        let local = loaded.local;
+        let is_of_local = |handler: &ReleaseHandler| handler.local == local;
+        let around = self.release_handler_around(exit.pc);
+        // As javac ends the range of the handler.
+        let ends_behind = |handler: &&Handler| handler.end == exit.pc + 1;
+        // As compilers of Scala do, and old ones of Java. A range that covers the release may
+        // be that of a block around.
+        let ends_before = |handler: &&Handler| [loaded.pc, exit.pc].contains(&handler.end);
+        let covers = |handler: &&Handler| handler.covers(exit.pc);
+        let handler = around.or_else(|| self.first_release(ends_behind));
+        let handler = handler.or_else(|| self.first_release(ends_before).filter(is_of_local));
+        let handler = handler.or_else(|| self.first_release(covers).filter(is_of_local));
+        handler.map(|handler| ReleaseStub { handler, local })
+    }
+
+    /// The frame of a stub, `None` if none is known that holds where it is entered from.
+    fn stub_frame(
+        &self,
+        class: &ClassFile<'a>,
+        facts: &Facts<'a>,
+        exit: &MonitorExit,
+        stub: &ReleaseStub,
+    ) -> Option<HandlerFrame<'a>> {
+        let needed = self.this_in_unwinding().into_iter().chain([stub.local]);
+        let simple = HandlerFrame::with_objects(needed);
+        let handler = stub.handler;
+        // Before version 50 there are no frames; and in that version, methods without them are
+        // for the old verifier.
+        if class.major_version < 50 || (class.major_version == 50 && self.code.frames().is_none()) {
+            return Some(simple);
+        }
+        let frame = facts.handler(handler.pc)?;
+        if self.outer_handlers(&handler).next().is_none() && !frame.is_before_super() {
+            return Some(simple);
+        }
+        // Handlers around want to know more. The frame of the handler holds where it is in
+        // charge, and in itself.
+        let mut handlers = self.code.handlers.iter();
+        let is_in_charge = |other: &Handler| other.handler == handler.pc && other.covers(exit.pc);
+        let holds = handlers.any(is_in_charge) || handler.keeps_locals_before(exit.pc);
+        (holds && frame.has_object(stub.local)).then(|| frame.clone())
+    }
+
+    /// The handlers of what a handler that releases a monitor throws on.
+    pub(crate) fn outer_handlers(&self, inner: &ReleaseHandler) -> impl Iterator<Item = &Handler> {
+        let (pc, throw) = (inner.pc, inner.throw);
+        let handlers = self.code.handlers.iter();
+        let mut handlers = handlers.filter(move |h| h.covers(throw) && h.handler != pc);
+        let mut is_caught = false;
+        std::iter::from_fn(move || {
+            let handler = handlers.next().filter(|_| !is_caught)?;
+            is_caught = handler.catches_all();
+            Some(handler)
+        })
+    }
+
+    /// The handler that releases a monitor which an instruction is in.
+    fn release_handler_around(&self, pc: usize) -> Option<ReleaseHandler> {
+        let handlers = &self.release_handlers;
+        let after = handlers.partition_point(|handler| handler.pc <= pc);
+        let handler = handlers.get(after.checked_sub(1)?)?;
+        (pc <= handler.throw).then_some(*handler)
+    }
+
+    /// Of handlers for everything, the first one that is asked for, if it releases a monitor.
+    fn first_release(&self, is_wanted: impl Fn(&&Handler) -> bool) -> Option<ReleaseHandler> {
+        let handlers = self.code.handlers.iter();
+        let mut handlers = handlers.filter(|handler| handler.catches_all());
+        let pc = handlers.find(is_wanted)?.handler;
+        let index = self
+            .release_handlers
+            .binary_search_by_key(&pc, |handler| handler.pc);
+        self.release_handlers.get(index.ok()?).copied()
     }
 
     fn obstacle_to_method_exits(&self, class: &ClassFile<'a>, facts: &Facts<'a>) -> Option<Reason> {
@@ -209,14 +280,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn add_method_exits(&mut self) {
+    fn add_returns(&mut self) {
         let returns = self.code.returns.iter().map(|&pc| PlannedSite {
             pc,
             release: Release::Return,
         });
         self.sites.extend(returns);
         self.sites.sort_unstable_by_key(|site| site.pc);
-        self.unwinds = true;
     }
 }
 
@@ -233,18 +303,39 @@ impl<'a> Method<'a> {
 }
 
 impl ReleaseHandler {
+    /// The instruction is in it, and local variables are what they were at its begin.
+    fn keeps_locals_before(&self, pc: usize) -> bool {
+        (self.pc..=self.throw).contains(&pc) && !self.stores
+    }
+
     /// The handler at `pc`, if it does nothing but move values, release one monitor, and throw.
     fn at(code: &Code<'_>, pc: usize) -> Option<Self> {
         /// Compilers need five, coverage tools a few more.
         const MAX_INSTRUCTIONS: usize = 24;
         let mut at = pc;
-        let mut releases = 0;
+        let mut loaded = None;
+        let mut released = None;
+        let mut stores = false;
         for _ in 0..MAX_INSTRUCTIONS {
             let instruction = decode(code.bytes, at).ok()?;
             match instruction.kind {
-                Kind::Move => {}
-                Kind::MonitorExit => releases += 1,
-                Kind::Throw => return (releases == 1).then_some(Self { pc, throw: at }),
+                Kind::Move => loaded = None,
+                Kind::Store(_) => {
+                    loaded = None;
+                    stores |= released.is_none();
+                }
+                Kind::LoadReference(local) => loaded = Some(local),
+                Kind::MonitorExit if released.is_none() => released = Some(loaded?),
+                Kind::Throw => {
+                    let local = released?;
+                    let throw = at;
+                    return Some(Self {
+                        pc,
+                        throw,
+                        local,
+                        stores,
+                    });
+                }
                 _ => return None,
             }
             at += instruction.len;
