@@ -4,7 +4,7 @@ use crate::bytes::{Put, Reader};
 use crate::class_file::ClassFile;
 use crate::code::{AttributeKind, Code, Handler};
 use crate::constant_pool::{Hook, NewConstants};
-use crate::frames::{HandlerFrame, move_frames};
+use crate::frames::{HandlerFrame, MAX_FRAMES_LEN, move_frames};
 use crate::hooks::Hooks;
 use crate::instruction::{
     ALOAD, ALOAD_0, ATHROW, DUP, INVOKESTATIC, Instruction, Kind, LDC_W, MONITOREXIT, SIPUSH,
@@ -12,7 +12,7 @@ use crate::instruction::{
 };
 use crate::layout::{Insertion, Layout, to_u2};
 use crate::outcome::{Position, Positions, Reason, Site, SiteKind, Span};
-use crate::plan::{Plan, PlannedSite, Release, ReleaseStub};
+use crate::plan::{Plan, PlannedSite, Release, ReleaseStub, StubFrame};
 use crate::tables::{Lines, move_lines, move_local_variables, move_type_annotations};
 
 /// `dup` or `aload_0`, the site, `invokestatic`.
@@ -81,6 +81,7 @@ pub(crate) fn emit<'a>(
         handlers: Vec::new(),
         moved_handlers: Vec::new(),
         appended_frames: Vec::new(),
+        appended_frames_len: 0,
         appended_lines: Vec::new(),
     };
     emitter.emit()
@@ -111,6 +112,7 @@ struct Emitter<'p, 'a> {
     /// Where in `handlers` each handler of the original is.
     moved_handlers: Vec<usize>,
     appended_frames: Vec<(u16, HandlerFrame<'a>)>,
+    appended_frames_len: usize,
     appended_lines: Vec<(u16, u16)>,
 }
 
@@ -378,7 +380,14 @@ impl<'a> Emitter<'_, 'a> {
                 self.add_handler(end - 1, end, target, handler.catch_type);
             }
             self.append_line(start, self.lines.at(original));
-            self.appended_frames.push((start, frame.clone()));
+            let frame = match frame {
+                StubFrame::Needed => {
+                    let this = plan.this_in_unwinding();
+                    HandlerFrame::with_objects(this.into_iter().chain([stub.local]))
+                }
+                StubFrame::OfHandler(frame) => frame.clone(),
+            };
+            self.append_frame(start, frame)?;
         }
         Ok(())
     }
@@ -396,6 +405,15 @@ impl<'a> Emitter<'_, 'a> {
         self.add_handler(0, handler, handler, 0);
         self.append_line(start, line);
         let frame = HandlerFrame::with_objects(self.plan.this_in_unwinding());
+        self.append_frame(start, frame)?;
+        Ok(())
+    }
+
+    fn append_frame(&mut self, start: u16, frame: HandlerFrame<'a>) -> Result<(), Reason> {
+        self.appended_frames_len += frame.max_len();
+        if self.appended_frames_len > MAX_FRAMES_LEN {
+            return Err(Reason::TooLarge);
+        }
         self.appended_frames.push((start, frame));
         Ok(())
     }

@@ -195,7 +195,7 @@ impl<'a> HandlerFrame<'a> {
     }
 
     /// An upper bound, in bytes.
-    fn max_len(&self) -> usize {
+    pub(crate) fn max_len(&self) -> usize {
         3 * self.locals.len() + 10
     }
 }
@@ -258,7 +258,7 @@ impl<'a> Facts<'a> {
 
 /// Of the frames of a method that are kept or added, in bytes. More is a class made to take
 /// memory: many handlers with many local variables.
-const MAX_FRAMES_LEN: usize = 1 << 15;
+pub(crate) const MAX_FRAMES_LEN: usize = 1 << 15;
 
 fn begin_with_object(locals: &[Type<'_>]) -> bool {
     locals.first().is_some_and(|first| first.is_object())
@@ -380,7 +380,6 @@ pub(crate) fn move_frames<'a>(
             put_difference(out, delta, &difference.kind, layout, constants)?;
         }
     }
-    let mut added_len = 0;
     for (pc, frame) in appended {
         let delta = writer.delta(*pc)?;
         let out = &mut writer.bytes;
@@ -392,10 +391,6 @@ pub(crate) fn move_frames<'a>(
             layout,
             constants,
         )?;
-        added_len += frame.max_len();
-        if added_len > MAX_FRAMES_LEN {
-            return Err(Reason::TooLarge);
-        }
     }
     Ok(writer.finish())
 }

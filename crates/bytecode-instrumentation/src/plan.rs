@@ -13,8 +13,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) code: Code<'a>,
     /// In order of their positions.
     pub(crate) sites: Vec<PlannedSite>,
-    /// What is to be appended, in order, with its frames.
-    pub(crate) stubs: Vec<(ReleaseStub, HandlerFrame<'a>)>,
+    /// What is to be appended, in order.
+    pub(crate) stubs: Vec<(ReleaseStub, StubFrame<'a>)>,
     /// In order of their positions.
     pub(crate) release_handlers: Vec<ReleaseHandler>,
     /// The method is synchronized, and its own release calls a hook: also where an exception
@@ -43,6 +43,15 @@ pub(crate) enum Release {
 pub(crate) struct ReleaseStub {
     pub(crate) handler: ReleaseHandler,
     pub(crate) local: u16,
+}
+
+/// What a stub's frame says of the local variables.
+#[derive(Clone, Debug)]
+pub(crate) enum StubFrame<'a> {
+    /// Only the objects that are needed.
+    Needed,
+    /// What that of the handler says.
+    OfHandler(HandlerFrame<'a>),
 }
 
 /// A handler that releases a monitor and throws on: what compilers write for each synchronized
@@ -218,25 +227,23 @@ impl<'a> Plan<'a> {
         facts: &Facts<'a>,
         exit: &MonitorExit,
         stub: &ReleaseStub,
-    ) -> Option<HandlerFrame<'a>> {
-        let needed = self.this_in_unwinding().into_iter().chain([stub.local]);
-        let simple = HandlerFrame::with_objects(needed);
+    ) -> Option<StubFrame<'a>> {
         let handler = stub.handler;
         // Before version 50 there are no frames; and in that version, methods without them are
         // for the old verifier.
         if class.major_version < 50 || (class.major_version == 50 && self.code.frames().is_none()) {
-            return Some(simple);
+            return Some(StubFrame::Needed);
         }
         let frame = facts.handler(handler.pc)?;
         if self.outer_handlers(&handler).next().is_none() && !frame.is_before_super() {
-            return Some(simple);
+            return Some(StubFrame::Needed);
         }
         // Handlers around want to know more. The frame of the handler holds where it is in
         // charge, and in itself.
         let mut handlers = self.code.handlers.iter();
         let is_in_charge = |other: &Handler| other.handler == handler.pc && other.covers(exit.pc);
         let holds = handlers.any(is_in_charge) || handler.keeps_locals_before(exit.pc);
-        (holds && frame.has_object(stub.local)).then(|| frame.clone())
+        (holds && frame.has_object(stub.local)).then(|| StubFrame::OfHandler(frame.clone()))
     }
 
     /// The handlers of what a handler that releases a monitor throws on.
