@@ -385,7 +385,10 @@ impl<'a> Emitter<'_, 'a> {
                     let this = plan.this_in_unwinding();
                     HandlerFrame::with_objects(this.into_iter().chain([stub.local]))
                 }
-                StubFrame::OfHandler(frame) => frame.clone(),
+                StubFrame::OfHandler => {
+                    let frame = plan.facts.handler(original);
+                    frame.ok_or(Reason::MalformedCode)?.clone()
+                }
             };
             self.append_frame(start, frame)?;
         }

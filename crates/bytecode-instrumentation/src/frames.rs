@@ -191,7 +191,7 @@ impl<'a> HandlerFrame<'a> {
     /// Whether the object under construction is not initialized yet. Frames that do not know of
     /// it may not follow (JVMS 4.10.1.4).
     pub(crate) fn is_before_super(&self) -> bool {
-        self.locals.contains(&Type::UNINITIALIZED_THIS)
+        self.locals.first() == Some(&Type::UNINITIALIZED_THIS)
     }
 
     /// An upper bound, in bytes.

@@ -2,7 +2,7 @@
 
 use crate::class_file::{ClassFile, Method};
 use crate::code::{Code, Handler, MonitorExit};
-use crate::frames::{Facts, HandlerFrame};
+use crate::frames::Facts;
 use crate::instruction::{Kind, decode};
 use crate::outcome::{LeftAlone, Reason};
 
@@ -14,9 +14,10 @@ pub(crate) struct Plan<'a> {
     /// In order of their positions.
     pub(crate) sites: Vec<PlannedSite>,
     /// What is to be appended, in order.
-    pub(crate) stubs: Vec<(ReleaseStub, StubFrame<'a>)>,
+    pub(crate) stubs: Vec<(ReleaseStub, StubFrame)>,
     /// In order of their positions.
     pub(crate) release_handlers: Vec<ReleaseHandler>,
+    pub(crate) facts: Facts<'a>,
     /// The method is synchronized, and its own release calls a hook: also where an exception
     /// leaves it.
     pub(crate) unwinds: bool,
@@ -46,12 +47,12 @@ pub(crate) struct ReleaseStub {
 }
 
 /// What a stub's frame says of the local variables.
-#[derive(Clone, Debug)]
-pub(crate) enum StubFrame<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StubFrame {
     /// Only the objects that are needed.
     Needed,
     /// What that of the handler says.
-    OfHandler(HandlerFrame<'a>),
+    OfHandler,
 }
 
 /// A handler that releases a monitor and throws on: what compilers write for each synchronized
@@ -110,25 +111,23 @@ impl<'a> Plan<'a> {
             sites: Vec::new(),
             stubs: Vec::new(),
             release_handlers: Vec::new(),
+            facts: Facts::default(),
             unwinds: false,
         };
         if blocks == 0 && !method.is_synchronized {
             return None;
         }
-        let facts = match plan.read(class) {
-            Ok(facts) => facts,
-            Err(reason) => {
-                leave(blocks, method.is_synchronized, reason);
-                return None;
-            }
-        };
+        if let Err(reason) = plan.read(class) {
+            leave(blocks, method.is_synchronized, reason);
+            return None;
+        }
         if method.is_synchronized {
-            match plan.obstacle_to_method_exits(class, &facts) {
+            match plan.obstacle_to_method_exits(class) {
                 Some(reason) => leave(0, true, reason),
                 None => plan.unwinds = true,
             }
         }
-        plan.add_blocks(class, &facts);
+        plan.add_blocks(class);
         leave(blocks - plan.sites.len(), false, Reason::Unprotected);
         if plan.unwinds {
             plan.add_returns();
@@ -160,7 +159,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Finds the handlers that release monitors, and what the frames say of them.
-    fn read(&mut self, class: &ClassFile<'a>) -> Result<Facts<'a>, Reason> {
+    fn read(&mut self, class: &ClassFile<'a>) -> Result<(), Reason> {
         let code = &self.code;
         if let Some(reason) = code.obstacle {
             return Err(reason);
@@ -182,15 +181,16 @@ impl<'a> Plan<'a> {
             .iter()
             .map(|handler| handler.pc)
             .collect();
-        Facts::read(class, &self.method, code, &wanted)
+        self.facts = Facts::read(class, &self.method, code, &wanted)?;
+        Ok(())
     }
 
-    fn add_blocks(&mut self, class: &ClassFile<'a>, facts: &Facts<'a>) {
+    fn add_blocks(&mut self, class: &ClassFile<'a>) {
         for exit in &self.code.monitor_exits {
             let Some(stub) = self.stub_of(exit) else {
                 continue;
             };
-            if let Some(frame) = self.stub_frame(class, facts, exit, &stub) {
+            if let Some(frame) = self.stub_frame(class, exit, &stub) {
                 self.sites.push(PlannedSite {
                     pc: exit.pc,
                     release: Release::Block(stub),
@@ -224,17 +224,16 @@ impl<'a> Plan<'a> {
     fn stub_frame(
         &self,
         class: &ClassFile<'a>,
-        facts: &Facts<'a>,
         exit: &MonitorExit,
         stub: &ReleaseStub,
-    ) -> Option<StubFrame<'a>> {
+    ) -> Option<StubFrame> {
         let handler = stub.handler;
         // Before version 50 there are no frames; and in that version, methods without them are
         // for the old verifier.
         if class.major_version < 50 || (class.major_version == 50 && self.code.frames().is_none()) {
             return Some(StubFrame::Needed);
         }
-        let frame = facts.handler(handler.pc)?;
+        let frame = self.facts.handler(handler.pc)?;
         if self.outer_handlers(&handler).next().is_none() && !frame.is_before_super() {
             return Some(StubFrame::Needed);
         }
@@ -243,7 +242,7 @@ impl<'a> Plan<'a> {
         let mut handlers = self.code.handlers.iter();
         let is_in_charge = |other: &Handler| other.handler == handler.pc && other.covers(exit.pc);
         let holds = handlers.any(is_in_charge) || handler.keeps_locals_before(exit.pc);
-        (holds && frame.has_object(stub.local)).then(|| StubFrame::OfHandler(frame.clone()))
+        (holds && frame.has_object(stub.local)).then_some(StubFrame::OfHandler)
     }
 
     /// The handlers of what a handler that releases a monitor throws on.
@@ -278,11 +277,11 @@ impl<'a> Plan<'a> {
         self.release_handlers.get(index.ok()?).copied()
     }
 
-    fn obstacle_to_method_exits(&self, class: &ClassFile<'a>, facts: &Facts<'a>) -> Option<Reason> {
+    fn obstacle_to_method_exits(&self, class: &ClassFile<'a>) -> Option<Reason> {
         if self.method.is_static {
             (class.major_version < 49).then_some(Reason::NoClassLiterals)
         } else {
-            let is_overwritten = self.code.stores_to_local_0 || !facts.has_object_in_local_0;
+            let is_overwritten = self.code.stores_to_local_0 || !self.facts.has_object_in_local_0;
             is_overwritten.then_some(Reason::ThisOverwritten)
         }
     }

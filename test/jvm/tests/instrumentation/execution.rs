@@ -48,9 +48,9 @@ fn compiled_code_calls_the_hooks_as_often() {
             let flags = ["-XX:+PrintCompilation", "-XX:CICompilerCount=2", "-Xbatch"];
             let said = program.run(&jdk, &flags, &["hot", "20000"]);
             let counter = |name: &str| -> u64 {
-                let values = said.lines().filter_map(|line| line.strip_prefix(name));
+                let mut values = said.lines().filter_map(|line| line.strip_prefix(name));
                 let value = values
-                    .last()
+                    .next_back()
                     .unwrap_or_else(|| panic!("no {name} in {said}"));
                 value.trim().parse().expect("a number")
             };
