@@ -69,9 +69,7 @@ fn classes_of_newer_jdks_are_verified() {
             let scratch = scratch_directory("verification");
             let mut instrumented = Instrumented::from_site(0);
             let mut java = jdk.tool("java");
-            // With so many directories of classes, the first heap may be too small to start.
-            java.args(["-Xms128m", "-Xmn64m", "-Xverify:all"]);
-            java.args(["--add-modules", "ALL-SYSTEM"]);
+            java.args(["-Xverify:all", "--add-modules", "ALL-SYSTEM"]);
             let programs = JavaPrograms::compiled();
             for module in fs::read_dir(modules.path()).expect("it was extracted") {
                 let module = module.expect("a directory is readable").path();

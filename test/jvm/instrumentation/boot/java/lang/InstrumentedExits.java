@@ -13,8 +13,11 @@ public final class InstrumentedExits {
     /** Whose calls are noted. */
     public static volatile Thread noted;
 
-    /** The object of each call that was noted; null of one after a release. */
-    public static final Object[] OBJECTS = new Object[100_000];
+    /**
+     * The object of each call that was noted; null of one after a release. Small, since no
+     * collection may be needed before the JVM has started.
+     */
+    public static final Object[] OBJECTS = new Object[10_000];
 
     /** Its site. */
     public static final int[] SITES = new int[OBJECTS.length];
