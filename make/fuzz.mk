@@ -1,8 +1,8 @@
-# Fuzzing of what reads a trace. The layout of fuzz/ is that of cargo-fuzz, which
+# Fuzzing of what reads a trace or a class file. The layout of fuzz/ is that of cargo-fuzz, which
 # needs a nightly compiler (`cargo +nightly fuzz run rearrange`); here the targets
 # are built with the stable one, whose LLVM can record coverage as well.
 
-FUZZ_TARGETS := analyze_trace decode_segment read_trace rearrange
+FUZZ_TARGETS := analyze_trace decode_segment instrument_class read_trace rearrange
 # Seconds for each target.
 FUZZ_TIME := 10
 
@@ -17,7 +17,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module \
 
 .PHONY: fuzz-build fuzz-smoke test-nightly $(FUZZ_TARGETS:%=fuzz-%)
 
-fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces for FUZZ_TIME=10 seconds
+fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces and classes for FUZZ_TIME=10 seconds
 
 # With --target, so that build scripts are not built with coverage.
 fuzz-build:

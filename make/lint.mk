@@ -15,7 +15,7 @@ lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, li
 
 # The inner loop: what a change of Rust code can break without a JDK.
 check: lint ## lint, and the tests that need no JDK
-	cargo test --quiet --locked -p trace-format -p trace-analysis -p trace-report -p trace-model -p locktrace -p rust-tracer -p magnify
+	cargo test --quiet --locked -p trace-format -p trace-analysis -p trace-report -p trace-model -p locktrace -p rust-tracer -p magnify -p bytecode-instrumentation
 
 test-packages:
 	scripts/install-test-packages.sh

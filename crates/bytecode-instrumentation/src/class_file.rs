@@ -1,0 +1,140 @@
+//! The structure of a class file (JVMS 4.1), as far as it leads to code.
+
+use crate::bytes::Reader;
+use crate::constant_pool::ConstantPool;
+use crate::instruction::MONITOREXIT;
+use crate::outcome::Malformed;
+
+const ACC_STATIC: u16 = 0x0008;
+const ACC_SYNCHRONIZED: u16 = 0x0020;
+const ACC_NATIVE: u16 = 0x0100;
+
+/// A class, and those of its methods that may release monitors.
+#[derive(Debug)]
+pub(crate) struct ClassFile<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) major_version: u16,
+    pub(crate) pool: ConstantPool<'a>,
+    /// Where the constants end.
+    pub(crate) pool_end: usize,
+    /// The index of the class itself.
+    pub(crate) this_class: u16,
+    pub(crate) methods: Vec<Method<'a>>,
+}
+
+/// A method that is synchronized, or may have a `monitorexit`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Method<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) descriptor: &'a [u8],
+    pub(crate) is_static: bool,
+    pub(crate) is_synchronized: bool,
+    pub(crate) is_native: bool,
+    pub(crate) code: Option<CodeAttribute<'a>>,
+}
+
+/// A code attribute, without its name and length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CodeAttribute<'a> {
+    /// Where its length stands in the class file.
+    pub(crate) length_at: usize,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl CodeAttribute<'_> {
+    /// Where it ends in the class file.
+    pub(crate) fn end(&self) -> usize {
+        self.length_at + 4 + self.bytes.len()
+    }
+}
+
+impl<'a> ClassFile<'a> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        if reader.u4()? != 0xcafe_babe {
+            return Err(Malformed {
+                what: "no magic number",
+                offset: 0,
+            });
+        }
+        let _minor_version = reader.u2()?;
+        let major_version = reader.u2()?;
+        let pool = ConstantPool::read(&mut reader)?;
+        let pool_end = reader.offset();
+        let _access = reader.u2()?;
+        let this_class = reader.u2()?;
+        let _super_class = reader.u2()?;
+        let interfaces = reader.u2()?;
+        reader.slice(2 * usize::from(interfaces))?;
+        for _ in 0..reader.u2()? {
+            reader.slice(6)?;
+            skip_attributes(&mut reader)?;
+        }
+        let mut methods = Vec::new();
+        for _ in 0..reader.u2()? {
+            let method = Method::read(&mut reader, &pool)?;
+            if method.may_release() {
+                methods.push(method);
+            }
+        }
+        skip_attributes(&mut reader)?;
+        if !reader.is_at_end() {
+            return Err(reader.malformed("something behind the class"));
+        }
+        Ok(Self {
+            bytes,
+            major_version,
+            pool,
+            pool_end,
+            this_class,
+            methods,
+        })
+    }
+
+    /// The internal name of the class.
+    pub(crate) fn name(&self) -> Option<&'a [u8]> {
+        self.pool.class_name(self.this_class)
+    }
+}
+
+impl<'a> Method<'a> {
+    fn read(reader: &mut Reader<'a>, pool: &ConstantPool<'a>) -> Result<Self, Malformed> {
+        let access = reader.u2()?;
+        let mut name = || {
+            let index = reader.u2()?;
+            let text = pool.utf8(index);
+            text.ok_or(reader.malformed("no name of a method"))
+        };
+        let mut method = Self {
+            name: name()?,
+            descriptor: name()?,
+            is_static: access & ACC_STATIC != 0,
+            is_synchronized: access & ACC_SYNCHRONIZED != 0,
+            is_native: access & ACC_NATIVE != 0,
+            code: None,
+        };
+        for _ in 0..reader.u2()? {
+            let name = reader.u2()?;
+            let length_at = reader.offset();
+            let bytes = reader.slice_with_length()?;
+            if pool.utf8(name) == Some(b"Code") && method.code.is_none() {
+                method.code = Some(CodeAttribute { length_at, bytes });
+            }
+        }
+        Ok(method)
+    }
+
+    /// If not, there is nothing to do. A byte with the value of `monitorexit` may be something else.
+    fn may_release(&self) -> bool {
+        let code = self.code.map_or(&[][..], |code| code.bytes);
+        self.is_synchronized || code.contains(&MONITOREXIT)
+    }
+}
+
+fn skip_attributes(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    for _ in 0..reader.u2()? {
+        reader.u2()?;
+        reader.slice_with_length()?;
+    }
+    Ok(())
+}

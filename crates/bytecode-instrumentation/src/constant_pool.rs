@@ -1,0 +1,204 @@
+//! Constants of a class file: those that it has, and those that are appended.
+
+use std::collections::BTreeMap;
+
+use crate::bytes::{Put, Reader};
+use crate::hooks::Hooks;
+use crate::outcome::{Malformed, Reason};
+
+const UTF8: u8 = 1;
+const INTEGER: u8 = 3;
+const CLASS: u8 = 7;
+const METHOD_REF: u8 = 10;
+const NAME_AND_TYPE: u8 = 12;
+
+/// The constants that a class has (JVMS 4.4).
+#[derive(Debug)]
+pub(crate) struct ConstantPool<'a> {
+    /// By index. Only what names something is kept.
+    constants: Vec<Constant<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Constant<'a> {
+    Utf8(&'a [u8]),
+    Class(u16),
+    Other,
+}
+
+impl<'a> ConstantPool<'a> {
+    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+        let count = reader.u2()?;
+        let mut constants = Vec::with_capacity(count.into());
+        constants.push(Constant::Other);
+        while constants.len() < count.into() {
+            let tag = reader.u1()?;
+            let constant = match tag {
+                UTF8 => {
+                    let len = reader.u2()?;
+                    Constant::Utf8(reader.slice(len.into())?)
+                }
+                CLASS => Constant::Class(reader.u2()?),
+                // String, method handles and types, modules, packages.
+                8 | 16 | 19 | 20 => skip(reader, 2)?,
+                15 => skip(reader, 3)?,
+                // Integer, float, members, names and types, dynamic constants.
+                3 | 4 | 9..=12 | 17 | 18 => skip(reader, 4)?,
+                // Long and double take two indices.
+                5 | 6 => {
+                    constants.push(Constant::Other);
+                    skip(reader, 8)?
+                }
+                _ => return Err(reader.malformed("an unknown constant")),
+            };
+            constants.push(constant);
+        }
+        if constants.len() != usize::from(count.max(1)) {
+            return Err(reader.malformed("a constant with half an index"));
+        }
+        Ok(Self { constants })
+    }
+
+    /// The text at an index, if there is one.
+    pub(crate) fn utf8(&self, index: u16) -> Option<&'a [u8]> {
+        match self.constants.get(usize::from(index))? {
+            Constant::Utf8(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The internal name of the class at an index.
+    pub(crate) fn class_name(&self, index: u16) -> Option<&'a [u8]> {
+        match *self.constants.get(usize::from(index))? {
+            Constant::Class(name) => self.utf8(name),
+            _ => None,
+        }
+    }
+}
+
+fn skip<'a>(reader: &mut Reader<'a>, len: usize) -> Result<Constant<'a>, Malformed> {
+    reader.slice(len)?;
+    Ok(Constant::Other)
+}
+
+/// Constants to be appended to those of a class. Each is there once, beside what the class has:
+/// a few bytes more, and no search.
+#[derive(Debug)]
+pub(crate) struct NewConstants<'a> {
+    hooks: Hooks<'a>,
+    /// Of the next constant: beyond `u16` if there is no room.
+    next: u32,
+    bytes: Vec<u8>,
+    utf8: BTreeMap<&'a [u8], u16>,
+    classes: BTreeMap<&'a [u8], u16>,
+    methods: BTreeMap<(&'a [u8], &'a [u8]), u16>,
+}
+
+/// Which hook is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hook {
+    Block,
+    AfterBlock,
+    Method,
+}
+
+impl<'a> NewConstants<'a> {
+    /// None yet, behind those of `pool`.
+    pub(crate) fn new(pool: &ConstantPool<'_>, hooks: Hooks<'a>) -> Self {
+        Self {
+            hooks,
+            next: pool.constants.len() as u32,
+            bytes: Vec::new(),
+            utf8: BTreeMap::new(),
+            classes: BTreeMap::new(),
+            methods: BTreeMap::new(),
+        }
+    }
+
+    /// How many constants there are with them, as the class file counts: with the index 0.
+    pub(crate) fn count(&self) -> u16 {
+        u16::try_from(self.next).unwrap_or(u16::MAX)
+    }
+
+    /// The constants as in a class file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn utf8(&mut self, text: &'a [u8]) -> Result<u16, Reason> {
+        if let Some(&index) = self.utf8.get(text) {
+            return Ok(index);
+        }
+        let len = u16::try_from(text.len()).map_err(|_| Reason::PoolFull)?;
+        let index = self.next_index()?;
+        self.bytes.put_u1(UTF8);
+        self.bytes.put_u2(len);
+        self.bytes.put(text);
+        self.utf8.insert(text, index);
+        Ok(index)
+    }
+
+    pub(crate) fn class(&mut self, name: &'a [u8]) -> Result<u16, Reason> {
+        if let Some(&index) = self.classes.get(name) {
+            return Ok(index);
+        }
+        let utf8 = self.utf8(name)?;
+        let index = self.next_index()?;
+        self.bytes.put_u1(CLASS);
+        self.bytes.put_u2(utf8);
+        self.classes.insert(name, index);
+        Ok(index)
+    }
+
+    /// An integer, each time a new one.
+    pub(crate) fn integer(&mut self, value: u32) -> Result<u16, Reason> {
+        let index = self.next_index()?;
+        self.bytes.put_u1(INTEGER);
+        self.bytes.put_u4(value);
+        Ok(index)
+    }
+
+    pub(crate) fn hook(&mut self, hook: Hook) -> Result<u16, Reason> {
+        const OBJECT_AND_SITE: &[u8] = b"(Ljava/lang/Object;I)V";
+        let hooks = self.hooks;
+        let (name, descriptor) = match hook {
+            Hook::Block => (hooks.block_exit, OBJECT_AND_SITE),
+            Hook::AfterBlock => {
+                let name = hooks.after_block_exit.unwrap_or_default();
+                (name, b"(I)V".as_slice())
+            }
+            Hook::Method => (hooks.method_exit, OBJECT_AND_SITE),
+        };
+        self.static_method(name.as_bytes(), descriptor)
+    }
+
+    fn static_method(&mut self, name: &'a [u8], descriptor: &'a [u8]) -> Result<u16, Reason> {
+        if let Some(&index) = self.methods.get(&(name, descriptor)) {
+            return Ok(index);
+        }
+        let class = self.class(self.hooks.class.as_bytes())?;
+        let name_index = self.utf8(name)?;
+        let descriptor_index = self.utf8(descriptor)?;
+        let name_and_type = self.next_index()?;
+        self.bytes.put_u1(NAME_AND_TYPE);
+        self.bytes.put_u2(name_index);
+        self.bytes.put_u2(descriptor_index);
+        let index = self.next_index()?;
+        self.bytes.put_u1(METHOD_REF);
+        self.bytes.put_u2(class);
+        self.bytes.put_u2(name_and_type);
+        self.methods.insert((name, descriptor), index);
+        Ok(index)
+    }
+
+    /// The index of the constant that is written right behind the call.
+    fn next_index(&mut self) -> Result<u16, Reason> {
+        // The number of constants, this one and index 0 included, has to fit, too.
+        if self.next >= u32::from(u16::MAX) {
+            return Err(Reason::PoolFull);
+        }
+        let index = self.count();
+        self.next += 1;
+        Ok(index)
+    }
+}

@@ -1,0 +1,194 @@
+//! What was done to a class, and what was not.
+
+use std::fmt;
+
+/// What became of a class.
+#[derive(Clone, Debug, Default)]
+pub struct Instrumentation<'a> {
+    /// The new class file, or `None` if the class is to be used as it is.
+    pub class: Option<Vec<u8>>,
+    /// The methods that call the hooks now.
+    pub methods: Vec<InstrumentedMethod<'a>>,
+    /// Releases of monitors that call no hook.
+    pub left_alone: Vec<LeftAlone<'a>>,
+}
+
+/// A method that calls the hooks.
+#[derive(Clone, Debug)]
+pub struct InstrumentedMethod<'a> {
+    /// Its name, in the modified UTF-8 of the class file.
+    pub name: &'a [u8],
+    /// Its descriptor, in the modified UTF-8 of the class file.
+    pub descriptor: &'a [u8],
+    /// Where it calls them, by number.
+    pub sites: Vec<Site>,
+    pub(crate) positions: Positions,
+}
+
+impl InstrumentedMethod<'_> {
+    /// Where in the class file as it was the instruction at `bci` of the new code stands, which
+    /// is what `javap` shows of the class.
+    pub fn position(&self, bci: u16) -> Position {
+        self.positions.at(bci)
+    }
+
+    /// The same for later, without the class file.
+    pub fn into_positions(self) -> Positions {
+        self.positions
+    }
+}
+
+/// Where the code of a method stands in the class file as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Positions(pub(crate) Vec<Span>);
+
+impl Positions {
+    /// Where in the class file as it was the instruction at `bci` of the new code stands.
+    pub fn at(&self, bci: u16) -> Position {
+        let after = self.0.partition_point(|span| span.start <= bci);
+        match after.checked_sub(1).and_then(|i| self.0.get(i)) {
+            Some(span) => span.position(bci),
+            None => Position::Unwinding,
+        }
+    }
+}
+
+/// An original position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// An instruction of the original code, by its bci; of a call that was put in, the release
+    /// that it belongs to.
+    Bci(u16),
+    /// In the handler that was appended to a synchronized method: an exception leaves it. Where
+    /// in the method it came from is not known.
+    Unwinding,
+}
+
+/// From where to where new code stands for what of the original.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// The first bci in the new code.
+    pub(crate) start: u16,
+    /// Of that, in the original.
+    pub(crate) original: Position,
+    /// All of the span stands for `original`, or the rest of the span for what comes behind.
+    pub(crate) inserted: bool,
+}
+
+impl Span {
+    pub(crate) fn position(&self, bci: u16) -> Position {
+        match self.original {
+            Position::Bci(original) if !self.inserted => {
+                Position::Bci(original.saturating_add(bci.saturating_sub(self.start)))
+            }
+            original => original,
+        }
+    }
+}
+
+/// A place that calls a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The number that the hook gets.
+    pub number: u32,
+    /// What is released there.
+    pub kind: SiteKind,
+    /// Where the `monitorexit` or return instruction is in the original code; `None` for
+    /// [`SiteKind::MethodUnwind`].
+    pub bci: Option<u16>,
+    /// The line of that instruction, or the first one of a method that is unwound; `None` if the
+    /// class file has no lines.
+    pub line: Option<u16>,
+}
+
+/// How a monitor is released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SiteKind {
+    /// By `monitorexit`.
+    Block,
+    /// By the return from a synchronized method.
+    MethodReturn,
+    /// By an exception that leaves a synchronized method.
+    MethodUnwind,
+}
+
+/// Releases of monitors in one method that call no hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftAlone<'a> {
+    /// The method's name, in the modified UTF-8 of the class file.
+    pub name: &'a [u8],
+    /// The method's descriptor, in the modified UTF-8 of the class file.
+    pub descriptor: &'a [u8],
+    /// How many `monitorexit` instructions; 0 if its code could not be read.
+    pub blocks: u32,
+    /// Whether the method is synchronized, and its own monitor meant.
+    pub method: bool,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why releases are left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A synchronized method is native.
+    Native,
+    /// Something other than `this` is stored in local variable 0 of a synchronized method, or a
+    /// frame does not have it.
+    ThisOverwritten,
+    /// A static synchronized method, in a class of a version before 49: it has no class literals.
+    NoClassLiterals,
+    /// A `monitorexit` that no handler belongs to which would release the monitor, too, so that
+    /// it is not known where to throw what the hook throws; or in a constructor, before that of
+    /// the superclass.
+    Unprotected,
+    /// A jump would become longer than 32 KiB.
+    JumpTooLong,
+    /// The code, or one of its tables, would become longer than 64 KiB or have too many entries.
+    TooLarge,
+    /// The constant pool has no room for the constants.
+    PoolFull,
+    /// There are frames in the format of CLDC, an attribute `StackMap`.
+    CldcFrames,
+    /// The code has an attribute which this crate does not know, and the class a version that it
+    /// does not know either: there may be offsets in it.
+    UnknownAttribute,
+    /// The code does not have the structure of byte code.
+    MalformedCode,
+    /// `allot_sites` had no numbers.
+    NoSites,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Native => "native method",
+            Self::ThisOverwritten => "local variable 0 is not always this",
+            Self::NoClassLiterals => "class file version without class literals",
+            Self::Unprotected => "release without a handler",
+            Self::JumpTooLong => "jump of more than 32 KiB",
+            Self::TooLarge => "code or table too large",
+            Self::PoolFull => "constant pool full",
+            Self::CldcFrames => "frames of CLDC",
+            Self::UnknownAttribute => "unknown attribute in a class file of an unknown version",
+            Self::MalformedCode => "malformed code",
+            Self::NoSites => "no site numbers left",
+        })
+    }
+}
+
+impl From<Malformed> for Reason {
+    fn from(_: Malformed) -> Self {
+        Self::MalformedCode
+    }
+}
+
+/// A class file that does not have the structure of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("malformed class file: {what} at byte {offset}")]
+pub struct Malformed {
+    /// What was expected.
+    pub what: &'static str,
+    /// Where, in bytes from the start of the class file.
+    pub offset: usize,
+}

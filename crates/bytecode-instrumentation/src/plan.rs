@@ -1,0 +1,351 @@
+//! Which releases of a method can call a hook.
+
+use crate::class_file::{ClassFile, Method};
+use crate::code::{Code, Handler, MonitorExit};
+use crate::frames::Facts;
+use crate::instruction::{Kind, decode};
+use crate::outcome::{LeftAlone, Reason};
+
+/// What is to be done to a method.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) method: Method<'a>,
+    pub(crate) code: Code<'a>,
+    /// In order of their positions.
+    pub(crate) sites: Vec<PlannedSite>,
+    /// What is to be appended, in order.
+    pub(crate) stubs: Vec<(ReleaseStub, StubFrame)>,
+    /// In order of their positions.
+    pub(crate) release_handlers: Vec<ReleaseHandler>,
+    pub(crate) facts: Facts<'a>,
+    /// The method is synchronized, and its own release calls a hook: also where an exception
+    /// leaves it.
+    pub(crate) unwinds: bool,
+}
+
+/// A release that is to call a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlannedSite {
+    pub(crate) pc: usize,
+    pub(crate) release: Release,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// A `monitorexit`. What the hook throws goes to the stub.
+    Block(ReleaseStub),
+    /// A return from a synchronized method.
+    Return,
+}
+
+/// Code to be appended that releases the monitor of the object in a local variable and throws
+/// on, to where a handler of the method throws on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReleaseStub {
+    pub(crate) handler: ReleaseHandler,
+    pub(crate) local: u16,
+}
+
+/// What a stub's frame says of the local variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StubFrame {
+    /// Only the objects that are needed.
+    Needed,
+    /// What that of the handler says.
+    OfHandler,
+}
+
+/// A handler that releases a monitor and throws on: what compilers write for each synchronized
+/// block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReleaseHandler {
+    pub(crate) pc: usize,
+    /// Its `athrow`, which ends it.
+    pub(crate) throw: usize,
+    /// The local variable from which it loads the object.
+    local: u16,
+    /// It stores something before the release.
+    stores: bool,
+}
+
+impl PlannedSite {
+    /// Where what the hook throws goes, before a `monitorexit`.
+    pub(crate) fn stub(&self) -> Option<ReleaseStub> {
+        match self.release {
+            Release::Block(stub) => Some(stub),
+            Release::Return => None,
+        }
+    }
+}
+
+/// Of work on one method, in releases times handlers: more is made to take time.
+const MAX_WORK: usize = 1 << 22;
+
+impl<'a> Plan<'a> {
+    /// What can be done to a method, if anything. What cannot be done is in `left_alone`.
+    pub(crate) fn of(
+        class: &ClassFile<'a>,
+        method: Method<'a>,
+        left_alone: &mut Vec<LeftAlone<'a>>,
+    ) -> Option<Self> {
+        let mut leave = |blocks, is_method, reason| {
+            if blocks > 0 || is_method || reason == Reason::MalformedCode {
+                left_alone.push(method.left_alone(blocks, is_method, reason));
+            }
+        };
+        if method.is_synchronized && method.is_native {
+            leave(0, true, Reason::Native);
+        }
+        let attribute = method.code?;
+        let code = match Code::read(attribute.bytes, class) {
+            Ok(code) => code,
+            Err(reason) => {
+                leave(0, method.is_synchronized, reason);
+                return None;
+            }
+        };
+        let blocks = code.monitor_exits.len();
+        let mut plan = Self {
+            method,
+            code,
+            sites: Vec::new(),
+            stubs: Vec::new(),
+            release_handlers: Vec::new(),
+            facts: Facts::default(),
+            unwinds: false,
+        };
+        if blocks == 0 && !method.is_synchronized {
+            return None;
+        }
+        if let Err(reason) = plan.read(class) {
+            leave(blocks, method.is_synchronized, reason);
+            return None;
+        }
+        if method.is_synchronized {
+            match plan.obstacle_to_method_exits(class) {
+                Some(reason) => leave(0, true, reason),
+                None => plan.unwinds = true,
+            }
+        }
+        plan.add_blocks(class);
+        leave(blocks - plan.sites.len(), false, Reason::Unprotected);
+        if plan.unwinds {
+            plan.add_returns();
+        }
+        (!plan.sites.is_empty() || plan.unwinds).then_some(plan)
+    }
+
+    /// How many numbers its sites need.
+    pub(crate) fn site_count(&self) -> usize {
+        self.sites.len() + usize::from(self.unwinds)
+    }
+
+    /// All its releases as left alone.
+    pub(crate) fn left_alone(&self, reason: Reason) -> LeftAlone<'a> {
+        let blocks = self.sites.iter().filter_map(PlannedSite::stub).count();
+        self.method.left_alone(blocks, self.unwinds, reason)
+    }
+
+    /// The local variable with `this`, if what unwinds the method needs it.
+    pub(crate) fn this_in_unwinding(&self) -> Option<u16> {
+        (self.unwinds && !self.method.is_static).then_some(0)
+    }
+
+    pub(crate) fn is_release_handler(&self, pc: usize) -> bool {
+        let handlers = &self.release_handlers;
+        handlers
+            .binary_search_by_key(&pc, |handler| handler.pc)
+            .is_ok()
+    }
+
+    /// Finds the handlers that release monitors, and what the frames say of them.
+    fn read(&mut self, class: &ClassFile<'a>) -> Result<(), Reason> {
+        let code = &self.code;
+        if let Some(reason) = code.obstacle {
+            return Err(reason);
+        }
+        let releases = code.monitor_exits.len() + code.returns.len();
+        if releases.saturating_mul(code.handlers.len()) > MAX_WORK {
+            return Err(Reason::TooLarge);
+        }
+        let catch_all = code.handlers.iter().filter(|handler| handler.catches_all());
+        let mut positions: Vec<_> = catch_all.map(|handler| handler.handler).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        self.release_handlers = positions
+            .iter()
+            .filter_map(|&pc| ReleaseHandler::at(code, pc))
+            .collect();
+        let wanted: Vec<_> = self
+            .release_handlers
+            .iter()
+            .map(|handler| handler.pc)
+            .collect();
+        self.facts = Facts::read(class, &self.method, code, &wanted)?;
+        Ok(())
+    }
+
+    fn add_blocks(&mut self, class: &ClassFile<'a>) {
+        for exit in &self.code.monitor_exits {
+            let Some(stub) = self.stub_of(exit) else {
+                continue;
+            };
+            if let Some(frame) = self.stub_frame(class, exit, &stub) {
+                self.sites.push(PlannedSite {
+                    pc: exit.pc,
+                    release: Release::Block(stub),
+                });
+                self.stubs.push((stub, frame));
+            }
+        }
+        self.stubs.sort_unstable_by_key(|&(stub, _)| stub);
+        self.stubs.dedup_by_key(|&mut (stub, _)| stub);
+    }
+
+    /// What releases the monitor in the place of a `monitorexit`, if the hook throws something.
+    fn stub_of(&self, exit: &MonitorExit) -> Option<ReleaseStub> {
+        let loaded = exit.loaded?;
+        let local = loaded.local;
+        let is_of_local = |handler: &ReleaseHandler| handler.local == local;
+        let around = self.release_handler_around(exit.pc);
+        // As javac ends the range of the handler.
+        let ends_behind = |handler: &&Handler| handler.end == exit.pc + 1;
+        // As compilers of Scala do, and old ones of Java. A range that covers the release may
+        // be that of a block around.
+        let ends_before = |handler: &&Handler| [loaded.pc, exit.pc].contains(&handler.end);
+        let covers = |handler: &&Handler| handler.covers(exit.pc);
+        let handler = around.or_else(|| self.first_release(ends_behind));
+        let handler = handler.or_else(|| self.first_release(ends_before).filter(is_of_local));
+        let handler = handler.or_else(|| self.first_release(covers).filter(is_of_local));
+        handler.map(|handler| ReleaseStub { handler, local })
+    }
+
+    /// The frame of a stub, `None` if none is known that holds where it is entered from.
+    fn stub_frame(
+        &self,
+        class: &ClassFile<'a>,
+        exit: &MonitorExit,
+        stub: &ReleaseStub,
+    ) -> Option<StubFrame> {
+        let handler = stub.handler;
+        // Before version 50 there are no frames; and in that version, methods without them are
+        // for the old verifier.
+        if class.major_version < 50 || (class.major_version == 50 && self.code.frames().is_none()) {
+            return Some(StubFrame::Needed);
+        }
+        let frame = self.facts.handler(handler.pc)?;
+        if self.outer_handlers(&handler).next().is_none() && !frame.is_before_super() {
+            return Some(StubFrame::Needed);
+        }
+        // Handlers around want to know more. The frame of the handler holds where it is in
+        // charge, and in itself.
+        let mut handlers = self.code.handlers.iter();
+        let is_in_charge = |other: &Handler| other.handler == handler.pc && other.covers(exit.pc);
+        let holds = handlers.any(is_in_charge) || handler.keeps_locals_before(exit.pc);
+        (holds && frame.has_object(stub.local)).then_some(StubFrame::OfHandler)
+    }
+
+    /// The handlers of what a handler that releases a monitor throws on.
+    pub(crate) fn outer_handlers(&self, inner: &ReleaseHandler) -> impl Iterator<Item = &Handler> {
+        let (pc, throw) = (inner.pc, inner.throw);
+        let handlers = self.code.handlers.iter();
+        let mut handlers = handlers.filter(move |h| h.covers(throw) && h.handler != pc);
+        let mut is_caught = false;
+        std::iter::from_fn(move || {
+            let handler = handlers.next().filter(|_| !is_caught)?;
+            is_caught = handler.catches_all();
+            Some(handler)
+        })
+    }
+
+    /// The handler that releases a monitor which an instruction is in.
+    fn release_handler_around(&self, pc: usize) -> Option<ReleaseHandler> {
+        let handlers = &self.release_handlers;
+        let after = handlers.partition_point(|handler| handler.pc <= pc);
+        let handler = handlers.get(after.checked_sub(1)?)?;
+        (pc <= handler.throw).then_some(*handler)
+    }
+
+    /// Of handlers for everything, the first one that is asked for, if it releases a monitor.
+    fn first_release(&self, is_wanted: impl Fn(&&Handler) -> bool) -> Option<ReleaseHandler> {
+        let handlers = self.code.handlers.iter();
+        let mut handlers = handlers.filter(|handler| handler.catches_all());
+        let pc = handlers.find(is_wanted)?.handler;
+        let index = self
+            .release_handlers
+            .binary_search_by_key(&pc, |handler| handler.pc);
+        self.release_handlers.get(index.ok()?).copied()
+    }
+
+    fn obstacle_to_method_exits(&self, class: &ClassFile<'a>) -> Option<Reason> {
+        if self.method.is_static {
+            (class.major_version < 49).then_some(Reason::NoClassLiterals)
+        } else {
+            let is_overwritten = self.code.stores_to_local_0 || !self.facts.has_object_in_local_0;
+            is_overwritten.then_some(Reason::ThisOverwritten)
+        }
+    }
+
+    fn add_returns(&mut self) {
+        let returns = self.code.returns.iter().map(|&pc| PlannedSite {
+            pc,
+            release: Release::Return,
+        });
+        self.sites.extend(returns);
+        self.sites.sort_unstable_by_key(|site| site.pc);
+    }
+}
+
+impl<'a> Method<'a> {
+    fn left_alone(&self, blocks: usize, method: bool, reason: Reason) -> LeftAlone<'a> {
+        LeftAlone {
+            name: self.name,
+            descriptor: self.descriptor,
+            blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
+            method,
+            reason,
+        }
+    }
+}
+
+impl ReleaseHandler {
+    /// The instruction is in it, and local variables are what they were at its begin.
+    fn keeps_locals_before(&self, pc: usize) -> bool {
+        (self.pc..=self.throw).contains(&pc) && !self.stores
+    }
+
+    /// The handler at `pc`, if it does nothing but move values, release one monitor, and throw.
+    fn at(code: &Code<'_>, pc: usize) -> Option<Self> {
+        /// Compilers need five, coverage tools a few more.
+        const MAX_INSTRUCTIONS: usize = 24;
+        let mut at = pc;
+        let mut loaded = None;
+        let mut released = None;
+        let mut stores = false;
+        for _ in 0..MAX_INSTRUCTIONS {
+            let instruction = decode(code.bytes, at).ok()?;
+            match instruction.kind {
+                Kind::Move => loaded = None,
+                Kind::Store(_) => {
+                    loaded = None;
+                    stores |= released.is_none();
+                }
+                Kind::LoadReference(local) => loaded = Some(local),
+                Kind::MonitorExit if released.is_none() => released = Some(loaded?),
+                Kind::Throw => {
+                    let local = released?;
+                    let throw = at;
+                    return Some(Self {
+                        pc,
+                        throw,
+                        local,
+                        stores,
+                    });
+                }
+                _ => return None,
+            }
+            at += instruction.len;
+        }
+        None
+    }
+}
