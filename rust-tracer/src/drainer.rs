@@ -426,7 +426,9 @@ impl Drainer {
             (Counter::Reclaims, runtime.reclaims.count()),
             (Counter::CompleteUntilNs, self.complete_until_ns),
         ];
-        try_collect(own.into_iter().chain(costs.counters()))
+        let of_agent = runtime.agent_counts.values();
+        let of_agent = of_agent.into_iter().filter(|&(_, value)| value > 0);
+        try_collect(own.into_iter().chain(of_agent).chain(costs.counters()))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
