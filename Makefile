@@ -7,6 +7,7 @@
 
 include make/jdk.mk
 include make/rust.mk
+include make/agent.mk
 include make/viewer.mk
 include make/hotspot-tests.mk
 include make/old-update.mk
@@ -26,7 +27,7 @@ help: ## this list
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
-test: jdk jdk-stock jmx lint tools loom fuzz-smoke test-viewer ## every check and test
+test: jdk jdk-stock stock-jdks agent jmx lint tools loom fuzz-smoke test-viewer ## every check and test
 	cargo test --workspace --locked --no-fail-fast
 
 test-nightly: test ## the same, with many times the cases

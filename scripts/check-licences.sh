@@ -50,5 +50,6 @@ check() {
 }
 
 check "$linked_into_jvm" "what is linked into libjvm.so" -p rust-tracer --edges normal
+check "$linked_into_jvm" "what is linked into liblocktrace.so" -p locktrace-agent --edges normal
 check "$anywhere" "the workspace" --workspace --edges normal,build
 check "$in_tests" "the workspace's tests" --workspace --edges normal,build,dev

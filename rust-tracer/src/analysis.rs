@@ -24,7 +24,7 @@ use crate::runtime::Runtime;
 
 /// What becomes of the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// They go to a file.
     #[default]
     File,

@@ -13,10 +13,23 @@ use trace_format::MethodId;
 
 /// The physical frames of a call chain, outermost first, and their hash.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChainKey<'a> {
+pub struct ChainKey<'a> {
     pub(crate) frames: &'a [u64],
     /// [`hash`] of all frames.
     pub(crate) hash: u64,
+}
+
+impl<'a> ChainKey<'a> {
+    /// The key of these frames, outermost first.
+    pub fn new(frames: &'a [u64]) -> Self {
+        let hash = hash(0, frames);
+        Self { frames, hash }
+    }
+}
+
+/// The frame of a key for a method at a byte code index, as if the interpreter ran it.
+pub fn interpreted_frame(method: MethodId, bci: u16) -> u64 {
+    u64::from(method) << 16 | u64::from(bci)
 }
 
 /// What dies as a whole, with all chains that have a frame of it: a compiled
@@ -61,14 +74,6 @@ impl CodeUnit {
     pub(crate) fn method(self) -> Option<MethodId> {
         let is_interpreted = self.number() & Self::COMPILED == 0;
         is_interpreted.then(|| MethodId::try_from(self.number() >> 16).unwrap_or_default())
-    }
-}
-
-#[cfg(test)]
-impl<'a> ChainKey<'a> {
-    pub(crate) fn of(frames: &'a [u64]) -> Self {
-        let hash = hash(0, frames);
-        Self { frames, hash }
     }
 }
 

@@ -265,11 +265,11 @@ mod tests {
 
     impl Access<'_> {
         fn find(&mut self, key: &[u64]) -> Option<ChainId> {
-            self.set.find(&mut self.slot, ChainKey::of(key), 1)
+            self.set.find(&mut self.slot, ChainKey::new(key), 1)
         }
 
         fn add(&mut self, key: &[u64]) -> Option<Added> {
-            self.set.add(&mut self.slot, ChainKey::of(key), 1)
+            self.set.add(&mut self.slot, ChainKey::new(key), 1)
         }
 
         /// Fills the set until it takes no more.
@@ -357,7 +357,7 @@ mod tests {
     fn only_owners_of_its_slots_read_the_set() {
         let set = new_set(1000);
         let mut stranger = new_set(1000).slots.take().unwrap();
-        assert_eq!(set.add(&mut stranger, ChainKey::of(&[1]), 1), None);
+        assert_eq!(set.add(&mut stranger, ChainKey::new(&[1]), 1), None);
         assert_eq!(set.chains(), 0);
     }
 

@@ -299,13 +299,13 @@ mod tests {
     #[test]
     fn a_chain_is_found_after_it_was_added() {
         let table = Table::new();
-        let add = |key: &[u64], id| table.add(ChainKey::of(key), 1, u64::MAX, || id);
-        assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), None);
+        let add = |key: &[u64], id| table.add(ChainKey::new(key), 1, u64::MAX, || id);
+        assert_eq!(table.find(ChainKey::new(&[1, 2]), 1), None);
         assert_eq!(add(&[1, 2], ChainId(1)), Some(Added::Describe(ChainId(1))));
         assert_eq!(add(&[1, 2], ChainId(2)), Some(Added::Known(ChainId(1))));
-        assert_eq!(table.find(ChainKey::of(&[1, 2]), 1), Some(ChainId(1)));
+        assert_eq!(table.find(ChainKey::new(&[1, 2]), 1), Some(ChainId(1)));
         for other in [&[1][..], &[2, 1], &[1, 2, 3], &[]] {
-            assert_eq!(table.find(ChainKey::of(other), 1), None);
+            assert_eq!(table.find(ChainKey::new(other), 1), None);
         }
         assert_eq!(add(&[], ChainId(2)), Some(Added::Describe(ChainId(2))));
     }
@@ -313,13 +313,13 @@ mod tests {
     #[test]
     fn a_chain_is_described_once_in_each_epoch() {
         let table = Table::new();
-        let add = |epoch| table.add(ChainKey::of(&[7]), epoch, u64::MAX, || ChainId(1));
+        let add = |epoch| table.add(ChainKey::new(&[7]), epoch, u64::MAX, || ChainId(1));
         assert_eq!(add(1), Some(Added::Describe(ChainId(1))));
-        assert_eq!(table.find(ChainKey::of(&[7]), 2), None);
+        assert_eq!(table.find(ChainKey::new(&[7]), 2), None);
         assert_eq!(add(2), Some(Added::Describe(ChainId(1))));
         assert_eq!(add(2), Some(Added::Known(ChainId(1))));
         // By a thread that has not seen the new epoch.
-        assert_eq!(table.find(ChainKey::of(&[7]), 1), Some(ChainId(1)));
+        assert_eq!(table.find(ChainKey::new(&[7]), 1), Some(ChainId(1)));
         assert_eq!(add(1), Some(Added::Known(ChainId(1))));
     }
 
@@ -329,14 +329,14 @@ mod tests {
         let added = (0..100)
             .take_while(|&key| {
                 table
-                    .add(ChainKey::of(&[key]), 1, 2000, || ChainId(1))
+                    .add(ChainKey::new(&[key]), 1, 2000, || ChainId(1))
                     .is_some()
             })
             .count();
         assert!((10..100).contains(&added), "{added}");
         assert!((2000..2200).contains(&table.bytes()));
         assert_eq!(
-            table.add(ChainKey::of(&[0]), 1, 2000, || ChainId(2)),
+            table.add(ChainKey::new(&[0]), 1, 2000, || ChainId(2)),
             Some(Added::Known(ChainId(1)))
         );
     }
@@ -347,7 +347,7 @@ mod tests {
         let table = Table::new();
         let keys = 0..50_000_u64;
         for key in keys.clone() {
-            table.add(ChainKey::of(&[key]), 1, u64::MAX, || ChainId(key as u32));
+            table.add(ChainKey::new(&[key]), 1, u64::MAX, || ChainId(key as u32));
         }
         let bytes = table.bytes();
         // SAFETY: only this thread uses the table.
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(table.bytes(), bytes - 16_667 * entry_bytes);
         for key in keys {
             let expected = (key % 3 != 0).then_some(ChainId(key as u32));
-            assert_eq!(table.find(ChainKey::of(&[key]), 1), expected);
+            assert_eq!(table.find(ChainKey::new(&[key]), 1), expected);
         }
     }
 
@@ -369,7 +369,7 @@ mod tests {
         assert!(!table.is_crowded());
         for key in 0..20_000 {
             let frames = [key, key];
-            table.add(ChainKey::of(&frames), 5, u64::MAX, || ChainId(key as u32));
+            table.add(ChainKey::new(&frames), 5, u64::MAX, || ChainId(key as u32));
             if table.is_crowded() {
                 table = table.grown().unwrap();
                 assert!(!table.is_crowded());
@@ -379,10 +379,10 @@ mod tests {
         for key in 0..20_000 {
             let frames = [key, key];
             assert_eq!(
-                table.find(ChainKey::of(&frames), 5),
+                table.find(ChainKey::new(&frames), 5),
                 Some(ChainId(key as u32))
             );
-            assert_eq!(table.find(ChainKey::of(&frames), 6), None);
+            assert_eq!(table.find(ChainKey::new(&frames), 6), None);
         }
         let empty = table.emptied().unwrap();
         assert_eq!((empty.buckets.len(), empty.bytes()), (1 << 16, 0));

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use trace_format::Counter;
+
 /// Gives out consecutive numbers, each once, by default from 1.
 #[derive(Debug, Default)]
 pub(crate) struct Serial {
@@ -57,6 +59,50 @@ impl MemoryCount {
 
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.peak_bytes.load(Relaxed)
+    }
+}
+
+/// What an agent counts that is the producer of the trace: all of it is 0 in a trace of the JVM.
+#[derive(Debug, Default)]
+pub struct AgentCounts {
+    /// Contended enters that no event tells of.
+    pub untracked_enters: Count,
+    /// Contended enters whose owners cannot know of them.
+    pub unseen_contenders: Count,
+    /// Methods that do not tell of all their releases.
+    pub untold_methods: Count,
+    /// Classes that could not be changed.
+    pub refused_classes: Count,
+    /// Contended exits that may be inner ones.
+    pub ambiguous_exits: Count,
+}
+
+impl AgentCounts {
+    pub(crate) fn values(&self) -> [(Counter, u64); 5] {
+        [
+            (Counter::UntrackedEnters, self.untracked_enters.get()),
+            (Counter::UnseenContenders, self.unseen_contenders.get()),
+            (Counter::UntoldMethods, self.untold_methods.get()),
+            (Counter::RefusedClasses, self.refused_classes.get()),
+            (Counter::AmbiguousExits, self.ambiguous_exits.get()),
+        ]
+    }
+}
+
+/// Counts something.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    // Relaxed throughout: guards no other memory.
+
+    /// So many more.
+    pub fn add(&self, more: u64) {
+        self.0.fetch_add(more, Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Relaxed)
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum Destination {
 /// The trace file could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open '{}': {}", path.display(), InWords(error))]
-pub(crate) struct OpenError {
+pub struct OpenError {
     path: PathBuf,
     #[source]
     error: io::Error,

@@ -479,8 +479,10 @@ impl Drainer {
             (Counter::CompleteUntilNs, self.complete_until_ns),
             (Counter::LostSafepoints, runtime.safepoints.lost()),
         ];
+        let of_agent = runtime.agent_counts.values();
+        let of_agent = of_agent.into_iter().filter(|&(_, value)| value > 0);
         let own = own.into_iter().chain(self.thread_times.counters());
-        try_collect(own.chain(costs.counters()))
+        try_collect(own.chain(of_agent).chain(costs.counters()))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {

@@ -9,7 +9,8 @@
 //!                     └───── written buffers ────┘
 //! ```
 //!
-//! The JVM calls the functions of [`ffi`]; all other modules know nothing of C.
+//! The JVM calls the functions of [`ffi`]; all other modules know nothing of C. An agent in Rust
+//! links the crate without the feature `c-abi` and uses what is re-exported below.
 //! What runs in a Java thread takes no lock, blocks on nothing, and survives a
 //! failed allocation: the event is lost then, and counted. Nothing here may
 //! panic; the lints below see to that.
@@ -31,9 +32,12 @@
         clippy::unwrap_used
     )
 )]
+// Without the C interface, what only that needs is not used.
+#![cfg_attr(not(feature = "c-abi"), allow(dead_code))]
 
 #[doc(hidden)]
 pub mod bench;
+#[cfg(feature = "c-abi")]
 pub mod ffi;
 
 mod analysis;
@@ -67,7 +71,7 @@ mod primitive;
 mod retirement;
 mod runtime;
 mod safepoints;
-mod text;
+pub mod text;
 mod thread_identity;
 mod thread_numbers;
 mod thread_slots;
@@ -76,3 +80,10 @@ mod trace_file;
 mod tracer;
 mod unload_queue;
 mod unloaded_code;
+
+pub use analysis::Mode;
+pub use chain_key::{ChainKey, interpreted_frame};
+pub use counters::{AgentCounts, Count};
+pub use lock::Lock;
+pub use runtime::{Config, Runtime, StartError, Used};
+pub use tracer::ThreadTracer;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use trace_format::LockId;
 
 use crate::counters::Serial;
+use crate::runtime::Runtime;
 
 /// What the tracer keeps in each monitor; all zero in a fresh one.
 // Relaxed throughout: sequence numbers get their order from the single atomic
@@ -14,7 +15,7 @@ use crate::counters::Serial;
 // number than the description's.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(crate) struct Lock {
+pub struct Lock {
     /// The lock's identifier; 0 if it was never contended.
     id: AtomicU64,
     /// The sequence number taken last; 0 is that of the description.
@@ -26,8 +27,14 @@ const _: () = assert!(offset_of!(Lock, last_sequence) == 8);
 
 impl Lock {
     /// The lock's identifier, none if it was never contended.
-    pub(crate) fn id(&self) -> LockId {
+    pub fn id(&self) -> LockId {
         LockId(self.id.load(Relaxed))
+    }
+
+    /// Gives the lock an identifier of the trace. Returns `true` to the one caller that did,
+    /// which has to describe it, and `false` if the lock had one.
+    pub fn claim_in(&self, runtime: &Runtime) -> bool {
+        self.claim(&runtime.lock_ids)
     }
 
     /// Gives the lock an identifier. Returns `true` to the one caller that did,
@@ -41,7 +48,7 @@ impl Lock {
     }
 
     /// Takes the next sequence number.
-    pub(crate) fn next_sequence(&self) -> u64 {
+    pub fn next_sequence(&self) -> u64 {
         self.last_sequence.fetch_add(1, Relaxed).wrapping_add(1)
     }
 

@@ -158,7 +158,7 @@ fn one_thread_describes_a_chain() {
         let shared = Arc::new((Table::new(), Serial::default()));
         let add = |(table, ids): &(Table, Serial), key| {
             table
-                .add(ChainKey::of(&[key]), 1, u64::MAX, || {
+                .add(ChainKey::new(&[key]), 1, u64::MAX, || {
                     ChainId(ids.next_u32())
                 })
                 .unwrap()
@@ -179,7 +179,7 @@ fn one_thread_describes_a_chain() {
             both => panic!("{both:?}"),
         };
         assert!(matches!(other, Added::Describe(other) if other != id));
-        assert_eq!(shared.0.find(ChainKey::of(&[1]), 1), Some(id));
+        assert_eq!(shared.0.find(ChainKey::new(&[1]), 1), Some(id));
     });
 }
 
@@ -192,12 +192,12 @@ fn a_chain_is_found_whole() {
             let table = table.clone();
             move || {
                 table
-                    .add(ChainKey::of(&[1]), 1, u64::MAX, || ChainId(7))
+                    .add(ChainKey::new(&[1]), 1, u64::MAX, || ChainId(7))
                     .unwrap()
             }
         });
         assert!(matches!(
-            table.find(ChainKey::of(&[1]), 1),
+            table.find(ChainKey::new(&[1]), 1),
             None | Some(ChainId(7))
         ));
         adder.join().unwrap();
@@ -211,7 +211,7 @@ fn one_thread_describes_a_chain_again() {
         let table = Arc::new(Table::new());
         let add = |table: &Table, epoch| {
             table
-                .add(ChainKey::of(&[1]), epoch, u64::MAX, || ChainId(1))
+                .add(ChainKey::new(&[1]), epoch, u64::MAX, || ChainId(1))
                 .unwrap()
         };
         add(&table, 1);
@@ -234,7 +234,7 @@ fn chains_are_found_and_added_while_others_are_unlinked() {
         let table = Arc::new(Table::new());
         let add = |table: &Table, key| {
             table
-                .add(ChainKey::of(&[key]), 1, u64::MAX, || ChainId(key as u32))
+                .add(ChainKey::new(&[key]), 1, u64::MAX, || ChainId(key as u32))
                 .unwrap()
         };
         // The list is 3, 2, 1.
@@ -243,7 +243,7 @@ fn chains_are_found_and_added_while_others_are_unlinked() {
             let table = table.clone();
             move || {
                 assert_eq!(add(&table, 4), Added::Describe(ChainId(4)));
-                assert_eq!(table.find(ChainKey::of(&[1]), 1), Some(ChainId(1)));
+                assert_eq!(table.find(ChainKey::new(&[1]), 1), Some(ChainId(1)));
             }
         });
         // SAFETY: the entries are dropped after the other thread has ended.
@@ -252,7 +252,7 @@ fn chains_are_found_and_added_while_others_are_unlinked() {
         assert_eq!(unlinked.entries().count(), 2);
         for key in 1..=4 {
             let expected = matches!(key, 1 | 4).then_some(ChainId(key as u32));
-            assert_eq!(table.find(ChainKey::of(&[key]), 1), expected);
+            assert_eq!(table.find(ChainKey::new(&[key]), 1), expected);
         }
     });
 }
@@ -265,7 +265,7 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
         let shared = Arc::new((Table::new(), Serial::default()));
         let add = |(table, ids): &(Table, Serial)| {
             table
-                .add(ChainKey::of(&[7]), 1, u64::MAX, || ChainId(ids.next_u32()))
+                .add(ChainKey::new(&[7]), 1, u64::MAX, || ChainId(ids.next_u32()))
                 .unwrap()
         };
         assert_eq!(add(&shared), Added::Describe(ChainId(1)));
@@ -281,7 +281,7 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
             added => panic!("{added:?}"),
         };
         assert_eq!(unlinked.entries().count(), 1);
-        assert_eq!(shared.0.find(ChainKey::of(&[7]), 1), expected);
+        assert_eq!(shared.0.find(ChainKey::new(&[7]), 1), expected);
     });
 }
 
@@ -328,7 +328,7 @@ fn a_table_is_exchanged_under_its_readers() {
             let set = set.clone();
             move || {
                 let mut slot = slots.take().unwrap();
-                let key = ChainKey::of(&[1]);
+                let key = ChainKey::new(&[1]);
                 let Some(Added::Describe(id)) = set.add(&mut slot, key, 1) else {
                     panic!("not added");
                 };

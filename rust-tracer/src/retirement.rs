@@ -157,7 +157,7 @@ mod tests {
         let mut retirement = Retirement::new(runtime);
         let mut tracer =
             ThreadTracer::start(runtime, JavaThreadId(1), "", 0, StackRange::default(), 0).unwrap();
-        let chain = tracer.add_chain(ChainKey::of(&[5 << 16, 7 << 16 | 3]), &[], false);
+        let chain = tracer.add_chain(ChainKey::new(&[5 << 16, 7 << 16 | 3]), &[], false);
         tracer.contended_enter(ContendedEnter {
             lock: LockId(1),
             sequence: 1,
@@ -214,7 +214,7 @@ mod tests {
         let mut retirement = Retirement::new(runtime);
         let mut tracer =
             ThreadTracer::start(runtime, JavaThreadId(1), "", 0, StackRange::default(), 0).unwrap();
-        let key = ChainKey::of(&[7 << 16]);
+        let key = ChainKey::new(&[7 << 16]);
         tracer.add_chain(key, &[], false);
         let mut entries = 0;
         while runtime.unload_queue.lost() == 0 {

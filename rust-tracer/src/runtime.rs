@@ -18,7 +18,7 @@ use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
-use crate::counters::{Losses, MemoryCount, Serial};
+use crate::counters::{AgentCounts, Losses, MemoryCount, Serial};
 use crate::cycles;
 use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
@@ -45,37 +45,37 @@ const MAX_STALL: Duration = Duration::from_secs(2);
 
 /// How to trace.
 #[derive(Debug)]
-pub(crate) struct Config {
+pub struct Config {
     /// The trace file to be created.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// What the file says about the trace.
-    pub(crate) header: FileHeader,
+    pub header: FileHeader,
     /// Monotonic clock at the trace's start; the clock of all times.
-    pub(crate) start_ns: u64,
+    pub start_ns: u64,
     /// Set to 0 when tracing goes off by itself.
-    pub(crate) enabled: Option<&'static AtomicU8>,
+    pub enabled: Option<&'static AtomicU8>,
     /// Bound of all buffers together; 0 for the default.
-    pub(crate) max_buffer_bytes: u64,
+    pub max_buffer_bytes: u64,
     /// Keep the buffers in a file beside the trace.
-    pub(crate) crash_safe: bool,
+    pub crash_safe: bool,
     /// What becomes of the events.
-    pub(crate) mode: Mode,
+    pub mode: Mode,
     /// Memory for an analysis, in bytes; 0 for the default.
-    pub(crate) analysis_bytes: u64,
+    pub analysis_bytes: u64,
     /// Where the report of an analysis goes at the end; without one, its first lines go to
     /// standard error.
-    pub(crate) report: Option<PathBuf>,
+    pub report: Option<PathBuf>,
     /// What the traces before this one in the same process have used up.
-    pub(crate) used: Used,
+    pub used: Used,
 }
 
 /// Numbers that outlive a trace, because the JVM keeps them in its classes and methods.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Used {
+pub struct Used {
     /// The last epoch of metadata. What was described in it is not in the next trace.
-    pub(crate) metadata_epoch: u32,
+    pub metadata_epoch: u32,
     /// The last identifier of a class or a method.
-    pub(crate) entity_id: u32,
+    pub entity_id: u32,
 }
 
 /// One trace. Threads may use it at any time until [`Runtime::end`].
@@ -109,6 +109,8 @@ pub struct Runtime {
     pub(crate) feed: Option<Arc<Feed>>,
     pub(crate) budget: BufferBudget,
     pub(crate) losses: Losses,
+    /// What is counted if the runtime is that of an agent.
+    pub agent_counts: AgentCounts,
     /// What is kept for threads, besides buffers.
     pub(crate) thread_memory: MemoryCount,
     /// How often the buffers of all threads were taken.
@@ -130,20 +132,24 @@ pub struct Runtime {
 
 /// Why no trace was started.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StartError {
+pub enum StartError {
+    /// The trace file cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// There is no thread to write it.
     #[error("cannot create a thread: {0}")]
     Thread(#[source] io::Error),
+    /// An analysis was given too few bytes.
     #[error("an analysis needs at least {MIN_MEMORY_BYTES} bytes, {0} are given")]
     AnalysisMemory(u64),
+    /// There is too little memory.
     #[error("memory is short")]
     Memory(#[from] TryReserveError),
 }
 
 impl Runtime {
     /// Opens the trace file and starts the drainer.
-    pub(crate) fn start(config: Config) -> Result<*mut Self, StartError> {
+    pub fn start(config: Config) -> Result<*mut Self, StartError> {
         let max_buffer_bytes = match config.max_buffer_bytes {
             0 => DEFAULT_MAX_BUFFER_BYTES,
             bytes => bytes,
@@ -229,6 +235,7 @@ impl Runtime {
             feed: None,
             budget: BufferBudget::default(),
             losses: Losses::default(),
+            agent_counts: AgentCounts::default(),
             thread_memory: MemoryCount::default(),
             reclaims: Serial::default(),
             chains: ChainSet::new(thread_slots, max_chain_bytes),
@@ -249,7 +256,7 @@ impl Runtime {
     /// Ends the trace: everything written so far goes to the file. Gives up
     /// waiting for that after `timeout`, or earlier if nobody reads a pipe. Further
     /// calls do nothing.
-    pub(crate) fn stop(&self, timeout: Duration) {
+    pub fn stop(&self, timeout: Duration) {
         if !self.stop_signal.stop(timeout, self.max_stall) {
             let path = self.path.display();
             let is_written = self.feed.as_ref().is_some_and(|feed| feed.is_closed());
@@ -266,7 +273,7 @@ impl Runtime {
     }
 
     /// The trace file, under the name that was free.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -287,7 +294,7 @@ impl Runtime {
     ///
     /// `runtime` comes from `start`. No tracer of it is left, and nobody uses it during the
     /// call, or afterwards if this returns true.
-    pub(crate) unsafe fn end(runtime: *mut Self) -> bool {
+    pub unsafe fn end(runtime: *mut Self) -> bool {
         let drainer = {
             // SAFETY: as the caller promises. Not used behind the block.
             let shared = unsafe { &*runtime };
@@ -380,9 +387,14 @@ impl Runtime {
     }
 
     /// Metadata that was written in an older epoch must be written again.
-    pub(crate) fn metadata_epoch(&self) -> u32 {
+    pub fn metadata_epoch(&self) -> u32 {
         // Relaxed: an epoch seen late only delays the repetition.
         self.metadata_epoch.load(Ordering::Relaxed)
+    }
+
+    /// A fresh identifier for a class or a method; never 0, never the same again.
+    pub fn new_entity_id(&self) -> u32 {
+        self.entity_ids.next_u32()
     }
 
     /// How often metadata had to be written again.

@@ -11,9 +11,9 @@ use std::borrow::Cow;
 const MAX_LEN: usize = 65_535;
 
 /// `bytes` as UTF-8: modified UTF-8 is converted, everything else that is not
-/// UTF-8 replaced by U+FFFD. Cut off after [`MAX_LEN`] bytes, or before the
+/// UTF-8 replaced by U+FFFD. Cut off after 65,535 bytes, or before the
 /// first byte that needs conversion when memory is short.
-pub(crate) fn from_jvm(bytes: &[u8]) -> Cow<'_, str> {
+pub fn from_jvm(bytes: &[u8]) -> Cow<'_, str> {
     let bytes = bytes.get(..MAX_LEN).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

@@ -72,7 +72,7 @@ impl ThreadTracer {
 
     /// A tracer for a thread that starts at `time_ns`, or `None` when memory is
     /// short.
-    pub(crate) fn start(
+    pub fn start(
         runtime: &'static Runtime,
         java_id: JavaThreadId,
         name: &str,
@@ -110,14 +110,14 @@ impl ThreadTracer {
     }
 
     /// Ends the tracer with the thread.
-    pub(crate) fn end(mut self, time_ns: u64) {
+    pub fn end(mut self, time_ns: u64) {
         let time_ns = self.runtime.since_start_ns(time_ns);
         self.write_event(Event::ThreadEnd(ThreadEnd { time_ns }));
         self.leave();
     }
 
     /// The thread goes on without a tracer. What it has written goes to the drainer.
-    pub(crate) fn leave(mut self) {
+    pub fn leave(mut self) {
         let numbers = &self.runtime.thread_numbers;
         numbers.remove(self.vm_thread, self.thread);
         self.submit_buffer();
@@ -127,7 +127,7 @@ impl ThreadTracer {
     /// Notes the new name of a thread, not necessarily this one. In file order
     /// the last name holds, so one given by another thread comes behind what the
     /// renamed thread has written, and before what it writes from now on.
-    pub(crate) fn thread_renamed(&mut self, java_id: JavaThreadId, name: &str) {
+    pub fn thread_renamed(&mut self, java_id: JavaThreadId, name: &str) {
         if java_id == self.java_id {
             self.name = try_to_string(name).unwrap_or_default();
             return self.write_event(Event::ThreadRename(ThreadRename { java_id, name }));
@@ -138,7 +138,7 @@ impl ThreadTracer {
     }
 
     /// Describes a lock that the caller has claimed.
-    pub(crate) fn describe_lock(
+    pub fn describe_lock(
         &mut self,
         lock: &Lock,
         class: ClassId,
@@ -156,7 +156,7 @@ impl ThreadTracer {
     }
 
     /// Ends a lock whose monitor is deflated, and makes the monitor a fresh one.
-    pub(crate) fn retire_lock(&mut self, lock: &Lock) {
+    pub fn retire_lock(&mut self, lock: &Lock) {
         if lock.id().is_none() {
             return;
         }
@@ -169,14 +169,14 @@ impl ThreadTracer {
 
     /// Notes that the thread is about to block on a lock. The time, here and in the
     /// events below, is that of the JVM's clock.
-    pub(crate) fn contended_enter(&mut self, enter: ContendedEnter) {
+    pub fn contended_enter(&mut self, enter: ContendedEnter) {
         self.runtime.owners_seen.note_seen(enter.owner);
         let time_ns = self.runtime.since_start_ns(enter.time_ns);
         self.write_event(Event::ContendedEnter(ContendedEnter { time_ns, ..enter }));
     }
 
     /// Notes that the thread acquired the lock it was blocked on.
-    pub(crate) fn contended_entered(&mut self, entered: ContendedEntered) {
+    pub fn contended_entered(&mut self, entered: ContendedEntered) {
         let time_ns = self.runtime.since_start_ns(entered.time_ns);
         self.write_event(Event::ContendedEntered(ContendedEntered {
             time_ns,
@@ -185,7 +185,7 @@ impl ThreadTracer {
     }
 
     /// Notes that the thread released a lock that others wait for.
-    pub(crate) fn contended_exit(&mut self, exit: ContendedExit) {
+    pub fn contended_exit(&mut self, exit: ContendedExit) {
         self.note_as_owner();
         let time_ns = self.runtime.since_start_ns(exit.time_ns);
         self.write_event(Event::ContendedExit(ContendedExit { time_ns, ..exit }));
@@ -239,7 +239,7 @@ impl ThreadTracer {
 
     /// The chain with the given key; none if it must be added. Of its frames,
     /// `saved` were not visited.
-    pub(crate) fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
+    pub fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let found = self.runtime.chains.find(&mut self.slot, key, epoch);
         self.slot
@@ -277,12 +277,7 @@ impl ThreadTracer {
     }
 
     /// Adds a chain unless another thread did; none when memory is short.
-    pub(crate) fn add_chain(
-        &mut self,
-        key: ChainKey<'_>,
-        frames: &[Frame],
-        truncated: bool,
-    ) -> ChainId {
+    pub fn add_chain(&mut self, key: ChainKey<'_>, frames: &[Frame], truncated: bool) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let added = self.runtime.chains.add(&mut self.slot, key, epoch);
         match added {
@@ -302,12 +297,12 @@ impl ThreadTracer {
     }
 
     /// Describes a class.
-    pub(crate) fn describe_class(&mut self, description: ClassDescription<'_>) {
+    pub fn describe_class(&mut self, description: ClassDescription<'_>) {
         self.write_event(Event::Class(description));
     }
 
     /// Describes a method.
-    pub(crate) fn describe_method(&mut self, description: MethodDescription<'_>) {
+    pub fn describe_method(&mut self, description: MethodDescription<'_>) {
         self.write_event(Event::Method(description));
     }
 
@@ -614,12 +609,12 @@ mod tests {
             MAX_FRAMES + 5
         ];
         assert_eq!(
-            tracer.add_chain(ChainKey::of(&[1]), &frames, false),
+            tracer.add_chain(ChainKey::new(&[1]), &frames, false),
             ChainId(1)
         );
         written(runtime);
         assert_eq!(
-            tracer.add_chain(ChainKey::of(&[2]), &frames, false),
+            tracer.add_chain(ChainKey::new(&[2]), &frames, false),
             ChainId(2)
         );
         runtime.reclaim_all();

@@ -1,4 +1,4 @@
-//! Sends diagnostic commands to a JVM, as `jcmd` does.
+//! Sends diagnostic commands to a JVM, as `jcmd` does, and loads agents into it.
 //!
 //! A JVM that is asked to opens a socket, named after the number that the process has in its own
 //! container (HotSpot, `attachListener_linux.cpp`): by a file, and by the signal that makes it
@@ -58,13 +58,33 @@ pub(crate) enum CommandError {
 ///
 /// If it cannot be asked, or does not do it.
 pub(crate) fn command(pid: u32, command: &str) -> Result<String, CommandError> {
+    send(pid, ["jcmd", command, "", ""], PATIENCE)
+}
+
+/// Loads a native agent, and returns what its entry point does.
+///
+/// # Errors
+///
+/// If the JVM cannot be asked, or cannot load it.
+pub(crate) fn load_agent(pid: u32, library: &str, options: &str) -> Result<i32, CommandError> {
+    // To change all classes of a large application may take long.
+    let patience = PATIENCE * 12;
+    let answer = send(pid, ["load", library, "true", options], patience)?;
+    // JDK 8 gives the number alone, later ones `return code: 0`.
+    let last = answer.split_whitespace().next_back();
+    last.and_then(|word| word.parse().ok())
+        .ok_or(CommandError::Refused { pid, answer })
+}
+
+/// Sends an operation and its arguments.
+fn send(pid: u32, words: [&str; 4], patience: Duration) -> Result<String, CommandError> {
     let process = Process::find(pid)?;
     // A JVM listens to its own user, and not even to root.
     if process.user() != geteuid().as_raw() {
         return Err(CommandError::AnotherUser(pid, process.user()));
     }
     let socket = listening(&process)?;
-    ask(pid, &socket, command)
+    ask(pid, &socket, words, patience)
 }
 
 /// The JVM traces, but not to a file: its events are analyzed where they happen.
@@ -149,7 +169,12 @@ impl Drop for Request {
 }
 
 /// Sends the command and reads the answer: a line with 0 if it was done, and text.
-fn ask(pid: u32, socket: &Path, command: &str) -> Result<String, CommandError> {
+fn ask(
+    pid: u32,
+    socket: &Path,
+    words: [&str; 4],
+    patience: Duration,
+) -> Result<String, CommandError> {
     let failed = |error: io::Error| match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => CommandError::Silent(pid),
         _ => CommandError::Io {
@@ -158,7 +183,7 @@ fn ask(pid: u32, socket: &Path, command: &str) -> Result<String, CommandError> {
             error,
         },
     };
-    let answer = exchange(socket, command, PATIENCE).map_err(failed)?;
+    let answer = exchange(socket, words, patience).map_err(failed)?;
     let (result, text) = answer.split_once('\n').unwrap_or((&answer, ""));
     if result == "0" {
         Ok(text.to_owned())
@@ -168,11 +193,13 @@ fn ask(pid: u32, socket: &Path, command: &str) -> Result<String, CommandError> {
     }
 }
 
-fn exchange(socket: &Path, command: &str, patience: Duration) -> io::Result<String> {
+fn exchange(socket: &Path, words: [&str; 4], patience: Duration) -> io::Result<String> {
     let mut stream = connect(socket, patience)?;
     stream.set_read_timeout(Some(patience))?;
     // The protocol's version, the operation, and three arguments.
-    stream.write_all(format!("1\0jcmd\0{command}\0\0\0").as_bytes())?;
+    let request = ["1"].into_iter().chain(words);
+    let request: String = request.flat_map(|word| [word, "\0"]).collect();
+    stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
@@ -204,7 +231,7 @@ mod tests {
         net::bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
         net::listen(&listener, 0).unwrap();
         let _first = connect(&path, PATIENCE).unwrap();
-        let late = exchange(&path, "help", Duration::from_millis(100));
+        let late = exchange(&path, ["jcmd", "help", "", ""], Duration::from_millis(100));
         assert_eq!(late.unwrap_err().kind(), ErrorKind::WouldBlock);
     }
 }

@@ -75,6 +75,10 @@ pub(crate) enum Command {
     Top(TopArguments),
     /// Print sums for monitoring systems, as OpenMetrics text
     Metrics(MetricsArguments),
+    /// Trace a JVM of any vendor that runs already, by an agent
+    Attach(AttachArguments),
+    /// End the trace of such an agent
+    Detach(DetachArguments),
     /// Write lock contention in the format of another tool: pprof, flame graphs, tables
     Export(ExportArguments),
     /// Print a completion script for a shell
@@ -766,6 +770,46 @@ pub(crate) enum Topic {
     Lanes,
     /// The whole model, as in an exported file
     Embedded,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Options of the agent, separated by commas or spaces:
+  file=PATH        the trace; %p is the process id, %t the time; default locktrace-%p.lct, here
+  duration=TIME    end the trace after 30 (seconds), 30s, 5m or 2h
+  chains=FRAMES    record at most so many frames of a call chain
+  include=PACKAGE  change code of this package or class only, to tell of its releases
+  exclude=PACKAGE  leave the code of this package or class as it is
+
+Examples:
+  locktrace attach 4711 -- file=app.lct duration=1m
+  locktrace top 4711
+  locktrace detach 4711")]
+pub(crate) struct AttachArguments {
+    #[command(flatten)]
+    pub(crate) agent: AgentArguments,
+
+    /// Options of the agent
+    #[arg(last = true, value_name = "OPTION")]
+    pub(crate) options: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DetachArguments {
+    #[command(flatten)]
+    pub(crate) agent: AgentArguments,
+}
+
+/// Which agent, and where.
+#[derive(Args, Debug)]
+pub(crate) struct AgentArguments {
+    /// The process id of the JVM
+    #[arg(value_name = "PID")]
+    pub(crate) pid: u32,
+
+    /// The agent's library; otherwise it is looked for beside this program
+    #[arg(long, value_name = "LIBRARY")]
+    pub(crate) agent: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
 mod attach;
 mod cli;
 mod contentions;
@@ -36,6 +37,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use trace_analysis::TraceError;
 
+use crate::agent::{AgentError, OptionError};
 use crate::attach::CommandError;
 use crate::cli::{Cli, Command};
 use crate::diff::NoWork;
@@ -68,10 +70,14 @@ fn main() -> ExitCode {
             output::complain(&error);
             let is_unreadable = error.is::<TraceError>()
                 || error.is::<ProcessError>()
-                || error.is::<CommandError>();
+                || error.is::<CommandError>()
+                || error.is::<AgentError>();
             ExitCode::from(if is_unreadable {
                 UNREADABLE
-            } else if error.is::<AnswerError>() || error.is::<UsageError>() || error.is::<NoWork>()
+            } else if error.is::<AnswerError>()
+                || error.is::<UsageError>()
+                || error.is::<OptionError>()
+                || error.is::<NoWork>()
             {
                 WRONG_USAGE
             } else {
@@ -97,6 +103,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Query(arguments) => view::query(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Metrics(arguments) => metrics::run(&arguments),
+        Command::Attach(arguments) => agent::attach(&arguments),
+        Command::Detach(arguments) => agent::detach(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -34,7 +34,10 @@ pub(crate) enum ProcessError {
          `jcmd {0} LockContention.report`, or start a trace after `jcmd {0} LockContention.stop`"
     )]
     OnlyAnalyzes(u32),
-    #[error("process {0} is a JVM that cannot trace lock contention: it is none of locktrace's")]
+    #[error(
+        "process {0} is a JVM that cannot trace lock contention itself: let an agent do that with \
+         `locktrace attach {0}`"
+    )]
     WithoutTracing(u32),
 }
 

@@ -25,6 +25,9 @@ impl Capabilities {
     /// Compiled code does not describe the position of each release: of the owner's innermost
     /// frame the compiled method may be known alone, without what was inlined.
     pub const WITHOUT_POSITIONS: Self = Self(1 << 7);
+    /// An agent in the JVM wrote the trace, not the JVM itself: it does not see releases by native
+    /// code and by the JVM, safepoints, and who waits for a monitor after it was notified.
+    pub const BY_AGENT: Self = Self(1 << 8);
 
     /// Safepoints are told, each with its [begin and end](crate::Safepoint).
     pub const SAFEPOINTS: Self = Self(1 << 10);
@@ -84,6 +87,10 @@ impl Capabilities {
             (
                 Self::WITHOUT_SYNCHRONIZERS,
                 "locks of java.util.concurrent do not tell all releases: the JVM was started without tracing",
+            ),
+            (
+                Self::BY_AGENT,
+                "an agent does not see releases by native code and by the JVM, safepoints, and waiting after notify",
             ),
             (
                 Self::WITHOUT_POSITIONS,

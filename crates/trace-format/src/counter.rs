@@ -174,6 +174,25 @@ counters! {
     /// Threads that waited already when the trace began, and whose waits are not in it.
     UntoldWaits = 43, "untold_waits";
 
+    /// Of an agent: contended enters that no event tells of, since there was no room for the
+    /// object.
+    UntrackedEnters = 44, "untracked_enters";
+
+    /// Of an agent: contended enters of objects that the code which releases them could not be
+    /// told of, because too many others were waited for. Their owners are not known.
+    UnseenContenders = 45, "unseen_contenders";
+
+    /// Of an agent: methods that it could not let tell of all their releases of monitors, such
+    /// as native ones.
+    UntoldMethods = 46, "untold_methods";
+
+    /// Of an agent: classes of which the JVM refused versions that tell of their releases.
+    RefusedClasses = 47, "refused_classes";
+
+    /// Of an agent: contended exits from within other code that may own the same monitor, so
+    /// that the thread may have had it for longer.
+    AmbiguousExits = 48, "ambiguous_exits";
+
     /// Safepoints that are not in the trace: the drainer could not keep up.
     LostSafepoints = 60, "lost_safepoints";
 

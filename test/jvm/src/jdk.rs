@@ -6,11 +6,14 @@ use std::sync::OnceLock;
 
 use crate::paths::repository;
 
-/// An installed JDK 8.
+/// An installed JDK 8, or a runtime of a later version without its tools.
 #[derive(Debug)]
 pub struct Jdk {
     home: PathBuf,
 }
+
+/// The versions of the stock runtimes that `make stock-jdks` installs.
+const LATER_VERSIONS: [&str; 4] = ["11", "17", "21", "25"];
 
 impl Jdk {
     /// The patched JDK.
@@ -40,6 +43,26 @@ impl Jdk {
     pub fn stock() -> &'static Jdk {
         static JDK: OnceLock<Jdk> = OnceLock::new();
         JDK.get_or_init(|| Jdk::find("LOCKTRACE_JDK_STOCK", "build/jdk-stock"))
+    }
+
+    /// JVMs that know nothing of locktrace: one of each version that has long-term support.
+    pub fn stock_versions() -> &'static [&'static Jdk] {
+        static JDKS: OnceLock<Vec<&'static Jdk>> = OnceLock::new();
+        JDKS.get_or_init(|| {
+            let directory = std::env::var_os("LOCKTRACE_STOCK_JDKS")
+                .map_or_else(|| repository().join("build/stock-jdks"), PathBuf::from);
+            let later = LATER_VERSIONS.map(|version| {
+                let home = directory.join(version);
+                assert!(
+                    home.join("bin/java").exists(),
+                    "no Java {version} at {}: run `make stock-jdks`, or name the directory of \
+                     all of them in LOCKTRACE_STOCK_JDKS",
+                    home.display(),
+                );
+                &*Box::leak(Box::new(Jdk { home }))
+            });
+            [Jdk::stock()].into_iter().chain(later).collect()
+        })
     }
 
     fn find(variable: &str, default: &str) -> Jdk {

@@ -9,6 +9,8 @@
 //! |-----------------------|--------------------|---------------------------|
 //! | `LOCKTRACE_JDK`       | `build/jdk`        | the patched JDK           |
 //! | `LOCKTRACE_JDK_STOCK` | `build/jdk-stock`  | the same JDK, unpatched   |
+//! | `LOCKTRACE_STOCK_JDKS` | `build/stock-jdks` | runtimes of later versions, for the agent |
+//! | `LOCKTRACE_AGENT`     | built when missing | the agent's library       |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
 //! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
 //! | `LOCKTRACE_RETURN_BARRIERS`     | `verified`         | `on`, `off`: see [`ReturnBarriers`] |
@@ -16,12 +18,14 @@
 //! Everything here panics when the machinery itself fails: these are helpers of
 //! tests.
 
+mod agent;
 mod byte_code;
 mod cases;
 mod class_path;
 mod compile_mode;
 mod contend;
 mod contention;
+mod demo;
 mod expectation;
 mod hold_log;
 mod jcmd;
@@ -31,6 +35,7 @@ mod locktrace;
 mod maven;
 mod meetings;
 mod online;
+mod owner_shares;
 mod park_log;
 mod paths;
 mod processor;
@@ -41,12 +46,14 @@ mod summary;
 mod trace_clock;
 mod turn;
 
+pub use agent::{agent_library, agent_option};
 pub use byte_code::Positions;
 pub use cases::check_each;
 pub use class_path::ClassPath;
 pub use compile_mode::CompileMode;
 pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
+pub use demo::check_demo;
 pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};
 pub use hold_log::{Blame, Bounds, Compared, HoldLog};
 pub use jcmd::{jcmd, jcmd_output};
@@ -58,6 +65,7 @@ pub use locktrace::{
 };
 pub use maven::{Jar, applications_class_path, dependencies};
 pub use meetings::{boot_class_path, check_meetings, check_with_barriers};
+pub use owner_shares::check_owner_shares;
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};

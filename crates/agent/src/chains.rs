@@ -1,0 +1,95 @@
+//! The recording of call chains.
+
+use rust_tracer::{ChainKey, interpreted_frame};
+use trace_format::{ChainId, Frame};
+
+use crate::ffi::{Env, Frames};
+use crate::methods::Place;
+use crate::session::Session;
+use crate::threads::Thread;
+
+/// The byte code index in a key of a frame that has none.
+const NO_BCI: u16 = u16::MAX;
+
+/// Which of the innermost frames are no part of a call chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Skip {
+    /// All are a part of it: the thread blocks for a monitor.
+    None,
+    /// The frames of `Object.wait`.
+    ObjectWait,
+    /// The frames of the helper that instrumented code calls.
+    Helper,
+}
+
+impl Skip {
+    /// How many frames that is in any case.
+    fn frames(self) -> u16 {
+        match self {
+            Self::None | Self::ObjectWait => 0,
+            // `released`, `find` and `exit`.
+            Self::Helper => 3,
+        }
+    }
+}
+
+/// A call chain that was recorded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recorded {
+    /// None if memory is short.
+    pub(crate) chain: ChainId,
+    /// The innermost frame is one of `Object.wait`.
+    pub(crate) is_in_wait: bool,
+    /// An outer frame may own a monitor, and perhaps the same one.
+    pub(crate) may_be_inner: bool,
+}
+
+/// Records the call chain of the current thread.
+///
+/// The chain set takes frames of the interpreter, which a method and a byte code index stand
+/// for: all frames of the tool interface are such.
+pub(crate) fn record(env: Env<'_>, session: &Session, thread: &mut Thread, skip: Skip) -> Recorded {
+    try_record(env, session, thread, skip).unwrap_or_default()
+}
+
+fn try_record(
+    env: Env<'_>,
+    session: &Session,
+    thread: &mut Thread,
+    skip: Skip,
+) -> Option<Recorded> {
+    let tracer = &mut thread.tracer;
+    let mut frames = Frames::with_room(session.max_frames.into())?;
+    env.stack(skip.frames(), &mut frames);
+    let (mut key, mut chain) = (Vec::new(), Vec::new());
+    key.try_reserve_exact(frames.len()).ok()?;
+    chain.try_reserve_exact(frames.len()).ok()?;
+    let mut recorded = Recorded::default();
+    for frame in env.frames(&frames) {
+        let place = match skip {
+            Skip::None if chain.is_empty() => Place::MonitorEnter,
+            _ => Place::Other,
+        };
+        let method = session.methods.get(env, session, tracer, frame, place);
+        if chain.is_empty() && method.is_object_wait {
+            recorded.is_in_wait = true;
+            if skip == Skip::ObjectWait {
+                continue;
+            }
+        }
+        recorded.may_be_inner |= !chain.is_empty() && method.may_own_monitors;
+        chain.push(Frame {
+            method: method.id,
+            bci: method.bci.map_or(-1, i32::from),
+            line: method.line,
+        });
+        key.push(interpreted_frame(method.id, method.bci.unwrap_or(NO_BCI)));
+    }
+    key.reverse();
+    let key = ChainKey::new(&key);
+    recorded.chain = match tracer.find_chain(key, 0) {
+        ChainId::NONE => tracer.add_chain(key, &chain, frames.is_full()),
+        known => known,
+    };
+    Some(recorded)
+}

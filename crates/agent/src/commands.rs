@@ -1,0 +1,178 @@
+//! What the agent does when the JVM loads it, begins, or ends.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::ffi::{Env, Environment, Event, Vm};
+use crate::options::{Action, HELP, Options};
+use crate::session;
+
+/// From the agent's loading to the JVM's first thread.
+static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
+
+struct Prepared {
+    environment: Environment,
+    options: Options,
+}
+
+/// The results of [`attach`], by which `locktrace attach` tells what is wrong.
+pub(crate) mod code {
+    pub(crate) const DONE: i32 = 0;
+    pub(crate) const OPTIONS: i32 = 100;
+    pub(crate) const TRACED_ALREADY: i32 = 101;
+    pub(crate) const NOT_TRACED: i32 = 102;
+    pub(crate) const JVM: i32 = 103;
+    pub(crate) const FILE: i32 = 104;
+}
+
+/// Prepares to trace from the start. `false`, which ends the JVM, if the options are wrong.
+pub(crate) fn load(vm: Vm, options: &[u8]) -> bool {
+    let options = match Options::parse(options) {
+        Ok(options) => options,
+        Err(error) => {
+            say(&error);
+            return false;
+        }
+    };
+    match options.action {
+        Action::Start => {}
+        // As if the agent were not there.
+        Action::Stop => return true,
+        Action::Help => {
+            // There is nobody to tell that it cannot be written.
+            let _ = io::stdout().write_all(HELP.as_bytes());
+            return true;
+        }
+    }
+    match prepare(vm) {
+        Some(environment) => {
+            let env = environment.without_thread();
+            env.notify(Event::VmInit, true);
+            env.notify(Event::VmDeath, true);
+            *prepared() = Some(Prepared {
+                environment,
+                options,
+            });
+        }
+        None => say(&NO_EVENTS),
+    }
+    true
+}
+
+const NO_EVENTS: &str = "this JVM does not tell agents of monitors";
+
+fn prepared() -> std::sync::MutexGuard<'static, Option<Prepared>> {
+    PREPARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn prepare(vm: Vm) -> Option<Environment> {
+    let environment = vm.new_environment()?;
+    let env = environment.without_thread();
+    (env.add_capabilities() && env.set_callbacks_of_agent()).then_some(environment)
+}
+
+/// The JVM has its first thread.
+pub(crate) fn vm_init(env: Env<'_>) {
+    let Some(Prepared {
+        environment,
+        options,
+    }) = prepared().take()
+    else {
+        return;
+    };
+    start(environment, env, &options);
+}
+
+/// Starts a trace, or says why there is none.
+fn start(environment: Environment, env: Env<'_>, options: &Options) -> bool {
+    let vm = environment.vm();
+    match session::start(environment, env, options) {
+        Ok(true) => {}
+        Ok(false) => {
+            say(&"this JVM refuses a class of the agent, so owners of locks are not known")
+        }
+        Err(error) => {
+            say(&error);
+            return false;
+        }
+    }
+    if let Some(duration) = options.duration {
+        let timer = thread::Builder::new().name("locktrace-timer".to_owned());
+        let started = timer.spawn(move || {
+            thread::sleep(duration);
+            vm.attached(|| stop(vm));
+        });
+        if let Err(error) = started {
+            say(&format_args!(
+                "the trace will not end by itself: no thread can be created for that: {error}"
+            ));
+        }
+    }
+    true
+}
+
+/// Ends the trace, in a thread that is attached to the JVM.
+fn stop(vm: Vm) {
+    let environment = vm.new_environment();
+    let env = environment.as_ref().and_then(Environment::env);
+    session::stop(env);
+    if let Some(env) = env {
+        env.dispose();
+    }
+}
+
+/// Does what it is told in a JVM that runs; one of [`code`].
+pub(crate) fn attach(vm: Vm, options: &[u8]) -> i32 {
+    let options = match Options::parse(options) {
+        Ok(options) => options,
+        Err(error) => {
+            say(&error);
+            return code::OPTIONS;
+        }
+    };
+    match options.action {
+        Action::Start => attach_start(vm, &options),
+        Action::Stop if !session::is_on() => {
+            say(&"lock contention is not traced");
+            code::NOT_TRACED
+        }
+        Action::Stop => {
+            stop(vm);
+            code::DONE
+        }
+        Action::Help => {
+            // There is nobody to tell that it cannot be written.
+            let _ = io::stdout().write_all(HELP.as_bytes());
+            code::DONE
+        }
+    }
+}
+
+fn attach_start(vm: Vm, options: &Options) -> i32 {
+    if session::is_on() {
+        say(&"lock contention is traced already");
+        return code::TRACED_ALREADY;
+    }
+    let Some(environment) = prepare(vm) else {
+        say(&NO_EVENTS);
+        return code::JVM;
+    };
+    let env = environment.env_of_caller();
+    match env {
+        Some(env) if start(environment, env, options) => code::DONE,
+        Some(_) => code::FILE,
+        None => code::JVM,
+    }
+}
+
+/// The JVM ends, and so does the trace.
+pub(crate) fn unload() {
+    session::stop(None);
+}
+
+/// One line on standard error.
+fn say(what: &dyn std::fmt::Display) {
+    // There is nobody to tell that it cannot be written.
+    let _ = writeln!(io::stderr(), "locktrace: {what}");
+}

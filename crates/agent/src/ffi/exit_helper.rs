@@ -1,0 +1,144 @@
+//! The Java class that instrumented code calls, and its static fields.
+
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+use jvmti_bindings::sys::jni::{JNI_OK, JNIEnv, JNINativeMethod, jclass, jint, jobject};
+
+use super::env::{Env, Object};
+use crate::hooks;
+
+/// How many objects the class has room for.
+pub(crate) const SLOTS: usize = 64;
+
+/// Its internal name.
+pub(crate) const HELPER_CLASS: &str = "java/locktrace/Exits";
+/// Its method that instrumented code calls.
+pub(crate) const HELPER_METHOD: &str = "exit";
+
+/// What javac of JDK 8 makes of `helper/Exits.java`.
+const CLASS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
+
+/// Defined once in a JVM, whatever traces come.
+static HELPER: OnceLock<Option<ExitHelper>> = OnceLock::new();
+
+/// The class. Its references are global ones that are never deleted.
+#[derive(Debug)]
+pub(crate) struct ExitHelper {
+    class: NonNull<c_void>,
+    /// `CONTENDED`.
+    contended: NonNull<c_void>,
+    /// `slotsInUse`.
+    slots_in_use: NonNull<c_void>,
+}
+
+// SAFETY: global references and identifiers of fields may be used by any thread.
+unsafe impl Send for ExitHelper {}
+// SAFETY: as above.
+unsafe impl Sync for ExitHelper {}
+
+impl ExitHelper {
+    /// The class, which is defined at the first call. `None` if the JVM refuses it.
+    pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
+        HELPER
+            .get_or_init(|| {
+                let helper = Self::define(env);
+                env.clear_exception();
+                helper
+            })
+            .as_ref()
+    }
+
+    fn define(env: Env<'_>) -> Option<Self> {
+        let (native, jni) = env.jni()?;
+        let len = i32::try_from(CLASS_FILE.len()).ok()?;
+        let bytes = CLASS_FILE.as_ptr().cast();
+        let natives = JNINativeMethod {
+            name: c"released".as_ptr(),
+            signature: c"(II)V".as_ptr(),
+            fnPtr: released as *mut c_void,
+        };
+        // SAFETY: the texts are NUL-terminated, `bytes` points to `len` bytes, and a null loader
+        // is the boot loader. Each result is looked at before it is used; to ask for a field
+        // initializes the class, so that the array is there. The types of the fields and of the
+        // native method are those in the source.
+        unsafe {
+            let name = c"java/locktrace/Exits".as_ptr();
+            let class = (native.DefineClass)(jni, name, ptr::null_mut(), bytes, len);
+            let class = global(env, class)?;
+            if (native.RegisterNatives)(jni, class.as_ptr(), &natives, 1) != JNI_OK {
+                return None;
+            }
+            let signature = c"[Ljava/lang/Object;".as_ptr();
+            let field =
+                (native.GetStaticFieldID)(jni, class.as_ptr(), c"CONTENDED".as_ptr(), signature);
+            let field = NonNull::new(field)?;
+            let contended = (native.GetStaticObjectField)(jni, class.as_ptr(), field.as_ptr());
+            let contended = global(env, contended)?;
+            let name = c"slotsInUse".as_ptr();
+            let slots_in_use = (native.GetStaticFieldID)(jni, class.as_ptr(), name, c"I".as_ptr());
+            Some(Self {
+                class,
+                contended,
+                slots_in_use: NonNull::new(slots_in_use)?,
+            })
+        }
+    }
+
+    /// Puts an object into a slot, or empties it.
+    pub(crate) fn set(&self, env: Env<'_>, slot: u8, object: Option<Object<'_>>) {
+        let Some((native, jni)) = env.jni() else {
+            return;
+        };
+        let object = object.map_or(ptr::null_mut(), Object::raw);
+        // SAFETY: the references are valid, and any object may be in the array. A slot out of
+        // its bounds would be an exception; there is none.
+        unsafe {
+            (native.SetObjectArrayElement)(jni, self.contended.as_ptr(), slot.into(), object);
+        }
+    }
+
+    /// Below which slot all slots are that the class looks at.
+    pub(crate) fn slots_in_use(&self, env: Env<'_>) -> i32 {
+        env.jni().map_or(0, |(native, jni)| {
+            // SAFETY: a static field of the class, of this type.
+            unsafe {
+                let (class, field) = (self.class.as_ptr(), self.slots_in_use.as_ptr());
+                (native.GetStaticIntField)(jni, class, field)
+            }
+        })
+    }
+
+    /// Lets the class look at the slots below this one.
+    pub(crate) fn set_slots_in_use(&self, env: Env<'_>, slots: i32) {
+        if let Some((native, jni)) = env.jni() {
+            // SAFETY: a static field of the class, of this type.
+            unsafe {
+                let (class, field) = (self.class.as_ptr(), self.slots_in_use.as_ptr());
+                (native.SetStaticIntField)(jni, class, field, slots);
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// `object` is null or a local reference.
+unsafe fn global(env: Env<'_>, object: jobject) -> Option<NonNull<c_void>> {
+    let (native, jni) = env.jni()?;
+    let object = NonNull::new(object)?;
+    // SAFETY: as the caller promises.
+    NonNull::new(unsafe { (native.NewGlobalRef)(jni, object.as_ptr()) })
+}
+
+/// `Exits.released`.
+unsafe extern "system" fn released(jni: *mut JNIEnv, _class: jclass, slot: jint, _site: jint) {
+    let Ok(slot) = usize::try_from(slot) else {
+        return;
+    };
+    hooks::contended_exit(slot, |environment| {
+        // SAFETY: the JVM gives the current thread's interface to native methods.
+        unsafe { environment.env_with(jni) }
+    });
+}

@@ -1,0 +1,164 @@
+//! What is written when the JVM tells of an event. All of it runs in the application's threads.
+
+use rust_tracer::Lock;
+use trace_format::{ChainRef, ClassId, ContendedEnter, ContendedEntered, ContendedExit, LockOwner};
+
+use crate::chains::{self, Skip};
+use crate::ffi::{Env, Environment, Object, monotonic_ns};
+use crate::instrumentation::LoadedClass;
+use crate::monitors::Monitor;
+use crate::session::{self, Session};
+use crate::threads::Thread;
+
+/// The current thread has spun for a monitor in vain, and is about to block.
+pub(crate) fn contended_enter(env: Env<'_>, object: Object<'_>) {
+    session::with(|session| {
+        let runtime = session.runtime();
+        session.threads.with(env, runtime, |thread| {
+            enter(session, env, thread, object);
+        })
+    });
+}
+
+fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_>) {
+    let runtime = session.runtime();
+    let contender = session
+        .monitors
+        .contend(env, object, &session.slots, &runtime.agent_counts);
+    let Some(contender) = contender else { return };
+    if let Some(evicted) = contender.evicted {
+        thread.tracer.retire_lock(&evicted.lock);
+        session.monitors.free(env, evicted);
+    }
+    let monitor = contender.monitor;
+    if monitor.lock.claim_in(runtime) {
+        describe(session, env, thread, object, &monitor.lock, monitor.hash());
+    }
+    // Number and time come first: what the owner does while this thread walks its stack is a
+    // part of the wait.
+    let sequence = monitor.lock.next_sequence();
+    let time_ns = monotonic_ns();
+    let recorded = chains::record(env, session, thread, Skip::None);
+    thread.tracer.contended_enter(ContendedEnter {
+        lock: monitor.lock.id(),
+        sequence,
+        time_ns,
+        chain: recorded.chain,
+        after_wait: recorded.is_in_wait,
+        owner: LockOwner::NotKnown,
+    });
+    // One that was never seen to end is not waited for any more.
+    if let Some(earlier) = thread.waits_for.replace(monitor) {
+        earlier.abandon();
+    }
+}
+
+fn describe(
+    session: &Session,
+    env: Env<'_>,
+    thread: &mut Thread,
+    object: Object<'_>,
+    lock: &Lock,
+    hash: u32,
+) {
+    let runtime = session.runtime();
+    let class = env.class_of(object);
+    let class_id = class.map_or(ClassId::NONE, |class| {
+        let tracer = &mut thread.tracer;
+        session.methods.class(env, runtime, tracer, class)
+    });
+    let is_class = class.is_some_and(|class| &*env.signature(class) == b"Ljava/lang/Class;");
+    let mirrored = match is_class {
+        true => session
+            .methods
+            .class(env, runtime, &mut thread.tracer, object),
+        false => ClassId::NONE,
+    };
+    class.inspect(|&class| env.delete(class));
+    // The monitor's own address is not known.
+    thread
+        .tracer
+        .describe_lock(lock, class_id, mirrored, hash, 0);
+}
+
+/// The current thread owns the monitor that it was blocked on.
+pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
+    let time_ns = monotonic_ns();
+    session::with_any(|session| {
+        session.threads.with(env, session.runtime(), |thread| {
+            // Without a contended enter, when a virtual thread returns from `Object.wait`.
+            let Some(monitor) = thread.waits_for.take() else {
+                return;
+            };
+            monitor.hold_begins(thread.tag, time_ns);
+            thread.tracer.contended_entered(ContendedEntered {
+                lock: monitor.lock.id(),
+                sequence: monitor.lock.next_sequence(),
+                time_ns,
+                safepoint_ns: 0,
+            });
+            monitor.leave(env, object, &session.slots);
+        })
+    });
+}
+
+/// Instrumented code of the current thread is about to release the monitor whose object it has
+/// found in a slot. `env` makes the interface of the thread.
+pub(crate) fn contended_exit(slot: usize, env: impl Fn(&Environment) -> Env<'_>) {
+    session::with(|session| {
+        let env = env(&session.environment);
+        session.threads.with(env, session.runtime(), |thread| {
+            if let Some(monitor) = session.slots.monitor(slot) {
+                exit(session, env, thread, &monitor, Skip::Helper);
+            }
+        })
+    });
+}
+
+/// The current thread owns the monitor and is about to release it.
+fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor, skip: Skip) {
+    // While it still owns the monitor: the number is its place in the order, and the walk of the
+    // stack is a part of the hold.
+    let sequence = monitor.lock.next_sequence();
+    let recorded = chains::record(env, session, thread, skip);
+    let time_ns = monotonic_ns();
+    if recorded.may_be_inner {
+        session.runtime().agent_counts.ambiguous_exits.add(1);
+    }
+    thread.tracer.contended_exit(ContendedExit {
+        lock: monitor.lock.id(),
+        sequence,
+        time_ns,
+        hold: monitor.hold_ends(thread.tag, time_ns),
+        chain: ChainRef::Chain(recorded.chain),
+    });
+}
+
+/// The current thread is about to release a monitor by `Object.wait`, if it owns it.
+pub(crate) fn wait(env: Env<'_>, object: Object<'_>) {
+    session::with(|session| {
+        let monitor = session.monitors.find(env, object)?;
+        if !monitor.is_contended() || !env.holds_lock(object) {
+            return None;
+        }
+        session.threads.with(env, session.runtime(), |thread| {
+            exit(session, env, thread, &monitor, Skip::ObjectWait);
+        })
+    });
+}
+
+/// The JVM is about to define a class. Returns what it is to define in its place.
+pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<Vec<u8>> {
+    session::with(|session| {
+        let counts = &session.runtime().agent_counts;
+        session.instrumentation.change(env, class, counts)
+    })
+}
+
+/// The current thread ends.
+pub(crate) fn thread_end(env: Env<'_>) {
+    session::with_any(|session| {
+        session.threads.end(env);
+        Some(())
+    });
+}

@@ -1,0 +1,271 @@
+//! Which classes are changed to tell of their releases of monitors, and which code of theirs is
+//! which of the original.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use bytecode_instrumentation::{Hooks, Positions, instrument_exits};
+use papaya::{HashMap, HashSet};
+use rust_tracer::AgentCounts;
+
+use crate::ffi::{Class, Env, HELPER_CLASS, HELPER_METHOD, Object};
+
+const HOOKS: Hooks<'static> = Hooks {
+    class: HELPER_CLASS,
+    block_exit: HELPER_METHOD,
+    after_block_exit: None,
+    method_exit: HELPER_METHOD,
+};
+
+/// Classes that are changed in one operation of the JVM, which stops all threads meanwhile.
+const BATCH: usize = 32;
+
+/// Positions of more methods than this are forgotten: their frames have lines only.
+const MAX_METHODS: usize = 1 << 18;
+
+/// A class that the JVM is about to define, or to define again.
+#[derive(Debug)]
+pub(crate) struct LoadedClass<'a> {
+    /// Its internal name; empty for one without a name.
+    pub(crate) name: &'a [u8],
+    /// `None` for the boot loader.
+    pub(crate) loader: Option<Object<'a>>,
+    /// It is being redefined or retransformed.
+    pub(crate) is_loaded_already: bool,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// A class is known by its internal name and its loader.
+type ClassKey = (Box<[u8]>, u64);
+
+/// A method is known by its class, its name and its descriptor.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MethodKey {
+    pub(crate) class: Box<[u8]>,
+    pub(crate) loader: u64,
+    pub(crate) name: Box<[u8]>,
+    pub(crate) descriptor: Box<[u8]>,
+}
+
+/// What was changed in a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Instrumentation {
+    filter: Filter,
+    classes: HashSet<ClassKey>,
+    methods: HashMap<MethodKey, Arc<Positions>>,
+    last_site: AtomicU32,
+    /// How often classes were defined again.
+    redefinitions: AtomicU32,
+}
+
+impl Instrumentation {
+    pub(crate) fn new(filter: Filter) -> Self {
+        Self {
+            filter,
+            ..Self::default()
+        }
+    }
+
+    /// What the class becomes; `None` if it stays as it is.
+    pub(crate) fn change(
+        &self,
+        env: Env<'_>,
+        class: &LoadedClass<'_>,
+        counts: &AgentCounts,
+    ) -> Option<Vec<u8>> {
+        if class.is_loaded_already {
+            self.redefinitions.fetch_add(1, Relaxed);
+        }
+        // Classes without a name are the JVM's own, as those of lambda forms.
+        if class.name.is_empty() || !self.filter.includes(class.name) {
+            return None;
+        }
+        let result = instrument_exits(class.bytes, &HOOKS, |count| self.allot_sites(count)).ok()?;
+        counts.untold_methods.add(result.left_alone.len() as u64);
+        let changed = result.class?;
+        let loader = loader_id(env, class.loader);
+        let methods = self.methods.pin();
+        if methods.len() > MAX_METHODS {
+            methods.clear();
+        }
+        for method in result.methods {
+            let key = MethodKey {
+                class: class.name.into(),
+                loader,
+                name: method.name.into(),
+                descriptor: method.descriptor.into(),
+            };
+            methods.insert(key, Arc::new(method.into_positions()));
+        }
+        self.classes.pin().insert((class.name.into(), loader));
+        Some(changed)
+    }
+
+    /// The first of so many numbers of sites.
+    fn allot_sites(&self, count: u32) -> Option<u32> {
+        let allot = |last: u32| last.checked_add(count).filter(|&last| last < 1 << 31);
+        self.last_site.fetch_update(Relaxed, Relaxed, allot).ok()
+    }
+
+    /// Where the code of a method stands in its class file; `None` if it was not changed.
+    pub(crate) fn positions(&self, method: &MethodKey) -> Option<Arc<Positions>> {
+        self.methods.pin().get(method).cloned()
+    }
+
+    /// Raised when classes are defined again, and their methods get other code.
+    pub(crate) fn redefinitions(&self) -> u32 {
+        self.redefinitions.load(Relaxed)
+    }
+
+    /// Changes the classes that are loaded already.
+    pub(crate) fn change_loaded(&self, env: Env<'_>, counts: &AgentCounts) {
+        let is_wanted = |&class: &Class<'_>| {
+            env.is_modifiable(class) && self.filter.includes_signature(env, class)
+        };
+        let classes = env.loaded_classes().into_iter().filter(is_wanted);
+        let classes: Vec<_> = classes
+            .filter(|&class| releases_monitors(env, class))
+            .collect();
+        counts.refused_classes.add(retransform(env, &classes));
+    }
+
+    /// Gives all classes their code back. They are not changed any more.
+    pub(crate) fn restore(&self, env: Env<'_>) {
+        let changed = self.classes.pin();
+        let classes = env.loaded_classes().into_iter().filter(|&class| {
+            let signature = env.signature(class);
+            let key = (
+                internal_name(&signature).into(),
+                class_loader_id(env, class),
+            );
+            changed.contains(&key)
+        });
+        let classes: Vec<_> = classes.collect();
+        retransform(env, &classes);
+    }
+}
+
+/// Returns of how many classes the JVM refused that.
+fn retransform(env: Env<'_>, classes: &[Class<'_>]) -> u64 {
+    let mut refused = 0;
+    for batch in classes.chunks(BATCH) {
+        if env.retransform(batch) {
+            continue;
+        }
+        // One of them cannot be; the others can.
+        let each = batch.chunks(1);
+        refused += each.filter(|class| !env.retransform(class)).count() as u64;
+    }
+    refused
+}
+
+/// Code of the class may release monitors.
+fn releases_monitors(env: Env<'_>, class: Class<'_>) -> bool {
+    // One that is not linked yet does not tell.
+    let Some(methods) = env.class_methods(class) else {
+        return true;
+    };
+    let mut methods = methods.into_iter();
+    methods.any(|method| env.may_own_monitors(method))
+}
+
+/// What a loader is known by: 0 for the boot loader.
+pub(crate) fn loader_id(env: Env<'_>, loader: Option<Object<'_>>) -> u64 {
+    let hash = loader.map(|loader| env.hash(loader).unwrap_or_default());
+    hash.map_or(0, |hash| u64::from(hash).saturating_add(1))
+}
+
+/// What the loader of a class is known by.
+pub(crate) fn class_loader_id(env: Env<'_>, class: Class<'_>) -> u64 {
+    let loader = env.loader(class);
+    let id = loader_id(env, loader);
+    loader.inspect(|&loader| env.delete(loader));
+    id
+}
+
+/// The internal name of a class by its descriptor.
+pub(crate) fn internal_name(signature: &[u8]) -> &[u8] {
+    match signature {
+        [b'L', name @ .., b';'] => name,
+        other => other,
+    }
+}
+
+/// Which classes may be changed, by package or name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    included: Vec<Pattern>,
+    excluded: Vec<Pattern>,
+}
+
+/// `com.acme`: the class or package and all below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern(Vec<u8>);
+
+impl Pattern {
+    /// `com.acme`, `com.acme.*` or `com/acme`; `None` for what names nothing.
+    fn parse(text: &str) -> Option<Self> {
+        let name = text.strip_suffix(".*").unwrap_or(text);
+        let is_name = !name.is_empty() && !name.contains(['*', ' ', ';']);
+        is_name.then(|| Self(name.replace('.', "/").into_bytes()))
+    }
+
+    fn matches(&self, class: &[u8]) -> bool {
+        let below = class.strip_prefix(self.0.as_slice());
+        matches!(below, Some([] | [b'/' | b'$', ..]))
+    }
+}
+
+impl Filter {
+    /// Only what is included anywhere may be changed. `false` if the pattern is none.
+    pub(crate) fn include(&mut self, pattern: &str) -> bool {
+        Self::add(&mut self.included, pattern)
+    }
+
+    /// Stays as it is. `false` if the pattern is none.
+    pub(crate) fn exclude(&mut self, pattern: &str) -> bool {
+        Self::add(&mut self.excluded, pattern)
+    }
+
+    fn add(patterns: &mut Vec<Pattern>, pattern: &str) -> bool {
+        let pattern = Pattern::parse(pattern);
+        let is_one = pattern.is_some();
+        patterns.extend(pattern);
+        is_one
+    }
+
+    /// A class may be changed, by its internal name.
+    fn includes(&self, class: &[u8]) -> bool {
+        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(class));
+        class != HELPER_CLASS.as_bytes()
+            && (self.included.is_empty() || any(&self.included))
+            && !any(&self.excluded)
+    }
+
+    fn includes_signature(&self, env: Env<'_>, class: Class<'_>) -> bool {
+        self.includes(internal_name(&env.signature(class)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_included_and_excluded() {
+        let mut filter = Filter::default();
+        assert!(filter.includes(b"com/acme/Shop"));
+        assert!(!filter.includes(HELPER_CLASS.as_bytes()));
+        assert!(filter.exclude("com.acme.*"));
+        assert!(!filter.includes(b"com/acme/Shop"));
+        assert!(filter.includes(b"com/acmes/Shop"));
+        assert!(filter.include("org"));
+        assert!(filter.include("com/acme/Shop"));
+        assert!(!filter.includes(b"com/acmes/Shop"));
+        assert!(!filter.includes(b"com/acme/Shop"));
+        assert!(filter.includes(b"org/Main$Inner"));
+        for pattern in ["", "*", "a b", "*Foo"] {
+            assert!(!filter.exclude(pattern), "{pattern}");
+        }
+    }
+}

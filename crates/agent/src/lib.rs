@@ -1,0 +1,42 @@
+//! Traces lock contention of a JVM that knows nothing of locktrace, as a native agent:
+//! `java -agentpath:/path/liblocktrace.so=file=app.lct -jar app.jar`.
+//!
+//! ```text
+//! JVM ──[ffi::entry]──▶ commands ──▶ session: start, stop
+//!                  └──▶ hooks ──▶ monitors, threads, chains, methods ──▶ rust-tracer
+//! ```
+//!
+//! The tool interface (JVMTI) tells when a thread blocks for a monitor and when it has it; what
+//! is written then is what the patched JVM writes, by the same runtime. `docs/agent.md` says
+//! what an agent cannot know.
+//!
+//! What runs in a thread of the application does not panic, and waits for nobody: the mutexes
+//! are held for some instructions, never while the JVM is called, since a thread can be stopped
+//! there.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::todo,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+#![deny(unsafe_code)]
+
+mod chains;
+mod code;
+mod commands;
+#[allow(unsafe_code)]
+mod ffi;
+mod hooks;
+mod instrumentation;
+mod methods;
+mod monitors;
+mod options;
+mod session;
+mod slots;
+mod threads;

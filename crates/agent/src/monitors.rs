@@ -1,0 +1,325 @@
+//! The monitors that threads contend for, or have contended for lately.
+//!
+//! The JVM's own monitors cannot be asked, so an object is looked up by its identity hash and
+//! compared with those that have the same. The mutexes here are held for some instructions and
+//! never while the JVM is called: a thread may be stopped in any such call.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rust_tracer::{AgentCounts, Lock};
+use trace_format::Hold;
+
+use crate::ffi::{Env, Object, WeakObject};
+use crate::slots::Slots;
+
+/// Monitors with different hashes are mostly in different shards.
+const SHARDS: usize = 64;
+/// Monitors that a shard has room for, as long as nobody waits for one of them: when it is full,
+/// one goes that nobody does.
+const MAX_PER_SHARD: usize = 128;
+/// Monitors that a shard has room for in any case.
+const MAX_CONTENDED_PER_SHARD: usize = 4096;
+
+/// An object that threads contend for, or have contended for.
+#[derive(Debug)]
+pub(crate) struct Monitor {
+    /// Its number in the trace, and those of its events.
+    pub(crate) lock: Lock,
+    object: WeakObject,
+    hash: u32,
+    contention: Mutex<Contention>,
+    /// When its owner acquired it, and that thread's number in the tool interface; 0 if that is
+    /// not known. Only owners read and write both, so the monitor itself puts that in order.
+    acquired_ns: AtomicU64,
+    acquired_by: AtomicUsize,
+}
+
+/// Who waits for a monitor.
+#[derive(Debug, Default)]
+struct Contention {
+    /// Threads between contended enter and contended entered.
+    contenders: u32,
+    /// The slot in which instrumented code finds the object.
+    slot: Option<u8>,
+}
+
+impl Monitor {
+    pub(crate) fn hash(&self) -> u32 {
+        self.hash
+    }
+
+    fn contention(&self) -> MutexGuard<'_, Contention> {
+        self.contention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Threads wait for it.
+    pub(crate) fn is_contended(&self) -> bool {
+        self.contention().contenders > 0
+    }
+
+    /// The current thread contends for the object from now on, and its owner can see that.
+    /// `false` if there is no slot for that.
+    fn enter(self: &Arc<Self>, env: Env<'_>, object: Object<'_>, slots: &Slots) -> bool {
+        let slot = {
+            let mut contention = self.contention();
+            contention.contenders = contention.contenders.saturating_add(1);
+            contention.slot = contention.slot.or_else(|| slots.take(self));
+            contention.slot
+        };
+        // Also if another contender does: it may not have come to that yet.
+        if let Some(slot) = slot {
+            slots.show(env, slot, Some(object));
+        }
+        slot.is_some()
+    }
+
+    /// A thread contends no longer, and owns the monitor.
+    pub(crate) fn leave(&self, env: Env<'_>, object: Object<'_>, slots: &Slots) {
+        let slot = {
+            let mut contention = self.contention();
+            contention.contenders = contention.contenders.saturating_sub(1);
+            contention.slot.filter(|_| contention.contenders == 0)
+        };
+        let Some(slot) = slot else { return };
+        slots.show(env, slot, None);
+        let is_free = {
+            let mut contention = self.contention();
+            let is_free = contention.contenders == 0;
+            if is_free {
+                contention.slot = None;
+                slots.give_back(slot);
+            }
+            is_free
+        };
+        // Somebody has come meanwhile, and may have shown the object before it was taken out.
+        // Nobody else leaves meanwhile: that takes the monitor.
+        let object = (!is_free).then_some(object);
+        if object.is_some() {
+            slots.show(env, slot, object);
+        }
+    }
+
+    /// A thread that ends without the monitor contends no longer.
+    pub(crate) fn abandon(&self) {
+        let mut contention = self.contention();
+        contention.contenders = contention.contenders.saturating_sub(1);
+    }
+
+    /// By the owner: it has acquired the monitor after it waited for it.
+    pub(crate) fn hold_begins(&self, thread: usize, time_ns: u64) {
+        // Relaxed, here and below: see the fields.
+        self.acquired_ns.store(time_ns, Relaxed);
+        self.acquired_by.store(thread, Relaxed);
+    }
+
+    /// By the owner: for how long it has had the monitor, if that is known.
+    pub(crate) fn hold_ends(&self, thread: usize, time_ns: u64) -> Hold {
+        let acquired_ns = self.acquired_ns.swap(0, Relaxed);
+        if acquired_ns == 0 || self.acquired_by.load(Relaxed) != thread {
+            return Hold::NotKnown;
+        }
+        let duration_ns = time_ns.saturating_sub(acquired_ns).min(Hold::MAX_NS);
+        Hold::For { duration_ns }
+    }
+}
+
+/// Those with one hash. Two objects rarely have the same.
+type Bucket = Vec<Arc<Monitor>>;
+
+#[derive(Debug, Default)]
+struct Shard {
+    buckets: HashMap<u32, Bucket>,
+    len: usize,
+    /// How many monitors were added.
+    additions: u64,
+}
+
+/// All monitors of a trace.
+#[derive(Debug)]
+pub(crate) struct Monitors {
+    shards: Box<[Mutex<Shard>]>,
+}
+
+impl Default for Monitors {
+    fn default() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+/// A thread that begins to contend for a monitor.
+#[derive(Debug)]
+pub(crate) struct Contender {
+    pub(crate) monitor: Arc<Monitor>,
+    /// One that nobody waits for and that made room. Its lock ends.
+    pub(crate) evicted: Option<Monitor>,
+}
+
+/// Why a monitor was not added. The reference is the caller's again.
+enum Refusal {
+    /// Another one was added meanwhile.
+    Changed(WeakObject),
+    /// There is no room.
+    Full(WeakObject),
+}
+
+impl Monitors {
+    /// The current thread contends for the object from now on. `None`, and counted, if the object
+    /// cannot be kept in mind.
+    pub(crate) fn contend(
+        &self,
+        env: Env<'_>,
+        object: Object<'_>,
+        slots: &Slots,
+        counts: &AgentCounts,
+    ) -> Option<Contender> {
+        let Some(contender) = self.find_or_add(env, object) else {
+            counts.untracked_enters.add(1);
+            return None;
+        };
+        if !contender.monitor.enter(env, object, slots) {
+            counts.unseen_contenders.add(1);
+        }
+        Some(contender)
+    }
+
+    fn find_or_add(&self, env: Env<'_>, object: Object<'_>) -> Option<Contender> {
+        let hash = env.hash(object)?;
+        let mut weak = None;
+        loop {
+            let (monitor, additions) = self.find_in_shard(env, object, hash);
+            if let Some(monitor) = monitor {
+                if let Some(weak) = weak {
+                    env.delete_weak(weak);
+                }
+                return Some(Contender {
+                    monitor,
+                    evicted: None,
+                });
+            }
+            // Outside of the lock, because it calls the JVM.
+            let object = match weak.take() {
+                Some(weak) => weak,
+                None => env.weak(object)?,
+            };
+            match self.add(hash, object, additions) {
+                Ok(contender) => return Some(contender),
+                Err(Refusal::Changed(object)) => weak = Some(object),
+                Err(Refusal::Full(object)) => {
+                    env.delete_weak(object);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// The monitor of an object that threads contend for or have contended for.
+    pub(crate) fn find(&self, env: Env<'_>, object: Object<'_>) -> Option<Arc<Monitor>> {
+        let hash = env.hash(object)?;
+        self.find_in_shard(env, object, hash).0
+    }
+
+    /// The object's monitor, and how many had been added to the shard before that was found out.
+    fn find_in_shard(
+        &self,
+        env: Env<'_>,
+        object: Object<'_>,
+        hash: u32,
+    ) -> (Option<Arc<Monitor>>, u64) {
+        let additions = self.shard(hash).map_or(0, |shard| shard.additions);
+        for index in 0.. {
+            let candidate = self
+                .shard(hash)
+                .and_then(|shard| shard.buckets.get(&hash)?.get(index).cloned());
+            match candidate {
+                Some(monitor) if env.is_same(object, &monitor.object) => {
+                    return (Some(monitor), additions);
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        (None, additions)
+    }
+
+    fn add(&self, hash: u32, object: WeakObject, additions: u64) -> Result<Contender, Refusal> {
+        let Some(mut shard) = self.shard(hash) else {
+            return Err(Refusal::Full(object));
+        };
+        if shard.additions != additions {
+            // It may be this very object.
+            return Err(Refusal::Changed(object));
+        }
+        let evicted = match shard.len {
+            0..MAX_PER_SHARD => None,
+            _ => shard.evict(),
+        };
+        let has_room = shard.len < MAX_CONTENDED_PER_SHARD && shard.buckets.try_reserve(1).is_ok();
+        if !has_room {
+            return Err(Refusal::Full(object));
+        }
+        let monitor = Arc::new(Monitor {
+            lock: Lock::default(),
+            object,
+            hash,
+            contention: Mutex::default(),
+            acquired_ns: AtomicU64::new(0),
+            acquired_by: AtomicUsize::new(0),
+        });
+        shard.additions = shard.additions.wrapping_add(1);
+        shard.len = shard.len.saturating_add(1);
+        let bucket = shard.buckets.entry(hash).or_default();
+        bucket.push(Arc::clone(&monitor));
+        Ok(Contender { monitor, evicted })
+    }
+
+    /// There is one for each hash.
+    fn shard(&self, hash: u32) -> Option<MutexGuard<'_, Shard>> {
+        // The lowest bits of a hash are as good as any.
+        let shard = self.shards.get(hash as usize % SHARDS)?;
+        Some(shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Forgets a monitor that was evicted.
+    pub(crate) fn free(&self, env: Env<'_>, monitor: Monitor) {
+        env.delete_weak(monitor.object);
+    }
+
+    /// Forgets all monitors. Nobody looks at them any more.
+    pub(crate) fn free_all(&self, env: Env<'_>) {
+        for shard in &self.shards {
+            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            let monitors = shard.buckets.drain().flat_map(|(_, bucket)| bucket);
+            let monitors: Vec<_> = monitors.filter_map(Arc::into_inner).collect();
+            drop(shard);
+            for monitor in monitors {
+                self.free(env, monitor);
+            }
+        }
+    }
+}
+
+impl Shard {
+    /// Removes a monitor that nobody waits for or looks at.
+    fn evict(&mut self) -> Option<Monitor> {
+        let is_unused =
+            |monitor: &Arc<Monitor>| Arc::strong_count(monitor) == 1 && !monitor.is_contended();
+        let hash = self
+            .buckets
+            .iter()
+            .find_map(|(&hash, bucket)| bucket.iter().any(is_unused).then_some(hash))?;
+        let bucket = self.buckets.get_mut(&hash)?;
+        let index = bucket.iter().position(is_unused)?;
+        let monitor = bucket.swap_remove(index);
+        if bucket.is_empty() {
+            self.buckets.remove(&hash);
+        }
+        self.len = self.len.saturating_sub(1);
+        Arc::into_inner(monitor)
+    }
+}

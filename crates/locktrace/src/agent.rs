@@ -1,0 +1,154 @@
+//! Loads the agent into a JVM that runs, and ends its trace.
+
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::attach;
+use crate::cli::{AgentArguments, AttachArguments, DetachArguments};
+use crate::output;
+use crate::process::{self, Process};
+
+/// What the library is called.
+const LIBRARY: &str = "liblocktrace.so";
+
+/// Why there is no trace, or none that ends.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AgentError {
+    #[error(
+        "there is no {LIBRARY} beside this program, nor in ../agent or ../lib from there: build \
+         it with `make agent`, or name it with --agent"
+    )]
+    NoLibrary,
+    #[error("{}: there is no such library", .0.display())]
+    Missing(PathBuf),
+    #[error("{}: a JVM cannot be told this name", .0.display())]
+    Name(PathBuf),
+    #[error("process {0} is traced already: end that trace with `locktrace detach {0}`")]
+    TracedAlready(u32),
+    #[error("process {0} is not traced by an agent")]
+    NotTraced(u32),
+    #[error("process {0} does not tell agents of monitors")]
+    NoEvents(u32),
+    #[error("process {0} cannot write the trace: its standard error says why")]
+    File(u32),
+    #[error("process {0} cannot load the agent (code {1}): its standard error may say why")]
+    Code(u32, i32),
+}
+
+/// The agent does not know its options.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OptionError {
+    #[error("option '{0}': expected NAME=VALUE; `locktrace attach --help` lists the options")]
+    NoValue(String),
+    #[error("option '{0}' would end where it has a comma")]
+    Comma(String),
+    #[error("the agent does not understand '{0}': `locktrace attach --help` lists the options")]
+    Refused(String),
+}
+
+/// Starts a trace.
+///
+/// # Errors
+///
+/// If the JVM cannot be asked, or the agent does not start one.
+pub(crate) fn attach(arguments: &AttachArguments) -> anyhow::Result<Outcome> {
+    let pid = arguments.agent.pid;
+    let options = options(&arguments.options)?;
+    load(&arguments.agent, &options)?;
+    let trace = process::trace_of(pid)?;
+    let mut out = output::machine();
+    writeln!(out, "Tracing process {pid} to {}", trace.display())?;
+    out.flush()?;
+    Ok(Outcome::Complete)
+}
+
+/// Ends a trace.
+///
+/// # Errors
+///
+/// If the JVM cannot be asked, or there is none.
+pub(crate) fn detach(arguments: &DetachArguments) -> anyhow::Result<Outcome> {
+    load(&arguments.agent, "stop")?;
+    Ok(Outcome::Complete)
+}
+
+/// The options as the agent wants them. The file is meant from here, not from the JVM's directory.
+fn options(words: &[String]) -> anyhow::Result<String> {
+    let words = words.iter().flat_map(|word| word.split(','));
+    let mut options = vec!["start".to_owned()];
+    let mut file = "locktrace-%p.lct";
+    for word in words.filter(|word| !word.is_empty()) {
+        match word.split_once('=') {
+            Some(("file", name)) => file = name,
+            Some(_) => options.push(word.to_owned()),
+            None => return Err(OptionError::NoValue(word.to_owned()).into()),
+        }
+    }
+    let path = std::path::absolute(file)?;
+    let name = path
+        .to_str()
+        .ok_or_else(|| AgentError::Name(path.clone()))?;
+    if name.contains(',') {
+        return Err(OptionError::Comma(name.to_owned()).into());
+    }
+    options.push(format!("file={name}"));
+    Ok(options.join(","))
+}
+
+/// Loads the agent and lets it do what the options say. The results are those of
+/// `crates/agent/src/commands.rs`.
+fn load(arguments: &AgentArguments, options: &str) -> anyhow::Result<()> {
+    let pid = arguments.pid;
+    Process::find(pid)?;
+    let library = library(arguments.agent.as_deref())?;
+    let name = library.to_str();
+    let name = name.ok_or_else(|| AgentError::Name(library.clone()))?;
+    match attach::load_agent(pid, name, options)? {
+        0 => Ok(()),
+        100 => Err(OptionError::Refused(options.to_owned()).into()),
+        101 => Err(AgentError::TracedAlready(pid).into()),
+        102 => Err(AgentError::NotTraced(pid).into()),
+        103 => Err(AgentError::NoEvents(pid).into()),
+        104 => Err(AgentError::File(pid).into()),
+        code => Err(AgentError::Code(pid, code).into()),
+    }
+}
+
+/// The agent's library, under a name that does not depend on the working directory.
+fn library(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(named) = named {
+        return match named.canonicalize() {
+            Ok(path) => Ok(path),
+            Err(_) => Err(AgentError::Missing(named.to_owned()).into()),
+        };
+    }
+    let program = env::current_exe()?;
+    let directory = program.parent().unwrap_or(Path::new("/"));
+    let places = ["", "../agent", "../lib"].map(|place| directory.join(place).join(LIBRARY));
+    let found = places.iter().find_map(|path| path.canonicalize().ok());
+    found.ok_or_else(|| AgentError::NoLibrary.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_meant_from_here() {
+        let words =
+            |words: &[&str]| options(&words.iter().map(|&word| word.into()).collect::<Vec<_>>());
+        let here = env::current_dir().unwrap();
+        let here = here.to_str().unwrap();
+        assert_eq!(
+            words(&["duration=5s,chains=9", "file=x.lct"]).unwrap(),
+            format!("start,duration=5s,chains=9,file={here}/x.lct")
+        );
+        assert_eq!(
+            words(&[]).unwrap(),
+            format!("start,file={here}/locktrace-%p.lct")
+        );
+        assert!(words(&["stop"]).unwrap_err().is::<OptionError>());
+    }
+}
