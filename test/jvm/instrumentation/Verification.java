@@ -1,5 +1,6 @@
 package instrumentation;
 
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
@@ -12,15 +13,19 @@ final class Verification {
     public static void main(String[] arguments) throws Exception {
         List<String> names = Files.readAllLines(Paths.get(arguments[0]), StandardCharsets.UTF_8);
         ClassLoader loader = Verification.class.getClassLoader();
+        if (arguments.length > 1) {
+            hook("isStarted").set(null, true);
+        }
         for (String name : names) {
             System.out.println(name + ": " + outcome(name, loader));
         }
-        if (arguments.length > 1) {
-            Class<?> hooks = Class.forName("java.lang.InstrumentedExits");
-            for (int i = 1; i < arguments.length; i++) {
-                System.out.println(arguments[i] + " " + hooks.getField(arguments[i]).get(null));
-            }
+        for (int i = 1; i < arguments.length; i++) {
+            System.out.println(arguments[i] + " " + hook(arguments[i]).get(null));
         }
+    }
+
+    private static Field hook(String name) throws ReflectiveOperationException {
+        return Class.forName("java.lang.InstrumentedExits").getField(name);
     }
 
     private static String outcome(String name, ClassLoader loader) {

@@ -7,16 +7,19 @@ public final class InstrumentedExits {
     public static volatile long afterBlockExits;
     public static volatile long methodExits;
 
-    /** Calls with a monitor that the thread did not own. */
+    /**
+     * Set by programs. Before, a JVM may have to run instrumented code to find native methods, such
+     * as those that the checks call.
+     */
+    public static volatile boolean isStarted;
+
+    /** Calls since then with a monitor that the thread did not own. */
     public static volatile long wrongExits;
 
     /** Whose calls are noted. */
     public static volatile Thread noted;
 
-    /**
-     * The object of each call that was noted; null of one after a release. Small, since no
-     * collection may be needed before the JVM has started.
-     */
+    /** The object of each call that was noted; null of one after a release. */
     public static final Object[] OBJECTS = new Object[10_000];
 
     /** Its site. */
@@ -42,12 +45,15 @@ public final class InstrumentedExits {
 
     public static void afterBlockExit(int site) {
         afterBlockExits++;
-        if (noted == Thread.currentThread()) {
+        if (isStarted && noted == Thread.currentThread()) {
             note(null, site);
         }
     }
 
     private static void exit(Object monitor, int site) {
+        if (!isStarted) {
+            return;
+        }
         if (!Thread.holdsLock(monitor)) {
             wrongExits++;
         }
