@@ -96,13 +96,15 @@ impl Reader {
             // and what comes next already about a later one.
             let is_complete = matches!(chunk, Chunk::Counters(_));
             self.tells_complete |= is_complete;
+            // The first safepoint is told before what threads have waited for until then.
+            let may_be_complete = !self.tells_complete && !matches!(chunk, Chunk::System(_));
             self.add(&mut trace, chunk);
             let phase = self.phase(&input);
             let next = match phase {
                 Phase::CatchingUp { .. } => self.next_behind,
                 Phase::Live | Phase::Ended => self.next_live,
             };
-            let is_moment = is_complete || !self.tells_complete || phase != Phase::Live;
+            let is_moment = is_complete || may_be_complete || phase != Phase::Live;
             if is_moment && Instant::now() >= next {
                 self.take(&mut trace, phase);
             }
