@@ -85,5 +85,6 @@ pub use analysis::Mode;
 pub use chain_key::{ChainKey, interpreted_frame};
 pub use counters::{AgentCounts, Count};
 pub use lock::Lock;
+pub use os::monotonic_ns;
 pub use runtime::{Config, Runtime, StartError, Used};
 pub use tracer::ThreadTracer;

@@ -122,8 +122,9 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Nanoseconds of the system's monotonic clock; 0 if they are not known.
-pub(crate) fn monotonic_ns() -> u64 {
+/// Nanoseconds of the system's monotonic clock, which HotSpot's `System.nanoTime` reads, too; 0 if
+/// they are not known.
+pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 

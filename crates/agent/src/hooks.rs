@@ -1,10 +1,10 @@
 //! What is written when the JVM tells of an event. All of it runs in the application's threads.
 
-use rust_tracer::Lock;
+use rust_tracer::{Lock, monotonic_ns};
 use trace_format::{ChainRef, ClassId, ContendedEnter, ContendedEntered, ContendedExit, LockOwner};
 
 use crate::chains::{self, Skip};
-use crate::ffi::{Env, Environment, Object, monotonic_ns};
+use crate::ffi::{Env, Environment, Object};
 use crate::instrumentation::LoadedClass;
 use crate::monitors::Monitor;
 use crate::session::{self, Session};

@@ -8,10 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwapOption;
-use rust_tracer::{Config, Mode, Runtime, StartError, Used, text};
+use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader};
 
-use crate::ffi::{Env, Environment, Event, ExitHelper, RuntimeOwner, local_time, monotonic_ns};
+use crate::ffi::{Env, Environment, Event, ExitHelper, RuntimeOwner, local_time};
 use crate::instrumentation::Instrumentation;
 use crate::methods::Methods;
 use crate::monitors::Monitors;

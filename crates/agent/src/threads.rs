@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use papaya::HashMap;
-use rust_tracer::{Runtime, ThreadTracer, text};
+use rust_tracer::{Runtime, ThreadTracer, monotonic_ns, text};
 use trace_format::{JavaThreadId, StackRange};
 
-use crate::ffi::{Env, LongField, monotonic_ns};
+use crate::ffi::{Env, LongField};
 use crate::monitors::Monitor;
 
 /// The JVM does not tell when a thread is renamed, so it is looked again after this time.

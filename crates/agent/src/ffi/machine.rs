@@ -10,19 +10,6 @@ use jvmti_bindings::sys::jvmti::{JVMTI_VERSION_1_2, jvmtiEnv};
 
 use super::env::Env;
 
-/// Nanoseconds of the clock that HotSpot's `System.nanoTime` reads.
-pub(crate) fn monotonic_ns() -> u64 {
-    let mut time = MaybeUninit::<libc::timespec>::zeroed();
-    // SAFETY: `time` has room for a time. All zero is one, too, if the call fails.
-    let time = unsafe {
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr());
-        time.assume_init()
-    };
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(time.tv_nsec).unwrap_or_default();
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
-}
-
 /// The local time as HotSpot writes it into the names of its logs.
 pub(crate) fn local_time() -> String {
     let mut fields = MaybeUninit::<libc::tm>::zeroed();

@@ -13,5 +13,5 @@ mod runtime_owner;
 pub(crate) use env::{Class, Env, Event, Frame, Frames, LongField, Method, Object, WeakObject};
 pub(crate) use exit_helper::{ExitHelper, HELPER_CLASS, HELPER_METHOD, SLOTS};
 pub(crate) use jvm_memory::JvmText;
-pub(crate) use machine::{Environment, Vm, local_time, monotonic_ns};
+pub(crate) use machine::{Environment, Vm, local_time};
 pub(crate) use runtime_owner::RuntimeOwner;

@@ -75,6 +75,23 @@ impl Instrumented {
         }
     }
 
+    /// Instruments all classes in these, as [`add`](Self::add) does.
+    pub(crate) fn of_all(inputs: &[PathBuf], calls: Calls, output: &Path) -> Self {
+        let mut all = Self::default();
+        for input in inputs {
+            all.add(input, calls, output);
+        }
+        println!("{calls:?}: {}", all.summary());
+        all
+    }
+
+    /// What was changed and what was not, in a line.
+    pub(crate) fn summary(&self) -> String {
+        let (classes, sites) = (self.classes.len(), self.sites.len());
+        let (all, left) = (self.seen.len(), &self.left_alone);
+        format!("{classes} of {all} classes, {sites} sites, left alone: {left:?}")
+    }
+
     /// Instruments all classes in a jar or directory; those that change are put into `output`.
     pub(crate) fn add(&mut self, input: &Path, calls: Calls, output: &Path) {
         for_each_class(input, &mut |name, bytes| {

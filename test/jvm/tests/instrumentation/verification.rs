@@ -27,21 +27,17 @@ fn classes_of_jdk_8_are_verified() {
     for calls in Calls::ALL {
         let scratch = scratch_directory("verification");
         let output = scratch.path().join("classes");
-        let mut instrumented = Instrumented::from_site(0);
-        for jar in &jars {
-            instrumented.add(jar, calls, &output);
-        }
-        println!("{calls:?}: {}", summary(&instrumented));
+        let instrumented = Instrumented::of_all(&jars, calls, &output);
         // So many has 8u504, whose version the project fixes.
         assert!(
             instrumented.seen.len() > 20_000,
             "{}",
-            summary(&instrumented)
+            instrumented.summary()
         );
         assert!(
             instrumented.sites.len() > 14_000,
             "{}",
-            summary(&instrumented)
+            instrumented.summary()
         );
         assert_eq!(instrumented.partly, [""; 0], "left alone");
 
@@ -67,7 +63,7 @@ fn classes_of_newer_jdks_are_verified() {
         let all = Calls::ALL.into_iter();
         for calls in all.filter(|&calls| calls == Calls::Before || is_nightly()) {
             let scratch = scratch_directory("verification");
-            let mut instrumented = Instrumented::from_site(0);
+            let mut instrumented = Instrumented::default();
             let mut java = jdk.tool("java");
             java.args(["-Xverify:all", "--add-modules", "ALL-SYSTEM"]);
             let programs = JavaPrograms::compiled();
@@ -87,7 +83,7 @@ fn classes_of_newer_jdks_are_verified() {
                     places,
                 ));
             }
-            println!("{calls:?} {jdk:?}: {}", summary(&instrumented));
+            println!("{calls:?} {jdk:?}: {}", instrumented.summary());
             assert_eq!(instrumented.partly, [""; 0], "left alone");
             let names = scratch.path().join("names");
             instrumented.write_names(&names);
@@ -110,11 +106,7 @@ fn classes_of_applications_are_verified() {
     for calls in all.filter(|&calls| calls == Calls::BeforeAndAfter || is_nightly()) {
         let scratch = scratch_directory("verification");
         let output = scratch.path().join("classes");
-        let mut instrumented = Instrumented::from_site(0);
-        for jar in &jars {
-            instrumented.add(jar, calls, &output);
-        }
-        println!("{calls:?}: {}", summary(&instrumented));
+        let instrumented = Instrumented::of_all(&jars, calls, &output);
         // What is left alone is a detail of single classes.
         let left_alone: u64 = instrumented.left_alone.values().sum();
         assert!(left_alone * 100 < instrumented.sites.len() as u64);
@@ -159,12 +151,6 @@ fn option(name: impl Into<OsString>, places: impl IntoIterator<Item = PathBuf>) 
     let mut option = name.into();
     option.push(std::env::join_paths(places).expect("no path has a colon"));
     option
-}
-
-fn summary(instrumented: &Instrumented) -> String {
-    let (classes, sites) = (instrumented.classes.len(), instrumented.sites.len());
-    let (all, left) = (instrumented.seen.len(), &instrumented.left_alone);
-    format!("{classes} of {all} classes, {sites} sites, left alone: {left:?}")
 }
 
 fn check_verified(instrumented: &Instrumented, said: &str) {
