@@ -7,7 +7,8 @@
 
 use std::collections::TryReserveError;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use trace_format::{Capabilities, Counter, SystemRecord, ThreadId, ThreadTimes};
@@ -208,7 +209,7 @@ impl ThreadTimesReader {
                 continue;
             };
             let before_ns = runtime.now_ns();
-            let Some((processor_ns, run_delay_ns)) = times_of(os_id) else {
+            let Some(times) = times_of(os_id) else {
                 continue;
             };
             // Between the two the system has said so.
@@ -218,8 +219,9 @@ impl ThreadTimesReader {
                 records.push(SystemRecord::ThreadTimes(ThreadTimes {
                     thread: owner.number,
                     time_ns,
-                    processor_ns,
-                    run_delay_ns,
+                    processor_ns: times.processor_ns,
+                    run_delay_ns: times.run_delay_ns,
+                    timeslices: times.timeslices,
                 }));
             }
         }
@@ -274,14 +276,32 @@ pub(crate) fn is_told() -> bool {
     numbers.nth(2).is_some_and(|times| times > 0)
 }
 
-/// For how long the thread was on a processor, and for how long it waited for one, in
-/// nanoseconds; `None` if there is no such thread.
-fn times_of(os_id: u32) -> Option<(u64, u64)> {
+/// What the system has counted of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SystemTimes {
+    /// How long it was on a processor.
+    processor_ns: u64,
+    /// How long it waited for one.
+    run_delay_ns: u64,
+    /// How often it came to one; the waits before are in the above.
+    timeslices: u64,
+}
+
+/// `None` if there is no such thread.
+fn times_of(os_id: u32) -> Option<SystemTimes> {
     let mut path = [0; 64];
     let path = format_into(&mut path, format_args!("/proc/self/task/{os_id}/schedstat"))?;
+    let file = File::open(path).ok()?;
     let mut text = [0; 128];
-    let mut numbers = numbers(read_start(path, &mut text)?);
-    Some((numbers.next()?, numbers.next()?))
+    // The system reads its counts one by one, and adds a wait just before it counts the timeslice
+    // (`sched_info_arrive`): read first, that is not ahead of the wait.
+    let timeslices = numbers(read_again(&file, &mut text)?).nth(2)?;
+    let mut numbers = numbers(read_again(&file, &mut text)?);
+    Some(SystemTimes {
+        processor_ns: numbers.next()?,
+        run_delay_ns: numbers.next()?,
+        timeslices,
+    })
 }
 
 /// Processor time that the hypervisor gave to others since the system's start, in nanoseconds.
@@ -305,7 +325,12 @@ fn format_into<'a>(room: &'a mut [u8], text: std::fmt::Arguments<'_>) -> Option<
 
 /// The beginning of a file.
 fn read_start<'a>(path: &str, room: &'a mut [u8]) -> Option<&'a [u8]> {
-    let len = File::open(path).ok()?.read(room).ok()?;
+    read_again(&File::open(path).ok()?, room)
+}
+
+/// The beginning as it is now.
+fn read_again<'a>(file: &File, room: &'a mut [u8]) -> Option<&'a [u8]> {
+    let len = file.read_at(room, 0).ok()?;
     room.get(..len)
 }
 
@@ -331,17 +356,27 @@ mod tests {
         if !is_told() {
             return;
         }
-        let (before_ns, _) = times_of(own_id()).unwrap();
+        let before = times_of(own_id()).unwrap();
         let (begin_ns, begin) = (os::thread_cpu_ns(), Instant::now());
         while begin.elapsed() < Duration::from_millis(100) {
             black_box(begin);
         }
         let ran_ns = os::thread_cpu_ns() - begin_ns;
-        let (after_ns, _) = times_of(own_id()).unwrap();
+        let counted_ns = times_of(own_id()).unwrap().processor_ns - before.processor_ns;
         // The system adds up when the clock ticks: a hundred times in a second at least.
         let slack_ns = 20_000_000;
-        assert!(after_ns - before_ns <= ran_ns + slack_ns);
-        assert!(after_ns - before_ns + slack_ns >= ran_ns);
+        assert!(counted_ns <= ran_ns + slack_ns);
+        assert!(counted_ns + slack_ns >= ran_ns);
+    }
+
+    #[test]
+    fn a_thread_that_slept_came_to_a_processor() {
+        if !is_told() {
+            return;
+        }
+        let before = times_of(own_id()).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(times_of(own_id()).unwrap().timeslices > before.timeslices);
     }
 
     #[test]

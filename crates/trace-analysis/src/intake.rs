@@ -142,6 +142,7 @@ impl<'a> Intake<'a> {
             time_ns: times.time_ns,
             processor_ns: times.processor_ns,
             run_delay_ns: times.run_delay_ns,
+            timeslices: times.timeslices,
         });
         stage.system(fact, self.known());
         None

@@ -1,8 +1,9 @@
 //! For how long threads waited for a processor, of what the system said now and then.
 //!
 //! What is counted grows, and no faster than time: so what it was in between lies between bounds.
-//! A wait for a processor counts when it is over. What is counted then is more than the time since
-//! the system was asked before, if the wait had begun earlier: a part of it was there already.
+//! A wait for a processor counts when it is over, and the thread comes to a processor. What is
+//! counted then is more than the time since the system was asked before, if the wait had begun
+//! earlier: a part of it was there already.
 
 use std::collections::VecDeque;
 
@@ -39,6 +40,8 @@ struct Sample {
     time_ns: u64,
     processor_ns: u64,
     counted_ns: u64,
+    /// How often the thread had come to a processor.
+    timeslices: u64,
     /// The delay with the wait that was going on, at least.
     least_ns: u64,
     /// At most; `u64::MAX` while it has not shown.
@@ -63,6 +66,12 @@ pub(crate) struct Division {
 }
 
 impl Sample {
+    /// The thread came to a processor since an earlier sample, or waited for one, which counts. If it
+    /// had to wait for no time to speak of, the delay alone does not show that.
+    fn is_after_wait(&self, earlier: &Self) -> bool {
+        earlier.counted_ns < self.counted_ns || earlier.timeslices < self.timeslices
+    }
+
     /// Whatever the thread did not run since an earlier sample, it waited at most.
     fn not_run_since(&self, earlier: &Self) -> u64 {
         let ran_ns = self.processor_ns.saturating_sub(earlier.processor_ns);
@@ -70,10 +79,10 @@ impl Sample {
     }
 }
 
-/// Behind the last sample with its count a wait ended, which counts: whoever waited already at an
+/// Behind the last sample with its counts a wait ended, which counts: whoever waited already at an
 /// earlier one did so until the last.
 fn end_of_wait(samples: &mut VecDeque<Sample>, last: Sample, counted_ns: u64) {
-    let others = (samples.iter().rev()).take_while(|sample| sample.counted_ns == last.counted_ns);
+    let others = (samples.iter().rev()).take_while(|sample| !last.is_after_wait(sample));
     let first = samples.len() - others.count();
     let mut before: Option<Sample> = None;
     for sample in samples.range_mut(first..) {
@@ -103,7 +112,8 @@ impl RunDelays {
         if let Some(last) = samples.back()
             && (times.time_ns <= last.time_ns
                 || times.processor_ns < last.processor_ns
-                || times.run_delay_ns < last.counted_ns)
+                || times.run_delay_ns < last.counted_ns
+                || times.timeslices < last.timeslices)
         {
             return;
         }
@@ -111,11 +121,12 @@ impl RunDelays {
             time_ns: times.time_ns,
             processor_ns: times.processor_ns,
             counted_ns: times.run_delay_ns,
+            timeslices: times.timeslices,
             least_ns: times.run_delay_ns,
             most_ns: u64::MAX,
         };
         if let Some(&last) = samples.back()
-            && last.counted_ns < sample.counted_ns
+            && sample.is_after_wait(&last)
         {
             end_of_wait(samples, last, sample.counted_ns);
         }
@@ -275,6 +286,17 @@ mod tests {
         done(life, Doing::WaitingToRun, at_ns)
     }
 
+    /// How often it began to run.
+    fn timeslices(life: &Life, at_ns: u64) -> u64 {
+        let mut begin_ns = 0;
+        let mut count = 0;
+        for &(doing, duration_ns) in life {
+            count += u64::from(doing == Doing::Running && begin_ns <= at_ns);
+            begin_ns += duration_ns;
+        }
+        count
+    }
+
     fn lives() -> impl Strategy<Value = Life> {
         let doing = prop_oneof![
             Just(Doing::Running),
@@ -309,6 +331,7 @@ mod tests {
                     time_ns,
                     processor_ns,
                     run_delay_ns: counted_delay(&life, time_ns),
+                    timeslices: timeslices(&life, time_ns),
                 });
             }
             for (start_ns, duration_ns) in times {
@@ -341,12 +364,15 @@ mod tests {
         /// As a damaged trace may say it.
         #[test]
         fn any_times_are_divided(
-            said in prop::collection::vec(any::<(u64, u64, u64)>(), 0..20),
+            said in prop::collection::vec(any::<[u64; 4]>(), 0..20),
             (start_ns, end_ns) in any::<(u64, u64)>(),
         ) {
             let mut delays = RunDelays::new(10);
-            for (time_ns, processor_ns, run_delay_ns) in said {
-                delays.add(times(time_ns, processor_ns, run_delay_ns));
+            for [time_ns, processor_ns, run_delay_ns, timeslices] in said {
+                delays.add(Times {
+                    timeslices,
+                    ..times(time_ns, processor_ns, run_delay_ns)
+                });
             }
             let found = delays.divide(THREAD, start_ns.min(end_ns), start_ns.max(end_ns));
             let parts_ns = found.processor_ns
@@ -364,6 +390,7 @@ mod tests {
             time_ns,
             processor_ns,
             run_delay_ns,
+            timeslices: 0,
         }
     }
 
@@ -396,6 +423,27 @@ mod tests {
             (found.run_delay_ns, found.most_run_delay_ns),
             (60 * MS, 100 * MS)
         );
+    }
+
+    /// Between two looks that say the same the thread may have waited, or slept. Which of them shows
+    /// when it comes to a processor, also if it had to wait for no time at all.
+    #[test]
+    fn who_sleeps_and_then_runs_at_once_did_not_wait() {
+        for (timeslices, most_ms) in [(0, 100), (1, 0)] {
+            let mut delays = RunDelays::new(1000);
+            for time in [100, 200, 300] {
+                delays.add(times(time * MS, 0, 0));
+            }
+            delays.add(Times {
+                timeslices,
+                ..times(400 * MS, 0, 0)
+            });
+            let found = delays.divide(THREAD, 150 * MS, 250 * MS);
+            assert_eq!(found.most_run_delay_ns, most_ms * MS);
+            // What it ran may be a tick.
+            let least_asleep_ms = 100_u64.saturating_sub(most_ms).saturating_sub(10);
+            assert_eq!(found.asleep_ns, least_asleep_ms * MS);
+        }
     }
 
     /// Time between two looks is told where it could have been nothing else.

@@ -19,4 +19,6 @@ pub(crate) struct Times {
     pub(crate) processor_ns: u64,
     /// Without the wait for a processor that was going on.
     pub(crate) run_delay_ns: u64,
+    /// How often it had come to a processor: the waits before are counted.
+    pub(crate) timeslices: u64,
 }

@@ -38,6 +38,9 @@ pub struct ThreadTimes {
     /// How long it had waited for one, ready to run, in nanoseconds: without the wait that is
     /// going on, if it waits.
     pub run_delay_ns: u64,
+    /// How often it had come to a processor. When that was counted, the wait before it was in
+    /// [`run_delay_ns`](Self::run_delay_ns), however short.
+    pub timeslices: u64,
 }
 
 /// One record.
@@ -53,7 +56,7 @@ const SAFEPOINT: u64 = 1;
 const THREAD_TIMES: u64 = 2;
 
 /// Length of the longest record, in bytes.
-pub(crate) const MAX_RECORD_LEN: usize = 5 * varint::MAX_LEN;
+pub(crate) const MAX_RECORD_LEN: usize = 6 * varint::MAX_LEN;
 
 impl SystemRecord {
     pub(crate) fn push(&self, payload: &mut Vec<u8>) {
@@ -66,20 +69,25 @@ impl SystemRecord {
                 let reached_ns = reached_ns.max(begin_ns);
                 let to_stop_ns = reached_ns - begin_ns;
                 let stopped_ns = end_ns.saturating_sub(reached_ns);
-                ([SAFEPOINT, begin_ns, to_stop_ns, stopped_ns, 0], 4)
+                ([SAFEPOINT, begin_ns, to_stop_ns, stopped_ns, 0, 0], 4)
             }
             Self::ThreadTimes(ThreadTimes {
                 thread,
                 time_ns,
                 processor_ns,
                 run_delay_ns,
-            }) => {
-                let thread = thread.into();
-                (
-                    [THREAD_TIMES, thread, time_ns, processor_ns, run_delay_ns],
-                    5,
-                )
-            }
+                timeslices,
+            }) => (
+                [
+                    THREAD_TIMES,
+                    thread.into(),
+                    time_ns,
+                    processor_ns,
+                    run_delay_ns,
+                    timeslices,
+                ],
+                6,
+            ),
         };
         for number in numbers.into_iter().take(len) {
             varint::push(payload, number);
@@ -103,6 +111,7 @@ impl SystemRecord {
                 time_ns: input.varint()?,
                 processor_ns: input.varint()?,
                 run_delay_ns: input.varint()?,
+                timeslices: input.varint()?,
             })),
             _ => None,
         })

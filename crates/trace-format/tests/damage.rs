@@ -325,17 +325,18 @@ proptest! {
     /// Records that are whole are read until one is not.
     #[test]
     fn what_the_system_did_is_read_as_far_as_it_is_whole(
-        records in prop::collection::vec(any::<(u32, [u64; 3])>(), 0..20),
+        records in prop::collection::vec(any::<(u32, [u64; 4])>(), 0..20),
         tail in prop::collection::vec(any::<u8>(), 0..60),
     ) {
         let records: Vec<_> = records
             .into_iter()
-            .map(|(thread, [time_ns, processor_ns, run_delay_ns])| {
+            .map(|(thread, [time_ns, processor_ns, run_delay_ns, timeslices])| {
                 SystemRecord::ThreadTimes(ThreadTimes {
                     thread: ThreadId(thread),
                     time_ns,
                     processor_ns,
                     run_delay_ns,
+                    timeslices,
                 })
             })
             .collect();

@@ -150,6 +150,7 @@ fn an_owner_that_is_kept_from_running() {
             time_ns: time * MS,
             processor_ns: processor * MS,
             run_delay_ns: delay * MS,
+            timeslices: 0,
         })
     };
     let system = [
