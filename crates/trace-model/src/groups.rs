@@ -90,6 +90,8 @@ pub struct Group {
     pub threads: u64,
     /// The time in which any of them waited, in nanoseconds.
     pub wall_ns: u64,
+    /// How many groups it divides into at the next depth, with those that the limit left out.
+    pub children: u64,
     /// How much of it was spent in safepoints, in nanoseconds, as far as waits are known one
     /// by one.
     #[serde(skip)]
@@ -170,7 +172,9 @@ fn answer(
     } = sums;
     let model = tree.model();
     let mut names = NameCollector::new(&model.tables, entities);
+    let children = tree.child_counts();
     for (group, node) in groups.iter_mut().zip(nodes) {
+        group.children = children[node as usize];
         let labels = tree.path(node).into_iter();
         let path = labels.zip(&query.by);
         group.path = path

@@ -243,6 +243,15 @@ impl<'m> Tree<'m> {
         leaves.map(|(at, node)| (self.path(at), node.duration_ns))
     }
 
+    /// How many nodes are directly in each.
+    pub(crate) fn child_counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.nodes.len()];
+        for node in &self.nodes[1..] {
+            counts[node.parent as usize] += 1;
+        }
+        counts
+    }
+
     /// How deep the leaves are.
     pub(crate) fn max_depth(&self) -> usize {
         self.by.len()

@@ -160,6 +160,7 @@ export interface Group {
   p99_ns: number;
   threads: number;
   wall_ns: number;
+  children: number;
   series?: number[];
   wall_series?: number[];
   safepoint_series?: number[];

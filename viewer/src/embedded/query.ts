@@ -226,6 +226,7 @@ function group(sum: Sum, path: number[], range: Range): Group {
     p99_ns: sum.histogram.percentile(99),
     threads: sum.threads.size,
     wall_ns: sum.duration < sum.waited ? Math.round(wall * (sum.duration / sum.waited)) : wall,
+    children: sum.children.size,
     ...(sum.series === null ? {} : { series: sum.series.finish() }),
   };
 }

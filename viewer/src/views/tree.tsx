@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Aspect, QueryAnswer, Selection } from "../api/types";
+import type { Aspect, Selection } from "../api/types";
 import { AspectChips } from "../parts/aspect-chips";
 import { CodeName, MiddleCut } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
@@ -15,6 +15,9 @@ import { count, duration, percent, plural, share } from "../text/units";
 
 /** Rows with less of the time are folded into one, unless asked for. */
 const SMALL = 0.001;
+/** So many groups of each depth are asked for at first, and with all rows. */
+const LIMIT = 400;
+const LIMIT_OF_ALL = 2_000;
 const BUCKETS = 36;
 
 interface Row {
@@ -32,10 +35,10 @@ export function TreeView() {
   const { by, selection, at } = address;
   const [sort, setSort] = useState<Measure>("duration_ns");
   const [isAll, setAll] = useState(false);
-  const { answer, isLoading, error } = useQuery({ selection, by, limit: 2_000, buckets: BUCKETS });
+  const { answer, isLoading, error } = useQuery({ selection, by, limit: isAll ? LIMIT_OF_ALL : LIMIT, buckets: BUCKETS });
   const root = useMemo(() => (answer === null ? null : nest(answer, by, sort)), [answer, sort]);
   const total = root?.group.duration_ns ?? 0;
-  const rows = useMemo(() => (root === null || answer === null ? [] : rowsOf(root, total, isAll, answer)), [root, total, isAll, answer]);
+  const rows = useMemo(() => (root === null ? [] : rowsOf(root, total, isAll)), [root, total, isAll]);
   const conditions = at.slice(0, by.length).map((key, depth) => ({ aspect: by[depth]!, key }));
   const labels = labelsOf(root, at);
   const onActive = (row: Row) => {
@@ -89,17 +92,15 @@ export function TreeView() {
   );
 }
 
-function rowsOf(root: Node, total: number, isAll: boolean, answer: QueryAnswer): Row[] {
+function rowsOf(root: Node, total: number, isAll: boolean): Row[] {
   const convert = (node: Node): Row[] => {
     const shown = isAll ? node.children : node.children.filter((child) => child.group.duration_ns >= total * SMALL);
     // Where all are small, leaving all out would show nothing.
     const kept = shown.length === 0 ? node.children.slice(0, 20) : shown;
-    const rest = node.children.filter((child) => !kept.includes(child));
     const rows = kept.map((child): Row => ({ id: child.id, node: child, children: convert(child) }));
-    const omitted = node.path.length === 0 ? answer.omitted[0] : undefined;
-    const hidden = rest.length + (omitted?.groups ?? 0);
+    const hidden = node.group.children - kept.length;
     if (hidden === 0) return rows;
-    const duration = rest.reduce((sum, child) => sum + child.group.duration_ns, omitted?.duration_ns ?? 0);
+    const duration = kept.reduce((left, child) => left - child.group.duration_ns, node.group.duration_ns);
     return [...rows, { id: `${node.id} folded`, node: null, children: [], isFolded: true, folded: { rows: hidden, duration } }];
   };
   return convert(root);
