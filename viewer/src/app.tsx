@@ -12,6 +12,7 @@ import { ownerColours, OWNER_COLOURS } from "./state/colours";
 import { following, LAST } from "./state/following";
 import { useNavigation } from "./state/navigation";
 import { PageContext } from "./state/page";
+import { askAhead } from "./state/questions";
 import { commandOf, withRange } from "./state/selection";
 import { nextTheme, readSetting, showTheme, writeSetting } from "./state/settings";
 import { duration, fileName, percent, share, wallClock } from "./text/units";
@@ -19,6 +20,8 @@ import { VIEW_NAMES, ViewOf } from "./views/views";
 
 /** How often questions are asked again while the traces are read, in milliseconds. */
 const EPOCH_MS = 1_000;
+/** After all is read, before what other views will ask is asked. */
+const ASK_AHEAD_MS = 500;
 /** Whoever reads the traces answers, too: questions get at most about one part in so many of its time, as long as it has more to read. */
 const EPOCH_SHARE = 10;
 
@@ -126,6 +129,16 @@ function Frame({ store, model, epoch, ranked, freeze, pause }: FrameProps) {
     if (wasLive.current && model.progress.done) say("The program has ended");
     wasLive.current = isLive;
   }, [isLive, model.progress.done]);
+  useEffect(() => {
+    if (!model.progress.done) return;
+    const controller = new AbortController();
+    // What the first view asks comes first.
+    const later = setTimeout(() => void askAhead(store, controller.signal), ASK_AHEAD_MS);
+    return () => {
+      clearTimeout(later);
+      controller.abort();
+    };
+  }, [store, model.progress.done]);
   useEffect(() => {
     document.title = `${model.traces.map((trace) => fileName(trace.path)).join(", ")} · locktrace`;
   }, [model]);

@@ -236,6 +236,32 @@ test("the timeline's lanes and the flame graph draw what was asked for", async (
   await page.context().close();
 });
 
+test("what other views will ask is asked ahead, in their words", async () => {
+  const page = await open(browser, pages.server.address, "");
+  const asked = new Set();
+  const ahead = new Set();
+  let isAhead = true;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/query")) (isAhead ? ahead : asked).add(request.postData());
+  });
+  await page.reload();
+  await settle(page);
+  let before = -1;
+  while (before < ahead.size) {
+    before = ahead.size;
+    await page.waitForTimeout(2_000);
+  }
+  isAhead = false;
+  for (const view of ["tree", "flame&flame=owners", "flame&flame=chain", "graph&grain=thread", "tree&by=method,lock-class,owner-method"]) {
+    await page.goto(`${pages.server.address}#v=1&view=${view}`);
+    await settle(page);
+  }
+  assert.ok(asked.size > 5);
+  assert.deepEqual([...asked].filter((question) => !ahead.has(question)), []);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
 test("following a wait to its owner and back", async () => {
   const page = await open(browser, pages.file.address, "#v=1&view=timeline&lanes=thread&wait=100", { offline: true });
   const { owner_waits } = ask(DEMO, "wait", { id: 100 });

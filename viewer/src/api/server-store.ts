@@ -1,5 +1,9 @@
 import type { Frame, LanesRequest, Progress, QueryRequest, Selection, SourceAnswer, Store, WaitsRequest } from "./types";
 
+function question(body: unknown, signal?: AbortSignal): RequestInit {
+  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+}
+
 async function answer<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(path, init);
   if (!response.ok) {
@@ -15,12 +19,7 @@ function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-  return answer<T>(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    signal,
-  });
+  return answer<T>(path, question(body, signal));
 }
 
 /** Asks `locktrace view`, which served the page. */
@@ -33,6 +32,12 @@ export class ServerStore implements Store {
 
   query(request: QueryRequest, signal?: AbortSignal) {
     return post<Awaited<ReturnType<Store["query"]>>>("api/query", request, signal);
+  }
+
+  /** A server keeps the answers about a trace that is read. */
+  async expect(request: QueryRequest, signal?: AbortSignal) {
+    const response = await fetch("api/query", question(request, signal)).catch(() => null);
+    await response?.body?.cancel();
   }
 
   histogram(request: { selection: Selection }, signal?: AbortSignal) {

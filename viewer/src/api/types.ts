@@ -306,6 +306,8 @@ export interface SourceAnswer {
 export interface Store {
   model(signal?: AbortSignal): Promise<Model>;
   query(request: QueryRequest, signal?: AbortSignal): Promise<QueryAnswer>;
+  /** This will be asked. */
+  expect(request: QueryRequest, signal?: AbortSignal): Promise<void>;
   histogram(request: { selection: Selection }, signal?: AbortSignal): Promise<HistogramAnswer>;
   waits(request: WaitsRequest, signal?: AbortSignal): Promise<WaitsAnswer>;
   wait(id: number, signal?: AbortSignal): Promise<WaitAnswer>;

@@ -31,6 +31,9 @@ export class EmbeddedStore implements Store {
     return this.answer(signal, (data) => query(data, request));
   }
 
+  /** Answers are not kept. */
+  async expect() {}
+
   histogram(request: { selection: Selection }, signal?: AbortSignal) {
     return this.answer(signal, (data) => histogram(data, request.selection));
   }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Aspect, Selection } from "../api/types";
 import { useQuery } from "../state/page";
+import { stackQueries } from "../state/questions";
 import { commonFrames, haveLockFrames, mergeChains, pathOf, place, type Step } from "../state/stack";
 import type { Sheet } from "../text/sheet";
 import { count, duration, percent, plural, share } from "../text/units";
@@ -24,9 +25,10 @@ interface Props {
 
 /** Both stacks of a selection beside each other: who waited, for what, and who held it. */
 export function Stacks({ selection, title, children, totalNs }: Props) {
-  const waiting = useQuery({ selection, by: ["chain"], limit: 300 });
-  const owning = useQuery({ selection, by: ["owner-chain"], limit: 300 });
-  const locks = useQuery({ selection, by: ["lock-class", "lock"], limit: 50 });
+  const questions = stackQueries(selection);
+  const waiting = useQuery(questions.waiting);
+  const owning = useQuery(questions.owning);
+  const locks = useQuery(questions.locks);
   const [withLock, setWithLock] = useState(false);
   const [choices, setChoices] = useState<ReadonlyMap<string, string>>(new Map());
   const paths = useMemo(() => {

@@ -4,8 +4,9 @@ import { CopyMenu } from "../parts/copy-menu";
 import { DataTable, sheetOf, type Column } from "../parts/data-table";
 import { FlameGraph } from "../parts/flame-graph";
 import type { FlameMode } from "../state/address";
-import { byMethod, flame, flameAspects, sandwich, type FlameNode } from "../state/flame";
+import { byMethod, flame, sandwich, type FlameNode } from "../state/flame";
 import { usePage, useQuery } from "../state/page";
+import { flameQuery } from "../state/questions";
 import { narrow } from "../state/selection";
 import { duration, percent, share } from "../text/units";
 
@@ -22,7 +23,7 @@ export function FlameView() {
   const [isTable, setTable] = useState(false);
   const simple = mode === "chain" ? "owners" : mode;
   const key = address.sandwich;
-  const { answer, isLoading, error } = useQuery({ selection, by: flameAspects(key === null ? mode : simple), limit: 20_000 });
+  const { answer, isLoading, error } = useQuery(flameQuery(selection, key === null ? mode : simple));
   const root = useMemo(() => (answer === null || key !== null ? null : flame(answer, mode, isInverted)), [answer, mode, isInverted, key]);
   const two = useMemo(() => (answer === null || key === null ? null : sandwich(answer, simple, key)), [answer, simple, key]);
   const rows = useMemo(() => (root === null ? [] : byMethod(root)), [root]);

@@ -6,6 +6,7 @@ import { DataTable, sheetOf, type Column } from "../parts/data-table";
 import type { Grain } from "../state/address";
 import { blockAspects, blockGraph, type BlockEdge, type BlockGraph, type BlockNode } from "../state/blocking";
 import { usePage, useQuery } from "../state/page";
+import { blockQuery } from "../state/questions";
 import { narrow } from "../state/selection";
 import { count, duration, percent, plural, share } from "../text/units";
 
@@ -21,7 +22,7 @@ export function GraphView() {
   const [isTable, setTable] = useState(false);
   const [isAll, setAll] = useState(false);
   const by = blockAspects(grain);
-  const { answer, isLoading, error } = useQuery({ selection, by, limit: 2_000 });
+  const { answer, isLoading, error } = useQuery(blockQuery(selection, grain));
   const graph = useMemo(() => (answer === null ? null : blockGraph(answer, by, MOST_NODES, isAll ? 0 : SMALL)), [answer, grain, isAll]);
   const total = answer?.groups.find((group) => group.path.length === 0)?.duration_ns ?? 0;
   const choose = (node: BlockNode) => {

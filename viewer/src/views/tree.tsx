@@ -9,16 +9,13 @@ import { TreeGrid, type TreeColumn } from "../parts/tree-grid";
 import { ASPECT_LABELS, PRESETS, roleOf, sideOf } from "../state/aspects";
 import { idOf, nest, type Measure, type Node } from "../state/nest";
 import { usePage, useQuery } from "../state/page";
+import { treeQuery } from "../state/questions";
 import { narrow, narrowAll } from "../state/selection";
 import type { Sheet } from "../text/sheet";
 import { count, duration, percent, plural, share } from "../text/units";
 
 /** Rows with less of the time are folded into one, unless asked for. */
 const SMALL = 0.001;
-/** So many groups of each depth are asked for at first, and with all rows. */
-const LIMIT = 400;
-const LIMIT_OF_ALL = 2_000;
-const BUCKETS = 36;
 
 interface Row {
   id: string;
@@ -35,7 +32,7 @@ export function TreeView() {
   const { by, selection, at } = address;
   const [sort, setSort] = useState<Measure>("duration_ns");
   const [isAll, setAll] = useState(false);
-  const { answer, isLoading, error } = useQuery({ selection, by, limit: isAll ? LIMIT_OF_ALL : LIMIT, buckets: BUCKETS });
+  const { answer, isLoading, error } = useQuery(treeQuery(selection, by, isAll));
   const root = useMemo(() => (answer === null ? null : nest(answer, by, sort)), [answer, sort]);
   const total = root?.group.duration_ns ?? 0;
   const rows = useMemo(() => (root === null ? [] : rowsOf(root, total, isAll)), [root, total, isAll]);

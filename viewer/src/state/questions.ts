@@ -1,0 +1,46 @@
+import type { Aspect, QueryRequest, Selection, Store } from "../api/types";
+import { FLAMES, GRAINS, type FlameMode, type Grain } from "./address";
+import { PRESETS } from "./aspects";
+import { blockAspects } from "./blocking";
+import { flameAspects } from "./flame";
+
+/** Groups of each depth of a tree, at first and with all rows. */
+const TREE_LIMIT = 400;
+const TREE_LIMIT_OF_ALL = 2_000;
+const TREE_BUCKETS = 36;
+
+/** What the views ask about a selection, in the words in which a server knows the answer again. */
+export function treeQuery(selection: Selection, by: Aspect[], isAll: boolean): QueryRequest {
+  return { selection, by, limit: isAll ? TREE_LIMIT_OF_ALL : TREE_LIMIT, buckets: TREE_BUCKETS };
+}
+
+export function stackQueries(selection: Selection): Record<"waiting" | "owning" | "locks", QueryRequest> {
+  return {
+    waiting: { selection, by: ["chain"], limit: 300 },
+    owning: { selection, by: ["owner-chain"], limit: 300 },
+    locks: { selection, by: ["lock-class", "lock"], limit: 50 },
+  };
+}
+
+export function flameQuery(selection: Selection, mode: FlameMode): QueryRequest {
+  return { selection, by: flameAspects(mode), limit: 20_000 };
+}
+
+export function blockQuery(selection: Selection, grain: Grain): QueryRequest {
+  return { selection, by: blockAspects(grain), limit: 2_000 };
+}
+
+/** What will be asked of a trace that is read, when people look around: answered meanwhile, one after the other. */
+export async function askAhead(store: Store, signal: AbortSignal): Promise<void> {
+  const everything: Selection = {};
+  const questions = [
+    ...Object.values(stackQueries(everything)),
+    ...PRESETS.map(({ by }) => treeQuery(everything, by, false)),
+    ...FLAMES.map((mode) => flameQuery(everything, mode)),
+    ...GRAINS.map((grain) => blockQuery(everything, grain)),
+  ];
+  for (const question of questions) {
+    if (signal.aborted) return;
+    await store.expect(question, signal);
+  }
+}
