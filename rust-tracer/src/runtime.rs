@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use trace_format::{FileHeader, PARK_DOMAINS};
+use trace_format::{FileHeader, LockId, PARK_DOMAINS};
 
 use crate::analysis::{self, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, Mode, Settings};
 use crate::buffer::{Buffer, BufferBudget};
@@ -390,6 +390,12 @@ impl Runtime {
     pub fn metadata_epoch(&self) -> u32 {
         // Relaxed: an epoch seen late only delays the repetition.
         self.metadata_epoch.load(Ordering::Relaxed)
+    }
+
+    /// The domain of a park event, and its place in the order there: by the identity hash of the
+    /// blocker, or without one by the `Thread.getId()` of the thread that parks.
+    pub fn park_number(&self, key: u64) -> (LockId, u64) {
+        self.park_domains.next_number(key)
     }
 
     /// A fresh identifier for a class or a method; never 0, never the same again.

@@ -192,7 +192,7 @@ impl ThreadTracer {
     }
 
     /// Notes that the thread parks.
-    pub(crate) fn park_begin(&mut self, park: ParkBegin) {
+    pub fn park_begin(&mut self, park: ParkBegin) {
         if !park.owner.is_none() {
             let owners = &self.runtime.owners_seen;
             owners.note(SeenOwner::Java(park.owner));
@@ -202,19 +202,19 @@ impl ThreadTracer {
     }
 
     /// Notes that the thread parks no longer.
-    pub(crate) fn park_end(&mut self, park: ParkEnd) {
+    pub fn park_end(&mut self, park: ParkEnd) {
         let time_ns = self.runtime.since_start_ns(park.time_ns);
         self.write_event(Event::ParkEnd(ParkEnd { time_ns, ..park }));
     }
 
     /// Notes that the thread unparks another one.
-    pub(crate) fn unpark(&mut self, unpark: Unpark) {
+    pub fn unpark(&mut self, unpark: Unpark) {
         let time_ns = self.runtime.since_start_ns(unpark.time_ns);
         self.write_event(Event::Unpark(Unpark { time_ns, ..unpark }));
     }
 
     /// Notes that the thread is about to release a synchronizer that it owns alone.
-    pub(crate) fn exclusive_release(&mut self, release: ExclusiveRelease) {
+    pub fn exclusive_release(&mut self, release: ExclusiveRelease) {
         self.note_as_owner();
         let time_ns = self.runtime.since_start_ns(release.time_ns);
         self.write_event(Event::ExclusiveRelease(ExclusiveRelease {

@@ -20,6 +20,8 @@ pub(crate) enum Skip {
     ObjectWait,
     /// The frames of the helper that instrumented code calls.
     Helper,
+    /// The frames of the helper that parks and unparks.
+    Parks,
 }
 
 impl Skip {
@@ -27,8 +29,10 @@ impl Skip {
     fn frames(self) -> u16 {
         match self {
             Self::None | Self::ObjectWait => 0,
-            // `released`, `find` and `exit`.
+            // The native method, `find`, and `exit` or `owner`.
             Self::Helper => 3,
+            // The native method, `park` or `unpark`.
+            Self::Parks => 2,
         }
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn contended_exit(slot: usize, env: impl Fn(&Environment) -> Env<'_>)
     session::with(|session| {
         let env = env(&session.environment);
         session.threads.with(env, session.runtime(), |thread| {
-            if let Some(monitor) = session.slots.monitor(slot) {
+            if let Some(monitor) = session.slots.get(slot) {
                 exit(session, env, thread, &monitor, Skip::Helper);
             }
         })
@@ -158,7 +158,8 @@ pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<V
 /// The current thread ends.
 pub(crate) fn thread_end(env: Env<'_>) {
     session::with_any(|session| {
-        session.threads.end(env);
+        let java_id = session.threads.end(env)?;
+        session.permits.forget(java_id);
         Some(())
     });
 }

@@ -4,17 +4,24 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use bytecode_instrumentation::{Hooks, Positions, instrument_exits};
+use bytecode_instrumentation::{Hooks, ParkHooks, Positions, instrument_exits, instrument_parks};
 use papaya::{HashMap, HashSet};
 use rust_tracer::AgentCounts;
 
-use crate::ffi::{Class, Env, HELPER_CLASS, HELPER_METHOD, Object};
+use crate::ffi::{Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS};
 
 const HOOKS: Hooks<'static> = Hooks {
-    class: HELPER_CLASS,
-    block_exit: HELPER_METHOD,
+    class: EXITS_CLASS,
+    block_exit: EXITS_METHOD,
     after_block_exit: None,
-    method_exit: HELPER_METHOD,
+    method_exit: EXITS_METHOD,
+};
+
+const PARK_HOOKS: ParkHooks<'static> = ParkHooks {
+    class: PARKS_CLASS,
+    park: "park",
+    unpark: "unpark",
+    owner: "owner",
 };
 
 /// Classes that are changed in one operation of the JVM, which stops all threads meanwhile.
@@ -51,6 +58,7 @@ pub(crate) struct MethodKey {
 #[derive(Debug, Default)]
 pub(crate) struct Instrumentation {
     filter: Filter,
+    traces_parks: bool,
     classes: HashSet<ClassKey>,
     methods: HashMap<MethodKey, Arc<Positions>>,
     last_site: AtomicU32,
@@ -59,9 +67,10 @@ pub(crate) struct Instrumentation {
 }
 
 impl Instrumentation {
-    pub(crate) fn new(filter: Filter) -> Self {
+    pub(crate) fn new(filter: Filter, traces_parks: bool) -> Self {
         Self {
             filter,
+            traces_parks,
             ..Self::default()
         }
     }
@@ -77,18 +86,29 @@ impl Instrumentation {
             self.redefinitions.fetch_add(1, Relaxed);
         }
         // Classes without a name are the JVM's own, as those of lambda forms.
-        if class.name.is_empty() || !self.filter.includes(class.name) {
+        if class.name.is_empty() {
             return None;
         }
-        let result = instrument_exits(class.bytes, &HOOKS, |count| self.allot_sites(count)).ok()?;
-        counts.untold_methods.add(result.left_alone.len() as u64);
-        let changed = result.class?;
+        let parks = match self.is_parking(class.name) && class.loader.is_none() {
+            true => instrument_parks(class.bytes, &PARK_HOOKS).ok()?,
+            false => Default::default(),
+        };
+        let bytes = parks.class.as_deref().unwrap_or(class.bytes);
+        let exits = match self.filter.includes(class.name) {
+            true => instrument_exits(bytes, &HOOKS, |count| self.allot_sites(count)).ok()?,
+            false => Default::default(),
+        };
+        let left_alone = parks
+            .left_alone
+            .len()
+            .saturating_add(exits.left_alone.len());
+        counts.untold_methods.add(left_alone as u64);
         let loader = loader_id(env, class.loader);
         let methods = self.methods.pin();
         if methods.len() > MAX_METHODS {
             methods.clear();
         }
-        for method in result.methods {
+        for method in parks.methods.into_iter().chain(exits.methods) {
             let key = MethodKey {
                 class: class.name.into(),
                 loader,
@@ -97,8 +117,16 @@ impl Instrumentation {
             };
             methods.insert(key, Arc::new(method.into_positions()));
         }
+        let changed = exits.class.or(parks.class)?;
         self.classes.pin().insert((class.name.into(), loader));
         Some(changed)
+    }
+
+    /// The class may park threads, or be a synchronizer: what is included makes no difference.
+    fn is_parking(&self, class: &[u8]) -> bool {
+        // `sun.misc.Unsafe` of JDK 9 and later calls the other one.
+        let is_one = class.starts_with(b"java/util/concurrent/") || class == b"sun/misc/Unsafe";
+        self.traces_parks && is_one && !self.filter.excludes(class)
     }
 
     /// The first of so many numbers of sites.
@@ -120,12 +148,13 @@ impl Instrumentation {
     /// Changes the classes that are loaded already.
     pub(crate) fn change_loaded(&self, env: Env<'_>, counts: &AgentCounts) {
         let is_wanted = |&class: &Class<'_>| {
-            env.is_modifiable(class) && self.filter.includes_signature(env, class)
+            let signature = env.signature(class);
+            let name = internal_name(&signature);
+            env.is_modifiable(class)
+                && (self.is_parking(name)
+                    || self.filter.includes(name) && releases_monitors(env, class))
         };
-        let classes = env.loaded_classes().into_iter().filter(is_wanted);
-        let classes: Vec<_> = classes
-            .filter(|&class| releases_monitors(env, class))
-            .collect();
+        let classes: Vec<_> = env.loaded_classes().into_iter().filter(is_wanted).collect();
         counts.refused_classes.add(retransform(env, &classes));
     }
 
@@ -237,13 +266,13 @@ impl Filter {
     /// A class may be changed, by its internal name.
     fn includes(&self, class: &[u8]) -> bool {
         let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(class));
-        class != HELPER_CLASS.as_bytes()
+        ![EXITS_CLASS.as_bytes(), PARKS_CLASS.as_bytes()].contains(&class)
             && (self.included.is_empty() || any(&self.included))
-            && !any(&self.excluded)
+            && !self.excludes(class)
     }
 
-    fn includes_signature(&self, env: Env<'_>, class: Class<'_>) -> bool {
-        self.includes(internal_name(&env.signature(class)))
+    fn excludes(&self, class: &[u8]) -> bool {
+        self.excluded.iter().any(|pattern| pattern.matches(class))
     }
 }
 
@@ -255,7 +284,7 @@ mod tests {
     fn packages_are_included_and_excluded() {
         let mut filter = Filter::default();
         assert!(filter.includes(b"com/acme/Shop"));
-        assert!(!filter.includes(HELPER_CLASS.as_bytes()));
+        assert!(!filter.includes(EXITS_CLASS.as_bytes()));
         assert!(filter.exclude("com.acme.*"));
         assert!(!filter.includes(b"com/acme/Shop"));
         assert!(filter.includes(b"com/acmes/Shop"));

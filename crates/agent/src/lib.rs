@@ -37,6 +37,8 @@ mod instrumentation;
 mod methods;
 mod monitors;
 mod options;
+mod park_hooks;
 mod session;
 mod slots;
+mod synchronizers;
 mod threads;

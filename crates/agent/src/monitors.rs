@@ -63,7 +63,7 @@ impl Monitor {
 
     /// The current thread contends for the object from now on, and its owner can see that.
     /// `false` if there is no slot for that.
-    fn enter(self: &Arc<Self>, env: Env<'_>, object: Object<'_>, slots: &Slots) -> bool {
+    fn enter(self: &Arc<Self>, env: Env<'_>, object: Object<'_>, slots: &Slots<Self>) -> bool {
         let slot = {
             let mut contention = self.contention();
             contention.contenders = contention.contenders.saturating_add(1);
@@ -78,7 +78,7 @@ impl Monitor {
     }
 
     /// A thread contends no longer, and owns the monitor.
-    pub(crate) fn leave(&self, env: Env<'_>, object: Object<'_>, slots: &Slots) {
+    pub(crate) fn leave(&self, env: Env<'_>, object: Object<'_>, slots: &Slots<Self>) {
         let slot = {
             let mut contention = self.contention();
             contention.contenders = contention.contenders.saturating_sub(1);
@@ -175,7 +175,7 @@ impl Monitors {
         &self,
         env: Env<'_>,
         object: Object<'_>,
-        slots: &Slots,
+        slots: &Slots<Monitor>,
         counts: &AgentCounts,
     ) -> Option<Contender> {
         let Some(contender) = self.find_or_add(env, object) else {

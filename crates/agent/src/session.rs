@@ -11,12 +11,15 @@ use arc_swap::ArcSwapOption;
 use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader};
 
-use crate::ffi::{Env, Environment, Event, ExitHelper, RuntimeOwner, local_time};
+use crate::ffi::{
+    Env, Environment, Event, Helper, ParkFields, ParkHelper, RuntimeOwner, local_time,
+};
 use crate::instrumentation::Instrumentation;
 use crate::methods::Methods;
-use crate::monitors::Monitors;
+use crate::monitors::{Monitor, Monitors};
 use crate::options::Options;
 use crate::slots::Slots;
+use crate::synchronizers::{Permits, Synchronizers};
 use crate::threads::Threads;
 
 /// The trace that is being written.
@@ -35,7 +38,12 @@ pub(crate) struct Session {
     pub(crate) threads: Threads,
     pub(crate) monitors: Monitors,
     pub(crate) methods: Methods,
-    pub(crate) slots: Slots,
+    pub(crate) slots: Slots<Monitor>,
+    pub(crate) synchronizers: Synchronizers,
+    pub(crate) permits: Permits,
+    /// `None` if parks are not traced.
+    pub(crate) park_fields: Option<ParkFields>,
+    park_helper: Option<&'static ParkHelper>,
     pub(crate) instrumentation: Instrumentation,
     /// The most frames of a call chain.
     pub(crate) max_frames: u16,
@@ -74,12 +82,19 @@ pub(crate) fn start(
     options: &Options,
 ) -> Result<bool, StartError> {
     let threads = Threads::new(env);
+    let helper = Helper::exits(env);
+    let park_fields = ParkFields::find(env);
+    let park_helper = park_fields.as_ref().and_then(|_| ParkHelper::get(env));
+    let capabilities = match park_helper {
+        Some(_) => CAPABILITIES,
+        None => CAPABILITIES.union(Capabilities::WITHOUT_PARKS),
+    };
     IS_WRITABLE.store(1, Relaxed);
     let runtime = RuntimeOwner::start(Config {
         path: options.path(process::id(), &local_time()),
         header: FileHeader {
             compressed: true,
-            capabilities: CAPABILITIES,
+            capabilities,
             start_unix_ns: unix_ns(),
             pid: process::id(),
             jvm: version(env),
@@ -93,13 +108,16 @@ pub(crate) fn start(
         report: None,
         used: Used::default(),
     })?;
-    let helper = ExitHelper::get(env);
     let session = Arc::new(Session {
         threads,
         monitors: Monitors::default(),
         methods: Methods::default(),
         slots: Slots::new(helper),
-        instrumentation: Instrumentation::new(options.filter.clone()),
+        synchronizers: Synchronizers::new(park_helper.map(|parks| &parks.helper)),
+        permits: Permits::default(),
+        park_fields,
+        park_helper,
+        instrumentation: Instrumentation::new(options.filter.clone(), park_helper.is_some()),
         max_frames: options.chains,
         runtime,
         environment,
@@ -113,6 +131,7 @@ pub(crate) fn start(
     for event in EVENTS {
         env.notify(event, true);
     }
+    park_helper.inspect(|parks| parks.set_traced(env, true));
     Ok(helper.is_some())
 }
 
@@ -126,9 +145,7 @@ const EVENTS: [Event; 5] = [
 ];
 
 /// What the trace guarantees, and what it leaves out.
-const CAPABILITIES: Capabilities = Capabilities::ORDERED
-    .union(Capabilities::WITHOUT_PARKS)
-    .union(Capabilities::BY_AGENT);
+const CAPABILITIES: Capabilities = Capabilities::ORDERED.union(Capabilities::BY_AGENT);
 
 /// Ends the trace, if there is one, and writes what is left of it. With a thread of the JVM it
 /// undoes what the trace has changed there.
@@ -143,6 +160,10 @@ pub(crate) fn stop(env: Option<Env<'_>>) {
         }
         of_session.notify(Event::ClassFileLoad, false);
         session.slots.clear(env);
+        session.synchronizers.slots.clear(env);
+        session
+            .park_helper
+            .inspect(|parks| parks.set_traced(env, false));
     }
     match when_unused(session) {
         Ok(session) => session.finish(env.is_some()),

@@ -1,46 +1,45 @@
-//! The slots in which instrumented code finds the objects that threads wait for.
+//! The slots in which changed code finds the objects that threads wait for.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 
-use crate::ffi::{Env, ExitHelper, Object, SLOTS};
-use crate::monitors::Monitor;
+use crate::ffi::{Env, Helper, Object, SLOTS};
 
-/// The slots, and which monitor has which.
+/// The slots, and what is known of the object in each.
 #[derive(Debug)]
-pub(crate) struct Slots {
-    helper: Option<&'static ExitHelper>,
-    monitors: [ArcSwapOption<Monitor>; SLOTS],
+pub(crate) struct Slots<T> {
+    helper: Option<&'static Helper>,
+    known: [ArcSwapOption<T>; SLOTS],
     /// A bit for each slot that is in use.
     in_use: Mutex<u64>,
 }
 
-impl Slots {
+impl<T> Slots<T> {
     /// Without the class there are no slots.
-    pub(crate) fn new(helper: Option<&'static ExitHelper>) -> Self {
+    pub(crate) fn new(helper: Option<&'static Helper>) -> Self {
         Self {
             helper,
-            monitors: [const { ArcSwapOption::const_empty() }; SLOTS],
+            known: [const { ArcSwapOption::const_empty() }; SLOTS],
             in_use: Mutex::new(0),
         }
     }
 
-    /// The lowest free slot, for a monitor.
-    pub(crate) fn take(&self, monitor: &Arc<Monitor>) -> Option<u8> {
+    /// The lowest free slot.
+    pub(crate) fn take(&self, known: &Arc<T>) -> Option<u8> {
         self.helper?;
         let mut in_use = self.lock();
         let slot = in_use.trailing_ones();
-        let owner = self.monitors.get(slot as usize)?;
+        let owner = self.known.get(slot as usize)?;
         *in_use |= 1_u64.checked_shl(slot)?;
-        owner.store(Some(Arc::clone(monitor)));
+        owner.store(Some(Arc::clone(known)));
         u8::try_from(slot).ok()
     }
 
     /// The slot is free again. Its object was taken out before.
     pub(crate) fn give_back(&self, slot: u8) {
         let mut in_use = self.lock();
-        if let Some(owner) = self.monitors.get(usize::from(slot)) {
+        if let Some(owner) = self.known.get(usize::from(slot)) {
             owner.store(None);
         }
         *in_use &= !1_u64.checked_shl(slot.into()).unwrap_or_default();
@@ -54,6 +53,12 @@ impl Slots {
     pub(crate) fn show(&self, env: Env<'_>, slot: u8, object: Option<Object<'_>>) {
         let Some(helper) = self.helper else { return };
         helper.set(env, slot, object);
+        self.refresh(env);
+    }
+
+    /// Lets changed code look at the slots in use, and no others.
+    pub(crate) fn refresh(&self, env: Env<'_>) {
+        let Some(helper) = self.helper else { return };
         // Who has changed the slots last sees here what all others did, and whoever stores an
         // older bound looks again afterwards. It is stored only if it changes, since all code
         // that releases monitors reads it.
@@ -74,10 +79,10 @@ impl Slots {
         u64::BITS.saturating_sub(unused).cast_signed()
     }
 
-    /// The monitor of a slot in which its owner has found its object: it stays there until the
-    /// owner releases the monitor, since only an owner takes objects out.
-    pub(crate) fn monitor(&self, slot: usize) -> Option<Arc<Monitor>> {
-        self.monitors.get(slot)?.load_full()
+    /// What is known of the object that its owner has found in a slot: a monitor stays there until
+    /// the owner releases it, since only an owner takes objects out.
+    pub(crate) fn get(&self, slot: usize) -> Option<Arc<T>> {
+        self.known.get(slot)?.load_full()
     }
 
     /// Empties all slots.

@@ -11,8 +11,9 @@ use papaya::HashMap;
 use rust_tracer::{Runtime, ThreadTracer, monotonic_ns, text};
 use trace_format::{JavaThreadId, StackRange};
 
-use crate::ffi::{Env, LongField};
+use crate::ffi::{Env, LongField, Object};
 use crate::monitors::Monitor;
+use crate::park_hooks::ParkState;
 
 /// The JVM does not tell when a thread is renamed, so it is looked again after this time.
 const NAME_INTERVAL_NS: u64 = 1_000_000_000;
@@ -29,7 +30,8 @@ pub(crate) struct Thread {
     pub(crate) tracer: Box<ThreadTracer>,
     /// What the thread has begun to wait for.
     pub(crate) waits_for: Option<Arc<Monitor>>,
-    java_id: JavaThreadId,
+    pub(crate) parks: ParkState,
+    pub(crate) java_id: JavaThreadId,
     name: Box<[u8]>,
     name_checked_ns: u64,
 }
@@ -86,14 +88,16 @@ impl Threads {
         Some(hook(thread))
     }
 
+    /// `Thread.getId()` of a thread's object.
+    pub(crate) fn java_id(&self, env: Env<'_>, thread: Object<'_>) -> u64 {
+        let id = self.java_id_field.map(|field| env.long(thread, field));
+        id.unwrap_or_default().cast_unsigned()
+    }
+
     fn create(&self, env: Env<'_>, runtime: &'static Runtime, tag: usize) -> Option<Thread> {
-        let java_id = env.thread().zip(self.java_id_field);
-        let java_id = java_id.map_or(0, |(thread, field)| {
-            let id = env.long(thread, field);
-            env.delete(thread);
-            id.cast_unsigned()
-        });
-        let java_id = JavaThreadId(java_id);
+        let current = env.thread();
+        let java_id = JavaThreadId(current.map_or(0, |thread| self.java_id(env, thread)));
+        current.inspect(|&thread| env.delete(thread));
         let now_ns = monotonic_ns();
         let name = env.thread_name();
         let tracer = ThreadTracer::start(
@@ -108,29 +112,29 @@ impl Threads {
             tag,
             tracer,
             waits_for: None,
+            parks: ParkState::default(),
             java_id,
             name: name.to_vec().into_boxed_slice(),
             name_checked_ns: now_ns,
         })
     }
 
-    /// The current thread ends.
-    pub(crate) fn end(&self, env: Env<'_>) {
+    /// The current thread ends. Returns its `Thread.getId()` if it had a state.
+    pub(crate) fn end(&self, env: Env<'_>) -> Option<u64> {
         let tag = env.thread_tag();
         if tag == 0 {
-            return;
+            return None;
         }
         env.set_thread_tag(ENDED);
         let threads = self.threads.pin();
-        if let Some(state) = threads.remove(&tag)
-            && let Ok(mut state) = state.try_lock()
-            && let Some(thread) = state.take()
-        {
-            if let Some(monitor) = thread.waits_for {
-                monitor.abandon();
-            }
-            thread.tracer.end(monotonic_ns());
+        let state = threads.remove(&tag)?;
+        let mut thread = state.try_lock().ok()?.take()?;
+        if let Some(monitor) = thread.waits_for {
+            monitor.abandon();
         }
+        thread.parks.leave();
+        thread.tracer.end(monotonic_ns());
+        Some(thread.java_id.0)
     }
 
     /// All tracers are given back. No thread is in a hook.

@@ -9,7 +9,7 @@ const ACC_STATIC: u16 = 0x0008;
 const ACC_SYNCHRONIZED: u16 = 0x0020;
 const ACC_NATIVE: u16 = 0x0100;
 
-/// A class, and those of its methods that may release monitors.
+/// A class, and those of its methods that are looked at.
 #[derive(Debug)]
 pub(crate) struct ClassFile<'a> {
     pub(crate) bytes: &'a [u8],
@@ -22,7 +22,7 @@ pub(crate) struct ClassFile<'a> {
     pub(crate) methods: Vec<Method<'a>>,
 }
 
-/// A method that is synchronized, or may have a `monitorexit`.
+/// A method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Method<'a> {
     pub(crate) name: &'a [u8],
@@ -49,7 +49,16 @@ impl CodeAttribute<'_> {
 }
 
 impl<'a> ClassFile<'a> {
+    /// With the methods that may release monitors.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        Self::read_with(bytes, Method::may_release)
+    }
+
+    /// With the methods that are wanted.
+    pub(crate) fn read_with(
+        bytes: &'a [u8],
+        is_wanted: impl Fn(&Method<'a>) -> bool,
+    ) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         if reader.u4()? != 0xcafe_babe {
             return Err(Malformed {
@@ -73,7 +82,7 @@ impl<'a> ClassFile<'a> {
         let mut methods = Vec::new();
         for _ in 0..reader.u2()? {
             let method = Method::read(&mut reader, &pool)?;
-            if method.may_release() {
+            if is_wanted(&method) {
                 methods.push(method);
             }
         }

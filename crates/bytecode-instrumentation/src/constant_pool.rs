@@ -23,6 +23,8 @@ pub(crate) struct ConstantPool<'a> {
 enum Constant<'a> {
     Utf8(&'a [u8]),
     Class(u16),
+    Method { class: u16, name_and_type: u16 },
+    NameAndType { name: u16, descriptor: u16 },
     Other,
 }
 
@@ -39,11 +41,19 @@ impl<'a> ConstantPool<'a> {
                     Constant::Utf8(reader.slice(len.into())?)
                 }
                 CLASS => Constant::Class(reader.u2()?),
+                METHOD_REF => Constant::Method {
+                    class: reader.u2()?,
+                    name_and_type: reader.u2()?,
+                },
+                NAME_AND_TYPE => Constant::NameAndType {
+                    name: reader.u2()?,
+                    descriptor: reader.u2()?,
+                },
                 // String, method handles and types, modules, packages.
                 8 | 16 | 19 | 20 => skip(reader, 2)?,
                 15 => skip(reader, 3)?,
-                // Integer, float, members, names and types, dynamic constants.
-                3 | 4 | 9..=12 | 17 | 18 => skip(reader, 4)?,
+                // Integer, float, other members, dynamic constants.
+                3 | 4 | 9 | 11 | 17 | 18 => skip(reader, 4)?,
                 // Long and double take two indices.
                 5 | 6 => {
                     constants.push(Constant::Other);
@@ -74,6 +84,26 @@ impl<'a> ConstantPool<'a> {
             _ => None,
         }
     }
+
+    /// The class, the name and the descriptor of the method of a class at an index.
+    pub(crate) fn method(&self, index: u16) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
+        let constant = |index: u16| self.constants.get(usize::from(index)).copied();
+        let Constant::Method {
+            class,
+            name_and_type,
+        } = constant(index)?
+        else {
+            return None;
+        };
+        let Constant::NameAndType { name, descriptor } = constant(name_and_type)? else {
+            return None;
+        };
+        Some((
+            self.class_name(class)?,
+            self.utf8(name)?,
+            self.utf8(descriptor)?,
+        ))
+    }
 }
 
 fn skip<'a>(reader: &mut Reader<'a>, len: usize) -> Result<Constant<'a>, Malformed> {
@@ -85,13 +115,12 @@ fn skip<'a>(reader: &mut Reader<'a>, len: usize) -> Result<Constant<'a>, Malform
 /// a few bytes more, and no search.
 #[derive(Debug)]
 pub(crate) struct NewConstants<'a> {
-    hooks: Hooks<'a>,
     /// Of the next constant: beyond `u16` if there is no room.
     next: u32,
     bytes: Vec<u8>,
     utf8: BTreeMap<&'a [u8], u16>,
     classes: BTreeMap<&'a [u8], u16>,
-    methods: BTreeMap<(&'a [u8], &'a [u8]), u16>,
+    methods: BTreeMap<[&'a [u8]; 3], u16>,
 }
 
 /// Which hook is called.
@@ -104,9 +133,8 @@ pub(crate) enum Hook {
 
 impl<'a> NewConstants<'a> {
     /// None yet, behind those of `pool`.
-    pub(crate) fn new(pool: &ConstantPool<'_>, hooks: Hooks<'a>) -> Self {
+    pub(crate) fn new(pool: &ConstantPool<'_>) -> Self {
         Self {
-            hooks,
             next: pool.constants.len() as u32,
             bytes: Vec::new(),
             utf8: BTreeMap::new(),
@@ -158,9 +186,8 @@ impl<'a> NewConstants<'a> {
         Ok(index)
     }
 
-    pub(crate) fn hook(&mut self, hook: Hook) -> Result<u16, Reason> {
+    pub(crate) fn hook(&mut self, hooks: &Hooks<'a>, hook: Hook) -> Result<u16, Reason> {
         const OBJECT_AND_SITE: &[u8] = b"(Ljava/lang/Object;I)V";
-        let hooks = self.hooks;
         let (name, descriptor) = match hook {
             Hook::Block => (hooks.block_exit, OBJECT_AND_SITE),
             Hook::AfterBlock => {
@@ -169,14 +196,21 @@ impl<'a> NewConstants<'a> {
             }
             Hook::Method => (hooks.method_exit, OBJECT_AND_SITE),
         };
-        self.static_method(name.as_bytes(), descriptor)
+        self.static_method(hooks.class, name, descriptor)
     }
 
-    fn static_method(&mut self, name: &'a [u8], descriptor: &'a [u8]) -> Result<u16, Reason> {
-        if let Some(&index) = self.methods.get(&(name, descriptor)) {
+    pub(crate) fn static_method(
+        &mut self,
+        class: &'a str,
+        name: &'a str,
+        descriptor: &'a [u8],
+    ) -> Result<u16, Reason> {
+        let (class, name) = (class.as_bytes(), name.as_bytes());
+        if let Some(&index) = self.methods.get(&[class, name, descriptor]) {
             return Ok(index);
         }
-        let class = self.class(self.hooks.class.as_bytes())?;
+        let key = [class, name, descriptor];
+        let class = self.class(class)?;
         let name_index = self.utf8(name)?;
         let descriptor_index = self.utf8(descriptor)?;
         let name_and_type = self.next_index()?;
@@ -187,7 +221,7 @@ impl<'a> NewConstants<'a> {
         self.bytes.put_u1(METHOD_REF);
         self.bytes.put_u2(class);
         self.bytes.put_u2(name_and_type);
-        self.methods.insert((name, descriptor), index);
+        self.methods.insert(key, index);
         Ok(index)
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Emitted {
 pub(crate) fn emit<'a>(
     class: &ClassFile<'a>,
     plan: &Plan<'a>,
-    hooks: &Hooks<'_>,
+    hooks: &Hooks<'a>,
     first_site: u32,
     constants: &mut NewConstants<'a>,
 ) -> Result<Emitted, Reason> {
@@ -70,6 +70,7 @@ pub(crate) fn emit<'a>(
     let emitter = Emitter {
         class,
         plan,
+        hooks: *hooks,
         calls_after: hooks.after_block_exit.is_some(),
         layout,
         lines: Lines::of(&plan.code),
@@ -100,6 +101,7 @@ fn insertion(plan: &Plan<'_>, hooks: &Hooks<'_>, site: &PlannedSite) -> Insertio
 struct Emitter<'p, 'a> {
     class: &'p ClassFile<'a>,
     plan: &'p Plan<'a>,
+    hooks: Hooks<'a>,
     calls_after: bool,
     layout: Layout,
     lines: Lines,
@@ -209,7 +211,7 @@ impl<'a> Emitter<'_, 'a> {
             }
         }
         self.code.put_u1(INVOKESTATIC);
-        self.code.put_u2(self.constants.hook(hook)?);
+        self.code.put_u2(self.constants.hook(&self.hooks, hook)?);
         Ok(())
     }
 

@@ -65,20 +65,23 @@ mod hooks;
 mod instruction;
 mod layout;
 mod outcome;
+mod parks;
 mod plan;
+mod splice;
 mod tables;
 
-use bytes::Put;
 use class_file::ClassFile;
 use constant_pool::NewConstants;
 use emit::{Emitted, emit};
 use plan::Plan;
+use splice::{NewCode, splice};
 
 pub use hooks::Hooks;
 pub use outcome::{
     Instrumentation, InstrumentedMethod, LeftAlone, Malformed, Position, Positions, Reason, Site,
     SiteKind,
 };
+pub use parks::{ParkHooks, instrument_parks};
 
 /// Puts calls of `hooks` before the releases of monitors in the class file `class`.
 ///
@@ -112,7 +115,7 @@ pub fn instrument_exits<'a>(
         return Ok(result);
     };
 
-    let mut constants = NewConstants::new(&class.pool, *hooks);
+    let mut constants = NewConstants::new(&class.pool);
     let mut changed = Vec::new();
     for plan in &plans {
         let emitted = emit(&class, plan, hooks, next_site, &mut constants);
@@ -123,7 +126,12 @@ pub fn instrument_exits<'a>(
                 sites,
                 positions,
             }) => {
-                changed.push((plan, attribute));
+                if let Some(original) = plan.method.code {
+                    changed.push(NewCode {
+                        attribute: original,
+                        bytes: attribute,
+                    });
+                }
                 result.methods.push(InstrumentedMethod {
                     name: plan.method.name,
                     descriptor: plan.method.descriptor,
@@ -135,7 +143,7 @@ pub fn instrument_exits<'a>(
         }
     }
     if !changed.is_empty() {
-        result.class = Some(assemble(&class, &constants, &changed));
+        result.class = Some(splice(&class, &constants, &changed));
     }
     Ok(result)
 }
@@ -147,35 +155,4 @@ fn first_site(plans: &[Plan<'_>], allot_sites: impl FnOnce(u32) -> Option<u32>) 
     let first = allot_sites(count)?;
     let end = first.checked_add(count)?;
     (end <= i32::MAX.unsigned_abs() + 1).then_some(first)
-}
-
-/// The class file with more constants and other code. All else stays as it is.
-fn assemble(
-    class: &ClassFile<'_>,
-    constants: &NewConstants<'_>,
-    changed: &[(&Plan<'_>, Vec<u8>)],
-) -> Vec<u8> {
-    /// Of what is before the number of constants, and with it.
-    const VERSION_END: usize = 8;
-    const COUNT_END: usize = 10;
-    let between = |start, end| class.bytes.get(start..end).unwrap_or_default();
-
-    let code: usize = changed.iter().map(|(_, code)| code.len()).sum();
-    let mut out = Vec::with_capacity(class.bytes.len() + constants.bytes().len() + code);
-    out.put(between(0, VERSION_END));
-    out.put_u2(constants.count());
-    out.put(between(COUNT_END, class.pool_end));
-    out.put(constants.bytes());
-    let mut copied = class.pool_end;
-    for (plan, code) in changed {
-        let Some(original) = plan.method.code else {
-            continue;
-        };
-        out.put(between(copied, original.length_at));
-        out.put_u4(code.len() as u32);
-        out.put(code);
-        copied = original.end();
-    }
-    out.put(between(copied, class.bytes.len()));
-    out
 }

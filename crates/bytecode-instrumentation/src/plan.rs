@@ -297,7 +297,7 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Method<'a> {
-    fn left_alone(&self, blocks: usize, method: bool, reason: Reason) -> LeftAlone<'a> {
+    pub(crate) fn left_alone(&self, blocks: usize, method: bool, reason: Reason) -> LeftAlone<'a> {
         LeftAlone {
             name: self.name,
             descriptor: self.descriptor,

@@ -78,6 +78,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) bci: Option<u16>,
 }
 
+/// `JVMTI_THREAD_STATE_INTERRUPTED`.
+const JVMTI_THREAD_STATE_INTERRUPTED: i32 = 0x20_0000;
 /// JVMS table 4.6-A.
 const ACC_SYNCHRONIZED: i32 = 0x20;
 /// JVMS 6.5.
@@ -335,6 +337,51 @@ impl<'a> Env<'a> {
             // SAFETY: both references are valid.
             unsafe { (native.IsSameObject)(env, object.raw(), weak.0.as_ptr()) == JNI_TRUE }
         })
+    }
+
+    /// Whether both are the same object.
+    pub(crate) fn are_same(self, one: Object<'_>, other: Object<'_>) -> bool {
+        self.jni().is_some_and(|(native, env)| {
+            // SAFETY: both references are valid.
+            unsafe { (native.IsSameObject)(env, one.raw(), other.raw()) == JNI_TRUE }
+        })
+    }
+
+    /// The thread was interrupted, and has not reacted yet.
+    pub(crate) fn is_interrupted(self) -> bool {
+        let mut state = 0;
+        // SAFETY: a null thread is the current one, and `state` can be written.
+        unsafe { jvmti!(self, GetThreadState, ptr::null_mut(), &mut state) };
+        state & JVMTI_THREAD_STATE_INTERRUPTED != 0
+    }
+
+    /// Lets the module of a class use `jdk.internal.misc`. The JVM has modules.
+    ///
+    /// # Safety
+    ///
+    /// `class` is a reference to a class.
+    pub(super) unsafe fn export_internal_unsafe_to(self, class: jclass) -> bool {
+        let Some((native, env)) = self.jni() else {
+            return false;
+        };
+        // SAFETY: the texts are NUL-terminated, the references are looked at before they are used.
+        unsafe {
+            let Some(object) = Object::new((native.FindClass)(env, c"java/lang/Object".as_ptr()))
+            else {
+                return false;
+            };
+            let base = (native.GetModule)(env, object.raw());
+            let module = (native.GetModule)(env, class);
+            !base.is_null()
+                && !module.is_null()
+                && jvmti!(
+                    self,
+                    AddModuleExports,
+                    base,
+                    c"jdk.internal.misc".as_ptr(),
+                    module
+                )
+        }
     }
 
     /// A reference is not needed any more.

@@ -5,13 +5,17 @@
 
 mod entry;
 mod env;
-mod exit_helper;
+mod helper;
 mod jvm_memory;
 mod machine;
+mod park_fields;
+mod park_helper;
 mod runtime_owner;
 
 pub(crate) use env::{Class, Env, Event, Frame, Frames, LongField, Method, Object, WeakObject};
-pub(crate) use exit_helper::{ExitHelper, HELPER_CLASS, HELPER_METHOD, SLOTS};
+pub(crate) use helper::{EXITS_CLASS, EXITS_METHOD, Helper, SLOTS};
 pub(crate) use jvm_memory::JvmText;
 pub(crate) use machine::{Environment, Vm, local_time};
+pub(crate) use park_fields::ParkFields;
+pub(crate) use park_helper::{PARKS_CLASS, ParkHelper};
 pub(crate) use runtime_owner::RuntimeOwner;

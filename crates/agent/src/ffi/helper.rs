@@ -1,6 +1,6 @@
-//! The Java class that instrumented code calls, and its static fields.
+//! The Java classes that changed code calls, and their static fields.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
@@ -9,81 +9,95 @@ use jvmti_bindings::sys::jni::{JNI_OK, JNIEnv, JNINativeMethod, jclass, jint, jo
 use super::env::{Env, Object};
 use crate::hooks;
 
-/// How many objects the class has room for.
+/// How many objects a class has room for.
 pub(crate) const SLOTS: usize = 64;
 
-/// Its internal name.
-pub(crate) const HELPER_CLASS: &str = "java/locktrace/Exits";
+/// The internal name of the class that is called at releases of monitors.
+pub(crate) const EXITS_CLASS: &str = "java/locktrace/Exits";
 /// Its method that instrumented code calls.
-pub(crate) const HELPER_METHOD: &str = "exit";
+pub(crate) const EXITS_METHOD: &str = "exit";
 
 /// What javac of JDK 8 makes of `helper/Exits.java`.
-const CLASS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
+const EXITS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
 
 /// Defined once in a JVM, whatever traces come.
-static HELPER: OnceLock<Option<ExitHelper>> = OnceLock::new();
+static EXITS: OnceLock<Option<Helper>> = OnceLock::new();
 
-/// The class. Its references are global ones that are never deleted.
+/// A class with an array of objects. Its references are global ones that are never deleted.
 #[derive(Debug)]
-pub(crate) struct ExitHelper {
+pub(crate) struct Helper {
     class: NonNull<c_void>,
-    /// `CONTENDED`.
-    contended: NonNull<c_void>,
+    /// The array.
+    objects: NonNull<c_void>,
     /// `slotsInUse`.
     slots_in_use: NonNull<c_void>,
 }
 
 // SAFETY: global references and identifiers of fields may be used by any thread.
-unsafe impl Send for ExitHelper {}
+unsafe impl Send for Helper {}
 // SAFETY: as above.
-unsafe impl Sync for ExitHelper {}
+unsafe impl Sync for Helper {}
 
-impl ExitHelper {
-    /// The class, which is defined at the first call. `None` if the JVM refuses it.
-    pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
-        HELPER
+impl Helper {
+    /// `java.locktrace.Exits`, which is defined at the first call. `None` if the JVM refuses it.
+    pub(crate) fn exits(env: Env<'_>) -> Option<&'static Self> {
+        EXITS
             .get_or_init(|| {
-                let helper = Self::define(env);
+                let natives = [JNINativeMethod {
+                    name: c"released".as_ptr(),
+                    signature: c"(II)V".as_ptr(),
+                    fnPtr: released as *mut c_void,
+                }];
+                let name = c"java/locktrace/Exits";
+                // SAFETY: the type of the native method is that in the source.
+                let helper = unsafe { Self::define(env, name, EXITS_FILE, c"CONTENDED", &natives) };
                 env.clear_exception();
                 helper
             })
             .as_ref()
     }
 
-    fn define(env: Env<'_>) -> Option<Self> {
+    /// # Safety
+    ///
+    /// `natives` are native methods of the class, with functions of their types.
+    pub(super) unsafe fn define(
+        env: Env<'_>,
+        name: &CStr,
+        bytes: &[u8],
+        objects: &CStr,
+        natives: &[JNINativeMethod],
+    ) -> Option<Self> {
         let (native, jni) = env.jni()?;
-        let len = i32::try_from(CLASS_FILE.len()).ok()?;
-        let bytes = CLASS_FILE.as_ptr().cast();
-        let natives = JNINativeMethod {
-            name: c"released".as_ptr(),
-            signature: c"(II)V".as_ptr(),
-            fnPtr: released as *mut c_void,
-        };
+        let len = i32::try_from(bytes.len()).ok()?;
+        let count = i32::try_from(natives.len()).ok()?;
         // SAFETY: the texts are NUL-terminated, `bytes` points to `len` bytes, and a null loader
         // is the boot loader. Each result is looked at before it is used; to ask for a field
-        // initializes the class, so that the array is there. The types of the fields and of the
-        // native method are those in the source.
+        // initializes the class, so that the array is there. The types of the fields are those in
+        // the sources, and the natives are as the caller promises.
         unsafe {
-            let name = c"java/locktrace/Exits".as_ptr();
-            let class = (native.DefineClass)(jni, name, ptr::null_mut(), bytes, len);
+            let bytes = bytes.as_ptr().cast();
+            let class = (native.DefineClass)(jni, name.as_ptr(), ptr::null_mut(), bytes, len);
             let class = global(env, class)?;
-            if (native.RegisterNatives)(jni, class.as_ptr(), &natives, 1) != JNI_OK {
+            if (native.RegisterNatives)(jni, class.as_ptr(), natives.as_ptr(), count) != JNI_OK {
                 return None;
             }
             let signature = c"[Ljava/lang/Object;".as_ptr();
-            let field =
-                (native.GetStaticFieldID)(jni, class.as_ptr(), c"CONTENDED".as_ptr(), signature);
+            let field = (native.GetStaticFieldID)(jni, class.as_ptr(), objects.as_ptr(), signature);
             let field = NonNull::new(field)?;
-            let contended = (native.GetStaticObjectField)(jni, class.as_ptr(), field.as_ptr());
-            let contended = global(env, contended)?;
+            let objects = (native.GetStaticObjectField)(jni, class.as_ptr(), field.as_ptr());
+            let objects = global(env, objects)?;
             let name = c"slotsInUse".as_ptr();
             let slots_in_use = (native.GetStaticFieldID)(jni, class.as_ptr(), name, c"I".as_ptr());
             Some(Self {
                 class,
-                contended,
+                objects,
                 slots_in_use: NonNull::new(slots_in_use)?,
             })
         }
+    }
+
+    pub(super) fn class(&self) -> jclass {
+        self.class.as_ptr()
     }
 
     /// Puts an object into a slot, or empties it.
@@ -95,7 +109,7 @@ impl ExitHelper {
         // SAFETY: the references are valid, and any object may be in the array. A slot out of
         // its bounds would be an exception; there is none.
         unsafe {
-            (native.SetObjectArrayElement)(jni, self.contended.as_ptr(), slot.into(), object);
+            (native.SetObjectArrayElement)(jni, self.objects.as_ptr(), slot.into(), object);
         }
     }
 
@@ -125,7 +139,7 @@ impl ExitHelper {
 /// # Safety
 ///
 /// `object` is null or a local reference.
-unsafe fn global(env: Env<'_>, object: jobject) -> Option<NonNull<c_void>> {
+pub(super) unsafe fn global(env: Env<'_>, object: jobject) -> Option<NonNull<c_void>> {
     let (native, jni) = env.jni()?;
     let object = NonNull::new(object)?;
     // SAFETY: as the caller promises.

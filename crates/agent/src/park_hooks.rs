@@ -1,0 +1,326 @@
+//! What is written when a thread parks or is unparked, and when a synchronizer is released. All of
+//! it runs in the application's threads.
+
+use std::sync::Arc;
+
+use rust_tracer::monotonic_ns;
+use trace_format::{
+    Blocker, ChainId, ExclusiveRelease, Hold, JavaThreadId, ParkBegin, ParkEnd, ParkEndReason,
+    ParkTimeout, Permit, Unpark,
+};
+
+use crate::chains::{self, Skip};
+use crate::ffi::{Env, Environment, Object, ParkFields};
+use crate::session::{self, Session};
+use crate::synchronizers::Synchronizer;
+use crate::threads::Thread;
+
+/// What is kept for a thread's parks.
+#[derive(Debug, Default)]
+pub(crate) struct ParkState {
+    park: Option<Park>,
+    /// The identity hash of the node that the thread waited in last, and of the blocker.
+    last_place: (u32, u32),
+    unpark: Option<Unpark>,
+}
+
+/// A park that has begun.
+#[derive(Debug)]
+struct Park {
+    began_ns: u64,
+    timeout: ParkTimeout,
+    /// There was a permit already.
+    permit_available: bool,
+    /// Has to hear of the end.
+    synchronizer: Option<Arc<Synchronizer>>,
+}
+
+impl ParkState {
+    /// The thread is not parked any more, or ends.
+    pub(crate) fn leave(&mut self) {
+        let park = self.park.take();
+        if let Some(synchronizer) = park.and_then(|park| park.synchronizer) {
+            synchronizer.park_ends();
+        }
+    }
+}
+
+/// Runs `hook` with the state of the current thread. `env` makes the interface of the thread.
+fn with_thread(
+    env: impl Fn(&Environment) -> Env<'_>,
+    hook: impl FnOnce(&Session, &ParkFields, Env<'_>, &mut Thread) -> Option<()>,
+) {
+    session::with(|session| {
+        let env = env(&session.environment);
+        let fields = session.park_fields.as_ref()?;
+        let threads = &session.threads;
+        threads.with(env, session.runtime(), |thread| {
+            hook(session, fields, env, thread)
+        })
+    });
+}
+
+/// What a thread parks on, at this moment.
+struct Seen<'a> {
+    object: Option<Object<'a>>,
+    blocker: Blocker,
+    is_ownable: bool,
+}
+
+impl<'a> Seen<'a> {
+    fn of(
+        session: &Session,
+        fields: &ParkFields,
+        env: Env<'a>,
+        writer: &mut Thread,
+        parked: Object<'_>,
+    ) -> Self {
+        let object = fields.blocker(env, parked);
+        let blocker = object.map_or(Blocker::NONE, |object| {
+            blocker(session, env, writer, object)
+        });
+        Self {
+            object,
+            blocker,
+            is_ownable: object.is_some_and(|object| fields.is_ownable(env, object)),
+        }
+    }
+
+    /// `Thread.getId()` of the thread that owns the synchronizer at this moment; 0 if there is
+    /// none, or the blocker does not know.
+    fn owner(&self, session: &Session, fields: &ParkFields, env: Env<'_>) -> JavaThreadId {
+        let synchronizer = self.object.filter(|_| self.is_ownable);
+        let owner = synchronizer.and_then(|synchronizer| fields.owner(env, synchronizer));
+        let id = owner.map_or(0, |owner| session.threads.java_id(env, owner));
+        owner.inspect(|&owner| env.delete(owner));
+        JavaThreadId(id)
+    }
+
+    /// What chooses the domain of its events.
+    fn key(&self, parked: u64) -> u64 {
+        match self.object {
+            Some(_) => self.blocker.identity_hash.into(),
+            None => parked,
+        }
+    }
+
+    fn delete(self, env: Env<'_>) {
+        self.object.inspect(|&object| env.delete(object));
+    }
+}
+
+fn blocker(session: &Session, env: Env<'_>, writer: &mut Thread, object: Object<'_>) -> Blocker {
+    let Some(class) = env.class_of(object) else {
+        return Blocker::NONE;
+    };
+    let tracer = &mut writer.tracer;
+    let class_id = session.methods.class(env, session.runtime(), tracer, class);
+    env.delete(class);
+    Blocker {
+        class: class_id,
+        identity_hash: env.hash(object).unwrap_or_default(),
+    }
+}
+
+/// The current thread is about to park.
+pub(crate) fn park_begin(env: impl Fn(&Environment) -> Env<'_>, is_absolute: bool, time: i64) {
+    let timeout = match (is_absolute, u64::try_from(time).unwrap_or_default()) {
+        (false, 0) if time == 0 => ParkTimeout::None,
+        (false, nanos) => ParkTimeout::After(nanos),
+        (true, millis) => ParkTimeout::At(millis),
+    };
+    with_thread(env, |session, fields, env, thread| {
+        thread.parks.leave();
+        let runtime = session.runtime();
+        let current = env.thread()?;
+        let java_id = thread.java_id.0;
+        let seen = Seen::of(session, fields, env, thread, current);
+        let hash = seen.blocker.identity_hash;
+        let place = seen
+            .object
+            .map_or(0, |object| fields.place(env, object, current));
+        // Before the number is taken: see `Parks.slotsInUse`.
+        let has_owner = seen.owner(session, fields, env) != JavaThreadId(0);
+        let class = seen.blocker.class;
+        let is_owned = seen.is_ownable && session.synchronizers.is_owned_class(class, has_owner);
+        let owned = seen.object.filter(|_| is_owned);
+        let synchronizer = owned.and_then(|object| {
+            let counts = &runtime.agent_counts;
+            session.synchronizers.park_begins(env, object, hash, counts)
+        });
+        let permit_available = session.permits.is_given(java_id);
+        let (domain, sequence) = runtime.park_number(seen.key(java_id));
+        let time_ns = monotonic_ns();
+        let owner = seen.owner(session, fields, env);
+        let recorded = chains::record(env, session, thread, Skip::Parks);
+        thread.tracer.park_begin(ParkBegin {
+            domain,
+            sequence,
+            time_ns,
+            blocker: seen.blocker,
+            owner,
+            continued: place != 0 && thread.parks.last_place == (place, hash),
+            chain: recorded.chain,
+            timeout,
+        });
+        seen.delete(env);
+        env.delete(current);
+        thread.parks.park = Some(Park {
+            began_ns: time_ns,
+            timeout,
+            permit_available,
+            synchronizer,
+        });
+        Some(())
+    });
+}
+
+/// The current thread has parked.
+pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>) {
+    let time_ns = monotonic_ns();
+    with_thread(env, |session, fields, env, thread| {
+        let park = thread.parks.park.take()?;
+        if let Some(synchronizer) = &park.synchronizer {
+            synchronizer.park_ends();
+        }
+        let current = env.thread()?;
+        let java_id = thread.java_id.0;
+        let seen = Seen::of(session, fields, env, thread, current);
+        let place = seen
+            .object
+            .map_or(0, |object| fields.place(env, object, current));
+        let taken = session.permits.take(java_id);
+        let reason = match taken {
+            Some(_) if park.permit_available => ParkEndReason::PermitAvailable,
+            Some(_) => ParkEndReason::Unparked,
+            None if env.is_interrupted() => ParkEndReason::Interrupted,
+            None if is_over(park.timeout, time_ns.saturating_sub(park.began_ns)) => {
+                ParkEndReason::TimedOut
+            }
+            None => ParkEndReason::Spurious,
+        };
+        let (domain, sequence) = session.runtime().park_number(seen.key(java_id));
+        thread.tracer.park_end(ParkEnd {
+            domain,
+            sequence,
+            time_ns,
+            reason,
+            permit: taken.map_or(Permit::NONE, |taken| taken.permit),
+            unpark_elsewhere: taken.is_some_and(|taken| taken.unseen) && seen.object.is_some(),
+            owner: seen.owner(session, fields, env),
+            safepoint_ns: 0,
+        });
+        thread.parks.last_place = (place, seen.blocker.identity_hash);
+        seen.delete(env);
+        env.delete(current);
+        Some(())
+    });
+}
+
+/// A park that lasted so long may have ended because its time was over.
+fn is_over(timeout: ParkTimeout, duration_ns: u64) -> bool {
+    match timeout {
+        ParkTimeout::None => false,
+        ParkTimeout::After(nanos) => duration_ns >= nanos,
+        // Nothing else has ended it.
+        ParkTimeout::At(_) => true,
+    }
+}
+
+/// The current thread is about to unpark another one.
+pub(crate) fn unpark_begin(env: impl Fn(&Environment) -> Env<'_>, target: Object<'_>) {
+    with_thread(env, |session, fields, env, thread| {
+        let java_id = session.threads.java_id(env, target);
+        let seen = Seen::of(session, fields, env, thread, target);
+        let (domain, sequence) = session.runtime().park_number(seen.key(java_id));
+        thread.parks.unpark = Some(Unpark {
+            domain,
+            sequence,
+            time_ns: monotonic_ns(),
+            target: JavaThreadId(java_id),
+            permit: session.permits.give(java_id, seen.object.is_none()),
+            blocker: seen.blocker,
+            owner: seen.owner(session, fields, env),
+            interrupt: false,
+            never_acquired: false,
+            chain: ChainId::NONE,
+        });
+        seen.delete(env);
+        Some(())
+    });
+}
+
+/// The current thread has unparked another one: it walks its stack when it has released the lock
+/// and the other thread runs.
+pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>) {
+    with_thread(env, |session, _, env, thread| {
+        let unpark = thread.parks.unpark.take()?;
+        let chain = chains::record(env, session, thread, Skip::Parks).chain;
+        thread.tracer.unpark(Unpark { chain, ..unpark });
+        Some(())
+    });
+}
+
+/// A synchronizer that was found in a slot has got another owner, or is about to be released.
+pub(crate) fn owner_changes(
+    env: impl Fn(&Environment) -> Env<'_>,
+    object: Object<'_>,
+    new_owner: Option<Object<'_>>,
+    slot: usize,
+) {
+    let time_ns = monotonic_ns();
+    with_thread(env, |session, fields, env, thread| {
+        let synchronizer = session.synchronizers.slots.get(slot)?;
+        // The slot may have become that of another one.
+        if env.hash(object)? != synchronizer.hash() {
+            return None;
+        }
+        let old_owner = fields.owner(env, object);
+        let is_same = match (old_owner, new_owner) {
+            (Some(old), Some(new)) => env.are_same(old, new),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if is_same {
+            return None;
+        }
+        if let Some(old_owner) = old_owner {
+            let current = env.thread()?;
+            let by_owner = env.are_same(old_owner, current);
+            env.delete(current);
+            env.delete(old_owner);
+            let hold = synchronizer.hold_ends(time_ns);
+            let hold = if by_owner { hold } else { Hold::NotKnown };
+            if session
+                .synchronizers
+                .is_waited_for(env, fields, object, &synchronizer)
+            {
+                release(session, env, thread, object, time_ns, hold);
+            }
+        }
+        if new_owner.is_some() {
+            synchronizer.acquired(time_ns);
+        }
+        Some(())
+    });
+}
+
+fn release(
+    session: &Session,
+    env: Env<'_>,
+    thread: &mut Thread,
+    object: Object<'_>,
+    time_ns: u64,
+    hold: Hold,
+) {
+    let blocker = blocker(session, env, thread, object);
+    let (domain, sequence) = session.runtime().park_number(blocker.identity_hash.into());
+    let chain = chains::record(env, session, thread, Skip::Helper).chain;
+    thread.tracer.exclusive_release(ExclusiveRelease {
+        domain,
+        sequence,
+        time_ns,
+        blocker,
+        hold,
+        chain,
+    });
+}

@@ -1,0 +1,230 @@
+//! The synchronizers of `java.util.concurrent` that threads are parked on, and permits.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rust_tracer::AgentCounts;
+use trace_format::{ClassId, Hold, Permit};
+
+use crate::ffi::{Env, Helper, Object, ParkFields};
+use crate::slots::Slots;
+
+/// More threads than this are forgotten, and their permits with them.
+const MAX_THREADS: usize = 1 << 17;
+
+/// A synchronizer whose acquisitions and releases are told, since a thread has parked on it.
+///
+/// As a park event names its blocker, it is known by its identity hash.
+#[derive(Debug)]
+pub(crate) struct Synchronizer {
+    hash: u32,
+    /// Threads between park begin and park end.
+    parked: AtomicU32,
+    /// When its owner acquired it; 0 if that was before a thread parked. Only owners use it, so
+    /// the synchronizer itself puts that in order.
+    acquired_ns: AtomicU64,
+}
+
+impl Synchronizer {
+    pub(crate) fn hash(&self) -> u32 {
+        self.hash
+    }
+
+    /// By its new owner.
+    pub(crate) fn acquired(&self, time_ns: u64) {
+        self.acquired_ns.store(time_ns, Relaxed);
+    }
+
+    /// By its owner: for how long it has had the synchronizer.
+    pub(crate) fn hold_ends(&self, time_ns: u64) -> Hold {
+        match self.acquired_ns.swap(0, Relaxed) {
+            0 => Hold::BeforeContention,
+            acquired_ns => Hold::For {
+                duration_ns: time_ns.saturating_sub(acquired_ns).min(Hold::MAX_NS),
+            },
+        }
+    }
+
+    /// A thread is not parked on it any more.
+    pub(crate) fn park_ends(&self) {
+        // Relaxed, as everywhere here: it is looked at under the mutex of `Synchronizers`, and one
+        // that comes late only keeps the slot for longer.
+        self.parked.fetch_sub(1, Relaxed);
+    }
+}
+
+/// All synchronizers with a slot, by identity hash.
+type WithSlots = HashMap<u32, (u8, Arc<Synchronizer>)>;
+
+/// All synchronizers that threads are parked on.
+#[derive(Debug)]
+pub(crate) struct Synchronizers {
+    pub(crate) slots: Slots<Synchronizer>,
+    /// Held for some instructions, never while the JVM is called.
+    with_slots: Mutex<WithSlots>,
+    /// Of which an object was seen to have an owner: those of latches and semaphores never have
+    /// one, and need no slots.
+    owned_classes: papaya::HashSet<u32>,
+}
+
+impl Synchronizers {
+    pub(crate) fn new(helper: Option<&'static Helper>) -> Self {
+        Self {
+            slots: Slots::new(helper),
+            with_slots: Mutex::default(),
+            owned_classes: papaya::HashSet::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, WithSlots> {
+        self.with_slots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether objects of a class are owned, as far as was seen.
+    pub(crate) fn is_owned_class(&self, class: ClassId, has_owner: bool) -> bool {
+        let owned = self.owned_classes.pin();
+        owned.contains(&class.0) || has_owner && owned.insert(class.0)
+    }
+
+    /// The current thread is queued for an ownable synchronizer and about to park: from now on its
+    /// owners tell. `None`, and counted, if there is no slot for it.
+    pub(crate) fn park_begins(
+        &self,
+        env: Env<'_>,
+        object: Object<'_>,
+        hash: u32,
+        counts: &AgentCounts,
+    ) -> Option<Arc<Synchronizer>> {
+        let found = self.find_or_add(hash);
+        let Some((slot, synchronizer)) = found else {
+            counts.unseen_contenders.add(1);
+            return None;
+        };
+        // Also if another thread does: it may not have come to that yet.
+        self.slots.show(env, slot, Some(object));
+        Some(synchronizer)
+    }
+
+    fn find_or_add(&self, hash: u32) -> Option<(u8, Arc<Synchronizer>)> {
+        let mut with_slots = self.lock();
+        if let Some((slot, synchronizer)) = with_slots.get(&hash) {
+            synchronizer.parked.fetch_add(1, Relaxed);
+            return Some((*slot, Arc::clone(synchronizer)));
+        }
+        let synchronizer = Arc::new(Synchronizer {
+            hash,
+            parked: AtomicU32::new(1),
+            acquired_ns: AtomicU64::new(0),
+        });
+        let slot = self.slots.take(&synchronizer).or_else(|| {
+            // One that nobody is parked on, and whose owner has not come to say so.
+            let mut all = with_slots.iter();
+            let unused = all.find(|(_, (_, other))| other.parked.load(Relaxed) == 0);
+            let (&unused, &(slot, _)) = unused?;
+            with_slots.remove(&unused);
+            self.slots.give_back(slot);
+            self.slots.take(&synchronizer)
+        })?;
+        with_slots.insert(hash, (slot, Arc::clone(&synchronizer)));
+        Some((slot, synchronizer))
+    }
+
+    /// By the owner, which is about to release it: somebody waits for it, so that the release is of
+    /// interest. If not, its owners tell no longer.
+    pub(crate) fn is_waited_for(
+        &self,
+        env: Env<'_>,
+        fields: &ParkFields,
+        object: Object<'_>,
+        synchronizer: &Synchronizer,
+    ) -> bool {
+        if synchronizer.parked.load(Relaxed) > 0 || fields.has_queued(env, object) == Some(true) {
+            return true;
+        }
+        let mut with_slots = self.lock();
+        // A thread that has come meanwhile keeps the slot.
+        let is_parked_on = synchronizer.parked.load(Relaxed) > 0;
+        let slot_of = with_slots.get(&synchronizer.hash);
+        let is_its_own = slot_of.is_some_and(|(_, other)| std::ptr::eq(&**other, synchronizer));
+        let removed = match is_parked_on || !is_its_own {
+            true => None,
+            false => with_slots.remove(&synchronizer.hash),
+        };
+        if let Some((slot, _)) = removed {
+            // The slot is not given to another object before it is empty.
+            drop(with_slots);
+            self.slots.show(env, slot, None);
+            self.slots.give_back(slot);
+            self.slots.refresh(env);
+        }
+        is_parked_on
+    }
+}
+
+/// The last permit that was given to each thread and not taken yet.
+///
+/// The JVM has one bit for that, and nothing tells which unpark has set it. So this is right unless
+/// two unparks of a thread meet: then the permit is that of one of them.
+#[derive(Debug, Default)]
+pub(crate) struct Permits {
+    /// By `Thread.getId()`; 0 is none.
+    given: papaya::HashMap<u64, AtomicU32>,
+    last: AtomicU32,
+}
+
+/// The lowest bit of a permit in [`Permits`]: who gave it saw nothing that the thread parks on.
+const UNSEEN: u32 = 1;
+
+/// A permit that a thread has taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) permit: Permit,
+    /// Its unpark saw nothing that the thread parks on.
+    pub(crate) unseen: bool,
+}
+
+impl Permits {
+    /// The permit that an unpark gives: none if the thread has one already.
+    pub(crate) fn give(&self, thread: u64, unseen: bool) -> Permit {
+        let number = self.last.fetch_add(1, Relaxed).wrapping_add(1);
+        let permit = (number << 1).max(2) | if unseen { UNSEEN } else { 0 };
+        let given = self.given.pin();
+        if given.len() > MAX_THREADS {
+            given.clear();
+        }
+        let place = given.get_or_insert_with(thread, || AtomicU32::new(0));
+        // Relaxed: the unpark itself comes behind it, and puts in order what the thread sees.
+        match place.compare_exchange(0, permit, Relaxed, Relaxed) {
+            Ok(_) => Permit(permit >> 1),
+            Err(_) => Permit::NONE,
+        }
+    }
+
+    /// A permit is there.
+    pub(crate) fn is_given(&self, thread: u64) -> bool {
+        let given = self.given.pin();
+        given
+            .get(&thread)
+            .is_some_and(|given| given.load(Relaxed) != 0)
+    }
+
+    /// The current thread takes its permit.
+    pub(crate) fn take(&self, thread: u64) -> Option<Taken> {
+        let given = self.given.pin();
+        match given.get(&thread)?.swap(0, Relaxed) {
+            0 => None,
+            permit => Some(Taken {
+                permit: Permit(permit >> 1),
+                unseen: permit & UNSEEN != 0,
+            }),
+        }
+    }
+
+    /// A thread has ended.
+    pub(crate) fn forget(&self, thread: u64) {
+        self.given.pin().remove(&thread);
+    }
+}
