@@ -7,6 +7,9 @@
 //!   after it;
 //! - before each return from a synchronized method, and where an exception leaves it.
 //!
+//! [`instrument_parks`] lets classes of the JDK call others in the place of `Unsafe.park` and
+//! `Unsafe.unpark`, and when a synchronizer gets another owner.
+//!
 //! No stack map frame is computed: a call that branches inside the helper needs none, so all that
 //! changes are offsets. The one thing appended are exception handlers, whose frames are known.
 //! `docs/design/0023-instrumented-exits.md` has the shapes of the code, and why.
