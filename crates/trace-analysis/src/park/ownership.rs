@@ -204,7 +204,7 @@ struct Told {
 pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
-    /// The writer that readers have to queue up behind.
+    /// The writer that readers have to queue up behind, where there may be readers.
     pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
 }
 
@@ -949,7 +949,7 @@ impl Ownership {
 
     /// Several threads can have the lock at the same time, and it says whether they
     /// have.
-    fn is_shareable(&self) -> bool {
+    pub(super) fn is_shareable(&self) -> bool {
         self.synchronizer == Synchronizer::ReadWriteLock
     }
 
