@@ -441,7 +441,7 @@ impl LockAnalyzer {
             end_ns,
             access: Access::Exclusive,
             own: None,
-            owner_of: |position, interval: &Interval| {
+            owner_of: move |position, interval: &Interval| {
                 if position == began {
                     interval.owner
                 } else {

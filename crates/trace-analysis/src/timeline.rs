@@ -398,13 +398,13 @@ impl<I: Interval> Timeline<I> {
     ) {
         let lost = self.lost(wait.start);
         for (first, intervals) in self.seen_from(position) {
-            for (position, interval) in (first..).zip(intervals) {
-                if cutter.is_done() {
-                    break;
+            cutter = match lost.is_empty() {
+                true => split_each(cutter, first, intervals, &wait.owner_of, parts),
+                false => {
+                    let owner_of = |position, interval: &I| wait.owner(&lost, position, interval);
+                    split_each(cutter, first, intervals, &owner_of, parts)
                 }
-                let owner = || wait.owner(&lost, position, interval);
-                cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
-            }
+            };
         }
         cutter.finish(wait.rest, parts);
     }
@@ -613,6 +613,26 @@ impl<I: Interval> Timeline<I> {
     fn at(&self, position: u64) -> &I {
         &self.intervals[(position - self.start) as usize]
     }
+}
+
+/// Divides what is left of a wait at the ends of these intervals, the first of which has this
+/// position. Returns what is left then.
+#[inline]
+fn split_each<I: Interval>(
+    mut cutter: Cutter,
+    first: u64,
+    intervals: &[I],
+    owner_of: &impl Fn(u64, &I) -> PackedOwner,
+    parts: &mut impl Parts,
+) -> Cutter {
+    for (position, interval) in (first..).zip(intervals) {
+        if cutter.is_done() {
+            break;
+        }
+        let owner = || owner_of(position, interval);
+        cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
+    }
+    cutter
 }
 
 impl<F> View<F> {

@@ -702,7 +702,7 @@ impl Ownership {
             end_ns,
             access,
             own: Some(thread),
-            owner_of: |_, interval: &Interval| match interval.owner(access) {
+            owner_of: move |_, interval: &Interval| match interval.owner(access) {
                 // What it did itself in between did not keep it waiting.
                 owner if owner.thread() == Some(thread) => {
                     PackedOwner::unknown(UnknownOwner::HandOff)
