@@ -55,22 +55,17 @@ impl<K: Ord + Copy> TicketHeap<K> {
         self.in_order.len() + self.others.len()
     }
 
-    /// Forgets those that are not in any more.
+    /// Forgets those that are not in any more, and puts all in order.
     #[inline(never)]
     fn forget_others(&mut self, is_in: impl Fn(K) -> bool) {
-        let mut last = None;
-        self.in_order.retain(|&key| {
-            let is_new = last.replace(key) != Some(key);
-            is_new && is_in(key)
-        });
-        let mut others = std::mem::take(&mut self.others).into_vec();
-        others.retain(|&Reverse(key)| is_in(key));
-        others.sort_unstable();
-        others.dedup();
-        self.others = others.into();
-        let needed = self.len * 2 + FEW;
-        self.in_order.shrink_to(needed);
-        self.others.shrink_to(needed);
+        let others = std::mem::take(&mut self.others).into_iter();
+        let mut keys: Vec<K> = Vec::from(std::mem::take(&mut self.in_order));
+        keys.extend(others.map(|Reverse(key)| key));
+        keys.retain(|&key| is_in(key));
+        keys.sort_unstable();
+        keys.dedup();
+        keys.shrink_to(self.len * 2 + FEW);
+        self.in_order = keys.into();
     }
 
     /// `is_in` does not find one of them any more.
