@@ -11,6 +11,7 @@ use crate::entity::Entities;
 use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
+use crate::packed_owner::PackedOwner;
 use crate::recent_paths::{PathKey, RecentPaths};
 use crate::value::Value;
 use crate::wait_sink::{DivisibleSink, WaitSink};
@@ -77,7 +78,7 @@ pub struct Aggregation {
     by_root: bool,
     /// Waits are told apart by threads.
     by_thread: bool,
-    /// What tells owners apart, of an [`Owner::key`].
+    /// What tells owners apart, of an [`PackedOwner::key`].
     owner_mask: u64,
     /// How many waits were added.
     waits: u64,
@@ -256,7 +257,7 @@ impl Aggregation {
                     add_saturating(unknown_ns, blame.duration_ns);
                 }
             }
-            key.owner = blame.owner.key(mask);
+            key.owner = PackedOwner::from(blame.owner).key(mask);
             let path = self.paths.path(key, |path| {
                 let mut node = 0;
                 for (aspect, place) in aspects.iter().zip(path) {
@@ -465,7 +466,7 @@ impl WaitSink for Aggregation {
     }
 }
 
-/// What `aspects` look at of an [`Owner::key`].
+/// What `aspects` look at of an [`PackedOwner::key`].
 fn owner_mask(aspects: &[Aspect]) -> u64 {
     let masks = aspects.iter().map(|aspect| match aspect {
         Aspect::OwnerThread => u64::MAX << 32,

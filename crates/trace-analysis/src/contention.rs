@@ -509,21 +509,6 @@ impl Owner {
     }
 }
 
-impl Owner {
-    /// A number for each owner that differs in the bits of `mask`: the thread's are above
-    /// the chain's. The last numbers are for free locks and the unknown ones.
-    #[inline]
-    pub(crate) fn key(self, mask: u64) -> u64 {
-        match self {
-            Owner::Thread { thread, chain } => {
-                (u64::from(thread.0) << 32 | u64::from(chain.0)) & mask
-            }
-            Owner::Free => u64::MAX,
-            Owner::Unknown(reason) => u64::MAX - 1 - reason as u64,
-        }
-    }
-}
-
 /// Why the owner of a lock is not known for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)] // as wide as what else an `Owner` is made of, so that it is copied at once

@@ -209,7 +209,11 @@ impl Delivery {
         let detail = detail_of(wait.lock, self.detail, entities);
         let mut shares = Shares::new(detail, &mut wait.blame);
         for blame in blame {
-            shares.add_parts(named(blame.owner), blame.duration_ns, blame.contentions);
+            shares.add_parts(
+                named(blame.owner).into(),
+                blame.duration_ns,
+                blame.contentions,
+            );
         }
     }
 

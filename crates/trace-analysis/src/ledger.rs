@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{Detail, Owner};
+use crate::contention::Detail;
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
+use crate::packed_owner::PackedOwner;
 use crate::parts::{Cutter, Parts, Shares};
 use crate::room::shrink_queue;
 use crate::search::{count_from_back, count_from_front};
@@ -86,7 +87,7 @@ impl Ledger {
     }
 
     /// Adds the next interval.
-    pub(crate) fn push(&mut self, until_ns: u64, owner: Owner, goes_on: bool) {
+    pub(crate) fn push(&mut self, until_ns: u64, owner: PackedOwner, goes_on: bool) {
         let position = self.end();
         let mut last = self.marks.back().copied().unwrap_or(Mark {
             until_ns: self.start_ns,
@@ -96,14 +97,14 @@ impl Ledger {
         });
         let begins_run = !self.cutter.goes_on;
         let mut part = Part::default();
-        let duration_ns = self.cutter.cut(until_ns, owner, goes_on, &mut part);
+        let duration_ns = self.cutter.cut(until_ns, || owner, goes_on, &mut part);
         if duration_ns > 0 {
             last.last = position;
             last.runs += u64::from(begins_run);
             let key = self.detail.key(owner);
             self.owners.add(key, owner, position, part);
             self.owners.forget_of_latest(self.start);
-            if let Owner::Thread { thread, .. } = owner
+            if let Some(thread) = owner.thread()
                 && self.has_positions
             {
                 self.add_position(thread, position);
@@ -237,7 +238,7 @@ struct Part {
 }
 
 impl Parts for Part {
-    fn add(&mut self, _start_ns: u64, duration_ns: u64, _owner: Owner, goes_on: bool) {
+    fn add(&mut self, _start_ns: u64, duration_ns: u64, _owner: PackedOwner, goes_on: bool) {
         self.duration_ns = duration_ns;
         self.contentions = u64::from(!goes_on);
     }
@@ -257,7 +258,7 @@ struct Owners {
 struct Account {
     key: u64,
     /// One of those of the key.
-    owner: Owner,
+    owner: PackedOwner,
     /// In the order of positions; beyond those that count, the last one before.
     sums: VecDeque<Sum>,
     /// Who had the lock after this one did last; [`NOBODY`] if this is the latest.
@@ -302,7 +303,7 @@ impl Account {
 }
 
 impl Owners {
-    fn add(&mut self, key: u64, owner: Owner, position: u64, part: Part) {
+    fn add(&mut self, key: u64, owner: PackedOwner, position: u64, part: Part) {
         let place = self.recent(key);
         let place = place.unwrap_or_else(|| self.find(key, owner));
         self.make_latest(place);
@@ -330,7 +331,7 @@ impl Owners {
         (earlier.key == key).then_some(latest.earlier)
     }
 
-    fn find(&mut self, key: u64, owner: Owner) -> usize {
+    fn find(&mut self, key: u64, owner: PackedOwner) -> usize {
         if let Some(&place) = self.places.get(&key) {
             return place;
         }

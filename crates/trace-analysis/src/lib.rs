@@ -76,6 +76,7 @@ mod own_waits;
 mod owned_event;
 mod owner_spans;
 mod owner_times;
+mod packed_owner;
 mod parallel;
 mod park;
 mod parts;

@@ -36,6 +36,7 @@ use crate::counter::{Counter, Counters};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::last_events::TraceEnd;
 use crate::owner_spans::OwnerSpans;
+use crate::packed_owner::PackedOwner;
 use crate::seen_owner::Holder;
 use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
@@ -47,10 +48,10 @@ struct Interval {
     end_ns: u64,
     /// The owner, from the view of threads that began to wait within the
     /// interval.
-    owner: Owner,
+    owner: PackedOwner,
     /// The owner, from the view of threads that waited before: the interval's
     /// events may tell who held the lock at its end, but not since when.
-    owner_for_earlier: Owner,
+    owner_for_earlier: PackedOwner,
     is_gap: bool,
     /// The owner has the lock beyond its end.
     goes_on: bool,
@@ -60,8 +61,8 @@ impl Interval {
     fn new(end_ns: u64, owner: Owner, owner_for_earlier: Owner) -> Self {
         Self {
             end_ns,
-            owner,
-            owner_for_earlier,
+            owner: owner.into(),
+            owner_for_earlier: owner_for_earlier.into(),
             is_gap: false,
             goes_on: false,
         }
@@ -87,7 +88,7 @@ impl timeline::Interval for Interval {
         self.is_gap
     }
 
-    fn owner(&self, _access: Access) -> Owner {
+    fn owner(&self, _access: Access) -> PackedOwner {
         self.owner_for_earlier
     }
 
@@ -417,7 +418,7 @@ impl LockAnalyzer {
         &mut self,
         waiter: &Waiter,
         end_ns: u64,
-        rest: Owner,
+        rest: PackedOwner,
         range: TimeRange,
         spans: &mut OwnerSpans,
         wait: &mut Wait,
@@ -440,7 +441,7 @@ impl LockAnalyzer {
             end_ns,
             access: Access::Exclusive,
             own: None,
-            owner_of: |position, interval: &Interval| {
+            owner_of: move |position, interval: &Interval| {
                 if position == began {
                     interval.owner
                 } else {
@@ -545,7 +546,7 @@ impl LockAnalyzer {
         let rest = self.holder(waiter.thread, stacks);
         wait.end = WaitEnd::Open;
         wait.holder = rest.thread();
-        self.describe_until(&waiter, end.time_ns, rest, range, spans, wait);
+        self.describe_until(&waiter, end.time_ns, rest.into(), range, spans, wait);
         counters.add(Counter::OpenWaitsNs, wait.whole_duration_ns);
         true
     }

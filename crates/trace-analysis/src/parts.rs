@@ -1,28 +1,29 @@
 //! A wait, cut into parts.
 
-use crate::contention::{Blame, Contention, Detail, Owner, Wait};
+use crate::contention::{Blame, Contention, Detail, Wait};
 use crate::hash::SeededMap;
 use crate::owner_spans::OwnerSpans;
+use crate::packed_owner::PackedOwner;
 use crate::time_range::TimeRange;
 
 /// What takes the parts of a wait, in order.
 pub(crate) trait Parts {
     /// A part that begins then and lasts so long; `goes_on` if it only makes the last one
     /// longer.
-    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool);
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool);
 }
 
 /// Every part by itself.
 impl Parts for Vec<Contention> {
     #[inline]
-    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool) {
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
         if goes_on && let Some(last) = self.last_mut() {
             last.duration_ns += duration_ns;
         } else {
             self.push(Contention {
                 start_ns,
                 duration_ns,
-                owner,
+                owner: owner.get(),
             });
         }
     }
@@ -30,7 +31,8 @@ impl Parts for Vec<Contention> {
 
 /// Parts of one owner together.
 pub(crate) struct Shares<'a> {
-    detail: Detail,
+    /// What tells owners apart, of an [`PackedOwner::key`].
+    owner_mask: u64,
     shares: &'a mut Vec<Blame>,
     /// The keys of the first shares.
     first: [u64; FEW],
@@ -48,7 +50,7 @@ impl<'a> Shares<'a> {
     pub(crate) fn new(detail: Detail, shares: &'a mut Vec<Blame>) -> Self {
         shares.clear();
         Self {
-            detail,
+            owner_mask: detail.owner_mask(),
             shares,
             first: [0; FEW],
             places: None,
@@ -63,21 +65,24 @@ impl<'a> Shares<'a> {
 
     /// Adds several parts, with one owner.
     #[inline]
-    pub(crate) fn add_parts(&mut self, owner: Owner, duration_ns: u64, contentions: u64) {
-        let key = self.detail.key(owner);
-        let known = &self.first[..self.shares.len().min(FEW)];
-        let place = match known.iter().position(|&first| first == key) {
-            Some(place) => place,
-            None => self.place(key, owner),
-        };
-        let share = &mut self.shares[place];
+    pub(crate) fn add_parts(&mut self, owner: PackedOwner, duration_ns: u64, contentions: u64) {
+        let key = owner.key(self.owner_mask);
+        let known = self.first.iter().zip(self.shares.iter_mut());
+        for (&first, share) in known {
+            if first == key {
+                share.duration_ns += duration_ns;
+                share.contentions += contentions;
+                return;
+            }
+        }
+        let share = self.other(key, owner);
         share.duration_ns += duration_ns;
         share.contentions += contentions;
     }
 
-    /// The place of a share that is none of the first.
-    #[cold]
-    fn place(&mut self, key: u64, owner: Owner) -> usize {
+    /// A share that is none of the first, or new.
+    #[inline(never)]
+    fn other(&mut self, key: u64, owner: PackedOwner) -> &mut Blame {
         let next = self.shares.len();
         let place = match self.first.get_mut(next) {
             Some(first) => {
@@ -91,21 +96,21 @@ impl<'a> Shares<'a> {
         };
         if place == next {
             self.shares.push(Blame {
-                owner,
+                owner: owner.get(),
                 duration_ns: 0,
                 contentions: 0,
             });
         }
-        place
+        &mut self.shares[place]
     }
 }
 
 impl Parts for Shares<'_> {
-    #[inline]
-    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: Owner, goes_on: bool) {
+    #[inline(always)]
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
         self.add_parts(owner, duration_ns, u64::from(!goes_on));
         if let Some(spans) = &mut self.spans {
-            spans.add(owner, (start_ns, start_ns + duration_ns), 1, goes_on);
+            spans.add(owner.get(), (start_ns, start_ns + duration_ns), 1, goes_on);
         }
     }
 }
@@ -126,7 +131,7 @@ impl Wait {
     pub(crate) fn add_up_contentions(&mut self) {
         let mut shares = Shares::new(Detail::Owners, &mut self.blame);
         for contention in &self.contentions {
-            shares.add_parts(contention.owner, contention.duration_ns, 1);
+            shares.add_parts(contention.owner.into(), contention.duration_ns, 1);
         }
     }
 }
@@ -134,12 +139,16 @@ impl Wait {
 impl Detail {
     /// A number for all owners whose parts are added up.
     #[inline]
-    pub(crate) fn key(self, owner: Owner) -> u64 {
-        let mask = match self {
+    pub(crate) fn key(self, owner: PackedOwner) -> u64 {
+        owner.key(self.owner_mask())
+    }
+
+    /// What tells owners apart whose parts are not added up, of an [`PackedOwner::key`].
+    fn owner_mask(self) -> u64 {
+        match self {
             Detail::OwnerCode => u32::MAX.into(),
             Detail::Owners | Detail::Contentions | Detail::Roots => u64::MAX,
-        };
-        owner.key(mask)
+        }
     }
 }
 
@@ -154,7 +163,7 @@ pub(crate) struct Cutter {
     /// The last part's owner goes on if the next one has the same.
     pub(crate) goes_on: bool,
     /// The owner of the last part.
-    pub(crate) last: Option<Owner>,
+    pub(crate) last: Option<PackedOwner>,
 }
 
 impl Cutter {
@@ -172,12 +181,13 @@ impl Cutter {
         self.at_ns >= self.end_ns
     }
 
-    /// `owner` had the lock until then. Returns the part's duration.
+    /// `owner` had the lock until then, who is not asked for if that is no time at all. Returns
+    /// the part's duration.
     #[inline(always)]
     pub(crate) fn cut(
         &mut self,
         until_ns: u64,
-        owner: Owner,
+        owner: impl FnOnce() -> PackedOwner,
         goes_on: bool,
         parts: &mut impl Parts,
     ) -> u64 {
@@ -187,6 +197,7 @@ impl Cutter {
             self.goes_on &= goes_on;
             return 0;
         }
+        let owner = owner();
         let duration_ns = until_ns - self.at_ns;
         let continues = self.goes_on && self.last == Some(owner);
         parts.add(self.at_ns, duration_ns, owner, continues);
@@ -197,9 +208,9 @@ impl Cutter {
     }
 
     /// `owner` had the lock from the last boundary on.
-    pub(crate) fn finish(mut self, owner: Owner, parts: &mut impl Parts) {
+    pub(crate) fn finish(mut self, owner: PackedOwner, parts: &mut impl Parts) {
         self.goes_on = false;
-        self.cut(self.end_ns, owner, false, parts);
+        self.cut(self.end_ns, || owner, false, parts);
         if self.last.is_none() {
             parts.add(self.at_ns, 0, owner, false);
         }

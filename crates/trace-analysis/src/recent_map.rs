@@ -92,8 +92,13 @@ impl<K: NumberKey, V> RecentMap<K, V> {
         Some(index)
     }
 
+    #[inline]
     pub(crate) fn get(&self, key: K) -> Option<&V> {
-        self.entries.get(&key)
+        let index = self.recent[key.number() as usize % RECENT] as usize;
+        match self.entries.get_index(index) {
+            Some((&known, value)) if known == key => Some(value),
+            _ => self.entries.get(&key),
+        }
     }
 
     #[inline]

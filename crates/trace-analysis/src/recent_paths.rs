@@ -12,7 +12,7 @@ pub(crate) struct PathKey {
     pub(crate) thread: Option<ThreadIndex>,
     pub(crate) mechanism: Mechanism,
     pub(crate) kind: WaitKind,
-    /// What is told apart of the owner, an [`Owner::key`](crate::Owner::key).
+    /// What is told apart of the owner, a [`PackedOwner::key`](crate::packed_owner::PackedOwner::key).
     pub(crate) owner: u64,
 }
 

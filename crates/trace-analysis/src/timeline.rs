@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::contention::{Detail, Owner, UnknownOwner, Wait};
+use crate::contention::{Detail, UnknownOwner, Wait};
 use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
 use crate::owner_spans::OwnerSpans;
+use crate::packed_owner::PackedOwner;
 use crate::parts::{Cutter, Parts, Shares};
 use crate::room::shrink_queue;
 
@@ -23,7 +24,7 @@ pub(crate) trait Interval {
     fn is_gap(&self) -> bool;
 
     /// Who had the lock, from the view of threads that waited before and want this access.
-    fn owner(&self, access: Access) -> Owner;
+    fn owner(&self, access: Access) -> PackedOwner;
 
     /// The interval ends because something was seen, not because the lock was
     /// released: the same owner goes on.
@@ -98,7 +99,7 @@ pub(crate) struct View<F> {
     /// first one, and in those of `own`.
     pub(crate) owner_of: F,
     /// Who is to blame after the last boundary.
-    pub(crate) rest: Owner,
+    pub(crate) rest: PackedOwner,
 }
 
 /// Where a wait begins in a timeline.
@@ -124,7 +125,7 @@ const LONG_WITH_SPANS: u64 = 4;
 /// clocks of processors disagree; then the order of events counts.
 const MAX_DISORDER: u32 = 1 << 10;
 
-const LOST: Owner = Owner::Unknown(UnknownOwner::Lost);
+const LOST: PackedOwner = PackedOwner::unknown(UnknownOwner::Lost);
 
 impl Start {
     /// The same wait, considered from then on.
@@ -306,7 +307,7 @@ impl<I: Interval> Timeline<I> {
         spans: &mut OwnerSpans,
     ) {
         ledger.pass_before(position, |position, time, waits, goes_on| {
-            spans.add(self.at(position).owner(access), time, waits, goes_on);
+            spans.add(self.at(position).owner(access).get(), time, waits, goes_on);
         });
     }
 
@@ -355,11 +356,15 @@ impl<I: Interval> Timeline<I> {
         }
     }
 
-    /// The intervals from `position` on, and their positions.
-    pub(crate) fn seen_from(&self, position: u64) -> impl Iterator<Item = (u64, &I)> {
-        let skip = position.saturating_sub(self.start) as usize;
-        let positions = self.start + skip as u64..;
-        positions.zip(self.intervals.range(skip.min(self.intervals.len())..))
+    /// The intervals from `position` on, in two pieces, with the position of the first of each.
+    fn seen_from(&self, position: u64) -> [(u64, &[I]); 2] {
+        let passed = position.saturating_sub(self.start) as usize;
+        let (front, back) = self.intervals.as_slices();
+        let front = &front[passed.min(front.len())..];
+        let back_passed = passed.saturating_sub(self.intervals.len() - back.len());
+        let back = &back[back_passed.min(back.len())..];
+        let position = position.max(self.start);
+        [(position, front), (position + front.len() as u64, back)]
     }
 
     /// The intervals before `position`, the last one first.
@@ -378,7 +383,7 @@ impl<I: Interval> Timeline<I> {
     }
 
     /// Divides a wait into its parts, at each boundary.
-    fn split(&self, wait: &View<impl Fn(u64, &I) -> Owner>, parts: &mut impl Parts) {
+    fn split(&self, wait: &View<impl Fn(u64, &I) -> PackedOwner>, parts: &mut impl Parts) {
         let cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
         self.split_from(wait.start.position, wait, cutter, parts);
     }
@@ -387,17 +392,19 @@ impl<I: Interval> Timeline<I> {
     fn split_from(
         &self,
         position: u64,
-        wait: &View<impl Fn(u64, &I) -> Owner>,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         mut cutter: Cutter,
         parts: &mut impl Parts,
     ) {
         let lost = self.lost(wait.start);
-        for (position, interval) in self.seen_from(position) {
-            if cutter.is_done() {
-                break;
-            }
-            let owner = wait.owner(&lost, position, interval);
-            cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
+        for (first, intervals) in self.seen_from(position) {
+            cutter = match lost.is_empty() {
+                true => split_each(cutter, first, intervals, &wait.owner_of, parts),
+                false => {
+                    let owner_of = |position, interval: &I| wait.owner(&lost, position, interval);
+                    split_each(cutter, first, intervals, &owner_of, parts)
+                }
+            };
         }
         cutter.finish(wait.rest, parts);
     }
@@ -421,7 +428,7 @@ impl<I: Interval> Timeline<I> {
     /// for: perhaps not before the intervals are [forgotten](Self::forget_before).
     pub(crate) fn describe(
         &mut self,
-        view: &View<impl Fn(u64, &I) -> Owner>,
+        view: &View<impl Fn(u64, &I) -> PackedOwner>,
         settled: u64,
         detail: Detail,
         spans: &mut OwnerSpans,
@@ -442,7 +449,7 @@ impl<I: Interval> Timeline<I> {
     /// corrected any more.
     fn blame(
         &mut self,
-        wait: &View<impl Fn(u64, &I) -> Owner>,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         settled: u64,
         detail: Detail,
         shares: &mut Shares<'_>,
@@ -461,7 +468,7 @@ impl<I: Interval> Timeline<I> {
     /// The same, however short the wait.
     fn blame_by_sums(
         &mut self,
-        wait: &View<impl Fn(u64, &I) -> Owner>,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         settled: u64,
         detail: Detail,
         shares: &mut Shares<'_>,
@@ -499,7 +506,7 @@ impl<I: Interval> Timeline<I> {
     fn add_up(
         &self,
         ledger: &mut Ledger,
-        wait: &View<impl Fn(u64, &I) -> Owner>,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         shares: &mut Shares<'_>,
     ) -> (u64, Cutter) {
         let lost = self.lost(wait.start);
@@ -529,7 +536,7 @@ impl<I: Interval> Timeline<I> {
                         let runs = mark.runs - ledger.runs_before(position);
                         shares.add_parts(LOST, duration_ns, runs);
                         if let Some(spans) = &mut shares.spans {
-                            spans.add(LOST, (cutter.at_ns, mark.until_ns), 1, false);
+                            spans.add(LOST.get(), (cutter.at_ns, mark.until_ns), 1, false);
                         }
                         in_step = false;
                     } else {
@@ -559,7 +566,7 @@ impl<I: Interval> Timeline<I> {
                 interval.end_ns()
             };
             let owner = wait.owner(&lost, position, interval);
-            let duration_ns = cutter.cut(until_ns, owner, interval.goes_on(), shares);
+            let duration_ns = cutter.cut(until_ns, || owner, interval.goes_on(), shares);
             if duration_ns > 0 {
                 let is_latest = mark.until_ns > ledger.before_ns(position);
                 in_time |= is_latest && cutter.at_ns == mark.until_ns;
@@ -578,7 +585,7 @@ impl<I: Interval> Timeline<I> {
         position: u64,
         until: u64,
         ledger: &Ledger,
-        wait: &View<impl Fn(u64, &I) -> Owner>,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         lost: &Range<u64>,
         in_step: bool,
         cutter: &Cutter,
@@ -608,11 +615,31 @@ impl<I: Interval> Timeline<I> {
     }
 }
 
+/// Divides what is left of a wait at the ends of these intervals, the first of which has this
+/// position. Returns what is left then.
+#[inline]
+fn split_each<I: Interval>(
+    mut cutter: Cutter,
+    first: u64,
+    intervals: &[I],
+    owner_of: &impl Fn(u64, &I) -> PackedOwner,
+    parts: &mut impl Parts,
+) -> Cutter {
+    for (position, interval) in (first..).zip(intervals) {
+        if cutter.is_done() {
+            break;
+        }
+        let owner = || owner_of(position, interval);
+        cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
+    }
+    cutter
+}
+
 impl<F> View<F> {
     #[inline]
-    fn owner<I>(&self, lost: &Range<u64>, position: u64, interval: &I) -> Owner
+    fn owner<I>(&self, lost: &Range<u64>, position: u64, interval: &I) -> PackedOwner
     where
-        F: Fn(u64, &I) -> Owner,
+        F: Fn(u64, &I) -> PackedOwner,
     {
         if lost.contains(&position) {
             LOST
@@ -630,6 +657,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::contention::Owner;
     use crate::entity::ChainIndex;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -651,8 +679,8 @@ mod tests {
             false
         }
 
-        fn owner(&self, _access: Access) -> Owner {
-            Owner::Free
+        fn owner(&self, _access: Access) -> PackedOwner {
+            Owner::Free.into()
         }
 
         fn collapsed(end_ns: u64) -> Self {
@@ -661,8 +689,9 @@ mod tests {
     }
 
     fn seen(timeline: &Timeline<Test>, position: u64) -> Vec<(u64, Test)> {
-        let seen = timeline.seen_from(position);
-        seen.map(|(at, &interval)| (at, interval)).collect()
+        let pieces = timeline.seen_from(position).into_iter();
+        let seen = pieces.flat_map(|(first, intervals)| (first..).zip(intervals.iter().copied()));
+        seen.collect()
     }
 
     #[test]
@@ -704,9 +733,9 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     struct Any {
         end_ns: u64,
-        first: Owner,
-        earlier: Owner,
-        shared: Owner,
+        first: PackedOwner,
+        earlier: PackedOwner,
+        shared: PackedOwner,
         gap: u64,
         goes_on: bool,
     }
@@ -722,7 +751,7 @@ mod tests {
             self.gap > 0
         }
 
-        fn owner(&self, access: Access) -> Owner {
+        fn owner(&self, access: Access) -> PackedOwner {
             match access {
                 Access::Exclusive => self.earlier,
                 Access::Shared => self.shared,
@@ -738,16 +767,17 @@ mod tests {
         }
     }
 
-    fn owner() -> impl Strategy<Value = Owner> {
-        prop_oneof![
+    fn owner() -> impl Strategy<Value = PackedOwner> {
+        let owner = prop_oneof![
             6 => (0..3_u32, 0..3_u32).prop_map(|(thread, chain)| Owner::Thread {
                 thread: ThreadIndex(thread),
                 chain: ChainIndex(chain),
             }),
             2 => Just(Owner::Free),
             1 => Just(Owner::Unknown(UnknownOwner::HandOff)),
-            1 => Just(LOST),
-        ]
+            1 => Just(LOST.get()),
+        ];
+        owner.prop_map(PackedOwner::from)
     }
 
     /// What happens to a lock: times go on, by and large.
@@ -801,10 +831,10 @@ mod tests {
         mut shares: Vec<crate::contention::Blame>,
         detail: Detail,
     ) -> Vec<(String, u64, u64)> {
-        shares.sort_by_key(|share| format!("{:?}", detail.key(share.owner)));
+        shares.sort_by_key(|share| format!("{:?}", detail.key(share.owner.into())));
         let shares = shares.iter();
         let shares = shares.map(|share| {
-            let key = format!("{:?}", detail.key(share.owner));
+            let key = format!("{:?}", detail.key(share.owner.into()));
             (key, share.duration_ns, share.contentions)
         });
         shares.collect()
@@ -867,18 +897,18 @@ mod tests {
                             access,
                             own,
                             owner_of: |position, interval: &Any| match interval.owner(access) {
-                                Owner::Thread { thread, .. } if Some(thread) == own => Owner::Free,
+                                owner if own.is_some() && owner.thread() == own => Owner::Free.into(),
                                 _ if position == start.position => interval.first,
                                 owner => owner,
                             },
-                            rest: Owner::Unknown(UnknownOwner::TraceEnded),
+                            rest: PackedOwner::unknown(UnknownOwner::TraceEnded),
                         };
                         let mut parts: Vec<crate::contention::Contention> = Vec::new();
                         timeline.split(&view, &mut parts);
                         let mut expected = Vec::new();
                         let mut shares = Shares::new(detail, &mut expected);
                         for part in &parts {
-                            shares.add_parts(part.owner, part.duration_ns, 1);
+                            shares.add_parts(part.owner.into(), part.duration_ns, 1);
                             let time = (part.start_ns, part.start_ns + part.duration_ns);
                             expected_spans.add(part.owner, time, 1, false);
                         }

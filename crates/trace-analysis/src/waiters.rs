@@ -168,16 +168,20 @@ impl<W> Waiters<W> {
 }
 
 /// Where the entry of a ticket is.
-#[inline]
+#[inline(always)]
 fn index_of<W>(queue: &VecDeque<(Ticket, Option<W>)>, ticket: Ticket) -> Option<usize> {
     // Unless some were removed in between.
     let guess = ticket.checked_sub(queue.front()?.0)? as usize;
     match queue.get(guess) {
         Some((found, _)) if *found == ticket => Some(guess),
-        _ => queue
-            .binary_search_by_key(&ticket, |(found, _)| *found)
-            .ok(),
+        _ => search(queue, ticket),
     }
+}
+
+#[inline(never)]
+fn search<W>(queue: &VecDeque<(Ticket, Option<W>)>, ticket: Ticket) -> Option<usize> {
+    let found = queue.binary_search_by_key(&ticket, |(found, _)| *found);
+    found.ok()
 }
 
 fn is_in<W>(queue: &VecDeque<(Ticket, Option<W>)>, ticket: Ticket) -> bool {

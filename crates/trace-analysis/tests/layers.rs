@@ -25,6 +25,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "library",
             "lock_group",
             "maybe",
+            "packed_owner",
             "pending_chains",
             "placeholder",
             "recent_map",

@@ -100,6 +100,8 @@ pub(super) struct LockAnalyzer {
     queue: Queue,
     /// Losses that have been taken into account.
     losses: Losses,
+    /// Waits that are about to be passed on; kept to reuse its memory.
+    over: Vec<(u64, Ticket)>,
     /// When something happened to it last, in steps of its group.
     pub(super) last_step: u64,
     /// A thread released it that never acquired it.
@@ -271,11 +273,15 @@ impl Queue {
             .min()
     }
 
-    /// Those awake since before one position and those that ended before another one, in
+    /// Adds those awake since before one position and those that ended before another one, in
     /// the order in which they began to wait. They are about to be removed.
-    fn not_parked(&mut self, awake_before: u64, ended_before: u64) -> Vec<Ticket> {
+    fn take_not_parked(
+        &mut self,
+        awake_before: u64,
+        ended_before: u64,
+        found: &mut Vec<(u64, Ticket)>,
+    ) {
         let waiters = &self.waiters;
-        let mut found = Vec::new();
         while let Some(&entry) = self.awake.front()
             && entry.0 < awake_before
         {
@@ -286,17 +292,12 @@ impl Queue {
         }
         if !self.ended.is_empty() {
             let is_ended = |entry| is_ended(waiters, entry);
-            self.ended
-                .take_before((ended_before, 0), is_ended, &mut found);
+            self.ended.take_before((ended_before, 0), is_ended, found);
         }
-        if found.is_empty() {
-            // As after most events.
-            return Vec::new();
+        if found.len() > 1 {
+            found.sort_unstable_by_key(|&(_, ticket)| ticket);
+            found.dedup_by_key(|&mut (_, ticket)| ticket);
         }
-        let mut found: Vec<_> = found.into_iter().map(|(_, ticket)| ticket).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
     }
 }
 
@@ -338,6 +339,7 @@ impl LockAnalyzer {
             ownership: Ownership::new(synchronizer),
             queue: Queue::default(),
             losses,
+            over: Vec::new(),
             last_step: 0,
             is_signalled: false,
             is_released: false,
@@ -393,6 +395,7 @@ impl LockAnalyzer {
     /// Gives back room that is not needed any more.
     pub(super) fn shrink(&mut self) {
         shrink_queue(&mut self.queue.awake);
+        self.over = Vec::new();
         self.ownership.shrink();
     }
 
@@ -429,17 +432,23 @@ impl LockAnalyzer {
     }
 
     /// What is lost since the lock's last event.
+    #[inline]
     pub(super) fn lost(&mut self, losses: Losses, sink: &mut Sink<'_>) {
-        if losses != self.losses {
-            // A damaged trace may have the lock in several domains.
-            let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
-            self.losses = losses;
-            let open_waits = self.open_waits();
-            self.ownership.lose(of_nobody, open_waits, sink.counters);
-            // Whoever is awake may have waited again meanwhile.
-            for ticket in self.queue.all_awake() {
-                self.end_wait(ticket, sink);
-            }
+        if !self.is_up_to(losses) {
+            self.lose(losses, sink);
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, losses: Losses, sink: &mut Sink<'_>) {
+        // A damaged trace may have the lock in several domains.
+        let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
+        self.losses = losses;
+        let open_waits = self.open_waits();
+        self.ownership.lose(of_nobody, open_waits, sink.counters);
+        // Whoever is awake may have waited again meanwhile.
+        for ticket in self.queue.all_awake() {
+            self.end_wait(ticket, sink);
         }
     }
 
@@ -452,7 +461,11 @@ impl LockAnalyzer {
             }
             begin.continued
         });
-        let open_waits = self.open_waits();
+        let open_waits = if self.ownership.is_shareable() {
+            self.open_waits_with_writer()
+        } else {
+            self.open_waits()
+        };
         self.ownership.begin(begin, code, open_waits, sink.counters);
         self.are_awake([Some(begin.thread), begin.owner.get()], sink.entities);
         if let Some(ticket) = before {
@@ -489,19 +502,20 @@ impl LockAnalyzer {
         let Some(ticket) = self.queue.waiters.find(end.thread) else {
             return;
         };
-        let Some(&waiter) = self.queue.waiters.get(ticket) else {
+        let Some(waiter) = self.queue.waiters.get(ticket) else {
             return;
         };
+        let (start, access) = (waiter.start, waiter.access);
         let open_waits = self.open_waits();
         // Where all releases are told, the unpark is of one of those, and comes after it.
         let tells_all =
             self.synchronizer == Synchronizer::ReentrantLock && self.ownership.is_told();
         let unseen_waker = unseen_waker.filter(|_| !tells_all);
-        if self.ownership.may_be_two_waits(waiter.start) {
+        if self.ownership.may_be_two_waits(start) {
             // It may be the end of another park, on another lock.
             self.ownership.doubt(end.time_ns, open_waits, sink.counters);
         } else {
-            let reader = waiter.access == Access::Shared;
+            let reader = access == Access::Shared;
             self.ownership
                 .end(end, reader, unseen_waker, open_waits, sink.counters);
         }
@@ -526,7 +540,11 @@ impl LockAnalyzer {
             self.end_wait(ticket, sink);
         }
         self.is_released |= code.is_release();
-        let open_waits = self.open_waits();
+        let open_waits = if code.releases_shared {
+            self.open_waits_with_writer()
+        } else {
+            self.open_waits()
+        };
         let writer = sink.entities.thread(unpark.thread).java_id;
         self.ownership
             .unpark(unpark, writer, code, open_waits, sink.counters);
@@ -584,7 +602,9 @@ impl LockAnalyzer {
 
     /// Waits that may have gone on have ended. Forgets what no other thread has seen.
     pub(super) fn pass_on_all_ended(&mut self, sink: &mut Sink<'_>) {
-        for ticket in self.queue.not_parked(u64::MAX, u64::MAX) {
+        let mut over = Vec::new();
+        self.queue.take_not_parked(u64::MAX, u64::MAX, &mut over);
+        for (_, ticket) in over {
             self.pass_on(ticket, sink);
         }
         self.forget_unseen(sink.spans);
@@ -688,10 +708,14 @@ impl LockAnalyzer {
         let awake_before = now.saturating_sub(awake_while);
         let ended_before = now.saturating_sub(SHORT_WHILE);
         let ended_before = ended_before.max(self.ownership.settled_ends());
-        for ticket in self.queue.not_parked(awake_before, ended_before) {
+        let mut over = std::mem::take(&mut self.over);
+        self.queue
+            .take_not_parked(awake_before, ended_before, &mut over);
+        for (_, ticket) in over.drain(..) {
             self.pass_on(ticket, sink);
             self.forget_unseen(sink.spans);
         }
+        self.over = over;
     }
 
     /// Passes on a wait that is not parked.
@@ -738,11 +762,19 @@ impl LockAnalyzer {
         );
     }
 
-    fn open_waits(&mut self) -> OpenWaits {
-        let first_writer = self.queue.first_writer();
+    fn open_waits(&self) -> OpenWaits {
         OpenWaits {
             some: !self.queue.waiters.is_empty(),
+            first_writer: None,
+        }
+    }
+
+    /// The same where readers may have to queue up behind a writer.
+    fn open_waits_with_writer(&mut self) -> OpenWaits {
+        let first_writer = self.queue.first_writer();
+        OpenWaits {
             first_writer: first_writer.map(|writer| (writer.thread, writer.chain)),
+            ..self.open_waits()
         }
     }
 

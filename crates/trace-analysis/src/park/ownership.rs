@@ -40,6 +40,7 @@ use crate::entity::{ChainIndex, ThreadIndex};
 use crate::few_map::FewMap;
 use crate::hash::SeededSet;
 use crate::owner_spans::OwnerSpans;
+use crate::packed_owner::PackedOwner;
 use crate::room::shrink_set;
 use crate::synchronizer::Synchronizer;
 use crate::timeline::{self, Access, Interval as _, Start, Timeline, View};
@@ -48,9 +49,9 @@ use crate::timeline::{self, Access, Interval as _, Start, Timeline, View};
 struct Interval {
     end_ns: u64,
     /// Who kept out threads that want the lock for themselves.
-    owner: Owner,
+    owner: PackedOwner,
     /// Who kept out threads that would share it.
-    owner_for_readers: Owner,
+    owner_for_readers: PackedOwner,
     is_gap: bool,
     /// The owner did not release the lock at the end.
     goes_on: bool,
@@ -58,7 +59,7 @@ struct Interval {
 
 impl Interval {
     fn unknown(end_ns: u64, reason: UnknownOwner, is_gap: bool) -> Self {
-        let owner = Owner::Unknown(reason);
+        let owner = PackedOwner::unknown(reason);
         Self {
             end_ns,
             owner,
@@ -68,15 +69,15 @@ impl Interval {
         }
     }
 
-    fn blame(&mut self, owner: Owner) {
-        self.owner = owner;
-        self.owner_for_readers = owner;
+    fn blame(&mut self, owner: impl Into<PackedOwner>) {
+        self.owner = owner.into();
+        self.owner_for_readers = self.owner;
     }
 
     /// What it says is not a conclusion: its owner released the lock at its end, or
     /// events are lost.
     fn is_sure(&self) -> bool {
-        match self.owner {
+        match self.owner.get() {
             Owner::Thread { .. } => !self.goes_on,
             Owner::Free => false,
             Owner::Unknown(reason) => {
@@ -100,8 +101,8 @@ impl Interval {
         }
         if is_free {
             self.blame(Owner::Free);
-        } else if self.owner != Owner::Unknown(UnknownOwner::Readers) {
-            self.blame(Owner::Unknown(UnknownOwner::HandOff));
+        } else if self.owner != PackedOwner::unknown(UnknownOwner::Readers) {
+            self.blame(PackedOwner::unknown(UnknownOwner::HandOff));
         }
     }
 }
@@ -117,7 +118,7 @@ impl timeline::Interval for Interval {
         self.is_gap
     }
 
-    fn owner(&self, access: Access) -> Owner {
+    fn owner(&self, access: Access) -> PackedOwner {
         match access {
             Access::Exclusive => self.owner,
             Access::Shared => self.owner_for_readers,
@@ -203,7 +204,7 @@ struct Told {
 pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
-    /// The writer that readers have to queue up behind.
+    /// The writer that readers have to queue up behind, where there may be readers.
     pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
 }
 
@@ -618,7 +619,8 @@ impl Ownership {
         let first_queued = first_queued.max(self.told_until);
         let untold = (first_queued - self.told_until) as usize;
         let seen_before = self.timeline.seen_before(first_queued).take(untold);
-        let same_owner = seen_before.take_while(|interval| is_by(interval.owner, release.thread));
+        let same_owner =
+            seen_before.take_while(|interval| interval.owner.thread() == Some(release.thread));
         let first = first_queued - same_owner.count() as u64;
         for interval in self.timeline.seen_from_mut(first) {
             interval.take(release.owner());
@@ -700,14 +702,14 @@ impl Ownership {
             end_ns,
             access,
             own: Some(thread),
-            owner_of: |_, interval: &Interval| match interval.owner(access) {
+            owner_of: move |_, interval: &Interval| match interval.owner(access) {
                 // What it did itself in between did not keep it waiting.
-                Owner::Thread { thread: owner, .. } if owner == thread => {
-                    Owner::Unknown(UnknownOwner::HandOff)
+                owner if owner.thread() == Some(thread) => {
+                    PackedOwner::unknown(UnknownOwner::HandOff)
                 }
                 owner => owner,
             },
-            rest,
+            rest: rest.into(),
         };
         let settled = self.settled();
         self.timeline.describe(&view, settled, detail, spans, wait);
@@ -795,8 +797,8 @@ impl Ownership {
         };
         let interval = Interval {
             end_ns: time_ns,
-            owner,
-            owner_for_readers,
+            owner: owner.into(),
+            owner_for_readers: owner_for_readers.into(),
             is_gap: false,
             goes_on: !matches!(
                 (owner, evidence),
@@ -947,7 +949,7 @@ impl Ownership {
 
     /// Several threads can have the lock at the same time, and it says whether they
     /// have.
-    fn is_shareable(&self) -> bool {
+    pub(super) fn is_shareable(&self) -> bool {
         self.synchronizer == Synchronizer::ReadWriteLock
     }
 

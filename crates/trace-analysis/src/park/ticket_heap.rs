@@ -1,14 +1,17 @@
 //! Waiting threads in some state, by a key.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Keys of which the least are asked for. They come and go with the state of what they stand for,
 /// which is asked when they are met: so nothing is searched when one goes.
 #[derive(Debug)]
 pub(super) struct TicketHeap<K> {
-    /// Also some that are gone, or that came twice.
-    entries: BinaryHeap<Reverse<K>>,
+    /// Those that were not less than the one in front of them when they came: nearly all. Also some
+    /// that are gone, or that came twice.
+    in_order: VecDeque<K>,
+    /// The others, the least first.
+    others: BinaryHeap<Reverse<K>>,
     len: usize,
 }
 
@@ -18,7 +21,8 @@ const FEW: usize = 16;
 impl<K: Ord> Default for TicketHeap<K> {
     fn default() -> Self {
         Self {
-            entries: BinaryHeap::new(),
+            in_order: VecDeque::new(),
+            others: BinaryHeap::new(),
             len: 0,
         }
     }
@@ -34,17 +38,34 @@ impl<K: Ord + Copy> TicketHeap<K> {
     }
 
     /// One more, which `is_in` finds in, as all others.
+    #[inline]
     pub(super) fn insert(&mut self, key: K, is_in: impl Fn(K) -> bool) {
-        if self.entries.len() >= self.len * 2 + FEW {
-            let mut entries = std::mem::take(&mut self.entries).into_vec();
-            entries.retain(|&Reverse(key)| is_in(key));
-            entries.sort_unstable();
-            entries.dedup();
-            entries.shrink_to(self.len * 2 + FEW);
-            self.entries = entries.into();
+        if self.entries() >= self.len * 2 + FEW {
+            self.forget_others(is_in);
         }
-        self.entries.push(Reverse(key));
+        match self.in_order.back() {
+            Some(last) if key < *last => self.others.push(Reverse(key)),
+            _ => self.in_order.push_back(key),
+        }
         self.len += 1;
+    }
+
+    /// How many there are, with those that are not in any more.
+    fn entries(&self) -> usize {
+        self.in_order.len() + self.others.len()
+    }
+
+    /// Forgets those that are not in any more, and puts all in order.
+    #[inline(never)]
+    fn forget_others(&mut self, is_in: impl Fn(K) -> bool) {
+        let others = std::mem::take(&mut self.others).into_iter();
+        let mut keys: Vec<K> = Vec::from(std::mem::take(&mut self.in_order));
+        keys.extend(others.map(|Reverse(key)| key));
+        keys.retain(|&key| is_in(key));
+        keys.sort_unstable();
+        keys.dedup();
+        keys.shrink_to(self.len * 2 + FEW);
+        self.in_order = keys.into();
     }
 
     /// `is_in` does not find one of them any more.
@@ -57,24 +78,46 @@ impl<K: Ord + Copy> TicketHeap<K> {
         if self.is_empty() {
             return None;
         }
-        while let Some(&Reverse(first)) = self.entries.peek() {
+        while let Some(first) = self.peek() {
             if is_in(first) {
                 return Some(first);
             }
-            self.entries.pop();
+            self.pop(first);
         }
         None
     }
 
     /// Those less than `bound`, which are about to be removed.
+    #[inline]
     pub(super) fn take_before(&mut self, bound: K, is_in: impl Fn(K) -> bool, taken: &mut Vec<K>) {
-        while let Some(&Reverse(first)) = self.entries.peek()
+        while let Some(first) = self.peek()
             && first < bound
         {
-            self.entries.pop();
+            self.pop(first);
             if is_in(first) && taken.last() != Some(&first) {
                 taken.push(first);
             }
+        }
+    }
+
+    /// The least, perhaps not in any more.
+    #[inline]
+    fn peek(&self) -> Option<K> {
+        let other = self.others.peek().map(|&Reverse(key)| key);
+        self.in_order
+            .front()
+            .copied()
+            .into_iter()
+            .chain(other)
+            .min()
+    }
+
+    /// Forgets the [least](Self::peek).
+    #[inline]
+    fn pop(&mut self, least: K) {
+        match self.in_order.front() {
+            Some(first) if *first == least => _ = self.in_order.pop_front(),
+            _ => _ = self.others.pop(),
         }
     }
 }
@@ -114,7 +157,7 @@ mod tests {
                 let first = heap.first(|key| model.contains(&key));
                 prop_assert_eq!(first, model.first().copied());
                 prop_assert_eq!(heap.is_empty(), model.is_empty());
-                prop_assert!(heap.entries.len() <= 2 * 12 + FEW);
+                prop_assert!(heap.entries() <= 2 * 12 + FEW);
             }
         }
     }
