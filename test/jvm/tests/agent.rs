@@ -262,6 +262,9 @@ fn the_helpers_are_made_of_their_sources() {
         let made = directory.path().join("java/locktrace").join(class);
         let made = fs::read(made).expect("a class");
         let committed = fs::read(helper.join(class)).expect("a class");
-        assert!(made == committed, "{class} is not what javac makes of its source");
+        assert!(
+            made == committed,
+            "{class} is not what javac makes of its source"
+        );
     }
 }

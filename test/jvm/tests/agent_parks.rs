@@ -52,8 +52,7 @@ fn check(jdk: &'static Jdk, lock: &str, class: &str) {
     for method in truth.keys().chain(compared.found.methods.keys()) {
         let found_ns = compared.found.methods.get(method).copied().unwrap_or(0);
         let bounds = truth.get(method).copied().unwrap_or_default();
-        let range =
-            bounds.least_ns as f64 - tolerance_ns..=bounds.most_ns as f64 + tolerance_ns;
+        let range = bounds.least_ns as f64 - tolerance_ns..=bounds.most_ns as f64 + tolerance_ns;
         assert!(
             range.contains(&(found_ns as f64)),
             "{lock} on {}: {method:?}: {found_ns} ns instead of {bounds:?}",

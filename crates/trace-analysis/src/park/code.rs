@@ -75,18 +75,24 @@ impl Code {
         match (class, method) {
             (
                 "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
-                "doAcquireShared" | "doAcquireSharedInterruptibly" | "doAcquireSharedNanos",
+                // Until JDK 13, and from then on.
+                "doAcquireShared"
+                | "doAcquireSharedInterruptibly"
+                | "doAcquireSharedNanos"
+                | "acquireShared"
+                | "acquireSharedInterruptibly"
+                | "tryAcquireSharedNanos",
             ) => self.shares = true,
             (
                 "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
-                "setHeadAndPropagate",
+                "setHeadAndPropagate" | "signalNextIfShared",
             ) => self.passes_on = true,
             ("AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer", "releaseShared") => {
                 self.releases_shared = true
             }
             (
                 "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
-                "cancelAcquire" | "transferForSignal",
+                "cancelAcquire" | "transferForSignal" | "enqueue",
             ) => self.no_release = true,
             ("StampedLock", "acquireRead") => {
                 self.shares = true;
