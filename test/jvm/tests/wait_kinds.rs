@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jvm_tests::{
-    CompileMode, Jvm, NEVER_INLINED, Report, Wait, among_others, check_each, report,
-    report_of_kinds, waits_of_all_kinds,
+    CompileMode, Jdk, Jvm, NEVER_INLINED, Report, Wait, agent_option, among_others, check_each,
+    report, report_of_kinds, waits_of_all_kinds,
 };
 
 /// The threads of `WaitKinds` that the main thread wakes up, and the class that
@@ -57,6 +57,9 @@ const TIMED: [(&str, &str); 5] = [
 /// The threads of pools.
 const WORKERS: [&str; 3] = ["pool-worker", "scheduled-worker", "fork-join-worker"];
 
+/// An agent takes a semaphore that is used as a signal for a lock: docs/agent.md.
+const SIGNALS: [&str; 3] = ["signal", "fair-signal", "missed-signal"];
+
 /// Less than `WaitKinds.BLOCKED_MILLIS`: the main thread can see a thread parked
 /// a moment before the trace does.
 const BLOCKED_NS: u64 = 4_000_000;
@@ -107,20 +110,53 @@ fn each_wait_is_of_its_kind() {
     });
 }
 
+/// Classes of the JDK are called differently in each version, and so are the methods that tell.
+#[test]
+fn the_agent_tells_the_same_of_every_version() {
+    let _processor = among_others();
+    check_each(Jdk::stock_versions().iter().copied(), |jdk| {
+        let run = Jvm::untraced(jdk, &["scenarios.WaitKinds"])
+            .flags([agent_option("file=trace.lct")])
+            .flags(NEVER_INLINED)
+            .run();
+        let waits = waits_of_all_kinds(&run.trace());
+        let contention = CONTENTION.map(|(thread, _)| (thread, "contention"));
+        let conditional = CONDITIONAL.map(|(thread, _)| (thread, "conditional"));
+        for (thread, kind) in contention.into_iter().chain(conditional) {
+            if !SIGNALS.contains(&thread) {
+                check_waker(longest(&waits, thread), kind);
+            }
+        }
+        for (thread, kind) in TIMED {
+            if !SIGNALS.contains(&thread) {
+                let wait = longest(&waits, thread);
+                assert_eq!(wait.common().kind, kind, "{wait}");
+                assert_eq!(wait.common().end, "timed-out", "{wait}");
+            }
+        }
+        for thread in WORKERS {
+            check_worker(&waits, thread);
+        }
+    });
+}
+
 fn longest<'a>(waits: &'a [Wait], thread: &str) -> &'a Wait {
     let of_thread = waits.iter().filter(|wait| wait.thread() == thread);
     let longest = of_thread.max_by_key(|wait| wait.duration_ns);
     longest.unwrap_or_else(|| panic!("{thread} never waited"))
 }
 
-/// The main thread is to blame, which was in `wakeUp` in the end.
 fn check_woken(wait: &Wait, kind: &str, class: &str) {
+    let simple_name = wait.common().lock_class.rsplit('.').next();
+    assert_eq!(simple_name, Some(class), "{wait}");
+    check_waker(wait, kind);
+}
+
+/// The main thread is to blame, which was in `wakeUp` in the end.
+fn check_waker(wait: &Wait, kind: &str) {
     let common = wait.common();
     assert_eq!(common.mechanism, "park", "{wait}");
     assert_eq!(common.kind, kind, "{wait}");
-    let simple_name = common.lock_class.rsplit('.').next();
-    assert_eq!(simple_name, Some(class), "{wait}");
-
     assert_eq!(common.end, "woken", "{wait}");
     let part = wait.longest_part();
     assert_eq!(part.owner_name(), Some("main"), "{wait}");
