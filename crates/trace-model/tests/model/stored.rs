@@ -33,13 +33,9 @@ fn answers(model: &mut Model, entities: &Entities) -> Vec<Value> {
             let query = serde_json::from_value(query).unwrap();
             answers.push(sorted(&model.query(&query, entities).unwrap()));
         }
-        let of = |mut question: Value| {
-            question["selection"] = selection.clone();
-            question
-        };
-        let query = serde_json::from_value(of(json!({}))).unwrap();
+        let query = serde_json::from_value(json!({"selection": selection})).unwrap();
         answers.push(serde_json::to_value(model.distribution(&query, entities).unwrap()).unwrap());
-        let query = serde_json::from_value(of(json!({}))).unwrap();
+        let query = serde_json::from_value(json!({"selection": selection})).unwrap();
         let waits = model.waits(&query, entities).unwrap();
         for wait in waits.waits.iter().take(5) {
             let details = model.wait(wait.id, entities);
@@ -47,7 +43,8 @@ fn answers(model: &mut Model, entities: &Entities) -> Vec<Value> {
         }
         answers.push(serde_json::to_value(waits).unwrap());
         for by in ["lock", "lock-class", "thread"] {
-            let query = serde_json::from_value(of(json!({"by": by, "px": 300}))).unwrap();
+            let query = json!({"selection": selection, "by": by, "px": 300});
+            let query = serde_json::from_value(query).unwrap();
             answers.push(serde_json::to_value(model.lanes(&query, entities).unwrap()).unwrap());
         }
     }
