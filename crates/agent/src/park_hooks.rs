@@ -36,12 +36,18 @@ struct Park {
 }
 
 impl ParkState {
-    /// The thread is not parked any more, or ends.
-    pub(crate) fn leave(&mut self) {
-        let park = self.park.take();
-        if let Some(synchronizer) = park.and_then(|park| park.synchronizer) {
+    /// The thread is not parked any more, or ends. Returns the park that has begun.
+    fn leave(&mut self) -> Option<Park> {
+        let park = self.park.take()?;
+        if let Some(synchronizer) = &park.synchronizer {
             synchronizer.park_ends();
         }
+        Some(park)
+    }
+
+    /// The thread ends.
+    pub(crate) fn end(&mut self) {
+        self.leave();
     }
 }
 
@@ -96,6 +102,13 @@ impl<'a> Seen<'a> {
         JavaThreadId(id)
     }
 
+    /// Where the current thread, which parks or has parked, waits in the queue of the blocker; 0 if
+    /// it does not, or the blocker has none that is known.
+    fn place(&self, fields: &ParkFields, env: Env<'_>, current: Object<'_>) -> u32 {
+        self.object
+            .map_or(0, |object| fields.place(env, object, current))
+    }
+
     /// What chooses the domain of its events.
     fn key(&self, parked: u64) -> u64 {
         match self.object {
@@ -136,9 +149,7 @@ pub(crate) fn park_begin(env: impl Fn(&Environment) -> Env<'_>, is_absolute: boo
         let java_id = thread.java_id.0;
         let seen = Seen::of(session, fields, env, thread, current);
         let hash = seen.blocker.identity_hash;
-        let place = seen
-            .object
-            .map_or(0, |object| fields.place(env, object, current));
+        let place = seen.place(fields, env, current);
         // Before the number is taken: see `Parks.slotsInUse`.
         let has_owner = seen.owner(session, fields, env) != JavaThreadId(0);
         let class = seen.blocker.class;
@@ -179,16 +190,11 @@ pub(crate) fn park_begin(env: impl Fn(&Environment) -> Env<'_>, is_absolute: boo
 pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>) {
     let time_ns = monotonic_ns();
     with_thread(env, |session, fields, env, thread| {
-        let park = thread.parks.park.take()?;
-        if let Some(synchronizer) = &park.synchronizer {
-            synchronizer.park_ends();
-        }
+        let park = thread.parks.leave()?;
         let current = env.thread()?;
         let java_id = thread.java_id.0;
         let seen = Seen::of(session, fields, env, thread, current);
-        let place = seen
-            .object
-            .map_or(0, |object| fields.place(env, object, current));
+        let place = seen.place(fields, env, current);
         let taken = session.permits.take(java_id);
         let reason = match taken {
             Some(_) if park.permit_available => ParkEndReason::PermitAvailable,

@@ -132,7 +132,7 @@ impl Threads {
         if let Some(monitor) = thread.waits_for {
             monitor.abandon();
         }
-        thread.parks.leave();
+        thread.parks.end();
         thread.tracer.end(monotonic_ns());
         Some(thread.java_id.0)
     }
