@@ -13,7 +13,7 @@ use crate::store::{Store, WaitRow};
 use crate::tables::{OwnerIndex, WaiterIndex};
 
 /// How much of a model to write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Waits and shares of waits; the longest waits are kept one by one, and the others
     /// folded.

@@ -5,7 +5,7 @@ import { blockAspects } from "./blocking";
 import { flameAspects } from "./flame";
 
 /** Groups of each depth of a tree, at first and with all rows. */
-const TREE_LIMIT = 400;
+const TREE_LIMIT = 200;
 const TREE_LIMIT_OF_ALL = 2_000;
 const TREE_BUCKETS = 36;
 

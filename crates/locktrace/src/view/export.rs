@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use trace_model::Budget;
 
 use crate::view::answer::AnswerError;
+use crate::view::short_names;
 
 /// The page. What it refers to stands in lines of its own, each once.
 pub(crate) const HTML: &str = include_str!("../../assets/viewer.html");
@@ -24,12 +25,56 @@ const HEAD_PLACE: &str = "<head>";
 /// The file fits a chat or a ticket.
 const MAX_BYTES: usize = 5_000_000;
 
-/// Of most traces that is all.
-const FIRST_BUDGET: Budget = Budget {
-    rows: 400_000,
-    folded_shares: 100_000,
-    parts: 4_000_000,
-};
+/// How much of a model a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) budget: Budget,
+    short_names: bool,
+}
+
+impl Extent {
+    /// Of most traces that is all.
+    pub(crate) const FIRST: Self = Self {
+        budget: Budget {
+            rows: 400_000,
+            folded_shares: 100_000,
+            parts: 4_000_000,
+        },
+        short_names: false,
+    };
+
+    /// What to try next, if the page has so many bytes and could have fewer.
+    pub(crate) fn smaller(self, bytes: usize) -> Option<Self> {
+        let budget = self.budget;
+        if bytes <= MAX_BYTES {
+            return None;
+        }
+        // Without its parts a wait is still known by itself, and so is one with a short name.
+        if budget.parts > 0 {
+            let budget = Budget { parts: 0, ..budget };
+            return Some(Self { budget, ..self });
+        }
+        if !self.short_names {
+            return Some(Self {
+                short_names: true,
+                ..self
+            });
+        }
+        if budget.rows == 0 && budget.folded_shares == 0 {
+            return None;
+        }
+        // A little less than what would fit if all rows were alike.
+        let fitting = |rows: usize, first: usize| {
+            rows.min(first) * (MAX_BYTES / 10 * 9 / 1_000) / (bytes / 1_000)
+        };
+        let budget = Budget {
+            rows: fitting(budget.rows, Self::FIRST.budget.rows),
+            folded_shares: fitting(budget.folded_shares, Self::FIRST.budget.folded_shares),
+            parts: 0,
+        };
+        Some(Self { budget, ..self })
+    }
+}
 
 /// Makes the file, with as much of the model as it may have: `embedded` gives that as
 /// JSON.
@@ -40,43 +85,32 @@ const FIRST_BUDGET: Budget = Budget {
 pub(crate) fn page(
     mut embedded: impl FnMut(Budget) -> Result<String, AnswerError>,
 ) -> Result<String, AnswerError> {
-    let mut budget = FIRST_BUDGET;
+    let mut extent = Extent::FIRST;
     loop {
-        let page = with_model(&embedded(budget)?);
-        match smaller(budget, page.len()) {
-            Some(next) => budget = next,
+        let page = with_model(&embedded(extent.budget)?, extent)?;
+        match extent.smaller(page.len()) {
+            Some(next) => extent = next,
             None => return Ok(page),
         }
     }
 }
 
-/// A budget for the next try, if the page has so many bytes and could have fewer.
-pub(crate) fn smaller(budget: Budget, bytes: usize) -> Option<Budget> {
-    if bytes <= MAX_BYTES || budget.rows == 0 && budget.folded_shares == 0 {
-        return None;
-    }
-    // Without its parts a wait is still known by itself.
-    if budget.parts > 0 {
-        return Some(Budget { parts: 0, ..budget });
-    }
-    // A little less than what would fit if all rows were alike.
-    let fitting =
-        |rows: usize| rows.min(FIRST_BUDGET.rows) * (MAX_BYTES / 10 * 9 / 1_000) / (bytes / 1_000);
-    Some(Budget {
-        rows: fitting(budget.rows),
-        folded_shares: fitting(budget.folded_shares),
-        parts: 0,
-    })
+/// The page with a model, of which `json` is what `extent` says but for its names.
+///
+/// # Errors
+///
+/// If `json` is none.
+pub(crate) fn with_model(json: &str, extent: Extent) -> serde_json::Result<String> {
+    let model = if extent.short_names {
+        BASE64.encode(gzip(short_names::shorten(json)?.as_bytes()))
+    } else {
+        BASE64.encode(gzip(json.as_bytes()))
+    };
+    Ok(page_of(&model))
 }
 
-/// The first try.
-pub(crate) fn first_budget() -> Budget {
-    FIRST_BUDGET
-}
-
-/// The page with a model.
-pub(crate) fn with_model(json: &str) -> String {
-    let model = BASE64.encode(gzip(json.as_bytes()));
+/// The page with a model that is packed and text.
+fn page_of(model: &str) -> String {
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; \
          base-uri 'none'; form-action 'none'",
@@ -121,15 +155,44 @@ mod tests {
     }
 
     #[test]
-    fn budgets_shrink_until_the_page_fits() {
-        let mut budget = FIRST_BUDGET;
+    fn the_extent_shrinks_until_the_page_fits() {
+        let mut extent = Extent::FIRST;
         let mut tries = 0;
-        while let Some(next) = smaller(budget, 300_000 + 60 * budget.rows) {
-            assert!(next.rows < budget.rows || next.parts < budget.parts);
-            budget = next;
+        while let Some(next) = extent.smaller(300_000 + 60 * extent.budget.rows) {
+            assert_ne!(next, extent);
+            extent = next;
             tries += 1;
         }
-        assert!(tries > 0 && tries < 5, "{tries}");
-        assert!(budget.rows > 50_000);
+        assert!(tries > 0 && tries < 6, "{tries}");
+        assert!(extent.budget.rows > 50_000);
+    }
+
+    /// What needs room is the names, and these go first.
+    #[test]
+    fn waits_stay_if_shorter_names_suffice() {
+        let mut extent = Extent::FIRST;
+        let bytes = |extent: Extent| {
+            if extent.short_names {
+                1_000_000
+            } else {
+                90_000_000
+            }
+        };
+        while let Some(next) = extent.smaller(bytes(extent)) {
+            extent = next;
+        }
+        assert_eq!(extent.budget.rows, Extent::FIRST.budget.rows);
+    }
+
+    #[test]
+    fn there_is_an_end_where_nothing_fits() {
+        let mut extent = Extent::FIRST;
+        let mut tries = 0;
+        while let Some(next) = extent.smaller(90_000_000) {
+            extent = next;
+            tries += 1;
+        }
+        assert!(tries < 20, "{tries}");
+        assert_eq!((extent.budget.rows, extent.budget.folded_shares), (0, 0));
     }
 }

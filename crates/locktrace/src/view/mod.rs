@@ -9,6 +9,7 @@ mod loader;
 mod overview;
 mod reader;
 mod server;
+mod short_names;
 mod source;
 mod summary;
 

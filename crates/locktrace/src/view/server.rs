@@ -24,7 +24,7 @@ use crate::Outcome;
 use crate::cli::{Topic, ViewArguments};
 use crate::output;
 use crate::view::answer::{AnswerError, Question};
-use crate::view::export;
+use crate::view::export::{self, Extent};
 use crate::view::known_answers::KnownAnswers;
 use crate::view::loader::{Loader, Progress};
 use crate::view::reader::{self, AskError, Asker};
@@ -255,21 +255,21 @@ async fn source(State(app): State<App>, Query(question): Query<SourceQuestion>) 
 }
 
 async fn exported(State(app): State<App>) -> Response {
-    let mut budget = export::first_budget();
+    let mut extent = Extent::FIRST;
     loop {
-        let json = match app.asker.ask(Question::Embedded(budget)).await {
+        let json = match app.asker.ask(Question::Embedded(extent.budget)).await {
             Ok(json) => json,
             Err(error) => return respond(Err(error)),
         };
-        let page = tokio::task::spawn_blocking(move || export::with_model(&json)).await;
-        let Ok(page) = page else {
+        let page = tokio::task::spawn_blocking(move || export::with_model(&json, extent)).await;
+        let Ok(Ok(page)) = page else {
             return failure(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "the page could not be made",
             );
         };
-        match export::smaller(budget, page.len()) {
-            Some(smaller) => budget = smaller,
+        match extent.smaller(page.len()) {
+            Some(smaller) => extent = smaller,
             None => {
                 let disposition = "attachment; filename=\"locktrace.html\"";
                 return (

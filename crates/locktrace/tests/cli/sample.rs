@@ -1,5 +1,6 @@
 //! Writes small traces.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -276,6 +277,54 @@ impl Sample {
             time_us += 1 + (random >> 20) % 500;
             sample.exit(1, 1, time_us, HASHTABLE_PUT);
             sample.entered(2, 1, time_us, 0);
+        }
+        sample
+    }
+
+    /// A wait in each of so many classes, whose names are as long as a class file allows
+    /// and no text that could be packed.
+    pub(crate) fn with_long_names(classes: u32) -> Self {
+        const FIRST: u32 = 1_000;
+        let mut sample = Self::new(&["main", "worker-1"]);
+        let mut random = 0x2545_f491_4f6c_dd1d_u64;
+        let mut name = || {
+            let mut name = String::from("generated.");
+            while name.len() < 65_000 {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                write!(name, "{random:016x}").expect("a string takes all text");
+            }
+            &*name.leak()
+        };
+        for at in FIRST..FIRST + classes {
+            sample.write(1, class(at, name(), "Generated.java"));
+            sample.write(
+                1,
+                Event::Method(MethodDescription {
+                    method: MethodId(at),
+                    class: ClassId(at),
+                    name: "run",
+                    signature: "()V",
+                }),
+            );
+            let frames = vec![Frame {
+                method: MethodId(at),
+                bci: 1,
+                line: 7,
+            }];
+            sample.write(
+                1,
+                Event::Chain(ChainDescription {
+                    chain: ChainId(at),
+                    frames,
+                    truncated: false,
+                }),
+            );
+            let time_us = u64::from(at) * 100;
+            sample.enter(2, 1, time_us, ChainId(at));
+            sample.exit(1, 1, time_us + 20, HASHTABLE_PUT);
+            sample.entered(2, 1, time_us + 30, 0);
         }
         sample
     }

@@ -1,5 +1,7 @@
 //! The viewer's commands that need no server.
 
+use std::collections::BTreeSet;
+
 use base64::Engine;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -162,6 +164,34 @@ fn an_exported_file_is_at_most_5_mb() {
     assert!(folded["longest_ns"].as_u64() <= least_ns, "{folded}");
     assert_eq!(model["model"]["exact"], false);
     assert_eq!(model["parts"], Value::Null);
+}
+
+/// Names alone can be larger than the file may be. Then they are cut, and no wait is left out.
+#[test]
+fn an_exported_file_has_room_for_any_names() {
+    let directory = directory_with(&Sample::with_long_names(40), "names.lct");
+    succeed(directory.path(), "view names.lct --export report.html");
+    let page = std::fs::read_to_string(directory.path().join("report.html")).expect("a file");
+    assert!(page.len() <= 5_000_000, "{}", page.len());
+    let (model, _) = embedded(&page);
+    let ids = model["waits"]["id"].as_array().expect("a column");
+    assert_eq!(ids.len(), 40);
+    let values = model["values"].as_array().expect("values");
+    let methods = values.iter().filter(|value| value["aspect"] == "method");
+    let keys: BTreeSet<&str> = methods.filter_map(|value| value["key"].as_str()).collect();
+    assert_eq!(keys.len(), 40, "distinct keys");
+    // What a finding is about is found.
+    let filter = &model["model"]["findings"][0]["selection"]["filter"];
+    for condition in filter.as_array().expect("conditions") {
+        for key in condition["in"].as_array().expect("keys") {
+            let aspect = &condition["aspect"];
+            let mut values = values.iter();
+            assert!(
+                values.any(|value| value["aspect"] == *aspect && value["key"] == *key),
+                "{aspect} {key}"
+            );
+        }
+    }
 }
 
 #[test]
