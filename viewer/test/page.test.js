@@ -252,7 +252,7 @@ test("what other views will ask is asked ahead, in their words", async () => {
     await page.waitForTimeout(2_000);
   }
   isAhead = false;
-  for (const view of ["tree", "flame&flame=owners", "flame&flame=chain", "graph&grain=thread", "tree&by=method,lock-class,owner-method"]) {
+  for (const view of ["tree", "flame&flame=owners", "flame&flame=chain", "timeline", "graph&grain=thread", "tree&by=method,lock-class,owner-method"]) {
     await page.goto(`${pages.server.address}#v=1&view=${view}`);
     await settle(page);
   }

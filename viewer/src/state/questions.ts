@@ -30,6 +30,11 @@ export function blockQuery(selection: Selection, grain: Grain): QueryRequest {
   return { selection, by: blockAspects(grain), limit: 2_000 };
 }
 
+/** When there were safepoints, for the lane above all others. */
+export function safepointQuery(selection: Selection): QueryRequest {
+  return { selection, by: [], buckets: 300 };
+}
+
 /** What will be asked of a trace that is read, when people look around: answered meanwhile, one after the other. */
 export async function askAhead(store: Store, signal: AbortSignal): Promise<void> {
   const everything: Selection = {};
@@ -38,6 +43,7 @@ export async function askAhead(store: Store, signal: AbortSignal): Promise<void>
     ...PRESETS.map(({ by }) => treeQuery(everything, by, false)),
     ...FLAMES.map((mode) => flameQuery(everything, mode)),
     ...GRAINS.map((grain) => blockQuery(everything, grain)),
+    safepointQuery(everything),
   ];
   for (const question of questions) {
     if (signal.aborted) return;

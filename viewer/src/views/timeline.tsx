@@ -10,6 +10,7 @@ import { useWait, WaitDetail } from "../parts/wait-detail";
 import type { Range } from "../state/address";
 import { useAnswer } from "../state/answer";
 import { usePage, useQuery } from "../state/page";
+import { safepointQuery } from "../state/questions";
 import { narrow, withRange } from "../state/selection";
 import { moved, ownersOf, rangeSeen, waitAt, zoomed } from "../state/timeline";
 import { count, duration, instant, percent, plural, share } from "../text/units";
@@ -34,7 +35,7 @@ export function TimelineView() {
   const px = Math.max(50, Math.min(2_000, width));
   const request = { selection: address.selection, by, px, limit };
   const { answer, isLoading, error } = useAnswer(width === 0 ? null : JSON.stringify(request), (store, signal) => store.lanes(request, signal));
-  const safepoints = useQuery({ selection: address.selection, by: [], buckets: 300 });
+  const safepoints = useQuery(safepointQuery(address.selection));
   const wait = useWait(address.wait);
   const history = useRef<number[]>([]);
 
