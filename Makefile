@@ -16,6 +16,7 @@ include make/fuzz.mk
 include make/jmh.mk
 include make/jmx.mk
 include make/bench.mk
+include make/dist.mk
 include make/sanitize.mk
 include make/stress.mk
 

@@ -11,7 +11,7 @@ use clap::builder::{
     EnumValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
     TypedValueParser,
 };
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use trace_analysis::{
     Aspect, PLACEHOLDERS, Pattern, RowLimits, Selection, TraceError, TraceInput, WaitKind,
@@ -85,6 +85,12 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: Shell,
+    },
+    /// Write the manual pages, one for each command, into a folder
+    Man {
+        /// The folder
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
     },
 }
 

@@ -17,6 +17,7 @@ mod input;
 mod labelled;
 mod lock_order;
 mod longest_waits;
+mod manual;
 mod metrics;
 mod output;
 mod overhead;
@@ -114,5 +115,6 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
             out.flush()?;
             Ok(Outcome::Complete)
         }
+        Command::Man { folder } => manual::write(&folder),
     }
 }

@@ -1,6 +1,7 @@
 //! Commands on sound traces.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -543,6 +544,25 @@ fn completions() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
+}
+
+#[test]
+fn manual_pages() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    assert_eq!(succeed(directory.path(), "man ."), "");
+    for (page, words) in [
+        ("locktrace.1", "contentions"),
+        ("locktrace-report.1", "owner"),
+        ("locktrace-view.1", "export"),
+    ] {
+        let page = directory.path().join(page);
+        let roff = fs::read_to_string(&page).expect("a page of each command");
+        assert!(roff.contains(".SH OPTIONS"), "{}", page.display());
+        assert!(roff.contains(words), "{}", page.display());
+    }
+    let run = locktrace(directory.path(), "man no/such/folder");
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(run.stderr.contains("no/such/folder"), "{}", run.stderr);
 }
 
 /// Begin and end of each contention, in nanoseconds.
