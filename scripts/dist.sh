@@ -19,6 +19,8 @@ LOG_DIR=$ROOT/build/logs/dist
 readonly JDK=$ROOT/build/jdk PROGRAM=$ROOT/build/bin/locktrace
 readonly AGENT=$ROOT/build/agent/liblocktrace.so JMX=$ROOT/build/locktrace-jmx.jar
 # Below the JDKs of the distribution.
+# Whoever passes packages on puts in their name, as Debian's own tools have it.
+readonly MAINTAINER="${DEBFULLNAME:-locktrace developers} <${DEBEMAIL:-locktrace@localhost.localdomain}>"
 readonly JVM_NAME=locktrace-8-jdk-amd64 PRIORITY=81
 
 usage() {
@@ -36,6 +38,8 @@ Packs what \`make jdk tools agent jmx\` has built into build/dist:
   SHA256SUMS
 
 The same build packed twice gives the same bytes.
+
+DEBFULLNAME and DEBEMAIL name the packages' maintainer.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 something is missing.
 END
@@ -79,8 +83,8 @@ programs() {
     done' sh {} + | sort --zero-terminated
 }
 
-# The JDK, with a note of what it is made of. Without the tables of lines; the names of functions
-# stay, by which profilers know where the JVM is.
+# The JDK, with a note of what it is made of. The names of functions in the JVM stay, by which
+# profilers know where it is.
 stage_jdk() {
   local to=$1
   mkdir -p "$(dirname "$to")"
@@ -88,8 +92,10 @@ stage_jdk() {
   rm "$to/.inputs"
   sed -i '/^SOURCE=/d' "$to/release"
   printf 'IMPLEMENTOR="locktrace %s"\nSOURCE=".:git:%.12s"\n' "$VERSION" "$COMMIT" >>"$to/release"
-  programs "$to" | xargs --null strip --strip-debug
-  find "$to" -type d -exec chmod 755 {} + -o -type f -exec chmod u=rwX,go=rX {} +
+  programs "$to" | grep --null-data --invert-match '/libjvm\.so$' | xargs --null strip --strip-unneeded
+  strip --strip-debug "$to/jre/lib/amd64/server/libjvm.so"
+  chmod -R u=rwX,go=rX "$to"
+  find "$to" -name '*.so' -type f -exec chmod 644 {} +
 }
 
 # The command line and what belongs to it, as in /usr.
@@ -125,11 +131,11 @@ debian_package() {
   local name=$1 version=$2 depends=$3 from=$STAGE/deb/$1 doc=$STAGE/deb/$1/usr/share/doc/$1
   install -D -m 644 packaging/copyright "$doc/copyright"
   printf '%s (%s) unstable; urgency=medium\n\n  * Built from commit %s.\n\n -- %s  %s\n' \
-    "$name" "$version" "$COMMIT" "$(sed -n 's/^Maintainer: //p' "packaging/$name/control")" \
+    "$name" "$version" "$COMMIT" "$MAINTAINER" \
     "$(date --utc --rfc-email --date "@$SOURCE_DATE_EPOCH")" | gzip --best --no-name >"$doc/changelog.gz"
   install -D -m 644 "packaging/$name/lintian-overrides" "$from/usr/share/lintian/overrides/$name"
   mkdir -p "$from/DEBIAN"
-  sed -e "s/@VERSION@/$version/; s/@DEPENDS@/$depends/; s/@JDK@/8u$UPDATE/" \
+  sed -e "s/@VERSION@/$version/; s/@DEPENDS@/$depends/; s/@JDK@/8u$UPDATE/; s/@MAINTAINER@/$MAINTAINER/" \
     -e "s/@SIZE@/$(du --summarize --block-size=1K "$from/usr" | cut -f 1)/" \
     "packaging/$name/control" >"$from/DEBIAN/control"
   for script in postinst prerm; do
@@ -153,7 +159,8 @@ pack_tools() {
 pack_jdk_package() {
   local from=$STAGE/deb/locktrace-8-jdk depends
   local home=$from/usr/lib/jvm/$JVM_NAME
-  mkdir -p "$(dirname "$home")"
+  # Where dpkg-shlibdeps finds what is beside a library.
+  mkdir -p "$(dirname "$home")" "$from/DEBIAN"
   cp -a "$STAGE/locktrace-jdk8u$UPDATE" "$home"
   # They would be compiled into every program's documentation.
   rm -rf "$home/demo" "$home/sample"
@@ -187,6 +194,12 @@ pack_tools_package() {
   debian_package locktrace "$VERSION" "$depends"
 }
 
+# The crates that are linked in, or generate code that is, each as NAME-VERSION.
+linked_crates() {
+  cargo tree --locked --package locktrace --package locktrace-agent --package rust-tracer \
+    --edges normal,build --prefix none --format '{p}' | sed -E 's/^([^ ]+) v([^ ]+).*/\1-\2/' | sort -u
+}
+
 # Ours, those of OpenJDK as they were fetched, and those of the crates that are linked in.
 pack_sources() {
   local to=$STAGE/locktrace-$VERSION-source upstream
@@ -197,6 +210,11 @@ pack_sources() {
   git archive --prefix=locktrace/ "$COMMIT" | tar --extract --directory "$to"
   cp -r "$upstream" "$to/openjdk"
   cargo vendor --quiet --locked --versioned-dirs "$to/crates" >/dev/null
+  # What only tests use, or other systems, is no part of what is packed.
+  linked_crates >"$STAGE/linked"
+  for crate in "$to"/crates/*; do
+    grep -qxF "${crate##*/}" "$STAGE/linked" || rm -rf "$crate"
+  done
   chmod -R u=rwX,go=rX "$to"
   tarball "locktrace-$VERSION-source.tar.xz" "$to"
 }

@@ -109,7 +109,7 @@ use_tarballs() {
     "/tmp/unpacked/locktrace-[0-9]*/bin/locktrace"
 }
 
-run_step "$EXIT_BUILD" "check the packages with lintian" lintian --fail-on error,warning --no-tag-display-limit --allow-root "$DIST"/*.deb
+run_step "$EXIT_BUILD" "check the packages with lintian" lintian --fail-on error,warning --tag-display-limit 0 --allow-root "$DIST"/*.deb
 run_step "$EXIT_MACHINE" "make a bare system" make_system
 run_step "$EXIT_MACHINE" "install what the packages need" install_needs
 files >"$SYSTEM/tmp/before"
