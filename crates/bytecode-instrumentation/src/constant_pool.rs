@@ -10,6 +10,7 @@ const UTF8: u8 = 1;
 const INTEGER: u8 = 3;
 const CLASS: u8 = 7;
 const METHOD_REF: u8 = 10;
+const INTERFACE_METHOD_REF: u8 = 11;
 const NAME_AND_TYPE: u8 = 12;
 
 /// The constants that a class has (JVMS 4.4).
@@ -41,7 +42,7 @@ impl<'a> ConstantPool<'a> {
                     Constant::Utf8(reader.slice(len.into())?)
                 }
                 CLASS => Constant::Class(reader.u2()?),
-                METHOD_REF => Constant::Method {
+                METHOD_REF | INTERFACE_METHOD_REF => Constant::Method {
                     class: reader.u2()?,
                     name_and_type: reader.u2()?,
                 },
@@ -53,7 +54,7 @@ impl<'a> ConstantPool<'a> {
                 8 | 16 | 19 | 20 => skip(reader, 2)?,
                 15 => skip(reader, 3)?,
                 // Integer, float, other members, dynamic constants.
-                3 | 4 | 9 | 11 | 17 | 18 => skip(reader, 4)?,
+                3 | 4 | 9 | 17 | 18 => skip(reader, 4)?,
                 // Long and double take two indices.
                 5 | 6 => {
                     constants.push(Constant::Other);
@@ -85,7 +86,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The class, the name and the descriptor of the method of a class at an index.
+    /// The class or interface, the name and the descriptor of the method at an index.
     pub(crate) fn method(&self, index: u16) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
         let constant = |index: u16| self.constants.get(usize::from(index)).copied();
         let Constant::Method {
