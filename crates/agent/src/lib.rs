@@ -27,6 +27,7 @@
 )]
 #![deny(unsafe_code)]
 
+mod budget;
 mod chains;
 mod code;
 mod commands;
@@ -38,6 +39,7 @@ mod methods;
 mod monitors;
 mod options;
 mod park_hooks;
+mod parks;
 mod session;
 mod slots;
 mod synchronizers;
