@@ -46,7 +46,7 @@ mod summary;
 mod trace_clock;
 mod turn;
 
-pub use agent::{agent_library, agent_option};
+pub use agent::{agent_library, agent_option, check_shares_of_holds};
 pub use byte_code::Positions;
 pub use cases::check_each;
 pub use class_path::ClassPath;
