@@ -73,7 +73,7 @@ pub struct AgentCounts {
     pub untold_methods: Count,
     /// Classes that could not be changed.
     pub refused_classes: Count,
-    /// Contended exits that may be inner ones.
+    /// Contended exits that may be inner ones, as far as is known.
     pub ambiguous_exits: Count,
     /// Permits of parked threads that there was no room for.
     pub untracked_permits: Count,

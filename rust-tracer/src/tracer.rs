@@ -237,8 +237,13 @@ impl ThreadTracer {
         owners.note(SeenOwner::Thread(self.thread));
     }
 
+    /// A fresh forward reference, to be resolved later.
+    pub fn new_forward_ref(&self) -> ForwardRef {
+        ForwardRef(self.runtime.forward_refs.next())
+    }
+
     /// Names the chain behind a forward reference.
-    pub(crate) fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
+    pub fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
         self.write_event(Event::ForwardResolved(ForwardResolved {
             forward_ref,
             chain,

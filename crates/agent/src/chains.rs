@@ -4,6 +4,7 @@ use rust_tracer::{ChainKey, interpreted_frame};
 use trace_format::{ChainId, Frame};
 
 use crate::ffi::{Env, Frames};
+use crate::inner_exits::LiveFrame;
 use crate::methods::Place;
 use crate::session::Session;
 use crate::threads::Thread;
@@ -53,14 +54,14 @@ impl Skip {
 }
 
 /// A call chain that was recorded.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
     /// None if memory is short.
     pub(crate) chain: ChainId,
     /// The innermost frame is one of `Object.wait`.
     pub(crate) is_in_wait: bool,
-    /// An outer frame may own a monitor, and perhaps the same one.
-    pub(crate) may_be_inner: bool,
+    /// The frames, the outermost first; `None` if some of these are not known.
+    pub(crate) stack: Option<Vec<LiveFrame>>,
 }
 
 /// Records the call chain of the current thread.
@@ -90,6 +91,8 @@ fn try_record(
     let (mut key, mut chain) = (Vec::new(), Vec::new());
     key.try_reserve_exact(frames.len().saturating_add(1)).ok()?;
     chain.try_reserve_exact(frames.len()).ok()?;
+    let mut stack = Vec::new();
+    stack.try_reserve_exact(frames.len()).ok()?;
     let mut recorded = Recorded::default();
     for frame in env.frames(&frames) {
         let place = match skip {
@@ -103,7 +106,10 @@ fn try_record(
                 continue;
             }
         }
-        recorded.may_be_inner |= !chain.is_empty() && method.may_own_monitors;
+        stack.push(LiveFrame {
+            method: method.id,
+            may_own_monitors: method.may_own_monitors,
+        });
         chain.push(Frame {
             method: method.id,
             bci: method.bci.map_or(-1, i32::from),
@@ -117,6 +123,8 @@ fn try_record(
         key.push(CUT_SHORT);
     }
     key.reverse();
+    stack.reverse();
+    recorded.stack = (!frames.is_full()).then_some(stack);
     let key = ChainKey::new(&key);
     recorded.chain = match tracer.find_chain(key, 0) {
         ChainId::NONE => tracer.add_chain(key, &chain, frames.is_full()),

@@ -1,12 +1,11 @@
 //! What is written when the JVM tells of an event. All of it runs in the application's threads.
 
 use rust_tracer::{Lock, monotonic_ns};
-use trace_format::{
-    ChainRef, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockOwner,
-};
+use trace_format::{ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockOwner};
 
 use crate::chains::{self, Skip};
 use crate::ffi::{Env, Environment, Object};
+use crate::inner_exits::Release;
 use crate::instrumentation::LoadedClass;
 use crate::monitors::Monitor;
 use crate::session::{self, Session};
@@ -40,7 +39,15 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
     let sequence = monitor.lock.next_sequence();
     let time_ns = monotonic_ns();
     let recorded = chains::record(env, session, thread, Skip::None);
-    thread.tracer.contended_enter(ContendedEnter {
+    let Thread {
+        tracer,
+        inner_exits,
+        ..
+    } = thread;
+    if !recorded.is_in_wait {
+        inner_exits.not_owned(tracer, monitor.lock.id());
+    }
+    tracer.contended_enter(ContendedEnter {
         lock: monitor.lock.id(),
         sequence,
         time_ns,
@@ -123,16 +130,23 @@ fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor,
     // stack is a part of the hold.
     let sequence = monitor.lock.next_sequence();
     let recorded = chains::record(env, session, thread, skip);
+    let release = Release {
+        lock: monitor.lock.id(),
+        turn: monitor.turn_of(thread.tag),
+        chain: recorded.chain,
+        stack: recorded.stack,
+        is_wait: skip == Skip::ObjectWait,
+    };
+    let tracer = &mut thread.tracer;
+    let counts = &session.runtime().agent_counts;
+    let chain = thread.inner_exits.release(tracer, counts, release);
     let time_ns = monotonic_ns();
-    if recorded.may_be_inner {
-        session.runtime().agent_counts.ambiguous_exits.add(1);
-    }
-    thread.tracer.contended_exit(ContendedExit {
+    tracer.contended_exit(ContendedExit {
         lock: monitor.lock.id(),
         sequence,
         time_ns,
         hold: monitor.hold_ends(thread.tag, time_ns),
-        chain: ChainRef::Chain(recorded.chain),
+        chain,
     });
 }
 
@@ -162,6 +176,6 @@ pub(crate) fn thread_end(env: Env<'_>, thread: Object<'_>) {
     session::with_any(|session| {
         let permits = session.parks.as_ref().map(|parks| &parks.permits);
         permits.inspect(|permits| permits.forget(session.threads.java_id(env, thread)));
-        session.threads.end(env, thread)
+        session.threads.end(env, session.runtime(), thread)
     });
 }

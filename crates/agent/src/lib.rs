@@ -34,6 +34,7 @@ mod commands;
 #[allow(unsafe_code)]
 mod ffi;
 mod hooks;
+mod inner_exits;
 mod instrumentation;
 mod methods;
 mod monitors;

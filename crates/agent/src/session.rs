@@ -215,7 +215,7 @@ impl Session {
     /// Ends the trace first: to change classes takes time, in which no event is written. With
     /// a thread of the JVM the classes get their code back.
     fn finish(self, undoes: bool) {
-        self.threads.leave_all();
+        self.threads.leave_all(self.runtime());
         self.runtime.end_trace();
         if undoes && let Some(env) = self.environment.env() {
             self.instrumentation.restore(env);

@@ -12,6 +12,7 @@ use rust_tracer::{Runtime, ThreadTracer, monotonic_ns, text};
 use trace_format::{JavaThreadId, StackRange};
 
 use crate::ffi::{Env, LongField, Object};
+use crate::inner_exits::InnerExits;
 use crate::monitors::Monitor;
 use crate::park_hooks::ParkState;
 
@@ -31,6 +32,7 @@ pub(crate) struct Thread {
     /// What the thread has begun to wait for.
     pub(crate) waits_for: Option<Arc<Monitor>>,
     pub(crate) parks: ParkState,
+    pub(crate) inner_exits: InnerExits,
     pub(crate) java_id: JavaThreadId,
     is_virtual: bool,
     name: Box<[u8]>,
@@ -123,6 +125,7 @@ impl Threads {
             tracer,
             waits_for: None,
             parks: ParkState::default(),
+            inner_exits: InnerExits::default(),
             java_id,
             is_virtual: current.is_some_and(|thread| env.is_virtual(thread)),
             name: name.to_vec().into_boxed_slice(),
@@ -131,7 +134,12 @@ impl Threads {
     }
 
     /// The current thread, whose object `current` is, ends.
-    pub(crate) fn end(&self, env: Env<'_>, current: Object<'_>) -> Option<()> {
+    pub(crate) fn end(
+        &self,
+        env: Env<'_>,
+        runtime: &'static Runtime,
+        current: Object<'_>,
+    ) -> Option<()> {
         let tag = env.thread_tag();
         if tag == 0 {
             return None;
@@ -140,21 +148,21 @@ impl Threads {
         let threads = self.threads.pin();
         let state = threads.remove(&tag)?;
         let mut thread = state.try_lock().ok()?.take()?;
-        if let Some(monitor) = thread.waits_for {
+        if let Some(monitor) = thread.waits_for.take() {
             monitor.abandon();
         }
-        thread.parks.end(&mut thread.tracer);
+        thread.write_pending(runtime);
         thread.tracer.end(monotonic_ns());
         Some(())
     }
 
     /// All tracers are given back. No thread is in a hook.
-    pub(crate) fn leave_all(&self) {
+    pub(crate) fn leave_all(&self, runtime: &'static Runtime) {
         let threads = self.threads.pin();
         for state in threads.values() {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(mut thread) = state.take() {
-                thread.parks.end(&mut thread.tracer);
+                thread.write_pending(runtime);
                 thread.tracer.leave();
             }
         }
@@ -166,6 +174,13 @@ impl Thread {
     /// [`Env::thread`] says why. A local reference.
     pub(crate) fn named<'a>(&self, env: Env<'a>) -> Option<Object<'a>> {
         self.is_virtual.then(|| env.thread())?
+    }
+
+    /// The thread or the trace ends: what its hooks have kept back is written.
+    fn write_pending(&mut self, runtime: &'static Runtime) {
+        self.parks.end(&mut self.tracer);
+        self.inner_exits
+            .end(&mut self.tracer, &runtime.agent_counts);
     }
 
     /// The thread is about to block. A virtual one leaves its buffer to others, if these lack some:

@@ -190,7 +190,7 @@ counters! {
     RefusedClasses = 47, "refused_classes";
 
     /// Of an agent: contended exits from within other code that may own the same monitor, so
-    /// that the thread may have had it for longer.
+    /// that the thread may have had it for longer, and no later exit has told.
     AmbiguousExits = 48, "ambiguous_exits";
 
     /// Of an agent: permits to go on that threads were given and that it had no room to keep in

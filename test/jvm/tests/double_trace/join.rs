@@ -18,7 +18,7 @@ pub(crate) struct Joined {
     pub(crate) same_method_ns: i64,
     /// Both name a thread, and not the same one: by where the agent's may come from.
     pub(crate) differing_ns: BTreeMap<&'static str, i64>,
-    /// The patched JVM names a thread, the agent none: by what it says instead.
+    /// The patched JVM names a thread, the agent none: by what it says instead, and lock class.
     pub(crate) unknown_ns: BTreeMap<String, i64>,
     /// The patched JVM says that nobody had the lock: by whether the agent names a thread.
     pub(crate) free_ns: BTreeMap<&'static str, i64>,
@@ -77,14 +77,15 @@ impl Joined {
                 let length_ns = part.end_ns.min(other.end_ns) - from_ns;
                 if length_ns > 0 {
                     inside_ns += length_ns;
-                    self.compare(&wait.parts, index, &other.owner, length_ns);
+                    self.compare(wait, index, &other.owner, length_ns);
                 }
             }
         }
         self.outside_ns += wait.duration_ns() - inside_ns;
     }
 
-    fn compare(&mut self, parts: &[Part], index: usize, by_agent: &By, length_ns: i64) {
+    fn compare(&mut self, wait: &Told, index: usize, by_agent: &By, length_ns: i64) {
+        let parts = &wait.parts;
         match (&parts[index].owner, by_agent) {
             (
                 By::Thread { id, method },
@@ -110,7 +111,8 @@ impl Joined {
                     By::NotKnown(reason) => reason.name(),
                     _ => "free",
                 };
-                *self.unknown_ns.entry(said.to_owned()).or_default() += length_ns;
+                let said = format!("{said} of {}", wait.lock_class);
+                *self.unknown_ns.entry(said).or_default() += length_ns;
             }
             (By::Nobody, other) => {
                 let said = match other {
@@ -223,7 +225,7 @@ impl Display for Joined {
         for (said, &ns) in &self.unknown_ns {
             writeln!(
                 f,
-                "  the agent says {said} of an owned lock: {:.3} %",
+                "  the agent says {said}, which is owned: {:.3} %",
                 percent(ns)
             )?;
         }
