@@ -112,8 +112,10 @@ fn skip<'a>(reader: &mut Reader<'a>, len: usize) -> Result<Constant<'a>, Malform
     Ok(Constant::Other)
 }
 
-/// Constants to be appended to those of a class. Each is there once, beside what the class has:
-/// a few bytes more, and no search.
+/// Constants to be appended to those of a class. Each is there once, beside what the class has: a
+/// few bytes more, and no search. Only a class that refers to the hooks already, since it was
+/// changed before, keeps what it has: HotSpot never removes constants when a class gets its code back,
+/// so they would become more each time.
 #[derive(Debug)]
 pub(crate) struct NewConstants<'a> {
     /// Of the next constant: beyond `u16` if there is no room.
@@ -133,14 +135,43 @@ pub(crate) enum Hook {
 }
 
 impl<'a> NewConstants<'a> {
-    /// None yet, behind those of `pool`.
-    pub(crate) fn new(pool: &ConstantPool<'_>) -> Self {
-        Self {
+    /// None yet, behind those of `pool`. Hooks are of the class `hooks`.
+    pub(crate) fn new(pool: &ConstantPool<'a>, hooks: &str) -> Self {
+        let mut this = Self {
             next: pool.constants.len() as u32,
             bytes: Vec::new(),
             utf8: BTreeMap::new(),
             classes: BTreeMap::new(),
             methods: BTreeMap::new(),
+        };
+        let mut constants = pool.constants.iter();
+        let hooks = hooks.as_bytes();
+        if constants.any(|constant| matches!(constant, Constant::Utf8(text) if *text == hooks)) {
+            this.adopt(pool);
+        }
+        this
+    }
+
+    /// Takes what the class has for its own.
+    fn adopt(&mut self, pool: &ConstantPool<'a>) {
+        for (index, constant) in (0_u16..).zip(&pool.constants) {
+            match *constant {
+                Constant::Utf8(text) => {
+                    self.utf8.entry(text).or_insert(index);
+                }
+                Constant::Class(name) => {
+                    if let Some(name) = pool.utf8(name) {
+                        self.classes.entry(name).or_insert(index);
+                    }
+                }
+                Constant::Method { .. } => {
+                    if let Some((class, name, descriptor)) = pool.method(index) {
+                        let key = [class, name, descriptor];
+                        self.methods.entry(key).or_insert(index);
+                    }
+                }
+                Constant::NameAndType { .. } | Constant::Other => {}
+            }
         }
     }
 

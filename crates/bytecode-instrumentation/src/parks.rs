@@ -66,7 +66,7 @@ pub fn instrument_parks<'a>(
 ) -> Result<Instrumentation<'a>, Malformed> {
     let class = ClassFile::read_with(class, |_| true)?;
     let mut result = Instrumentation::default();
-    let mut constants = NewConstants::new(&class.pool);
+    let mut constants = NewConstants::new(&class.pool, hooks.class);
     let mut changed = Vec::new();
     for method in &class.methods {
         let Some(attribute) = method.code else {

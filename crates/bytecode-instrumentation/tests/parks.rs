@@ -153,6 +153,23 @@ fn calls_become_calls_of_the_hooks() {
     }
 }
 
+/// HotSpot keeps the constants of a class that gets its code back.
+#[test]
+fn constants_of_an_earlier_change_are_used_again() {
+    let unsafe_park = (METHOD, "sun/misc/Unsafe", "park", "(ZJ)V");
+    let original = calling(INVOKEVIRTUAL, unsafe_park);
+    let first = instrument(&original).class.expect("it is changed");
+    // The code is as before, and the constants have stayed.
+    let call = first
+        .windows(4)
+        .position(|bytes| bytes[..2] == [NOP, INVOKESTATIC]);
+    let mut restored = first.clone();
+    let at = call.expect("the call") + 1;
+    restored[at..at + 3].copy_from_slice(&[INVOKEVIRTUAL, 0, 5]);
+    let again = instrument(&restored).class.expect("it is changed");
+    assert_eq!(again, first);
+}
+
 #[test]
 fn other_calls_stay() {
     let other = [
