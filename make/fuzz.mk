@@ -2,7 +2,7 @@
 # needs a nightly compiler (`cargo +nightly fuzz run rearrange`); here the targets
 # are built with the stable one, whose LLVM can record coverage as well.
 
-FUZZ_TARGETS := analyze_trace decode_segment instrument_class read_trace rearrange
+FUZZ_TARGETS := analyze_trace decode_segment instrument_class instrument_parks read_trace rearrange
 # Seconds for each target.
 FUZZ_TIME := 10
 

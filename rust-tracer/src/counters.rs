@@ -73,18 +73,30 @@ pub struct AgentCounts {
     pub untold_methods: Count,
     /// Classes that could not be changed.
     pub refused_classes: Count,
-    /// Contended exits that may be inner ones.
+    /// Contended exits that may be inner ones, as far as is known.
     pub ambiguous_exits: Count,
+    /// Permits of parked threads that there was no room for.
+    pub untracked_permits: Count,
+    /// Parks, unparks and changes of owners in the middle of calls of virtual threads.
+    pub scheduler_calls: Count,
+    /// Call chains without their outer frames.
+    pub short_chains: Count,
+    /// What hooks may take of a processor's time, in millionths, before chains are cut short.
+    pub hook_budget_ppm: Count,
 }
 
 impl AgentCounts {
-    pub(crate) fn values(&self) -> [(Counter, u64); 5] {
+    pub(crate) fn values(&self) -> [(Counter, u64); 9] {
         [
             (Counter::UntrackedEnters, self.untracked_enters.get()),
             (Counter::UnseenContenders, self.unseen_contenders.get()),
             (Counter::UntoldMethods, self.untold_methods.get()),
             (Counter::RefusedClasses, self.refused_classes.get()),
             (Counter::AmbiguousExits, self.ambiguous_exits.get()),
+            (Counter::UntrackedPermits, self.untracked_permits.get()),
+            (Counter::SchedulerCalls, self.scheduler_calls.get()),
+            (Counter::ShortChains, self.short_chains.get()),
+            (Counter::HookBudgetPpm, self.hook_budget_ppm.get()),
         ]
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn calibrate() {
 }
 
 /// Cycles from `begin`, as read by [`now`], until now, without the reading.
-pub(crate) fn since(begin: u64) -> u64 {
+pub fn since(begin: u64) -> u64 {
     // The counter may go back a little on another processor.
     now()
         .saturating_sub(begin)
@@ -35,7 +35,7 @@ pub(crate) fn since(begin: u64) -> u64 {
 /// Its rate is constant and, on every processor with an invariant counter, the
 /// same on all cores; it is not that of the core's current frequency.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn now() -> u64 {
+pub fn now() -> u64 {
     // SAFETY: every x86_64 processor has the instruction, and Linux lets
     // programs use it unless one asks for the contrary (PR_SET_TSC).
     unsafe { core::arch::x86_64::_rdtsc() }
@@ -43,6 +43,6 @@ pub(crate) fn now() -> u64 {
 
 /// Nanoseconds, in place of the cycles of other processors.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn now() -> u64 {
+pub fn now() -> u64 {
     crate::os::monotonic_ns()
 }

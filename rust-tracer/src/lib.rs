@@ -52,7 +52,7 @@ mod chain_key;
 mod chain_set;
 mod chain_table;
 mod counters;
-mod cycles;
+pub mod cycles;
 mod destination;
 mod drainer;
 mod dump;

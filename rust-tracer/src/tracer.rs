@@ -124,6 +124,14 @@ impl ThreadTracer {
         self.runtime.thread_memory.add(-Self::MEMORY_BYTES);
     }
 
+    /// The thread is going to write nothing for some time: where so many threads have buffers that
+    /// others may get none, its own goes to the drainer.
+    pub fn rest(&mut self) {
+        if self.runtime.buffers_are_scarce() {
+            self.submit_buffer();
+        }
+    }
+
     /// Notes the new name of a thread, not necessarily this one. In file order
     /// the last name holds, so one given by another thread comes behind what the
     /// renamed thread has written, and before what it writes from now on.
@@ -229,8 +237,13 @@ impl ThreadTracer {
         owners.note(SeenOwner::Thread(self.thread));
     }
 
+    /// A fresh forward reference, to be resolved later.
+    pub fn new_forward_ref(&self) -> ForwardRef {
+        ForwardRef(self.runtime.forward_refs.next())
+    }
+
     /// Names the chain behind a forward reference.
-    pub(crate) fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
+    pub fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
         self.write_event(Event::ForwardResolved(ForwardResolved {
             forward_ref,
             chain,
@@ -267,7 +280,7 @@ impl ThreadTracer {
 
     /// Counts a hook that began at `begin_cycles` and ends now. Its cycles stand
     /// for those of `weight` hooks.
-    pub(crate) fn end_hook(&mut self, kind: Hook, begin_cycles: u64, weight: u32) {
+    pub fn end_hook(&mut self, kind: Hook, begin_cycles: u64, weight: u32) {
         let costs = self.slot.costs();
         if weight == 0 {
             costs.add_hook(kind);

@@ -11,7 +11,7 @@ import sun.misc.Unsafe;
  */
 public final class Parks {
     /** There is a trace. */
-    private static boolean traced;
+    static boolean traced;
 
     /**
      * All slots in use are below this one; 0 while no thread is parked on a synchronizer.
@@ -30,7 +30,7 @@ public final class Parks {
     public static void park(Object unsafe, boolean isAbsolute, long time) {
         if (traced) {
             try {
-                parks(isAbsolute, time);
+                parks(Thread.currentThread(), isAbsolute, time);
             } catch (StackOverflowError lostEvent) {
                 // The thread parks all the same.
             }
@@ -38,7 +38,7 @@ public final class Parks {
         ((Unsafe) unsafe).park(isAbsolute, time);
         if (traced) {
             try {
-                parked();
+                parked(Thread.currentThread());
             } catch (StackOverflowError lostEvent) {
                 // The thread has parked all the same.
             }
@@ -49,7 +49,7 @@ public final class Parks {
     public static void unpark(Object unsafe, Object thread) {
         if (traced) {
             try {
-                unparks(thread);
+                unparks(Thread.currentThread(), thread);
             } catch (StackOverflowError lostEvent) {
                 // The thread is unparked all the same.
             }
@@ -57,7 +57,7 @@ public final class Parks {
         ((Unsafe) unsafe).unpark(thread);
         if (traced) {
             try {
-                unparked();
+                unparked(Thread.currentThread());
             } catch (StackOverflowError lostEvent) {
                 // The thread was unparked all the same.
             }
@@ -79,19 +79,23 @@ public final class Parks {
         int slots = slotsInUse;
         for (int slot = 0; slot < slots; slot++) {
             if (PARKED_ON[slot] == synchronizer) {
-                ownerChanges(synchronizer, thread, slot);
+                ownerChanges(Thread.currentThread(), synchronizer, thread, slot);
                 return;
             }
         }
     }
 
-    private static native void parks(boolean isAbsolute, long time);
+    // The thread is that of Java: where a virtual thread works for its scheduler it is the carrier,
+    // which the JVM's interface for tools does not say.
 
-    private static native void parked();
+    static native void parks(Thread current, boolean isAbsolute, long time);
 
-    private static native void unparks(Object thread);
+    static native void parked(Thread current);
 
-    private static native void unparked();
+    static native void unparks(Thread current, Object thread);
 
-    private static native void ownerChanges(Object synchronizer, Object thread, int slot);
+    static native void unparked(Thread current);
+
+    private static native void ownerChanges(
+            Thread current, Object synchronizer, Object thread, int slot);
 }

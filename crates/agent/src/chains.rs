@@ -4,12 +4,16 @@ use rust_tracer::{ChainKey, interpreted_frame};
 use trace_format::{ChainId, Frame};
 
 use crate::ffi::{Env, Frames};
+use crate::inner_exits::LiveFrame;
 use crate::methods::Place;
 use crate::session::Session;
 use crate::threads::Thread;
 
 /// The byte code index in a key of a frame that has none.
 const NO_BCI: u16 = u16::MAX;
+
+/// In the place of the outer frames in the key of a chain that the budget has cut short.
+const CUT_SHORT: u64 = 0;
 
 /// Which of the innermost frames are no part of a call chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub(crate) enum Skip {
     ObjectWait,
     /// The frames of the helper that instrumented code calls.
     Helper,
+    /// The same where a synchronizer calls it.
+    Synchronizer,
     /// The frames of the helper that parks and unparks.
     Parks,
 }
@@ -30,22 +36,32 @@ impl Skip {
         match self {
             Self::None | Self::ObjectWait => 0,
             // The native method, `find`, and `exit` or `owner`.
-            Self::Helper => 3,
+            Self::Helper | Self::Synchronizer => 3,
             // The native method, `park` or `unpark`.
             Self::Parks => 2,
+        }
+    }
+
+    /// How many frames of a chain there have to be, so that the method is among them that a reader
+    /// would name: behind them, of synchronizers and of `Object.wait`, is the program's.
+    fn least_frames(self) -> u16 {
+        match self {
+            Self::None | Self::Helper => 1,
+            Self::ObjectWait => 4,
+            Self::Synchronizer | Self::Parks => 8,
         }
     }
 }
 
 /// A call chain that was recorded.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
     /// None if memory is short.
     pub(crate) chain: ChainId,
     /// The innermost frame is one of `Object.wait`.
     pub(crate) is_in_wait: bool,
-    /// An outer frame may own a monitor, and perhaps the same one.
-    pub(crate) may_be_inner: bool,
+    /// The frames, the outermost first; `None` if some of these are not known.
+    pub(crate) stack: Option<Vec<LiveFrame>>,
 }
 
 /// Records the call chain of the current thread.
@@ -62,12 +78,21 @@ fn try_record(
     thread: &mut Thread,
     skip: Skip,
 ) -> Option<Recorded> {
+    let is_whole = session.budget.pays_for_chain();
+    let room = match is_whole {
+        true => session.max_frames,
+        false => session.max_frames.min(skip.least_frames()),
+    };
+    let mut frames = Frames::with_room(room.into())?;
+    let current = thread.named(env);
+    env.stack(current, skip.frames(), &mut frames);
+    current.inspect(|&current| env.delete(current));
     let tracer = &mut thread.tracer;
-    let mut frames = Frames::with_room(session.max_frames.into())?;
-    env.stack(skip.frames(), &mut frames);
     let (mut key, mut chain) = (Vec::new(), Vec::new());
-    key.try_reserve_exact(frames.len()).ok()?;
+    key.try_reserve_exact(frames.len().saturating_add(1)).ok()?;
     chain.try_reserve_exact(frames.len()).ok()?;
+    let mut stack = Vec::new();
+    stack.try_reserve_exact(frames.len()).ok()?;
     let mut recorded = Recorded::default();
     for frame in env.frames(&frames) {
         let place = match skip {
@@ -81,7 +106,10 @@ fn try_record(
                 continue;
             }
         }
-        recorded.may_be_inner |= !chain.is_empty() && method.may_own_monitors;
+        stack.push(LiveFrame {
+            method: method.id,
+            may_own_monitors: method.may_own_monitors,
+        });
         chain.push(Frame {
             method: method.id,
             bci: method.bci.map_or(-1, i32::from),
@@ -89,7 +117,14 @@ fn try_record(
         });
         key.push(interpreted_frame(method.id, method.bci.unwrap_or(NO_BCI)));
     }
+    if !is_whole && frames.is_full() {
+        session.runtime().agent_counts.short_chains.add(1);
+        // It is not the chain of a thread that has these frames only.
+        key.push(CUT_SHORT);
+    }
     key.reverse();
+    stack.reverse();
+    recorded.stack = (!frames.is_full()).then_some(stack);
     let key = ChainKey::new(&key);
     recorded.chain = match tracer.find_chain(key, 0) {
         ChainId::NONE => tracer.add_chain(key, &chain, frames.is_full()),

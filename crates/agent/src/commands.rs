@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use trace_format::agent_result;
+
 use crate::ffi::{Env, Environment, Event, Vm};
 use crate::options::{Action, HELP, Options};
 use crate::session;
@@ -14,16 +16,6 @@ static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
 struct Prepared {
     environment: Environment,
     options: Options,
-}
-
-/// The results of [`attach`], by which `locktrace attach` tells what is wrong.
-pub(crate) mod code {
-    pub(crate) const DONE: i32 = 0;
-    pub(crate) const OPTIONS: i32 = 100;
-    pub(crate) const TRACED_ALREADY: i32 = 101;
-    pub(crate) const NOT_TRACED: i32 = 102;
-    pub(crate) const JVM: i32 = 103;
-    pub(crate) const FILE: i32 = 104;
 }
 
 /// Prepares to trace from the start. `false`, which ends the JVM, if the options are wrong.
@@ -122,29 +114,29 @@ fn stop(vm: Vm) {
     }
 }
 
-/// Does what it is told in a JVM that runs; one of [`code`].
+/// Does what it is told in a JVM that runs; one of the results of [`agent_result`].
 pub(crate) fn attach(vm: Vm, options: &[u8]) -> i32 {
     let options = match Options::parse(options) {
         Ok(options) => options,
         Err(error) => {
             say(&error);
-            return code::OPTIONS;
+            return agent_result::OPTIONS;
         }
     };
     match options.action {
         Action::Start => attach_start(vm, &options),
         Action::Stop if !session::is_on() => {
             say(&"lock contention is not traced");
-            code::NOT_TRACED
+            agent_result::NOT_TRACED
         }
         Action::Stop => {
             stop(vm);
-            code::DONE
+            agent_result::DONE
         }
         Action::Help => {
             // There is nobody to tell that it cannot be written.
             let _ = io::stdout().write_all(HELP.as_bytes());
-            code::DONE
+            agent_result::DONE
         }
     }
 }
@@ -152,17 +144,17 @@ pub(crate) fn attach(vm: Vm, options: &[u8]) -> i32 {
 fn attach_start(vm: Vm, options: &Options) -> i32 {
     if session::is_on() {
         say(&"lock contention is traced already");
-        return code::TRACED_ALREADY;
+        return agent_result::TRACED_ALREADY;
     }
     let Some(environment) = prepare(vm) else {
         say(&NO_EVENTS);
-        return code::JVM;
+        return agent_result::JVM;
     };
     let env = environment.env_of_caller();
     match env {
-        Some(env) if start(environment, env, options) => code::DONE,
-        Some(_) => code::FILE,
-        None => code::JVM,
+        Some(env) if start(environment, env, options) => agent_result::DONE,
+        Some(_) => agent_result::FILE,
+        None => agent_result::JVM,
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is written when the JVM tells of an event. All of it runs in the application's threads.
 
 use rust_tracer::{Lock, monotonic_ns};
-use trace_format::{ChainRef, ClassId, ContendedEnter, ContendedEntered, ContendedExit, LockOwner};
+use trace_format::{ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockOwner};
 
 use crate::chains::{self, Skip};
 use crate::ffi::{Env, Environment, Object};
+use crate::inner_exits::Release;
 use crate::instrumentation::LoadedClass;
 use crate::monitors::Monitor;
 use crate::session::{self, Session};
@@ -13,8 +14,7 @@ use crate::threads::Thread;
 /// The current thread has spun for a monitor in vain, and is about to block.
 pub(crate) fn contended_enter(env: Env<'_>, object: Object<'_>) {
     session::with(|session| {
-        let runtime = session.runtime();
-        session.threads.with(env, runtime, |thread| {
+        session.with_thread(env, Some(Hook::Enter), |thread| {
             enter(session, env, thread, object);
         })
     });
@@ -39,7 +39,15 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
     let sequence = monitor.lock.next_sequence();
     let time_ns = monotonic_ns();
     let recorded = chains::record(env, session, thread, Skip::None);
-    thread.tracer.contended_enter(ContendedEnter {
+    let Thread {
+        tracer,
+        inner_exits,
+        ..
+    } = thread;
+    if !recorded.is_in_wait {
+        inner_exits.not_owned(tracer, monitor.lock.id());
+    }
+    tracer.contended_enter(ContendedEnter {
         lock: monitor.lock.id(),
         sequence,
         time_ns,
@@ -51,6 +59,7 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
     if let Some(earlier) = thread.waits_for.replace(monitor) {
         earlier.abandon();
     }
+    thread.blocks();
 }
 
 fn describe(
@@ -85,7 +94,7 @@ fn describe(
 pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
     let time_ns = monotonic_ns();
     session::with_any(|session| {
-        session.threads.with(env, session.runtime(), |thread| {
+        session.with_thread(env, Some(Hook::Entered), |thread| {
             // Without a contended enter, when a virtual thread returns from `Object.wait`.
             let Some(monitor) = thread.waits_for.take() else {
                 return;
@@ -107,7 +116,7 @@ pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
 pub(crate) fn contended_exit(slot: usize, env: impl Fn(&Environment) -> Env<'_>) {
     session::with(|session| {
         let env = env(&session.environment);
-        session.threads.with(env, session.runtime(), |thread| {
+        session.with_thread(env, Some(Hook::Exit), |thread| {
             if let Some(monitor) = session.slots.get(slot) {
                 exit(session, env, thread, &monitor, Skip::Helper);
             }
@@ -121,16 +130,23 @@ fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor,
     // stack is a part of the hold.
     let sequence = monitor.lock.next_sequence();
     let recorded = chains::record(env, session, thread, skip);
+    let release = Release {
+        lock: monitor.lock.id(),
+        turn: monitor.turn_of(thread.tag),
+        chain: recorded.chain,
+        stack: recorded.stack,
+        is_wait: skip == Skip::ObjectWait,
+    };
+    let tracer = &mut thread.tracer;
+    let counts = &session.runtime().agent_counts;
+    let chain = thread.inner_exits.release(tracer, counts, release);
     let time_ns = monotonic_ns();
-    if recorded.may_be_inner {
-        session.runtime().agent_counts.ambiguous_exits.add(1);
-    }
-    thread.tracer.contended_exit(ContendedExit {
+    tracer.contended_exit(ContendedExit {
         lock: monitor.lock.id(),
         sequence,
         time_ns,
         hold: monitor.hold_ends(thread.tag, time_ns),
-        chain: ChainRef::Chain(recorded.chain),
+        chain,
     });
 }
 
@@ -141,7 +157,7 @@ pub(crate) fn wait(env: Env<'_>, object: Object<'_>) {
         if !monitor.is_contended() || !env.holds_lock(object) {
             return None;
         }
-        session.threads.with(env, session.runtime(), |thread| {
+        session.with_thread(env, Some(Hook::Exit), |thread| {
             exit(session, env, thread, &monitor, Skip::ObjectWait);
         })
     });
@@ -156,10 +172,10 @@ pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<V
 }
 
 /// The current thread ends.
-pub(crate) fn thread_end(env: Env<'_>) {
+pub(crate) fn thread_end(env: Env<'_>, thread: Object<'_>) {
     session::with_any(|session| {
-        let java_id = session.threads.end(env)?;
-        session.permits.forget(java_id);
-        Some(())
+        let permits = session.parks.as_ref().map(|parks| &parks.permits);
+        permits.inspect(|permits| permits.forget(session.threads.java_id(env, thread)));
+        session.threads.end(env, session.runtime(), thread)
     });
 }

@@ -8,7 +8,8 @@ use bytecode_instrumentation::{Hooks, ParkHooks, Positions, instrument_exits, in
 use papaya::{HashMap, HashSet};
 use rust_tracer::AgentCounts;
 
-use crate::ffi::{Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS};
+use crate::ffi::{Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS};
+use crate::parks::Parks;
 
 const HOOKS: Hooks<'static> = Hooks {
     class: EXITS_CLASS,
@@ -22,7 +23,12 @@ const PARK_HOOKS: ParkHooks<'static> = ParkHooks {
     park: "park",
     unpark: "unpark",
     owner: "owner",
+    virtual_class: None,
 };
+
+/// Its monitors are acquired while a virtual thread is mounted or unmounted, when the JVM can tell
+/// tools nothing, and would wait for that to be over if it was asked.
+const VIRTUAL_THREAD: &[u8] = b"java/lang/VirtualThread";
 
 /// Classes that are changed in one operation of the JVM, which stops all threads meanwhile.
 const BATCH: usize = 32;
@@ -58,7 +64,8 @@ pub(crate) struct MethodKey {
 #[derive(Debug, Default)]
 pub(crate) struct Instrumentation {
     filter: Filter,
-    traces_parks: bool,
+    /// `None` if parks are not traced.
+    park_hooks: Option<ParkHooks<'static>>,
     classes: HashSet<ClassKey>,
     methods: HashMap<MethodKey, Arc<Positions>>,
     last_site: AtomicU32,
@@ -67,10 +74,16 @@ pub(crate) struct Instrumentation {
 }
 
 impl Instrumentation {
-    pub(crate) fn new(filter: Filter, traces_parks: bool) -> Self {
+    pub(crate) fn new(filter: Filter, parks: Option<&Parks>) -> Self {
+        let park_hooks = parks.map(|parks| ParkHooks {
+            virtual_class: parks
+                .traces_virtual_threads()
+                .then_some(VIRTUAL_PARKS_CLASS),
+            ..PARK_HOOKS
+        });
         Self {
             filter,
-            traces_parks,
+            park_hooks,
             ..Self::default()
         }
     }
@@ -89,12 +102,13 @@ impl Instrumentation {
         if class.name.is_empty() {
             return None;
         }
-        let parks = match self.is_parking(class.name) && class.loader.is_none() {
-            true => instrument_parks(class.bytes, &PARK_HOOKS).ok()?,
-            false => Default::default(),
+        let park_hooks = self.park_hooks_of(class.name);
+        let parks = match park_hooks.filter(|_| class.loader.is_none()) {
+            Some(hooks) => instrument_parks(class.bytes, hooks).ok()?,
+            None => Default::default(),
         };
         let bytes = parks.class.as_deref().unwrap_or(class.bytes);
-        let exits = match self.filter.includes(class.name) {
+        let exits = match self.is_included(class.name) {
             true => instrument_exits(bytes, &HOOKS, |count| self.allot_sites(count)).ok()?,
             false => Default::default(),
         };
@@ -122,11 +136,19 @@ impl Instrumentation {
         Some(changed)
     }
 
-    /// The class may park threads, or be a synchronizer: what is included makes no difference.
-    fn is_parking(&self, class: &[u8]) -> bool {
-        // `sun.misc.Unsafe` of JDK 9 and later calls the other one.
-        let is_one = class.starts_with(b"java/util/concurrent/") || class == b"sun/misc/Unsafe";
-        self.traces_parks && is_one && !self.filter.excludes(class)
+    /// If the class may park threads, or be a synchronizer: what is included makes no difference.
+    fn park_hooks_of(&self, class: &[u8]) -> Option<&ParkHooks<'static>> {
+        // `sun.misc.Unsafe` of JDK 9 and later calls the other one. `VirtualThreads` is what
+        // `LockSupport` calls in some versions.
+        let others: [&[u8]; 2] = [b"sun/misc/Unsafe", b"jdk/internal/misc/VirtualThreads"];
+        let is_one = class.starts_with(b"java/util/concurrent/") || others.contains(&class);
+        let hooks = self.park_hooks.as_ref();
+        hooks.filter(|_| is_one && !self.filter.excludes(class))
+    }
+
+    /// The class may tell of its releases.
+    fn is_included(&self, class: &[u8]) -> bool {
+        self.filter.includes(class) && class != VIRTUAL_THREAD
     }
 
     /// The first of so many numbers of sites.
@@ -151,8 +173,8 @@ impl Instrumentation {
             let signature = env.signature(class);
             let name = internal_name(&signature);
             env.is_modifiable(class)
-                && (self.is_parking(name)
-                    || self.filter.includes(name) && releases_monitors(env, class))
+                && (self.park_hooks_of(name).is_some()
+                    || self.is_included(name) && releases_monitors(env, class))
         };
         let classes: Vec<_> = env.loaded_classes().into_iter().filter(is_wanted).collect();
         counts.refused_classes.add(retransform(env, &classes));

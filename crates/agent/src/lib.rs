@@ -27,17 +27,20 @@
 )]
 #![deny(unsafe_code)]
 
+mod budget;
 mod chains;
 mod code;
 mod commands;
 #[allow(unsafe_code)]
 mod ffi;
 mod hooks;
+mod inner_exits;
 mod instrumentation;
 mod methods;
 mod monitors;
 mod options;
 mod park_hooks;
+mod parks;
 mod session;
 mod slots;
 mod synchronizers;

@@ -5,7 +5,7 @@
 //! never while the JVM is called: a thread may be stopped in any such call.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rust_tracer::{AgentCounts, Lock};
@@ -34,6 +34,10 @@ pub(crate) struct Monitor {
     /// not known. Only owners read and write both, so the monitor itself puts that in order.
     acquired_ns: AtomicU64,
     acquired_by: AtomicUsize,
+    /// Who has had it last, as far as is known, and how often that was another thread than before.
+    /// Owners only.
+    last_owner: AtomicUsize,
+    turn: AtomicU32,
 }
 
 /// Who waits for a monitor.
@@ -114,6 +118,15 @@ impl Monitor {
         // Relaxed, here and below: see the fields.
         self.acquired_ns.store(time_ns, Relaxed);
         self.acquired_by.store(thread, Relaxed);
+        self.turn_of(thread);
+    }
+
+    /// By the owner: another number each time that another thread has the monitor.
+    pub(crate) fn turn_of(&self, thread: usize) -> u32 {
+        if self.last_owner.swap(thread, Relaxed) != thread {
+            self.turn.fetch_add(1, Relaxed);
+        }
+        self.turn.load(Relaxed)
     }
 
     /// By the owner: for how long it has had the monitor, if that is known.
@@ -270,6 +283,8 @@ impl Monitors {
             contention: Mutex::default(),
             acquired_ns: AtomicU64::new(0),
             acquired_by: AtomicUsize::new(0),
+            last_owner: AtomicUsize::new(0),
+            turn: AtomicU32::new(0),
         });
         shard.additions = shard.additions.wrapping_add(1);
         shard.len = shard.len.saturating_add(1);

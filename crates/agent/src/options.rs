@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::budget::Share;
 use crate::instrumentation::Filter;
 
 /// What `help` prints.
@@ -16,6 +17,8 @@ locktrace agent: traces lock contention to a file
   file=PATH        the trace; %p is the process id, %t the time; default locktrace-%p.lct
   duration=TIME    end the trace after 30 (seconds), 30s, 5m or 2h
   chains=FRAMES    record at most so many frames of a call chain, 1 to 4096; default 512
+  sample=PERCENT   while the agent takes more of a processor's time than this, only a sample of the
+                   call chains have more than their innermost frames; default 2, all at 100
   include=PACKAGE  change code of this package or class only, to tell of its releases; may be given
                    several times
   exclude=PACKAGE  leave the code of this package or class as it is
@@ -48,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) duration: Option<Duration>,
     /// The most frames of a call chain.
     pub(crate) chains: u16,
+    /// How much of a processor's time the hooks may take before chains are cut short.
+    pub(crate) sample: Share,
     /// Classes whose releases of monitors are traced.
     pub(crate) filter: Filter,
 }
@@ -59,6 +64,7 @@ impl Default for Options {
             file: "locktrace-%p.lct".to_owned(),
             duration: None,
             chains: DEFAULT_CHAINS,
+            sample: Share::default(),
             filter: Filter::default(),
         }
     }
@@ -121,6 +127,11 @@ impl Options {
                 let frames = frames.filter(|frames| (1..=MAX_CHAINS).contains(frames));
                 let expected = "a number of frames from 1 to 4096";
                 self.chains = frames.ok_or_else(|| wrong("chains", expected, value))?;
+            }
+            "sample" => {
+                let expected = "percent of a processor, 0 to 100";
+                let share = Share::parse(value);
+                self.sample = share.ok_or_else(|| wrong("sample", expected, value))?;
             }
             "include" if self.filter.include(value) => {}
             "include" => return Err(wrong("include", A_PACKAGE, value)),
@@ -194,6 +205,10 @@ mod tests {
             (
                 "chains=9999",
                 "option 'chains': expected a number of frames from 1 to 4096, found '9999'",
+            ),
+            (
+                "sample=all",
+                "option 'sample': expected percent of a processor, 0 to 100, found 'all'",
             ),
             ("stop=1", "option 'stop' takes no value, found '1'"),
         ] {

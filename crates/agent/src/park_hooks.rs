@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use rust_tracer::monotonic_ns;
+use rust_tracer::{ThreadTracer, cycles, monotonic_ns};
 use trace_format::{
-    Blocker, ChainId, ExclusiveRelease, Hold, JavaThreadId, ParkBegin, ParkEnd, ParkEndReason,
-    ParkTimeout, Permit, Unpark,
+    Blocker, ChainId, ExclusiveRelease, Hold, Hook, JavaThreadId, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, Unpark,
 };
 
 use crate::chains::{self, Skip};
 use crate::ffi::{Env, Environment, Object, ParkFields};
+use crate::parks::Parks;
 use crate::session::{self, Session};
 use crate::synchronizers::Synchronizer;
 use crate::threads::Thread;
@@ -21,7 +22,9 @@ pub(crate) struct ParkState {
     park: Option<Park>,
     /// The identity hash of the node that the thread waited in last, and of the blocker.
     last_place: (u32, u32),
-    unpark: Option<Unpark>,
+    /// Those that have begun, and how many cycles their hooks have taken. One inside of another: to
+    /// unpark a virtual thread can be to unpark a carrier for it.
+    unparks: Vec<(Unpark, u64)>,
 }
 
 /// A park that has begun.
@@ -45,24 +48,33 @@ impl ParkState {
         Some(park)
     }
 
-    /// The thread ends.
-    pub(crate) fn end(&mut self) {
+    /// The thread or the trace ends. An unpark that has not come back has its number already, and
+    /// is told of without a call chain.
+    pub(crate) fn end(&mut self, tracer: &mut ThreadTracer) {
         self.leave();
+        for (unpark, _) in self.unparks.drain(..) {
+            tracer.unpark(unpark);
+        }
     }
 }
 
-/// Runs `hook` with the state of the current thread. `env` makes the interface of the thread.
+/// Runs `hook`, of some kind of those that are counted, with the state of the current thread, which
+/// is `current` by Java. `env` makes the interface of the thread.
 fn with_thread(
     env: impl Fn(&Environment) -> Env<'_>,
-    hook: impl FnOnce(&Session, &ParkFields, Env<'_>, &mut Thread) -> Option<()>,
+    current: Object<'_>,
+    kind: Option<Hook>,
+    hook: impl FnOnce(&Session, &Parks, Env<'_>, &mut Thread) -> Option<()>,
 ) {
     session::with(|session| {
         let env = env(&session.environment);
-        let fields = session.park_fields.as_ref()?;
-        let threads = &session.threads;
-        threads.with(env, session.runtime(), |thread| {
-            hook(session, fields, env, thread)
-        })
+        let parks = session.parks.as_ref()?;
+        if parks.is_hidden(env, current) {
+            // The state would be that of the virtual thread, which parks itself at the moment.
+            session.runtime().agent_counts.scheduler_calls.add(1);
+            return None;
+        }
+        session.with_thread(env, kind, |thread| hook(session, parks, env, thread))
     });
 }
 
@@ -136,91 +148,105 @@ fn blocker(session: &Session, env: Env<'_>, writer: &mut Thread, object: Object<
 }
 
 /// The current thread is about to park.
-pub(crate) fn park_begin(env: impl Fn(&Environment) -> Env<'_>, is_absolute: bool, time: i64) {
+pub(crate) fn park_begin(
+    env: impl Fn(&Environment) -> Env<'_>,
+    current: Object<'_>,
+    is_absolute: bool,
+    time: i64,
+) {
     let timeout = match (is_absolute, u64::try_from(time).unwrap_or_default()) {
         (false, 0) if time == 0 => ParkTimeout::None,
         (false, nanos) => ParkTimeout::After(nanos),
         (true, millis) => ParkTimeout::At(millis),
     };
-    with_thread(env, |session, fields, env, thread| {
-        thread.parks.leave();
-        let runtime = session.runtime();
-        let current = env.thread()?;
-        let java_id = thread.java_id.0;
-        let seen = Seen::of(session, fields, env, thread, current);
-        let hash = seen.blocker.identity_hash;
-        let place = seen.place(fields, env, current);
-        // Before the number is taken: see `Parks.slotsInUse`.
-        let has_owner = seen.owner(session, fields, env) != JavaThreadId(0);
-        let class = seen.blocker.class;
-        let is_owned = seen.is_ownable && session.synchronizers.is_owned_class(class, has_owner);
-        let owned = seen.object.filter(|_| is_owned);
-        let synchronizer = owned.and_then(|object| {
-            let counts = &runtime.agent_counts;
-            session.synchronizers.park_begins(env, object, hash, counts)
-        });
-        let permit_available = session.permits.is_given(java_id);
-        let (domain, sequence) = runtime.park_number(seen.key(java_id));
-        let time_ns = monotonic_ns();
-        let owner = seen.owner(session, fields, env);
-        let recorded = chains::record(env, session, thread, Skip::Parks);
-        thread.tracer.park_begin(ParkBegin {
-            domain,
-            sequence,
-            time_ns,
-            blocker: seen.blocker,
-            owner,
-            continued: place != 0 && thread.parks.last_place == (place, hash),
-            chain: recorded.chain,
-            timeout,
-        });
-        seen.delete(env);
-        env.delete(current);
-        thread.parks.park = Some(Park {
-            began_ns: time_ns,
-            timeout,
-            permit_available,
-            synchronizer,
-        });
-        Some(())
-    });
+    with_thread(
+        env,
+        current,
+        Some(Hook::ParkBegin),
+        |session, parks, env, thread| {
+            thread.parks.leave();
+            let runtime = session.runtime();
+            let fields = &parks.fields;
+            let java_id = thread.java_id.0;
+            let seen = Seen::of(session, fields, env, thread, current);
+            let hash = seen.blocker.identity_hash;
+            let place = seen.place(fields, env, current);
+            // Before the number is taken: see `Parks.slotsInUse`.
+            let has_owner = seen.owner(session, fields, env) != JavaThreadId(0);
+            let class = seen.blocker.class;
+            let is_owned = seen.is_ownable && parks.synchronizers.is_owned_class(class, has_owner);
+            let owned = seen.object.filter(|_| is_owned);
+            let synchronizer = owned.and_then(|object| {
+                let counts = &runtime.agent_counts;
+                parks.synchronizers.park_begins(env, object, hash, counts)
+            });
+            let permit_available = parks.permits.is_given(java_id);
+            let (domain, sequence) = runtime.park_number(seen.key(java_id));
+            let time_ns = monotonic_ns();
+            let owner = seen.owner(session, fields, env);
+            let recorded = chains::record(env, session, thread, Skip::Parks);
+            thread.tracer.park_begin(ParkBegin {
+                domain,
+                sequence,
+                time_ns,
+                blocker: seen.blocker,
+                owner,
+                continued: place != 0 && thread.parks.last_place == (place, hash),
+                chain: recorded.chain,
+                timeout,
+            });
+            seen.delete(env);
+            thread.parks.park = Some(Park {
+                began_ns: time_ns,
+                timeout,
+                permit_available,
+                synchronizer,
+            });
+            thread.blocks();
+            Some(())
+        },
+    );
 }
 
 /// The current thread has parked.
-pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>) {
+pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_>) {
     let time_ns = monotonic_ns();
-    with_thread(env, |session, fields, env, thread| {
-        let park = thread.parks.leave()?;
-        let current = env.thread()?;
-        let java_id = thread.java_id.0;
-        let seen = Seen::of(session, fields, env, thread, current);
-        let place = seen.place(fields, env, current);
-        let taken = session.permits.take(java_id);
-        let reason = match taken {
-            Some(_) if park.permit_available => ParkEndReason::PermitAvailable,
-            Some(_) => ParkEndReason::Unparked,
-            None if env.is_interrupted() => ParkEndReason::Interrupted,
-            None if is_over(park.timeout, time_ns.saturating_sub(park.began_ns)) => {
-                ParkEndReason::TimedOut
-            }
-            None => ParkEndReason::Spurious,
-        };
-        let (domain, sequence) = session.runtime().park_number(seen.key(java_id));
-        thread.tracer.park_end(ParkEnd {
-            domain,
-            sequence,
-            time_ns,
-            reason,
-            permit: taken.map_or(Permit::NONE, |taken| taken.permit),
-            unpark_elsewhere: taken.is_some_and(|taken| taken.unseen) && seen.object.is_some(),
-            owner: seen.owner(session, fields, env),
-            safepoint_ns: 0,
-        });
-        thread.parks.last_place = (place, seen.blocker.identity_hash);
-        seen.delete(env);
-        env.delete(current);
-        Some(())
-    });
+    with_thread(
+        env,
+        current,
+        Some(Hook::ParkEnd),
+        |session, parks, env, thread| {
+            let park = thread.parks.leave()?;
+            let fields = &parks.fields;
+            let java_id = thread.java_id.0;
+            let seen = Seen::of(session, fields, env, thread, current);
+            let place = seen.place(fields, env, current);
+            let taken = parks.permits.take(java_id);
+            let reason = match taken {
+                Some(_) if park.permit_available => ParkEndReason::PermitAvailable,
+                Some(_) => ParkEndReason::Unparked,
+                None if env.is_interrupted(current) => ParkEndReason::Interrupted,
+                None if is_over(park.timeout, time_ns.saturating_sub(park.began_ns)) => {
+                    ParkEndReason::TimedOut
+                }
+                None => ParkEndReason::Spurious,
+            };
+            let (domain, sequence) = session.runtime().park_number(seen.key(java_id));
+            thread.tracer.park_end(ParkEnd {
+                domain,
+                sequence,
+                time_ns,
+                reason,
+                permit: taken.map_or(Permit::NONE, |taken| taken.permit),
+                unpark_elsewhere: taken.is_some_and(|taken| taken.unseen) && seen.object.is_some(),
+                owner: seen.owner(session, fields, env),
+                safepoint_ns: 0,
+            });
+            thread.parks.last_place = (place, seen.blocker.identity_hash);
+            seen.delete(env);
+            Some(())
+        },
+    );
 }
 
 /// A park that lasted so long may have ended because its time was over.
@@ -234,35 +260,50 @@ fn is_over(timeout: ParkTimeout, duration_ns: u64) -> bool {
 }
 
 /// The current thread is about to unpark another one.
-pub(crate) fn unpark_begin(env: impl Fn(&Environment) -> Env<'_>, target: Object<'_>) {
-    with_thread(env, |session, fields, env, thread| {
+pub(crate) fn unpark_begin(
+    env: impl Fn(&Environment) -> Env<'_>,
+    current: Object<'_>,
+    target: Object<'_>,
+) {
+    let begin_cycles = cycles::now();
+    with_thread(env, current, None, |session, parks, env, thread| {
+        thread.parks.unparks.try_reserve(1).ok()?;
+        let fields = &parks.fields;
         let java_id = session.threads.java_id(env, target);
+        let counts = &session.runtime().agent_counts;
         let seen = Seen::of(session, fields, env, thread, target);
         let (domain, sequence) = session.runtime().park_number(seen.key(java_id));
-        thread.parks.unpark = Some(Unpark {
+        let unpark = Unpark {
             domain,
             sequence,
             time_ns: monotonic_ns(),
             target: JavaThreadId(java_id),
-            permit: session.permits.give(java_id, seen.object.is_none()),
+            permit: parks.permits.give(java_id, seen.object.is_none(), counts),
             blocker: seen.blocker,
             owner: seen.owner(session, fields, env),
             interrupt: false,
             never_acquired: false,
             chain: ChainId::NONE,
-        });
+        };
         seen.delete(env);
+        thread
+            .parks
+            .unparks
+            .push((unpark, cycles::since(begin_cycles)));
         Some(())
     });
 }
 
 /// The current thread has unparked another one: it walks its stack when it has released the lock
 /// and the other thread runs.
-pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>) {
-    with_thread(env, |session, _, env, thread| {
-        let unpark = thread.parks.unpark.take()?;
+pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_>) {
+    let begin_cycles = cycles::now();
+    with_thread(env, current, None, |session, _, env, thread| {
+        let (unpark, taken_cycles) = thread.parks.unparks.pop()?;
         let chain = chains::record(env, session, thread, Skip::Parks).chain;
         thread.tracer.unpark(Unpark { chain, ..unpark });
+        let begin_cycles = begin_cycles.saturating_sub(taken_cycles);
+        thread.tracer.end_hook(Hook::Unpark, begin_cycles, 1);
         Some(())
     });
 }
@@ -270,13 +311,15 @@ pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>) {
 /// A synchronizer that was found in a slot has got another owner, or is about to be released.
 pub(crate) fn owner_changes(
     env: impl Fn(&Environment) -> Env<'_>,
+    current: Object<'_>,
     object: Object<'_>,
     new_owner: Option<Object<'_>>,
     slot: usize,
 ) {
     let time_ns = monotonic_ns();
-    with_thread(env, |session, fields, env, thread| {
-        let synchronizer = session.synchronizers.slots.get(slot)?;
+    with_thread(env, current, None, |session, parks, env, thread| {
+        let (fields, synchronizers) = (&parks.fields, &parks.synchronizers);
+        let synchronizer = synchronizers.slots.get(slot)?;
         // The slot may have become that of another one.
         if env.hash(object)? != synchronizer.hash() {
             return None;
@@ -290,18 +333,9 @@ pub(crate) fn owner_changes(
             return None;
         }
         if let Some(old_owner) = old_owner {
-            let current = env.thread()?;
             let by_owner = env.are_same(old_owner, current);
-            env.delete(current);
             env.delete(old_owner);
-            let hold = synchronizer.hold_ends(time_ns);
-            let hold = if by_owner { hold } else { Hold::NotKnown };
-            if session
-                .synchronizers
-                .is_waited_for(env, fields, object, &synchronizer)
-            {
-                release(session, env, thread, object, time_ns, hold);
-            }
+            release(session, parks, env, thread, object, &synchronizer, by_owner);
         }
         if new_owner.is_some() {
             synchronizer.acquired(time_ns);
@@ -310,23 +344,35 @@ pub(crate) fn owner_changes(
     });
 }
 
+/// The synchronizer is about to be released, `by_owner` or by another thread.
 fn release(
     session: &Session,
+    parks: &Parks,
     env: Env<'_>,
     thread: &mut Thread,
     object: Object<'_>,
-    time_ns: u64,
-    hold: Hold,
+    synchronizer: &Synchronizer,
+    by_owner: bool,
 ) {
-    let blocker = blocker(session, env, thread, object);
-    let (domain, sequence) = session.runtime().park_number(blocker.identity_hash.into());
-    let chain = chains::record(env, session, thread, Skip::Helper).chain;
-    thread.tracer.exclusive_release(ExclusiveRelease {
-        domain,
-        sequence,
-        time_ns,
-        blocker,
-        hold,
-        chain,
+    let synchronizers = &parks.synchronizers;
+    let is_told = synchronizers.is_waited_for(env, &parks.fields, object, synchronizer);
+    let told = is_told.then(|| {
+        let blocker = blocker(session, env, thread, object);
+        let number = session.runtime().park_number(blocker.identity_hash.into());
+        let recorded = chains::record(env, session, thread, Skip::Synchronizer);
+        (blocker, number, recorded.chain)
     });
+    // The walk of the stack is a part of the hold.
+    let time_ns = monotonic_ns();
+    let hold = synchronizer.hold_ends(time_ns);
+    if let Some((blocker, (domain, sequence), chain)) = told {
+        thread.tracer.exclusive_release(ExclusiveRelease {
+            domain,
+            sequence,
+            time_ns,
+            blocker,
+            hold: if by_owner { hold } else { Hold::NotKnown },
+            chain,
+        });
+    }
 }

@@ -8,19 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwapOption;
-use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
-use trace_format::{Capabilities, FileHeader};
+use rust_tracer::{Config, Mode, Runtime, StartError, Used, cycles, monotonic_ns, text};
+use trace_format::{Capabilities, FileHeader, Hook};
 
-use crate::ffi::{
-    Env, Environment, Event, Helper, ParkFields, ParkHelper, RuntimeOwner, local_time,
-};
+use crate::budget::Budget;
+use crate::ffi::{Env, Environment, Event, Helper, RuntimeOwner, local_time};
 use crate::instrumentation::Instrumentation;
 use crate::methods::Methods;
 use crate::monitors::{Monitor, Monitors};
 use crate::options::Options;
+use crate::parks::Parks;
 use crate::slots::Slots;
-use crate::synchronizers::{Permits, Synchronizers};
-use crate::threads::Threads;
+use crate::threads::{Thread, Threads};
 
 /// The trace that is being written.
 static SESSION: ArcSwapOption<Session> = ArcSwapOption::const_empty();
@@ -39,14 +38,12 @@ pub(crate) struct Session {
     pub(crate) monitors: Monitors,
     pub(crate) methods: Methods,
     pub(crate) slots: Slots<Monitor>,
-    pub(crate) synchronizers: Synchronizers,
-    pub(crate) permits: Permits,
     /// `None` if parks are not traced.
-    pub(crate) park_fields: Option<ParkFields>,
-    park_helper: Option<&'static ParkHelper>,
+    pub(crate) parks: Option<Parks>,
     pub(crate) instrumentation: Instrumentation,
     /// The most frames of a call chain.
     pub(crate) max_frames: u16,
+    pub(crate) budget: Budget,
     runtime: RuntimeOwner,
     pub(crate) environment: Environment,
 }
@@ -83,9 +80,8 @@ pub(crate) fn start(
 ) -> Result<bool, StartError> {
     let threads = Threads::new(env);
     let helper = Helper::exits(env);
-    let park_fields = ParkFields::find(env);
-    let park_helper = park_fields.as_ref().and_then(|_| ParkHelper::get(env));
-    let capabilities = match park_helper {
+    let parks = Parks::new(env);
+    let capabilities = match parks {
         Some(_) => CAPABILITIES,
         None => CAPABILITIES.union(Capabilities::WITHOUT_PARKS),
     };
@@ -113,25 +109,28 @@ pub(crate) fn start(
         monitors: Monitors::default(),
         methods: Methods::default(),
         slots: Slots::new(helper),
-        synchronizers: Synchronizers::new(park_helper.map(|parks| &parks.helper)),
-        permits: Permits::default(),
-        park_fields,
-        park_helper,
-        instrumentation: Instrumentation::new(options.filter.clone(), park_helper.is_some()),
+        instrumentation: Instrumentation::new(options.filter.clone(), parks.as_ref()),
+        parks,
         max_frames: options.chains,
+        budget: Budget::new(options.sample),
         runtime,
         environment,
     });
+    let counts = &session.runtime().agent_counts;
+    counts
+        .hook_budget_ppm
+        .add(options.sample.millionths().into());
     SESSION.store(Some(Arc::clone(&session)));
     if helper.is_some() {
         env.notify(Event::ClassFileLoad, true);
-        let counts = &session.runtime().agent_counts;
         session.instrumentation.change_loaded(env, counts);
     }
     for event in EVENTS {
         env.notify(event, true);
     }
-    park_helper.inspect(|parks| parks.set_traced(env, true));
+    if let Some(parks) = &session.parks {
+        parks.start(env);
+    }
     Ok(helper.is_some())
 }
 
@@ -160,10 +159,9 @@ pub(crate) fn stop(env: Option<Env<'_>>) {
         }
         of_session.notify(Event::ClassFileLoad, false);
         session.slots.clear(env);
-        session.synchronizers.slots.clear(env);
-        session
-            .park_helper
-            .inspect(|parks| parks.set_traced(env, false));
+        if let Some(parks) = &session.parks {
+            parks.stop(env);
+        }
     }
     match when_unused(session) {
         Ok(session) => session.finish(env.is_some()),
@@ -195,10 +193,29 @@ impl Session {
         self.runtime.get()
     }
 
+    /// Runs `hook` with the state of the current thread, and charges the budget for it; not if there
+    /// is no memory for a state. What it took is counted for hooks of this kind, if it is one.
+    pub(crate) fn with_thread<T>(
+        &self,
+        env: Env<'_>,
+        kind: Option<Hook>,
+        hook: impl FnOnce(&mut Thread) -> T,
+    ) -> Option<T> {
+        let begin_cycles = cycles::now();
+        self.threads.with(env, self.runtime(), |thread| {
+            let result = hook(thread);
+            if let Some(kind) = kind {
+                thread.tracer.end_hook(kind, begin_cycles, 1);
+            }
+            self.budget.spend(cycles::since(begin_cycles));
+            result
+        })
+    }
+
     /// Ends the trace first: to change classes takes time, in which no event is written. With
     /// a thread of the JVM the classes get their code back.
     fn finish(self, undoes: bool) {
-        self.threads.leave_all();
+        self.threads.leave_all(self.runtime());
         self.runtime.end_trace();
         if undoes && let Some(env) = self.environment.env() {
             self.instrumentation.restore(env);

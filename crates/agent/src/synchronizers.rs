@@ -10,7 +10,7 @@ use trace_format::{ClassId, Hold, Permit};
 use crate::ffi::{Env, Helper, Object, ParkFields};
 use crate::slots::Slots;
 
-/// More threads than this are forgotten, and their permits with them.
+/// The permits of more threads at once are not kept in mind.
 const MAX_THREADS: usize = 1 << 17;
 
 /// A synchronizer whose acquisitions and releases are told, since a thread has parked on it.
@@ -69,9 +69,9 @@ pub(crate) struct Synchronizers {
 }
 
 impl Synchronizers {
-    pub(crate) fn new(helper: Option<&'static Helper>) -> Self {
+    pub(crate) fn new(helper: &'static Helper) -> Self {
         Self {
-            slots: Slots::new(helper),
+            slots: Slots::new(Some(helper)),
             with_slots: Mutex::default(),
             owned_classes: papaya::HashSet::new(),
         }
@@ -187,13 +187,16 @@ pub(crate) struct Taken {
 }
 
 impl Permits {
-    /// The permit that an unpark gives: none if the thread has one already.
-    pub(crate) fn give(&self, thread: u64, unseen: bool) -> Permit {
+    /// The permit that an unpark gives: none if the thread has one already, or, which is counted,
+    /// if there is no room for it.
+    pub(crate) fn give(&self, thread: u64, unseen: bool, counts: &AgentCounts) -> Permit {
         let number = self.last.fetch_add(1, Relaxed).wrapping_add(1);
         let permit = (number << 1).max(2) | if unseen { UNSEEN } else { 0 };
         let given = self.given.pin();
-        if given.len() > MAX_THREADS {
-            given.clear();
+        // Threads that end make room.
+        if given.len() >= MAX_THREADS && !given.contains_key(&thread) {
+            counts.untracked_permits.add(1);
+            return Permit::NONE;
         }
         let place = given.get_or_insert_with(thread, || AtomicU32::new(0));
         // Relaxed: the unpark itself comes behind it, and puts in order what the thread sees.

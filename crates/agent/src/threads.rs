@@ -12,6 +12,7 @@ use rust_tracer::{Runtime, ThreadTracer, monotonic_ns, text};
 use trace_format::{JavaThreadId, StackRange};
 
 use crate::ffi::{Env, LongField, Object};
+use crate::inner_exits::InnerExits;
 use crate::monitors::Monitor;
 use crate::park_hooks::ParkState;
 
@@ -31,7 +32,9 @@ pub(crate) struct Thread {
     /// What the thread has begun to wait for.
     pub(crate) waits_for: Option<Arc<Monitor>>,
     pub(crate) parks: ParkState,
+    pub(crate) inner_exits: InnerExits,
     pub(crate) java_id: JavaThreadId,
+    is_virtual: bool,
     name: Box<[u8]>,
     name_checked_ns: u64,
 }
@@ -73,8 +76,12 @@ impl Threads {
             Some(state) => state,
             None => {
                 let tag = self.last_tag.fetch_add(1, Relaxed).wrapping_add(1);
-                let state = Arc::new(Mutex::new(Some(self.create(env, runtime, tag)?)));
-                if !env.set_thread_tag(tag) {
+                let current = env.thread();
+                let state = self.create(env, runtime, current, tag)?;
+                let state = Arc::new(Mutex::new(Some(state)));
+                let is_known = env.set_thread_tag(current, tag);
+                current.inspect(|&current| env.delete(current));
+                if !is_known {
                     return None;
                 }
                 threads.insert(tag, Arc::clone(&state));
@@ -94,12 +101,17 @@ impl Threads {
         id.unwrap_or_default().cast_unsigned()
     }
 
-    fn create(&self, env: Env<'_>, runtime: &'static Runtime, tag: usize) -> Option<Thread> {
-        let current = env.thread();
+    /// The state of the current thread, whose object `current` is.
+    fn create(
+        &self,
+        env: Env<'_>,
+        runtime: &'static Runtime,
+        current: Option<Object<'_>>,
+        tag: usize,
+    ) -> Option<Thread> {
         let java_id = JavaThreadId(current.map_or(0, |thread| self.java_id(env, thread)));
-        current.inspect(|&thread| env.delete(thread));
         let now_ns = monotonic_ns();
-        let name = env.thread_name();
+        let name = env.thread_name(current);
         let tracer = ThreadTracer::start(
             runtime,
             java_id,
@@ -113,36 +125,44 @@ impl Threads {
             tracer,
             waits_for: None,
             parks: ParkState::default(),
+            inner_exits: InnerExits::default(),
             java_id,
+            is_virtual: current.is_some_and(|thread| env.is_virtual(thread)),
             name: name.to_vec().into_boxed_slice(),
             name_checked_ns: now_ns,
         })
     }
 
-    /// The current thread ends. Returns its `Thread.getId()` if it had a state.
-    pub(crate) fn end(&self, env: Env<'_>) -> Option<u64> {
+    /// The current thread, whose object `current` is, ends.
+    pub(crate) fn end(
+        &self,
+        env: Env<'_>,
+        runtime: &'static Runtime,
+        current: Object<'_>,
+    ) -> Option<()> {
         let tag = env.thread_tag();
         if tag == 0 {
             return None;
         }
-        env.set_thread_tag(ENDED);
+        env.set_thread_tag(Some(current), ENDED);
         let threads = self.threads.pin();
         let state = threads.remove(&tag)?;
         let mut thread = state.try_lock().ok()?.take()?;
-        if let Some(monitor) = thread.waits_for {
+        if let Some(monitor) = thread.waits_for.take() {
             monitor.abandon();
         }
-        thread.parks.end();
+        thread.write_pending(runtime);
         thread.tracer.end(monotonic_ns());
-        Some(thread.java_id.0)
+        Some(())
     }
 
     /// All tracers are given back. No thread is in a hook.
-    pub(crate) fn leave_all(&self) {
+    pub(crate) fn leave_all(&self, runtime: &'static Runtime) {
         let threads = self.threads.pin();
         for state in threads.values() {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(thread) = state.take() {
+            if let Some(mut thread) = state.take() {
+                thread.write_pending(runtime);
                 thread.tracer.leave();
             }
         }
@@ -150,13 +170,36 @@ impl Threads {
 }
 
 impl Thread {
+    /// The object of the thread, which is the current one, if the JVM is to be told it:
+    /// [`Env::thread`] says why. A local reference.
+    pub(crate) fn named<'a>(&self, env: Env<'a>) -> Option<Object<'a>> {
+        self.is_virtual.then(|| env.thread())?
+    }
+
+    /// The thread or the trace ends: what its hooks have kept back is written.
+    fn write_pending(&mut self, runtime: &'static Runtime) {
+        self.parks.end(&mut self.tracer);
+        self.inner_exits
+            .end(&mut self.tracer, &runtime.agent_counts);
+    }
+
+    /// The thread is about to block. A virtual one leaves its buffer to others, if these lack some:
+    /// there may be any number of those that are blocked.
+    pub(crate) fn blocks(&mut self) {
+        if self.is_virtual {
+            self.tracer.rest();
+        }
+    }
+
     fn check_name(&mut self, env: Env<'_>) {
         let now_ns = monotonic_ns();
         if now_ns.saturating_sub(self.name_checked_ns) < NAME_INTERVAL_NS {
             return;
         }
         self.name_checked_ns = now_ns;
-        let name = env.thread_name();
+        let current = self.named(env);
+        let name = env.thread_name(current);
+        current.inspect(|&current| env.delete(current));
         if *name != *self.name {
             self.name = name.to_vec().into_boxed_slice();
             self.tracer

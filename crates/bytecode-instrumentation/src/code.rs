@@ -216,12 +216,6 @@ impl Handler {
     }
 }
 
-impl Attribute<'_> {
-    pub(crate) fn is_lines(&self) -> bool {
-        self.kind == AttributeKind::LineNumbers
-    }
-}
-
 impl AttributeKind {
     fn of(name: &[u8], major_version: u16) -> Result<Self, Reason> {
         match name {

@@ -10,6 +10,7 @@ const UTF8: u8 = 1;
 const INTEGER: u8 = 3;
 const CLASS: u8 = 7;
 const METHOD_REF: u8 = 10;
+const INTERFACE_METHOD_REF: u8 = 11;
 const NAME_AND_TYPE: u8 = 12;
 
 /// The constants that a class has (JVMS 4.4).
@@ -41,7 +42,7 @@ impl<'a> ConstantPool<'a> {
                     Constant::Utf8(reader.slice(len.into())?)
                 }
                 CLASS => Constant::Class(reader.u2()?),
-                METHOD_REF => Constant::Method {
+                METHOD_REF | INTERFACE_METHOD_REF => Constant::Method {
                     class: reader.u2()?,
                     name_and_type: reader.u2()?,
                 },
@@ -53,7 +54,7 @@ impl<'a> ConstantPool<'a> {
                 8 | 16 | 19 | 20 => skip(reader, 2)?,
                 15 => skip(reader, 3)?,
                 // Integer, float, other members, dynamic constants.
-                3 | 4 | 9 | 11 | 17 | 18 => skip(reader, 4)?,
+                3 | 4 | 9 | 17 | 18 => skip(reader, 4)?,
                 // Long and double take two indices.
                 5 | 6 => {
                     constants.push(Constant::Other);
@@ -85,7 +86,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The class, the name and the descriptor of the method of a class at an index.
+    /// The class or interface, the name and the descriptor of the method at an index.
     pub(crate) fn method(&self, index: u16) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
         let constant = |index: u16| self.constants.get(usize::from(index)).copied();
         let Constant::Method {
@@ -111,8 +112,10 @@ fn skip<'a>(reader: &mut Reader<'a>, len: usize) -> Result<Constant<'a>, Malform
     Ok(Constant::Other)
 }
 
-/// Constants to be appended to those of a class. Each is there once, beside what the class has:
-/// a few bytes more, and no search.
+/// Constants to be appended to those of a class. Each is there once, beside what the class has: a
+/// few bytes more, and no search. Only a class that refers to the hooks already, since it was
+/// changed before, keeps what it has: HotSpot never removes constants when a class gets its code back,
+/// so they would become more each time.
 #[derive(Debug)]
 pub(crate) struct NewConstants<'a> {
     /// Of the next constant: beyond `u16` if there is no room.
@@ -132,14 +135,43 @@ pub(crate) enum Hook {
 }
 
 impl<'a> NewConstants<'a> {
-    /// None yet, behind those of `pool`.
-    pub(crate) fn new(pool: &ConstantPool<'_>) -> Self {
-        Self {
+    /// None yet, behind those of `pool`. Hooks are of the class `hooks`.
+    pub(crate) fn new(pool: &ConstantPool<'a>, hooks: &str) -> Self {
+        let mut this = Self {
             next: pool.constants.len() as u32,
             bytes: Vec::new(),
             utf8: BTreeMap::new(),
             classes: BTreeMap::new(),
             methods: BTreeMap::new(),
+        };
+        let mut constants = pool.constants.iter();
+        let hooks = hooks.as_bytes();
+        if constants.any(|constant| matches!(constant, Constant::Utf8(text) if *text == hooks)) {
+            this.adopt(pool);
+        }
+        this
+    }
+
+    /// Takes what the class has for its own.
+    fn adopt(&mut self, pool: &ConstantPool<'a>) {
+        for (index, constant) in (0_u16..).zip(&pool.constants) {
+            match *constant {
+                Constant::Utf8(text) => {
+                    self.utf8.entry(text).or_insert(index);
+                }
+                Constant::Class(name) => {
+                    if let Some(name) = pool.utf8(name) {
+                        self.classes.entry(name).or_insert(index);
+                    }
+                }
+                Constant::Method { .. } => {
+                    if let Some((class, name, descriptor)) = pool.method(index) {
+                        let key = [class, name, descriptor];
+                        self.methods.entry(key).or_insert(index);
+                    }
+                }
+                Constant::NameAndType { .. } | Constant::Other => {}
+            }
         }
     }
 

@@ -485,7 +485,7 @@ impl<'a> Emitter<'_, 'a> {
         match kind {
             AttributeKind::Frames => {
                 let appended = &self.appended_frames;
-                move_frames(&self.plan.code, layout, appended, self.constants)
+                move_frames(&self.plan.code, layout, None, appended, self.constants)
             }
             AttributeKind::LineNumbers => {
                 // Into the first table, if there are several.

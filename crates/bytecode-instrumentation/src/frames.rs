@@ -176,6 +176,18 @@ impl<'a> HandlerFrame<'a> {
         Self { locals, thrown }
     }
 
+    /// Of a handler for a class of throwables that needs what the method begins with.
+    pub(crate) fn with_parameters(
+        class: &ClassFile<'a>,
+        method: &Method<'a>,
+        thrown: &'a [u8],
+    ) -> Result<Self, Reason> {
+        Ok(Self {
+            locals: initial_locals(class, method)?,
+            thrown: Type::Named(thrown),
+        })
+    }
+
     /// Whether a local variable has an initialized object.
     pub(crate) fn has_object(&self, local: u16) -> bool {
         let mut index = 0;
@@ -364,14 +376,20 @@ impl FrameWriter {
 }
 
 /// The frames of `code` where they are now, and those of handlers that were appended, which
-/// begin at the given positions.
+/// begin at the given positions. At `begin` is one with what the method begins with.
 pub(crate) fn move_frames<'a>(
     code: &Code<'a>,
     layout: &Layout,
+    begin: Option<u16>,
     appended: &[(u16, HandlerFrame<'a>)],
     constants: &mut NewConstants<'a>,
 ) -> Result<Vec<u8>, Reason> {
     let mut writer = FrameWriter::new();
+    if let Some(pc) = begin {
+        let delta = writer.delta(pc)?;
+        let out = &mut writer.bytes;
+        put_difference(out, delta, &DifferenceKind::Same, layout, constants)?;
+    }
     if let Some(table) = code.frames() {
         let mut differences = Differences::new(table.bytes)?;
         while let Some(difference) = differences.next()? {

@@ -118,7 +118,7 @@ pub fn instrument_exits<'a>(
         return Ok(result);
     };
 
-    let mut constants = NewConstants::new(&class.pool);
+    let mut constants = NewConstants::new(&class.pool, hooks.class);
     let mut changed = Vec::new();
     for plan in &plans {
         let emitted = emit(&class, plan, hooks, next_site, &mut constants);

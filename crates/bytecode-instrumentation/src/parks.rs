@@ -1,23 +1,27 @@
 //! Parks, and the owners of synchronizers, in the JDK's own classes.
 //!
 //! A call of `Unsafe.park` or `Unsafe.unpark` becomes one of a static method with the same arguments,
-//! which is as long: no offset changes. `AbstractOwnableSynchronizer.setExclusiveOwnerThread` has
-//! the same four instructions in each JDK, and gets new code.
+//! which is as long: no offset changes. So does one of the methods of `JavaLangAccess` that park and
+//! unpark virtual threads, with two `nop` behind it, since calls of interfaces are longer.
+//! Before the code of `AbstractOwnableSynchronizer.setExclusiveOwnerThread` comes a call.
 
-use crate::bytes::{Put, Reader};
+use crate::bytes::Put;
 use crate::class_file::{ClassFile, Method};
-use crate::code::Code;
+use crate::code::{AttributeKind, Code};
 use crate::constant_pool::NewConstants;
-use crate::instruction::{ALOAD_0, INVOKESTATIC};
+use crate::frames::{HandlerFrame, move_frames};
+use crate::instruction::{ALOAD_0, INVOKESTATIC, Kind};
+use crate::layout::{Insertion, Layout, to_u2};
 use crate::outcome::{
     Instrumentation, InstrumentedMethod, Malformed, Position, Positions, Reason, Span,
 };
 use crate::splice::{NewCode, splice};
+use crate::tables::{Lines, move_lines};
 
-/// The static methods that the JDK's classes call, all of one class.
+/// The static methods that the JDK's classes call.
 #[derive(Clone, Copy, Debug)]
 pub struct ParkHooks<'a> {
-    /// The class, by its internal name.
+    /// The class of those that are not for virtual threads, by its internal name.
     pub class: &'a str,
     /// Called in the place of `Unsafe.park`, and has to call it:
     /// `static void f(Object unsafe, boolean isAbsolute, long time)`.
@@ -29,6 +33,14 @@ pub struct ParkHooks<'a> {
     /// `static void f(Object synchronizer, Object thread)`. A `StackOverflowError` is caught: the
     /// owner is set all the same.
     pub owner: &'a str,
+    /// The class of those for virtual threads, with methods of the same names; `None` leaves calls
+    /// that park these as they are. They are called in the place of those of the interface
+    /// `jdk.internal.access.JavaLangAccess`, and have to call these:
+    ///
+    /// - `static void park(Object access)`;
+    /// - `static void park(Object access, long nanos)`;
+    /// - `static void unpark(Object access, Object thread)`.
+    pub virtual_class: Option<&'a str>,
 }
 
 const OWNABLE: &[u8] = b"java/util/concurrent/locks/AbstractOwnableSynchronizer";
@@ -37,9 +49,10 @@ const OBJECTS: &[u8] = b"(Ljava/lang/Object;Ljava/lang/Object;)V";
 
 const ALOAD_1: u8 = 0x2b;
 const INVOKEVIRTUAL: u8 = 0xb6;
+const INVOKEINTERFACE: u8 = 0xb9;
+const NOP: u8 = 0x00;
 const POP: u8 = 0x57;
-const PUTFIELD: u8 = 0xb5;
-const RETURN: u8 = 0xb1;
+const GOTO: u8 = 0xa7;
 
 /// Lets the class file `class` tell `hooks` of its parks, and of owners if it is
 /// `AbstractOwnableSynchronizer`.
@@ -53,7 +66,7 @@ pub fn instrument_parks<'a>(
 ) -> Result<Instrumentation<'a>, Malformed> {
     let class = ClassFile::read_with(class, |_| true)?;
     let mut result = Instrumentation::default();
-    let mut constants = NewConstants::new(&class.pool);
+    let mut constants = NewConstants::new(&class.pool, hooks.class);
     let mut changed = Vec::new();
     for method in &class.methods {
         let Some(attribute) = method.code else {
@@ -99,38 +112,75 @@ fn redirect<'a>(
     /// Of the code in the attribute: behind `max_stack`, `max_locals` and the length.
     const CODE_AT: usize = 8;
     let attribute = method.code.ok_or(Reason::MalformedCode)?.bytes;
-    if !attribute.contains(&INVOKEVIRTUAL) {
+    if !attribute.contains(&INVOKEVIRTUAL) && !attribute.contains(&INVOKEINTERFACE) {
         return Ok(None);
     }
     let code = Code::read(attribute, class)?;
     let mut changed: Option<Vec<u8>> = None;
-    for (pc, _) in code.instructions() {
-        let instruction = code.bytes.get(pc..).unwrap_or_default();
-        let [INVOKEVIRTUAL, high, low, ..] = *instruction else {
+    for (pc, instruction) in code.instructions() {
+        let bytes = code.bytes.get(pc..).unwrap_or_default();
+        let &[opcode @ (INVOKEVIRTUAL | INVOKEINTERFACE), high, low, ..] = bytes else {
             continue;
         };
-        let Some(called) = class.pool.method(u16::from_be_bytes([high, low])) else {
+        let called = class.pool.method(u16::from_be_bytes([high, low]));
+        let Some(hook) = called.and_then(|called| in_place_of(opcode, called, hooks)) else {
             continue;
         };
-        let (hook, descriptor) = match called {
-            (b"sun/misc/Unsafe" | b"jdk/internal/misc/Unsafe", b"park", b"(ZJ)V") => {
-                (hooks.park, b"(Ljava/lang/Object;ZJ)V".as_slice())
-            }
-            (
-                b"sun/misc/Unsafe" | b"jdk/internal/misc/Unsafe",
-                b"unpark",
-                b"(Ljava/lang/Object;)V",
-            ) => (hooks.unpark, OBJECTS),
-            _ => continue,
-        };
-        let hook = constants.static_method(hooks.class, hook, descriptor)?;
-        let [high, low] = hook.to_be_bytes();
+        let [high, low] = constants
+            .static_method(hook.class, hook.name, hook.descriptor)?
+            .to_be_bytes();
         let at = CODE_AT + pc;
         let changed = changed.get_or_insert_with(|| attribute.to_vec());
-        let call = changed.get_mut(at..at + 3).ok_or(Reason::MalformedCode)?;
-        call.copy_from_slice(&[INVOKESTATIC, high, low]);
+        let call = changed.get_mut(at..at + instruction.len);
+        let call = call.ok_or(Reason::MalformedCode)?;
+        call.fill(NOP);
+        let shorter = call.get_mut(..3).ok_or(Reason::MalformedCode)?;
+        shorter.copy_from_slice(&[INVOKESTATIC, high, low]);
     }
     Ok(changed.map(|bytes| (bytes, Vec::new())))
+}
+
+/// A static method that is called.
+struct Called<'a> {
+    class: &'a str,
+    name: &'a str,
+    descriptor: &'static [u8],
+}
+
+/// What is called in the place of a method: its class, name and descriptor.
+fn in_place_of<'a>(
+    opcode: u8,
+    method: (&[u8], &[u8], &[u8]),
+    hooks: &ParkHooks<'a>,
+) -> Option<Called<'a>> {
+    const ACCESS: &[u8] = b"jdk/internal/access/JavaLangAccess";
+    let virtual_class = hooks.virtual_class.filter(|_| opcode == INVOKEINTERFACE);
+    let (class, name, descriptor): (_, _, &[u8]) = match method {
+        (b"sun/misc/Unsafe" | b"jdk/internal/misc/Unsafe", name, descriptor)
+            if opcode == INVOKEVIRTUAL =>
+        {
+            match (name, descriptor) {
+                (b"park", b"(ZJ)V") => (hooks.class, hooks.park, b"(Ljava/lang/Object;ZJ)V"),
+                (b"unpark", b"(Ljava/lang/Object;)V") => (hooks.class, hooks.unpark, OBJECTS),
+                _ => return None,
+            }
+        }
+        (ACCESS, b"parkVirtualThread", b"()V") => {
+            (virtual_class?, hooks.park, b"(Ljava/lang/Object;)V")
+        }
+        (ACCESS, b"parkVirtualThread", b"(J)V") => {
+            (virtual_class?, hooks.park, b"(Ljava/lang/Object;J)V")
+        }
+        (ACCESS, b"unparkVirtualThread", b"(Ljava/lang/Thread;)V") => {
+            (virtual_class?, hooks.unpark, OBJECTS)
+        }
+        _ => return None,
+    };
+    Some(Called {
+        class,
+        name,
+        descriptor,
+    })
 }
 
 fn is_set_owner(class: &ClassFile<'_>, method: &Method<'_>) -> bool {
@@ -140,9 +190,9 @@ fn is_set_owner(class: &ClassFile<'_>, method: &Method<'_>) -> bool {
 }
 
 /// ```text
-///  0  aload_0, aload_1, invokestatic hook
-///  5  aload_0, aload_1, putfield, return
-/// 11  pop, aload_0, aload_1, putfield, return     for a StackOverflowError from 0 to 5
+/// 0  aload_0, aload_1, invokestatic hook
+/// 5  what the method does
+///    pop, goto 5                              for a StackOverflowError from 0 to 5
 /// ```
 fn set_owner<'a>(
     class: &ClassFile<'a>,
@@ -151,76 +201,68 @@ fn set_owner<'a>(
     constants: &mut NewConstants<'a>,
 ) -> Result<NewMethod, Reason> {
     const BODY: u16 = 5;
-    const HANDLER: u16 = 11;
-    /// JVMS 4.7.4: the local variables are the same, and the stack has one item.
-    const SAME_LOCALS_1_STACK_ITEM: u8 = 64;
-    const OBJECT: u8 = 7;
+    const HANDLER_LEN: usize = 4;
     let attribute = method.code.ok_or(Reason::MalformedCode)?.bytes;
     let code = Code::read(attribute, class)?;
-    let &[ALOAD_0, ALOAD_1, PUTFIELD, _, _, RETURN] = code.bytes else {
+    let mut instructions = code.instructions();
+    // Their padding would not be the same.
+    if instructions.any(|(_, instruction)| matches!(instruction.kind, Kind::Switch(_))) {
         return Err(Reason::MalformedCode);
-    };
+    }
+    let layout = Layout::new(
+        &code,
+        vec![Insertion {
+            pc: 0,
+            before: BODY.into(),
+            after: 0,
+        }],
+    );
+    let handler = to_u2(layout.len())?;
     let mut out = Vec::new();
-    out.put_u2(2);
-    out.put_u2(2);
-    out.put_u4(u32::from(HANDLER) + 1 + code.bytes.len() as u32);
+    out.put_u2(code.max_stack.max(2));
+    out.put_u2(code.max_locals);
+    out.put_u4((layout.len() + HANDLER_LEN) as u32);
     out.put(&[ALOAD_0, ALOAD_1, INVOKESTATIC]);
     out.put_u2(constants.static_method(hooks.class, hooks.owner, OBJECTS)?);
     out.put(code.bytes);
-    out.put_u1(POP);
-    out.put(code.bytes);
-    let overflow = constants.class(STACK_OVERFLOW)?;
-    out.put_u2(1);
-    for part in [0, BODY, HANDLER, overflow] {
+    out.put(&[POP, GOTO]);
+    let offset = i32::from(BODY) - i32::from(handler) - 1;
+    let offset = i16::try_from(offset).map_err(|_| Reason::JumpTooLong)?;
+    out.put_u2(offset.cast_unsigned());
+
+    let count = u16::try_from(code.handlers.len() + 1).map_err(|_| Reason::TooLarge)?;
+    out.put_u2(count);
+    for part in [0, BODY, handler, constants.class(STACK_OVERFLOW)?] {
         out.put_u2(part);
     }
+    for original in &code.handlers {
+        for pc in [original.start, original.end, original.handler] {
+            out.put_u2(to_u2(pc + usize::from(BODY))?);
+        }
+        out.put_u2(original.catch_type);
+    }
 
-    let lines = code
-        .attributes
-        .iter()
-        .find(|attribute| attribute.is_lines());
-    out.put_u2(1 + u16::from(lines.is_some()));
-    out.put_u2(constants.utf8(b"StackMapTable")?);
-    out.put_u4(6);
-    out.put_u2(1);
-    out.put(&[SAME_LOCALS_1_STACK_ITEM + HANDLER as u8, OBJECT]);
-    out.put_u2(overflow);
-    if let Some(lines) = lines {
-        out.put_u2(lines.name);
-        put_lines(&mut out, lines.bytes, BODY, HANDLER)?;
+    let of_overflow = HandlerFrame::with_parameters(class, method, STACK_OVERFLOW)?;
+    let appended = [(handler, of_overflow)];
+    let frames = move_frames(&code, &layout, Some(BODY), &appended, constants)?;
+    let mut attributes = vec![(constants.utf8(b"StackMapTable")?, frames)];
+    let mut tables = code.attributes.iter();
+    if let Some(lines) = tables.find(|table| table.kind == AttributeKind::LineNumbers) {
+        let first = Lines::of(&code).at(0).map(|line| (handler, line));
+        let moved = move_lines(lines.bytes, &layout, first.as_slice())?;
+        attributes.push((lines.name, moved));
+    }
+    out.put_u2(attributes.len() as u16);
+    for (name, bytes) in attributes {
+        out.put_u2(name);
+        out.put_u4(bytes.len() as u32);
+        out.put(&bytes);
     }
     let span = |start, inserted| Span {
         start,
         original: Position::Bci(0),
         inserted,
     };
-    let spans = vec![span(0, true), span(BODY, false), span(HANDLER, true)];
+    let spans = vec![span(0, true), span(BODY, false), span(handler, true)];
     Ok(Some((out, spans)))
-}
-
-/// The lines of the body, which is `moved` bytes further on, and the first of them for the handler.
-fn put_lines(out: &mut Vec<u8>, lines: &[u8], moved: u16, handler: u16) -> Result<(), Reason> {
-    let mut reader = Reader::new(lines);
-    let count = reader.u2()?;
-    let mut entries = Vec::new();
-    for _ in 0..count {
-        let (start, line) = (reader.u2()?, reader.u2()?);
-        let start = if start == 0 {
-            0
-        } else {
-            start.saturating_add(moved)
-        };
-        entries.push((start, line));
-    }
-    if let Some(&(_, first)) = entries.first() {
-        entries.push((handler, first));
-    }
-    let count = u16::try_from(entries.len()).map_err(|_| Reason::TooLarge)?;
-    out.put_u4(2 + 4 * u32::from(count));
-    out.put_u2(count);
-    for (start, line) in entries {
-        out.put_u2(start);
-        out.put_u2(line);
-    }
-    Ok(())
 }

@@ -4,6 +4,8 @@ use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use trace_format::agent_result;
+
 use crate::Outcome;
 use crate::attach;
 use crate::cli::{AgentArguments, AttachArguments, DetachArguments};
@@ -97,8 +99,7 @@ fn options(words: &[String]) -> anyhow::Result<String> {
     Ok(options.join(","))
 }
 
-/// Loads the agent and lets it do what the options say. The results are those of
-/// `crates/agent/src/commands.rs`.
+/// Loads the agent and lets it do what the options say.
 fn load(arguments: &AgentArguments, options: &str) -> anyhow::Result<()> {
     let pid = arguments.pid;
     Process::find(pid)?;
@@ -106,12 +107,12 @@ fn load(arguments: &AgentArguments, options: &str) -> anyhow::Result<()> {
     let name = library.to_str();
     let name = name.ok_or_else(|| AgentError::Name(library.clone()))?;
     match attach::load_agent(pid, name, options)? {
-        0 => Ok(()),
-        100 => Err(OptionError::Refused(options.to_owned()).into()),
-        101 => Err(AgentError::TracedAlready(pid).into()),
-        102 => Err(AgentError::NotTraced(pid).into()),
-        103 => Err(AgentError::NoEvents(pid).into()),
-        104 => Err(AgentError::File(pid).into()),
+        agent_result::DONE => Ok(()),
+        agent_result::OPTIONS => Err(OptionError::Refused(options.to_owned()).into()),
+        agent_result::TRACED_ALREADY => Err(AgentError::TracedAlready(pid).into()),
+        agent_result::NOT_TRACED => Err(AgentError::NotTraced(pid).into()),
+        agent_result::JVM => Err(AgentError::NoEvents(pid).into()),
+        agent_result::FILE => Err(AgentError::File(pid).into()),
         code => Err(AgentError::Code(pid, code).into()),
     }
 }

@@ -784,6 +784,8 @@ Options of the agent, separated by commas or spaces:
   file=PATH        the trace; %p is the process id, %t the time; default locktrace-%p.lct, here
   duration=TIME    end the trace after 30 (seconds), 30s, 5m or 2h
   chains=FRAMES    record at most so many frames of a call chain
+  sample=PERCENT   record only a sample of the call chains as a whole while the agent takes more of
+                   a processor's time than this
   include=PACKAGE  change code of this package or class only, to tell of its releases
   exclude=PACKAGE  leave the code of this package or class as it is
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod agent_losses;
 mod attach;
 mod cli;
 mod contentions;

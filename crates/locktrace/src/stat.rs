@@ -8,6 +8,7 @@ use trace_analysis::{Counter, Detail, EVENT_TYPES, EventCount, Selection, TraceS
 use trace_format::Counter as TracerCounter;
 
 use crate::Outcome;
+use crate::agent_losses;
 use crate::cli::{StatArguments, StatFormat};
 use crate::human::{self, plural};
 use crate::overhead::{self, ChainCost, HookCost};
@@ -137,10 +138,12 @@ fn render(summary: &TraceSummary) -> String {
     facts::add_trace(&mut text, summary);
     add_sizes(&mut text, summary);
     add_tracer(&mut text, summary);
+    add_sampled(&mut text, summary);
     add_events(&mut text, summary);
     add_waits(&mut text, summary);
     add_chain_cost(&mut text, summary);
     add_hook_costs(&mut text, summary);
+    add_agent_losses(&mut text, summary);
     add_counters(&mut text, summary);
     text
 }
@@ -213,6 +216,22 @@ fn add_tracer(text: &mut String, summary: &TraceSummary) {
     }
     if !parts.is_empty() {
         facts::add(text, "Tracer", &parts.join("; "));
+    }
+}
+
+/// The call chains that an agent has cut short.
+fn add_sampled(text: &mut String, summary: &TraceSummary) {
+    let value = |counter| summary.tracer_value(counter).unwrap_or(0);
+    let short = value(TracerCounter::ShortChains);
+    if short > 0 {
+        let recorded = human::count(value(TracerCounter::ChainsRecorded));
+        let percent = value(TracerCounter::HookBudgetPpm) as f64 / 1e4;
+        let sampled = format!(
+            "{} of {recorded} call chains have their innermost frames only, since hooks took more \
+             than {percent} % of a processor",
+            human::count(short),
+        );
+        facts::add(text, "Sampled", &sampled);
     }
 }
 
@@ -315,13 +334,30 @@ fn add_hook_costs(text: &mut String, summary: &TraceSummary) {
     }
 }
 
+/// What an agent does not know; nothing in a trace of which it knows all.
+fn add_agent_losses(text: &mut String, summary: &TraceSummary) {
+    let mut table = new_table(["Agent", "Count", "Not known"]);
+    align_left(&mut table, 2);
+    for (counter, meaning) in agent_losses::MEANINGS {
+        match summary.tracer_value(counter) {
+            None | Some(0) => {}
+            Some(value) => {
+                table.add_row([counter.name(), &human::count(value), meaning]);
+            }
+        }
+    }
+    if !table.is_empty() {
+        add_table(text, &table);
+    }
+}
+
 /// What was counted that is not to be seen elsewhere; zeros are left out but for
 /// what must be zero.
 fn add_counters(text: &mut String, summary: &TraceSummary) {
     let mut table = new_table(["Tracer", "Value"]);
     let shown = ChainCost::of(summary).is_some();
     for &(counter, value) in &summary.tracer {
-        if shown && overhead::is_told(counter) {
+        if shown && overhead::is_told(counter) || agent_losses::is_told(counter) {
             continue;
         }
         table.add_row([counter.name(), &human::count(value)]);
@@ -330,9 +366,7 @@ fn add_counters(text: &mut String, summary: &TraceSummary) {
         add_table(text, &table);
     }
     let mut table = new_table(["Analysis", "Value", "Meaning"]);
-    if let Some(meaning) = table.column_mut(2) {
-        meaning.set_cell_alignment(CellAlignment::Left);
-    }
+    align_left(&mut table, 2);
     for (counter, value) in summary.counters.iter() {
         if value > 0 || counter == Counter::UnbalancedWaits {
             table.add_row([counter.name(), &human::count(value), counter.meaning()]);
@@ -353,6 +387,13 @@ fn new_table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
         }
     }
     table
+}
+
+/// A column with words.
+fn align_left(table: &mut Table, column: usize) {
+    if let Some(words) = table.column_mut(column) {
+        words.set_cell_alignment(CellAlignment::Left);
+    }
 }
 
 /// Adds a table with an empty line before it.

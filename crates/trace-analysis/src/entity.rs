@@ -218,7 +218,8 @@ impl Class {
         Self {
             source_file: Box::default(),
             is_jdk,
-            parks: name == "sun.misc.Unsafe" || name.starts_with("java.util.concurrent.locks."),
+            parks: matches!(name, "sun.misc.Unsafe" | "jdk.internal.misc.VirtualThreads")
+                || name.starts_with("java.util.concurrent.locks."),
             top_level: xxh3_64(top_level.as_bytes()),
         }
     }

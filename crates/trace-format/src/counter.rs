@@ -190,8 +190,24 @@ counters! {
     RefusedClasses = 47, "refused_classes";
 
     /// Of an agent: contended exits from within other code that may own the same monitor, so
-    /// that the thread may have had it for longer.
+    /// that the thread may have had it for longer, and no later exit has told.
     AmbiguousExits = 48, "ambiguous_exits";
+
+    /// Of an agent: permits to go on that threads were given and that it had no room to keep in
+    /// mind: which unpark ended such a park is not known.
+    UntrackedPermits = 49, "untracked_permits";
+
+    /// Of an agent: parks, unparks and changes of owners that it does not tell of, since a carrier
+    /// thread did its scheduler's work in the middle of a virtual thread's call.
+    SchedulerCalls = 50, "scheduler_calls";
+
+    /// Of an agent: those among [`ChainsRecorded`](Self::ChainsRecorded) that have their innermost
+    /// frames only, since hooks took more time than [`HookBudgetPpm`](Self::HookBudgetPpm).
+    ShortChains = 51, "short_chains";
+
+    /// Of an agent: how many millionths of one processor's time hooks may take before it cuts
+    /// call chains short.
+    HookBudgetPpm = 52, "hook_budget_ppm";
 
     /// Safepoints that are not in the trace: the drainer could not keep up.
     LostSafepoints = 60, "lost_safepoints";

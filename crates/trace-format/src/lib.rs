@@ -31,6 +31,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agent_result;
 pub mod buffer_file;
 pub mod capability;
 pub mod chunk;

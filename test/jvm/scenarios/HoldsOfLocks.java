@@ -18,7 +18,7 @@ import java.util.concurrent.locks.StampedLock;
  * <p>Arguments: the lock ({@code monitor}, {@code nonfair}, {@code fair}, {@code write},
  * {@code stamped} or {@code mutex}), threads, shortest and longest hold, longest pause
  * (all in nanoseconds), how long all of it lasts in milliseconds, threads that keep the
- * processors busy.
+ * processors busy. What kind of threads the workers are {@link WorkerThread} is told.
  *
  * <p>Prints, besides what {@link TraceClock} does, {@code holds THREAD METHOD WANTED_NS
  * ACQUIRED_NS RELEASED_NS LEFT_NS ...} with many holds a line, by {@link System#nanoTime}:
@@ -73,13 +73,13 @@ public final class HoldsOfLocks {
         }
         Worker[] workers = new Worker[Integer.parseInt(args[1])];
         Arrays.setAll(workers, isMonitor ? OfMonitor::new : OfLock::new);
-        for (Worker worker : workers) {
-            worker.start();
-        }
-        for (Worker worker : workers) {
-            worker.join();
-            worker.first.print(worker.getName(), "first");
-            worker.second.print(worker.getName(), "second");
+        Thread[] threads = new Thread[workers.length];
+        Arrays.setAll(threads, number -> WorkerThread.start(workers[number].name, workers[number]));
+        for (int number = 0; number < workers.length; number++) {
+            threads[number].join();
+            Worker worker = workers[number];
+            worker.first.print(worker.name, "first");
+            worker.second.print(worker.name, "second");
         }
     }
 
@@ -99,12 +99,13 @@ public final class HoldsOfLocks {
         }
     }
 
-    private abstract static class Worker extends Thread {
+    private abstract static class Worker implements Runnable {
+        final String name;
         final Log first = new Log();
         final Log second = new Log();
 
         Worker(int number) {
-            super("worker-" + number);
+            name = "worker-" + number;
         }
 
         @Override

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::hold_log::Compared;
+use crate::jdk::Jdk;
+use crate::jvm::Run;
 use crate::paths::{repository, target_directory};
 use crate::programs::run_to_success;
 
@@ -40,4 +43,26 @@ pub fn agent_option(options: &str) -> OsString {
     flag.push("=");
     flag.push(options);
     flag
+}
+
+/// How far a method's blame may be from the truth, relative to all blame. The program notes when it
+/// has acquired the lock and when it is about to release it, some microseconds away from that.
+const SHARE_TOLERANCE: f64 = 0.03;
+
+/// Panics unless the methods of `scenarios.HoldsOfLocks` are blamed as its own clock says.
+pub fn check_shares_of_holds(lock: &str, jdk: &Jdk, run: &Run, compared: &Compared) {
+    let truth = &compared.truth.methods;
+    let total_ns: u64 = truth.values().map(|bounds| bounds.least_ns).sum();
+    assert!(compared.waits > 20 && total_ns > 0, "{}", run.describe());
+    let tolerance_ns = SHARE_TOLERANCE * total_ns as f64;
+    for method in truth.keys().chain(compared.found.methods.keys()) {
+        let found_ns = compared.found.methods.get(method).copied().unwrap_or(0);
+        let bounds = truth.get(method).copied().unwrap_or_default();
+        let range = bounds.least_ns as f64 - tolerance_ns..=bounds.most_ns as f64 + tolerance_ns;
+        assert!(
+            range.contains(&(found_ns as f64)),
+            "{lock} on {}: {method:?}: {found_ns} ns instead of {bounds:?}",
+            jdk.home().display(),
+        );
+    }
 }

@@ -65,6 +65,14 @@ impl Jdk {
         })
     }
 
+    /// The one of those that is of this version.
+    pub fn stock_version(version: &str) -> &'static Jdk {
+        let index = LATER_VERSIONS.iter().position(|later| *later == version);
+        // JDK 8 is the first.
+        let index = index.map_or(0, |index| index + 1);
+        Self::stock_versions()[index]
+    }
+
     fn find(variable: &str, default: &str) -> Jdk {
         let home =
             std::env::var_os(variable).map_or_else(|| repository().join(default), PathBuf::from);

@@ -40,13 +40,14 @@ mod park_log;
 mod paths;
 mod processor;
 mod programs;
+mod real_programs;
 mod return_barriers;
 mod setting;
 mod summary;
 mod trace_clock;
 mod turn;
 
-pub use agent::{agent_library, agent_option};
+pub use agent::{agent_library, agent_option, check_shares_of_holds};
 pub use byte_code::Positions;
 pub use cases::check_each;
 pub use class_path::ClassPath;
@@ -70,6 +71,7 @@ pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeo
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
+pub use real_programs::{bank_class_path, check_bank, check_shop, shop_class_path};
 pub use return_barriers::ReturnBarriers;
 pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound, for_each_event, for_each_segment};

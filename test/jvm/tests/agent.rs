@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use trace_analysis::{Blame, Owner};
+use trace_format::Counter;
 
 use jvm_tests::{
     Finished, Jdk, Jvm, NEVER_INLINED, RunningJvm, agent_library, agent_option, alone, analyze,
@@ -174,6 +175,10 @@ fn bad_options_are_named() {
             ("flie=x", "locktrace: unknown option 'flie'"),
             ("file=", "locktrace: option 'file': expected a path"),
             ("chains=0", "locktrace: option 'chains': expected a number"),
+            (
+                "sample=lots",
+                "locktrace: option 'sample': expected percent",
+            ),
             ("duration=soon", "locktrace: option 'duration': expected a"),
             (
                 "exclude=*",
@@ -226,6 +231,58 @@ fn a_trace_ends_when_its_time_is_over() {
     check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
 }
 
+/// What the agent does not know of is counted, and `stat` says so in words.
+#[test]
+fn what_is_not_known_is_said() {
+    let program = ["scenarios.Contend", "SynchronizedNative"];
+    let run = traced(Jdk::stock(), &program, "").run();
+    let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
+    let untold = summary.tracer_value(Counter::UntoldMethods);
+    assert!(untold.is_some_and(|methods| methods >= 2), "{untold:?}");
+    let trace = run.trace();
+    check_said(&trace, "untold_methods", "such as native ones");
+}
+
+/// A line of `stat` begins and ends so.
+fn check_said(trace: &Path, begin: &str, end: &str) {
+    let said = locktrace(["stat".as_ref(), trace.as_os_str()]).stdout;
+    let line = said.lines().find(|line| line.starts_with(begin));
+    assert!(line.is_some_and(|line| line.ends_with(end)), "{said}");
+}
+
+/// Beyond the budget call chains are cut short, which the trace says, and each method is still blamed
+/// for what its clock says.
+#[test]
+fn chains_are_sampled_beyond_the_budget() {
+    on_each_version(|jdk| {
+        let program = ["scenarios.OwnerShares", "Method", "1000", "40"];
+        let run = traced(jdk, &program, ",sample=0.001").run();
+        let setting = format!("sampled on {}", jdk.home().display());
+        check_owner_shares(&setting, &run, contentions(&run.trace()));
+        // Those with few frames are whole in any case.
+        let (short, whole, budget) = sampled(&run.trace());
+        assert!(
+            short >= 100 && budget == 10,
+            "{setting}: {short} and {whole}"
+        );
+        check_said(&run.trace(), "Sampled", "more than 0.001 % of a processor");
+    });
+    let _processor = alone();
+    let program = ["scenarios.OwnerShares", "Method", "1000", "40"];
+    let run = traced(Jdk::stock(), &program, ",sample=100").run();
+    let (short, whole, budget) = sampled(&run.trace());
+    assert!(short == 0 && whole > 0 && budget == 1_000_000);
+}
+
+/// How many call chains were cut short, how many were not, and the budget in millionths.
+fn sampled(trace: &Path) -> (u64, u64, u64) {
+    let summary = analyze(trace, |_, _| {}).expect("a trace");
+    let value = |counter| summary.tracer_value(counter).unwrap_or(0);
+    let short = value(Counter::ShortChains);
+    let recorded = value(Counter::ChainsRecorded);
+    (short, recorded - short, value(Counter::HookBudgetPpm))
+}
+
 /// What the JVM finds in the library is what it looks for, and nothing that could take the place
 /// of another library's.
 #[test]
@@ -254,11 +311,17 @@ fn the_helpers_are_made_of_their_sources() {
     let directory = scratch_directory("helper");
     let mut javac = Command::new(Jdk::stock().tool("javac"));
     javac
-        .args(["-g:none", "-XDignore.symbol.file", "-d"])
+        .args(["-g:none", "-XDignore.symbol.file", "-implicit:none"])
+        .arg("-sourcepath")
+        .arg(helper.join("stubs"))
+        .arg("-d")
         .arg(directory.path())
-        .args([helper.join("Exits.java"), helper.join("Parks.java")]);
+        .args(
+            ["Exits", "Parks", "VirtualParks"]
+                .map(|class| helper.join(class).with_extension("java")),
+        );
     run_to_success(&mut javac);
-    for class in ["Exits.class", "Parks.class"] {
+    for class in ["Exits.class", "Parks.class", "VirtualParks.class"] {
         let made = directory.path().join("java/locktrace").join(class);
         let made = fs::read(made).expect("a class");
         let committed = fs::read(helper.join(class)).expect("a class");

@@ -102,9 +102,9 @@ unsafe extern "system" fn vm_death(_jvmti: *mut jvmtiEnv, _jni: *mut JNIEnv) {
     commands::unload();
 }
 
-unsafe extern "system" fn thread_end(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jthread) {
+unsafe extern "system" fn thread_end(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     // SAFETY: as the JVM promises for a callback.
-    hooks::thread_end(unsafe { Env::new(jvmti, jni) });
+    unsafe { with_object(jvmti, jni, thread, hooks::thread_end) };
 }
 
 unsafe extern "system" fn contended_enter(

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 use jvmti_bindings::sys::jni::{
-    JNI_TRUE, JNIEnv, JNINativeInterface_, jclass, jfieldID, jmethodID, jobject, jvalue,
+    JNI_TRUE, JNIEnv, JNINativeInterface_, jclass, jfieldID, jint, jmethodID, jobject, jvalue,
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_DISABLE, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
@@ -78,6 +78,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) bci: Option<u16>,
 }
 
+/// `JNI_VERSION_19`, with which `IsVirtualThread` came.
+const VIRTUAL_THREADS_SINCE: jint = 0x0013_0000;
 /// `JVMTI_THREAD_STATE_INTERRUPTED`.
 const JVMTI_THREAD_STATE_INTERRUPTED: i32 = 0x20_0000;
 /// JVMS table 4.6-A.
@@ -243,14 +245,19 @@ impl<'a> Env<'a> {
         tag.addr()
     }
 
-    /// Keeps a number with the thread. Returns whether that worked.
-    pub(crate) fn set_thread_tag(self, tag: usize) -> bool {
+    /// Keeps a number with the thread, whose object `current` is. Returns whether that worked.
+    pub(crate) fn set_thread_tag(self, current: Option<Object<'_>>, tag: usize) -> bool {
         let tag = ptr::without_provenance(tag);
-        // SAFETY: a null thread is the current one; the JVM does not look behind the pointer.
-        unsafe { jvmti!(self, SetThreadLocalStorage, ptr::null_mut(), tag) }
+        // SAFETY: null or the current thread, which null stands for; the JVM does not look behind
+        // the pointer.
+        unsafe { jvmti!(self, SetThreadLocalStorage, raw(current), tag) }
     }
 
-    /// The thread's object.
+    /// The thread's object, as the JVM tells tools: a virtual thread while one is mounted.
+    ///
+    /// Functions that take a thread take null for the current one, too. From JDK 21 on they wait
+    /// then until no virtual thread at all is being mounted or unmounted, and keep all of them
+    /// from that; for a virtual thread that is named they do so for that one.
     pub(crate) fn thread(self) -> Option<Object<'a>> {
         let mut thread = ptr::null_mut();
         // SAFETY: `thread` can be written, and becomes a local reference.
@@ -260,32 +267,59 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// The thread's name.
-    pub(crate) fn thread_name(self) -> JvmText<'a> {
+    /// The current thread is this one.
+    pub(crate) fn is_current(self, thread: Object<'_>) -> bool {
+        let Some(current) = self.thread() else {
+            return false;
+        };
+        let is_same = self.are_same(current, thread);
+        self.delete(current);
+        is_same
+    }
+
+    /// The JVM has virtual threads.
+    pub(super) fn has_virtual_threads(self) -> bool {
+        // SAFETY: the interface is the current thread's.
+        self.jni().is_some_and(
+            |(native, env)| unsafe { (native.GetVersion)(env) } >= VIRTUAL_THREADS_SINCE,
+        )
+    }
+
+    /// The thread is a virtual one.
+    pub(crate) fn is_virtual(self, thread: Object<'_>) -> bool {
+        let Some((native, env)) = self.jni().filter(|_| self.has_virtual_threads()) else {
+            return false;
+        };
+        // SAFETY: this version has the function, and the reference is valid.
+        unsafe { (native.IsVirtualThread)(env, thread.raw()) == JNI_TRUE }
+    }
+
+    /// The name of the thread, whose object `current` is.
+    pub(crate) fn thread_name(self, current: Option<Object<'_>>) -> JvmText<'a> {
         let mut info = jvmtiThreadInfo::default();
-        // SAFETY: a null thread is the current one, and `info` can be written. Its name is the
-        // agent's to free, and its references are local ones.
+        // SAFETY: null or the current thread, which null stands for, and `info` can be written. Its
+        // name is the agent's to free, and its references are local ones.
         unsafe {
-            jvmti!(self, GetThreadInfo, ptr::null_mut(), &mut info);
+            jvmti!(self, GetThreadInfo, raw(current), &mut info);
             self.delete_raw(info.thread_group);
             self.delete_raw(info.context_class_loader);
             JvmText::new(self, info.name)
         }
     }
 
-    /// Fills `frames` with the thread's stack, innermost frame first, as far as there is room,
-    /// without the first `skipped` frames.
-    pub(crate) fn stack(self, skipped: u16, frames: &mut Frames) {
+    /// Fills `frames` with the stack of the thread, whose object `current` is, innermost frame
+    /// first, as far as there is room, without the first `skipped` frames.
+    pub(crate) fn stack(self, current: Option<Object<'_>>, skipped: u16, frames: &mut Frames) {
         let Ok(room) = i32::try_from(frames.0.len()) else {
             return;
         };
         let mut count = 0;
-        // SAFETY: a null thread is the current one; `frames` has so much room.
+        // SAFETY: null or the current thread, which null stands for; `frames` has so much room.
         unsafe {
             jvmti!(
                 self,
                 GetStackTrace,
-                ptr::null_mut(),
+                raw(current),
                 skipped.into(),
                 room,
                 frames.0.as_mut_ptr(),
@@ -347,20 +381,20 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// The thread was interrupted, and has not reacted yet.
-    pub(crate) fn is_interrupted(self) -> bool {
+    /// The thread, whose object `current` is, was interrupted, and has not reacted yet.
+    pub(crate) fn is_interrupted(self, current: Object<'_>) -> bool {
         let mut state = 0;
-        // SAFETY: a null thread is the current one, and `state` can be written.
-        unsafe { jvmti!(self, GetThreadState, ptr::null_mut(), &mut state) };
+        // SAFETY: the reference is valid, and `state` can be written.
+        unsafe { jvmti!(self, GetThreadState, current.raw(), &mut state) };
         state & JVMTI_THREAD_STATE_INTERRUPTED != 0
     }
 
-    /// Lets the module of a class use `jdk.internal.misc`. The JVM has modules.
+    /// Lets the module of a class use a package of `java.base`. The JVM has modules.
     ///
     /// # Safety
     ///
     /// `class` is a reference to a class.
-    pub(super) unsafe fn export_internal_unsafe_to(self, class: jclass) -> bool {
+    pub(super) unsafe fn export_to(self, class: jclass, package: &CStr) -> bool {
         let Some((native, env)) = self.jni() else {
             return false;
         };
@@ -374,13 +408,7 @@ impl<'a> Env<'a> {
             let module = (native.GetModule)(env, class);
             !base.is_null()
                 && !module.is_null()
-                && jvmti!(
-                    self,
-                    AddModuleExports,
-                    base,
-                    c"jdk.internal.misc".as_ptr(),
-                    module
-                )
+                && jvmti!(self, AddModuleExports, base, package.as_ptr(), module)
         }
     }
 
@@ -632,6 +660,10 @@ impl<'a> Env<'a> {
         });
         in_code.collect()
     }
+}
+
+fn raw(object: Option<Object<'_>>) -> jobject {
+    object.map_or(ptr::null_mut(), Object::raw)
 }
 
 /// A field with a number of 64 bits.

@@ -68,16 +68,12 @@ impl Helper {
         natives: &[JNINativeMethod],
     ) -> Option<Self> {
         let (native, jni) = env.jni()?;
-        let len = i32::try_from(bytes.len()).ok()?;
         let count = i32::try_from(natives.len()).ok()?;
-        // SAFETY: the texts are NUL-terminated, `bytes` points to `len` bytes, and a null loader
-        // is the boot loader. Each result is looked at before it is used; to ask for a field
-        // initializes the class, so that the array is there. The types of the fields are those in
-        // the sources, and the natives are as the caller promises.
+        // SAFETY: the texts are NUL-terminated. Each result is looked at before it is used; to ask
+        // for a field initializes the class, so that the array is there. The types of the fields
+        // are those in the sources, and the natives are as the caller promises.
         unsafe {
-            let bytes = bytes.as_ptr().cast();
-            let class = (native.DefineClass)(jni, name.as_ptr(), ptr::null_mut(), bytes, len);
-            let class = global(env, class)?;
+            let class = Self::define_class(env, name, bytes)?;
             if (native.RegisterNatives)(jni, class.as_ptr(), natives.as_ptr(), count) != JNI_OK {
                 return None;
             }
@@ -93,6 +89,19 @@ impl Helper {
                 objects,
                 slots_in_use: NonNull::new(slots_in_use)?,
             })
+        }
+    }
+
+    /// Defines a class by the boot loader.
+    pub(super) fn define_class(env: Env<'_>, name: &CStr, bytes: &[u8]) -> Option<NonNull<c_void>> {
+        let (native, jni) = env.jni()?;
+        let len = i32::try_from(bytes.len()).ok()?;
+        // SAFETY: the text is NUL-terminated, `bytes` points to `len` bytes, and a null loader is
+        // the boot loader. The result is a local reference or null.
+        unsafe {
+            let bytes = bytes.as_ptr().cast();
+            let class = (native.DefineClass)(jni, name.as_ptr(), ptr::null_mut(), bytes, len);
+            global(env, class)
         }
     }
 

@@ -17,5 +17,5 @@ pub(crate) use helper::{EXITS_CLASS, EXITS_METHOD, Helper, SLOTS};
 pub(crate) use jvm_memory::JvmText;
 pub(crate) use machine::{Environment, Vm, local_time};
 pub(crate) use park_fields::ParkFields;
-pub(crate) use park_helper::{PARKS_CLASS, ParkHelper};
+pub(crate) use park_helper::{PARKS_CLASS, ParkHelper, VIRTUAL_PARKS_CLASS};
 pub(crate) use runtime_owner::RuntimeOwner;

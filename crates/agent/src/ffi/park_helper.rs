@@ -1,7 +1,7 @@
-//! The Java class that the JDK calls in the place of `Unsafe.park` and `Unsafe.unpark`, and when
-//! synchronizers get other owners.
+//! The Java classes that the JDK calls to park and to unpark threads, and when synchronizers get
+//! other owners.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -16,9 +16,13 @@ use crate::park_hooks;
 
 /// The internal name of the class.
 pub(crate) const PARKS_CLASS: &str = "java/locktrace/Parks";
+/// That of the class for virtual threads.
+pub(crate) const VIRTUAL_PARKS_CLASS: &str = "java/locktrace/VirtualParks";
 
 /// What javac of JDK 8 makes of `helper/Parks.java`.
 const CLASS_FILE: &[u8] = include_bytes!("../../helper/Parks.class");
+/// What it makes of `helper/VirtualParks.java`.
+const VIRTUAL_CLASS_FILE: &[u8] = include_bytes!("../../helper/VirtualParks.class");
 
 /// `JNI_VERSION_9`.
 const MODULES_SINCE: jint = 0x0009_0000;
@@ -26,10 +30,12 @@ const MODULES_SINCE: jint = 0x0009_0000;
 /// Defined once in a JVM, whatever traces come.
 static HELPER: OnceLock<Option<ParkHelper>> = OnceLock::new();
 
-/// The class.
+/// The classes.
 #[derive(Debug)]
 pub(crate) struct ParkHelper {
     pub(crate) helper: Helper,
+    /// There is the class for virtual threads.
+    pub(crate) traces_virtual_threads: bool,
     traced: NonNull<c_void>,
 }
 
@@ -39,7 +45,7 @@ unsafe impl Send for ParkHelper {}
 unsafe impl Sync for ParkHelper {}
 
 impl ParkHelper {
-    /// The class, which is defined at the first call. `None` if the JVM refuses it.
+    /// The classes, which are defined at the first call. `None` if the JVM refuses that.
     pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
         HELPER
             .get_or_init(|| {
@@ -58,21 +64,21 @@ impl ParkHelper {
             true => with_internal_unsafe(CLASS_FILE),
             false => CLASS_FILE.to_vec(),
         };
-        let method =
-            |name: &'static std::ffi::CStr, signature: &'static std::ffi::CStr, function| {
-                JNINativeMethod {
-                    name: name.as_ptr(),
-                    signature: signature.as_ptr(),
-                    fnPtr: function,
-                }
-            };
-        let objects = c"(Ljava/lang/Object;Ljava/lang/Object;I)V";
+        let method = |name: &'static CStr, signature: &'static CStr, function| JNINativeMethod {
+            name: name.as_ptr(),
+            signature: signature.as_ptr(),
+            fnPtr: function,
+        };
+        let parking = c"(Ljava/lang/Thread;ZJ)V";
+        let unparking = c"(Ljava/lang/Thread;Ljava/lang/Object;)V";
+        let over = c"(Ljava/lang/Thread;)V";
+        let changes = c"(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;I)V";
         let natives = [
-            method(c"parks", c"(ZJ)V", parks as *mut c_void),
-            method(c"parked", c"()V", parked as *mut c_void),
-            method(c"unparks", c"(Ljava/lang/Object;)V", unparks as *mut c_void),
-            method(c"unparked", c"()V", unparked as *mut c_void),
-            method(c"ownerChanges", objects, owner_changes as *mut c_void),
+            method(c"parks", parking, parks as *mut c_void),
+            method(c"parked", over, parked as *mut c_void),
+            method(c"unparks", unparking, unparks as *mut c_void),
+            method(c"unparked", over, unparked as *mut c_void),
+            method(c"ownerChanges", changes, owner_changes as *mut c_void),
         ];
         let name = c"java/locktrace/Parks";
         // SAFETY: the types of the native methods are those in the source; the field is asked for
@@ -81,9 +87,11 @@ impl ParkHelper {
             let helper = Helper::define(env, name, &bytes, c"PARKED_ON", &natives)?;
             let traced =
                 (native.GetStaticFieldID)(jni, helper.class(), c"traced".as_ptr(), c"Z".as_ptr());
-            let exported = !has_modules || env.export_internal_unsafe_to(helper.class());
+            let package = c"jdk.internal.misc";
+            let exported = !has_modules || env.export_to(helper.class(), package);
             exported.then_some(Self {
                 traced: NonNull::new(traced)?,
+                traces_virtual_threads: define_virtual(env, helper.class()),
                 helper,
             })
         }
@@ -100,6 +108,41 @@ impl ParkHelper {
     }
 }
 
+/// Defines the class for virtual threads. `false` if the JVM has none of these, or parks them in
+/// another way.
+///
+/// # Safety
+///
+/// `beside` is a reference to a class of the same package.
+unsafe fn define_virtual(env: Env<'_>, beside: jclass) -> bool {
+    let Some((native, jni)) = env.jni().filter(|_| env.has_virtual_threads()) else {
+        return false;
+    };
+    let called = [
+        (c"parkVirtualThread", c"()V"),
+        (c"parkVirtualThread", c"(J)V"),
+        (c"unparkVirtualThread", c"(Ljava/lang/Thread;)V"),
+    ];
+    // SAFETY: the texts are NUL-terminated, and the references are looked at before they are used.
+    let defined = unsafe {
+        let access = (native.FindClass)(jni, c"jdk/internal/access/JavaLangAccess".as_ptr());
+        let access = Object::new(access);
+        let has_method = |access: Object<'_>, (name, signature): (&CStr, &CStr)| {
+            let (name, signature) = (name.as_ptr(), signature.as_ptr());
+            !(native.GetMethodID)(jni, access.raw(), name, signature).is_null()
+        };
+        let is_usable = access.is_some_and(|access| {
+            let has_all = called.iter().all(|&method| has_method(access, method));
+            env.delete(access);
+            has_all && env.export_to(beside, c"jdk.internal.access")
+        });
+        let name = c"java/locktrace/VirtualParks";
+        is_usable && Helper::define_class(env, name, VIRTUAL_CLASS_FILE).is_some()
+    };
+    env.clear_exception();
+    defined
+}
+
 /// The class file with the name that `Unsafe` has from JDK 9 on in the place of the old one.
 fn with_internal_unsafe(class: &[u8]) -> Vec<u8> {
     // With its length in two bytes, as the constant pool has it.
@@ -114,7 +157,7 @@ fn with_internal_unsafe(class: &[u8]) -> Vec<u8> {
 /// # Safety
 ///
 /// The JVM gives the current thread's interface to native methods.
-unsafe fn current(jni: *mut JNIEnv) -> impl Fn(&Environment) -> Env<'_> {
+unsafe fn interface(jni: *mut JNIEnv) -> impl Fn(&Environment) -> Env<'_> {
     // SAFETY: as the caller promises.
     move |environment| unsafe { environment.env_with(jni) }
 }
@@ -122,44 +165,67 @@ unsafe fn current(jni: *mut JNIEnv) -> impl Fn(&Environment) -> Env<'_> {
 unsafe extern "system" fn parks(
     jni: *mut JNIEnv,
     _class: jclass,
+    current: jobject,
     is_absolute: jboolean,
     time: jlong,
 ) {
-    // SAFETY: called by the JVM.
-    park_hooks::park_begin(unsafe { current(jni) }, is_absolute == JNI_TRUE, time);
-}
-
-unsafe extern "system" fn parked(jni: *mut JNIEnv, _class: jclass) {
-    // SAFETY: called by the JVM.
-    park_hooks::park_end(unsafe { current(jni) });
-}
-
-unsafe extern "system" fn unparks(jni: *mut JNIEnv, _class: jclass, thread: jobject) {
-    // SAFETY: called by the JVM, with a reference that is valid during the call, or null.
+    // SAFETY: called by the JVM, with references that are valid during the call.
     unsafe {
-        if let Some(thread) = Object::new(thread) {
-            park_hooks::unpark_begin(current(jni), thread);
+        if let Some(current) = Object::new(current) {
+            let is_absolute = is_absolute == JNI_TRUE;
+            park_hooks::park_begin(interface(jni), current, is_absolute, time);
         }
     }
 }
 
-unsafe extern "system" fn unparked(jni: *mut JNIEnv, _class: jclass) {
-    // SAFETY: called by the JVM.
-    park_hooks::unpark_end(unsafe { current(jni) });
+unsafe extern "system" fn parked(jni: *mut JNIEnv, _class: jclass, current: jobject) {
+    // SAFETY: as above.
+    unsafe {
+        if let Some(current) = Object::new(current) {
+            park_hooks::park_end(interface(jni), current);
+        }
+    }
+}
+
+unsafe extern "system" fn unparks(
+    jni: *mut JNIEnv,
+    _class: jclass,
+    current: jobject,
+    thread: jobject,
+) {
+    // SAFETY: as above, or null.
+    unsafe {
+        if let (Some(current), Some(thread)) = (Object::new(current), Object::new(thread)) {
+            park_hooks::unpark_begin(interface(jni), current, thread);
+        }
+    }
+}
+
+unsafe extern "system" fn unparked(jni: *mut JNIEnv, _class: jclass, current: jobject) {
+    // SAFETY: as above.
+    unsafe {
+        if let Some(current) = Object::new(current) {
+            park_hooks::unpark_end(interface(jni), current);
+        }
+    }
 }
 
 unsafe extern "system" fn owner_changes(
     jni: *mut JNIEnv,
     _class: jclass,
+    current: jobject,
     synchronizer: jobject,
     thread: jobject,
     slot: jint,
 ) {
-    // SAFETY: called by the JVM, with references that are valid during the call, or null.
+    // SAFETY: as above, or null.
     unsafe {
-        let (synchronizer, thread) = (Object::new(synchronizer), Object::new(thread));
-        if let (Some(synchronizer), Ok(slot)) = (synchronizer, usize::try_from(slot)) {
-            park_hooks::owner_changes(current(jni), synchronizer, thread, slot);
+        let (current, synchronizer) = (Object::new(current), Object::new(synchronizer));
+        let new_owner = Object::new(thread);
+        if let (Some(current), Some(synchronizer), Ok(slot)) =
+            (current, synchronizer, usize::try_from(slot))
+        {
+            park_hooks::owner_changes(interface(jni), current, synchronizer, new_owner, slot);
         }
     }
 }

@@ -1,0 +1,40 @@
+//! What an agent counts of that which it does not know, in words.
+
+use trace_format::Counter;
+
+/// The counters and what they mean.
+pub(crate) const MEANINGS: [(Counter, &str); 7] = [
+    (
+        Counter::UntrackedEnters,
+        "waits for monitors that are not in the trace: there was no room for the object",
+    ),
+    (
+        Counter::UnseenContenders,
+        "waits whose owners could not be told of them: more than 64 locks were waited for",
+    ),
+    (
+        Counter::UntoldMethods,
+        "methods that do not tell of all their releases, such as native ones",
+    ),
+    (
+        Counter::RefusedClasses,
+        "classes that do not tell of their releases: the JVM did not let them be changed",
+    ),
+    (
+        Counter::AmbiguousExits,
+        "releases that may be inner ones of the same lock, so that the code may be another one",
+    ),
+    (
+        Counter::UntrackedPermits,
+        "unparks that cannot be told to have ended a park: there was no room for the thread",
+    ),
+    (
+        Counter::SchedulerCalls,
+        "parks, unparks and releases by the scheduler of virtual threads, inside of their calls",
+    ),
+];
+
+/// [`MEANINGS`] says what `counter` counts.
+pub(crate) fn is_told(counter: Counter) -> bool {
+    MEANINGS.iter().any(|&(told, _)| told == counter)
+}

@@ -1,0 +1,129 @@
+//! Real programs, the H2 database and a shop on Tomcat: their class paths, and what a report on them
+//! must name.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::locktrace::{ReportNode, report};
+use crate::maven::{Jar, dependencies};
+use crate::paths::source_directory;
+use crate::programs::{java_compiler, run_to_success};
+
+const DATABASE: Jar = Jar {
+    name: "h2-1.2.121.jar",
+    sha256: "3233d38ee11e15243f66c98ad388da9f12cf038a203cf507415081e3329ac4f4",
+};
+
+/// The server and what it depends on.
+const JARS: [Jar; 2] = [
+    Jar {
+        name: "tomcat-embed-core-9.0.98.jar",
+        sha256: "93cd8259690732cd6e25eb084090ea9e21db95631ca1ec8e05b26002379f185a",
+    },
+    Jar {
+        name: "tomcat-annotations-api-9.0.98.jar",
+        sha256: "a6451be75cbe373e79f30d626f199e77b70020bd164a23632e5f4f58eaffbaef",
+    },
+];
+
+const REENTRANT_LOCK: &str = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+const SEMAPHORE: &str = "java.util.concurrent.Semaphore$NonfairSync";
+
+/// The compiled program `h2.BankTransfers` and the database.
+pub fn bank_class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let class_path = CLASS_PATH.get_or_init(|| {
+        let jars = dependencies("h2", &[DATABASE]);
+        let classes = jars[0].with_file_name("classes");
+        fs::create_dir_all(&classes).expect("the target directory is writable");
+        run_to_success(
+            java_compiler(&classes).arg(source_directory().join("h2/BankTransfers.java")),
+        );
+        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
+    });
+    class_path.clone()
+}
+
+/// Panics unless the report on `h2.BankTransfers` names the lock of the database as the main one,
+/// and the commands that run under it as its owners.
+pub fn check_bank(trace: &Path) {
+    let report = report(trace, "lock-class,owner-method");
+    let database = report.node("org.h2.engine.Database");
+    assert!(
+        database.share > 0.5,
+        "not the main lock: {:#?}",
+        report.tree
+    );
+
+    // Every command runs in a `synchronized (database)` of one of these.
+    let known = database
+        .children
+        .iter()
+        .filter(|node| !node.label.starts_with('<'));
+    let known: u64 = known.map(|node| node.duration_ns).sum();
+    let commands = database
+        .children
+        .iter()
+        .filter(|node| node.label.contains("org.h2.command.Command."));
+    let commands: u64 = commands.map(|node| node.duration_ns).sum();
+    assert!(commands as f64 > 0.9 * known as f64, "{database:#?}");
+}
+
+/// The compiled programs in `server/` and the server.
+pub fn shop_class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let class_path = CLASS_PATH.get_or_init(|| {
+        let jars = dependencies("server", &JARS);
+        let classes = jars[0].with_file_name("classes");
+        fs::create_dir_all(&classes).expect("the target directory is writable");
+        let sources = fs::read_dir(source_directory().join("server")).expect("it is there");
+        let sources = sources.map(|entry| entry.expect("a directory is readable").path());
+        run_to_success(
+            java_compiler(&classes)
+                .arg("-cp")
+                .arg(std::env::join_paths(&jars).expect("no path has a colon"))
+                .args(sources.filter(|path| path.extension() == Some(OsStr::new("java")))),
+        );
+        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
+    });
+    class_path.clone()
+}
+
+/// Panics unless the report on `server.WebShop` names what the comment on top of it says.
+pub fn check_shop(trace: &Path) {
+    let report = report(trace, "lock-class,owner-method,method");
+
+    // Tomcat and the JDK use locks of this class, too.
+    let lock = report.node(REENTRANT_LOCK);
+    let additions = |owner: &ReportNode| -> u64 {
+        let blocked = owner.children.iter();
+        let additions = blocked.filter(|node| node.label == "server.Sales.add");
+        additions.map(|node| node.duration_ns).sum()
+    };
+    let all: u64 = lock.children.iter().map(additions).sum();
+    let known: u64 = known_owners(lock).map(additions).sum();
+    let reports = additions(owner(lock, "server.Sales.report"));
+    assert!(reports as f64 > 0.9 * known as f64, "{lock:#?}");
+    // The rest is the time that threads take to wake up.
+    assert!(known as f64 > 0.5 * all as f64, "{lock:#?}");
+
+    let connections = report.node(SEMAPHORE);
+    owner(connections, "server.Database.insertOrder");
+    owner(connections, "server.Database.selectHistory");
+    assert_eq!(known_owners(connections).count(), 2, "{connections:#?}");
+}
+
+/// The owners that a report names for a lock.
+fn known_owners(lock: &ReportNode) -> impl Iterator<Item = &ReportNode> {
+    let owners = lock.children.iter();
+    // In angle brackets: a free lock, an unknown owner.
+    owners.filter(|owner| !owner.label.starts_with('<'))
+}
+
+fn owner<'a>(lock: &'a ReportNode, method: &str) -> &'a ReportNode {
+    known_owners(lock)
+        .find(|owner| owner.label == method)
+        .unwrap_or_else(|| panic!("no {method} in {lock:#?}"))
+}

@@ -1,0 +1,87 @@
+//! Real programs under the agent, on stock JVMs of each version: H2, whose clients share one lock, and a
+//! shop on Tomcat with contention of known cause.
+
+use jvm_tests::{
+    Jdk, Jvm, agent_library, agent_option, alone, analyze, applications_class_path,
+    bank_class_path, check_bank, check_each, check_shop, check_sound, is_nightly, locktrace,
+    scratch_directory, shop_class_path,
+};
+
+/// H2 1.2.121 is of 2009. What it needs of the JDK is still there.
+#[test]
+fn the_lock_of_the_database() {
+    let _processor = alone();
+    check_each(versions(), |jdk| {
+        let run = Jvm::untraced(jdk, &["h2.BankTransfers"])
+            .flags([agent_option("file=trace.lct,sample=100")])
+            .class_path(bank_class_path())
+            .run();
+        assert_eq!(run.stdout, "16000 transfers, no money lost\n");
+        check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+        check_bank(&run.trace());
+    });
+}
+
+#[test]
+fn the_causes_in_a_server() {
+    let _processor = alone();
+    check_each(versions(), |jdk| {
+        let run = Jvm::untraced(jdk, &["server.WebShop"])
+            .flags([agent_option("file=trace.lct")])
+            .class_path(shop_class_path())
+            .run();
+        assert!(run.stdout.ends_with(": all right\n"), "{}", run.describe());
+        check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+        check_shop(&run.trace());
+    });
+}
+
+/// The first and the last one, which differ most; all in nightly tests.
+fn versions() -> Vec<&'static Jdk> {
+    let all = Jdk::stock_versions();
+    match is_nightly() {
+        true => all.to_vec(),
+        false => vec![all[0], all[all.len() - 1]],
+    }
+}
+
+/// Attached after some iterations, when the code is compiled, and detached again.
+#[test]
+fn attached_after_the_warm_up() {
+    if !is_nightly() {
+        return;
+    }
+    let _processor = alone();
+    check_each(versions(), |jdk| {
+        let program = [
+            "bench.Driver",
+            "h2",
+            "--iterations",
+            "12",
+            "--size",
+            "small",
+        ];
+        let mut jvm = Jvm::untraced(jdk, &program)
+            .class_path(applications_class_path())
+            .start();
+        let directory = scratch_directory("attached");
+        let trace = directory.path().join("trace.lct");
+        jvm.await_line("bench iteration 5 begin");
+        let options = format!("file={},sample=100", trace.display());
+        ask(jvm.id(), "attach", &["--", &options]);
+        jvm.await_line("bench iteration 8 begin");
+        ask(jvm.id(), "detach", &[]);
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+        check_sound(&analyze(&trace, |_, _| {}).expect("a trace"));
+        check_bank(&trace);
+    });
+}
+
+fn ask(pid: u32, command: &str, rest: &[&str]) {
+    let pid = pid.to_string();
+    let library = agent_library().to_str().expect("UTF-8");
+    let arguments = [command, &pid, "--agent", library];
+    let finished = locktrace(arguments.iter().chain(rest));
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+}

@@ -1,0 +1,103 @@
+//! The agent and virtual threads, in JVMs that have them: who has a lock while others wait for it, by
+//! the program's own clock, and crowds of them.
+
+use std::collections::BTreeMap;
+
+use jvm_tests::{
+    HoldLog, Jdk, Jvm, NEVER_INLINED, Run, TraceClock, agent_option, alone, analyze, check_each,
+    check_shares_of_holds, check_sound, is_nightly,
+};
+
+/// Those of the stock JVMs that have virtual threads.
+const VERSIONS: [&str; 2] = ["21", "25"];
+
+/// Holds of milliseconds by four threads, for a second and a half.
+const NUMBERS: [&str; 6] = ["4", "1000000", "5000000", "12500000", "1500", "0"];
+
+const LOCKS: [(&str, &str); 3] = [
+    ("monitor", "scenarios.HoldsOfLocks$Shared"),
+    (
+        "nonfair",
+        "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+    ),
+    (
+        "write",
+        "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync",
+    ),
+];
+
+fn with_virtual_threads(jdk: &'static Jdk, program: &[&str]) -> Jvm {
+    Jvm::untraced(jdk, program)
+        .flags([agent_option("file=trace.lct")])
+        // In 21 a thread that waits for a monitor keeps its carrier.
+        .flags([
+            "-Dscenarios.threads=virtual",
+            "-Djdk.virtualThreadScheduler.parallelism=4",
+        ])
+}
+
+#[test]
+fn each_method_is_blamed_for_what_its_clock_says() {
+    let _processor = alone();
+    check_each(VERSIONS.map(Jdk::stock_version), |jdk| {
+        for (lock, class) in LOCKS {
+            let mut program = vec!["scenarios.HoldsOfLocks", lock];
+            program.extend(NUMBERS);
+            let run = with_virtual_threads(jdk, &program)
+                .flags(["-Xverify:all"])
+                .flags(NEVER_INLINED)
+                .run();
+            check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+            let compared = HoldLog::of(&run, TraceClock::of(&run)).compare(&run, class);
+            check_shares_of_holds(lock, jdk, &run, &compared);
+        }
+    });
+}
+
+/// Each waits for a latch at the same time. What is lost of so many is counted.
+#[test]
+fn crowds_wait_for_a_latch() {
+    let _processor = alone();
+    check_each(VERSIONS.map(Jdk::stock_version), |jdk| {
+        let size = 10_000;
+        let run = crowd(jdk, size);
+        let waits = waits_for_latch(&run);
+        let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
+        check_sound(&summary);
+        let expected = (0..size).map(|number| (format!("crowd-{number}"), 1));
+        assert!(waits == expected.collect(), "{}", run.describe());
+
+        if is_nightly() {
+            let run = crowd(jdk, 100_000);
+            let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
+            assert!(summary.is_complete(), "{:?}", summary.damage);
+            let waits = waits_for_latch(&run).len() as u64;
+            assert!(waits + summary.lost_events() >= 100_000, "{waits} waits");
+        }
+    });
+}
+
+fn crowd(jdk: &'static Jdk, size: usize) -> Run {
+    let run = with_virtual_threads(jdk, &["scenarios.VirtualCrowd", &size.to_string()])
+        .flags(["-Xmx1g"])
+        .run();
+    assert_eq!(run.stdout, format!("sum {size} of {size}\n"));
+    run
+}
+
+/// How often each thread waited for the latch.
+fn waits_for_latch(run: &Run) -> BTreeMap<String, usize> {
+    let mut waits = BTreeMap::new();
+    let summary = analyze(&run.trace(), |wait, entities| {
+        let class = entities.lock_class(wait.lock);
+        let class = class.map_or("", |class| entities.class_name(class));
+        if class == "java.util.concurrent.CountDownLatch$Sync" {
+            let thread = entities.thread(wait.thread).name.to_string();
+            *waits.entry(thread).or_default() += 1;
+        }
+    });
+    summary.expect("a trace");
+    // `Thread.join` of the main thread is a latch, too.
+    waits.remove("main");
+    waits
+}

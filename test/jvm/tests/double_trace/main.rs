@@ -1,0 +1,67 @@
+//! The agent in the patched JVM, which traces at the same time: two traces of one run, joined wait
+//! by wait. The patched JVM sees each acquisition and release, so it says where the agent is wrong
+//! and what it does not know.
+
+mod join;
+mod told;
+
+use jvm_tests::{Jvm, NEVER_INLINED, agent_option, alone, bank_class_path, check_each};
+
+use join::Joined;
+
+/// Of the time in which both name an owner it is the same.
+const LEAST_AGREEMENT: f64 = 0.99;
+/// Of the blocked time the lock is owned, and the agent does not know by whom. Holds of tenths of
+/// milliseconds are too short for that to be much: a release is noted by one after the other.
+const MOST_UNKNOWN: f64 = 0.01;
+
+/// Of the time in which both name the same thread they name the same method of it, where that locks
+/// what it has locked already. It is 60 % if inner releases are taken for the last ones.
+const LEAST_SAME_METHOD: f64 = 0.95;
+
+/// Threads that hold one lock for tenths of milliseconds, four at a time, for a second and a half.
+const HOLDS: [&str; 6] = ["4", "100000", "1000000", "2500000", "1500", "0"];
+
+#[test]
+fn the_agent_names_the_owners_that_the_jvm_names() {
+    let _processor = alone();
+    let locks = ["monitor", "nonfair", "fair", "write"];
+    check_each(locks, |lock| {
+        let mut program = vec!["scenarios.HoldsOfLocks", lock];
+        program.extend(HOLDS);
+        check(lock, &program);
+    });
+    check(
+        "methods",
+        &["scenarios.OwnerShares", "Method", "1000", "40"],
+    );
+    check("calls of one lock", &["scenarios.LockHolds", "nonfair"]);
+}
+
+/// H2 locks its database again and again inside of a command. The release that counts is the last
+/// one.
+#[test]
+fn inner_releases_are_known() {
+    let _processor = alone();
+    let bank = Jvm::traced(&["h2.BankTransfers"]).class_path(bank_class_path());
+    let joined = join("h2", bank);
+    let same_method = joined.same_method_ns as f64 / joined.same_ns as f64;
+    assert!(same_method >= LEAST_SAME_METHOD, "{joined}");
+}
+
+fn check(name: &str, program: &[&str]) {
+    let joined = join(name, Jvm::traced(program).flags(NEVER_INLINED));
+    assert!(joined.agreement() >= LEAST_AGREEMENT, "{name}: {joined}");
+    assert!(joined.unknown() <= MOST_UNKNOWN, "{name}: {joined}");
+}
+
+/// Both traces of a run.
+fn join(name: &str, jvm: Jvm) -> Joined {
+    let run = jvm.flags([agent_option("file=agent.lct,sample=100")]).run();
+    let patched = told::read(&run.trace());
+    let agent = told::read(&run.directory().join("agent.lct"));
+    let joined = Joined::of(&patched, agent);
+    println!("{name}: {joined}");
+    assert!(joined.waits >= 20, "{name}: {joined}");
+    joined
+}
