@@ -10,6 +10,7 @@ use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
 use crate::parts::{Cutter, Parts, Shares};
 use crate::room::shrink_queue;
+use crate::stretches::Stretches;
 
 /// Time between two boundaries of a lock, events that tell about its owner. It
 /// begins where the interval before it ends; the first has no start.
@@ -65,6 +66,8 @@ pub(crate) struct Timeline<I> {
     barging: VecDeque<Barging>,
     /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
     ledgers: [Option<Box<Ledger>>; 2],
+    /// The same where owners are told apart by their code.
+    stretches: Stretches,
     /// What waits have in common of intervals that have changed since.
     left: OwnerSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
@@ -121,6 +124,9 @@ const LONG: u64 = 32;
 /// The same where it is asked for what owners did, which costs more for each part than sums.
 const LONG_WITH_SPANS: u64 = 4;
 
+/// Fewer intervals take less time to be cut than to be added up.
+const FEW: u64 = 2;
+
 /// So many boundaries may seem to be before the one that came before them, because the
 /// clocks of processors disagree; then the order of events counts.
 const MAX_DISORDER: u32 = 1 << 10;
@@ -144,6 +150,7 @@ impl<I> Default for Timeline<I> {
             gaps: VecDeque::new(),
             barging: VecDeque::new(),
             ledgers: [None, None],
+            stretches: Stretches::default(),
             left: OwnerSpans::default(),
             latest_ns: Vec::new(),
         }
@@ -281,6 +288,7 @@ impl<I: Interval> Timeline<I> {
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
+        self.stretches.restart(self.start);
         self.forget_positions();
         self.gaps.push_front(self.start);
         half as u64
@@ -288,6 +296,9 @@ impl<I: Interval> Timeline<I> {
 
     /// Forgets the ledgers that reach beyond `position`, but not which owners waits have in common.
     fn forget_ledgers(&mut self, position: u64) {
+        if self.stretches.end() > position {
+            self.stretches.restart(self.start);
+        }
         for access in [Access::Exclusive, Access::Shared] {
             let ledger = &mut self.ledgers[access as usize];
             if let Some(mut ledger) = ledger.take_if(|known| known.end() > position) {
@@ -331,6 +342,7 @@ impl<I: Interval> Timeline<I> {
         }
         self.intervals.drain(..count as usize);
         self.start += count;
+        self.stretches.forget_before(self.start);
         for ledger in &mut self.ledgers {
             match ledger {
                 Some(known) if known.end() > self.start => known.forget_before(self.start),
@@ -455,6 +467,10 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) {
         let position = wait.start.position.max(self.start);
+        let is_by_code = detail == Detail::OwnerCode && wait.access == Access::Exclusive;
+        if is_by_code && shares.spans.is_none() && self.blame_one(wait, settled, shares) {
+            return;
+        }
         let long = match shares.spans {
             Some(_) => LONG_WITH_SPANS,
             None => LONG,
@@ -463,6 +479,72 @@ impl<I: Interval> Timeline<I> {
             return self.split(wait, shares);
         }
         self.blame_by_sums(wait, settled, detail, shares);
+    }
+
+    /// The same of a wait during which one code had the lock, or nobody, but perhaps for its begin and
+    /// for its end. `false`, and nothing is added, if there were others.
+    fn blame_one(
+        &mut self,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
+        settled: u64,
+        shares: &mut Shares<'_>,
+    ) -> bool {
+        let end = settled.min(self.end());
+        let mut first = wait.start.position.max(self.start);
+        if end < first + FEW || self.may_be_two_waits(wait.start) {
+            return false;
+        }
+        self.extend_stretches(end);
+        let (start_ns, end_ns) = (wait.start.time_ns, wait.end_ns);
+        // The first part, whose owner may be another one.
+        while self.at(first).end_ns() <= start_ns {
+            first += 1;
+            if first == end {
+                return false;
+            }
+        }
+        let interval = self.at(first);
+        let (first_ns, owner) = (interval.end_ns(), (wait.owner_of)(first, interval));
+        let is_in_step = first_ns == self.stretches.mark(first).until_ns
+            && first_ns > self.stretches.before_ns(first)
+            && (owner == interval.owner(wait.access) || !interval.goes_on());
+        let last = self.stretches.last_until(end_ns);
+        let Some(last) = last.filter(|&last| is_in_step && last > first) else {
+            return false;
+        };
+        let has_own = |own| I::HAS_OWN && self.stretches.may_have_own(own, first, last);
+        if !self.stretches.is_one(first, last) || wait.own.is_some_and(has_own) {
+            return false;
+        }
+        shares.add_parts(owner, first_ns - start_ns, 1);
+        self.stretches.add(first, last, shares);
+        let mark = self.stretches.mark(last);
+        let mut cutter = Cutter::new(mark.until_ns, end_ns);
+        cutter.goes_on = mark.goes_on;
+        cutter.last = Some(mark.last);
+        if last + 1 == self.end() {
+            cutter.finish(wait.rest, shares);
+        } else {
+            self.split_from(last + 1, wait, cutter, shares);
+        }
+        true
+    }
+
+    /// Adds the intervals before `end` to the stretches.
+    #[inline]
+    fn extend_stretches(&mut self, end: u64) {
+        for position in self.stretches.end()..end {
+            let interval = &self.intervals[(position - self.start) as usize];
+            let owner = interval.owner(Access::Exclusive);
+            if I::HAS_OWN
+                && let Some(thread) = owner.thread()
+            {
+                self.stretches.note_own(thread);
+            }
+            let (end_ns, goes_on) = (interval.end_ns(), interval.goes_on());
+            self.stretches
+                .push(end_ns, owner, goes_on, interval.is_gap());
+        }
     }
 
     /// The same, however short the wait.
@@ -917,6 +999,10 @@ mod tests {
                         let shares = Shares::new(detail, &mut found);
                         let mut shares = shares.with_spans(spans.wanted());
                         timeline.blame_by_sums(&view, settled, detail, &mut shares);
+                        prop_assert_eq!(sorted(found, detail), sorted(expected.clone(), detail));
+                        let mut found = Vec::new();
+                        let mut shares = Shares::new(detail, &mut found);
+                        timeline.blame(&view, settled, detail, &mut shares);
                         prop_assert_eq!(sorted(found, detail), sorted(expected, detail));
                         let oldest = waiting.iter().map(|start| start.position).min();
                         timeline.forget_before(oldest.unwrap_or(timeline.end()), &mut spans);
