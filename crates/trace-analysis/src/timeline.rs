@@ -929,6 +929,77 @@ mod tests {
         }
     }
 
+    impl Any {
+        /// The same where all code but one is told to be nobody.
+        fn of_one_code(self) -> Self {
+            let one = |owner: PackedOwner| match owner.get() {
+                Owner::Thread { thread, .. } => PackedOwner::from(Owner::Thread {
+                    thread,
+                    chain: ChainIndex(0),
+                }),
+                _ => PackedOwner::NOBODY,
+            };
+            Self {
+                first: one(self.first),
+                earlier: one(self.earlier),
+                gap: 0,
+                ..self
+            }
+        }
+    }
+
+    #[test]
+    fn a_wait_through_one_code_is_a_difference() {
+        const INTERVALS: u64 = 100;
+        let mut timeline: Timeline<Any> = Timeline::default();
+        for number in 0..INTERVALS {
+            let owner = match number % 2 {
+                0 => Owner::Free,
+                _ => Owner::Thread {
+                    thread: ThreadIndex(number as u32 % 5),
+                    chain: ChainIndex(7),
+                },
+            };
+            timeline.push(Any {
+                end_ns: 10 * (number + 1),
+                first: owner.into(),
+                earlier: owner.into(),
+                shared: PackedOwner::NOBODY,
+                gap: 0,
+                goes_on: false,
+            });
+        }
+        let start = Start {
+            time_ns: 35,
+            position: 3,
+            numbers_lost: 0,
+        };
+        let view = |own, end_ns| View {
+            start,
+            end_ns,
+            access: Access::Exclusive,
+            own,
+            owner_of: |_, interval: &Any| interval.earlier,
+            rest: PackedOwner::NOBODY,
+        };
+        for end_ns in [35, 41, 50, 444, 10 * INTERVALS, 10 * INTERVALS + 5] {
+            for own in [None, Some(ThreadIndex(8)), Some(ThreadIndex(1))] {
+                let view = view(own, end_ns);
+                let (mut found, mut expected) = (Vec::new(), Vec::new());
+                timeline.split(&view, &mut Shares::new(Detail::OwnerCode, &mut expected));
+                let mut shares = Shares::new(Detail::OwnerCode, &mut found);
+                let is_one = timeline.blame_one(&view, u64::MAX, &mut shares);
+                let is_long = end_ns > 50 && own != Some(ThreadIndex(1));
+                assert_eq!(is_one, is_long, "{end_ns} {own:?}");
+                if is_one {
+                    let [found, expected] =
+                        [found, expected].map(|shares| sorted(shares, Detail::OwnerCode));
+                    assert_eq!(found, expected);
+                }
+            }
+        }
+    }
+
     type Change = (ThreadIndex, u64);
 
     /// By how much more waits go through a thread's time from then on, and what nobody had.
@@ -947,7 +1018,11 @@ mod tests {
         /// What is added up by differences is what is added up part by part, and waits go through
         /// the same time of owners.
         #[test]
-        fn sums_are_those_of_the_parts(history in vec(happens(), 1..200), code in any::<bool>()) {
+        fn sums_are_those_of_the_parts(
+            history in vec(happens(), 1..200),
+            code in any::<bool>(),
+            one_code in any::<bool>(),
+        ) {
             let detail = if code { Detail::OwnerCode } else { Detail::Owners };
             let mut timeline: Timeline<Any> = Timeline::default();
             let mut waiting: VecDeque<Start> = VecDeque::new();
@@ -956,6 +1031,7 @@ mod tests {
             for next in history {
                 match next {
                     Happens::Boundary(interval, step) => {
+                        let interval = if one_code { interval.of_one_code() } else { interval };
                         now_ns = (now_ns + step).max(0);
                         if interval.gap > 0 {
                             timeline.lose(interval.gap);
