@@ -306,14 +306,14 @@ impl<E: Ordered> Window<E> {
         }
     }
 
-    /// The numbers of the events that are near.
+    /// The events that are near, with their numbers.
     fn near(&self, next: u64) -> impl Iterator<Item = (u64, E)> {
-        let first = block_of(next) * BLOCK as u64;
-        let blocks = (0..)
-            .map(move |index| first + index * BLOCK as u64)
-            .zip(&self.near);
-        let blocks = blocks.filter_map(|(first, block)| Some((first, block.as_ref()?)));
-        let places = blocks.flat_map(|(first, block)| (first..).zip(&block.0));
+        let blocks = (block_of(next)..).zip(&self.near);
+        let blocks = blocks.filter_map(|(block, places)| Some((block, places.as_ref()?)));
+        let places = blocks.flat_map(|(block, places)| {
+            let places = places.0.iter().enumerate();
+            places.map(move |(index, place)| (block * BLOCK as u64 + index as u64, place))
+        });
         let events = places.filter_map(|(number, place)| Some((number, place.0?)));
         // Those before have been released.
         events.skip_while(move |&(number, _)| number < next)
