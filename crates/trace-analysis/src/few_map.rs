@@ -75,19 +75,6 @@ impl<K: Copy + Eq + Hash, V> FewMap<K, V> {
         Some(value)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.few.len() + self.many.len()
-    }
-
-    /// Leaves the values that are wanted.
-    pub(crate) fn retain(&mut self, is_wanted: impl Fn(&V) -> bool) {
-        self.few.retain(|(_, value)| is_wanted(value));
-        self.many.retain(|_, value| is_wanted(value));
-        if self.many.len() <= FEW_AGAIN {
-            self.few.extend(std::mem::take(&mut self.many));
-        }
-    }
-
     /// In no order that means anything.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         let few = self.few.iter().map(|(key, value)| (*key, value));

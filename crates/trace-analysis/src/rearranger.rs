@@ -989,6 +989,14 @@ mod tests {
     }
 
     #[test]
+    fn the_last_numbers_are_as_all_others() {
+        let (numbers, last) = (u64::MAX - 40, u64::MAX - 2);
+        let events = [(0, Event::Lost { numbers }), (last, Event::Number(last))];
+        let (released, _) = arrive_events(&events);
+        assert_eq!(released, format!("lost({numbers}) gap {last}"));
+    }
+
+    #[test]
     fn hostile_numbers_do_no_harm() {
         let (released, _) = arrive(&[u64::MAX, u64::MAX - 1, u64::MAX, 0], 10);
         assert_eq!(released, format!("0 end gap {}", u64::MAX - 1));

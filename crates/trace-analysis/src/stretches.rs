@@ -4,8 +4,6 @@
 use std::collections::VecDeque;
 
 use crate::contention::Detail;
-use crate::entity::ThreadIndex;
-use crate::few_map::FewMap;
 use crate::packed_owner::PackedOwner;
 use crate::parts::Shares;
 use crate::room::shrink_queue;
@@ -21,18 +19,6 @@ pub(crate) struct Stretches {
     /// For each interval.
     marks: VecDeque<Mark>,
     now: Mark,
-    /// When each thread had the lock, but for the latest one.
-    own: FewMap<ThreadIndex, Own>,
-    latest: Option<(ThreadIndex, Own)>,
-}
-
-/// Positions of intervals in which a thread had the lock, and no other thread in between.
-#[derive(Clone, Copy, Debug)]
-struct Own {
-    first: u64,
-    last: u64,
-    /// The last one before another thread had it.
-    before: Option<u64>,
 }
 
 /// What is known at the end of an interval.
@@ -55,9 +41,6 @@ pub(crate) struct Mark {
     owner: PackedOwner,
 }
 
-/// When so many threads had the lock, those are forgotten whose intervals are.
-const MANY: usize = 64;
-
 impl Default for Stretches {
     fn default() -> Self {
         Self {
@@ -73,8 +56,6 @@ impl Default for Stretches {
                 last: PackedOwner::NONE,
                 owner: PackedOwner::NONE,
             },
-            own: FewMap::default(),
-            latest: None,
         }
     }
 }
@@ -89,7 +70,8 @@ impl Stretches {
     /// Adds the next interval. A gap ends a stretch, and so does a disorder of times.
     #[inline]
     pub(crate) fn push(&mut self, until_ns: u64, owner: PackedOwner, goes_on: bool, is_gap: bool) {
-        let now = &mut self.now;
+        // Not where it stands: what is written in pieces cannot be read as a whole just after.
+        let mut now = self.now;
         if until_ns < now.until_ns || is_gap {
             now.stretch = now.stretch.wrapping_add(1);
         }
@@ -109,44 +91,8 @@ impl Stretches {
             now.last = owner;
             (now.until_ns, now.goes_on) = (until_ns, goes_on);
         }
-        self.marks.push_back(self.now);
-    }
-
-    /// The interval that is pushed next is this thread's.
-    #[inline]
-    pub(crate) fn note_own(&mut self, thread: ThreadIndex) {
-        let position = self.end();
-        match &mut self.latest {
-            Some((latest, own)) if *latest == thread => own.last = position,
-            _ => self.note_other(thread, position),
-        }
-    }
-
-    fn note_other(&mut self, thread: ThreadIndex, position: u64) {
-        let own = Own {
-            first: position,
-            last: position,
-            before: self.own.get(thread).map(|own| own.last),
-        };
-        if let Some((before, own)) = self.latest.replace((thread, own)) {
-            self.own.insert(before, own);
-            if self.own.len() > MANY {
-                let start = self.start;
-                self.own.retain(|own| own.last >= start);
-            }
-        }
-    }
-
-    /// One of the intervals behind the one at `start`, up to the one at `end`, may be the thread's.
-    #[inline]
-    pub(crate) fn may_have_own(&self, thread: ThreadIndex, start: u64, end: u64) -> bool {
-        let own = match &self.latest {
-            Some((latest, own)) if *latest == thread => Some(own),
-            _ => self.own.get(thread),
-        };
-        own.is_some_and(|own| {
-            own.first <= end && own.last > start || own.before.is_some_and(|last| last > start)
-        })
+        self.now = now;
+        self.marks.push_back(now);
     }
 
     /// Forgets the intervals before `position`, and begins there if there are none from there on.

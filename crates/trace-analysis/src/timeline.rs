@@ -124,6 +124,10 @@ const LONG: u64 = 32;
 /// The same where it is asked for what owners did, which costs more for each part than sums.
 const LONG_WITH_SPANS: u64 = 4;
 
+/// What those want whose waits are added up by [`Stretches`]: all, where threads have no intervals of
+/// their own.
+const STRETCHES: Access = Access::Exclusive;
+
 /// Fewer intervals take less time to be cut than to be added up.
 const FEW: u64 = 2;
 
@@ -467,8 +471,9 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) {
         let position = wait.start.position.max(self.start);
-        let is_by_code = detail == Detail::OwnerCode && wait.access == Access::Exclusive;
-        if is_by_code && shares.spans.is_none() && self.blame_one(wait, settled, shares) {
+        let is_by_code = detail == Detail::OwnerCode && wait.access == STRETCHES;
+        let is_plain = wait.own.is_none() && shares.spans.is_none();
+        if is_by_code && is_plain && self.blame_one(wait, settled, shares) {
             return;
         }
         let long = match shares.spans {
@@ -507,13 +512,12 @@ impl<I: Interval> Timeline<I> {
         let (first_ns, owner) = (interval.end_ns(), (wait.owner_of)(first, interval));
         let is_in_step = first_ns == self.stretches.mark(first).until_ns
             && first_ns > self.stretches.before_ns(first)
-            && (owner == interval.owner(wait.access) || !interval.goes_on());
+            && (owner == interval.owner(STRETCHES) || !interval.goes_on());
         let last = self.stretches.last_until(end_ns);
         let Some(last) = last.filter(|&last| is_in_step && last > first) else {
             return false;
         };
-        let has_own = |own| I::HAS_OWN && self.stretches.may_have_own(own, first, last);
-        if !self.stretches.is_one(first, last) || wait.own.is_some_and(has_own) {
+        if !self.stretches.is_one(first, last) {
             return false;
         }
         shares.add_parts(owner, first_ns - start_ns, 1);
@@ -535,12 +539,7 @@ impl<I: Interval> Timeline<I> {
     fn extend_stretches(&mut self, end: u64) {
         for position in self.stretches.end()..end {
             let interval = &self.intervals[(position - self.start) as usize];
-            let owner = interval.owner(Access::Exclusive);
-            if I::HAS_OWN
-                && let Some(thread) = owner.thread()
-            {
-                self.stretches.note_own(thread);
-            }
+            let owner = interval.owner(STRETCHES);
             let (end_ns, goes_on) = (interval.end_ns(), interval.goes_on());
             self.stretches
                 .push(end_ns, owner, goes_on, interval.is_gap());
@@ -974,28 +973,24 @@ mod tests {
             position: 3,
             numbers_lost: 0,
         };
-        let view = |own, end_ns| View {
+        let view = |end_ns| View {
             start,
             end_ns,
             access: Access::Exclusive,
-            own,
+            own: None,
             owner_of: |_, interval: &Any| interval.earlier,
             rest: PackedOwner::NOBODY,
         };
         for end_ns in [35, 41, 50, 444, 10 * INTERVALS, 10 * INTERVALS + 5] {
-            for own in [None, Some(ThreadIndex(8)), Some(ThreadIndex(1))] {
-                let view = view(own, end_ns);
-                let (mut found, mut expected) = (Vec::new(), Vec::new());
-                timeline.split(&view, &mut Shares::new(Detail::OwnerCode, &mut expected));
-                let mut shares = Shares::new(Detail::OwnerCode, &mut found);
-                let is_one = timeline.blame_one(&view, u64::MAX, &mut shares);
-                let is_long = end_ns > 50 && own != Some(ThreadIndex(1));
-                assert_eq!(is_one, is_long, "{end_ns} {own:?}");
-                if is_one {
-                    let [found, expected] =
-                        [found, expected].map(|shares| sorted(shares, Detail::OwnerCode));
-                    assert_eq!(found, expected);
-                }
+            let view = view(end_ns);
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            timeline.split(&view, &mut Shares::new(Detail::OwnerCode, &mut expected));
+            let mut shares = Shares::new(Detail::OwnerCode, &mut found);
+            let is_one = timeline.blame_one(&view, u64::MAX, &mut shares);
+            assert_eq!(is_one, end_ns >= 50, "{end_ns}");
+            if is_one {
+                let both = [found, expected].map(|shares| sorted(shares, Detail::OwnerCode));
+                assert_eq!(both[0], both[1]);
             }
         }
     }
