@@ -8,7 +8,7 @@ use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
 use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
-use crate::parts::{Cutter, Parts, Shares};
+use crate::parts::{Cutter, Part, Parts, Shares};
 use crate::room::shrink_queue;
 use crate::stretches::Stretches;
 
@@ -398,6 +398,24 @@ impl<I: Interval> Timeline<I> {
         self.intervals.range_mut(skip.min(self.intervals.len())..)
     }
 
+    /// Adds up what is left of a wait from a position on.
+    fn share_from(
+        &self,
+        position: u64,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
+        cutter: Cutter,
+        shares: &mut Shares<'_>,
+    ) {
+        if shares.spans.is_some() || !self.lost(wait.start).is_empty() {
+            return self.split_from(position, wait, cutter, shares);
+        }
+        let mut sum = RunningSum::new(cutter);
+        for (first, intervals) in self.seen_from(position) {
+            sum.add_each(first, intervals, &wait.owner_of, shares);
+        }
+        sum.finish(wait.rest, shares);
+    }
+
     /// Divides a wait into its parts, at each boundary.
     fn split(&self, wait: &View<impl Fn(u64, &I) -> PackedOwner>, parts: &mut impl Parts) {
         let cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
@@ -481,7 +499,8 @@ impl<I: Interval> Timeline<I> {
             None => LONG,
         };
         if settled.min(self.end()).saturating_sub(position) < long {
-            return self.split(wait, shares);
+            let cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
+            return self.share_from(wait.start.position, wait, cutter, shares);
         }
         self.blame_by_sums(wait, settled, detail, shares);
     }
@@ -556,7 +575,7 @@ impl<I: Interval> Timeline<I> {
     ) {
         let mut ledger = self.take_ledger(wait.access, settled, detail);
         let (position, cutter) = self.add_up(&mut ledger, wait, shares);
-        self.split_from(position, wait, cutter, shares);
+        self.share_from(position, wait, cutter, shares);
         // Nothing that a wait is divided by changes the ledger.
         ledger.forget_before(self.start);
         self.ledgers[wait.access as usize] = Some(ledger);
@@ -714,6 +733,74 @@ fn split_each<I: Interval>(
         cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
     }
     cutter
+}
+
+/// A wait that is divided, of which only the sums are wanted: those of parts of the same owner one
+/// after the other are added up first.
+struct RunningSum {
+    cutter: Cutter,
+    /// What the owner of the last part had, as far as it is not added yet.
+    owner: PackedOwner,
+    part: Part,
+}
+
+impl RunningSum {
+    fn new(cutter: Cutter) -> Self {
+        Self {
+            cutter,
+            owner: cutter.last.unwrap_or(PackedOwner::NONE),
+            part: Part::default(),
+        }
+    }
+
+    /// As [`split_each`].
+    #[inline(always)]
+    fn add_each<I: Interval>(
+        &mut self,
+        first: u64,
+        intervals: &[I],
+        owner_of: &impl Fn(u64, &I) -> PackedOwner,
+        shares: &mut Shares<'_>,
+    ) {
+        let Cutter {
+            mut at_ns,
+            end_ns,
+            mut goes_on,
+            ..
+        } = self.cutter;
+        let (mut owner, mut part) = (self.owner, self.part);
+        for (position, interval) in (first..).zip(intervals) {
+            if at_ns >= end_ns {
+                break;
+            }
+            let until_ns = interval.end_ns().min(end_ns);
+            if until_ns <= at_ns {
+                goes_on &= interval.goes_on();
+                continue;
+            }
+            let next = owner_of(position, interval);
+            if next != owner {
+                shares.add_part(owner, part);
+                (owner, part, goes_on) = (next, Part::default(), false);
+            }
+            part.duration_ns += until_ns - at_ns;
+            part.contentions += u64::from(!goes_on);
+            goes_on = interval.goes_on();
+            at_ns = until_ns;
+        }
+        (self.owner, self.part) = (owner, part);
+        (self.cutter.at_ns, self.cutter.goes_on) = (at_ns, goes_on);
+    }
+
+    /// `owner` had the lock from the last boundary on.
+    fn finish(self, owner: PackedOwner, shares: &mut Shares<'_>) {
+        shares.add_part(self.owner, self.part);
+        let is_first = self.owner == PackedOwner::NONE;
+        if !self.cutter.is_done() || is_first {
+            let duration_ns = self.cutter.end_ns.saturating_sub(self.cutter.at_ns);
+            shares.add_parts(owner, duration_ns, 1);
+        }
+    }
 }
 
 impl<F> View<F> {
