@@ -41,10 +41,11 @@ pub(crate) struct Mark {
     owner: PackedOwner,
 }
 
-impl Default for Stretches {
-    fn default() -> Self {
+impl Stretches {
+    /// Of the intervals from `start` on.
+    pub(crate) fn new(start: u64) -> Self {
         Self {
-            start: 0,
+            start,
             marks: VecDeque::new(),
             now: Mark {
                 until_ns: 0,
@@ -58,9 +59,7 @@ impl Default for Stretches {
             },
         }
     }
-}
 
-impl Stretches {
     /// Position behind the last interval.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
@@ -101,14 +100,6 @@ impl Stretches {
         self.marks.drain(..count.min(self.marks.len()));
         shrink_queue(&mut self.marks);
         self.start = position.max(self.start);
-    }
-
-    /// Forgets all intervals: the next one is that at `start`.
-    pub(crate) fn restart(&mut self, start: u64) {
-        *self = Self {
-            start,
-            ..Self::default()
-        };
     }
 
     /// The interval's mark; it must be one of those.

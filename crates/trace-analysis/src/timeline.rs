@@ -67,7 +67,7 @@ pub(crate) struct Timeline<I> {
     /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
     ledgers: [Option<Box<Ledger>>; 2],
     /// The same where owners are told apart by their code.
-    stretches: Stretches,
+    stretches: Option<Box<Stretches>>,
     /// What waits have in common of intervals that have changed since.
     left: OwnerSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
@@ -154,7 +154,7 @@ impl<I> Default for Timeline<I> {
             gaps: VecDeque::new(),
             barging: VecDeque::new(),
             ledgers: [None, None],
-            stretches: Stretches::default(),
+            stretches: None,
             left: OwnerSpans::default(),
             latest_ns: Vec::new(),
         }
@@ -292,7 +292,7 @@ impl<I: Interval> Timeline<I> {
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
-        self.stretches.restart(self.start);
+        self.stretches = None;
         self.forget_positions();
         self.gaps.push_front(self.start);
         half as u64
@@ -300,9 +300,7 @@ impl<I: Interval> Timeline<I> {
 
     /// Forgets the ledgers that reach beyond `position`, but not which owners waits have in common.
     fn forget_ledgers(&mut self, position: u64) {
-        if self.stretches.end() > position {
-            self.stretches.restart(self.start);
-        }
+        self.stretches.take_if(|known| known.end() > position);
         for access in [Access::Exclusive, Access::Shared] {
             let ledger = &mut self.ledgers[access as usize];
             if let Some(mut ledger) = ledger.take_if(|known| known.end() > position) {
@@ -346,7 +344,9 @@ impl<I: Interval> Timeline<I> {
         }
         self.intervals.drain(..count as usize);
         self.start += count;
-        self.stretches.forget_before(self.start);
+        if let Some(stretches) = &mut self.stretches {
+            stretches.forget_before(self.start);
+        }
         for ledger in &mut self.ledgers {
             match ledger {
                 Some(known) if known.end() > self.start => known.forget_before(self.start),
@@ -519,6 +519,9 @@ impl<I: Interval> Timeline<I> {
             return false;
         }
         self.extend_stretches(end);
+        let Some(stretches) = &self.stretches else {
+            return false;
+        };
         let (start_ns, end_ns) = (wait.start.time_ns, wait.end_ns);
         // The first part, whose owner may be another one.
         while self.at(first).end_ns() <= start_ns {
@@ -529,19 +532,19 @@ impl<I: Interval> Timeline<I> {
         }
         let interval = self.at(first);
         let (first_ns, owner) = (interval.end_ns(), (wait.owner_of)(first, interval));
-        let is_in_step = first_ns == self.stretches.mark(first).until_ns
-            && first_ns > self.stretches.before_ns(first)
+        let is_in_step = first_ns == stretches.mark(first).until_ns
+            && first_ns > stretches.before_ns(first)
             && (owner == interval.owner(STRETCHES) || !interval.goes_on());
-        let last = self.stretches.last_until(end_ns);
+        let last = stretches.last_until(end_ns);
         let Some(last) = last.filter(|&last| is_in_step && last > first) else {
             return false;
         };
-        if !self.stretches.is_one(first, last) {
+        if !stretches.is_one(first, last) {
             return false;
         }
         shares.add_parts(owner, first_ns - start_ns, 1);
-        self.stretches.add(first, last, shares);
-        let mark = self.stretches.mark(last);
+        stretches.add(first, last, shares);
+        let mark = stretches.mark(last);
         let mut cutter = Cutter::new(mark.until_ns, end_ns);
         cutter.goes_on = mark.goes_on;
         cutter.last = Some(mark.last);
@@ -556,12 +559,13 @@ impl<I: Interval> Timeline<I> {
     /// Adds the intervals before `end` to the stretches.
     #[inline]
     fn extend_stretches(&mut self, end: u64) {
-        for position in self.stretches.end()..end {
-            let interval = &self.intervals[(position - self.start) as usize];
+        let start = self.start;
+        let stretches = (self.stretches).get_or_insert_with(|| Box::new(Stretches::new(start)));
+        for position in stretches.end()..end {
+            let interval = &self.intervals[(position - start) as usize];
             let owner = interval.owner(STRETCHES);
             let (end_ns, goes_on) = (interval.end_ns(), interval.goes_on());
-            self.stretches
-                .push(end_ns, owner, goes_on, interval.is_gap());
+            stretches.push(end_ns, owner, goes_on, interval.is_gap());
         }
     }
 
