@@ -93,12 +93,18 @@ pub struct Aggregation {
 struct NodeTree {
     /// The root comes first.
     nodes: Vec<Node>,
+    /// Where the contentions added last went below each node, the last one first: a wait is often
+    /// blamed by turns on those who hold the lock and on nobody.
+    recent_children: Vec<RecentChildren>,
     /// The selectors: from a node and a value to the child.
     children: SeededMap<(u32, Value), u32>,
     /// So many nodes may be told apart by their values. Beyond, all that is new below a node
     /// is one.
     max_nodes: usize,
 }
+
+/// The values and children of a node that were asked for last.
+type RecentChildren = [Option<(Value, u32)>; 2];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
@@ -107,9 +113,6 @@ struct Node {
     wait: u64,
     /// The time of that wait so far.
     wait_ns: u64,
-    /// Where the contentions added last went, the last one first: a wait is often
-    /// blamed by turns on those who hold the lock and on nobody.
-    recent_children: [Option<(Value, u32)>; 2],
 }
 
 /// One value of an aspect in the result.
@@ -237,14 +240,7 @@ impl Aggregation {
             Some(_) => u64::MAX,
             None => self.owner_mask,
         };
-        let mut key = PathKey {
-            lock: wait.lock,
-            chain: wait.chain,
-            thread: self.by_thread.then_some(wait.thread),
-            mechanism: wait.mechanism,
-            kind: wait.kind,
-            owner: 0,
-        };
+        let key = PathKey::of(wait, self.by_thread);
         self.waits += 1;
         let (aspects, tree) = (&self.aspects, &mut self.tree);
         let methods = &mut self.methods;
@@ -257,8 +253,8 @@ impl Aggregation {
                     add_saturating(unknown_ns, blame.duration_ns);
                 }
             }
-            key.owner = PackedOwner::from(blame.owner).key(mask);
-            let path = self.paths.path(key, |path| {
+            let owner = PackedOwner::from(blame.owner).key(mask);
+            let path = self.paths.path(key.with_owner(owner), |path| {
                 let mut node = 0;
                 for (aspect, place) in aspects.iter().zip(path) {
                     let value = aspect.value(wait, blame.owner, entities, methods);
@@ -480,6 +476,7 @@ impl Default for NodeTree {
     fn default() -> Self {
         Self {
             nodes: vec![Node::default()],
+            recent_children: vec![RecentChildren::default()],
             children: SeededMap::default(),
             max_nodes: usize::MAX,
         }
@@ -489,11 +486,12 @@ impl Default for NodeTree {
 impl NodeTree {
     /// Memory that a node takes with its selector, in bytes: twice as much as what is in use,
     /// while vector and map grow.
-    const NODE_BYTES: usize = 2 * (size_of::<Node>() + size_of::<((u32, Value), u32)>() + 1);
+    const NODE_BYTES: usize = 2
+        * (size_of::<Node>() + size_of::<RecentChildren>() + size_of::<((u32, Value), u32)>() + 1);
 
     /// The child of `parent` for `value`, made if there is none yet.
     fn child(&mut self, parent: u32, value: Value) -> u32 {
-        let recent = &mut self.nodes[parent as usize].recent_children;
+        let recent = &mut self.recent_children[parent as usize];
         if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
             return child;
         }
@@ -509,13 +507,14 @@ impl NodeTree {
                 None => self.add_child(parent, Value::Other),
             },
         };
-        self.nodes[parent as usize].recent_children[0] = Some((value, child));
+        self.recent_children[parent as usize][0] = Some((value, child));
         child
     }
 
     fn add_child(&mut self, parent: u32, value: Value) -> u32 {
         let child = self.nodes.len() as u32;
         self.nodes.push(Node::default());
+        self.recent_children.push(RecentChildren::default());
         self.children.insert((parent, value), child);
         child
     }

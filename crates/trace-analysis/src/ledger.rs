@@ -7,7 +7,7 @@ use crate::contention::Detail;
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
 use crate::packed_owner::PackedOwner;
-use crate::parts::{Cutter, Parts, Shares};
+use crate::parts::{Cutter, Part, Shares};
 use crate::room::shrink_queue;
 use crate::search::{count_from_back, count_from_front};
 
@@ -227,20 +227,6 @@ impl Ledger {
     /// Adds what each owner had from `start` to before `end`.
     pub(crate) fn add(&self, start: u64, end: u64, shares: &mut Shares<'_>) {
         self.owners.add_since(start, end, shares);
-    }
-}
-
-/// One part.
-#[derive(Clone, Copy, Debug, Default)]
-struct Part {
-    duration_ns: u64,
-    contentions: u64,
-}
-
-impl Parts for Part {
-    fn add(&mut self, _start_ns: u64, duration_ns: u64, _owner: PackedOwner, goes_on: bool) {
-        self.duration_ns = duration_ns;
-        self.contentions = u64::from(!goes_on);
     }
 }
 

@@ -98,6 +98,7 @@ mod snapshot;
 mod stacks;
 mod statistics;
 mod still_blocked;
+mod stretches;
 mod synchronizer;
 mod system_fact;
 mod tally;

@@ -488,10 +488,7 @@ impl LockAnalyzer {
     }
 
     fn remove_waiter(&mut self, thread: ThreadIndex) -> Option<Waiter> {
-        let waiters = &mut self.contended.as_mut()?.waiters;
-        let ticket = waiters.find(thread)?;
-        waiters.end(thread);
-        waiters.remove(ticket)
+        self.contended.as_mut()?.waiters.take(thread)
     }
 
     /// Forgets what no waiting thread has seen.

@@ -12,6 +12,12 @@ impl PackedOwner {
     const FREE: u64 = u64::MAX;
     const LAST_THREAD: u64 = Self::FREE - 1 - UnknownOwner::ALL.len() as u64;
 
+    /// That of a free lock.
+    pub(crate) const NOBODY: Self = Self(Self::FREE);
+
+    /// No owner at all, not even an unknown one.
+    pub(crate) const NONE: Self = Self(Self::LAST_THREAD);
+
     #[inline]
     pub(crate) const fn unknown(reason: UnknownOwner) -> Self {
         Self(Self::FREE - 1 - reason as u64)
@@ -27,6 +33,12 @@ impl PackedOwner {
             (None, 0) => Owner::Free,
             (None, reason) => Owner::Unknown(UnknownOwner::ALL[reason as usize - 1]),
         }
+    }
+
+    /// It is this thread.
+    #[inline]
+    pub(crate) fn is_thread(self, thread: ThreadIndex) -> bool {
+        self.0 >> u32::BITS == u64::from(thread.0) && self.0 <= Self::LAST_THREAD
     }
 
     /// The thread, if it is known.

@@ -13,6 +13,20 @@ pub(crate) trait Parts {
     fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool);
 }
 
+/// One part, or what several add up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) duration_ns: u64,
+    pub(crate) contentions: u64,
+}
+
+impl Parts for Part {
+    fn add(&mut self, _start_ns: u64, duration_ns: u64, _owner: PackedOwner, goes_on: bool) {
+        self.duration_ns = duration_ns;
+        self.contentions = u64::from(!goes_on);
+    }
+}
+
 /// Every part by itself.
 impl Parts for Vec<Contention> {
     #[inline]
@@ -61,6 +75,14 @@ impl<'a> Shares<'a> {
     /// The parts go to `spans`, too.
     pub(crate) fn with_spans(self, spans: Option<&'a mut OwnerSpans>) -> Self {
         Self { spans, ..self }
+    }
+
+    /// Adds what several parts of one owner add up to, if they are any.
+    #[inline]
+    pub(crate) fn add_part(&mut self, owner: PackedOwner, part: Part) {
+        if part.contentions > 0 || part.duration_ns > 0 {
+            self.add_parts(owner, part.duration_ns, part.contentions);
+        }
     }
 
     /// Adds several parts, with one owner.

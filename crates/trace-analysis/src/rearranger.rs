@@ -29,6 +29,7 @@ use trace_format::LockId;
 
 use crate::counter::{Counter, Counters};
 use crate::recent_map::RecentMap;
+use crate::room::shrink_queue;
 
 /// An event that has a number in an order.
 pub(crate) trait Ordered: Copy {
@@ -83,9 +84,9 @@ impl<E: Copy> Step<&E> {
 }
 
 /// What becomes of an event.
-enum Arrival {
+enum Arrival<'a, E> {
     /// It waits for others, in its place.
-    Early(Place),
+    Early(&'a mut E),
     /// It is released.
     Due,
     /// Its number has been given up, or come before.
@@ -95,109 +96,63 @@ enum Arrival {
 /// One queue per lock, or per domain of park events.
 #[derive(Debug)]
 pub(crate) struct Rearranger<E> {
-    queues: RecentMap<LockId, Queue>,
+    queues: RecentMap<LockId, Queue<E>>,
     /// The first number of each queue.
     first: u64,
-    /// The events in all queues.
-    pending: Store<E>,
+    held: Held<E>,
     max_pending: usize,
 }
 
-/// Events, each at a place of its own. A place is used again when its event is
-/// taken out.
+/// What is held back in all queues.
 #[derive(Debug)]
-struct Store<E> {
-    events: Vec<Line<E>>,
-    free: Vec<Place>,
+struct Held<E> {
+    /// How many events.
+    events: usize,
     /// How many queues have room for events that wait for others.
     windows: usize,
+    /// How many blocks those have.
+    blocks: usize,
+    /// More blocks are not made: then events are sorted.
+    max_blocks: usize,
+    /// Blocks to be used again. The last one is the one that a processor's cache still has.
+    spare: Vec<Box<Block<E>>>,
 }
 
-type Place = u32;
+/// The events of so many numbers in a row, the first of which is a multiple of that.
+#[derive(Debug)]
+struct Block<E>([Line<E>; BLOCK]);
 
-/// An event, placed so that it is in as few lines of a processor's cache as possible.
+const BLOCK: usize = 32;
+
+/// An event, placed so that it is in as few lines of a processor's cache as possible; `None` if it
+/// has not arrived.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct Line<E>(E);
-
-impl<E> Default for Store<E> {
-    fn default() -> Self {
-        Self {
-            events: Vec::new(),
-            free: Vec::new(),
-            windows: 0,
-        }
-    }
-}
-
-impl<E: Copy> Store<E> {
-    fn len(&self) -> usize {
-        self.events.len() - self.free.len()
-    }
-
-    /// A place for one more event.
-    fn reserve(&mut self) -> Place
-    where
-        E: Ordered,
-    {
-        if self.free.len().is_multiple_of(FETCHED) {
-            // Events that are written are fetched, too.
-            std::hint::black_box(self.fetch(self.free.iter().rev().take(FETCHED)));
-        }
-        self.free.pop().unwrap_or_else(|| {
-            self.events.push(Line(E::ANY));
-            self.events.len() as Place - 1
-        })
-    }
-
-    /// Fetches the events at these places from memory, all at once: as one after the other is
-    /// taken, each would have to be waited for.
-    #[inline]
-    fn fetch<'p>(&self, places: impl Iterator<Item = &'p Place>) -> u64
-    where
-        E: Ordered,
-    {
-        let events = places.filter_map(|&place| self.events.get(place as usize));
-        events.fold(0, |sum, event| sum ^ event.0.numbers())
-    }
-
-    /// The event there, whose place can be used again.
-    #[inline]
-    fn take(&mut self, place: Place) -> &E {
-        self.free.push(place);
-        &self.events[place as usize].0
-    }
-}
+struct Line<E>(Option<E>);
 
 /// The events of one order.
 #[derive(Debug)]
-struct Queue {
+struct Queue<E> {
     /// The number to release next.
     next: u64,
     /// The events that wait for others: most queues have none.
-    pending: Option<Box<Window>>,
+    pending: Option<Box<Window<E>>>,
 }
 
 /// The events of one order that wait for others.
 ///
 /// The numbers have no gaps, so an event's number says where it belongs: there is
-/// nothing to compare. Only where few events would stand far apart they are sorted.
-#[derive(Debug, Default)]
-struct Window {
-    /// The places of the events from the next number on, [`MISSING`] for those that have
-    /// not arrived.
-    near: VecDeque<Place>,
-    /// The places of other events by number.
-    far: BTreeMap<u64, Place>,
+/// nothing to compare, and what is released next is next in memory. Only where few events would
+/// stand far apart, or memory is short, they are sorted.
+#[derive(Debug)]
+struct Window<E> {
+    /// The blocks from that of the next number on; `None` where no event has arrived.
+    near: VecDeque<Option<Box<Block<E>>>>,
+    /// Other events by number.
+    far: BTreeMap<u64, E>,
     /// How many events are pending.
     len: usize,
 }
-
-/// So many events are fetched at once. They lie wherever there was room when they arrived.
-const FETCHED: usize = 16;
-
-/// Before, so few are taken one by one: often they are all.
-const ALONE: usize = 2;
 
 /// As many events take the memory of one [`Window`].
 const WINDOW_EVENTS: usize = 8;
@@ -206,121 +161,212 @@ const WINDOW_EVENTS: usize = 8;
 /// some are [closed](Rearranger::close_windows).
 const SPARE_WINDOWS: usize = MIN_WINDOWS / 4;
 
-/// So many windows may be there however few events may be pending.
-const MIN_WINDOWS: usize = 1024;
+/// So many blocks are kept to be used again.
+const SPARE_BLOCKS: usize = 512;
 
-/// Stands for the place of an event that has not arrived.
-const MISSING: Place = Place::MAX;
+/// So many windows, and as many blocks, may be there however few events may be pending.
+const MIN_WINDOWS: usize = 1024;
 
 /// Numbers for each pending event that [`Window::near`] may span: as many as there are
 /// threads on the lock if the first buffer of one thread comes before those of the
 /// others.
 const MAX_SPREAD: usize = 16;
 
-/// Span and capacity that a window may have in any case.
-const SMALL: usize = 16;
+fn block_of(number: u64) -> u64 {
+    number / BLOCK as u64
+}
 
-impl Window {
-    fn max_span(&self) -> usize {
-        self.len * MAX_SPREAD + SMALL
+/// Where an event stands in its block.
+fn place_of(number: u64) -> usize {
+    (number % BLOCK as u64) as usize
+}
+
+impl<E: Ordered> Held<E> {
+    /// Nothing yet. There may be memory for so many events that stand in their places.
+    fn new(max_events: usize) -> Self {
+        Self {
+            events: 0,
+            windows: 0,
+            blocks: 0,
+            max_blocks: (max_events / BLOCK).max(MIN_WINDOWS),
+            spare: Vec::new(),
+        }
     }
 
-    /// Returns a place for the event that has the number that many beyond `next`. `None` if there
-    /// is one of this number.
-    fn insert<E: Ordered>(
-        &mut self,
-        next: u64,
-        beyond: u64,
-        store: &mut Store<E>,
-    ) -> Option<Place> {
-        let index = usize::try_from(beyond).unwrap_or(usize::MAX);
-        if index >= self.near.len() && index < self.max_span() {
-            self.near.resize(index + 1, MISSING);
+    /// The block, made if it is not there. `None` if there are too many.
+    #[inline]
+    fn block<'b>(&mut self, place: &'b mut Option<Box<Block<E>>>) -> Option<&'b mut Block<E>> {
+        if place.is_none() {
+            *place = self.new_block();
         }
-        let sequence = next + beyond;
-        if !self.far.is_empty() && self.far.contains_key(&sequence) {
+        place.as_deref_mut()
+    }
+
+    fn new_block(&mut self) -> Option<Box<Block<E>>> {
+        if self.blocks >= self.max_blocks {
             return None;
         }
-        let reserved = match self.near.get_mut(index) {
-            Some(place) if *place != MISSING => return None,
-            Some(place) => {
-                *place = store.reserve();
-                *place
+        self.blocks += 1;
+        match self.spare.pop() {
+            Some(mut block) => {
+                block.0.fill(Line(None));
+                Some(block)
             }
-            None => *self.far.entry(sequence).or_insert_with(|| store.reserve()),
-        };
-        self.len += 1;
-        Some(reserved)
-    }
-
-    /// Takes out the place of the event that has the number `next`, if it has arrived.
-    #[inline]
-    fn take_next(&mut self, next: u64) -> Option<Place> {
-        let place = match self.near.front() {
-            Some(&place) if place != MISSING => place,
-            _ => self.far.remove(&next)?,
-        };
-        self.len -= 1;
-        self.near.pop_front();
-        Some(place)
-    }
-
-    /// Drops the events of so many numbers from `next` on. Returns how many there were.
-    fn drop_next<E: Copy>(&mut self, next: u64, numbers: u64, store: &mut Store<E>) -> u64 {
-        let len = usize::try_from(numbers).unwrap_or(usize::MAX);
-        let near = self.near.iter().take(len).copied();
-        let mut dropped: Vec<_> = near.filter(|&place| place != MISSING).collect();
-        let end = next + numbers;
-        while let Some(far) = self.far.first_entry()
-            && *far.key() < end
-        {
-            dropped.push(far.remove());
-        }
-        self.advance(numbers);
-        self.len -= dropped.len();
-        dropped.iter().for_each(|&place| _ = store.take(place));
-        dropped.len() as u64
-    }
-
-    /// Passes over a run of numbers whose events are not here.
-    fn advance(&mut self, numbers: u64) {
-        let len = usize::try_from(numbers).unwrap_or(usize::MAX);
-        self.near.drain(..len.min(self.near.len()));
-    }
-
-    /// The first number whose event has arrived.
-    fn first(&self, next: u64) -> Option<u64> {
-        let far = self.far.keys().next().copied();
-        // No further than needed: what is looked at here is passed over next.
-        let before_far = far.map_or(u64::MAX, |far| far - next);
-        let before_far = usize::try_from(before_far).unwrap_or(usize::MAX);
-        let mut near = self.near.iter().take(before_far);
-        let near = near.position(|&place| place != MISSING);
-        near.map(|index| next + index as u64).or(far)
-    }
-
-    /// Gives back memory that so few events do not justify: not before half of those are
-    /// gone that justified it, or the work would be done again and again.
-    fn shrink(&mut self, next: u64) {
-        if self.near.len() > self.max_span() * 2 {
-            let near = (next..).zip(self.near.drain(..));
-            self.far.extend(near.filter(|&(_, place)| place != MISSING));
-        }
-        if self.near.len() < self.near.capacity() / 4 {
-            self.near.shrink_to((self.near.len() * 2).max(SMALL));
+            None => Some(Box::new(Block([Line(None); BLOCK]))),
         }
     }
 
-    /// Drops all events.
-    fn drain<E: Copy>(self, store: &mut Store<E>) {
-        let near = self.near.into_iter().filter(|&place| place != MISSING);
-        for place in near.chain(self.far.into_values()) {
-            store.take(place);
+    /// Takes a block that is not needed any more.
+    fn take_back(&mut self, block: Option<Box<Block<E>>>) {
+        if let Some(block) = block {
+            self.blocks -= 1;
+            if self.spare.len() < SPARE_BLOCKS {
+                self.spare.push(block);
+            }
         }
     }
 }
 
-impl Queue {
+impl<E> Default for Window<E> {
+    fn default() -> Self {
+        Self {
+            near: VecDeque::new(),
+            far: BTreeMap::new(),
+            len: 0,
+        }
+    }
+}
+
+impl<E: Ordered> Window<E> {
+    /// Of how many blocks [`near`](Self::near) may be.
+    fn max_blocks(&self) -> usize {
+        self.len * MAX_SPREAD / BLOCK + 2
+    }
+
+    /// Returns a place for the event of this number, where any one stands until then. `None` if
+    /// there is one of this number.
+    fn insert(&mut self, next: u64, sequence: u64, held: &mut Held<E>) -> Option<&mut E> {
+        let index = block_of(sequence) - block_of(next);
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        if index >= self.near.len() && index < self.max_blocks() {
+            self.near.resize_with(index + 1, || None);
+        }
+        if !self.far.is_empty() && self.far.contains_key(&sequence) {
+            return None;
+        }
+        let block = self.near.get_mut(index);
+        let place = match block.and_then(|block| held.block(block)) {
+            Some(block) => {
+                let Line(place) = &mut block.0[place_of(sequence)];
+                if place.is_some() {
+                    return None;
+                }
+                place.insert(E::ANY)
+            }
+            None => self.far.entry(sequence).or_insert(E::ANY),
+        };
+        self.len += 1;
+        held.events += 1;
+        Some(place)
+    }
+
+    /// The event that has the number `next`, if it has arrived and is not far.
+    #[inline]
+    fn first_near(&self, next: u64) -> Option<&E> {
+        let block = self.near.front()?.as_ref()?;
+        block.0[place_of(next)].0.as_ref()
+    }
+
+    /// Takes out the event that has the number `next`, if it has arrived.
+    fn take_next(&mut self, next: u64, held: &mut Held<E>) -> Option<E> {
+        let event = match self.first_near(next) {
+            Some(&event) => event,
+            None if self.far.is_empty() => return None,
+            None => self.far.remove(&next)?,
+        };
+        self.advance(next, 1, held);
+        self.forget(1, held);
+        Some(event)
+    }
+
+    /// So many events are not pending any more.
+    fn forget(&mut self, events: usize, held: &mut Held<E>) {
+        self.len -= events;
+        held.events -= events;
+    }
+
+    /// Passes over a run of numbers whose events are not here, or not wanted any more.
+    #[inline]
+    fn advance(&mut self, next: u64, numbers: u64, held: &mut Held<E>) {
+        for _ in block_of(next)..block_of(next + numbers) {
+            match self.near.pop_front() {
+                Some(block) => held.take_back(block),
+                None => break,
+            }
+        }
+    }
+
+    /// The events that are near, with their numbers.
+    fn near(&self, next: u64) -> impl Iterator<Item = (u64, E)> {
+        let blocks = (block_of(next)..).zip(&self.near);
+        let blocks = blocks.filter_map(|(block, places)| Some((block, places.as_ref()?)));
+        let places = blocks.flat_map(|(block, places)| {
+            let places = places.0.iter().enumerate();
+            places.map(move |(index, place)| (block * BLOCK as u64 + index as u64, place))
+        });
+        let events = places.filter_map(|(number, place)| Some((number, place.0?)));
+        // Those before have been released.
+        events.skip_while(move |&(number, _)| number < next)
+    }
+
+    /// Drops the events of so many numbers from `next` on. Returns how many there were.
+    fn drop_next(&mut self, next: u64, numbers: u64, held: &mut Held<E>) -> u64 {
+        let end = next + numbers;
+        let near = self.near(next).take_while(|&(number, _)| number < end);
+        let mut dropped = near.count();
+        while let Some(far) = self.far.first_entry()
+            && *far.key() < end
+        {
+            far.remove();
+            dropped += 1;
+        }
+        self.advance(next, numbers, held);
+        self.forget(dropped, held);
+        dropped as u64
+    }
+
+    /// The first number whose event has arrived.
+    fn first(&self, next: u64) -> Option<u64> {
+        let near = self.near(next).map(|(number, _)| number).next();
+        let far = self.far.keys().next().copied();
+        near.into_iter().chain(far).min()
+    }
+
+    /// Gives back memory that so few events do not justify: not before half of those are
+    /// gone that justified it, or the work would be done again and again.
+    fn shrink(&mut self, next: u64, held: &mut Held<E>) {
+        if self.near.len() > self.max_blocks() * 2 {
+            let mut far = std::mem::take(&mut self.far);
+            far.extend(self.near(next));
+            self.far = far;
+            for block in self.near.drain(..) {
+                held.take_back(block);
+            }
+        }
+        shrink_queue(&mut self.near);
+    }
+
+    /// Drops all events.
+    fn drain(self, held: &mut Held<E>) {
+        held.windows -= 1;
+        held.events -= self.len;
+        for block in self.near {
+            held.take_back(block);
+        }
+    }
+}
+
+impl<E: Ordered> Queue<E> {
     fn new(next: u64) -> Self {
         Self {
             next,
@@ -335,69 +381,75 @@ impl Queue {
 
     /// Returns a place for an event that has a number beyond the next one. `None` if there is one
     /// of this number.
-    fn insert<E: Ordered>(&mut self, sequence: u64, store: &mut Store<E>) -> Option<Place> {
+    fn insert(&mut self, sequence: u64, held: &mut Held<E>) -> Option<&mut E> {
         let pending = self.pending.get_or_insert_with(|| {
-            store.windows += 1;
+            held.windows += 1;
             Box::default()
         });
-        pending.insert(self.next, sequence - self.next, store)
+        pending.insert(self.next, sequence, held)
     }
 
-    /// Takes out the place of the event that has the next number, if it has arrived.
-    #[inline]
-    fn take_next(&mut self) -> Option<Place> {
-        let place = self.pending.as_mut()?.take_next(self.next)?;
+    /// Takes out the event that has the next number, if it has arrived.
+    fn take_next(&mut self, held: &mut Held<E>) -> Option<E> {
+        let event = self.pending.as_mut()?.take_next(self.next, held)?;
         self.next += 1;
-        Some(place)
+        Some(event)
     }
 
-    /// Fetches some of the next events that have arrived.
+    /// Passes those events to `release` that have the next numbers, stand in one block, and each for
+    /// one number. `true` if one was the last of all.
     #[inline]
-    fn fetch<E: Ordered>(&self, store: &Store<E>) {
-        if let Some(pending) = &self.pending {
-            std::hint::black_box(store.fetch(pending.near.iter().take(FETCHED)));
+    fn release_run(&mut self, held: &mut Held<E>, mut release: impl FnMut(u64, &E)) -> bool {
+        let Some(pending) = &mut self.pending else {
+            return false;
+        };
+        let Some(Some(block)) = pending.near.front() else {
+            return false;
+        };
+        let (first, mut next, mut is_last) = (self.next, self.next, false);
+        for Line(place) in &block.0[place_of(first)..] {
+            match place {
+                Some(event) if event.numbers() == 1 && !is_last => {
+                    release(next, event);
+                    is_last = event.is_last();
+                    next += 1;
+                }
+                _ => break,
+            }
         }
+        let count = next - first;
+        pending.advance(first, count, held);
+        pending.forget(count as usize, held);
+        self.next = next;
+        is_last
     }
 
     /// Drops the events in a run of numbers for which the event before them stands, and
     /// passes over it. Returns how many there were: the trace is damaged.
     #[inline(never)]
-    fn drop_next<E: Copy>(&mut self, numbers: u64, store: &mut Store<E>) -> u64 {
+    fn drop_next(&mut self, numbers: u64, held: &mut Held<E>) -> u64 {
         let pending = self.pending.as_mut();
-        let dropped = pending.map_or(0, |pending| pending.drop_next(self.next, numbers, store));
+        let dropped = pending.map_or(0, |pending| pending.drop_next(self.next, numbers, held));
         self.next += numbers;
         dropped
     }
 
-    /// Passes over the next number, whose event is not here.
-    #[inline]
-    fn advance_one(&mut self) {
-        self.next += 1;
-        if let Some(pending) = &mut self.pending {
-            pending.near.pop_front();
-        }
-    }
-
     /// Passes over a run of numbers whose events are not here.
-    fn advance(&mut self, numbers: u64) {
-        self.next += numbers;
+    #[inline]
+    fn advance(&mut self, numbers: u64, held: &mut Held<E>) {
         if let Some(pending) = &mut self.pending {
-            pending.advance(numbers);
+            pending.advance(self.next, numbers, held);
         }
+        self.next += numbers;
     }
 
     /// Passes over the numbers that an event stands for, the first of which has just been passed
     /// over. Returns that.
     #[inline]
-    fn pass_over<E: Copy>(
-        &mut self,
-        numbers: u64,
-        store: &mut Store<E>,
-        counters: &mut Counters,
-    ) -> u64 {
+    fn pass_over(&mut self, numbers: u64, held: &mut Held<E>, counters: &mut Counters) -> u64 {
         let number = self.next - 1;
         if numbers > 1 {
-            let dropped = self.drop_next(numbers - 1, store);
+            let dropped = self.drop_next(numbers - 1, held);
             counters.add(Counter::LateEvents, dropped);
         }
         number
@@ -410,24 +462,20 @@ impl Queue {
 
     /// Gives back memory that so few events do not justify. Many queues can have had
     /// many events pending at some time.
-    fn shrink<E: Copy>(&mut self, store: &mut Store<E>) {
-        let Some(pending) = &mut self.pending else {
-            return;
-        };
+    fn shrink(&mut self, held: &mut Held<E>) {
+        let has_spare = held.windows > SPARE_WINDOWS;
         // Where few queues have one it will be needed again soon.
-        if pending.len == 0 && store.windows > SPARE_WINDOWS {
-            store.windows -= 1;
-            self.pending = None;
-        } else {
-            pending.shrink(self.next);
+        if let Some(empty) = self.pending.take_if(|window| window.len == 0 && has_spare) {
+            empty.drain(held);
+        } else if let Some(pending) = &mut self.pending {
+            pending.shrink(self.next, held);
         }
     }
 
     /// Drops all events.
-    fn drain<E: Copy>(self, store: &mut Store<E>) {
+    fn drain(self, held: &mut Held<E>) {
         if let Some(pending) = self.pending {
-            store.windows -= 1;
-            pending.drain(store);
+            pending.drain(held);
         }
     }
 }
@@ -439,19 +487,19 @@ impl<E: Ordered> Rearranger<E> {
         Self {
             queues: RecentMap::default(),
             first,
-            pending: Store::default(),
-            max_pending: max_pending.min(MISSING as usize - 1),
+            held: Held::new(max_pending),
+            max_pending,
         }
     }
 
     /// How many events are held back.
     pub(crate) fn pending(&self) -> usize {
-        self.pending.len()
+        self.held.events
     }
 
     /// One more event that cannot be released at once, and the oldest gaps are skipped.
     pub(crate) fn is_full(&self) -> bool {
-        self.pending.len() >= self.max_pending || self.pending.windows >= self.max_windows()
+        self.held.events >= self.max_pending || self.held.windows >= self.max_windows()
     }
 
     /// In how many queues events may be pending: a window takes as much memory as several
@@ -475,7 +523,7 @@ impl<E: Ordered> Rearranger<E> {
     ) {
         match self.arrival(lock, sequence, event.numbers()) {
             Arrival::Early(place) => {
-                self.pending.events[place as usize].0 = event;
+                *place = event;
                 if self.is_over_full() {
                     self.make_room(counters, release);
                 }
@@ -489,7 +537,7 @@ impl<E: Ordered> Rearranger<E> {
     }
 
     /// What becomes of an event that stands for so many numbers.
-    fn arrival(&mut self, lock: LockId, sequence: u64, numbers: u64) -> Arrival {
+    fn arrival(&mut self, lock: LockId, sequence: u64, numbers: u64) -> Arrival<'_, E> {
         let first = self.first;
         let queue = self.queues.get_or_insert_with(lock, || Queue::new(first));
         // No tracer gets as far as the last number, which would have no next.
@@ -499,7 +547,7 @@ impl<E: Ordered> Rearranger<E> {
         if sequence == queue.next {
             return Arrival::Due;
         }
-        let place = queue.insert(sequence, &mut self.pending);
+        let place = queue.insert(sequence, &mut self.held);
         place.map_or(Arrival::Late, Arrival::Early)
     }
 
@@ -515,17 +563,17 @@ impl<E: Ordered> Rearranger<E> {
         let Some(queue) = self.queues.get_mut(lock) else {
             return;
         };
-        queue.advance_one();
-        let number = queue.pass_over(event.numbers(), &mut self.pending, counters);
+        queue.advance(1, &mut self.held);
+        let number = queue.pass_over(event.numbers(), &mut self.held, counters);
         release(lock, Step::Event { number, event }, counters);
-        if event.is_last() || release_due(lock, queue, &mut self.pending, counters, &mut release) {
+        if event.is_last() || release_due(lock, queue, &mut self.held, counters, &mut release) {
             self.retire(lock, counters);
         }
     }
 
     /// More is held back than may be.
     fn is_over_full(&self) -> bool {
-        self.pending.len() > self.max_pending || self.pending.windows > self.max_windows()
+        self.held.events > self.max_pending || self.held.windows > self.max_windows()
     }
 
     /// Holds back less.
@@ -535,7 +583,7 @@ impl<E: Ordered> Rearranger<E> {
         counters: &mut Counters,
         release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
-        if self.pending.len() > self.max_pending {
+        if self.held.events > self.max_pending {
             self.release_early(counters, release);
         } else {
             self.close_windows(counters, release);
@@ -559,7 +607,7 @@ impl<E: Ordered> Rearranger<E> {
     fn retire(&mut self, lock: LockId, counters: &mut Counters) {
         if let Some(queue) = self.queues.remove(lock) {
             counters.add(Counter::LateEvents, queue.len() as u64);
-            queue.drain(&mut self.pending);
+            queue.drain(&mut self.held);
         }
     }
 
@@ -581,9 +629,9 @@ impl<E: Ordered> Rearranger<E> {
         let number = queue.next;
         let numbers = sequence - number;
         counters.add(Counter::NumbersSkipped, numbers);
-        queue.advance(numbers);
+        queue.advance(numbers, &mut self.held);
         release(lock, Step::Gap { number, numbers }, counters);
-        if release_due(lock, queue, &mut self.pending, counters, release) {
+        if release_due(lock, queue, &mut self.held, counters, release) {
             self.retire(lock, counters);
         }
         true
@@ -599,7 +647,7 @@ impl<E: Ordered> Rearranger<E> {
         mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
         let enough = self.max_pending / 4 * 3;
-        while self.pending.len() > enough {
+        while self.held.events > enough {
             let mut fullest: Vec<_> = self
                 .queues
                 .iter()
@@ -608,7 +656,7 @@ impl<E: Ordered> Rearranger<E> {
                 .collect();
             fullest.sort_unstable();
             for (len, lock) in fullest.into_iter().rev() {
-                while self.pending.len() > enough && self.pending_of(lock) > len / 2 {
+                while self.held.events > enough && self.pending_of(lock) > len / 2 {
                     counters.add(Counter::GapsSkippedEarly, 1);
                     self.skip_gap(lock, counters, &mut release);
                 }
@@ -622,7 +670,7 @@ impl<E: Ordered> Rearranger<E> {
         counters: &mut Counters,
         mut release: impl FnMut(LockId, Step<&E>, &mut Counters),
     ) {
-        let excess = self.pending.windows - self.max_windows() / 2;
+        let excess = self.held.windows - self.max_windows() / 2;
         let queues = self.queues.iter();
         let pending = queues.map(|(lock, queue)| (queue.len(), lock));
         let mut pending: Vec<_> = pending.filter(|&(len, _)| len > 0).collect();
@@ -647,27 +695,29 @@ impl<E: Ordered> Rearranger<E> {
 /// that was the last of the lock.
 fn release_due<E: Ordered>(
     lock: LockId,
-    queue: &mut Queue,
-    store: &mut Store<E>,
+    queue: &mut Queue<E>,
+    held: &mut Held<E>,
     counters: &mut Counters,
     release: &mut impl FnMut(LockId, Step<&E>, &mut Counters),
 ) -> bool {
-    for due in 0_usize.. {
-        if due % FETCHED == ALONE {
-            queue.fetch(store);
+    loop {
+        let is_over = queue.release_run(held, |number, event| {
+            release(lock, Step::Event { number, event }, counters);
+        });
+        if is_over {
+            return true;
         }
-        let Some(place) = queue.take_next() else {
+        let Some(event) = queue.take_next(held) else {
             break;
         };
-        let numbers = store.take(place).numbers();
-        let number = queue.pass_over(numbers, store, counters);
-        let event = &store.events[place as usize].0;
+        let number = queue.pass_over(event.numbers(), held, counters);
+        let event = &event;
         release(lock, Step::Event { number, event }, counters);
         if event.is_last() {
             return true;
         }
     }
-    queue.shrink(store);
+    queue.shrink(held);
     false
 }
 
@@ -720,16 +770,9 @@ mod tests {
     }
 
     /// Keeps the event that has this number.
-    fn keep(queue: &mut Queue, number: u64, store: &mut Store<Event>) -> bool {
-        let place = queue.insert(number, store);
-        let kept = place.map(|place| store.events[place as usize].0 = Event::Number(number));
-        kept.is_some()
-    }
-
-    /// Takes out the event that has the next number, if it has arrived.
-    fn take_next(queue: &mut Queue, store: &mut Store<Event>) -> bool {
-        let place = queue.take_next();
-        place.map(|place| store.take(place)).is_some()
+    fn keep(queue: &mut Queue<Event>, number: u64, held: &mut Held<Event>) -> bool {
+        let place = queue.insert(number, held);
+        place.map(|place| *place = Event::Number(number)).is_some()
     }
 
     fn describe(step: Step<&Event>) -> String {
@@ -794,41 +837,42 @@ mod tests {
     #[test]
     fn few_events_far_apart_need_little() {
         let mut queue = Queue::new(0);
-        let mut store = Store::default();
+        let mut held = Held::new(200_000);
         for number in (1..10_000).chain([120_000]) {
-            assert!(keep(&mut queue, number, &mut store));
+            assert!(keep(&mut queue, number, &mut held));
         }
-        let span = |queue: &Queue| queue.pending.as_ref().map(|window| window.near.len());
-        assert!(span(&queue) > Some(100_000));
-        queue.advance(1);
-        while take_next(&mut queue, &mut store) {}
-        queue.shrink(&mut store);
+        let span = |queue: &Queue<Event>| queue.pending.as_ref().map(|window| window.near.len());
+        assert!(span(&queue) > Some(100_000 / BLOCK));
+        queue.advance(1, &mut held);
+        while queue.take_next(&mut held).is_some() {}
+        queue.shrink(&mut held);
         let capacity = queue.pending.as_ref().map(|window| window.near.capacity());
-        assert!(capacity <= Some(SMALL), "{capacity:?}");
+        assert!(capacity <= Some(64), "{capacity:?}");
+        assert_eq!(held.blocks, 0);
         assert_eq!((queue.len(), queue.first()), (1, Some(120_000)));
     }
 
     #[test]
     fn a_window_is_not_rebuilt_for_each_event() {
         let mut queue = Queue::new(0);
-        let mut store = Store::default();
+        let mut held = Held::new(200_000);
         let len = 10_000;
         // As far apart as the window may span.
         for number in (1..=len).chain([len * MAX_SPREAD as u64]) {
-            assert!(keep(&mut queue, number, &mut store));
+            assert!(keep(&mut queue, number, &mut held));
         }
-        queue.advance(1);
-        let span = |queue: &Queue| queue.pending.as_ref().map(|window| window.near.len());
+        queue.advance(1, &mut held);
+        let span = |queue: &Queue<Event>| queue.pending.as_ref().map(|window| window.near.len());
         let mut rebuilt = 0;
         while let Some(before) = span(&queue)
-            && take_next(&mut queue, &mut store)
+            && queue.take_next(&mut held).is_some()
         {
-            queue.shrink(&mut store);
+            queue.shrink(&mut held);
             rebuilt += u32::from(span(&queue) < Some(before - 1));
             // One more comes, as far away as it may be.
             let number = queue.next + queue.len() as u64 * MAX_SPREAD as u64;
-            assert!(keep(&mut queue, number, &mut store));
-            queue.drop_next(1, &mut store);
+            assert!(keep(&mut queue, number, &mut held));
+            queue.drop_next(1, &mut held);
         }
         assert!(rebuilt < 20, "rebuilt {rebuilt} times");
     }
@@ -844,14 +888,14 @@ mod tests {
                 rearranger.arrive(lock, number, event, &mut counters, |_, _, _| released += 1);
             }
         }
-        assert!(rearranger.pending.len() <= 10);
+        assert!(rearranger.pending() <= 10);
         let mut rearranger = Rearranger::new(0, MIN_WINDOWS * WINDOW_EVENTS);
         for lock in 0..=MIN_WINDOWS as u64 {
             let (lock, event) = (LockId(lock), Event::Number(1));
             rearranger.arrive(lock, 1, event, &mut counters, |_, _, _| ());
         }
-        assert_eq!(rearranger.pending.windows, MIN_WINDOWS / 2);
-        assert_eq!(rearranger.pending.len(), MIN_WINDOWS / 2);
+        assert_eq!(rearranger.held.windows, MIN_WINDOWS / 2);
+        assert_eq!(rearranger.pending(), MIN_WINDOWS / 2);
         rearranger.finish(&mut counters, |_, _, _| released += 1);
         assert!(released > 0);
     }
@@ -891,7 +935,7 @@ mod tests {
         }
         assert_eq!(released, 2);
         assert!(rearranger.queues.len() == 0);
-        assert_eq!(rearranger.pending.len(), 0);
+        assert_eq!(rearranger.pending(), 0);
         assert_eq!(counters.value(Counter::LateEvents), 1);
     }
 
@@ -905,7 +949,7 @@ mod tests {
                 released.push(describe(step));
             });
         }
-        assert_eq!(rearranger.pending.len(), rearranger.pending_of(LockId(1)));
+        assert_eq!(rearranger.pending(), rearranger.pending_of(LockId(1)));
         rearranger.finish(&mut counters, |_, step, _| released.push(describe(step)));
         (released.join(" "), counters)
     }
@@ -942,6 +986,14 @@ mod tests {
         }
         let (released, _) = arrive_events(&[number(9), (0, lost(u64::MAX)), (1, lost(u64::MAX))]);
         assert_eq!(released, format!("lost({})", u64::MAX));
+    }
+
+    #[test]
+    fn the_last_numbers_are_as_all_others() {
+        let (numbers, last) = (u64::MAX - 40, u64::MAX - 2);
+        let events = [(0, Event::Lost { numbers }), (last, Event::Number(last))];
+        let (released, _) = arrive_events(&events);
+        assert_eq!(released, format!("lost({numbers}) gap {last}"));
     }
 
     #[test]

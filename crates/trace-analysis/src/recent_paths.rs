@@ -1,19 +1,49 @@
 //! Where parts of waits have been added last.
 
-use crate::contention::{Mechanism, WaitKind};
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::contention::Wait;
 
-/// What decides under which values a part of a wait counts.
+/// What decides under which values a part of a wait counts, in as few numbers as possible: they are
+/// compared for each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathKey {
-    pub(crate) lock: LockIndex,
-    pub(crate) chain: ChainIndex,
-    /// `None` if waits are not told apart by threads.
-    pub(crate) thread: Option<ThreadIndex>,
-    pub(crate) mechanism: Mechanism,
-    pub(crate) kind: WaitKind,
+    /// The lock and the waiting thread's chain.
+    lock_and_chain: u64,
+    /// The waiting thread, if waits are told apart by threads, the mechanism and the kind.
+    thread_and_kind: u64,
     /// What is told apart of the owner, a [`PackedOwner::key`](crate::packed_owner::PackedOwner::key).
-    pub(crate) owner: u64,
+    owner: u64,
+}
+
+impl PathKey {
+    /// That of no part.
+    const NONE: Self = Self {
+        lock_and_chain: 0,
+        thread_and_kind: u64::MAX,
+        owner: 0,
+    };
+
+    /// Of a wait whose parts have owners of these [keys](crate::packed_owner::PackedOwner::key);
+    /// waits are told apart `by_thread`.
+    #[inline]
+    pub(crate) fn of(wait: &Wait, by_thread: bool) -> Self {
+        const THREAD: u64 = 1 << 16;
+        let thread = match by_thread {
+            true => u64::from(wait.thread.0) << 32 | THREAD,
+            false => 0,
+        };
+        let (mechanism, kind) = (wait.mechanism as u64, wait.kind as u64);
+        Self {
+            lock_and_chain: u64::from(wait.lock.0) << 32 | u64::from(wait.chain.0),
+            thread_and_kind: thread | mechanism << 8 | kind,
+            owner: 0,
+        }
+    }
+
+    /// The same with this owner.
+    #[inline]
+    pub(crate) fn with_owner(self, owner: u64) -> Self {
+        Self { owner, ..self }
+    }
 }
 
 /// The nodes of a tree that parts went through, for some of their keys.
@@ -22,7 +52,7 @@ pub(crate) struct PathKey {
 /// is made so that all keys want the same place, costs what each part would cost without this.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentPaths {
-    keys: Vec<Option<PathKey>>,
+    keys: Vec<PathKey>,
     /// One after the other.
     nodes: Vec<u32>,
     /// Nodes of a path.
@@ -36,7 +66,7 @@ impl RecentPaths {
     /// For paths of so many nodes.
     pub(crate) fn new(depth: usize) -> Self {
         Self {
-            keys: vec![None; 1 << PLACES_LOG],
+            keys: vec![PathKey::NONE; 1 << PLACES_LOG],
             nodes: vec![0; depth << PLACES_LOG],
             depth,
         }
@@ -48,8 +78,8 @@ impl RecentPaths {
         let place = key.place();
         let first = place * self.depth;
         let path = &mut self.nodes[first..first + self.depth];
-        if self.keys[place] != Some(key) {
-            self.keys[place] = Some(key);
+        if self.keys[place] != key {
+            self.keys[place] = key;
             find(path);
         }
         path
@@ -62,8 +92,7 @@ impl PathKey {
     fn place(&self) -> usize {
         /// An odd number whose bits look random.
         const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
-        let thread = self.thread.map_or(0, |thread| thread.0);
-        let waiter = u64::from(self.lock.0) << 32 | u64::from(self.chain.0 ^ thread << 16);
+        let waiter = self.lock_and_chain ^ self.thread_and_kind >> 16;
         let mixed = (waiter.wrapping_mul(MIXER) ^ self.owner).wrapping_mul(MIXER);
         (mixed >> (u64::BITS - PLACES_LOG)) as usize
     }
@@ -72,16 +101,14 @@ impl PathKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entity::LockIndex;
 
     fn key(lock: u32, owner: u64) -> PathKey {
-        PathKey {
+        let wait = Wait {
             lock: LockIndex(lock),
-            chain: ChainIndex::NOT_RECORDED,
-            thread: None,
-            mechanism: Mechanism::Monitor,
-            kind: WaitKind::Contention,
-            owner,
-        }
+            ..Wait::blank()
+        };
+        PathKey::of(&wait, false).with_owner(owner)
     }
 
     #[test]

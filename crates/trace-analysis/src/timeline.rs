@@ -8,8 +8,9 @@ use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
 use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
-use crate::parts::{Cutter, Parts, Shares};
+use crate::parts::{Cutter, Part, Parts, Shares};
 use crate::room::shrink_queue;
+use crate::stretches::Stretches;
 
 /// Time between two boundaries of a lock, events that tell about its owner. It
 /// begins where the interval before it ends; the first has no start.
@@ -65,6 +66,8 @@ pub(crate) struct Timeline<I> {
     barging: VecDeque<Barging>,
     /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
     ledgers: [Option<Box<Ledger>>; 2],
+    /// The same where owners are told apart by their code.
+    stretches: Option<Box<Stretches>>,
     /// What waits have in common of intervals that have changed since.
     left: OwnerSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
@@ -121,6 +124,13 @@ const LONG: u64 = 32;
 /// The same where it is asked for what owners did, which costs more for each part than sums.
 const LONG_WITH_SPANS: u64 = 4;
 
+/// What those want whose waits are added up by [`Stretches`]: all, where threads have no intervals of
+/// their own.
+const STRETCHES: Access = Access::Exclusive;
+
+/// Fewer intervals take less time to be cut than to be added up.
+const FEW: u64 = 2;
+
 /// So many boundaries may seem to be before the one that came before them, because the
 /// clocks of processors disagree; then the order of events counts.
 const MAX_DISORDER: u32 = 1 << 10;
@@ -144,6 +154,7 @@ impl<I> Default for Timeline<I> {
             gaps: VecDeque::new(),
             barging: VecDeque::new(),
             ledgers: [None, None],
+            stretches: None,
             left: OwnerSpans::default(),
             latest_ns: Vec::new(),
         }
@@ -281,6 +292,7 @@ impl<I: Interval> Timeline<I> {
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
+        self.stretches = None;
         self.forget_positions();
         self.gaps.push_front(self.start);
         half as u64
@@ -288,6 +300,7 @@ impl<I: Interval> Timeline<I> {
 
     /// Forgets the ledgers that reach beyond `position`, but not which owners waits have in common.
     fn forget_ledgers(&mut self, position: u64) {
+        self.stretches.take_if(|known| known.end() > position);
         for access in [Access::Exclusive, Access::Shared] {
             let ledger = &mut self.ledgers[access as usize];
             if let Some(mut ledger) = ledger.take_if(|known| known.end() > position) {
@@ -331,6 +344,9 @@ impl<I: Interval> Timeline<I> {
         }
         self.intervals.drain(..count as usize);
         self.start += count;
+        if let Some(stretches) = &mut self.stretches {
+            stretches.forget_before(self.start);
+        }
         for ledger in &mut self.ledgers {
             match ledger {
                 Some(known) if known.end() > self.start => known.forget_before(self.start),
@@ -380,6 +396,24 @@ impl<I: Interval> Timeline<I> {
         self.forget_ledgers(position);
         let skip = position.saturating_sub(self.start) as usize;
         self.intervals.range_mut(skip.min(self.intervals.len())..)
+    }
+
+    /// Adds up what is left of a wait from a position on.
+    fn share_from(
+        &self,
+        position: u64,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
+        cutter: Cutter,
+        shares: &mut Shares<'_>,
+    ) {
+        if shares.spans.is_some() || !self.lost(wait.start).is_empty() {
+            return self.split_from(position, wait, cutter, shares);
+        }
+        let mut sum = RunningSum::new(cutter);
+        for (first, intervals) in self.seen_from(position) {
+            sum.add_each(first, intervals, &wait.owner_of, shares);
+        }
+        sum.finish(wait.rest, shares);
     }
 
     /// Divides a wait into its parts, at each boundary.
@@ -455,14 +489,84 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) {
         let position = wait.start.position.max(self.start);
+        let is_by_code = detail == Detail::OwnerCode && wait.access == STRETCHES;
+        let is_plain = wait.own.is_none() && shares.spans.is_none();
+        if is_by_code && is_plain && self.blame_one(wait, settled, shares) {
+            return;
+        }
         let long = match shares.spans {
             Some(_) => LONG_WITH_SPANS,
             None => LONG,
         };
         if settled.min(self.end()).saturating_sub(position) < long {
-            return self.split(wait, shares);
+            let cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
+            return self.share_from(wait.start.position, wait, cutter, shares);
         }
         self.blame_by_sums(wait, settled, detail, shares);
+    }
+
+    /// The same of a wait during which one code had the lock, or nobody, but perhaps for its begin and
+    /// for its end. `false`, and nothing is added, if there were others.
+    fn blame_one(
+        &mut self,
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
+        settled: u64,
+        shares: &mut Shares<'_>,
+    ) -> bool {
+        let end = settled.min(self.end());
+        let mut first = wait.start.position.max(self.start);
+        if end < first + FEW || self.may_be_two_waits(wait.start) {
+            return false;
+        }
+        self.extend_stretches(end);
+        let Some(stretches) = &self.stretches else {
+            return false;
+        };
+        let (start_ns, end_ns) = (wait.start.time_ns, wait.end_ns);
+        // The first part, whose owner may be another one.
+        while self.at(first).end_ns() <= start_ns {
+            first += 1;
+            if first == end {
+                return false;
+            }
+        }
+        let interval = self.at(first);
+        let (first_ns, owner) = (interval.end_ns(), (wait.owner_of)(first, interval));
+        let is_in_step = first_ns == stretches.mark(first).until_ns
+            && first_ns > stretches.before_ns(first)
+            && (owner == interval.owner(STRETCHES) || !interval.goes_on());
+        let last = stretches.last_until(end_ns);
+        let Some(last) = last.filter(|&last| is_in_step && last > first) else {
+            return false;
+        };
+        if !stretches.is_one(first, last) {
+            return false;
+        }
+        shares.add_parts(owner, first_ns - start_ns, 1);
+        stretches.add(first, last, shares);
+        let mark = stretches.mark(last);
+        let mut cutter = Cutter::new(mark.until_ns, end_ns);
+        cutter.goes_on = mark.goes_on;
+        cutter.last = Some(mark.last);
+        if last + 1 == self.end() {
+            cutter.finish(wait.rest, shares);
+        } else {
+            self.split_from(last + 1, wait, cutter, shares);
+        }
+        true
+    }
+
+    /// Adds the intervals before `end` to the stretches.
+    #[inline]
+    fn extend_stretches(&mut self, end: u64) {
+        let start = self.start;
+        let stretches = (self.stretches).get_or_insert_with(|| Box::new(Stretches::new(start)));
+        for position in stretches.end()..end {
+            let interval = &self.intervals[(position - start) as usize];
+            let owner = interval.owner(STRETCHES);
+            let (end_ns, goes_on) = (interval.end_ns(), interval.goes_on());
+            stretches.push(end_ns, owner, goes_on, interval.is_gap());
+        }
     }
 
     /// The same, however short the wait.
@@ -475,7 +579,7 @@ impl<I: Interval> Timeline<I> {
     ) {
         let mut ledger = self.take_ledger(wait.access, settled, detail);
         let (position, cutter) = self.add_up(&mut ledger, wait, shares);
-        self.split_from(position, wait, cutter, shares);
+        self.share_from(position, wait, cutter, shares);
         // Nothing that a wait is divided by changes the ledger.
         ledger.forget_before(self.start);
         self.ledgers[wait.access as usize] = Some(ledger);
@@ -633,6 +737,74 @@ fn split_each<I: Interval>(
         cutter.cut(interval.end_ns(), owner, interval.goes_on(), parts);
     }
     cutter
+}
+
+/// A wait that is divided, of which only the sums are wanted: those of parts of the same owner one
+/// after the other are added up first.
+struct RunningSum {
+    cutter: Cutter,
+    /// What the owner of the last part had, as far as it is not added yet.
+    owner: PackedOwner,
+    part: Part,
+}
+
+impl RunningSum {
+    fn new(cutter: Cutter) -> Self {
+        Self {
+            cutter,
+            owner: cutter.last.unwrap_or(PackedOwner::NONE),
+            part: Part::default(),
+        }
+    }
+
+    /// As [`split_each`].
+    #[inline(always)]
+    fn add_each<I: Interval>(
+        &mut self,
+        first: u64,
+        intervals: &[I],
+        owner_of: &impl Fn(u64, &I) -> PackedOwner,
+        shares: &mut Shares<'_>,
+    ) {
+        let Cutter {
+            mut at_ns,
+            end_ns,
+            mut goes_on,
+            ..
+        } = self.cutter;
+        let (mut owner, mut part) = (self.owner, self.part);
+        for (position, interval) in (first..).zip(intervals) {
+            if at_ns >= end_ns {
+                break;
+            }
+            let until_ns = interval.end_ns().min(end_ns);
+            if until_ns <= at_ns {
+                goes_on &= interval.goes_on();
+                continue;
+            }
+            let next = owner_of(position, interval);
+            if next != owner {
+                shares.add_part(owner, part);
+                (owner, part, goes_on) = (next, Part::default(), false);
+            }
+            part.duration_ns += until_ns - at_ns;
+            part.contentions += u64::from(!goes_on);
+            goes_on = interval.goes_on();
+            at_ns = until_ns;
+        }
+        (self.owner, self.part) = (owner, part);
+        (self.cutter.at_ns, self.cutter.goes_on) = (at_ns, goes_on);
+    }
+
+    /// `owner` had the lock from the last boundary on.
+    fn finish(self, owner: PackedOwner, shares: &mut Shares<'_>) {
+        shares.add_part(self.owner, self.part);
+        let is_first = self.owner == PackedOwner::NONE;
+        if !self.cutter.is_done() || is_first {
+            let duration_ns = self.cutter.end_ns.saturating_sub(self.cutter.at_ns);
+            shares.add_parts(owner, duration_ns, 1);
+        }
+    }
 }
 
 impl<F> View<F> {
@@ -847,6 +1019,73 @@ mod tests {
         }
     }
 
+    impl Any {
+        /// The same where all code but one is told to be nobody.
+        fn of_one_code(self) -> Self {
+            let one = |owner: PackedOwner| match owner.get() {
+                Owner::Thread { thread, .. } => PackedOwner::from(Owner::Thread {
+                    thread,
+                    chain: ChainIndex(0),
+                }),
+                _ => PackedOwner::NOBODY,
+            };
+            Self {
+                first: one(self.first),
+                earlier: one(self.earlier),
+                gap: 0,
+                ..self
+            }
+        }
+    }
+
+    #[test]
+    fn a_wait_through_one_code_is_a_difference() {
+        const INTERVALS: u64 = 100;
+        let mut timeline: Timeline<Any> = Timeline::default();
+        for number in 0..INTERVALS {
+            let owner = match number % 2 {
+                0 => Owner::Free,
+                _ => Owner::Thread {
+                    thread: ThreadIndex(number as u32 % 5),
+                    chain: ChainIndex(7),
+                },
+            };
+            timeline.push(Any {
+                end_ns: 10 * (number + 1),
+                first: owner.into(),
+                earlier: owner.into(),
+                shared: PackedOwner::NOBODY,
+                gap: 0,
+                goes_on: false,
+            });
+        }
+        let start = Start {
+            time_ns: 35,
+            position: 3,
+            numbers_lost: 0,
+        };
+        let view = |end_ns| View {
+            start,
+            end_ns,
+            access: Access::Exclusive,
+            own: None,
+            owner_of: |_, interval: &Any| interval.earlier,
+            rest: PackedOwner::NOBODY,
+        };
+        for end_ns in [35, 41, 50, 444, 10 * INTERVALS, 10 * INTERVALS + 5] {
+            let view = view(end_ns);
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            timeline.split(&view, &mut Shares::new(Detail::OwnerCode, &mut expected));
+            let mut shares = Shares::new(Detail::OwnerCode, &mut found);
+            let is_one = timeline.blame_one(&view, u64::MAX, &mut shares);
+            assert_eq!(is_one, end_ns >= 50, "{end_ns}");
+            if is_one {
+                let both = [found, expected].map(|shares| sorted(shares, Detail::OwnerCode));
+                assert_eq!(both[0], both[1]);
+            }
+        }
+    }
+
     type Change = (ThreadIndex, u64);
 
     /// By how much more waits go through a thread's time from then on, and what nobody had.
@@ -865,7 +1104,11 @@ mod tests {
         /// What is added up by differences is what is added up part by part, and waits go through
         /// the same time of owners.
         #[test]
-        fn sums_are_those_of_the_parts(history in vec(happens(), 1..200), code in any::<bool>()) {
+        fn sums_are_those_of_the_parts(
+            history in vec(happens(), 1..200),
+            code in any::<bool>(),
+            one_code in any::<bool>(),
+        ) {
             let detail = if code { Detail::OwnerCode } else { Detail::Owners };
             let mut timeline: Timeline<Any> = Timeline::default();
             let mut waiting: VecDeque<Start> = VecDeque::new();
@@ -874,6 +1117,7 @@ mod tests {
             for next in history {
                 match next {
                     Happens::Boundary(interval, step) => {
+                        let interval = if one_code { interval.of_one_code() } else { interval };
                         now_ns = (now_ns + step).max(0);
                         if interval.gap > 0 {
                             timeline.lose(interval.gap);
@@ -917,6 +1161,10 @@ mod tests {
                         let shares = Shares::new(detail, &mut found);
                         let mut shares = shares.with_spans(spans.wanted());
                         timeline.blame_by_sums(&view, settled, detail, &mut shares);
+                        prop_assert_eq!(sorted(found, detail), sorted(expected.clone(), detail));
+                        let mut found = Vec::new();
+                        let mut shares = Shares::new(detail, &mut found);
+                        timeline.blame(&view, settled, detail, &mut shares);
                         prop_assert_eq!(sorted(found, detail), sorted(expected, detail));
                         let oldest = waiting.iter().map(|start| start.position).min();
                         timeline.forget_before(oldest.unwrap_or(timeline.end()), &mut spans);

@@ -130,6 +130,13 @@ impl<W> Waiters<W> {
         self.tickets.remove(thread);
     }
 
+    /// The thread's wait is over: [ends](Self::end) and [removes](Self::remove) it.
+    #[inline]
+    pub(crate) fn take(&mut self, thread: ThreadIndex) -> Option<W> {
+        let ticket = self.tickets.remove(thread)?;
+        self.remove(ticket)
+    }
+
     /// Forgets a thread that began to wait; its wait is over.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<W> {
         let index = index_of(&self.queue, ticket)?;

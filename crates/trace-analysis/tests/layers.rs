@@ -87,6 +87,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "roots",
             "run_delays",
             "safepoints",
+            "stretches",
             "timeline",
             "waiters",
         ],

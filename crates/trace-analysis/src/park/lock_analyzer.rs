@@ -273,6 +273,14 @@ impl Queue {
             .min()
     }
 
+    /// There may be some awake since before one position, or that ended before another one.
+    #[inline]
+    fn may_have_not_parked(&self, awake_before: u64, ended_before: u64) -> bool {
+        let awake = self.awake.front();
+        awake.is_some_and(|&(at, _)| at < awake_before)
+            || self.ended.peek().is_some_and(|(at, _)| at < ended_before)
+    }
+
     /// Adds those awake since before one position and those that ended before another one, in
     /// the order in which they began to wait. They are about to be removed.
     fn take_not_parked(
@@ -695,10 +703,8 @@ impl LockAnalyzer {
 
     /// Passes on the waits that have ended, once their owners are known as well as
     /// they will be. Threads that have been awake for long do not wait any more.
+    #[inline]
     fn pass_on_ended(&mut self, sink: &mut Sink<'_>) {
-        if self.queue.awake_len == 0 && self.queue.ended.is_empty() {
-            return;
-        }
         let now = self.ownership.position();
         let awake_while = if self.ownership.is_told() {
             SHORT_WHILE_OF_RELEASES
@@ -708,6 +714,15 @@ impl LockAnalyzer {
         let awake_before = now.saturating_sub(awake_while);
         let ended_before = now.saturating_sub(SHORT_WHILE);
         let ended_before = ended_before.max(self.ownership.settled_ends());
+        if (self.queue).may_have_not_parked(awake_before, ended_before) {
+            self.pass_on_before(awake_before, ended_before, sink);
+        }
+    }
+
+    /// Passes on the waits of those awake since before one position, and of those that ended
+    /// before another one.
+    #[inline(never)]
+    fn pass_on_before(&mut self, awake_before: u64, ended_before: u64, sink: &mut Sink<'_>) {
         let mut over = std::mem::take(&mut self.over);
         self.queue
             .take_not_parked(awake_before, ended_before, &mut over);

@@ -704,9 +704,7 @@ impl Ownership {
             own: Some(thread),
             owner_of: move |_, interval: &Interval| match interval.owner(access) {
                 // What it did itself in between did not keep it waiting.
-                owner if owner.thread() == Some(thread) => {
-                    PackedOwner::unknown(UnknownOwner::HandOff)
-                }
+                owner if owner.is_thread(thread) => PackedOwner::unknown(UnknownOwner::HandOff),
                 owner => owner,
             },
             rest: rest.into(),

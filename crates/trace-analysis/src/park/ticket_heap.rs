@@ -102,14 +102,12 @@ impl<K: Ord + Copy> TicketHeap<K> {
 
     /// The least, perhaps not in any more.
     #[inline]
-    fn peek(&self) -> Option<K> {
-        let other = self.others.peek().map(|&Reverse(key)| key);
-        self.in_order
-            .front()
-            .copied()
-            .into_iter()
-            .chain(other)
-            .min()
+    pub(super) fn peek(&self) -> Option<K> {
+        match (self.in_order.front(), self.others.peek()) {
+            (Some(&first), None) => Some(first),
+            (Some(&first), Some(&Reverse(other))) => Some(first.min(other)),
+            (None, other) => other.map(|&Reverse(key)| key),
+        }
     }
 
     /// Forgets the [least](Self::peek).
