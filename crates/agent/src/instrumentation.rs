@@ -8,6 +8,7 @@ use bytecode_instrumentation::{Hooks, ParkHooks, Positions, instrument_exits, in
 use papaya::{HashMap, HashSet};
 use rust_tracer::AgentCounts;
 
+use crate::constants::may_be_merged;
 use crate::ffi::{Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS};
 use crate::parks::Parks;
 
@@ -176,7 +177,10 @@ impl Instrumentation {
                 && (self.park_hooks_of(name).is_some()
                     || self.is_included(name) && releases_monitors(env, class))
         };
-        let classes: Vec<_> = env.loaded_classes().into_iter().filter(is_wanted).collect();
+        let wanted = env.loaded_classes().into_iter().filter(is_wanted);
+        let may_be_changed = |&class: &Class<'_>| env.with_constants(class, may_be_merged);
+        let (classes, refused): (Vec<_>, Vec<_>) = wanted.partition(may_be_changed);
+        counts.refused_classes.add(refused.len() as u64);
         counts.refused_classes.add(retransform(env, &classes));
     }
 

@@ -31,6 +31,7 @@ mod budget;
 mod chains;
 mod code;
 mod commands;
+mod constants;
 #[allow(unsafe_code)]
 mod ffi;
 mod hooks;

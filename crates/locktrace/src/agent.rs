@@ -127,7 +127,8 @@ fn library(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     let program = env::current_exe()?;
     let directory = program.parent().unwrap_or(Path::new("/"));
-    let places = ["", "../agent", "../lib/locktrace"].map(|place| directory.join(place).join(LIBRARY));
+    let places =
+        ["", "../agent", "../lib/locktrace"].map(|place| directory.join(place).join(LIBRARY));
     let found = places.iter().find_map(|path| path.canonicalize().ok());
     found.ok_or_else(|| AgentError::NoLibrary.into())
 }

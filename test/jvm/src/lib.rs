@@ -71,7 +71,7 @@ pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeo
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
-pub use real_programs::{bank_class_path, check_bank, check_shop, shop_class_path};
+pub use real_programs::{DATABASE_LOCK, bank_class_path, check_bank, check_shop, shop_class_path};
 pub use return_barriers::ReturnBarriers;
 pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound, for_each_event, for_each_segment};

@@ -110,6 +110,26 @@ fn attached_and_detached() {
     });
 }
 
+/// HotSpot doubles some constants of a class at each change, to more than a class can have.
+#[test]
+fn attached_as_often_as_one_likes() {
+    const ROUNDS: usize = 20;
+    on_each_version(|jdk| {
+        let mut jvm = Jvm::untraced(jdk, &["scenarios.EndlessContention"]).start();
+        let directory = scratch_directory("again");
+        jvm.await_line("running");
+        for round in 1..=ROUNDS {
+            let attached = attach(&jvm, &directory.path().join(format!("{round}.lct")));
+            assert_eq!(attached.code, 0, "{round}: {}", attached.stderr);
+            let detached = detach(&jvm);
+            assert_eq!(detached.code, 0, "{round}: {}", detached.stderr);
+        }
+        jvm.send_line();
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+    });
+}
+
 /// Waits until a trace that is being written has some waits with an owner.
 fn await_waits(trace: &Path) {
     let deadline = Instant::now() + Duration::from_secs(60);

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jvm_tests::{
-    Jdk, Jvm, Wait, among_others, check_each, is_nightly, jcmd, jcmd_output, locktrace, parse_contentions,
-    waits, waits_of_all_kinds,
+    Jdk, Jvm, Wait, among_others, check_each, is_nightly, jcmd, jcmd_output, locktrace,
+    parse_contentions, waits, waits_of_all_kinds,
 };
 
 /// How much more memory may be in use at the end than after a tenth of the rounds, in

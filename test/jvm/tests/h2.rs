@@ -1,6 +1,8 @@
 //! A real application: the H2 database, with one lock for all its clients.
 
-use jvm_tests::{Jdk, Jvm, alone, analyze, bank_class_path, check_bank, check_sound};
+use jvm_tests::{
+    DATABASE_LOCK, Jdk, Jvm, alone, analyze, bank_class_path, check_bank, check_sound, report,
+};
 
 const MAIN_CLASS: &str = "h2.BankTransfers";
 const OUTPUT: &str = "16000 transfers, no money lost\n";
@@ -18,6 +20,13 @@ fn the_report_names_the_lock_of_the_database() {
     check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
 
     check_bank(&run.trace());
+    let report = report(&run.trace(), "lock-class,owner-method");
+    let database = report.node(DATABASE_LOCK);
+    assert!(
+        database.share > 0.5,
+        "not the main lock: {:#?}",
+        report.tree
+    );
 }
 
 #[test]

@@ -560,6 +560,27 @@ impl<'a> Env<'a> {
         unsafe { jvmti!(self, RetransformClasses, count, raw.as_ptr()) }
     }
 
+    /// Looks at the constants of a class, as they are in a class file; none if the JVM does not
+    /// tell them.
+    pub(crate) fn with_constants<T>(self, class: Class<'_>, look: impl FnOnce(&[u8]) -> T) -> T {
+        let (mut count, mut len, mut bytes) = (0, 0, ptr::null_mut());
+        // SAFETY: the reference is that of a class, and all three can be written; the array is the
+        // agent's to free.
+        let bytes: JvmArray<'_, u8> = unsafe {
+            let class = class.raw();
+            jvmti!(
+                self,
+                GetConstantPool,
+                class,
+                &mut count,
+                &mut len,
+                &mut bytes
+            );
+            JvmArray::new(self, bytes, len)
+        };
+        look(&bytes)
+    }
+
     /// The methods of a class; `None` before the class is linked.
     pub(crate) fn class_methods(self, class: Class<'_>) -> Option<Vec<Method<'a>>> {
         let (mut count, mut methods) = (0, ptr::null_mut());
