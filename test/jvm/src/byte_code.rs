@@ -44,6 +44,8 @@ enum Verdict {
 
 /// The lock class of the locks that class initialization takes.
 const INITIALIZATION_LOCK: &str = "[I";
+/// The same as an agent calls it, on JDKs whose classes may be others than those of JDK 8.
+const INITIALIZATION_LOCK_OF_AGENT: &str = "int[]";
 /// The lock that collectors take to append to the list of references.
 const REFERENCES_LOCK: &str = "java.lang.ref.Reference$Lock";
 
@@ -307,6 +309,7 @@ fn lock_of_the_jvm(
     let names_class = method.is_native || matches!(action, Action::Initialize | Action::Resolve);
     match lock.class {
         INITIALIZATION_LOCK if names_class => Some("class initialization"),
+        INITIALIZATION_LOCK_OF_AGENT => Some("class initialization"),
         REFERENCES_LOCK => Some("list of references"),
         class if names_class && class_path.is_a(class, "java.lang.ClassLoader") == Some(true) => {
             Some("class loading")
@@ -390,6 +393,10 @@ mod tests {
         // new java.lang.Object
         assert!(matches!(
             at(5, "[I"),
+            Verdict::Apart("class initialization")
+        ));
+        assert!(matches!(
+            at(6, "int[]"),
             Verdict::Apart("class initialization")
         ));
         assert!(matches!(
