@@ -77,7 +77,7 @@ tarball() {
 # programs DIRECTORY: the programs and shared libraries there, each with a NUL behind it.
 programs() {
   # shellcheck disable=SC2016 # for the inner shell
-  find "$1" -type f \( -name '*.so' -o -path '*/bin/*' \) -exec sh -c '
+  find "$1" -type f \( -name '*.so' -o -path '*/bin/*' -o -name jexec \) -exec sh -c '
     for file; do
       if file --brief "$file" | grep -q "^ELF"; then printf "%s\0" "$file"; fi
     done' sh {} + | sort --zero-terminated

@@ -11,6 +11,8 @@ readonly ROOT
 . "$ROOT/scripts/lib/progress.sh"
 # shellcheck source=lib/options.sh
 . "$ROOT/scripts/lib/options.sh"
+# shellcheck source=lib/stress.sh
+. "$ROOT/scripts/lib/stress.sh"
 
 readonly STOCK=${LOCKTRACE_JDK_STOCK:-$ROOT/build/jdk-stock}
 readonly LATER=${LOCKTRACE_STOCK_JDKS:-$ROOT/build/stock-jdks}
@@ -33,7 +35,6 @@ readonly VIRTUAL_STRESSES=(crowd virtual)
 readonly COLLECTORS=(SerialGC ParallelGC G1GC)
 readonly MODES=("" "-Xint" "-XX:TieredStopAtLevel=1")
 readonly LITTLE_MEMORY="-Xmx48m -XX:MaxMetaspaceSize=32m -XX:ReservedCodeCacheSize=16m"
-readonly PROFILER_SHA256=5535baa56133628cfffe2f05ca9bfef1fae3d5abe49835447262b1c6da4a9582
 readonly PROFILER_EVENTS=("event=itimer" "lock=1us" "event=ctimer,cstack=vm")
 
 MINUTES=10
@@ -110,25 +111,6 @@ require_programs() {
   for jdk in "${JDKS[@]}"; do
     [[ -x $jdk/bin/java ]] || die "$EXIT_MACHINE" "no Java at $jdk: run 'make jdk-stock stock-jdks'"
   done
-}
-
-compile_programs() {
-  local include=$STOCK/include
-  rm -rf "$WORK/programs"
-  mkdir -p "$WORK/programs/boot" "$WORK/programs/classes"
-  "$STOCK/bin/javac" -encoding UTF-8 -d "$WORK/programs/boot" "$SOURCES"/whitebox/sun/hotspot/*.java
-  "$STOCK/bin/javac" -encoding UTF-8 -XDignore.symbol.file -cp "$WORK/programs/boot" -d "$WORK/programs/classes" "$SOURCES"/*.java
-  cc -O2 -pthread -shared -fPIC -I"$include" -I"$include/linux" -o "$WORK/programs/libscenarios.so" "$SOURCES"/native/*.c
-  printf 'Premain-Class: scenarios.Redefinition\nCan-Redefine-Classes: true\n' >"$WORK/programs/manifest"
-  "$STOCK/bin/jar" cfm "$WORK/programs/agent.jar" "$WORK/programs/manifest"
-}
-
-fetch_profiler() {
-  local jar
-  mvn --batch-mode --quiet --file "$ROOT/test/jvm/profiler/pom.xml" dependency:copy-dependencies -DoutputDirectory="$WORK/programs"
-  jar=$WORK/programs/async-profiler-4.1.jar
-  sha256sum --check --strict <<<"$PROFILER_SHA256  $jar"
-  (cd "$WORK/programs" && "$STOCK/bin/jar" xf "$jar" linux-x64/libasyncProfiler.so)
 }
 
 # choose STRESS TURN: sets FLAGS and PROGRAM to what the stress runs; which

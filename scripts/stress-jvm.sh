@@ -11,6 +11,8 @@ readonly ROOT
 . "$ROOT/scripts/lib/progress.sh"
 # shellcheck source=lib/options.sh
 . "$ROOT/scripts/lib/options.sh"
+# shellcheck source=lib/stress.sh
+. "$ROOT/scripts/lib/stress.sh"
 
 readonly STOCK=${LOCKTRACE_JDK_STOCK:-$ROOT/build/jdk-stock}
 readonly LOCKTRACE=${LOCKTRACE_BIN:-$ROOT/build/bin/locktrace}
@@ -37,7 +39,6 @@ readonly ASSERTED_STRESSES=(
 readonly COLLECTORS=(SerialGC ParallelGC ConcMarkSweepGC G1GC)
 readonly MODES=("-Xbatch" "-Xint" "-XX:TieredStopAtLevel=1 -Xbatch" "-XX:-TieredCompilation -Xbatch")
 readonly LITTLE_MEMORY="-Xmx32m -XX:MaxMetaspaceSize=12m -XX:ReservedCodeCacheSize=6m -XX:+UseCodeCacheFlushing"
-readonly PROFILER_SHA256=5535baa56133628cfffe2f05ca9bfef1fae3d5abe49835447262b1c6da4a9582
 readonly PROFILER_EVENTS=("event=itimer,cstack=no" "event=itimer,cstack=fp" "event=ctimer,cstack=vm" "event=ctimer,cstack=dwarf" "lock=1us,cstack=no" "event=cpu,lock=1us")
 
 MINUTES=
@@ -117,25 +118,6 @@ require_programs() {
     "$jdk/bin/java" -XX:+UnlockDiagnosticVMOptions -XX:+LockContentionVerifyReturnBarriers -version 2>/dev/null ||
       die "$EXIT_MACHINE" "not a JDK with return barriers: $jdk"
   done
-}
-
-compile_programs() {
-  local include=$STOCK/include
-  rm -rf "$WORK/programs"
-  mkdir -p "$WORK/programs/boot" "$WORK/programs/classes"
-  "$STOCK/bin/javac" -encoding UTF-8 -d "$WORK/programs/boot" "$SOURCES"/whitebox/sun/hotspot/*.java
-  "$STOCK/bin/javac" -encoding UTF-8 -XDignore.symbol.file -cp "$WORK/programs/boot" -d "$WORK/programs/classes" "$SOURCES"/*.java
-  cc -O2 -pthread -shared -fPIC -I"$include" -I"$include/linux" -o "$WORK/programs/libscenarios.so" "$SOURCES"/native/*.c
-  printf 'Premain-Class: scenarios.Redefinition\nCan-Redefine-Classes: true\n' >"$WORK/programs/manifest"
-  "$STOCK/bin/jar" cfm "$WORK/programs/agent.jar" "$WORK/programs/manifest"
-}
-
-fetch_profiler() {
-  local jar
-  mvn --batch-mode --quiet --file "$ROOT/test/jvm/profiler/pom.xml" dependency:copy-dependencies -DoutputDirectory="$WORK/programs"
-  jar=$WORK/programs/async-profiler-4.1.jar
-  sha256sum --check --strict <<<"$PROFILER_SHA256  $jar"
-  (cd "$WORK/programs" && "$STOCK/bin/jar" xf "$jar" linux-x64/libasyncProfiler.so)
 }
 
 # choose STRESS TURN: sets FLAGS and PROGRAM to what the stress runs; which
