@@ -18,9 +18,9 @@ LOG_DIR=$ROOT/build/logs/dist
 
 readonly JDK=$ROOT/build/jdk PROGRAM=$ROOT/build/bin/locktrace
 readonly AGENT=$ROOT/build/agent/liblocktrace.so JMX=$ROOT/build/locktrace-jmx.jar
-# Below the JDKs of the distribution.
 # Whoever passes packages on puts in their name, as Debian's own tools have it.
 readonly MAINTAINER="${DEBFULLNAME:-locktrace developers} <${DEBEMAIL:-locktrace@localhost.localdomain}>"
+# The priority is below those of the distribution's JDKs.
 readonly JVM_NAME=locktrace-8-jdk-amd64 PRIORITY=81
 
 usage() {

@@ -42,6 +42,30 @@ pub(crate) struct CodeAttribute<'a> {
 }
 
 impl CodeAttribute<'_> {
+    /// The class is malformed if an attribute's name is beyond its constants. Not only the method:
+    /// once there are more constants, the name would be one of these, and the JVM would take a
+    /// class that it refuses as it is. What else is wrong with the code, or with the attributes behind
+    /// that, concerns the method alone.
+    fn check_names(&self, pool: &ConstantPool<'_>) -> Result<(), Malformed> {
+        let mut reader = Reader::new(self.bytes);
+        if skip_to_attributes(&mut reader).is_err() {
+            return Ok(());
+        }
+        for _ in 0..reader.u2().unwrap_or_default() {
+            match reader.u2() {
+                Ok(name) if !pool.reaches(name) => {
+                    return Err(Malformed {
+                        what: "an attribute's name beyond the constants",
+                        offset: self.length_at,
+                    });
+                }
+                Ok(_) if reader.slice_with_length().is_ok() => {}
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
     /// Where it ends in the class file.
     pub(crate) fn end(&self) -> usize {
         self.length_at + 4 + self.bytes.len()
@@ -83,6 +107,9 @@ impl<'a> ClassFile<'a> {
         for _ in 0..reader.u2()? {
             let method = Method::read(&mut reader, &pool)?;
             if is_wanted(&method) {
+                if let Some(code) = method.code {
+                    code.check_names(&pool)?;
+                }
                 methods.push(method);
             }
         }
@@ -138,6 +165,16 @@ impl<'a> Method<'a> {
         let code = self.code.map_or(&[][..], |code| code.bytes);
         self.is_synchronized || code.contains(&MONITOREXIT)
     }
+}
+
+/// Skips what a code attribute has before its own attributes (JVMS 4.7.3).
+fn skip_to_attributes(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let _max_stack = reader.u2()?;
+    let _max_locals = reader.u2()?;
+    reader.slice_with_length()?;
+    let handlers = reader.u2()?;
+    reader.slice(8 * usize::from(handlers))?;
+    Ok(())
 }
 
 fn skip_attributes(reader: &mut Reader<'_>) -> Result<(), Malformed> {

@@ -70,6 +70,11 @@ impl<'a> ConstantPool<'a> {
         Ok(Self { constants })
     }
 
+    /// There is a constant of this index, of whatever kind.
+    pub(crate) fn reaches(&self, index: u16) -> bool {
+        usize::from(index) < self.constants.len()
+    }
+
     /// The text at an index, if there is one.
     pub(crate) fn utf8(&self, index: u16) -> Option<&'a [u8]> {
         match self.constants.get(usize::from(index))? {
