@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::hold_log::Compared;
+use crate::hold_log::HoldLog;
 use crate::jdk::Jdk;
 use crate::jvm::Run;
 use crate::paths::{repository, target_directory};
 use crate::programs::run_to_success;
+use crate::summary::{analyze, check_sound};
+use crate::trace_clock::TraceClock;
 
 /// The agent's library: the one that the environment names, or built from this repository.
 pub fn agent_library() -> &'static Path {
@@ -49,8 +51,11 @@ pub fn agent_option(options: &str) -> OsString {
 /// has acquired the lock and when it is about to release it, some microseconds away from that.
 const SHARE_TOLERANCE: f64 = 0.03;
 
-/// Panics unless the methods of `scenarios.HoldsOfLocks` are blamed as its own clock says.
-pub fn check_shares_of_holds(lock: &str, jdk: &Jdk, run: &Run, compared: &Compared) {
+/// Panics unless the trace of `scenarios.HoldsOfLocks` is sound, and its methods are blamed for
+/// waits for locks of a class as its own clock says.
+pub fn check_shares_of_holds(lock: &str, class: &str, jdk: &Jdk, run: &Run) {
+    check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+    let compared = HoldLog::of(run, TraceClock::of(run)).compare(run, class);
     let truth = &compared.truth.methods;
     let total_ns: u64 = truth.values().map(|bounds| bounds.least_ns).sum();
     assert!(compared.waits > 20 && total_ns > 0, "{}", run.describe());

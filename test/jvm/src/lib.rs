@@ -64,14 +64,16 @@ pub use locktrace::{
     Finished, Report, ReportNode, Totals, TraceInfo, contentions, locktrace, locktrace_program,
     parse_contentions, report, report_of_kinds, waits, waits_of_all_kinds, waits_on,
 };
-pub use maven::{Jar, applications_class_path, dependencies};
+pub use maven::{Jar, applications_class_path, dependencies, program_class_path};
 pub use meetings::{boot_class_path, check_meetings, check_with_barriers};
 pub use owner_shares::check_owner_shares;
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
 pub use processor::{alone, among_others};
 pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
-pub use real_programs::{DATABASE_LOCK, bank_class_path, check_bank, check_shop, shop_class_path};
+pub use real_programs::{
+    DATABASE_LOCK, check_bank, check_shop, database_class_path, shop_class_path,
+};
 pub use return_barriers::ReturnBarriers;
 pub use setting::{Setting, is_nightly};
 pub use summary::{analyze, check_sound, for_each_event, for_each_segment};

@@ -1,6 +1,6 @@
 //! What Maven fetches and builds: jars from its repositories, and the bundled applications.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::jdk::Jdk;
 use crate::paths::{repository, source_directory, target_directory};
-use crate::programs::run_to_success;
+use crate::programs::{java_compiler, run_to_success};
 
 /// A file and what its SHA-256 must be.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,23 @@ pub fn dependencies(directory: &str, jars: &[Jar]) -> Vec<PathBuf> {
         check(path, jar.sha256);
     }
     paths
+}
+
+/// The programs in a directory of this package, compiled, and what they depend on: a class path.
+pub fn program_class_path(directory: &str, jars: &[Jar]) -> OsString {
+    let jars = dependencies(directory, jars);
+    let joined = |paths: &[PathBuf]| std::env::join_paths(paths).expect("no path has a colon");
+    let classes = jars[0].with_file_name("classes");
+    fs::create_dir_all(&classes).expect("the target directory is writable");
+    let sources = fs::read_dir(source_directory().join(directory)).expect("it is there");
+    let sources = sources.map(|entry| entry.expect("a directory is readable").path());
+    run_to_success(
+        java_compiler(&classes)
+            .arg("-cp")
+            .arg(joined(&jars))
+            .args(sources.filter(|path| path.extension() == Some(OsStr::new("java")))),
+    );
+    joined(&[jars, vec![classes]].concat())
 }
 
 /// The applications of `bench/apps` and all that they depend on, built once: a class path.

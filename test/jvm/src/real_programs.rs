@@ -1,15 +1,12 @@
 //! Real programs, the H2 database and a shop on Tomcat: their class paths, and what a report on them
 //! must name.
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::locktrace::{ReportNode, report};
-use crate::maven::{Jar, dependencies};
-use crate::paths::source_directory;
-use crate::programs::{java_compiler, run_to_success};
+use crate::maven::{Jar, program_class_path};
 
 const DATABASE: Jar = Jar {
     name: "h2-1.2.121.jar",
@@ -31,18 +28,10 @@ const JARS: [Jar; 2] = [
 const REENTRANT_LOCK: &str = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
 const SEMAPHORE: &str = "java.util.concurrent.Semaphore$NonfairSync";
 
-/// The compiled program `h2.BankTransfers` and the database.
-pub fn bank_class_path() -> OsString {
+/// The compiled programs in `h2/` and the database.
+pub fn database_class_path() -> OsString {
     static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
-    let class_path = CLASS_PATH.get_or_init(|| {
-        let jars = dependencies("h2", &[DATABASE]);
-        let classes = jars[0].with_file_name("classes");
-        fs::create_dir_all(&classes).expect("the target directory is writable");
-        run_to_success(
-            java_compiler(&classes).arg(source_directory().join("h2/BankTransfers.java")),
-        );
-        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
-    });
+    let class_path = CLASS_PATH.get_or_init(|| program_class_path("h2", &[DATABASE]));
     class_path.clone()
 }
 
@@ -72,20 +61,7 @@ pub fn check_bank(trace: &Path) {
 /// The compiled programs in `server/` and the server.
 pub fn shop_class_path() -> OsString {
     static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
-    let class_path = CLASS_PATH.get_or_init(|| {
-        let jars = dependencies("server", &JARS);
-        let classes = jars[0].with_file_name("classes");
-        fs::create_dir_all(&classes).expect("the target directory is writable");
-        let sources = fs::read_dir(source_directory().join("server")).expect("it is there");
-        let sources = sources.map(|entry| entry.expect("a directory is readable").path());
-        run_to_success(
-            java_compiler(&classes)
-                .arg("-cp")
-                .arg(std::env::join_paths(&jars).expect("no path has a colon"))
-                .args(sources.filter(|path| path.extension() == Some(OsStr::new("java")))),
-        );
-        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
-    });
+    let class_path = CLASS_PATH.get_or_init(|| program_class_path("server", &JARS));
     class_path.clone()
 }
 

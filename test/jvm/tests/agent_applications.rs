@@ -2,8 +2,8 @@
 //! shop on Tomcat with contention of known cause.
 
 use jvm_tests::{
-    Jdk, Jvm, agent_library, agent_option, alone, analyze, applications_class_path,
-    bank_class_path, check_bank, check_each, check_shop, check_sound, is_nightly, locktrace,
+    Jdk, Jvm, agent_library, agent_option, alone, analyze, applications_class_path, check_bank,
+    check_each, check_shop, check_sound, database_class_path, is_nightly, locktrace,
     scratch_directory, shop_class_path,
 };
 
@@ -14,7 +14,7 @@ fn the_lock_of_the_database() {
     check_each(versions(), |jdk| {
         let run = Jvm::untraced(jdk, &["h2.BankTransfers"])
             .flags([agent_option("file=trace.lct,sample=100")])
-            .class_path(bank_class_path())
+            .class_path(database_class_path())
             .run();
         assert_eq!(run.stdout, "16000 transfers, no money lost\n");
         check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));

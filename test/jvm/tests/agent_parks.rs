@@ -1,10 +1,7 @@
 //! The agent on stock JVMs of each version: who has a lock of `java.util.concurrent` while others
 //! wait for it, by the program's own clock.
 
-use jvm_tests::{
-    HoldLog, Jdk, Jvm, NEVER_INLINED, TraceClock, agent_option, alone, analyze, check_each,
-    check_shares_of_holds, check_sound,
-};
+use jvm_tests::{Jdk, Jvm, NEVER_INLINED, agent_option, alone, check_each, check_shares_of_holds};
 
 /// Holds of milliseconds by four threads, for a second and a half.
 const NUMBERS: [&str; 6] = ["4", "1000000", "5000000", "12500000", "1500", "0"];
@@ -39,7 +36,5 @@ fn check(jdk: &'static Jdk, lock: &str, class: &str) {
         .flags(["-Xverify:all"])
         .flags(NEVER_INLINED)
         .run();
-    check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
-    let compared = HoldLog::of(&run, TraceClock::of(&run)).compare(&run, class);
-    check_shares_of_holds(lock, jdk, &run, &compared);
+    check_shares_of_holds(lock, class, jdk, &run);
 }

@@ -4,24 +4,17 @@
 //!
 //! The scenarios' traces are checked so in all tests that read them.
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::sync::OnceLock;
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jar, Jvm, Positions, Run, alone, applications_class_path, check_each,
-    dependencies, is_nightly, java_compiler, run_to_success, source_directory,
+    ClassPath, CompileMode, Jvm, Positions, Run, alone, applications_class_path, check_each,
+    database_class_path, is_nightly,
 };
 
 /// The modes in which C2 compiles. What is hot is compiled before it goes on, so that
 /// a busy machine compiles no less.
 const MODES: [CompileMode; 2] = [CompileMode::Tiered, CompileMode::C2];
-
-const DATABASE: Jar = Jar {
-    name: "h2-1.2.121.jar",
-    sha256: "3233d38ee11e15243f66c98ad388da9f12cf038a203cf507415081e3329ac4f4",
-};
 
 /// The bundled applications whose threads wait for monitors, and others in which C2 has
 /// much to compile; how often they run.
@@ -94,18 +87,4 @@ fn check(run: &Run, class_path: &OsStr) {
         "no contention: {}",
         run.describe()
     );
-}
-
-/// The database and what uses it.
-fn database_class_path() -> OsString {
-    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
-    let class_path = CLASS_PATH.get_or_init(|| {
-        let jars = dependencies("h2", &[DATABASE]);
-        let classes = jars[0].with_file_name("keyed-statements");
-        fs::create_dir_all(&classes).expect("the target directory is writable");
-        let source = source_directory().join("h2/KeyedStatements.java");
-        run_to_success(java_compiler(&classes).arg(source));
-        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
-    });
-    class_path.clone()
 }

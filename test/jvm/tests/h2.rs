@@ -1,7 +1,7 @@
 //! A real application: the H2 database, with one lock for all its clients.
 
 use jvm_tests::{
-    DATABASE_LOCK, Jdk, Jvm, alone, analyze, bank_class_path, check_bank, check_sound, report,
+    DATABASE_LOCK, Jdk, Jvm, alone, analyze, check_bank, check_sound, database_class_path, report,
 };
 
 const MAIN_CLASS: &str = "h2.BankTransfers";
@@ -11,7 +11,7 @@ const OUTPUT: &str = "16000 transfers, no money lost\n";
 fn the_report_names_the_lock_of_the_database() {
     let _processor = alone();
     let run = Jvm::traced(&[MAIN_CLASS])
-        .class_path(bank_class_path())
+        .class_path(database_class_path())
         .analyzed_online()
         .run();
     run.check_online_report();
@@ -34,7 +34,7 @@ fn works_as_with_the_stock_jdk_when_tracing_is_off() {
     let _processor = alone();
     for jdk in [Jdk::stock(), Jdk::traced()] {
         let run = Jvm::untraced(jdk, &[MAIN_CLASS])
-            .class_path(bank_class_path())
+            .class_path(database_class_path())
             .run();
         assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (OUTPUT, ""));
     }

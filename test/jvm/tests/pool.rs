@@ -1,13 +1,10 @@
 //! A real connection pool, HikariCP, that is too small: who needs a connection waits for
 //! another thread to return one, which is no lock.
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::sync::OnceLock;
+use std::ffi::OsStr;
 
 use jvm_tests::{
-    Jar, Jvm, Run, alone, analyze, check_sound, dependencies, java_compiler, locktrace,
-    report_of_kinds, run_to_success, source_directory,
+    Jar, Jvm, Run, alone, analyze, check_sound, locktrace, program_class_path, report_of_kinds,
 };
 
 /// The pool and what it depends on.
@@ -33,7 +30,7 @@ const RETURN: &str = "com.zaxxer.hikari.util.ConcurrentBag.requite";
 fn the_default_view_shows_who_waits_for_a_connection() {
     let _processor = alone();
     let run = Jvm::traced(&["pool.SmallPool"])
-        .class_path(class_path())
+        .class_path(program_class_path("pool", &JARS))
         .run();
     check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
 
@@ -70,22 +67,4 @@ fn default_view(run: &Run) -> String {
     let finished = locktrace([OsStr::new("report"), run.trace().as_os_str()]);
     assert_eq!(finished.code, 0, "{}", finished.stderr);
     finished.stdout
-}
-
-/// The compiled program and the pool.
-fn class_path() -> OsString {
-    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
-    let class_path = CLASS_PATH.get_or_init(|| {
-        let jars = dependencies("pool", &JARS);
-        let classes = jars[0].with_file_name("classes");
-        fs::create_dir_all(&classes).expect("the target directory is writable");
-        run_to_success(
-            java_compiler(&classes)
-                .arg("-cp")
-                .arg(std::env::join_paths(&jars).expect("no path has a colon"))
-                .arg(source_directory().join("pool/SmallPool.java")),
-        );
-        std::env::join_paths(jars.iter().chain([&classes])).expect("no path has a colon")
-    });
-    class_path.clone()
 }

@@ -5,7 +5,7 @@
 mod join;
 mod told;
 
-use jvm_tests::{Jvm, NEVER_INLINED, agent_option, alone, bank_class_path, check_each};
+use jvm_tests::{Jvm, NEVER_INLINED, agent_option, alone, check_each, database_class_path};
 
 use join::Joined;
 
@@ -43,7 +43,7 @@ fn the_agent_names_the_owners_that_the_jvm_names() {
 #[test]
 fn inner_releases_are_known() {
     let _processor = alone();
-    let bank = Jvm::traced(&["h2.BankTransfers"]).class_path(bank_class_path());
+    let bank = Jvm::traced(&["h2.BankTransfers"]).class_path(database_class_path());
     let joined = join("h2", bank);
     let same_method = joined.same_method_ns as f64 / joined.same_ns as f64;
     assert!(same_method >= LEAST_SAME_METHOD, "{joined}");
