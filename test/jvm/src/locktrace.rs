@@ -154,9 +154,19 @@ pub struct ReportNode {
     pub duration_ns: u64,
     /// Their share in the whole.
     pub share: f64,
+    /// The frames of a call chain, from the innermost; empty for other aspects.
+    #[serde(default)]
+    pub frames: Vec<ReportFrame>,
     /// The next level.
     #[serde(default)]
     pub children: Vec<ReportNode>,
+}
+
+/// A frame of a call chain in a report.
+#[derive(Debug, Deserialize)]
+pub struct ReportFrame {
+    /// The name of the method's class, with its package.
+    pub class: String,
 }
 
 impl Report {
