@@ -933,6 +933,9 @@ node_exporter's textfile collector reads it:
 
   locktrace metrics app.lct -o /var/lib/node_exporter/textfile/app.prom";
 
+/// So many series of a family of metrics, unless somebody says how many.
+pub(crate) const DEFAULT_SERIES: usize = 100;
+
 #[derive(Args, Debug)]
 #[command(after_long_help = METRICS_NOTES)]
 pub(crate) struct MetricsArguments {
@@ -944,7 +947,7 @@ pub(crate) struct MetricsArguments {
     pub(crate) waits: WaitArguments,
 
     /// At most so many series of a family, those with the longest times, beside the others
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES)]
     pub(crate) series: usize,
 
     /// Write to a file, in one step: whoever reads it never sees half of it
@@ -964,6 +967,10 @@ Formats:
              had the locks on tracks of locks, and arrows from owners to those who waited
   firefox    a profile for the Firefox Profiler, as JSON: of each thread its waits as markers, and
              as samples the code with which it made others wait, for so many microseconds
+  otlp       profiles for OpenTelemetry, as the message ProfilesData of v1development: of each trace
+             one of delays and one of contentions
+  openmetrics
+             the families of locktrace metrics, over all traces together, as text for Prometheus
 
   locktrace export --to collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
   locktrace export --to pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
@@ -998,17 +1005,22 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     from: Option<Time>,
 
-    /// Whose call chains, for collapsed and pprof [default: owners]
+    /// Whose call chains, for collapsed, pprof and otlp [default: owners]
     #[arg(long, value_enum)]
     pub(crate) stacks: Option<ExportStacks>,
 
-    /// Tell apart the lines of a method in collapsed call chains; pprof always does
+    /// Tell apart the lines of a method in collapsed call chains; pprof and otlp always do
     #[arg(long)]
     pub(crate) lines: bool,
 
     /// Name of the host in tables [default: that of this machine]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) host: Option<String>,
+
+    /// At most so many series of a family in openmetrics, those with the longest times, beside the
+    /// others [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) series: Option<usize>,
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
@@ -1097,6 +1109,10 @@ pub(crate) enum ExportFormat {
     Perfetto,
     /// A profile for the Firefox Profiler
     Firefox,
+    /// Sums for Prometheus, as text
+    Openmetrics,
+    /// Profiles for OpenTelemetry
+    Otlp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
