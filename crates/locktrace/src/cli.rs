@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Detach(DetachArguments),
     /// Write lock contention in the format of another tool: pprof, flame graphs, tables
     Export(ExportArguments),
+    /// Move the traces of a folder that have ended into tables, as on every host once an hour
+    Collect(CollectArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -1061,6 +1063,40 @@ impl ExportArguments {
         };
         Ok((format, waits))
     }
+}
+
+const COLLECT_NOTES: &str = "\
+A trace has ended if it says so; one whose JVM was killed, if it has not changed for ten minutes and
+no process has it open for writing. Others are left alone. All tables are written before the first
+trace is deleted; those of the same trace take the place of the old ones.
+
+Prints one line, and writes OUT/watermarks/host=HOST/FOLDER.json: complete_until says that all
+traces of the folder that began before are in the tables. It stays where it is while a trace cannot
+be read. If another one collects the folder already, there is nothing to do.
+
+  */10 * * * *  locktrace collect --kind all /var/log/traces -o /mnt/runs";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = COLLECT_NOTES)]
+pub(crate) struct CollectArguments {
+    /// The folder; traces are its files that are called *.lct
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// The directory of the tables, for the runs of many hosts
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+
+    /// Leave the traces where they are
+    #[arg(long)]
+    pub(crate) keep: bool,
+
+    /// Name of the host in tables [default: that of this machine]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) host: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
 }
 
 /// What `--to` means in an export. No format is called like a time.

@@ -5,7 +5,7 @@ mod openmetrics;
 mod otlp;
 mod perfetto;
 mod stacks;
-mod tables;
+pub(crate) mod tables;
 
 use std::io::{self, IsTerminal};
 
