@@ -1067,7 +1067,8 @@ impl ExportArguments {
 
 const COLLECT_NOTES: &str = "\
 A trace has ended if it says so; one whose JVM was killed, if it has not changed for ten minutes and
-no process has it open for writing. Others are left alone. All tables are written before the first
+no process has it open for writing. Others are left alone, as are copies that a JVM made of a trace
+that went on. All tables are written before the first
 trace is deleted; those of the same trace take the place of the old ones.
 
 Prints one line, and writes OUT/watermarks/host=HOST/FOLDER.json: complete_until says that all

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trace_analysis::{TraceError, TraceFile};
-use trace_format::buffer_file;
+use trace_format::{EndReason, buffer_file};
 
 use crate::process;
 
@@ -20,6 +20,17 @@ const SILENCE_OF_THE_KILLED: Duration = Duration::from_secs(600);
 pub(super) struct Candidate {
     path: PathBuf,
     metadata: Metadata,
+}
+
+/// What will become of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing will be written any more.
+    Ended,
+    /// It may still be written.
+    GoesOn,
+    /// It is the first part of another trace, whose tables it must not replace.
+    Copy,
 }
 
 impl Candidate {
@@ -37,18 +48,29 @@ impl Candidate {
         Ok((Self { path, metadata }, trace))
     }
 
-    /// Nothing will be written any more.
+    /// Whether something will still be written.
     ///
     /// # Errors
     ///
     /// If the trace cannot be read.
-    pub(super) fn has_ended(&self, trace: &TraceFile) -> Result<bool, TraceError> {
+    pub(super) fn state(&self, trace: &TraceFile) -> Result<State, TraceError> {
+        let mut reader = trace.read()?.only_metadata();
+        while trace.next_chunk(&mut reader)?.is_some() {}
+        let damage = reader.damage();
+        Ok(match damage.ended_early {
+            Some(EndReason::Copied) => State::Copy,
+            _ if damage.end_seen || self.is_of_a_killed_process() => State::Ended,
+            _ => State::GoesOn,
+        })
+    }
+
+    fn is_of_a_killed_process(&self) -> bool {
         let modified = self.metadata.modified();
         let is_silent = modified.is_ok_and(|modified| {
             let silence = modified.elapsed();
             silence.is_ok_and(|silence| silence >= SILENCE_OF_THE_KILLED)
         });
-        Ok(says_so(trace)? || (is_silent && !process::is_written_by_any(&self.metadata)))
+        is_silent && !process::is_written_by_any(&self.metadata)
     }
 
     /// Deletes the trace, and then what a killed process has left beside it: the other way round, a
@@ -68,13 +90,6 @@ impl Candidate {
         }
         Ok(())
     }
-}
-
-/// There is an end chunk.
-fn says_so(trace: &TraceFile) -> Result<bool, TraceError> {
-    let mut reader = trace.read()?.only_metadata();
-    while trace.next_chunk(&mut reader)?.is_some() {}
-    Ok(reader.damage().end_seen)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use trace_analysis::TraceError;
 
-use self::candidate::Candidate;
+use self::candidate::{Candidate, State};
 use self::watermark::Watermark;
 use crate::cli::{CollectArguments, WaitArguments};
 use crate::export::tables;
@@ -29,6 +29,7 @@ struct Collected {
     incomplete: usize,
     /// When those that may still be written began, in nanoseconds since 1970.
     go_on: Vec<u64>,
+    copies: usize,
     unreadable: usize,
 }
 
@@ -110,9 +111,16 @@ fn collect(
     collected: &mut Collected,
 ) -> anyhow::Result<()> {
     let (candidate, trace) = Candidate::open(path)?;
-    if !candidate.has_ended(&trace)? {
-        collected.go_on.push(trace.header().start_unix_ns);
-        return Ok(());
+    match candidate.state(&trace)? {
+        State::Ended => {}
+        State::GoesOn => {
+            collected.go_on.push(trace.header().start_unix_ns);
+            return Ok(());
+        }
+        State::Copy => {
+            collected.copies += 1;
+            return Ok(());
+        }
     }
     let waits = WaitArguments {
         kinds: arguments.kinds.clone(),
@@ -143,11 +151,12 @@ impl Collected {
             ended => (ended, " and deleted"),
         };
         format!(
-            "{}: {} collected{done}, {} of them incomplete; {} may still be written; {} cannot be read",
+            "{}: {} collected{done}, {} of them incomplete; {} may still be written; {} copied from a trace that went on; {} cannot be read",
             arguments.folder.display(),
             human::plural(ended as u64, "trace"),
             self.incomplete,
             self.go_on.len(),
+            self.copies,
             self.unreadable,
         )
     }

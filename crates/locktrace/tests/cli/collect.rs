@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use trace_format::{ChunkWriter, EndReason};
 
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -83,7 +84,7 @@ fn traces_that_have_ended_become_the_tables_of_an_export() {
     let exported: Vec<_> = exported.collect();
     for _ in 0..2 {
         let line = succeed(directory, &format!("{COLLECT} --keep"));
-        let expected = "traces: 1 trace collected, kept, 0 of them incomplete; 0 may still be written; 0 cannot be read\n";
+        let expected = "traces: 1 trace collected, kept, 0 of them incomplete; 0 may still be written; 0 copied from a trace that went on; 0 cannot be read\n";
         assert_eq!(line, expected);
         let collected = tables(directory).into_values();
         assert_eq!(collected.collect::<Vec<_>>(), exported);
@@ -173,6 +174,27 @@ fn the_watermark_is_before_what_is_not_in_the_tables() {
     assert!(unended.exists());
     let start_unix_ns = stat["traces"][0]["start_unix_ns"].as_u64();
     assert_eq!(Some(until_unix_ns(directory)), start_unix_ns, "{stat}");
+}
+
+/// `jcmd LockContention.dump` makes one, of the same start and process.
+#[test]
+fn a_copy_does_not_replace_the_whole() {
+    let directory = directory();
+    let directory = directory.path();
+    succeed(directory, &format!("{COLLECT} --keep"));
+    let before = tables(directory);
+    let mut copy = Sample::demo().bytes_and_end().0;
+    let mut writer = ChunkWriter::new(true);
+    copy.extend_from_slice(writer.early_end(10_000_000, 1, EndReason::Copied));
+    fs::write(directory.join("traces/b.lct"), copy).expect("writable");
+    let line = succeed(directory, COLLECT);
+    assert!(
+        line.contains("; 1 copied from a trace that went on; "),
+        "{line}"
+    );
+    assert_eq!(tables(directory), before);
+    let left: Vec<_> = files(&directory.join("traces")).into_keys().collect();
+    assert_eq!(left, [directory.join("traces/b.lct")]);
 }
 
 #[test]
