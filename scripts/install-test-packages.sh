@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside what the build needs: Maven for the Java
-# programs that have dependencies, Prometheus' parsers for `locktrace metrics`,
+# programs that have dependencies, Prometheus' parsers for its metrics,
 # tmux as the terminal of `locktrace top`, Go's pprof and, into build/test-python, the Python
 # packages that open what `locktrace export` writes, shellcheck for the scripts.
 set -euo pipefail

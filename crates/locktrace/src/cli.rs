@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Detach(DetachArguments),
     /// Write lock contention in the format of another tool: pprof, flame graphs, tables
     Export(ExportArguments),
+    /// Move the traces of a folder that have ended into tables, as on every host once an hour
+    Collect(CollectArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -933,6 +935,9 @@ node_exporter's textfile collector reads it:
 
   locktrace metrics app.lct -o /var/lib/node_exporter/textfile/app.prom";
 
+/// So many series of a family of metrics, unless somebody says how many.
+pub(crate) const DEFAULT_SERIES: usize = 100;
+
 #[derive(Args, Debug)]
 #[command(after_long_help = METRICS_NOTES)]
 pub(crate) struct MetricsArguments {
@@ -944,7 +949,7 @@ pub(crate) struct MetricsArguments {
     pub(crate) waits: WaitArguments,
 
     /// At most so many series of a family, those with the longest times, beside the others
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES)]
     pub(crate) series: usize,
 
     /// Write to a file, in one step: whoever reads it never sees half of it
@@ -964,6 +969,10 @@ Formats:
              had the locks on tracks of locks, and arrows from owners to those who waited
   firefox    a profile for the Firefox Profiler, as JSON: of each thread its waits as markers, and
              as samples the code with which it made others wait, for so many microseconds
+  otlp       profiles for OpenTelemetry, as the message ProfilesData of v1development: of each trace
+             one of delays and one of contentions
+  openmetrics
+             the families of locktrace metrics, over all traces together, as text for Prometheus
 
   locktrace export --to collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
   locktrace export --to pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
@@ -998,17 +1007,22 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     from: Option<Time>,
 
-    /// Whose call chains, for collapsed and pprof [default: owners]
+    /// Whose call chains, for collapsed, pprof and otlp [default: owners]
     #[arg(long, value_enum)]
     pub(crate) stacks: Option<ExportStacks>,
 
-    /// Tell apart the lines of a method in collapsed call chains; pprof always does
+    /// Tell apart the lines of a method in collapsed call chains; pprof and otlp always do
     #[arg(long)]
     pub(crate) lines: bool,
 
     /// Name of the host in tables [default: that of this machine]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) host: Option<String>,
+
+    /// At most so many series of a family in openmetrics, those with the longest times, beside the
+    /// others [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) series: Option<usize>,
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
@@ -1049,6 +1063,41 @@ impl ExportArguments {
         };
         Ok((format, waits))
     }
+}
+
+const COLLECT_NOTES: &str = "\
+A trace has ended if it says so; one whose JVM was killed, if it has not changed for ten minutes and
+no process has it open for writing. Others are left alone, as are copies that a JVM made of a trace
+that went on. All tables are written before the first
+trace is deleted; those of the same trace take the place of the old ones.
+
+Prints one line, and writes OUT/watermarks/host=HOST/FOLDER.json: complete_until says that all
+traces of the folder that began before are in the tables. It stays where it is while a trace cannot
+be read. If another one collects the folder already, there is nothing to do.
+
+  */10 * * * *  locktrace collect --kind all /var/log/traces -o /mnt/runs";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = COLLECT_NOTES)]
+pub(crate) struct CollectArguments {
+    /// The folder; traces are its files that are called *.lct
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// The directory of the tables, for the runs of many hosts
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+
+    /// Leave the traces where they are
+    #[arg(long)]
+    pub(crate) keep: bool,
+
+    /// Name of the host in tables [default: that of this machine]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) host: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArguments,
 }
 
 /// What `--to` means in an export. No format is called like a time.
@@ -1097,6 +1146,10 @@ pub(crate) enum ExportFormat {
     Perfetto,
     /// A profile for the Firefox Profiler
     Firefox,
+    /// Sums for Prometheus, as text
+    Openmetrics,
+    /// Profiles for OpenTelemetry
+    Otlp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,6 +6,7 @@ mod agent;
 mod agent_losses;
 mod attach;
 mod cli;
+mod collect;
 mod contentions;
 mod convoys;
 mod diff;
@@ -54,6 +55,8 @@ enum Outcome {
     Incomplete,
     /// There is more waiting than the user allows.
     Regressed,
+    /// Some traces cannot be read; the result is about the others.
+    Unreadable,
 }
 
 // Documented in `cli::EXIT_CODES`. Of wrong usage clap says so itself, as far as it sees it.
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
         Ok(Outcome::Incomplete) => ExitCode::from(INCOMPLETE),
         Ok(Outcome::Regressed) => ExitCode::from(REGRESSED),
+        Ok(Outcome::Unreadable) => ExitCode::from(UNREADABLE),
         Err(error) => {
             output::complain(&error);
             let is_unreadable = error.is::<TraceError>()
@@ -108,6 +112,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Attach(arguments) => agent::attach(&arguments),
         Command::Detach(arguments) => agent::detach(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Collect(arguments) => collect::run(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "locktrace", &mut script);

@@ -2,7 +2,7 @@
 //! or why it writes none.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -198,6 +198,24 @@ fn trace_being_written(process: &Path) -> Option<PathBuf> {
         (is_trace && is_written(process, &descriptor.file_name()))
             .then(|| reachable(process, &path))
             .flatten()
+    })
+}
+
+/// A process has the file open for writing, as far as this user may know.
+pub(crate) fn is_written_by_any(file: &Metadata) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return false;
+    };
+    processes.flatten().any(|process| {
+        let process = process.path();
+        let Ok(descriptors) = fs::read_dir(process.join("fd")) else {
+            return false;
+        };
+        descriptors.flatten().any(|descriptor| {
+            let found = fs::metadata(descriptor.path());
+            found.is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino()))
+                && is_written(&process, &descriptor.file_name())
+        })
     })
 }
 

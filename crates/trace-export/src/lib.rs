@@ -4,11 +4,12 @@
 //! |---|---|---|
 //! | [`collapsed`] | a line for each call chain | inferno, speedscope, `flamegraph.pl` |
 //! | [`pprof`] | a profile as Go's runtime writes for mutexes and blocking | `go tool pprof`, speedscope |
+//! | [`otlp`] | profiles of OpenTelemetry | collectors |
 //! | [`firefox`] | a profile: waits as markers, owners' call chains as samples | the Firefox Profiler |
 //! | [`perfetto`] | a trace: waits on the tracks of threads, owners on those of locks | Perfetto's page and trace processor |
 //! | [`tables`] | Parquet files: waits, what owners had of them, threads, locks, code | DuckDB, Spark, pandas |
 //!
-//! The first two are sums over call chains, which [`StackSums`] makes of waits; the others are
+//! The first three are sums over call chains, which [`StackSums`] makes of waits; the others are
 //! written as waits are found. Whatever the format, its sum is the blocked time of a report on the
 //! same waits, to the nanosecond.
 
@@ -17,9 +18,13 @@
 pub mod collapsed;
 pub mod firefox;
 mod frames;
+pub mod otlp;
 pub mod perfetto;
+mod period;
 pub mod pprof;
 mod stacks;
+mod table;
 pub mod tables;
 
+pub use period::Period;
 pub use stacks::{StackSums, Stacks, Told};

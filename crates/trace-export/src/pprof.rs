@@ -5,7 +5,6 @@
 //! nanoseconds, and labels tell its lock class, thread and kind of waiting.
 
 mod message;
-mod table;
 
 use std::io::{self, Write};
 
@@ -15,18 +14,10 @@ use prost::Message;
 use trace_analysis::Entities;
 
 use self::message::{Function, Label, Line, Location, Profile, Sample, ValueType};
-use self::table::Table;
 use crate::frames::{StackFrame, stack};
+use crate::period::Period;
 use crate::stacks::{StackKey, StackSum, StackSums};
-
-/// When what a profile is about happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Period {
-    /// Begin, in nanoseconds since 1970.
-    pub start_unix_ns: u64,
-    /// How long it took, in nanoseconds.
-    pub duration_ns: u64,
-}
+use crate::table::Table;
 
 /// Writes `sums`, the longest first, and `comments`, which *pprof* shows on top.
 ///

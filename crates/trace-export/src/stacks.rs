@@ -72,7 +72,7 @@ impl StackSum {
         }
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.waits = self.waits.saturating_add(other.waits);
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
     }

@@ -28,7 +28,7 @@ use trace_analysis::{
 use self::column::Cell;
 use self::layout::Layout;
 use self::names::Names;
-pub use self::place::Place;
+pub use self::place::{Place, host_folder};
 use self::referred::Referred;
 use self::table::{Finished, Table};
 

@@ -1,9 +1,11 @@
 //! `locktrace export`: lock contention in the formats of other tools.
 
 mod firefox;
+mod openmetrics;
+mod otlp;
 mod perfetto;
 mod stacks;
-mod tables;
+pub(crate) mod tables;
 
 use std::io::{self, IsTerminal};
 
@@ -17,6 +19,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     match format {
         ExportFormat::Collapsed | ExportFormat::Pprof => stacks::run(format, &waits, arguments),
         ExportFormat::Firefox => firefox::run(&waits, arguments),
+        ExportFormat::Openmetrics => openmetrics::run(&waits, arguments),
+        ExportFormat::Otlp => otlp::run(&waits, arguments),
         ExportFormat::Perfetto => perfetto::run(&waits, arguments),
         ExportFormat::Parquet => tables::run(&waits, arguments),
     }
@@ -24,9 +28,14 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
 
 /// Options that do not fit the format would be a mistake of the user.
 fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageError> {
-    let is_of_stacks = matches!(format, ExportFormat::Collapsed | ExportFormat::Pprof);
+    let is_of_stacks = matches!(
+        format,
+        ExportFormat::Collapsed | ExportFormat::Pprof | ExportFormat::Otlp
+    );
     if arguments.stacks.is_some() && !is_of_stacks {
-        return Err(UsageError("--stacks is for --to collapsed and --to pprof"));
+        return Err(UsageError(
+            "--stacks is for --to collapsed, --to pprof and --to otlp",
+        ));
     }
     if arguments.lines && format != ExportFormat::Collapsed {
         return Err(UsageError("--lines is for --to collapsed"));
@@ -34,14 +43,24 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
     if arguments.host.is_some() && format != ExportFormat::Parquet {
         return Err(UsageError("--host is for --to parquet"));
     }
+    if arguments.series.is_some() && format != ExportFormat::Openmetrics {
+        return Err(UsageError("--series is for --to openmetrics"));
+    }
     match (format, &arguments.output) {
-        (_, Some(_)) | (ExportFormat::Collapsed | ExportFormat::Firefox, None) => Ok(()),
+        (_, Some(_))
+        | (ExportFormat::Collapsed | ExportFormat::Firefox | ExportFormat::Openmetrics, None) => {
+            Ok(())
+        }
         (ExportFormat::Parquet, None) => Err(UsageError(
             "tables go to a directory: use --output DIRECTORY",
         )),
-        (ExportFormat::Pprof | ExportFormat::Perfetto, None) if io::stdout().is_terminal() => Err(
-            UsageError("this format is not for a terminal: use --output"),
-        ),
-        (ExportFormat::Pprof | ExportFormat::Perfetto, None) => Ok(()),
+        (ExportFormat::Pprof | ExportFormat::Otlp | ExportFormat::Perfetto, None)
+            if io::stdout().is_terminal() =>
+        {
+            Err(UsageError(
+                "this format is not for a terminal: use --output",
+            ))
+        }
+        (ExportFormat::Pprof | ExportFormat::Otlp | ExportFormat::Perfetto, None) => Ok(()),
     }
 }

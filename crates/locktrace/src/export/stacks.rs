@@ -1,8 +1,7 @@
 //! Sums over call chains, for flame graphs and *pprof*.
 
 use trace_analysis::{Detail, TraceInput, TraceSummary};
-use trace_export::pprof::Period;
-use trace_export::{StackSums, Stacks, Told, collapsed, pprof};
+use trace_export::{Period, StackSums, Stacks, Told, collapsed, pprof};
 
 use crate::Outcome;
 use crate::cli::{ExportArguments, ExportFormat, ExportStacks, WaitArguments};
@@ -21,8 +20,7 @@ pub(super) fn run(
     } else {
         Told::ByCode
     };
-    let wanted = arguments.stacks.unwrap_or(ExportStacks::Owners);
-    let mut sums = StackSums::new(stacks(wanted), told);
+    let mut sums = StackSums::new(wanted(arguments), told);
     let analyzed =
         input::analyze_with(traces, arguments.threads, Detail::Owners, select, &mut sums)?;
     let (entities, summaries) = (&analyzed.entities, &analyzed.summaries);
@@ -34,20 +32,26 @@ pub(super) fn run(
             collapsed::write(out, &sums, entities, arguments.lines)
         }
     })?;
-    if sums.other_ns() > 0 {
-        let other = human::duration(sums.other_ns());
-        output::complain(&format_args!(
-            "{other} are <other>: there were more call chains than can be told apart"
-        ));
-    }
+    complain_of_other(sums.other_ns());
     Ok(problem::complain(summaries))
 }
 
-fn stacks(wanted: ExportStacks) -> Stacks {
-    match wanted {
+/// Whose call chains the user wants.
+pub(super) fn wanted(arguments: &ExportArguments) -> Stacks {
+    match arguments.stacks.unwrap_or(ExportStacks::Owners) {
         ExportStacks::Owners => Stacks::Owners,
         ExportStacks::Waiters => Stacks::Waiters,
         ExportStacks::ChainGraph => Stacks::ChainGraph,
+    }
+}
+
+/// Says how much is not told apart, in nanoseconds.
+pub(super) fn complain_of_other(other_ns: u64) {
+    if other_ns > 0 {
+        let other = human::duration(other_ns);
+        output::complain(&format_args!(
+            "{other} are <other>: there were more call chains than can be told apart"
+        ));
     }
 }
 

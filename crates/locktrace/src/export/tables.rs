@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trace_analysis::{Detail, TraceInput};
+use trace_analysis::{Detail, TraceInput, TraceSummary};
 use trace_export::tables::{Extent, Place, RunTables};
 
 use crate::cli::{ExportArguments, WaitArguments};
@@ -11,33 +11,42 @@ use crate::{Outcome, input, problem};
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let directory = arguments.output.as_deref().unwrap_or(Path::new("."));
     let host = arguments.host.clone().unwrap_or_else(this_host);
+    let traces = input::open(&arguments.traces, arguments.follow)?.into_iter();
+    let summaries = traces.map(|trace| write(trace, waits, directory, &host));
+    let summaries: Vec<_> = summaries.collect::<anyhow::Result<_>>()?;
+    Ok(problem::complain(&summaries))
+}
+
+/// Writes the tables of a trace, by an analysis of its own, so that what is in them does not depend
+/// on other traces.
+pub(crate) fn write(
+    trace: TraceInput,
+    waits: &WaitArguments,
+    directory: &Path,
+    host: &str,
+) -> anyhow::Result<TraceSummary> {
     let extent = Extent {
         kinds: waits.kinds.or_contention().kinds(),
         is_filtered: !(waits.range.is_all() && waits.filter.is_all()),
     };
-    let mut summaries = Vec::new();
-    for trace in input::open(&arguments.traces, arguments.follow)? {
-        let header = trace.header();
-        let mut tables = RunTables::create(Place {
-            directory: directory.to_owned(),
-            host: host.clone(),
-            start_unix_ns: header.start_unix_ns,
-            pid: header.pid,
-        })?;
-        // By an analysis of its own, so that what is in the tables does not depend on other traces.
-        let select = |trace: &TraceInput| waits.selection(trace);
-        let mut analyzed =
-            input::analyze(vec![trace], Detail::Owners, select, |wait, entities| {
-                tables.add(wait, entities)
-            })?;
-        let summary = analyzed.summaries.pop().expect("one of each trace");
-        tables.finish(&extent, &summary, &analyzed.entities)?;
-        summaries.push(summary);
-    }
-    Ok(problem::complain(&summaries))
+    let header = trace.header();
+    let mut tables = RunTables::create(Place {
+        directory: directory.to_owned(),
+        host: host.to_owned(),
+        start_unix_ns: header.start_unix_ns,
+        pid: header.pid,
+    })?;
+    let select = |trace: &TraceInput| waits.selection(trace);
+    let mut analyzed = input::analyze(vec![trace], Detail::Owners, select, |wait, entities| {
+        tables.add(wait, entities)
+    })?;
+    let summary = analyzed.summaries.pop().expect("one of each trace");
+    tables.finish(&extent, &summary, &analyzed.entities)?;
+    Ok(summary)
 }
 
-fn this_host() -> String {
+/// What this machine is called.
+pub(crate) fn this_host() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
 }

@@ -3,11 +3,13 @@
 mod exposition;
 mod series;
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use trace_analysis::{Aggregation, Aspect, RowLimits, TraceInput, TraceSummary};
-use trace_format::FileHeader;
 
 use crate::Outcome;
-use crate::cli::MetricsArguments;
+use crate::cli::{MetricsArguments, WaitArguments};
 use crate::metrics::exposition::{Exposition, Family, Kind};
 use crate::metrics::series::{Series, Sums};
 use crate::target::Target;
@@ -16,25 +18,32 @@ use crate::{input, output, problem};
 pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
     let path = Target::of(&arguments.target).trace()?;
     let traces = vec![input::open_one(&path, false)?];
+    let output = arguments.output.as_deref();
+    write(traces, &arguments.waits, arguments.series, output)
+}
+
+/// Writes the sums of all `traces` together, with at most `max_series` of a family beside the others.
+pub(crate) fn write(
+    traces: Vec<TraceInput>,
+    waits: &WaitArguments,
+    max_series: usize,
+    output: Option<&Path>,
+) -> anyhow::Result<Outcome> {
     let aspects = [Aspect::Kind, Aspect::LockClass, Aspect::OwnerMethod];
     let mut aggregation = Aggregation::new(aspects);
     let detail = aggregation.detail();
-    let select = |trace: &TraceInput| arguments.waits.selection(trace);
+    let select = |trace: &TraceInput| waits.selection(trace);
     let analyzed = input::analyze(traces, detail, select, |wait, entities| {
         aggregation.add(wait, entities);
         Ok(())
     })?;
     let rows = aggregation.rows(RowLimits::default(), &analyzed.entities);
-    let series = Series::of(&rows, arguments.series);
+    let series = Series::of(&rows, max_series);
     let mut exposition = Exposition::default();
     add_series(&mut exposition, &series);
-    for summary in &analyzed.summaries {
-        add_trace(&mut exposition, summary);
-    }
+    add_traces(&mut exposition, &analyzed.summaries);
     let text = exposition.finish();
-    output::write_to(arguments.output.as_deref(), |out| {
-        out.write_all(text.as_bytes())
-    })?;
+    output::write_to(output, |out| out.write_all(text.as_bytes()))?;
     Ok(problem::complain(&analyzed.summaries))
 }
 
@@ -76,45 +85,40 @@ fn add_series(exposition: &mut Exposition, series: &Series) {
     exposition.add(&longest, labels, by_lock_class(|sums| sums.longest_ns));
 }
 
-/// Adds what there is to say about the trace itself.
-fn add_trace(exposition: &mut Exposition, summary: &TraceSummary) {
-    let FileHeader {
-        pid,
-        jvm,
-        start_unix_ns,
-        ..
-    } = summary.file.header();
-    let deadlocks = summary.still_blocked.deadlocks().len() as u64;
+/// Adds what there is to say about the traces themselves.
+fn add_traces(exposition: &mut Exposition, traces: &[TraceSummary]) {
+    let sum =
+        |value: fn(&TraceSummary) -> u64| traces.iter().map(value).fold(0, u64::saturating_add);
     let families = [
         (
             "locktrace_threads_blocked",
             Kind::Gauge,
             "Threads that waited for a lock when the trace ended, or as far as it is written.",
-            summary.still_blocked.threads().len() as u64,
+            sum(|trace| trace.still_blocked.threads().len() as u64),
         ),
         (
             "locktrace_deadlocks",
             Kind::Gauge,
             "Cycles of threads that wait for each other.",
-            deadlocks,
+            sum(|trace| trace.still_blocked.deadlocks().len() as u64),
         ),
         (
             "locktrace_trace_duration_seconds",
             Kind::GaugeOfSeconds,
             "From the trace's start to its end, or as far as it is written.",
-            summary.duration_ns,
+            sum(|trace| trace.duration_ns),
         ),
         (
             "locktrace_trace_complete",
             Kind::Gauge,
             "1 if the trace lacks nothing; 0 also while it is being written.",
-            u64::from(summary.is_complete()),
+            u64::from(traces.iter().all(TraceSummary::is_complete)),
         ),
         (
             "locktrace_lost_events",
             Kind::Counter,
             "Events that the tracer had to drop.",
-            summary.lost_events(),
+            sum(TraceSummary::lost_events),
         ),
     ];
     for (name, kind, help, value) in families {
@@ -125,6 +129,22 @@ fn add_trace(exposition: &mut Exposition, summary: &TraceSummary) {
         kind: Kind::GaugeOfSeconds,
         help: "When the trace began, since 1970: all counters began there at 0.",
     };
-    let pid = pid.to_string();
-    exposition.add(&start, ["jvm", "pid"], [([jvm, &*pid], *start_unix_ns)]);
+    let starts = starts(traces);
+    let series = starts
+        .iter()
+        .map(|((jvm, pid), &start_unix_ns)| ([*jvm, pid.as_str()], start_unix_ns));
+    exposition.add(&start, ["jvm", "pid"], series);
+}
+
+/// When the first trace of each process began, in nanoseconds since 1970. In containers, many
+/// processes have the same number.
+fn starts(traces: &[TraceSummary]) -> BTreeMap<(&str, String), u64> {
+    let mut starts = BTreeMap::new();
+    for trace in traces {
+        let header = trace.file.header();
+        let process = (header.jvm.as_str(), header.pid.to_string());
+        let start_unix_ns = starts.entry(process).or_insert(header.start_unix_ns);
+        *start_unix_ns = header.start_unix_ns.min(*start_unix_ns);
+    }
+    starts
 }

@@ -1,6 +1,8 @@
 //! What other tools make of exports, compared with the report.
 
 mod firefox;
+mod openmetrics;
+mod otlp;
 mod perfetto;
 mod tables;
 
@@ -211,7 +213,7 @@ fn threads_make_no_difference() {
     let directory = demo();
     let directory = directory.path();
     let [one, eight] = ["1", "8"].map(|threads| {
-        ["collapsed", "pprof"].map(|format| {
+        ["collapsed", "pprof", "otlp"].map(|format| {
             let file = format!("{format}-{threads}");
             succeed(
                 directory,

@@ -1,6 +1,7 @@
 //! The commands as users run them.
 
 mod broken_input;
+mod collect;
 mod commands;
 mod diff;
 mod exit_codes;

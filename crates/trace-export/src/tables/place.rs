@@ -31,7 +31,7 @@ impl Place {
         directory
             .join(table)
             .join(format!("day={}", day(*start_unix_ns)))
-            .join(format!("host={}", percent_encoded(host)))
+            .join(host_folder(host))
             .join(format!("run={start_unix_ns}-{pid}"))
             .join(Self::FILE_NAME)
     }
@@ -40,6 +40,11 @@ impl Place {
     pub(super) fn directory(&self) -> &Path {
         &self.directory
     }
+}
+
+/// The folder of a host, in whatever there is for each of them.
+pub fn host_folder(host: &str) -> String {
+    format!("host={}", percent_encoded(host))
 }
 
 /// The day in UTC, as `2026-11-24`.

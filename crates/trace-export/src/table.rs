@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 
 /// Each value once, in the order in which they came.
 #[derive(Debug)]
-pub(super) struct Table<T>(IndexSet<T, RandomState>);
+pub(crate) struct Table<T>(IndexSet<T, RandomState>);
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
@@ -17,11 +17,11 @@ impl<T> Default for Table<T> {
 
 impl<T: Hash + Eq> Table<T> {
     /// Where `value` stands; it is added if it does not yet.
-    pub(super) fn position(&mut self, value: T) -> usize {
+    pub(crate) fn position(&mut self, value: T) -> usize {
         self.0.insert_full(value).0
     }
 
-    pub(super) fn into_values(self) -> impl Iterator<Item = T> {
+    pub(crate) fn into_values(self) -> impl Iterator<Item = T> {
         self.0.into_iter()
     }
 }

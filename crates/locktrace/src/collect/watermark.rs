@@ -1,0 +1,77 @@
+//! Until when the tables have all traces of a folder.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use trace_export::tables::host_folder;
+
+use crate::whole_file;
+
+/// A trace begins so much before its file is there, at most.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// The watermark of a folder of a host, in a file.
+pub(super) struct Watermark {
+    path: PathBuf,
+    host: String,
+    folder: String,
+}
+
+impl Watermark {
+    /// That of `folder` on `host` in the directory of the tables.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such folder any more.
+    pub(super) fn new(directory: &Path, host: &str, folder: &Path) -> io::Result<Self> {
+        let folder = folder.canonicalize()?.to_string_lossy().into_owned();
+        // A path may be longer than a name.
+        let name: String = Sha256::digest(&folder)
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let path = directory.join("watermarks").join(host_folder(host));
+        Ok(Self {
+            path: path.join(format!("{name}.json")),
+            host: host.to_owned(),
+            folder,
+        })
+    }
+
+    /// Notes that all traces are in the tables which began before the folder was looked at, and
+    /// before `first_left`, the first that is not (nanoseconds since 1970).
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written; it is named.
+    pub(super) fn advance(&self, looked_at: SystemTime, first_left: Option<u64>) -> io::Result<()> {
+        let looked_at = looked_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let certain = looked_at.saturating_sub(MARGIN);
+        let first_left = first_left.map_or(Duration::MAX, Duration::from_nanos);
+        let until = certain.min(first_left);
+        let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + until);
+        let watermark = json!({
+            "host": self.host,
+            "folder": self.folder,
+            "complete_until": time.to_string(),
+            "complete_until_unix_ns": u64::try_from(until.as_nanos()).unwrap_or(u64::MAX),
+        });
+        self.replace(&watermark.to_string()).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
+        })
+    }
+
+    fn replace(&self, text: &str) -> io::Result<()> {
+        if let Some(parent) = self.path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let permissions = Permissions::from_mode(0o666);
+        whole_file::replace(&self.path, permissions, |file| writeln!(file, "{text}"))
+    }
+}

@@ -1,0 +1,42 @@
+//! Profiles for OpenTelemetry: a resource for each trace.
+
+use trace_analysis::{Detail, TraceInput};
+use trace_export::otlp::{Process, ProfilesBuilder};
+use trace_export::{Period, StackSums, Told};
+
+use super::stacks;
+use crate::cli::{ExportArguments, WaitArguments};
+use crate::{Outcome, input, output, problem};
+
+pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
+    let traces = input::open(&arguments.traces, arguments.follow)?;
+    let mut builder = ProfilesBuilder::default();
+    let (mut summaries, mut other_ns) = (Vec::new(), 0_u64);
+    for trace in traces {
+        let select = |trace: &TraceInput| waits.selection(trace);
+        let mut sums = StackSums::new(stacks::wanted(arguments), Told::ByThreadAndKind);
+        let mut analyzed = input::analyze_with(
+            vec![trace],
+            arguments.threads,
+            Detail::Owners,
+            select,
+            &mut sums,
+        )?;
+        let summary = analyzed.summaries.pop().expect("one of each trace");
+        let header = summary.file.header();
+        let process = Process {
+            pid: header.pid,
+            jvm: &header.jvm,
+        };
+        let period = Period {
+            start_unix_ns: header.start_unix_ns,
+            duration_ns: summary.duration_ns,
+        };
+        builder.add(process, period, &sums, &analyzed.entities);
+        other_ns = other_ns.saturating_add(sums.other_ns());
+        summaries.push(summary);
+    }
+    output::write_to(arguments.output.as_deref(), |out| builder.write(out))?;
+    stacks::complain_of_other(other_ns);
+    Ok(problem::complain(&summaries))
+}

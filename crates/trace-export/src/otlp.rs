@@ -1,0 +1,162 @@
+//! Profiles of OpenTelemetry, `opentelemetry.proto.profiles.v1development`.
+//!
+//! Of each run there are two, since a profile has values of one type: `contentions`, a count, and
+//! `delay`, in nanoseconds, as in [`pprof`](crate::pprof). The attributes of samples tell thread, lock class
+//! and kind of waiting; those that OpenTelemetry has conventions for are called as these say.
+
+mod dictionary;
+mod message;
+
+use std::io::{self, Write};
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use prost::Message;
+use trace_analysis::{Entities, ThreadIndex};
+
+use self::dictionary::Dictionary;
+use self::message::{
+    AnyValue, InstrumentationScope, KeyValue, OneValue, Profile, ProfilesData, Resource,
+    ResourceProfiles, Sample, ScopeProfiles,
+};
+use crate::frames::stack;
+use crate::period::Period;
+use crate::stacks::{StackKey, StackSum, StackSums};
+
+/// Profiles that are being put together.
+#[derive(Debug, Default)]
+pub struct ProfilesBuilder {
+    dictionary: Dictionary,
+    resource_profiles: Vec<ResourceProfiles>,
+}
+
+/// The process that a run is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process<'a> {
+    /// Its number.
+    pub pid: u32,
+    /// Version of the JVM.
+    pub jvm: &'a str,
+}
+
+/// What makes a sample: call chain and attributes, all of the dictionary.
+type Identity = (i32, Vec<i32>);
+
+impl ProfilesBuilder {
+    /// Adds the sums of a run.
+    pub fn add(
+        &mut self,
+        process: Process<'_>,
+        period: Period,
+        sums: &StackSums,
+        entities: &Entities,
+    ) {
+        // What is told apart here, but not by names, is one sample.
+        let mut samples = IndexMap::<Identity, StackSum, RandomState>::default();
+        for (key, sum) in sums.sorted(entities) {
+            let identity = self.identity(key, entities);
+            samples.entry(identity).or_default().add(*sum);
+        }
+        let contentions = self.dictionary.value_type("contentions", "count");
+        let delay = self.dictionary.value_type("delay", "nanoseconds");
+        let profile = |sample_type, value: fn(&StackSum) -> u64| Profile {
+            sample_type: Some(sample_type),
+            samples: samples
+                .iter()
+                .map(|((stack_index, attribute_indices), sum)| Sample {
+                    stack_index: *stack_index,
+                    attribute_indices: attribute_indices.clone(),
+                    values: vec![signed(value(sum))],
+                })
+                .collect(),
+            time_unix_nano: period.start_unix_ns,
+            duration_nano: period.duration_ns,
+            period_type: Some(contentions),
+            period: 1,
+        };
+        // Tools show the first one unless they are told otherwise.
+        let profiles = vec![
+            profile(delay, |sum| sum.duration_ns),
+            profile(contentions, |sum| sum.waits),
+        ];
+        let scope = InstrumentationScope {
+            name: "locktrace".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        self.resource_profiles.push(ResourceProfiles {
+            resource: Some(resource(process)),
+            scope_profiles: vec![ScopeProfiles {
+                scope: Some(scope),
+                profiles,
+            }],
+        });
+    }
+
+    fn identity(&mut self, key: &StackKey, entities: &Entities) -> Identity {
+        let dictionary = &mut self.dictionary;
+        let mut frames = stack(key, entities);
+        frames.reverse();
+        let stack = dictionary.stack(&frames, entities);
+        let lock_class = OneValue::StringValue(key.lock_class.name(entities));
+        let mut attributes = vec![dictionary.attribute("locktrace.lock_class", lock_class)];
+        if let Some(kind) = key.kind {
+            let kind = OneValue::StringValue(kind.name().to_owned());
+            attributes.push(dictionary.attribute("locktrace.kind", kind));
+        }
+        if let Some(thread) = key.thread {
+            attributes.extend(thread_attributes(thread, entities, dictionary));
+        }
+        (stack, attributes)
+    }
+
+    /// Writes the profiles: the message `ProfilesData`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(self, mut out: impl Write) -> io::Result<()> {
+        let profiles = ProfilesData {
+            resource_profiles: self.resource_profiles,
+            dictionary: Some(self.dictionary.finish()),
+        };
+        out.write_all(&profiles.encode_to_vec())?;
+        out.flush()
+    }
+}
+
+/// Of threads of the JVM there is no number.
+fn thread_attributes(
+    thread: ThreadIndex,
+    entities: &Entities,
+    dictionary: &mut Dictionary,
+) -> impl Iterator<Item = i32> {
+    let thread = entities.thread(thread);
+    let name = OneValue::StringValue(thread.name.to_string());
+    let name = dictionary.attribute("thread.name", name);
+    let id = Some(signed(thread.java_id.0)).filter(|&id| id > 0);
+    let id = id.map(|id| dictionary.attribute("thread.id", OneValue::IntValue(id)));
+    [Some(name), id].into_iter().flatten()
+}
+
+fn resource(process: Process<'_>) -> Resource {
+    let attributes = [
+        ("process.pid", OneValue::IntValue(i64::from(process.pid))),
+        (
+            "process.runtime.description",
+            OneValue::StringValue(process.jvm.to_owned()),
+        ),
+    ];
+    Resource {
+        attributes: attributes
+            .map(|(key, value)| KeyValue {
+                key: key.to_owned(),
+                value: Some(AnyValue { value: Some(value) }),
+            })
+            .into(),
+    }
+}
+
+/// Values are signed in the format.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
