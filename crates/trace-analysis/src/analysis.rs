@@ -2,7 +2,7 @@
 
 use trace_format::{Capabilities, Chunk, Counter as TracerCounter, Event, ThreadId};
 
-use crate::blaming::{AtOnce, Blamed, Blaming, Known, Setup};
+use crate::blaming::{AtOnce, Blamed, Blaming, Setup};
 use crate::contention::Detail;
 use crate::counter::Counters;
 use crate::entity::Entities;
@@ -210,6 +210,9 @@ impl TraceAnalysis<'_> {
         let mut in_use = InUse::default();
         (self.blaming).forget_unused(self.intake.entities, &mut in_use, sink);
         self.intake.forget(in_use);
+        let entities = self.intake.entities();
+        let stacks = self.blaming.stacks();
+        stacks.retain(|thread| entities.has_thread(thread));
     }
 
     /// Returns `false` if threads, locks, classes and methods take more memory than they
@@ -237,7 +240,7 @@ impl TraceAnalysis<'_> {
     /// Returns what is known so far beside the waits that went to the sink. Costs as much as
     /// there are threads that wait.
     pub fn snapshot(&self) -> Snapshot {
-        let mut open = self.blaming.open(self.intake.known().stacks);
+        let mut open = self.blaming.open();
         open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
         let mut counters = self.intake.counters();
         counters.merge(self.blaming.counters());
@@ -274,8 +277,7 @@ impl TraceAnalysis<'_> {
     pub fn finish(mut self, sink: &mut impl WaitSink) -> Findings {
         let blaming = &mut self.blaming;
         let end = self.intake.finish(&mut AtOnce { blaming, sink });
-        let Known { entities, stacks } = self.intake.known();
-        let blamed = self.blaming.finish(&end, entities, stacks, sink);
+        let blamed = self.blaming.finish(&end, self.intake.entities(), sink);
         Findings::new(self.intake, blamed)
     }
 }

@@ -1,13 +1,11 @@
 //! From events, in order and bound to entities, to waits on their way to the sink.
 
-use std::sync::Arc;
-
-use trace_format::LockId;
+use trace_format::{LockId, StackRange};
 
 use crate::contention::{Detail, EndedHolds, OpenWait, Wait, WaitKind};
 use crate::counter::Counters;
 use crate::delivery::Delivery;
-use crate::entity::{ChainIndex, Entities};
+use crate::entity::{ChainIndex, Entities, ThreadIndex};
 use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
@@ -24,32 +22,34 @@ use crate::tally::WaitTally;
 use crate::time_range::TimeRange;
 use crate::wait_sink::WaitSink;
 
-/// What events refer to, as it is known when they are passed on.
-#[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
-    pub(crate) entities: &'a EntityStore,
-    pub(crate) stacks: &'a Arc<Stacks>,
-}
-
-/// Takes events whose references are resolved.
+/// Takes events whose references are resolved, to what is among `entities` when they are passed on.
 pub(crate) trait Stage {
+    /// A thread started then, with this stack.
+    fn stack(
+        &mut self,
+        thread: ThreadIndex,
+        start_ns: u64,
+        stack: StackRange,
+        entities: &EntityStore,
+    );
+
     /// The next step of a lock.
-    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>);
+    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, entities: &EntityStore);
 
     /// The next step of a domain of parks.
-    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>);
+    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, entities: &EntityStore);
 
     /// One more pending chain is given out.
-    fn pending(&mut self, known: Known<'_>);
+    fn pending(&mut self, entities: &EntityStore);
 
     /// A pending chain stands for this one.
-    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>);
+    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, entities: &EntityStore);
 
     /// The JVM or the system did that.
-    fn system(&mut self, fact: SystemFact, known: Known<'_>);
+    fn system(&mut self, fact: SystemFact, entities: &EntityStore);
 
-    /// What is known changes: what was passed on before is about what was known then.
-    fn settle(&mut self, _known: Known<'_>) {}
+    /// Names change: what was passed on before is about those until then.
+    fn settle(&mut self, _entities: &EntityStore) {}
 }
 
 /// Finds out who is to blame for the waits of some locks of a trace, and passes them on.
@@ -127,6 +127,11 @@ impl Blaming {
         }
     }
 
+    /// Where threads' stacks are.
+    pub(crate) fn stacks(&mut self) -> &mut Stacks {
+        self.dispatcher.stacks()
+    }
+
     /// Replays the next step of a lock.
     #[inline]
     pub(crate) fn lock(
@@ -134,7 +139,6 @@ impl Blaming {
         lock: LockId,
         step: Step<&LockEvent>,
         entities: &Entities,
-        stacks: &Stacks,
         sink: &mut impl WaitSink,
     ) {
         if sink.wants_holds()
@@ -157,7 +161,7 @@ impl Blaming {
         }
         let (wait, counters) = (&mut self.wait, &mut self.counters);
         let spans = &mut self.spans;
-        if (self.dispatcher).dispatch(lock, step, stacks, spans, wait, entities, counters) {
+        if (self.dispatcher).dispatch(lock, step, spans, wait, entities, counters) {
             self.delivery.pass_on(wait, entities, counters, sink);
         }
         self.delivery.add_spans(spans);
@@ -241,8 +245,8 @@ impl Blaming {
     }
 
     /// The waits that have not ended, in no order.
-    pub(crate) fn open(&self, stacks: &Stacks) -> Vec<OpenWait> {
-        let mut open = self.dispatcher.open(stacks);
+    pub(crate) fn open(&self) -> Vec<OpenWait> {
+        let mut open = self.dispatcher.open();
         self.parks.add_open(&mut open);
         open
     }
@@ -271,7 +275,6 @@ impl Blaming {
         mut self,
         end: &TraceEnd,
         entities: &Entities,
-        stacks: &Stacks,
         sink: &mut impl WaitSink,
     ) -> Blamed {
         let delivery = &mut self.delivery;
@@ -281,7 +284,7 @@ impl Blaming {
         let (wait, counters) = (&mut self.wait, &mut self.counters);
         let spans = &mut self.spans;
         self.dispatcher
-            .finish(end, stacks, spans, wait, counters, &mut on_wait);
+            .finish(end, spans, wait, counters, &mut on_wait);
         let mut to_delivery = Sink {
             entities,
             detail: self.detail,
@@ -310,27 +313,35 @@ pub(crate) struct AtOnce<'a, S> {
 }
 
 impl<S: WaitSink> Stage for AtOnce<'_, S> {
-    #[inline]
-    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>) {
-        let Known { entities, stacks } = known;
-        self.blaming.lock(lock, step, entities, stacks, self.sink);
+    fn stack(
+        &mut self,
+        thread: ThreadIndex,
+        start_ns: u64,
+        stack: StackRange,
+        _entities: &EntityStore,
+    ) {
+        self.blaming.stacks().add(thread, start_ns, stack);
     }
 
     #[inline]
-    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>) {
-        self.blaming.park(domain, step, known.entities, self.sink);
+    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, entities: &EntityStore) {
+        self.blaming.lock(lock, step, entities, self.sink);
     }
 
-    fn pending(&mut self, _known: Known<'_>) {
+    #[inline]
+    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, entities: &EntityStore) {
+        self.blaming.park(domain, step, entities, self.sink);
+    }
+
+    fn pending(&mut self, _entities: &EntityStore) {
         self.blaming.pending();
     }
 
-    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>) {
-        self.blaming
-            .resolved(pending, chain, known.entities, self.sink);
+    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, entities: &EntityStore) {
+        self.blaming.resolved(pending, chain, entities, self.sink);
     }
 
-    fn system(&mut self, fact: SystemFact, _known: Known<'_>) {
+    fn system(&mut self, fact: SystemFact, _entities: &EntityStore) {
         self.blaming.system(fact);
     }
 }

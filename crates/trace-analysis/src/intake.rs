@@ -5,7 +5,7 @@ use trace_format::{
     ThreadTimes,
 };
 
-use crate::blaming::{Known, Stage};
+use crate::blaming::Stage;
 use crate::code_metadata::Ended;
 use crate::contents::{Contents, OnEvent};
 use crate::counter::{Counter, Counters};
@@ -83,11 +83,8 @@ impl<'a> Intake<'a> {
     }
 
     /// What events refer to, as far as it is known.
-    pub(crate) fn known(&self) -> Known<'_> {
-        Known {
-            entities: self.entities,
-            stacks: self.resolver.stacks(),
-        }
+    pub(crate) fn entities(&self) -> &EntityStore {
+        self.entities
     }
 
     /// Takes the next chunk of the trace.
@@ -120,7 +117,7 @@ impl<'a> Intake<'a> {
     fn system(&mut self, record: SystemRecord, stage: &mut impl Stage) {
         match record {
             SystemRecord::Safepoint(safepoint) => {
-                stage.system(SystemFact::Safepoint(safepoint), self.known());
+                stage.system(SystemFact::Safepoint(safepoint), self.entities);
             }
             SystemRecord::ThreadTimes(times) => {
                 if let Some(held) = self.thread_times(times, stage)
@@ -144,7 +141,7 @@ impl<'a> Intake<'a> {
             run_delay_ns: times.run_delay_ns,
             timeslices: times.timeslices,
         });
-        stage.system(fact, self.known());
+        stage.system(fact, self.entities);
         None
     }
 
@@ -281,7 +278,7 @@ impl<'a> Intake<'a> {
     fn refer(&mut self, forward_ref: ForwardRef, stage: &mut impl Stage) -> ChainIndex {
         let (chain, is_new) = self.forward_refs.refer(forward_ref);
         if is_new {
-            stage.pending(self.known());
+            stage.pending(self.entities);
         }
         chain
     }
@@ -290,19 +287,24 @@ impl<'a> Intake<'a> {
     fn resolved(&mut self, forward_ref: ForwardRef, chain: ChainIndex, stage: &mut impl Stage) {
         let (pending, is_new) = self.forward_refs.resolve(forward_ref, chain);
         if is_new {
-            stage.pending(self.known());
+            stage.pending(self.entities);
         }
-        stage.resolved(pending, chain, self.known());
+        stage.resolved(pending, chain, self.entities);
     }
 
     fn metadata(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
         if let Some(ended) = self.resolver.ended_by(event) {
             return self.end(ended, stage);
         }
-        if let Event::ThreadStart(_) | Event::ThreadRename(_) = event {
-            stage.settle(self.known());
+        if self.resolver.may_rename(thread, event) {
+            stage.settle(self.entities);
         }
         let described = self.resolver.describe(thread, event, self.entities);
+        if let Event::ThreadStart(start) = event
+            && let Ok(index) = self.resolver.thread(thread)
+        {
+            stage.stack(index, start.time_ns, start.stack, self.entities);
+        }
         if let Some(described) = described
             && !self.held.is_empty()
         {
@@ -383,7 +385,6 @@ impl<'a> Intake<'a> {
         let mut ordered = Ordered {
             trace: self.trace,
             entities: self.entities,
-            resolver: &self.resolver,
             stage,
         };
         self.rearranger.arrive(
@@ -397,12 +398,7 @@ impl<'a> Intake<'a> {
 
     #[inline(always)]
     fn park(&mut self, domain: LockId, sequence: u64, event: ParkEvent, stage: &mut impl Stage) {
-        let known = Known {
-            entities: self.entities,
-            stacks: self.resolver.stacks(),
-        };
-        let counters = &mut self.counters;
-        let entities = known.entities;
+        let (entities, counters) = (&*self.entities, &mut self.counters);
         (self.parks).arrive(
             domain,
             sequence,
@@ -410,7 +406,7 @@ impl<'a> Intake<'a> {
             entities,
             counters,
             |domain, step, _| {
-                stage.park(domain, step, known);
+                stage.park(domain, step, entities);
             },
         );
     }
@@ -452,19 +448,15 @@ impl<'a> Intake<'a> {
         let mut ordered = Ordered {
             trace: self.trace,
             entities: self.entities,
-            resolver: &self.resolver,
             stage,
         };
         self.rearranger
             .finish(&mut self.counters, |lock, step, counters| {
                 ordered.step(lock, step, counters);
             });
-        let known = Known {
-            entities: self.entities,
-            stacks: self.resolver.stacks(),
-        };
+        let entities = &*self.entities;
         self.parks.finish(&mut self.counters, |domain, step, _| {
-            stage.park(domain, step, known);
+            stage.park(domain, step, entities);
         });
         let unresolved = self.forward_refs.unresolved_exits();
         (self.counters).add(Counter::ForwardRefsUnresolved, unresolved);
@@ -502,7 +494,6 @@ impl<S: Stage> OnEvent for AtOnce<'_, '_, S> {
 struct Ordered<'a, S> {
     trace: u32,
     entities: &'a mut EntityStore,
-    resolver: &'a Resolver,
     stage: &'a mut S,
 }
 
@@ -530,10 +521,6 @@ impl<S: Stage> Ordered<'_, S> {
 
     #[inline]
     fn pass_on(&mut self, lock: LockId, step: Step<&LockEvent>) {
-        let known = Known {
-            entities: self.entities,
-            stacks: self.resolver.stacks(),
-        };
-        self.stage.lock(lock, step, known);
+        self.stage.lock(lock, step, self.entities);
     }
 }

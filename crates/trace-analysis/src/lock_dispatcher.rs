@@ -25,6 +25,8 @@ pub(crate) struct LockDispatcher {
     detail: Detail,
     /// The time considered.
     range: TimeRange,
+    /// Where threads' stacks are: of some owners only an address on theirs is known.
+    stacks: Stacks,
     analyzers: RecentMap<LockId, LockAnalyzer>,
 }
 
@@ -35,8 +37,13 @@ impl LockDispatcher {
             has_holds,
             detail,
             range,
+            stacks: Stacks::default(),
             analyzers: RecentMap::default(),
         }
+    }
+
+    pub(crate) fn stacks(&mut self) -> &mut Stacks {
+        &mut self.stacks
     }
 
     /// Whether `lock` is not described: this is its first step, and another one than its
@@ -53,15 +60,10 @@ impl LockDispatcher {
 
     /// Replays the next step of `lock`. The first one of all is its description. `true` if it
     /// ends a wait, which `wait` then describes.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what is known, and all that is filled in"
-    )]
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
         step: Step<&LockEvent>,
-        stacks: &Stacks,
         spans: &mut OwnerSpans,
         wait: &mut Wait,
         entities: &Entities,
@@ -104,7 +106,7 @@ impl LockDispatcher {
                     number,
                 };
                 analyzer.enter(id, thread, time_ns, chain, after_wait, spans, counters);
-                analyzer.see_owner(thread, owner.at(time_ns), stacks);
+                analyzer.see_owner(thread, owner.at(time_ns), &self.stacks);
             }
             LockEvent::Entered {
                 thread,
@@ -121,7 +123,7 @@ impl LockDispatcher {
                 chain,
             } => {
                 let holds = holds.get();
-                analyzer.exit(thread, time_ns, holds, chain, stacks, spans, counters);
+                analyzer.exit(thread, time_ns, holds, chain, &self.stacks, spans, counters);
             }
             LockEvent::Lost { thread, .. } => analyzer.lost(thread, spans, counters),
             LockEvent::Retired => {
@@ -147,10 +149,10 @@ impl LockDispatcher {
     }
 
     /// The waits that have not ended.
-    pub(crate) fn open(&self, stacks: &Stacks) -> Vec<OpenWait> {
+    pub(crate) fn open(&self) -> Vec<OpenWait> {
         let mut open = Vec::new();
         for analyzer in self.analyzers.values() {
-            open.extend(analyzer.open(stacks));
+            open.extend(analyzer.open(&self.stacks));
         }
         open
     }
@@ -160,7 +162,6 @@ impl LockDispatcher {
     pub(crate) fn finish(
         mut self,
         end: &TraceEnd,
-        stacks: &Stacks,
         spans: &mut OwnerSpans,
         wait: &mut Wait,
         counters: &mut Counters,
@@ -175,8 +176,15 @@ impl LockDispatcher {
         open.sort_unstable();
         for (open_wait, lock) in open {
             if let Some(analyzer) = self.analyzers.get_mut(lock)
-                && analyzer
-                    .describe_open(&open_wait, end, self.range, stacks, spans, wait, counters)
+                && analyzer.describe_open(
+                    &open_wait,
+                    end,
+                    self.range,
+                    &self.stacks,
+                    spans,
+                    wait,
+                    counters,
+                )
             {
                 on_wait(wait, counters);
             }

@@ -4,8 +4,6 @@
 //! A thread can turn out to be called otherwise only later: it is renamed then. A reference waits for the description
 //! ([`HeldEvents`](crate::held_events::HeldEvents)).
 
-use std::sync::Arc;
-
 use trace_format::{
     Blocker, ChainId, ClassId, Event, JavaThreadId, LockOwner, ThreadId, ThreadStart,
 };
@@ -19,7 +17,6 @@ use crate::held_events::Missing;
 use crate::id_set::IdSet;
 use crate::room::shrink_map;
 use crate::seen_owner::SeenOwner;
-use crate::stacks::Stacks;
 use crate::synchronizer::Synchronizer;
 
 /// Replaces the identifiers of one trace by entities.
@@ -45,7 +42,6 @@ pub(crate) struct Resolver {
     forgotten: IdSet<ThreadId>,
     forgotten_java: IdSet<JavaThreadId>,
     blockers: RecentBlockers,
-    stacks: Arc<Stacks>,
     counters: Counters,
 }
 
@@ -110,7 +106,6 @@ impl Resolver {
             forgotten: IdSet::default(),
             forgotten_java: IdSet::default(),
             blockers: RecentBlockers::default(),
-            stacks: Arc::default(),
             counters: Counters::default(),
         }
     }
@@ -192,7 +187,6 @@ impl Resolver {
         self.renamed
             .retain(|&thread, _| !self.forgotten_java.contains(thread));
         self.namesakes.retain(|&thread, _| is_kept(thread));
-        Arc::make_mut(&mut self.stacks).retain(is_kept);
         shrink_map(&mut self.threads);
         shrink_map(&mut self.java_threads);
     }
@@ -257,11 +251,6 @@ impl Resolver {
             LockOwner::Thread(thread) => SeenOwner::thread(self.described(thread)?),
             LockOwner::OnStack(address) => SeenOwner::on_stack(address),
         })
-    }
-
-    /// Where the threads' stacks are.
-    pub(crate) fn stacks(&self) -> &Arc<Stacks> {
-        &self.stacks
     }
 
     /// The thread of each number that has been resolved.
@@ -335,6 +324,18 @@ impl Resolver {
         }
     }
 
+    /// What `event` says may be another name of a thread that is known already.
+    pub(crate) fn may_rename(&self, thread: ThreadId, event: &Event<'_>) -> bool {
+        match event {
+            Event::ThreadStart(start) => {
+                let named = self.java_threads.get(&start.java_id);
+                self.threads.contains_key(&thread) || named.is_some_and(|it| !it.is_described)
+            }
+            Event::ThreadRename(rename) => self.java_threads.contains_key(&rename.java_id),
+            _ => false,
+        }
+    }
+
     /// The thread says who it is; once more, if descriptions were lost.
     fn start_thread(
         &mut self,
@@ -368,7 +369,6 @@ impl Resolver {
             self.java_threads.entry(java_id).or_insert(described);
         }
         self.threads.insert(thread, index);
-        Arc::make_mut(&mut self.stacks).add(index, start.time_ns, start.stack);
     }
 
     /// Somebody gave the thread another name.
@@ -483,6 +483,25 @@ mod tests {
         assert_eq!(resolver.thread(ThreadId(1)).ok(), named);
         let name = named.map(|thread| &*entities.thread(thread).name);
         assert_eq!(name, Some("a"));
+    }
+
+    #[test]
+    fn whoever_is_new_renames_nobody() {
+        let mut entities = EntityStore::default();
+        let mut resolver = Resolver::new(&entities);
+        resolver.describe(ThreadId(1), &start(7, "a"), &mut entities);
+        resolver.give_up(Missing::JavaThread(JavaThreadId(8)), &mut entities);
+        for (thread, event, expected) in [
+            (2, start(9, "b"), false),
+            (2, rename(9, "b"), false),
+            (1, start(7, "b"), true),
+            (2, start(8, "b"), true),
+            (2, rename(7, "b"), true),
+            (2, rename(8, "b"), true),
+        ] {
+            let may_rename = resolver.may_rename(ThreadId(thread), &event);
+            assert_eq!(may_rename, expected, "{thread}: {event:?}");
+        }
     }
 
     #[test]

@@ -13,20 +13,19 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{ScopedJoinHandle, scope};
 
-use trace_format::LockId;
+use trace_format::{LockId, StackRange};
 
 use crate::analysis::{Analysis, Findings};
-use crate::blaming::{Blamed, Blaming, Known, Stage};
+use crate::blaming::{Blamed, Blaming, Stage};
 use crate::contention::Detail;
-use crate::entity::{ChainIndex, Entities};
-use crate::entity_store::Loan;
+use crate::entity::{ChainIndex, Entities, ThreadIndex};
+use crate::entity_store::{EntityStore, Loan};
 use crate::file_analysis::{Progress, TraceSummary};
 use crate::last_events::TraceEnd;
 use crate::lock_event::LockEvent;
 use crate::lock_group::{GroupShares, LOCK_GROUPS};
 use crate::park::ParkEvent;
 use crate::rearranger::Step;
-use crate::stacks::Stacks;
 use crate::system_fact::SystemFact;
 use crate::trace_file::TraceError;
 use crate::trace_input::TraceInput;
@@ -34,6 +33,11 @@ use crate::wait_sink::DivisibleSink;
 
 /// What a worker does next.
 enum Task {
+    Stack {
+        thread: ThreadIndex,
+        start_ns: u64,
+        stack: StackRange,
+    },
     Lock(LockId, Step<LockEvent>),
     Park(LockId, Step<ParkEvent>),
     /// One more pending chain is given out.
@@ -48,16 +52,8 @@ enum Task {
 
 /// What goes to a worker.
 enum Message {
-    Batch {
-        tasks: Vec<Task>,
-        entities: Loan,
-        stacks: Arc<Stacks>,
-    },
-    End {
-        end: Arc<TraceEnd>,
-        entities: Loan,
-        stacks: Arc<Stacks>,
-    },
+    Batch { tasks: Vec<Task>, entities: Loan },
+    End { end: Arc<TraceEnd>, entities: Loan },
 }
 
 /// Tasks that go to a worker together.
@@ -81,15 +77,15 @@ struct Worker<'scope, S> {
 }
 
 impl<S> Worker<'_, S> {
-    fn push(&mut self, task: Task, known: Known<'_>) {
+    fn push(&mut self, task: Task, entities: &EntityStore) {
         self.tasks.push(task);
         if self.tasks.len() == BATCH {
-            self.send(known);
+            self.send(entities);
         }
     }
 
     /// A worker that does not take its tasks has panicked, which is found when it is joined.
-    fn send(&mut self, known: Known<'_>) {
+    fn send(&mut self, entities: &EntityStore) {
         if self.tasks.is_empty() {
             return;
         }
@@ -97,19 +93,17 @@ impl<S> Worker<'_, S> {
         let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH));
         let batch = Message::Batch {
             tasks: std::mem::replace(&mut self.tasks, empty),
-            entities: known.entities.lend(),
-            stacks: Arc::clone(known.stacks),
+            entities: entities.lend(),
         };
         let _ = self.queue.send(batch);
     }
 
     /// The trace is over.
-    fn end(&mut self, end: &Arc<TraceEnd>, known: Known<'_>) {
-        self.send(known);
+    fn end(&mut self, end: &Arc<TraceEnd>, entities: &EntityStore) {
+        self.send(entities);
         let last = Message::End {
             end: Arc::clone(end),
-            entities: known.entities.lend(),
-            stacks: Arc::clone(known.stacks),
+            entities: entities.lend(),
         };
         let _ = self.queue.send(last);
     }
@@ -126,37 +120,54 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 impl<S> Stage for Workers<'_, S> {
-    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, known: Known<'_>) {
+    fn stack(
+        &mut self,
+        thread: ThreadIndex,
+        start_ns: u64,
+        stack: StackRange,
+        entities: &EntityStore,
+    ) {
+        for worker in &mut self.workers {
+            let task = Task::Stack {
+                thread,
+                start_ns,
+                stack,
+            };
+            worker.push(task, entities);
+        }
+    }
+
+    fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, entities: &EntityStore) {
         let worker = self.shares.worker(lock);
-        self.workers[worker].push(Task::Lock(lock, step.copied()), known);
+        self.workers[worker].push(Task::Lock(lock, step.copied()), entities);
     }
 
-    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, known: Known<'_>) {
+    fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, entities: &EntityStore) {
         let worker = self.shares.worker(domain);
-        self.workers[worker].push(Task::Park(domain, step.copied()), known);
+        self.workers[worker].push(Task::Park(domain, step.copied()), entities);
     }
 
-    fn pending(&mut self, known: Known<'_>) {
+    fn pending(&mut self, entities: &EntityStore) {
         for worker in &mut self.workers {
-            worker.push(Task::Pending, known);
+            worker.push(Task::Pending, entities);
         }
     }
 
-    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, known: Known<'_>) {
+    fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, entities: &EntityStore) {
         for worker in &mut self.workers {
-            worker.push(Task::Resolved { pending, chain }, known);
+            worker.push(Task::Resolved { pending, chain }, entities);
         }
     }
 
-    fn system(&mut self, fact: SystemFact, known: Known<'_>) {
+    fn system(&mut self, fact: SystemFact, entities: &EntityStore) {
         for worker in &mut self.workers {
-            worker.push(Task::System(fact), known);
+            worker.push(Task::System(fact), entities);
         }
     }
 
-    fn settle(&mut self, known: Known<'_>) {
+    fn settle(&mut self, entities: &EntityStore) {
         for worker in &mut self.workers {
-            worker.send(known);
+            worker.send(entities);
         }
     }
 }
@@ -183,21 +194,16 @@ impl<S: DivisibleSink> Work<S> {
                 Message::Batch {
                     mut tasks,
                     entities,
-                    stacks,
                 } => {
                     for task in &tasks {
-                        run(task, &mut blaming, &entities, &stacks, &mut sink);
+                        run(task, &mut blaming, &entities, &mut sink);
                     }
                     tasks.clear();
-                    drop((entities, stacks));
+                    drop(entities);
                     let _ = empty.send(tasks);
                 }
-                Message::End {
-                    end,
-                    entities,
-                    stacks,
-                } => {
-                    let blamed = blaming.finish(&end, &entities, &stacks, &mut sink);
+                Message::End { end, entities } => {
+                    let blamed = blaming.finish(&end, &entities, &mut sink);
                     return (blamed, sink);
                 }
             }
@@ -207,15 +213,14 @@ impl<S: DivisibleSink> Work<S> {
     }
 }
 
-fn run(
-    task: &Task,
-    blaming: &mut Blaming,
-    entities: &Entities,
-    stacks: &Stacks,
-    sink: &mut impl DivisibleSink,
-) {
+fn run(task: &Task, blaming: &mut Blaming, entities: &Entities, sink: &mut impl DivisibleSink) {
     match *task {
-        Task::Lock(lock, ref step) => blaming.lock(lock, step.as_ref(), entities, stacks, sink),
+        Task::Stack {
+            thread,
+            start_ns,
+            stack,
+        } => blaming.stacks().add(thread, start_ns, stack),
+        Task::Lock(lock, ref step) => blaming.lock(lock, step.as_ref(), entities, sink),
         Task::Park(domain, ref step) => blaming.park(domain, step.as_ref(), entities, sink),
         Task::Pending => blaming.pending(),
         Task::Resolved { pending, chain } => blaming.resolved(pending, chain, entities, sink),
@@ -289,7 +294,7 @@ impl TraceInput {
             let end = Arc::new(intake.finish(&mut workers));
             let mut blamed = Blamed::default();
             for worker in &mut workers.workers {
-                worker.end(&end, intake.known());
+                worker.end(&end, intake.entities());
             }
             for worker in workers.workers {
                 let (found, part) = worker.join();
