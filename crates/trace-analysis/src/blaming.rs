@@ -1,11 +1,11 @@
 //! From events, in order and bound to entities, to waits on their way to the sink.
 
-use trace_format::{LockId, StackRange};
+use trace_format::LockId;
 
 use crate::contention::{Detail, EndedHolds, OpenWait, Wait, WaitKind};
 use crate::counter::Counters;
 use crate::delivery::Delivery;
-use crate::entity::{ChainIndex, Entities, ThreadIndex};
+use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
@@ -15,7 +15,7 @@ use crate::owner_times::OwnerTimes;
 use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
-use crate::stacks::Stacks;
+use crate::stacks::{Stacks, StartedStack};
 use crate::still_blocked::StillBlocked;
 use crate::system_fact::SystemFact;
 use crate::tally::WaitTally;
@@ -24,14 +24,8 @@ use crate::wait_sink::WaitSink;
 
 /// Takes events whose references are resolved, to what is among `entities` when they are passed on.
 pub(crate) trait Stage {
-    /// A thread started then, with this stack.
-    fn stack(
-        &mut self,
-        thread: ThreadIndex,
-        start_ns: u64,
-        stack: StackRange,
-        entities: &EntityStore,
-    );
+    /// Where the stack of a thread is.
+    fn stack(&mut self, started: StartedStack, entities: &EntityStore);
 
     /// The next step of a lock.
     fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, entities: &EntityStore);
@@ -313,14 +307,8 @@ pub(crate) struct AtOnce<'a, S> {
 }
 
 impl<S: WaitSink> Stage for AtOnce<'_, S> {
-    fn stack(
-        &mut self,
-        thread: ThreadIndex,
-        start_ns: u64,
-        stack: StackRange,
-        _entities: &EntityStore,
-    ) {
-        self.blaming.stacks().add(thread, start_ns, stack);
+    fn stack(&mut self, started: StartedStack, _entities: &EntityStore) {
+        self.blaming.stacks().add(started);
     }
 
     #[inline]

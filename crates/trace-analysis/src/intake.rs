@@ -20,6 +20,7 @@ use crate::metadata::Resolver;
 use crate::owned_event::OwnedEvent;
 use crate::park::{Begin, End, ParkEvent, ParkOrder, Release, Unpark};
 use crate::rearranger::{Rearranger, Step};
+use crate::stacks::StartedStack;
 use crate::system_fact::{SystemFact, Times};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
@@ -301,9 +302,14 @@ impl<'a> Intake<'a> {
         }
         let described = self.resolver.describe(thread, event, self.entities);
         if let Event::ThreadStart(start) = event
-            && let Ok(index) = self.resolver.thread(thread)
+            && let Ok(thread) = self.resolver.thread(thread)
         {
-            stage.stack(index, start.time_ns, start.stack, self.entities);
+            let started = StartedStack {
+                thread,
+                start_ns: start.time_ns,
+                stack: start.stack,
+            };
+            stage.stack(started, self.entities);
         }
         if let Some(described) = described
             && !self.held.is_empty()

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{ScopedJoinHandle, scope};
 
-use trace_format::{LockId, StackRange};
+use trace_format::LockId;
 
 use crate::analysis::{Analysis, Findings};
 use crate::blaming::{Blamed, Blaming, Stage};
 use crate::contention::Detail;
-use crate::entity::{ChainIndex, Entities, ThreadIndex};
+use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::{EntityStore, Loan};
 use crate::file_analysis::{Progress, TraceSummary};
 use crate::last_events::TraceEnd;
@@ -26,6 +26,7 @@ use crate::lock_event::LockEvent;
 use crate::lock_group::{GroupShares, LOCK_GROUPS};
 use crate::park::ParkEvent;
 use crate::rearranger::Step;
+use crate::stacks::StartedStack;
 use crate::system_fact::SystemFact;
 use crate::trace_file::TraceError;
 use crate::trace_input::TraceInput;
@@ -33,11 +34,7 @@ use crate::wait_sink::DivisibleSink;
 
 /// What a worker does next.
 enum Task {
-    Stack {
-        thread: ThreadIndex,
-        start_ns: u64,
-        stack: StackRange,
-    },
+    Stack(StartedStack),
     Lock(LockId, Step<LockEvent>),
     Park(LockId, Step<ParkEvent>),
     /// One more pending chain is given out.
@@ -119,22 +116,18 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-impl<S> Stage for Workers<'_, S> {
-    fn stack(
-        &mut self,
-        thread: ThreadIndex,
-        start_ns: u64,
-        stack: StackRange,
-        entities: &EntityStore,
-    ) {
+impl<S> Workers<'_, S> {
+    /// All have to do the same.
+    fn push_to_all(&mut self, task: impl Fn() -> Task, entities: &EntityStore) {
         for worker in &mut self.workers {
-            let task = Task::Stack {
-                thread,
-                start_ns,
-                stack,
-            };
-            worker.push(task, entities);
+            worker.push(task(), entities);
         }
+    }
+}
+
+impl<S> Stage for Workers<'_, S> {
+    fn stack(&mut self, started: StartedStack, entities: &EntityStore) {
+        self.push_to_all(|| Task::Stack(started), entities);
     }
 
     fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, entities: &EntityStore) {
@@ -148,21 +141,15 @@ impl<S> Stage for Workers<'_, S> {
     }
 
     fn pending(&mut self, entities: &EntityStore) {
-        for worker in &mut self.workers {
-            worker.push(Task::Pending, entities);
-        }
+        self.push_to_all(|| Task::Pending, entities);
     }
 
     fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, entities: &EntityStore) {
-        for worker in &mut self.workers {
-            worker.push(Task::Resolved { pending, chain }, entities);
-        }
+        self.push_to_all(|| Task::Resolved { pending, chain }, entities);
     }
 
     fn system(&mut self, fact: SystemFact, entities: &EntityStore) {
-        for worker in &mut self.workers {
-            worker.push(Task::System(fact), entities);
-        }
+        self.push_to_all(|| Task::System(fact), entities);
     }
 
     fn settle(&mut self, entities: &EntityStore) {
@@ -215,11 +202,7 @@ impl<S: DivisibleSink> Work<S> {
 
 fn run(task: &Task, blaming: &mut Blaming, entities: &Entities, sink: &mut impl DivisibleSink) {
     match *task {
-        Task::Stack {
-            thread,
-            start_ns,
-            stack,
-        } => blaming.stacks().add(thread, start_ns, stack),
+        Task::Stack(started) => blaming.stacks().add(started),
         Task::Lock(lock, ref step) => blaming.lock(lock, step.as_ref(), entities, sink),
         Task::Park(domain, ref step) => blaming.park(domain, step.as_ref(), entities, sink),
         Task::Pending => blaming.pending(),

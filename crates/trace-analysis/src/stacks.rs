@@ -7,6 +7,15 @@ use trace_format::StackRange;
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
 
+/// A thread started then, with this stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StartedStack {
+    pub(crate) thread: ThreadIndex,
+    /// In nanoseconds since the trace's start.
+    pub(crate) start_ns: u64,
+    pub(crate) stack: StackRange,
+}
+
 /// The stacks of a trace's threads. Memory of a stack is used again when its thread has
 /// ended, mostly as a whole.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +32,13 @@ pub(crate) struct Stacks {
 const MAX_RANGES: usize = 64;
 
 impl Stacks {
-    /// The thread started then, with this stack. Only its first description counts.
-    pub(crate) fn add(&mut self, thread: ThreadIndex, start_ns: u64, stack: StackRange) {
+    /// Only the first description of a thread counts.
+    pub(crate) fn add(&mut self, started: StartedStack) {
+        let StartedStack {
+            thread,
+            start_ns,
+            stack,
+        } = started;
         if stack.size == 0 || self.of_threads.contains_key(&thread) {
             return;
         }
@@ -74,7 +88,11 @@ mod tests {
 
     /// Adds the stack of a thread that starts then.
     fn add(stacks: &mut Stacks, thread: u32, start_ns: u64, (lowest, size): (u64, u64)) {
-        stacks.add(ThreadIndex(thread), start_ns, StackRange { lowest, size });
+        stacks.add(StartedStack {
+            thread: ThreadIndex(thread),
+            start_ns,
+            stack: StackRange { lowest, size },
+        });
     }
 
     fn at(stacks: &Stacks, address: u64, time_ns: u64) -> Option<u32> {
