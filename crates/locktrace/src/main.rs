@@ -23,6 +23,7 @@ mod manual;
 mod metrics;
 mod output;
 mod overhead;
+mod paths;
 mod problem;
 mod process;
 mod report;

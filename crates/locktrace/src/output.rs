@@ -10,7 +10,7 @@ use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use trace_report::style::ALARM;
 
-use crate::whole_file;
+use crate::{paths, whole_file};
 
 /// Standard output.
 ///
@@ -91,8 +91,7 @@ pub(crate) fn write_to(
             write(&mut out)?;
             out.flush()
         }
-        Some(path) => replace(path, write)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+        Some(path) => replace(path, write).map_err(|error| paths::named(path, &error)),
     }
 }
 

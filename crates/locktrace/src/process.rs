@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use trace_analysis::TraceFile;
 
+use crate::paths::are_same_file;
+
 /// Why a process has no trace.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ProcessError {
@@ -213,7 +215,7 @@ pub(crate) fn is_written_by_any(file: &Metadata) -> bool {
         };
         descriptors.flatten().any(|descriptor| {
             let found = fs::metadata(descriptor.path());
-            found.is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino()))
+            found.is_ok_and(|found| are_same_file(&found, file))
                 && is_written(&process, &descriptor.file_name())
         })
     })
@@ -241,7 +243,7 @@ fn reachable(process: &Path, descriptor: &Path) -> Option<PathBuf> {
     let in_root = process.join("root").join(path.strip_prefix("/").ok()?);
     [path, in_root].into_iter().find(|path| {
         let found = fs::metadata(path);
-        found.is_ok_and(|found| (found.dev(), found.ino()) == (wanted.dev(), wanted.ino()))
+        found.is_ok_and(|found| are_same_file(&found, &wanted))
     })
 }
 

@@ -1,16 +1,15 @@
 //! A trace that has perhaps ended.
 
-use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trace_analysis::{TraceError, TraceFile};
 use trace_format::{EndReason, buffer_file};
 
-use crate::process;
+use super::unreadable;
+use crate::{paths, process};
 
 /// A tracer writes something at least once a second. One that has not for so long has been killed,
 /// if nobody has its file open.
@@ -40,10 +39,7 @@ impl Candidate {
     ///
     /// If it cannot be read, or is none.
     pub(super) fn open(path: PathBuf) -> Result<(Self, TraceFile), TraceError> {
-        let metadata = fs::metadata(&path).map_err(|source| TraceError::Io {
-            path: path.clone(),
-            source,
-        })?;
+        let metadata = fs::metadata(&path).map_err(|source| unreadable(&path, source))?;
         let trace = TraceFile::open(&path)?;
         Ok((Self { path, metadata }, trace))
     }
@@ -80,13 +76,13 @@ impl Candidate {
     ///
     /// Those of the system; the file is named.
     pub(super) fn delete(&self) -> io::Result<()> {
-        let stamp = |file: &Metadata| (file.dev(), file.ino(), file.len(), file.modified().ok());
-        let now = fs::metadata(&self.path);
-        if now.is_ok_and(|now| stamp(&now) == stamp(&self.metadata)) {
+        let stamp = |file: &Metadata| (file.len(), file.modified().ok());
+        let is_unchanged = |now: Metadata| {
+            paths::are_same_file(&now, &self.metadata) && stamp(&now) == stamp(&self.metadata)
+        };
+        if fs::metadata(&self.path).is_ok_and(is_unchanged) {
             remove(&self.path)?;
-            let mut buffers = OsString::from(&self.path);
-            buffers.push(buffer_file::EXTENSION);
-            remove(Path::new(&buffers))?;
+            remove(&paths::beside(&self.path, buffer_file::EXTENSION))?;
         }
         Ok(())
     }
@@ -94,10 +90,7 @@ impl Candidate {
 
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let message = format!("{}: {error}", path.display());
-            Err(io::Error::new(error.kind(), message))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(paths::named(path, &error)),
         _ => Ok(()),
     }
 }

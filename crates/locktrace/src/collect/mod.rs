@@ -18,7 +18,7 @@ use self::watermark::Watermark;
 use crate::cli::{CollectArguments, WaitArguments};
 use crate::export::tables;
 use crate::selection::{FilterArguments, RangeArguments};
-use crate::{Outcome, human, output, problem};
+use crate::{Outcome, human, output, paths, problem};
 
 /// What has become of the traces of a folder.
 #[derive(Default)]
@@ -138,8 +138,7 @@ fn collect(
 /// Waits until the tables and their folders are on the disk.
 fn sync(directory: &Path) -> io::Result<()> {
     let synced = File::open(directory).and_then(|file| Ok(rustix::fs::syncfs(file)?));
-    synced
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))
+    synced.map_err(|error| paths::named(directory, &error))
 }
 
 impl Collected {

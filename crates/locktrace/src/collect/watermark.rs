@@ -10,7 +10,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use trace_export::tables::host_folder;
 
-use crate::whole_file;
+use crate::{paths, whole_file};
 
 /// A trace begins so much before its file is there, at most.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -62,9 +62,8 @@ impl Watermark {
             "complete_until": time.to_string(),
             "complete_until_unix_ns": u64::try_from(until.as_nanos()).unwrap_or(u64::MAX),
         });
-        self.replace(&watermark.to_string()).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
-        })
+        self.replace(&watermark.to_string())
+            .map_err(|error| paths::named(&self.path, &error))
     }
 
     fn replace(&self, text: &str) -> io::Result<()> {

@@ -4,7 +4,6 @@
 //! It belongs to one version of one trace and to one version of this program, and says so. What
 //! does not fit is ignored, and the trace is read. So it can be deleted at any time.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -16,9 +15,9 @@ use trace_analysis::TraceInput;
 use trace_format::buffer_file;
 use trace_model::{BadStoredModel, Limits, Model, StoredModel};
 
-use crate::output;
+use crate::paths::beside;
 use crate::view::known_overview::KnownOverview;
-use crate::whole_file;
+use crate::{output, whole_file};
 
 /// Which traces have an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,13 +282,6 @@ impl Identity {
             libraries: libraries.to_vec(),
         })
     }
-}
-
-/// The name of a file beside another one.
-fn beside(path: &Path, extension: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(extension);
-    name.into()
 }
 
 #[cfg(test)]

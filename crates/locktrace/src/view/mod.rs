@@ -26,7 +26,7 @@ use crate::view::answer::Question;
 pub(crate) use crate::view::index::IndexUse;
 use crate::view::loader::{Loaded, Loader};
 pub(crate) use crate::view::loader::{Progress, Watcher};
-use crate::{Outcome, input, output, problem};
+use crate::{Outcome, input, output, paths, problem};
 
 /// The options do not fit together.
 #[derive(Debug, thiserror::Error)]
@@ -131,8 +131,6 @@ fn export_to(path: &Path, loader: Loader) -> anyhow::Result<Outcome> {
         ..
     } = loaded;
     let page = export::page(|budget| state.answer(&Question::Embedded(budget), &entities))?;
-    std::fs::write(path, page).map_err(|error| {
-        std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-    })?;
+    std::fs::write(path, page).map_err(|error| paths::named(path, &error))?;
     Ok(state.complain())
 }
