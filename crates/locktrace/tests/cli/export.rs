@@ -50,23 +50,28 @@ fn tear(directory: &Path) {
     fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
 }
 
-/// The totals of a report on a selection.
-fn totals(directory: &Path, selection: &str) -> Value {
+/// Saves the trace of another process, `other.lct`.
+fn save_other(directory: &Path, mut sample: Sample) {
+    sample.written_until(12, 10_000);
+    sample.save(directory, "other.lct");
+}
+
+fn report_json(directory: &Path, options: &str) -> Value {
     let report = succeed(
         directory,
-        &format!("report {TRACE} --format json --by kind {selection}"),
+        &format!("report {TRACE} --format json {options}"),
     );
-    let report: Value = serde_json::from_str(&report).expect("JSON");
-    report["totals"].clone()
+    serde_json::from_str(&report).expect("JSON")
+}
+
+/// The totals of a report on a selection.
+fn totals(directory: &Path, selection: &str) -> Value {
+    report_json(directory, &format!("--by kind {selection}"))["totals"].clone()
 }
 
 /// Durations and numbers of waits of a report's rows, by key.
 fn report(directory: &Path, by: &str, selection: &str) -> BTreeMap<String, (u64, u64)> {
-    let report = succeed(
-        directory,
-        &format!("report {TRACE} --format json --all --by {by} {selection}"),
-    );
-    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let report = report_json(directory, &format!("--all --by {by} {selection}"));
     let rows = report["tree"].as_array().expect("rows").iter();
     rows.map(|row| {
         let key = row["key"].as_str().expect("a key").to_owned();

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, named, number, report, tear, totals};
+use super::{SELECTIONS, TRACE, demo, named, number, report, save_other, tear, totals};
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
@@ -220,9 +220,7 @@ fn a_profile_of_little_or_torn_or_hostile_is_one() {
 fn several_traces_are_several_processes() {
     let directory = demo();
     let directory = directory.path();
-    let mut other = Sample::with_many_waits(3);
-    other.written_until(12, 10_000);
-    other.save(directory, "other.lct");
+    save_other(directory, Sample::with_many_waits(3));
     succeed(
         directory,
         &format!("export --to firefox {TRACE} other.lct -o both.json"),

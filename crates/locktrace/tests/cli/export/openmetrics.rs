@@ -1,12 +1,11 @@
 //! What the parser of Prometheus' client library finds in an export, compared with the report.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, named, number, tear, totals};
+use super::{SELECTIONS, TRACE, demo, named, number, report_json, save_other, tear, totals};
 use crate::python::python;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -74,13 +73,8 @@ fn rows(directory: &Path, selection: &str) -> BTreeMap<Vec<String>, (u64, u64)> 
             }
         }
     }
-    let report = succeed(
-        directory,
-        &format!(
-            "report {TRACE} --format json --all --by kind,lock-class,owner-method {selection}"
-        ),
-    );
-    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let options = format!("--all --by kind,lock-class,owner-method {selection}");
+    let report = report_json(directory, &options);
     let mut rows = BTreeMap::new();
     for row in report["tree"].as_array().expect("rows") {
         add(&mut rows, row, &[]);
@@ -133,9 +127,7 @@ fn what_has_no_series_of_its_own_is_in_one() {
 fn several_traces_are_added_up() {
     let directory = demo();
     let directory = directory.path();
-    let mut other = Sample::demo();
-    other.written_until(12, 10_000);
-    fs::write(directory.join("other.lct"), other.bytes()).expect("writable");
+    save_other(directory, Sample::demo());
     let one = families(directory, TRACE);
     let all = families(directory, &format!("{TRACE} {TRACE} other.lct"));
     let start = "locktrace_trace_start_time_seconds";

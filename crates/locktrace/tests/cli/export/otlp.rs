@@ -1,12 +1,11 @@
 //! What OpenTelemetry's own classes find in an export, compared with the report.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, STACKS, TRACE, demo, named, number, report, tear, totals};
+use super::{SELECTIONS, STACKS, TRACE, demo, named, number, report, save_other, tear, totals};
 use crate::python::python;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -166,9 +165,7 @@ fn code_and_threads_are_named_by_convention() {
 fn several_traces_are_several_resources() {
     let directory = demo();
     let directory = directory.path();
-    let mut other = Sample::with_many_waits(3);
-    other.written_until(12, 10_000);
-    fs::write(directory.join("other.lct"), other.bytes()).expect("writable");
+    save_other(directory, Sample::with_many_waits(3));
     let profiles = profiles(directory, &format!("{TRACE} other.lct --stacks waiters"));
     let pids: Vec<_> = profiles
         .iter()

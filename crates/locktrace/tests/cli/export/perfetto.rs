@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, named, number, report, tear, totals};
+use super::{SELECTIONS, TRACE, demo, named, number, report, save_other, tear, totals};
 use crate::python::python;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -228,9 +228,7 @@ fn tracks_of_locks_show_one_owner_at_a_time() {
 fn several_traces_are_several_processes() {
     let directory = demo();
     let directory = directory.path();
-    let mut other = Sample::with_many_waits(3);
-    other.written_until(12, 10_000);
-    fs::write(directory.join("other.lct"), other.bytes()).expect("writable");
+    save_other(directory, Sample::with_many_waits(3));
     succeed(
         directory,
         &format!("export --to perfetto {TRACE} other.lct -o both.pftrace"),
