@@ -1068,12 +1068,13 @@ impl ExportArguments {
 const COLLECT_NOTES: &str = "\
 A trace has ended if it says so; one whose JVM was killed, if it has not changed for ten minutes and
 no process has it open for writing. Others are left alone, as are copies that a JVM made of a trace
-that went on. All tables are written before the first
-trace is deleted; those of the same trace take the place of the old ones.
+that went on. All tables are written before the first trace is deleted; those of the same trace take
+the place of the old ones.
 
-Prints one line, and writes OUT/watermarks/host=HOST/FOLDER.json: complete_until says that all
-traces of the folder that began before are in the tables. It stays where it is while a trace cannot
-be read. If another one collects the folder already, there is nothing to do.
+Prints one line, and writes a file for each folder into OUT/watermarks/host=HOST, whose
+complete_until says that all traces of the folder that began before are in the tables. It stays
+where it is while a trace cannot be read. If another one collects the folder already, there is
+nothing to do.
 
   */10 * * * *  locktrace collect --kind all /var/log/traces -o /mnt/runs";
 
