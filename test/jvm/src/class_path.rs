@@ -62,6 +62,8 @@ pub enum Action {
     Initialize,
     /// It loads a class, if that is not loaded yet.
     Resolve,
+    /// It calls `Object.wait`.
+    Wait,
     /// No lock that anybody could want.
     Nothing,
 }
@@ -170,6 +172,12 @@ impl Action {
         match opcode {
             Opcode::Monitorenter => Action::Enter,
             Opcode::Monitorexit => Action::Exit,
+            Opcode::Invokevirtual(called)
+                if called.class_name == "java/lang/Object"
+                    && called.name_and_type.name == "wait" =>
+            {
+                Action::Wait
+            }
             Opcode::New(_)
             | Opcode::Getstatic(_)
             | Opcode::Putstatic(_)

@@ -50,7 +50,7 @@ mod turn;
 pub use agent::{agent_library, agent_option, check_shares_of_holds};
 pub use byte_code::Positions;
 pub use cases::check_each;
-pub use class_path::ClassPath;
+pub use class_path::{Action, ClassPath};
 pub use compile_mode::CompileMode;
 pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};

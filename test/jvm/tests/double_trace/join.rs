@@ -16,6 +16,11 @@ pub(crate) struct Joined {
     pub(crate) same_ns: i64,
     /// Of that, the same method, too.
     pub(crate) same_method_ns: i64,
+    /// Of that, not the same method where the agent's calls `Object.wait`: who has acquired the lock
+    /// it knows only if that one releases it in the end while others wait (`docs/agent.md`).
+    pub(crate) by_wait_ns: i64,
+    /// Of that, the rest: by the patched JVM's method and the agent's.
+    pub(crate) other_methods_ns: BTreeMap<(String, String), i64>,
     /// Both name a thread, and not the same one: by where the agent's may come from.
     pub(crate) differing_ns: BTreeMap<&'static str, i64>,
     /// The patched JVM names a thread, the agent none: by what it says instead, and lock class.
@@ -88,10 +93,11 @@ impl Joined {
         let parts = &wait.parts;
         match (&parts[index].owner, by_agent) {
             (
-                By::Thread { id, method },
+                By::Thread { id, method, .. },
                 By::Thread {
                     id: other,
                     method: other_method,
+                    waits,
                 },
             ) => {
                 if id != other {
@@ -104,6 +110,11 @@ impl Joined {
                 self.same_ns += length_ns;
                 if method == other_method {
                     self.same_method_ns += length_ns;
+                } else if *waits {
+                    self.by_wait_ns += length_ns;
+                } else {
+                    let methods = (method.clone(), other_method.clone());
+                    *self.other_methods_ns.entry(methods).or_default() += length_ns;
                 }
             }
             (By::Thread { .. }, other) => {
@@ -132,6 +143,12 @@ impl Joined {
     /// How much of the time in which both name an owner it is the same one.
     pub(crate) fn agreement(&self) -> f64 {
         self.same_ns as f64 / self.both_name_ns() as f64
+    }
+
+    /// How much of the time in which both name the same thread it is the same method of it, but for
+    /// releases by `Object.wait`.
+    pub(crate) fn same_method(&self) -> f64 {
+        self.same_method_ns as f64 / (self.same_ns - self.by_wait_ns) as f64
     }
 
     /// How much of the blocked time has an owner that the agent does not know, waits included that
@@ -213,12 +230,24 @@ impl Display for Joined {
         writeln!(
             f,
             "{} waits of {:.0} ms in both traces: of the time in which both name an owner it is \
-             the same thread for {:.2} %, the same method for {:.2} %",
+             the same thread for {:.2} %, and of that the same method for {:.2} %",
             self.waits,
             self.blocked_ns as f64 / 1e6,
             100.0 * self.agreement(),
-            100.0 * self.same_method_ns as f64 / self.both_name_ns() as f64,
+            100.0 * self.same_method(),
         )?;
+        writeln!(
+            f,
+            "  the agent names code that calls Object.wait: {:.3} %",
+            percent(self.by_wait_ns)
+        )?;
+        for ((method, by_agent), &ns) in &self.other_methods_ns {
+            writeln!(
+                f,
+                "  the agent names {by_agent}, not {method}: {:.3} %",
+                percent(ns)
+            )?;
+        }
         for (origin, &ns) in &self.differing_ns {
             writeln!(f, "  the agent names {origin}: {:.3} %", percent(ns))?;
         }

@@ -5,7 +5,9 @@
 mod join;
 mod told;
 
-use jvm_tests::{Jvm, NEVER_INLINED, agent_option, alone, check_each, database_class_path};
+use jvm_tests::{
+    ClassPath, Jvm, NEVER_INLINED, Programs, agent_option, alone, check_each, database_class_path,
+};
 
 use join::Joined;
 
@@ -43,23 +45,25 @@ fn the_agent_names_the_owners_that_the_jvm_names() {
 #[test]
 fn inner_releases_are_known() {
     let _processor = alone();
-    let bank = Jvm::traced(&["h2.BankTransfers"]).class_path(database_class_path());
-    let joined = join("h2", bank);
-    let same_method = joined.same_method_ns as f64 / joined.same_ns as f64;
-    assert!(same_method >= LEAST_SAME_METHOD, "{joined}");
+    let class_path = database_class_path();
+    let bank = Jvm::traced(&["h2.BankTransfers"]).class_path(&class_path);
+    let joined = join("h2", bank, &ClassPath::new(&class_path));
+    assert!(joined.same_method() >= LEAST_SAME_METHOD, "{joined}");
 }
 
 fn check(name: &str, program: &[&str]) {
-    let joined = join(name, Jvm::traced(program).flags(NEVER_INLINED));
+    let class_path = ClassPath::new(Programs::compiled().classes().as_os_str());
+    let jvm = Jvm::traced(program).flags(NEVER_INLINED);
+    let joined = join(name, jvm, &class_path);
     assert!(joined.agreement() >= LEAST_AGREEMENT, "{name}: {joined}");
     assert!(joined.unknown() <= MOST_UNKNOWN, "{name}: {joined}");
 }
 
-/// Both traces of a run.
-fn join(name: &str, jvm: Jvm) -> Joined {
+/// Both traces of a run with a class path.
+fn join(name: &str, jvm: Jvm, class_path: &ClassPath) -> Joined {
     let run = jvm.flags([agent_option("file=agent.lct,sample=100")]).run();
-    let patched = told::read(&run.trace());
-    let agent = told::read(&run.directory().join("agent.lct"));
+    let patched = told::read(&run.trace(), class_path);
+    let agent = told::read(&run.directory().join("agent.lct"), class_path);
     let joined = Joined::of(&patched, agent);
     println!("{name}: {joined}");
     assert!(joined.waits >= 20, "{name}: {joined}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jvm_tests::analyze;
+use jvm_tests::{Action, ClassPath, analyze};
 use trace_analysis::{Chain, ChainIndex, Entities, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 
 /// A wait of one thread for one lock.
@@ -33,6 +33,8 @@ pub(crate) enum By {
         id: u64,
         /// The innermost method that is no part of a lock.
         method: String,
+        /// It calls `Object.wait` there.
+        waits: bool,
     },
     Nobody,
     NotKnown(UnknownOwner),
@@ -52,12 +54,13 @@ impl Told {
     }
 }
 
-/// All waits of a trace that were contention and ended, by their start.
-pub(crate) fn read(trace: &Path) -> Vec<Told> {
+/// All waits of a trace that were contention and ended, by their start. The class path is that of the
+/// program.
+pub(crate) fn read(trace: &Path, class_path: &ClassPath) -> Vec<Told> {
     let mut waits = Vec::new();
     let summary = analyze(trace, |wait, entities| {
         if wait.kind == WaitKind::Contention && wait.ended() {
-            waits.push(tell(wait, entities));
+            waits.push(tell(wait, entities, class_path));
         }
     });
     let summary = summary.unwrap_or_else(|error| panic!("{error}"));
@@ -71,15 +74,15 @@ pub(crate) fn read(trace: &Path) -> Vec<Told> {
     waits
 }
 
-fn tell(wait: &Wait, entities: &Entities) -> Told {
+fn tell(wait: &Wait, entities: &Entities, class_path: &ClassPath) -> Told {
     let parts = wait.contentions.iter().map(|part| Part {
         start_ns: signed(part.start_ns),
         end_ns: signed(part.start_ns + part.duration_ns),
         owner: match part.owner {
-            Owner::Thread { thread, chain } => By::Thread {
-                id: entities.thread(thread).java_id.0,
-                method: method_of_program(chain, entities),
-            },
+            Owner::Thread { thread, chain } => {
+                let id = entities.thread(thread).java_id.0;
+                owner(id, chain, entities, class_path)
+            }
             Owner::Free => By::Nobody,
             Owner::Unknown(reason) => By::NotKnown(reason),
         },
@@ -94,17 +97,37 @@ fn tell(wait: &Wait, entities: &Entities) -> Told {
     }
 }
 
-fn method_of_program(chain: ChainIndex, entities: &Entities) -> String {
+/// A thread that has released the lock with a call chain.
+fn owner(id: u64, chain: ChainIndex, entities: &Entities, class_path: &ClassPath) -> By {
     let Chain::Known { frames, .. } = entities.chain(chain) else {
-        return format!("{:?}", entities.chain(chain));
+        return By::Thread {
+            id,
+            method: format!("{:?}", entities.chain(chain)),
+            waits: false,
+        };
     };
-    let mut methods = frames.iter().map(|frame| {
+    let mut of_program = frames.iter().map(|frame| {
         let method = entities.method(frame.method);
         let class = method.class.map_or("", |class| entities.class_name(class));
-        format!("{class}.{}", method.name)
+        (frame.bci, method, class)
     });
-    let of_program = methods.find(|method| !method.starts_with("java.util.concurrent."));
-    of_program.unwrap_or_default()
+    let innermost = of_program.find(|(_, _, class)| !class.starts_with("java.util.concurrent."));
+    let Some((bci, method, class_name)) = innermost else {
+        return By::Thread {
+            id,
+            method: String::new(),
+            waits: false,
+        };
+    };
+    let class = class_path.class(class_name);
+    let in_file = class
+        .as_ref()
+        .and_then(|class| class.method(&method.name, &method.signature));
+    By::Thread {
+        id,
+        method: format!("{class_name}.{}", method.name),
+        waits: in_file.is_some_and(|in_file| in_file.action(bci) == Action::Wait),
+    }
 }
 
 fn signed(time_ns: u64) -> i64 {
