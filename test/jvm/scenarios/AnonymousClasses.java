@@ -4,11 +4,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ClassLoadingMXBean;
-import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import sun.management.ManagementFactoryHelper;
 import sun.misc.Unsafe;
 
 /**
@@ -18,7 +18,8 @@ import sun.misc.Unsafe;
  *
  * <p>Arguments: how many VM-anonymous classes, how many plugins.
  *
- * <p>Prints {@code unloaded COUNT}, of classes, and {@code collections COUNT}.
+ * <p>Prints {@code unloaded COUNT}, of classes, and {@code safepoints COUNT}: a collection that is
+ * mostly concurrent has several.
  */
 public final class AnonymousClasses {
     private AnonymousClasses() {}
@@ -34,11 +35,7 @@ public final class AnonymousClasses {
         alive.clear();
         System.gc();
         System.out.println("unloaded " + (classes.getUnloadedClassCount() - unloadedBefore));
-        long collections = 0;
-        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-            collections += collector.getCollectionCount();
-        }
-        System.out.println("collections " + collections);
+        System.out.println("safepoints " + ManagementFactoryHelper.getHotspotRuntimeMBean().getSafepointCount());
     }
 
     private static void defineAnonymous(int count, List<Object> classes) throws Exception {

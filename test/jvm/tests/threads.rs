@@ -113,8 +113,8 @@ fn thousands_of_loaders_unloaded_at_once() {
         let summary = analyze(&run.trace(), |_, _| {}).unwrap_or_else(|error| panic!("{error}"));
         let reclaims = summary.tracer_value(Counter::Reclaims).expect("counted");
         // The drainer's, of which there are ten in a second while much is described, at
-        // collections, and at the end: not one for each of the thousands of loaders.
-        let expected = summary.duration_ns / 100_000_000 + count_of("collections") as u64 + 10;
+        // safepoints of collections, and at the end: not one for each of the thousands of loaders.
+        let expected = summary.duration_ns / 100_000_000 + count_of("safepoints") as u64 + 10;
         assert!(
             expected < (ANONYMOUS + PLUGINS) as u64,
             "the bound says nothing"
