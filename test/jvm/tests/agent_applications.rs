@@ -1,9 +1,13 @@
 //! Real programs under the agent, on stock JVMs of each version: H2, whose clients share one lock, and a
 //! shop on Tomcat with contention of known cause.
 
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
 use jvm_tests::{
-    Jdk, Jvm, agent_library, agent_option, alone, analyze, applications_class_path, check_bank,
-    check_each, check_shop, check_sound, database_class_path, is_nightly, locktrace,
+    Jdk, Jvm, RunningJvm, agent_library, agent_option, alone, analyze, applications_class_path,
+    check_bank, check_each, check_shop, check_sound, database_class_path, is_nightly, locktrace,
     scratch_directory, shop_class_path,
 };
 
@@ -45,7 +49,7 @@ fn versions() -> Vec<&'static Jdk> {
     }
 }
 
-/// Attached after some iterations, when the code is compiled, and detached again.
+/// Attached when the code is compiled, and detached again.
 #[test]
 fn attached_after_the_warm_up() {
     if !is_nightly() {
@@ -53,7 +57,7 @@ fn attached_after_the_warm_up() {
     }
     let _processor = alone();
     check_each(versions(), |jdk| {
-        let program = [
+        let database = [
             "bench.Driver",
             "h2",
             "--iterations",
@@ -61,21 +65,42 @@ fn attached_after_the_warm_up() {
             "--size",
             "small",
         ];
-        let mut jvm = Jvm::untraced(jdk, &program)
-            .class_path(applications_class_path())
-            .start();
-        let directory = scratch_directory("attached");
-        let trace = directory.path().join("trace.lct");
-        jvm.await_line("bench iteration 5 begin");
-        let options = format!("file={},sample=100", trace.display());
-        ask(jvm.id(), "attach", &["--", &options]);
-        jvm.await_line("bench iteration 8 begin");
-        ask(jvm.id(), "detach", &[]);
-        let run = jvm.finish();
-        assert!(run.status.success(), "{}", run.describe());
-        check_sound(&analyze(&trace, |_, _| {}).expect("a trace"));
-        check_bank(&trace);
+        let database = Jvm::untraced(jdk, &database).class_path(applications_class_path());
+        let iteration = |jvm: &mut RunningJvm, number: u32| {
+            jvm.await_line(&format!("bench iteration {number} begin"));
+        };
+        trace_attached(
+            database,
+            |jvm| iteration(jvm, 5),
+            |jvm| iteration(jvm, 8),
+            check_bank,
+        );
+
+        let shop = Jvm::untraced(jdk, &["server.WebShop", "12"]).class_path(shop_class_path());
+        let some_time = |_: &mut RunningJvm| thread::sleep(Duration::from_secs(4));
+        trace_attached(shop, some_time, some_time, check_shop);
     });
+}
+
+/// Traces a program from when it is warm until it has done enough.
+fn trace_attached(
+    jvm: Jvm,
+    await_warm: impl FnOnce(&mut RunningJvm),
+    await_enough: impl FnOnce(&mut RunningJvm),
+    check: impl FnOnce(&Path),
+) {
+    let directory = scratch_directory("attached");
+    let trace = directory.path().join("trace.lct");
+    let mut jvm = jvm.start();
+    await_warm(&mut jvm);
+    let options = format!("file={},sample=100", trace.display());
+    ask(jvm.id(), "attach", &["--", &options]);
+    await_enough(&mut jvm);
+    ask(jvm.id(), "detach", &[]);
+    let run = jvm.finish();
+    assert!(run.status.success(), "{}", run.describe());
+    check_sound(&analyze(&trace, |_, _| {}).expect("a trace"));
+    check(&trace);
 }
 
 fn ask(pid: u32, command: &str, rest: &[&str]) {
