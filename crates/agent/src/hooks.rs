@@ -14,6 +14,7 @@ use crate::threads::Thread;
 /// The current thread has spun for a monitor in vain, and is about to block.
 pub(crate) fn contended_enter(env: Env<'_>, object: Object<'_>) {
     session::with(|session| {
+        session.told(env)?;
         session.with_thread(env, Some(Hook::Enter), |thread| {
             enter(session, env, thread, object);
         })
@@ -94,6 +95,7 @@ fn describe(
 pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
     let time_ns = monotonic_ns();
     session::with_any(|session| {
+        session.told(env)?;
         session.with_thread(env, Some(Hook::Entered), |thread| {
             // Without a contended enter, when a virtual thread returns from `Object.wait`.
             let Some(monitor) = thread.waits_for.take() else {
@@ -153,7 +155,7 @@ fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor,
 /// The current thread is about to release a monitor by `Object.wait`, if it owns it.
 pub(crate) fn wait(env: Env<'_>, object: Object<'_>) {
     session::with(|session| {
-        let monitor = session.monitors.find(env, object)?;
+        let monitor = session.told(env)?.monitors.find(env, object)?;
         if !monitor.is_contended() || !env.holds_lock(object) {
             return None;
         }
@@ -166,7 +168,7 @@ pub(crate) fn wait(env: Env<'_>, object: Object<'_>) {
 /// The JVM is about to define a class. Returns what it is to define in its place.
 pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<Vec<u8>> {
     session::with(|session| {
-        let counts = &session.runtime().agent_counts;
+        let counts = &session.told(env)?.runtime().agent_counts;
         session.instrumentation.change(env, class, counts)
     })
 }
@@ -174,6 +176,7 @@ pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<V
 /// The current thread ends.
 pub(crate) fn thread_end(env: Env<'_>, thread: Object<'_>) {
     session::with_any(|session| {
+        session.told(env)?;
         let permits = session.parks.as_ref().map(|parks| &parks.permits);
         permits.inspect(|permits| permits.forget(session.threads.java_id(env, thread)));
         session.threads.end(env, session.runtime(), thread)

@@ -193,6 +193,12 @@ impl Session {
         self.runtime.get()
     }
 
+    /// The session, if the JVM has told `env` something because of it: a thread may come late with what
+    /// was meant for an earlier trace, whose numbers of threads are others.
+    pub(crate) fn told(&self, env: Env<'_>) -> Option<&Self> {
+        self.environment.is_of(env).then_some(self)
+    }
+
     /// Runs `hook` with the state of the current thread, and charges the budget for it; not if there
     /// is no memory for a state. What it took is counted for hooks of this kind, if it is one.
     pub(crate) fn with_thread<T>(

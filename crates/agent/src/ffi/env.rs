@@ -139,6 +139,11 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// The tool's environment.
+    pub(super) fn environment(self) -> *const jvmtiEnv {
+        self.jvmti
+    }
+
     fn tool(self) -> &'a jvmtiInterface_1_ {
         // SAFETY: an environment points to its table of functions, as `new` demands.
         unsafe { &*(*self.jvmti).functions }

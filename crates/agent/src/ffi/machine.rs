@@ -129,6 +129,11 @@ impl Environment {
         Some(unsafe { Env::new(self.jvmti, self.vm.jni()?) })
     }
 
+    /// Whether `env` is the interface of this environment.
+    pub(crate) fn is_of(&self, env: Env<'_>) -> bool {
+        ptr::eq(self.jvmti, env.environment())
+    }
+
     pub(crate) fn vm(&self) -> Vm {
         self.vm
     }
