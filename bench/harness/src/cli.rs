@@ -43,8 +43,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     benchmarks: Vec<String>,
 
-    /// Configurations; ratios are to `stock`, or without it to the first [default: all for which
-    /// there is a JDK]
+    /// Configurations; ratios are to `stock`, or without it to the first [default: all but
+    /// `agent` for which there is a JDK]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     configurations: Vec<Configuration>,
 
@@ -118,7 +118,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK")]
     jdk: Option<PathBuf>,
 
-    /// The same JDK without patches, for `stock` [default: build/jdk-stock]
+    /// The same JDK without patches, for `stock` and `agent` [default: build/jdk-stock]. For these
+    /// two alone it may be any, also a runtime
     #[arg(long, value_name = "DIR", env = "LOCKTRACE_JDK_STOCK")]
     jdk_stock: Option<PathBuf>,
 
@@ -219,13 +220,16 @@ impl Cli {
         let mut configurations = self.configurations;
         if configurations.is_empty() {
             configurations = Configuration::value_variants().to_vec();
-            configurations.retain(|configuration| {
-                self.other_jdk.is_some() || !configuration.is_of_other_jdk()
+            configurations.retain(|&configuration| {
+                configuration != Configuration::Agent
+                    && (self.other_jdk.is_some() || !configuration.is_of_other_jdk())
             });
         }
         let mut seen = BTreeSet::new();
         configurations.retain(|&configuration| seen.insert(configuration));
-        let measures_stock = seen.contains(&Configuration::Stock);
+        let needs_stock = seen
+            .iter()
+            .any(|configuration| configuration.is_of_stock_jdk());
         let other = seen
             .iter()
             .find(|configuration| configuration.is_of_other_jdk());
@@ -237,7 +241,7 @@ impl Cli {
         Ok(Plan {
             jdks: Jdks {
                 traced: jdk(self.jdk, "jdk")?,
-                stock: measures_stock
+                stock: needs_stock
                     .then(|| jdk(self.jdk_stock, "jdk-stock"))
                     .transpose()?,
                 other,

@@ -32,6 +32,8 @@ pub(crate) enum Configuration {
     Jfr,
     /// async-profiler in lock mode, each contention, on the patched JDK
     AsyncProfiler,
+    /// The agent in the JDK of `stock`; to be named
+    Agent,
     /// The patched JDK of --other-jdk with tracing off
     OtherOff,
     /// Tracing by the JDK of --other-jdk, compressed
@@ -53,6 +55,7 @@ impl Configuration {
             Self::NoChains => "no-chains",
             Self::Jfr => "jfr",
             Self::AsyncProfiler => "async-profiler",
+            Self::Agent => "agent",
             Self::OtherOff => "other-off",
             Self::OtherCompressed => "other-compressed",
         }
@@ -69,6 +72,7 @@ impl Configuration {
             Self::NoChains => "tracing without call chains, uncompressed",
             Self::Jfr => "Flight Recorder: enter, wait and park at 0 ms, with stacks",
             Self::AsyncProfiler => "async-profiler, lock mode, threshold 0",
+            Self::Agent => "the agent in the JDK without patches",
             Self::OtherOff => "the other patched JDK, tracing off",
             Self::OtherCompressed => "the other patched JDK, tracing, compressed",
         }
@@ -78,8 +82,13 @@ impl Configuration {
     pub(crate) fn traces(self) -> bool {
         matches!(
             self,
-            Self::Raw | Self::Compressed | Self::NoChains | Self::OtherCompressed
+            Self::Raw | Self::Compressed | Self::NoChains | Self::Agent | Self::OtherCompressed
         )
+    }
+
+    /// Runs in the JDK without patches.
+    pub(crate) fn is_of_stock_jdk(self) -> bool {
+        matches!(self, Self::Stock | Self::Agent)
     }
 
     /// Runs in the JDK of `--other-jdk`.
@@ -90,7 +99,7 @@ impl Configuration {
     /// The program `java`.
     pub(crate) fn java(self, jdks: &Jdks) -> PathBuf {
         match self {
-            Self::Stock => jdks.stock().tool("java"),
+            Self::Stock | Self::Agent => jdks.stock().tool("java"),
             Self::OtherOff | Self::OtherCompressed => jdks.other().tool("java"),
             _ => jdks.traced.tool("java"),
         }
@@ -127,6 +136,12 @@ impl Configuration {
                 let mut flag = OsString::from("-agentpath:");
                 flag.push(profiler.unwrap_or(Path::new("libasyncProfiler.so")));
                 flag.push("=start,event=lock,lock=0,file=profile.jfr");
+                vec![flag]
+            }
+            Self::Agent => {
+                let mut flag = OsString::from("-agentpath:");
+                flag.push(paths::agent());
+                flag.push(format!("=file={TRACE_FILE}"));
                 vec![flag]
             }
         }

@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 
 use crate::paths;
 
-/// An installed JDK.
+/// An installed JDK, or a runtime of one.
 #[derive(Clone, Debug)]
 pub(crate) struct Jdk {
     home: PathBuf,
@@ -22,7 +22,7 @@ impl Jdk {
             home: std::path::absolute(home)?,
         };
         ensure!(
-            jdk.tool("javac").exists(),
+            jdk.tool("java").exists(),
             "no JDK in {}: run `make jdk jdk-stock`, or name one with {option}",
             home.display()
         );
@@ -53,7 +53,7 @@ pub(crate) struct Jdks {
 }
 
 impl Jdks {
-    /// The JDK of the configuration `stock`, which is to be measured.
+    /// The JDK of the configurations `stock` and `agent`, one of which is to be measured.
     pub(crate) fn stock(&self) -> &Jdk {
         self.stock.as_ref().expect("found if it is to be measured")
     }
@@ -64,9 +64,9 @@ impl Jdks {
         self.other.as_ref().expect("found if it is to be measured")
     }
 
-    /// What programs are built and listed with.
+    /// What programs are built and listed with: the stock one may be a runtime only.
     pub(crate) fn tools(&self) -> &Jdk {
-        self.stock.as_ref().unwrap_or(&self.traced)
+        &self.traced
     }
 }
 

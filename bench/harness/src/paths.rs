@@ -1,5 +1,6 @@
 //! Where things are in the repository.
 
+use std::env;
 use std::path::{Path, PathBuf};
 
 /// The folder `bench`.
@@ -16,4 +17,10 @@ pub(crate) fn repository() -> &'static Path {
 /// What the harness builds or fetches that is to be kept.
 pub(crate) fn build() -> PathBuf {
     repository().join("build/bench")
+}
+
+/// The agent for stock JVMs, as `make agent` builds it.
+pub(crate) fn agent() -> PathBuf {
+    let named = env::var_os("LOCKTRACE_AGENT").map(PathBuf::from);
+    named.unwrap_or_else(|| repository().join("build/agent/liblocktrace.so"))
 }
