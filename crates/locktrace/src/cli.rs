@@ -14,7 +14,8 @@ use clap::builder::{
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use trace_analysis::{
-    Aspect, PLACEHOLDERS, Pattern, RowLimits, Selection, TraceError, TraceInput, WaitKind,
+    Aspect, LockChange, PLACEHOLDERS, Pattern, RowLimits, Selection, TraceError, TraceInput,
+    WaitKind,
 };
 
 use trace_report::Form;
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     LockOrder(LockOrderArguments),
     /// Show locks whose queue does not drain, and threads that were woken for nothing
     Convoys(ConvoysArguments),
+    /// Predict how long threads would wait if a lock were removed, split, or held for a shorter time
+    WhatIf(WhatIfArguments),
     /// Show what a trace consists of and what it lacks
     Stat(StatArguments),
     /// List the events of a trace in the order of the file
@@ -475,7 +478,7 @@ pub(crate) struct LockOrderArguments {
     pub(crate) waits: WaitArguments,
 }
 
-/// What `lock-order` and `convoys` have in common.
+/// What `lock-order`, `convoys` and `what-if` have in common.
 #[derive(Args, Debug)]
 pub(crate) struct StructureArguments {
     /// Trace file, pipe, or - for standard input
@@ -533,6 +536,55 @@ pub(crate) struct ConvoysArguments {
 
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
+}
+
+const WHAT_IF_NOTES: &str = "\
+Changes:
+  removed     the lock is not needed any more; what it guarded runs in parallel
+  holds=F     what is done while it is held takes F times as long: 0.5 half of it
+  split=N     N locks in its place, one for each part of its keys; keys are used equally often
+  fair        who came first gets it first
+  unfair      who comes while it is free takes it, whoever waits
+  read-write  code that only reads (--readers) shares it
+
+A replay keeps each thread's own work and its order, and changes the lock. It is done several times,
+each with other assumptions about what a trace does not tell; the prediction lies between them. Of
+other locks the trace has only the holds for which somebody waited: that they are held each time a
+thread goes on by itself is one of the assumptions. A lock that nobody waited for is not
+in the trace: where threads meet at one once they do not wait any more, more is left than
+predicted, and at most what is said in the note.";
+
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = format!("{PATTERNS}\n\n{WHAT_IF_NOTES}"),
+    group = clap::ArgGroup::new("changed").required(true).multiple(true).args(["lock_class", "lock"])
+)]
+pub(crate) struct WhatIfArguments {
+    #[command(flatten)]
+    pub(crate) common: StructureArguments,
+
+    /// What to change
+    #[arg(long, value_name = "CHANGE")]
+    pub(crate) change: LockChange,
+
+    /// Change all locks of this class
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) lock_class: Vec<Pattern>,
+
+    /// Change this lock, as reports name it: demo.Ledger@1f32
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) lock: Vec<Pattern>,
+
+    /// Code that acquires the lock only to read: class and name of a method on the call chain
+    #[arg(long, value_name = "PATTERN", required_if_eq("change", "read-write"))]
+    pub(crate) readers: Vec<Pattern>,
+
+    /// How many processors the program had, where the trace does not tell
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) processors: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) range: RangeArguments,
 }
 
 #[derive(Args, Debug)]

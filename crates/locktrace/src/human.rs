@@ -6,3 +6,14 @@ pub(crate) use trace_report::human::{count, duration, percent, plural, share, wa
 pub(crate) fn bytes(bytes: u64) -> String {
     indicatif::DecimalBytes(bytes).to_string()
 }
+
+/// A change as percentage; as a factor, if it is more than tenfold.
+pub(crate) fn signed_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let sign = if percent < 0.0 { "−" } else { "+" };
+    match percent.abs() {
+        size @ ..99.95 => format!("{sign}{size:.1} %"),
+        size if share < 10.0 => format!("{sign}{} %", count(size.round() as u64)),
+        _ => format!("×{}", count((share + 1.0).round() as u64)),
+    }
+}

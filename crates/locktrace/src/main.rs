@@ -33,6 +33,7 @@ mod stat;
 mod target;
 mod top;
 mod view;
+mod what_if;
 mod whole_file;
 
 use std::io::Write;
@@ -47,6 +48,7 @@ use crate::cli::{Cli, Command};
 use crate::diff::NoWork;
 use crate::process::ProcessError;
 use crate::view::{AnswerError, UsageError};
+use crate::what_if::NoSuchLock;
 
 /// What a command that did not fail has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
                 || error.is::<UsageError>()
                 || error.is::<OptionError>()
                 || error.is::<NoWork>()
+                || error.is::<NoSuchLock>()
             {
                 WRONG_USAGE
             } else {
@@ -102,6 +105,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Threads(arguments) => figures::threads(&arguments.figures, &arguments.sort),
         Command::LockOrder(arguments) => lock_order::run(&arguments),
         Command::Convoys(arguments) => convoys::run(&arguments),
+        Command::WhatIf(arguments) => what_if::run(&arguments),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Summary(arguments) => view::summarize(&arguments),

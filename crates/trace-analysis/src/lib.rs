@@ -110,6 +110,7 @@ mod value;
 mod wait_figures;
 mod wait_sink;
 mod waiters;
+mod what_if;
 mod worker_loop;
 
 pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
@@ -145,3 +146,6 @@ pub use trace_input::TraceInput;
 pub use value::Value;
 pub use wait_figures::{Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures};
 pub use wait_sink::{DivisibleSink, WaitSink};
+pub use what_if::{
+    Assumptions, LockChange, LockOutcome, Prediction, Question, Replay, UnknownChange, WhatIf,
+};

@@ -9,7 +9,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, Macro, Path, UseName, UseRename, UseTree};
 
 /// The layers of ARCHITECTURE.md, the lowest first, and their files.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     (
         "model",
         &[
@@ -112,6 +112,19 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "value",
             "wait_figures",
             "worker_loop",
+        ],
+    ),
+    (
+        "prediction",
+        &[
+            "what_if",
+            "what_if::assumed",
+            "what_if::clock",
+            "what_if::holds",
+            "what_if::known_lock",
+            "what_if::observed",
+            "what_if::program",
+            "what_if::replay",
         ],
     ),
     (

@@ -18,7 +18,7 @@ pub(super) fn render(diff: &Diff<'_>) -> String {
         Per::Unit => "per unit of work",
     };
     let relative = match change.share {
-        Some(share) => quantity::signed_percent(share),
+        Some(share) => human::signed_percent(share),
         None => diff.per.difference(change.rate_ns),
     };
     let _ = writeln!(

@@ -13,7 +13,7 @@ use trace_comparison::{Comparison, RunCollector, Unit, Verdict, Work};
 use crate::cli::{DiffArguments, DiffFormat};
 use crate::diff::quantity::Per;
 use crate::view::UsageError;
-use crate::{Outcome, input, output, problem};
+use crate::{Outcome, human, input, output, problem};
 
 /// What there is to show.
 struct Diff<'a> {
@@ -176,11 +176,11 @@ fn regressions(comparison: &Comparison, fail_above: Option<f64>) -> Vec<String> 
     };
     let above = |what: &str, rate_ns: f64| {
         let growth = if before.rate_ns > 0.0 {
-            quantity::signed_percent(rate_ns / before.rate_ns)
+            human::signed_percent(rate_ns / before.rate_ns)
         } else {
             "from nothing".to_owned()
         };
-        let allowed = quantity::signed_percent(allowed);
+        let allowed = human::signed_percent(allowed);
         format!("{what}: {growth} of all blocked time before, more than {allowed}")
     };
     let mut found = Vec::new();

@@ -39,22 +39,11 @@ impl Per {
     }
 }
 
-/// A change as percentage; as a factor, if it is more than tenfold.
-pub(super) fn signed_percent(share: f64) -> String {
-    let percent = share * 100.0;
-    let sign = if percent < 0.0 { "−" } else { "+" };
-    match percent.abs() {
-        size @ ..99.95 => format!("{sign}{size:.1} %"),
-        size if share < 10.0 => format!("{sign}{} %", human::count(size.round() as u64)),
-        _ => format!("×{}", human::count((share + 1.0).round() as u64)),
-    }
-}
-
 /// By how many percent, `new` and `gone`.
 pub(super) fn relative(row: &ComparedRow) -> String {
     match row.change.share {
         _ if row.after.waits == 0 => "gone".to_owned(),
-        Some(share) if row.before.waits > 0 => signed_percent(share),
+        Some(share) if row.before.waits > 0 => human::signed_percent(share),
         _ => "new".to_owned(),
     }
 }
@@ -66,7 +55,7 @@ pub(super) fn interval(change: &Change, before_ns: f64, per: Per) -> String {
     };
     let end = |ns: f64| {
         if before_ns > 0.0 {
-            signed_percent(ns / before_ns)
+            human::signed_percent(ns / before_ns)
         } else {
             per.difference(ns)
         }

@@ -21,7 +21,7 @@ pub(super) fn render(diff: &Diff<'_>, width_limit: Option<usize>) -> String {
     }
     let interval = quantity::interval(change, before.rate_ns, diff.per);
     let relative = match change.share {
-        Some(share) => quantity::signed_percent(share),
+        Some(share) => human::signed_percent(share),
         None => diff.per.difference(change.rate_ns),
     };
     let blocked = format!(

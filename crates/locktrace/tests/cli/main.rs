@@ -14,6 +14,7 @@ mod python;
 mod sample;
 mod server;
 mod viewer;
+mod what_if;
 
 use std::path::Path;
 

@@ -23,3 +23,4 @@ mod simulator;
 mod small_traces;
 mod still_blocked;
 mod truth;
+mod what_if;

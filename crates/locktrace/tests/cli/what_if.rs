@@ -1,0 +1,135 @@
+//! What a change of a lock would bring.
+
+use serde_json::Value;
+
+use crate::sample::{HASHTABLE_GET, Sample};
+use crate::{directory_with, locktrace, succeed};
+
+fn demo(arguments: &str) -> String {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    succeed(directory.path(), arguments)
+}
+
+fn json(arguments: &str) -> Value {
+    serde_json::from_str(&demo(arguments)).expect("JSON")
+}
+
+#[test]
+fn shorter_holds() {
+    insta::assert_snapshot!(demo(
+        "what-if demo.lct --lock-class java.util.Hashtable --change holds=0.5"
+    ));
+}
+
+#[test]
+fn what_stays_is_told() {
+    insta::assert_snapshot!(demo(
+        "what-if demo.lct --lock-class java.util.* --change unfair --processors 2 --top 1"
+    ));
+}
+
+#[test]
+fn json_has_each_replay_and_each_lock() {
+    let found = json(
+        "what-if demo.lct --lock-class java.util.Hashtable --change removed --processors 2 --format json",
+    );
+    let report = json("report demo.lct --format json");
+    assert_eq!(found["before_ns"], report["totals"]["duration_ns"]);
+    assert_eq!(found["waits"], report["totals"]["waits"]);
+    let ns = |of: &Value, key: &str| of[key].as_u64().expect("nanoseconds");
+    let locks = found["locks"].as_array().expect("locks");
+    let sum: u64 = locks.iter().map(|lock| ns(lock, "before_ns")).sum();
+    assert_eq!(sum, ns(&found, "before_ns"));
+    for lock in locks {
+        let is_changed = lock["lock"]["lock_class"] == "java.util.Hashtable";
+        assert_eq!(lock["changed"], is_changed);
+        if is_changed {
+            assert_eq!(ns(lock, "after_most_ns"), 0);
+        }
+    }
+    let replays = found["replays"].as_array().expect("replays");
+    for replay in replays {
+        assert!(ns(replay, "least_ns") >= ns(&found, "after_least_ns"));
+        assert!(ns(replay, "changed_ns") <= ns(replay, "most_ns"));
+    }
+    assert!(replays.iter().any(|replay| replay["processors"] == 2));
+}
+
+/// A lock is one of its class.
+#[test]
+fn a_single_lock_is_changed() {
+    let report = json("report demo.lct --by lock --format json");
+    let label = report["tree"][0]["label"].as_str().expect("a lock");
+    let arguments = format!("what-if demo.lct --lock {label} --change removed --format json");
+    let found = json(&arguments);
+    assert_eq!(found["for_changed_ns"], report["tree"][0]["duration_ns"]);
+}
+
+#[test]
+fn readers_are_named_by_their_code() {
+    let arguments =
+        "what-if demo.lct --lock-class java.util.Hashtable --change read-write --format json";
+    let for_all = json(&format!("{arguments} --readers java.util.Hashtable.*"));
+    let for_none = json(&format!("{arguments} --readers java.util.Vector.*"));
+    let of = |found: &Value| {
+        let replays = found["replays"].as_array().expect("replays").iter();
+        let changed = replays.map(|replay| {
+            let ns = |key: &str| replay[key].as_u64().expect("nanoseconds");
+            (ns("unchanged_ns"), ns("changed_ns"))
+        });
+        changed.collect::<Vec<_>>()
+    };
+    assert!(of(&for_none).iter().all(|(before, after)| before == after));
+    assert!(of(&for_all).iter().all(|(before, after)| before > after));
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let directory = directory_with(&Sample::demo(), "demo.lct");
+    let lock = "--lock-class java.util.Hashtable";
+    for (arguments, message) in [
+        ("--change removed".to_owned(), "--lock-class <PATTERN>"),
+        (lock.to_owned(), "--change <CHANGE>"),
+        (
+            format!("{lock} --change halved"),
+            "expected removed, holds=FACTOR",
+        ),
+        (
+            format!("{lock} --change holds=-1"),
+            "holds=FACTOR (0 to 100)",
+        ),
+        (
+            format!("{lock} --change holds=NaN"),
+            "holds=FACTOR (0 to 100)",
+        ),
+        (
+            format!("{lock} --change split=0"),
+            "split=STRIPES (1 to 1024)",
+        ),
+        (format!("{lock} --change read-write"), "--readers <PATTERN>"),
+        (
+            "--lock-class java.util.Vector --change removed".to_owned(),
+            "demo.lct: no thread waited for a lock that is called so",
+        ),
+    ] {
+        let run = locktrace(directory.path(), &format!("what-if demo.lct {arguments}"));
+        assert_eq!(run.code, Some(2), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
+        assert_eq!(run.stdout, "");
+    }
+}
+
+/// Of a wait that had not ended nobody knows how it goes on.
+#[test]
+fn a_wait_without_end_stays() {
+    let mut sample = Sample::new(&["main", "worker-1"]);
+    sample.enter(2, 1, 10, HASHTABLE_GET);
+    sample.enter(1, 2, 500, HASHTABLE_GET);
+    let directory = directory_with(&sample, "open.lct");
+    let run = locktrace(
+        directory.path(),
+        "what-if open.lct --lock-class * --change holds=0.5 --format json",
+    );
+    let found: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(found["after_ns"], found["before_ns"]);
+}

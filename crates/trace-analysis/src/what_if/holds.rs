@@ -1,0 +1,238 @@
+//! When threads held locks: put together from what those saw who waited meanwhile.
+
+use std::collections::BTreeMap;
+
+use super::known_lock::KnownLock;
+use super::observed::{Observed, Span};
+use super::program::{Known, Mark};
+use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+
+/// A hold that begins so soon after a wait ended is the one that the thread waited for, if nobody else
+/// had the lock in between: who is woken in a queue of `java.util.concurrent` still has to take it.
+const SAME_ACQUISITION_NS: u64 = 100_000;
+
+/// A hold of a lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    /// The number of the lock.
+    pub(super) lock: usize,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    /// By code that only reads.
+    pub(super) is_reader: bool,
+    /// The thread waited for it.
+    pub(super) follows_wait: bool,
+}
+
+/// The holds of all threads.
+pub(super) fn holds_of(
+    observed: &Observed,
+    threads: &BTreeMap<ThreadIndex, Known>,
+    locks: &[KnownLock],
+    numbers: &BTreeMap<LockIndex, usize>,
+    is_reader: impl Fn(ChainIndex) -> bool,
+) -> Vec<(ThreadIndex, Hold)> {
+    let seen = Seen::new(observed, threads, locks, numbers);
+    let mut acquired = BTreeMap::<(ThreadIndex, usize), Vec<(u64, bool)>>::new();
+    for (&thread, known) in threads {
+        for &(_, end_ns, mark) in &known.blocks {
+            if let Mark::Wait(acquisition) = mark {
+                let of_lock = acquired.entry((thread, acquisition.lock)).or_default();
+                of_lock.push((end_ns, acquisition.is_reader));
+            }
+        }
+    }
+    let mut holds = Vec::new();
+    for &key in seen.spans.keys() {
+        acquired.entry(key).or_default();
+    }
+    for ((thread, lock), acquisitions) in acquired {
+        let spans = seen.spans.get(&(thread, lock));
+        let mut spans = spans
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .peekable();
+        let unwaited = |span: &Span| Hold {
+            lock,
+            start_ns: span.start_ns,
+            end_ns: span.end_ns,
+            is_reader: is_reader(span.chain),
+            follows_wait: false,
+        };
+        for (start_ns, is_reader) in acquisitions {
+            while let Some(before) = spans.next_if(|span| span.end_ns <= start_ns) {
+                holds.push((thread, unwaited(before)));
+            }
+            let others_ns = seen.next_owner_ns(lock, thread, start_ns);
+            let latest_ns = start_ns.saturating_add(SAME_ACQUISITION_NS);
+            let latest_ns = latest_ns
+                .min(others_ns)
+                .min(threads[&thread].next_wait_ns(start_ns));
+            let own = spans.next_if(|span| span.start_ns <= latest_ns);
+            let end_ns = own.map_or_else(
+                || {
+                    // Nobody noticed: it is a hold of usual length, before the next event.
+                    let next = seen.next_hold_ns(thread, start_ns);
+                    let block_ns = threads[&thread].next_block_ns(start_ns);
+                    let usual_ns = start_ns.saturating_add(locks[lock].hold_ns);
+                    usual_ns.min(others_ns).min(next).min(block_ns)
+                },
+                |span| span.end_ns,
+            );
+            let hold = Hold {
+                lock,
+                start_ns,
+                end_ns,
+                is_reader,
+                follows_wait: true,
+            };
+            holds.push((thread, hold));
+        }
+        holds.extend(spans.map(|span| (thread, unwaited(span))));
+    }
+    holds
+}
+
+/// What those saw who waited.
+struct Seen {
+    /// Of each thread and lock, by begin.
+    spans: BTreeMap<(ThreadIndex, usize), Vec<Span>>,
+    /// Of each lock, who had it from when on, and when another thread had it next.
+    owners: Vec<Vec<(u64, ThreadIndex, u64)>>,
+    /// When each thread was first seen with any lock, each time.
+    begins: BTreeMap<ThreadIndex, Vec<u64>>,
+}
+
+impl Seen {
+    fn new(
+        observed: &Observed,
+        threads: &BTreeMap<ThreadIndex, Known>,
+        locks: &[KnownLock],
+        numbers: &BTreeMap<LockIndex, usize>,
+    ) -> Self {
+        let mut seen = Self {
+            spans: BTreeMap::new(),
+            owners: vec![Vec::new(); locks.len()],
+            begins: BTreeMap::new(),
+        };
+        let waited: BTreeMap<_, Vec<u64>> = threads
+            .iter()
+            .map(|(&thread, known)| (thread, known.ends_of_waits()))
+            .collect();
+        let mut by_begin: Vec<Span> = observed.spans.clone();
+        by_begin.sort_unstable_by_key(|span| (span.lock, span.start_ns, span.end_ns));
+        // When the lock was released before.
+        let mut released = None;
+        for mut span in by_begin {
+            let free_ns = match released {
+                Some((lock, end_ns)) if lock == span.lock => end_ns,
+                _ => 0,
+            };
+            released = Some((span.lock, span.end_ns));
+            let lock = numbers[&span.lock];
+            let begin = observed.begins.get(&(span.lock, span.thread, span.end_ns));
+            let begin_ns = match begin {
+                Some(&begin_ns) => begin_ns,
+                // It began before anybody waited, who knows when: it is as long as others, but
+                // began after the thread had waited for something else.
+                None => {
+                    let waited = waited
+                        .get(&span.thread)
+                        .map(Vec::as_slice)
+                        .unwrap_or_default();
+                    let before = waited.partition_point(|&end_ns| end_ns <= span.start_ns);
+                    let awake_ns = before.checked_sub(1).map_or(0, |last| waited[last]);
+                    let usual_ns = span.end_ns.saturating_sub(locks[lock].hold_ns);
+                    usual_ns.max(awake_ns)
+                }
+            };
+            span.start_ns = span.start_ns.min(begin_ns.max(free_ns));
+            seen.owners[lock].push((span.start_ns, span.thread, u64::MAX));
+            seen.begins
+                .entry(span.thread)
+                .or_default()
+                .push(span.start_ns);
+            let spans = seen.spans.entry((span.thread, lock)).or_default();
+            spans.push(span);
+        }
+        for begins in seen.begins.values_mut() {
+            begins.sort_unstable();
+        }
+        for owners in &mut seen.owners {
+            owners.sort_unstable();
+            let mut later: Option<(u64, ThreadIndex, u64)> = None;
+            for (since_ns, thread, others_ns) in owners.iter_mut().rev() {
+                if let Some((later_ns, owner, next_ns)) = later {
+                    *others_ns = if owner == *thread { next_ns } else { later_ns };
+                }
+                later = Some((*since_ns, *thread, *others_ns));
+            }
+        }
+        seen
+    }
+
+    /// When a thread is seen with a lock next, whichever it is.
+    fn next_hold_ns(&self, thread: ThreadIndex, from_ns: u64) -> u64 {
+        let begins = self
+            .begins
+            .get(&thread)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let next = begins.partition_point(|&begin_ns| begin_ns < from_ns);
+        begins.get(next).copied().unwrap_or(u64::MAX)
+    }
+
+    /// When another thread had the lock next.
+    fn next_owner_ns(&self, lock: usize, thread: ThreadIndex, from_ns: u64) -> u64 {
+        let owners = &self.owners[lock];
+        let next = owners.partition_point(|&(since_ns, ..)| since_ns < from_ns);
+        match owners.get(next) {
+            Some(&(_, owner, others_ns)) if owner == thread => others_ns,
+            Some(&(since_ns, ..)) => since_ns,
+            None => u64::MAX,
+        }
+    }
+}
+
+/// Who had a lock one after the other, after waiting for it or not.
+pub(super) struct Queue<'h> {
+    /// By begin.
+    holds: &'h [Hold],
+    /// Before each hold: the last one that its thread had waited for.
+    last_waited: Vec<Option<usize>>,
+    /// Before each hold: how long the lock was held by threads that had not waited.
+    barging_ns: Vec<u64>,
+}
+
+impl<'h> Queue<'h> {
+    pub(super) fn new(holds: &'h [Hold]) -> Self {
+        let (mut last_waited, mut barging_ns) = (vec![None], vec![0]);
+        let (mut last, mut sum_ns) = (None, 0);
+        for (at, hold) in holds.iter().enumerate() {
+            match hold.follows_wait {
+                true => last = Some(at),
+                false => sum_ns += hold.end_ns - hold.start_ns,
+            }
+            last_waited.push(last);
+            barging_ns.push(sum_ns);
+        }
+        Self {
+            holds,
+            last_waited,
+            barging_ns,
+        }
+    }
+
+    /// How long the lock was free at the end of a wait, but for barging holds, since a thread released
+    /// it that had waited for it, or that had it when the wait began. `None` if there was none.
+    pub(super) fn free_ns(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        let before = |time_ns: u64| self.holds.partition_point(|hold| hold.start_ns < time_ns);
+        let end = before(end_ns);
+        let had_it = before(start_ns.saturating_add(1)).checked_sub(1);
+        let woke = self.last_waited[end].max(had_it)?;
+        let since_ns = self.holds[woke].end_ns.max(start_ns);
+        let taken_ns = self.barging_ns[end].saturating_sub(self.barging_ns[woke + 1]);
+        Some(end_ns.saturating_sub(since_ns).saturating_sub(taken_ns))
+    }
+}

@@ -1,0 +1,518 @@
+//! Replays what threads did, step by step, under other rules.
+//!
+//! Work takes time of a processor; if there are fewer of them than threads that work, all of these
+//! go on equally fast. So work is timed by a clock of its own, which slows down then.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::program::{Acquisition, Program, Step};
+use crate::hash::SeededMap;
+
+/// What a lock is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LockRule {
+    /// Nobody has to acquire it.
+    pub(super) is_removed: bool,
+    /// What is done while it is held takes so many times as long.
+    pub(super) hold_factor: f64,
+    /// It is so many locks; each acquisition is of one of them, drawn at random.
+    pub(super) stripes: u32,
+    /// A thread that comes while the lock is free takes it, whoever waits.
+    pub(super) is_barging: bool,
+    /// Those who only read share it.
+    pub(super) is_shared: bool,
+    /// Of those who wait, the one that came last is woken first.
+    pub(super) is_last_first: bool,
+}
+
+/// What is replayed.
+#[derive(Clone, Copy)]
+pub(super) struct Scenario<'a> {
+    pub(super) programs: &'a [Program],
+    /// By the number of the lock.
+    pub(super) locks: &'a [LockRule],
+    /// `None`: a processor for each thread.
+    pub(super) processors: Option<u64>,
+    /// For what is drawn at random.
+    pub(super) seed: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Replayed {
+    /// How long threads waited, by the number of the lock.
+    pub(super) waiting_ns: Vec<u64>,
+    /// When each wait began, and how long it was.
+    pub(super) waits: Vec<(u64, u64)>,
+    /// So many times threads waited for each other in a circle, and one of them went on without
+    /// its lock.
+    pub(super) forced: u64,
+}
+
+impl Replayed {
+    pub(super) fn total_ns(&self) -> u64 {
+        self.waiting_ns
+            .iter()
+            .fold(0, |sum, &ns| sum.saturating_add(ns))
+    }
+}
+
+/// Something that happens at a time, ordered by it; of several at once, first come, first served.
+type Timed<T> = Reverse<(u64, u64, T)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    /// A thread begins, or a pause is over.
+    GoesOn(usize),
+    /// A thread comes to the queue of the lock that it wants.
+    Queues(usize),
+    /// It has been woken because a lock was released that may be taken by others meanwhile.
+    Wakes(usize),
+    /// It has been woken, and owns the lock already.
+    IsGranted(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    acquisition: Acquisition,
+    /// Position among all locks and stripes.
+    place: usize,
+    since_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    lock: usize,
+    /// `None` of a thread that went on without its lock.
+    place: Option<usize>,
+    is_reader: bool,
+    factor: f64,
+}
+
+#[derive(Default)]
+struct ThreadState {
+    next: usize,
+    held: Vec<Held>,
+    wish: Option<Wish>,
+    acquisitions: u64,
+}
+
+/// A lock, or one stripe of it.
+#[derive(Clone, Default)]
+struct Place {
+    is_written: bool,
+    readers: u64,
+    queue: VecDeque<usize>,
+    /// Somebody was woken who will try to get the lock.
+    is_waking: bool,
+    /// Who was woken, but found the lock taken.
+    awake: Option<usize>,
+}
+
+struct Replay<'a> {
+    scenario: Scenario<'a>,
+    /// First one of each lock; then those of further stripes, as they come.
+    places: Vec<Place>,
+    /// The places of these, by lock and number.
+    stripes: SeededMap<(usize, u64), usize>,
+    /// The thread that went on last without its lock.
+    forced: usize,
+    threads: Vec<ThreadState>,
+    now_ns: u64,
+    /// How far the clock of work is.
+    worked_ns: u64,
+    /// When work is done, by that clock.
+    work: BinaryHeap<Timed<usize>>,
+    happenings: BinaryHeap<Timed<Happening>>,
+    /// How many were put into both.
+    count: u64,
+    replayed: Replayed,
+}
+
+/// Replays a scenario to its end.
+pub(super) fn replay(scenario: Scenario<'_>) -> Replayed {
+    let mut replay = Replay {
+        places: vec![Place::default(); scenario.locks.len()],
+        stripes: SeededMap::default(),
+        forced: 0,
+        threads: Vec::new(),
+        now_ns: 0,
+        worked_ns: 0,
+        work: BinaryHeap::new(),
+        happenings: BinaryHeap::new(),
+        count: 0,
+        replayed: Replayed {
+            waiting_ns: vec![0; scenario.locks.len()],
+            waits: Vec::new(),
+            forced: 0,
+        },
+        scenario,
+    };
+    for (thread, program) in scenario.programs.iter().enumerate() {
+        replay.threads.push(ThreadState::default());
+        replay.at(program.start_ns, Happening::GoesOn(thread));
+    }
+    replay.run();
+    replay.replayed
+}
+
+impl Replay<'_> {
+    fn at(&mut self, time_ns: u64, happening: Happening) {
+        self.count += 1;
+        self.happenings
+            .push(Reverse((time_ns, self.count, happening)));
+    }
+
+    fn after(&mut self, duration_ns: u64, happening: Happening) {
+        self.at(self.now_ns.saturating_add(duration_ns), happening);
+    }
+
+    /// How many threads work for each processor, as a fraction; at least one.
+    fn load(&self) -> (u64, u64) {
+        let working = self.work.len() as u64;
+        match self.scenario.processors {
+            Some(processors) if working > processors => (working, processors),
+            _ => (1, 1),
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let (working, processors) = self.load();
+            let work_done = self.work.peek().map(|Reverse((done, ..))| {
+                let left_ns = scaled(done.saturating_sub(self.worked_ns), working, processors);
+                self.now_ns.saturating_add(left_ns)
+            });
+            let happens = self
+                .happenings
+                .peek()
+                .map(|Reverse((time_ns, ..))| *time_ns);
+            match (work_done, happens) {
+                (Some(done_ns), happens) if happens.is_none_or(|time_ns| done_ns <= time_ns) => {
+                    if let Some(Reverse((done, _, thread))) = self.work.pop() {
+                        self.worked_ns = self.worked_ns.max(done);
+                        self.now_ns = done_ns;
+                        self.go_on(thread);
+                    }
+                }
+                (_, Some(time_ns)) => {
+                    let passed_ns = time_ns.saturating_sub(self.now_ns);
+                    self.worked_ns += scaled(passed_ns, processors, working);
+                    self.now_ns = time_ns.max(self.now_ns);
+                    if let Some(Reverse((.., happening))) = self.happenings.pop() {
+                        self.happen(happening);
+                    }
+                }
+                _ => {
+                    if !self.force() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::GoesOn(thread) => self.go_on(thread),
+            Happening::Queues(thread) => self.queue(thread),
+            Happening::Wakes(thread) => self.wake(thread),
+            Happening::IsGranted(thread) => {
+                self.acquired(thread);
+                self.go_on(thread);
+            }
+        }
+    }
+
+    /// Lets a thread take its next steps, until one takes time.
+    fn go_on(&mut self, thread: usize) {
+        let steps = &self.scenario.programs[thread].steps;
+        while let Some(&step) = steps.get(self.threads[thread].next) {
+            self.threads[thread].next += 1;
+            match step {
+                Step::Work { wall_ns, cpu_ns } => {
+                    let own_ns = match self.scenario.processors {
+                        Some(_) => cpu_ns,
+                        None => wall_ns,
+                    };
+                    let own_ns = self.in_holds(thread, own_ns);
+                    self.count += 1;
+                    let done = self.worked_ns.saturating_add(own_ns);
+                    return self.work.push(Reverse((done, self.count, thread)));
+                }
+                Step::Pause(duration_ns) => {
+                    let duration_ns = self.in_holds(thread, duration_ns);
+                    return self.after(duration_ns, Happening::GoesOn(thread));
+                }
+                Step::GiveUp(duration_ns, lock) => {
+                    self.add_wait(lock, self.now_ns, duration_ns);
+                    return self.after(duration_ns, Happening::GoesOn(thread));
+                }
+                Step::Release(lock) => self.release(thread, lock),
+                Step::Acquire(acquisition) => {
+                    if self.acquire(thread, acquisition) {
+                        return;
+                    }
+                }
+            }
+        }
+        for lock in std::mem::take(&mut self.threads[thread].held) {
+            self.leave(lock);
+        }
+    }
+
+    /// How long something takes with the locks that a thread holds.
+    fn in_holds(&self, thread: usize, duration_ns: u64) -> u64 {
+        let factors = self.threads[thread].held.iter().map(|held| held.factor);
+        let factor: f64 = factors.product();
+        match factor {
+            1.0 => duration_ns,
+            factor => (duration_ns as f64 * factor) as u64,
+        }
+    }
+
+    /// Returns whether the thread has to wait.
+    fn acquire(&mut self, thread: usize, acquisition: Acquisition) -> bool {
+        let rule = self.scenario.locks[acquisition.lock];
+        if rule.is_removed {
+            return false;
+        }
+        let state = &mut self.threads[thread];
+        state.acquisitions += 1;
+        let place = match u64::from(rule.stripes) {
+            0 | 1 => acquisition.lock,
+            stripes => {
+                let drawn = mixed(self.scenario.seed, thread as u64, state.acquisitions);
+                self.stripe(acquisition.lock, drawn % stripes)
+            }
+        };
+        self.threads[thread].wish = Some(Wish {
+            acquisition,
+            place,
+            since_ns: self.now_ns,
+        });
+        if acquisition.unexplained_ns > 0 {
+            let unexplained_ns = (acquisition.unexplained_ns as f64 * rule.hold_factor) as u64;
+            self.after(unexplained_ns, Happening::Queues(thread));
+            return true;
+        }
+        if self.try_take(thread, false) {
+            self.acquired(thread);
+            return false;
+        }
+        self.enqueue(thread);
+        true
+    }
+
+    /// The place of a stripe of a lock.
+    fn stripe(&mut self, lock: usize, stripe: u64) -> usize {
+        let places = &mut self.places;
+        *self.stripes.entry((lock, stripe)).or_insert_with(|| {
+            places.push(Place::default());
+            places.len() - 1
+        })
+    }
+
+    fn queue(&mut self, thread: usize) {
+        if self.try_take(thread, false) {
+            self.acquired(thread);
+            self.go_on(thread);
+        } else {
+            self.enqueue(thread);
+        }
+    }
+
+    fn enqueue(&mut self, thread: usize) {
+        if let Some(wish) = self.threads[thread].wish {
+            self.places[wish.place].queue.push_back(thread);
+        }
+    }
+
+    /// Whether a thread that wants a lock would share it.
+    fn is_reader(&self, wish: &Wish) -> bool {
+        wish.acquisition.is_reader && self.scenario.locks[wish.acquisition.lock].is_shared
+    }
+
+    /// Takes the lock that a thread wants, if it may.
+    fn try_take(&mut self, thread: usize, is_next: bool) -> bool {
+        let Some(wish) = self.threads[thread].wish else {
+            return false;
+        };
+        let rule = self.scenario.locks[wish.acquisition.lock];
+        let is_reader = self.is_reader(&wish);
+        let place = &self.places[wish.place];
+        let is_open = !place.is_written && (is_reader || place.readers == 0);
+        let first = place.queue.front();
+        let may_pass = match first {
+            None => true,
+            // As in AbstractQueuedSynchronizer, a reader lets a writer pass that is first.
+            Some(&first) if is_reader && rule.is_barging => {
+                let first = self.threads[first].wish;
+                first.is_none_or(|first| self.is_reader(&first))
+            }
+            Some(_) => rule.is_barging,
+        };
+        if !is_open || !(is_next || may_pass) {
+            return false;
+        }
+        let place = &mut self.places[wish.place];
+        match is_reader {
+            true => place.readers += 1,
+            false => place.is_written = true,
+        }
+        true
+    }
+
+    /// A thread goes on with the lock that it wanted.
+    fn acquired(&mut self, thread: usize) {
+        let Some(wish) = self.threads[thread].wish.take() else {
+            return;
+        };
+        let is_reader = self.is_reader(&wish);
+        let lock = wish.acquisition.lock;
+        self.threads[thread].held.push(Held {
+            lock,
+            place: Some(wish.place),
+            is_reader,
+            factor: self.scenario.locks[lock].hold_factor,
+        });
+        self.add_wait(lock, wish.since_ns, self.now_ns - wish.since_ns);
+    }
+
+    fn add_wait(&mut self, lock: usize, start_ns: u64, duration_ns: u64) {
+        let waiting_ns = &mut self.replayed.waiting_ns[lock];
+        *waiting_ns = waiting_ns.saturating_add(duration_ns);
+        if duration_ns > 0 {
+            self.replayed.waits.push((start_ns, duration_ns));
+        }
+    }
+
+    fn release(&mut self, thread: usize, lock: usize) {
+        let held = &mut self.threads[thread].held;
+        if let Some(at) = held.iter().rposition(|held| held.lock == lock) {
+            let held = held.remove(at);
+            self.leave(held);
+        }
+    }
+
+    fn leave(&mut self, held: Held) {
+        let Some(place) = held.place else {
+            return;
+        };
+        let left = &mut self.places[place];
+        match held.is_reader {
+            true => left.readers -= 1,
+            false => left.is_written = false,
+        }
+        self.wake_next(held.lock, place);
+    }
+
+    /// A lock may be free: wakes who is next.
+    fn wake_next(&mut self, lock: usize, at: usize) {
+        let rule = self.scenario.locks[lock];
+        loop {
+            let place = &self.places[at];
+            let next = match rule.is_last_first {
+                true => place.queue.back(),
+                false => place.queue.front(),
+            };
+            let (Some(&next), false) = (next, place.is_waking) else {
+                return;
+            };
+            let Some(wish) = self.threads[next].wish else {
+                return;
+            };
+            let wake_ns = match place.awake == Some(next) {
+                true => wish.acquisition.wake_again_ns,
+                false => wish.acquisition.wake_ns,
+            };
+            if rule.is_barging {
+                let is_open = !place.is_written && (place.readers == 0 || self.is_reader(&wish));
+                if is_open {
+                    self.places[at].is_waking = true;
+                    self.after(wake_ns, Happening::Wakes(next));
+                }
+                return;
+            }
+            if !self.try_take(next, true) {
+                return;
+            }
+            self.unqueue(next, at);
+            self.after(wake_ns, Happening::IsGranted(next));
+        }
+    }
+
+    /// A thread was woken, and takes the lock if nobody else has done so.
+    fn wake(&mut self, thread: usize) {
+        let Some(wish) = self.threads[thread].wish else {
+            return;
+        };
+        self.places[wish.place].is_waking = false;
+        self.places[wish.place].awake = Some(thread);
+        if self.try_take(thread, true) {
+            self.places[wish.place].awake = None;
+            self.unqueue(thread, wish.place);
+            self.acquired(thread);
+            // Other readers may go on, too.
+            self.wake_next(wish.acquisition.lock, wish.place);
+            self.go_on(thread);
+        }
+    }
+
+    fn unqueue(&mut self, thread: usize, place: usize) {
+        let queue = &mut self.places[place].queue;
+        // Nearly always at one of the ends.
+        if queue.front() == Some(&thread) {
+            queue.pop_front();
+        } else if queue.back() == Some(&thread) {
+            queue.pop_back();
+        } else {
+            queue.retain(|&queued| queued != thread);
+        }
+    }
+
+    /// Nothing can happen any more. If threads wait for each other, one goes on without its lock.
+    fn force(&mut self) -> bool {
+        let threads = (self.forced..self.threads.len()).chain(0..self.forced);
+        let mut blocked = threads.filter(|&thread| self.threads[thread].wish.is_some());
+        let Some(thread) = blocked.next() else {
+            return false;
+        };
+        self.forced = thread;
+        if let Some(wish) = self.threads[thread].wish.take() {
+            self.replayed.forced += 1;
+            self.unqueue(thread, wish.place);
+            let lock = wish.acquisition.lock;
+            self.add_wait(lock, wish.since_ns, self.now_ns - wish.since_ns);
+            self.threads[thread].held.push(Held {
+                lock,
+                place: None,
+                is_reader: false,
+                factor: self.scenario.locks[lock].hold_factor,
+            });
+            self.go_on(thread);
+        }
+        true
+    }
+}
+
+/// `value` times `numerator` by `denominator`, rounded up.
+fn scaled(value: u64, numerator: u64, denominator: u64) -> u64 {
+    if numerator == denominator {
+        return value;
+    }
+    let scaled = (u128::from(value) * u128::from(numerator)).div_ceil(u128::from(denominator));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+/// A number that looks random, the same for the same arguments (splitmix64).
+fn mixed(seed: u64, thread: u64, number: u64) -> u64 {
+    let mut bits = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(thread.wrapping_mul(0xd1b5_4a32_d192_ed03))
+        .wrapping_add(number.wrapping_mul(0x8cb9_2ba7_2f3d_8dd7));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}

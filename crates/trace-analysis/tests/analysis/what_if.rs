@@ -1,0 +1,297 @@
+//! Predictions from the traces of simulated programs, against the same programs with the change.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use trace_analysis::{
+    Analysis, Detail, Limits, LockChange, LockIndex, Prediction, Question, WhatIf,
+};
+use trace_format::Capabilities;
+use trace_format::file::VERSION;
+
+use crate::script;
+
+/// What a thread does once: it works by itself, and then holds a lock.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    think_ns: u64,
+    lock: usize,
+    hold_ns: u64,
+}
+
+/// The turns of each thread.
+type Program = Vec<Vec<Turn>>;
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Thinks(u64),
+    Waits(u64),
+    Holds { since_ns: u64, until_ns: u64 },
+}
+
+/// Runs a program whose locks are handed to who waited longest. Returns how long threads waited,
+/// and the trace.
+fn run(program: &Program) -> (u64, String) {
+    let locks = program.iter().flatten().map(|turn| turn.lock + 1).max();
+    let mut queues = vec![VecDeque::new(); locks.unwrap_or(0)];
+    let mut owners = vec![None; queues.len()];
+    let mut states: Vec<_> = program
+        .iter()
+        .map(|turns| State::Thinks(turns.first().map_or(0, |turn| turn.think_ns)))
+        .collect();
+    let mut at = vec![0; program.len()];
+    let (mut waited_ns, mut script) = (0, String::new());
+    loop {
+        let next = (0..program.len()).filter(|&it| at[it] < program[it].len());
+        let next = next.filter_map(|thread| match states[thread] {
+            State::Holds { until_ns, .. } => Some((until_ns, 0, thread)),
+            State::Thinks(until_ns) => Some((until_ns, 1, thread)),
+            State::Waits(_) => None,
+        });
+        let Some((now_ns, _, thread)) = next.min() else {
+            return (waited_ns, script);
+        };
+        let turn = program[thread][at[thread]];
+        let line = turn.lock + 1;
+        let held = |hold_ns: u64| State::Holds {
+            since_ns: now_ns,
+            until_ns: now_ns + hold_ns,
+        };
+        match states[thread] {
+            State::Thinks(_) if owners[turn.lock].is_none() => {
+                owners[turn.lock] = Some(thread);
+                states[thread] = held(turn.hold_ns);
+            }
+            State::Thinks(_) => {
+                queues[turn.lock].push_back(thread);
+                states[thread] = State::Waits(now_ns);
+                writeln!(script, "{now_ns} T{thread} enter a on L{line}").expect("text");
+            }
+            State::Holds { since_ns, .. } => {
+                owners[turn.lock] = queues[turn.lock].pop_front();
+                if let Some(next) = owners[turn.lock] {
+                    let held_ns = now_ns - since_ns;
+                    writeln!(
+                        script,
+                        "{now_ns} T{thread} exit b held:{held_ns} on L{line}"
+                    )
+                    .expect("text");
+                    writeln!(script, "{now_ns} T{next} entered on L{line}").expect("text");
+                    if let State::Waits(since_ns) = states[next] {
+                        waited_ns += now_ns - since_ns;
+                    }
+                    states[next] = held(program[next][at[next]].hold_ns);
+                }
+                at[thread] += 1;
+                let next = program[thread].get(at[thread]);
+                states[thread] = State::Thinks(now_ns + next.map_or(0, |turn| turn.think_ns));
+            }
+            State::Waits(_) => unreachable!("who waits is not next"),
+        }
+    }
+}
+
+/// What the change of a lock of a trace would bring.
+fn predict(script: &str, lock: usize, change: LockChange) -> Prediction {
+    let mut what_if = WhatIf::default();
+    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
+    let events = script::parse(script);
+    for (thread, event) in script::metadata_events().iter().chain(&events) {
+        trace.event(*thread, event, &mut what_if);
+    }
+    trace.finish(&mut what_if);
+    let entities = analysis.entities();
+    let name = format!("{:x}@Lock", lock + 1);
+    what_if.predict(&Question {
+        change,
+        is_changed: |lock: LockIndex| entities.lock_id(lock) == name,
+        is_reader: |_| false,
+        processors: None,
+        entities,
+    })
+}
+
+/// Threads that take the locks in turn, each of them as long as a random program says.
+fn programs(locks: usize, turns: usize) -> impl Strategy<Value = Program> {
+    let range = |from: u64| (from..from * 20).prop_flat_map(|most| (Just(most), most..most * 2));
+    let durations = prop::collection::vec((range(1_000), range(500)), locks);
+    (2..7_usize, durations, any::<u64>()).prop_map(move |(threads, durations, seed)| {
+        let mut bits = seed;
+        let mut between = |(least, most): (u64, u64)| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            least + (bits >> 33) % (most - least + 1)
+        };
+        let mut program = Program::new();
+        for _ in 0..threads {
+            let turns = (0..turns * locks).map(|turn| {
+                let (think, hold) = durations[turn % locks];
+                Turn {
+                    think_ns: between(think),
+                    lock: turn % locks,
+                    hold_ns: between(hold),
+                }
+            });
+            program.push(turns.collect());
+        }
+        program
+    })
+}
+
+/// The program with lock 0 changed; `None` if there is nothing to run.
+fn changed(program: &Program, change: LockChange) -> Program {
+    let mut program = program.clone();
+    for (thread, turns) in program.iter_mut().enumerate() {
+        for (at, turn) in turns.iter_mut().enumerate().filter(|(_, it)| it.lock == 0) {
+            match change {
+                // Nobody else has this one.
+                LockChange::Removed => turn.lock = 10 + thread,
+                LockChange::Holds(factor) => {
+                    turn.hold_ns = (turn.hold_ns as f64 * factor) as u64;
+                }
+                LockChange::Split(stripes) => {
+                    let key = (thread * 7_919 + at * 104_729) ^ (at * at * 31);
+                    turn.lock = match key % stripes as usize {
+                        0 => 0,
+                        stripe => 100 + stripe,
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+    program
+}
+
+proptest! {
+    #[test]
+    fn changes_that_change_nothing_bring_nothing(program in programs(2, 12)) {
+        let (waited_ns, script) = run(&program);
+        for (lock, change) in [
+            (0, LockChange::Holds(1.0)),
+            (0, LockChange::Split(1)),
+            (0, LockChange::Unfair),
+            (7, LockChange::Removed),
+        ] {
+            let found = predict(&script, lock, change);
+            prop_assert_eq!(found.before_ns, waited_ns);
+            prop_assert_eq!(found.after_ns, waited_ns, "{}", change);
+            let (least_ns, most_ns) = found.after_range_ns;
+            prop_assert!((least_ns..=most_ns).contains(&waited_ns), "{:?}", found);
+            for replay in &found.replays {
+                prop_assert_eq!(replay.unchanged_ns, replay.changed_ns);
+            }
+        }
+    }
+
+    /// Bounds and estimate are in order, whatever is changed, also by rules that contradict the trace.
+    #[test]
+    fn bounds_are_around_each_replay(program in programs(3, 8)) {
+        let (_, script) = run(&program);
+        for change in [
+            LockChange::Removed,
+            LockChange::Holds(0.0),
+            LockChange::Holds(3.5),
+            LockChange::Split(3),
+            LockChange::Fair,
+            LockChange::Unfair,
+            LockChange::ReadWrite,
+        ] {
+            let found = predict(&script, 0, change);
+            let (least_ns, most_ns) = found.after_range_ns;
+            prop_assert!(least_ns <= most_ns);
+            for replay in &found.replays {
+                prop_assert!(least_ns <= replay.changed_ns);
+                let limit_ns = found.after_with_unseen_lock_ns.unwrap_or(u64::MAX);
+                prop_assert!(replay.changed_ns.min(limit_ns) <= most_ns);
+                prop_assert_eq!(replay.forced, 0, "locks are not nested");
+            }
+            if change == LockChange::Removed {
+                let of_changed = found.locks.iter().filter(|lock| lock.is_changed);
+                for lock in of_changed {
+                    prop_assert_eq!(lock.after_ns, (0, 0));
+                }
+            }
+        }
+    }
+}
+
+/// Where every acquisition waits, nothing is unknown: the replay finds what the program does.
+#[test]
+fn what_is_all_known_is_replayed_exactly() {
+    let turn = |hold_ns| Turn {
+        think_ns: 10,
+        lock: 0,
+        hold_ns,
+    };
+    let program: Program = (0..4).map(|at| vec![turn(400 + at); 50]).collect();
+    let (waited_ns, script) = run(&program);
+    let found = predict(&script, 0, LockChange::Holds(0.5));
+    let first_comes_first = found
+        .replays
+        .iter()
+        .find(|replay| !replay.assumptions.last_first && !replay.assumptions.assumed_holds)
+        .expect("one");
+    let off = |found_ns: u64, truth_ns: u64| (found_ns as f64 / truth_ns as f64 - 1.0).abs();
+    assert!(off(first_comes_first.unchanged_ns, waited_ns) < 0.01);
+    let (truth_ns, _) = run(&changed(&program, LockChange::Holds(0.5)));
+    assert!(off(first_comes_first.changed_ns, truth_ns) < 0.01);
+}
+
+/// Random programs are really run with the change. The bounds allow for chance: so a few may be outside.
+#[test]
+fn programs_that_are_changed_wait_as_predicted() {
+    const PROGRAMS: usize = 150;
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    for change in [
+        LockChange::Removed,
+        LockChange::Holds(0.5),
+        LockChange::Holds(2.0),
+        LockChange::Split(4),
+    ] {
+        let (mut outside, mut width, mut off) = (Vec::new(), 0.0, 0.0);
+        let (mut programs_seen, mut beyond) = (0, 0);
+        for _ in 0..PROGRAMS {
+            let tree = programs(2, 100).new_tree(&mut runner).expect("a program");
+            let program = proptest::strategy::ValueTree::current(&tree);
+            let (before_ns, script) = run(&program);
+            if before_ns == 0 {
+                continue;
+            }
+            let (after_ns, _) = run(&changed(&program, change));
+            let found = predict(&script, 0, change);
+            let (least_ns, most_ns) = found.after_range_ns;
+            // A lock that nobody waited for is not in the trace, which the note is about.
+            if found.locks.len() < 2 {
+                let limit_ns = found.after_with_unseen_lock_ns.unwrap_or(u64::MAX);
+                beyond += usize::from(after_ns > limit_ns);
+                continue;
+            }
+            programs_seen += 1;
+            width += (most_ns - least_ns) as f64 / before_ns as f64;
+            off += (found.after_ns as f64 - after_ns as f64).abs() / before_ns as f64;
+            if !(least_ns..=most_ns).contains(&after_ns) {
+                outside.push((before_ns, after_ns, least_ns, most_ns, program.len()));
+            }
+        }
+        let mean = |sum: f64| sum / programs_seen as f64 * 100.0;
+        println!(
+            "{change}: {} of {programs_seen} outside, {beyond} beyond the note; bounds {:.1} % wide, estimate {:.1} % off: {outside:?}",
+            outside.len(),
+            mean(width),
+            mean(off),
+        );
+        assert!(programs_seen >= PROGRAMS / 2, "{change}");
+        assert!(outside.len() <= programs_seen / 10, "{change}: {outside:?}");
+        assert!(beyond <= PROGRAMS / 10, "{change}");
+    }
+}
+
+#[test]
+fn nobody_waits_and_nothing_is_predicted() {
+    let found = predict("", 0, LockChange::Removed);
+    assert_eq!((found.before_ns, found.after_ns), (0, 0));
+}
