@@ -12,7 +12,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::program::{Mark, Programs};
+use super::known_thread::Mark;
+use super::program::Programs;
 use crate::entity::ThreadIndex;
 
 /// Holds are assumed of so many locks, those that threads waited for longest.

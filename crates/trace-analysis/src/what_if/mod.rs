@@ -6,8 +6,10 @@
 
 mod assumed;
 mod clock;
+mod hold;
 mod holds;
 mod known_lock;
+mod known_thread;
 mod observed;
 mod program;
 mod replay;

@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::program::{Acquisition, Program, Step};
+use super::known_thread::Acquisition;
+use super::program::{Program, Step};
 use crate::hash::SeededMap;
 
 /// What a lock is like.

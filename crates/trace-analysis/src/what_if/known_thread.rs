@@ -1,0 +1,169 @@
+//! What is known of one thread: when it waited, and when it acquired and released locks.
+
+use super::hold::{Hold, Queue};
+
+/// The acquisition of a lock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Acquisition {
+    /// The number of the lock.
+    pub(super) lock: usize,
+    /// How long it takes until the thread runs, if it is woken to get the lock.
+    pub(super) wake_ns: u64,
+    /// The same if it has been woken before, but found the lock taken.
+    pub(super) wake_again_ns: u64,
+    /// How long it waits at first, for what the trace does not tell.
+    pub(super) unexplained_ns: u64,
+    /// By code that only reads.
+    pub(super) is_reader: bool,
+}
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark {
+    Release(usize),
+    /// Acquires a lock without waiting.
+    Take(usize, bool),
+    /// Waits for something that is no lock; asleep, if only time has to pass.
+    Pause {
+        is_asleep: bool,
+    },
+    GiveUp(usize),
+    /// Waits for a lock, and gets it.
+    Wait(Acquisition),
+}
+
+impl Mark {
+    /// The order in which things happen at one time.
+    fn rank(self) -> u8 {
+        match self {
+            Mark::Release(_) => 0,
+            Mark::Take(..) => 1,
+            Mark::Pause { .. } | Mark::GiveUp(_) | Mark::Wait(_) => 2,
+        }
+    }
+}
+
+/// What is known of one thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// When it did nothing by itself, and why: from when until when, by begin, without overlaps.
+    pub(super) blocks: Vec<(u64, u64, Mark)>,
+    /// When it acquired and released locks: those that it waited for only the release.
+    pub(super) marks: Vec<(u64, Mark)>,
+}
+
+impl Known {
+    /// While a thread waits, it neither acquires nor releases anything else: it does so before or
+    /// after, whichever is nearer. Where it did, times are estimates, or of clocks that differ.
+    fn outside_of_blocks(&self, time_ns: u64) -> u64 {
+        let blocks = &self.blocks;
+        let at = blocks.partition_point(|&(_, end_ns, _)| end_ns <= time_ns);
+        match blocks.get(at) {
+            Some(&(start_ns, end_ns, _)) if start_ns < time_ns => {
+                let is_nearer = time_ns - start_ns <= end_ns - time_ns;
+                if is_nearer { start_ns } else { end_ns }
+            }
+            _ => time_ns,
+        }
+    }
+
+    pub(super) fn add_hold(&mut self, hold: Hold) {
+        let start_ns = self.outside_of_blocks(hold.start_ns);
+        let end_ns = self.outside_of_blocks(hold.end_ns);
+        if hold.follows_wait {
+            let end_ns = end_ns.max(hold.start_ns);
+            self.marks.push((end_ns, Mark::Release(hold.lock)));
+        } else if start_ns < end_ns {
+            let take = Mark::Take(hold.lock, hold.is_reader);
+            self.marks
+                .extend([(start_ns, take), (end_ns, Mark::Release(hold.lock))]);
+        }
+    }
+
+    /// A thread that was woken may find the lock taken by others, who came meanwhile. It was woken
+    /// when the last thread released the lock that had waited for it, or that had it before: how
+    /// long the lock was free from then on is what waking took.
+    pub(super) fn find_wake_ups(&mut self, queues: &[Queue<'_>]) {
+        for (start_ns, end_ns, mark) in &mut self.blocks {
+            if let Mark::Wait(acquisition) = mark
+                && acquisition.unexplained_ns == 0
+                && let Some(free_ns) = queues[acquisition.lock].free_ns(*start_ns, *end_ns)
+            {
+                acquisition.wake_ns = acquisition.wake_ns.max(free_ns);
+            }
+        }
+    }
+
+    /// When it went on after a wait that was no sleep.
+    pub(super) fn ends_of_waits(&self) -> Vec<u64> {
+        let waits = self.blocks.iter();
+        let waits = waits.filter(|(.., mark)| !matches!(mark, Mark::Pause { is_asleep: true }));
+        waits.map(|&(_, end_ns, _)| end_ns).collect()
+    }
+
+    /// When it waits next for something that is no sleep.
+    pub(super) fn next_wait_ns(&self, from_ns: u64) -> u64 {
+        let next = self
+            .blocks
+            .partition_point(|&(start_ns, ..)| start_ns < from_ns);
+        let mut waits = self.blocks[next..].iter();
+        let wait = waits.find(|(.., mark)| !matches!(mark, Mark::Pause { is_asleep: true }));
+        wait.map_or(u64::MAX, |&(start_ns, ..)| start_ns)
+    }
+
+    /// When it waits next for something, or sleeps.
+    pub(super) fn next_block_ns(&self, from_ns: u64) -> u64 {
+        let next = self
+            .blocks
+            .partition_point(|&(start_ns, ..)| start_ns < from_ns);
+        self.blocks
+            .get(next)
+            .map_or(u64::MAX, |&(start_ns, ..)| start_ns)
+    }
+
+    /// Adds holds in which it may also sleep, in order: from when until when, and of which lock.
+    pub(super) fn add_assumed(&mut self, holds: &[(u64, u64, usize)]) {
+        let mut cuts: Vec<u64> = holds
+            .iter()
+            .flat_map(|&(start, end, _)| [start, end])
+            .collect();
+        cuts.sort_unstable();
+        let mut cuts = cuts.into_iter().peekable();
+        let mut blocks = Vec::with_capacity(self.blocks.len());
+        for &(mut start_ns, end_ns, mark) in &self.blocks {
+            while let Some(cut_ns) = cuts.next_if(|&cut_ns| cut_ns < end_ns) {
+                if start_ns < cut_ns {
+                    blocks.push((start_ns, cut_ns, mark));
+                    start_ns = cut_ns;
+                }
+            }
+            blocks.push((start_ns, end_ns, mark));
+        }
+        self.blocks = blocks;
+        for &(start_ns, end_ns, lock) in holds {
+            let take = Mark::Take(lock, false);
+            self.marks
+                .extend([(start_ns, take), (end_ns, Mark::Release(lock))]);
+        }
+    }
+
+    /// All that happened, in order: when, until when if it takes time, and what.
+    pub(super) fn timeline(&self) -> Vec<(u64, u64, Mark)> {
+        let marks = self.marks.iter().map(|&(at_ns, mark)| (at_ns, at_ns, mark));
+        let mut timeline: Vec<_> = self.blocks.iter().copied().chain(marks).collect();
+        timeline.sort_by_key(|&(start_ns, _, mark)| (start_ns, mark.rank()));
+        timeline
+    }
+
+    /// When it began and when it ended, as far as it is known.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
+        let blocks = self
+            .blocks
+            .iter()
+            .map(|&(start_ns, end_ns, _)| (start_ns, end_ns));
+        let marks = self.marks.iter().map(|&(at_ns, _)| (at_ns, at_ns));
+        blocks
+            .chain(marks)
+            .reduce(|range, next| (range.0.min(next.0), range.1.max(next.1)))
+    }
+}
