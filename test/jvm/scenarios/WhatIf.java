@@ -181,8 +181,8 @@ public final class WhatIf {
 
         @Override
         public void turn(Random random, int turn) {
-            work(random, 3_000);
-            count.run(() -> work(random, isShort ? 500 : 1_000));
+            work(random, 9_000);
+            count.run(() -> work(random, isShort ? 1_500 : 3_000));
         }
     }
 
@@ -199,9 +199,9 @@ public final class WhatIf {
 
         @Override
         public void turn(Random random, int turn) {
-            work(random, 1_500);
+            work(random, 4_500);
             int account = random.nextInt(1_000);
-            stripes[account % stripes.length].run(() -> work(random, 1_000));
+            stripes[account % stripes.length].run(() -> work(random, 3_000));
         }
     }
 
