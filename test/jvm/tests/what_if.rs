@@ -27,7 +27,7 @@ fn run(name: &str, phase: &str) -> (Run, f64) {
     let runs = (0..RUNS).map(|_| {
         let run = Jvm::traced(&arguments).run();
         let line = run.lines_of("blocked").next().expect("its own figure");
-        let blocked_ns = line[0].parse().expect("nanoseconds");
+        let blocked_ns: f64 = line[0].parse().expect("nanoseconds");
         (run, blocked_ns)
     });
     let least = runs.min_by(|(_, one), (_, other)| one.total_cmp(other));
