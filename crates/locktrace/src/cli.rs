@@ -1021,6 +1021,8 @@ Formats:
              had the locks on tracks of locks, and arrows from owners to those who waited
   firefox    a profile for the Firefox Profiler, as JSON: of each thread its waits as markers, and
              as samples the code with which it made others wait, for so many microseconds
+  jfr        a recording for JDK Mission Control and jfr: waits as jdk.JavaMonitorEnter and
+             jdk.ThreadPark, and locktrace.Blame for each part of a wait, with the owner's stack
   otlp       profiles for OpenTelemetry, as the message ProfilesData of v1development: of each trace
              one of delays and one of contentions
   openmetrics
@@ -1199,6 +1201,8 @@ pub(crate) enum ExportFormat {
     Perfetto,
     /// A profile for the Firefox Profiler
     Firefox,
+    /// A recording for JDK Mission Control and jfr
+    Jfr,
     /// Sums for Prometheus, as text
     Openmetrics,
     /// Profiles for OpenTelemetry

@@ -135,6 +135,7 @@ pub use owner_times::OwnerTimes;
 pub use pattern::{InvalidPattern, Pattern};
 pub use placeholder::PLACEHOLDERS;
 pub use selection::{Condition, Selection, Selector};
+pub use signature::{is_method_descriptor, is_type_descriptor};
 pub use snapshot::Snapshot;
 pub use statistics::{EventCount, Statistics};
 pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};

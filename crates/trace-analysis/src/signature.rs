@@ -30,6 +30,16 @@ pub(crate) fn return_type(descriptor: &str) -> Option<String> {
     rest.is_empty().then_some(name)
 }
 
+/// The text is the descriptor of a method, as `(ILjava/lang/String;)V`.
+pub fn is_method_descriptor(text: &str) -> bool {
+    parameters(text, Names::Simple).is_some() && return_type(text).is_some()
+}
+
+/// The text is the descriptor of a type, as `[Ljava/lang/String;`.
+pub fn is_type_descriptor(text: &str) -> bool {
+    take_type(text, Names::Simple).is_some_and(|(_, rest)| rest.is_empty())
+}
+
 fn split(descriptor: &str) -> Option<(&str, &str)> {
     descriptor.strip_prefix('(')?.split_once(')')
 }
@@ -73,6 +83,22 @@ fn primitive(kind: char) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_descriptor_is_told() {
+        for text in ["()V", "([[ILa/B$C;)[La/B;"] {
+            assert!(is_method_descriptor(text), "{text}");
+        }
+        for text in [
+            "", "(", "()", ")V", "(L)V", "(LA)V", "()LA", "([)V", "()VV", "I",
+        ] {
+            assert!(!is_method_descriptor(text), "{text}");
+        }
+        assert!(is_type_descriptor("[[I") && is_type_descriptor("[La/B;"));
+        for text in ["", "[", "[x", "[La/B", "II"] {
+            assert!(!is_type_descriptor(text), "{text}");
+        }
+    }
 
     #[test]
     fn parameters_are_those_of_the_source() {

@@ -7,6 +7,7 @@
 //! | [`otlp`] | profiles of OpenTelemetry | collectors |
 //! | [`firefox`] | a profile: waits as markers, owners' call chains as samples | the Firefox Profiler |
 //! | [`perfetto`] | a trace: waits on the tracks of threads, owners on those of locks | Perfetto's page and trace processor |
+//! | [`jfr`] | a recording: waits as events of the JDK, and an event of its own for each owner | `jfr`, JDK Mission Control |
 //! | [`tables`] | Parquet files: waits, what owners had of them, threads, locks, code | DuckDB, Spark, pandas |
 //!
 //! The first three are sums over call chains, which [`StackSums`] makes of waits; the others are
@@ -18,11 +19,13 @@
 pub mod collapsed;
 pub mod firefox;
 mod frames;
+pub mod jfr;
 pub mod otlp;
 pub mod perfetto;
 mod period;
 pub mod pprof;
 mod stacks;
+mod stretches;
 mod table;
 pub mod tables;
 

@@ -34,6 +34,7 @@ use self::message::{
 };
 use self::texts::{Text, Texts, Use};
 use self::tracks::Tracks;
+use crate::stretches::{Stretch, end_ns, stretches};
 
 /// A trace that is being written.
 pub struct TraceWriter<W: Write> {
@@ -64,10 +65,6 @@ impl Run {
     fn at(&self, time_ns: u64) -> u64 {
         self.start_unix_ns.saturating_add(time_ns)
     }
-}
-
-fn end_ns(part: &Contention) -> u64 {
-    part.start_ns.saturating_add(part.duration_ns)
 }
 
 impl<W: Write> TraceWriter<W> {
@@ -153,16 +150,12 @@ impl<W: Write> TraceWriter<W> {
             ],
             flow: None,
         };
-        // Where owners are selected, there are gaps between the parts.
-        for parts in wait
-            .contentions
-            .chunk_by(|one, next| end_ns(one) == next.start_ns)
+        for Stretch {
+            start_ns: start,
+            end_ns: end,
+            parts,
+        } in stretches(wait)
         {
-            let (start, end) = match parts {
-                [first, .., last] => (first.start_ns, end_ns(last)),
-                [only] => (only.start_ns, end_ns(only)),
-                [] => continue,
-            };
             let track = self.thread_track(wait.thread, Some((start, end)), entities)?;
             self.out
                 .begin(track, self.run.at(start), &slice, entities)?;

@@ -1,6 +1,7 @@
 //! `locktrace export`: lock contention in the formats of other tools.
 
 mod firefox;
+mod jfr;
 mod openmetrics;
 mod otlp;
 mod perfetto;
@@ -19,6 +20,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     match format {
         ExportFormat::Collapsed | ExportFormat::Pprof => stacks::run(format, &waits, arguments),
         ExportFormat::Firefox => firefox::run(&waits, arguments),
+        ExportFormat::Jfr => jfr::run(&waits, arguments),
         ExportFormat::Openmetrics => openmetrics::run(&waits, arguments),
         ExportFormat::Otlp => otlp::run(&waits, arguments),
         ExportFormat::Perfetto => perfetto::run(&waits, arguments),
@@ -54,13 +56,9 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
         (ExportFormat::Parquet, None) => Err(UsageError(
             "tables go to a directory: use --output DIRECTORY",
         )),
-        (ExportFormat::Pprof | ExportFormat::Otlp | ExportFormat::Perfetto, None)
-            if io::stdout().is_terminal() =>
-        {
-            Err(UsageError(
-                "this format is not for a terminal: use --output",
-            ))
-        }
-        (ExportFormat::Pprof | ExportFormat::Otlp | ExportFormat::Perfetto, None) => Ok(()),
+        _ if io::stdout().is_terminal() => Err(UsageError(
+            "this format is not for a terminal: use --output",
+        )),
+        _ => Ok(()),
     }
 }

@@ -1,0 +1,106 @@
+//! A chunk: a recording of its own (JDK: `jdk.jfr.internal.consumer.ChunkHeader`,
+//! `jfrChunkWriter.cpp`).
+//!
+//! ```text
+//! header       where the others are, time
+//! metadata     the types
+//! events
+//! checkpoint   the constants
+//! ```
+
+use std::io::{self, Write};
+
+use super::constants::Constants;
+use super::encoding::Encoder;
+use super::metadata;
+
+/// A chunk that is filled. Times are in nanoseconds since the trace's start, which are the ticks of
+/// the recording.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    start_ns: u64,
+    end_ns: u64,
+    events: Encoder,
+    pub(super) constants: Constants,
+}
+
+impl Chunk {
+    const MAGIC: [u8; 4] = *b"FLR\0";
+    const VERSION: [u16; 2] = [2, 1];
+    const TICKS_PER_SECOND: u64 = 1_000_000_000;
+    const HEADER_BYTES: usize = 68;
+    /// In the header's last four bytes: the chunk is complete, its numbers are compressed.
+    const STATE: [u8; 4] = [0, 0, 0, 1];
+
+    /// So much is kept in memory, a thousand times of what the types take.
+    const MAX_BYTES: usize = 4 << 20;
+
+    pub(super) fn new(start_ns: u64) -> Self {
+        Self {
+            start_ns,
+            end_ns: start_ns,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    /// It begins a nanosecond later; events may be from before.
+    pub(super) fn begin_later(&mut self) {
+        self.start_ns = self.start_ns.wrapping_add(1);
+        self.extend_to(self.start_ns);
+    }
+
+    pub(super) fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.events.bytes.len() + self.constants.byte_len() > Self::MAX_BYTES
+    }
+
+    /// It ends at that time at the earliest.
+    pub(super) fn extend_to(&mut self, time_ns: u64) {
+        self.end_ns = self.end_ns.max(time_ns);
+    }
+
+    /// Adds an event that was written at a time.
+    pub(super) fn event(
+        &mut self,
+        event_type: u64,
+        time_ns: u64,
+        write: impl FnOnce(&mut Encoder),
+    ) {
+        self.extend_to(time_ns);
+        self.events.event(event_type, write);
+    }
+
+    /// Writes the chunk of a trace that began so many nanoseconds after 1970.
+    pub(super) fn write(&self, start_unix_ns: u64, out: &mut impl Write) -> io::Result<()> {
+        let (mut types, mut checkpoint) = (Encoder::default(), Encoder::default());
+        metadata::write(self.end_ns, &mut types);
+        self.constants.write(self.end_ns, &mut checkpoint);
+        let parts = [&types.bytes, &self.events.bytes, &checkpoint.bytes];
+        let size = Self::HEADER_BYTES + parts.iter().map(|part| part.len()).sum::<usize>();
+        let numbers = [
+            size as u64,
+            (size - checkpoint.bytes.len()) as u64,
+            Self::HEADER_BYTES as u64, // where the metadata is
+            start_unix_ns.wrapping_add(self.start_ns),
+            self.end_ns - self.start_ns,
+            self.start_ns,
+            Self::TICKS_PER_SECOND,
+        ];
+        out.write_all(&Self::MAGIC)?;
+        for number in Self::VERSION {
+            out.write_all(&number.to_be_bytes())?;
+        }
+        for number in numbers {
+            out.write_all(&number.to_be_bytes())?;
+        }
+        out.write_all(&Self::STATE)?;
+        parts.into_iter().try_for_each(|part| out.write_all(part))
+    }
+}
