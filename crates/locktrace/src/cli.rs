@@ -20,6 +20,7 @@ use trace_analysis::{
 
 use trace_report::Form;
 
+use crate::redaction::{KeyError, Redaction, Rule};
 use crate::selection::{FilterArguments, PATTERNS, RangeArguments, Time, parse_time};
 use crate::view::{IndexUse, UsageError};
 
@@ -1084,6 +1085,9 @@ pub(crate) struct ExportArguments {
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
 
+    #[command(flatten)]
+    pub(crate) redact: RedactArguments,
+
     /// Write to a file, in one step, instead of to standard output; tables to a directory
     #[arg(short, long, value_name = "FILE|DIRECTORY")]
     pub(crate) output: Option<PathBuf>,
@@ -1119,6 +1123,31 @@ impl ExportArguments {
     }
 }
 
+/// Which names not to tell.
+#[derive(Args, Debug)]
+pub(crate) struct RedactArguments {
+    /// Tell hashes instead of names: of threads; of the packages of classes; of whole classes. All but
+    /// the JDK's, or those that begin with PREFIX
+    #[arg(
+        long = "redact",
+        value_name = "threads|packages[=PREFIX]|classes[=PREFIX]",
+        value_parser = Rule::parse,
+    )]
+    pub(crate) rules: Vec<Rule>,
+
+    /// A file with the key of the hashes, 16 bytes at least: with the same key, the same names have the
+    /// same hashes [default: a random key that is not kept]
+    #[arg(long, value_name = "FILE", requires = "rules", value_hint = ValueHint::FilePath)]
+    pub(crate) redact_key: Option<PathBuf>,
+}
+
+impl RedactArguments {
+    /// What to do with names.
+    pub(crate) fn redaction(&self) -> Result<Redaction, KeyError> {
+        Redaction::new(&self.rules, self.redact_key.as_deref())
+    }
+}
+
 const COLLECT_NOTES: &str = "\
 A trace has ended if it says so; one whose JVM was killed, if it has not changed for ten minutes and
 no process has it open for writing. Others are left alone, as are copies that a JVM made of a trace
@@ -1146,6 +1175,9 @@ pub(crate) struct CollectArguments {
     /// Leave the traces where they are
     #[arg(long)]
     pub(crate) keep: bool,
+
+    #[command(flatten)]
+    pub(crate) redact: RedactArguments,
 
     /// Name of the host in tables [default: that of this machine]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

@@ -26,6 +26,7 @@ mod overhead;
 mod paths;
 mod problem;
 mod process;
+mod redaction;
 mod report;
 mod selection;
 mod started_trace;
@@ -47,6 +48,7 @@ use crate::attach::CommandError;
 use crate::cli::{Cli, Command};
 use crate::diff::NoWork;
 use crate::process::ProcessError;
+use crate::redaction::KeyError;
 use crate::view::{AnswerError, UsageError};
 use crate::what_if::NoSuchLock;
 
@@ -88,6 +90,7 @@ fn main() -> ExitCode {
                 || error.is::<OptionError>()
                 || error.is::<NoWork>()
                 || error.is::<NoSuchLock>()
+                || error.is::<KeyError>()
             {
                 WRONG_USAGE
             } else {

@@ -5,6 +5,8 @@
 //! analysis replaces them with indices into [`Entities`], where equal things
 //! exist once, also when they come from several traces.
 
+pub(crate) mod renamed;
+
 use std::hash::Hash;
 
 use indexmap::{IndexMap, IndexSet};

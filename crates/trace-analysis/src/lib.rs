@@ -123,6 +123,7 @@ pub use contention::{
 };
 pub use convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
 pub use counter::{Counter, Counters, Severity};
+pub use entity::renamed::{RenamedEntities, Renaming};
 pub use entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
     ThreadIndex,

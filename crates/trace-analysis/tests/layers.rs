@@ -16,6 +16,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "contention",
             "counter",
             "entity",
+            "entity::renamed",
             "entity_store",
             "few_map",
             "hash",

@@ -17,7 +17,9 @@ use self::candidate::{Candidate, State};
 use self::watermark::Watermark;
 use crate::cli::{CollectArguments, WaitArguments};
 use crate::export::tables;
+use crate::redaction::Redaction;
 use crate::selection::{FilterArguments, RangeArguments};
+use crate::view::UsageError;
 use crate::{Outcome, human, output, paths, problem};
 
 /// What has become of the traces of a folder.
@@ -44,9 +46,16 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Complete);
     };
     let host = arguments.host.clone().unwrap_or_else(tables::this_host);
+    if !arguments.redact.rules.is_empty() && arguments.redact.redact_key.is_none() {
+        return Err(UsageError(
+            "--redact needs --redact-key here: the same trace has to make the same tables",
+        )
+        .into());
+    }
+    let redaction = arguments.redact.redaction()?;
     let mut collected = Collected::default();
     for path in traces(folder)? {
-        match collect(path, arguments, &host, &mut collected) {
+        match collect(path, arguments, &redaction, &host, &mut collected) {
             Err(error) if error.is::<TraceError>() => {
                 output::complain(&error);
                 collected.unreadable += 1;
@@ -107,6 +116,7 @@ fn unreadable(path: &Path, source: io::Error) -> TraceError {
 fn collect(
     path: PathBuf,
     arguments: &CollectArguments,
+    redaction: &Redaction,
     host: &str,
     collected: &mut Collected,
 ) -> anyhow::Result<()> {
@@ -127,7 +137,7 @@ fn collect(
         range: RangeArguments::default(),
         filter: FilterArguments::default(),
     };
-    let summary = tables::write(trace.input()?, &waits, &arguments.output, host)?;
+    let summary = tables::write(trace.input()?, &waits, redaction, &arguments.output, host)?;
     if problem::complain(&[summary]) == Outcome::Incomplete {
         collected.incomplete += 1;
     }

@@ -10,15 +10,17 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
     let traces = input::open(&arguments.traces, arguments.follow)?;
     let starts = traces.iter().map(|trace| trace.header().start_unix_ns);
     let mut builder = ProfileBuilder::new(starts.min().unwrap_or(0));
+    let redaction = arguments.redact.redaction()?;
     let mut summaries = Vec::new();
     for trace in traces {
         let header = trace.header();
         let mut run = builder.run(header.start_unix_ns, header.pid);
         let select = |trace: &TraceInput| waits.selection(trace);
-        let analyzed = input::analyze(vec![trace], Detail::Owners, select, |wait, entities| {
-            run.add(wait, entities);
-            Ok(())
-        })?;
+        let analyzed =
+            redaction.analyze(vec![trace], Detail::Owners, select, |wait, entities| {
+                run.add(wait, entities);
+                Ok(())
+            })?;
         run.finish(&analyzed.entities);
         summaries.extend(analyzed.summaries);
     }

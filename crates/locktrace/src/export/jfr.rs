@@ -8,6 +8,7 @@ use crate::{Outcome, input, output, problem};
 
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
+    let redaction = arguments.redact.redaction()?;
     let mut summaries = Vec::new();
     output::write_while(arguments.output.as_deref(), |out| {
         let mut writer = RecordingWriter::new(out);
@@ -15,7 +16,7 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
             let header = trace.header();
             writer.begin_run(header.start_unix_ns, header.pid, &header.jvm);
             let select = |trace: &TraceInput| waits.selection(trace);
-            let analyzed = input::analyze(
+            let analyzed = redaction.analyze(
                 vec![trace],
                 Detail::Contentions,
                 select,

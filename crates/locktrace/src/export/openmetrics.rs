@@ -6,5 +6,7 @@ use crate::{Outcome, input, metrics};
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
     let max_series = arguments.series.unwrap_or(DEFAULT_SERIES);
-    metrics::write(traces, waits, max_series, arguments.output.as_deref())
+    let redaction = arguments.redact.redaction()?;
+    let output = arguments.output.as_deref();
+    metrics::write(traces, waits, max_series, &redaction, output)
 }

@@ -10,6 +10,7 @@ use crate::{Outcome, input, output, problem};
 
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
+    let redaction = arguments.redact.redaction()?;
     let mut builder = ProfilesBuilder::default();
     let (mut summaries, mut other_ns) = (Vec::new(), 0_u64);
     for trace in traces {
@@ -32,7 +33,8 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
             start_unix_ns: header.start_unix_ns,
             duration_ns: summary.duration_ns,
         };
-        builder.add(process, period, &sums, &analyzed.entities);
+        let entities = redaction.rename(analyzed.entities);
+        builder.add(process, period, &sums, &entities);
         other_ns = other_ns.saturating_add(sums.other_ns());
         summaries.push(summary);
     }

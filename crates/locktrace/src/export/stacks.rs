@@ -12,6 +12,7 @@ pub(super) fn run(
     waits: &WaitArguments,
     arguments: &ExportArguments,
 ) -> anyhow::Result<Outcome> {
+    let redaction = arguments.redact.redaction()?;
     let traces = input::open(&arguments.traces, arguments.follow)?;
     let select = |trace: &TraceInput| waits.selection(trace);
     let is_profile = format == ExportFormat::Pprof;
@@ -23,7 +24,8 @@ pub(super) fn run(
     let mut sums = StackSums::new(wanted(arguments), told);
     let analyzed =
         input::analyze_with(traces, arguments.threads, Detail::Owners, select, &mut sums)?;
-    let (entities, summaries) = (&analyzed.entities, &analyzed.summaries);
+    let entities = &redaction.rename(analyzed.entities);
+    let summaries = &analyzed.summaries;
     output::write_to(arguments.output.as_deref(), |out| {
         if is_profile {
             let comments: Vec<_> = summaries.iter().map(comment).collect();

@@ -6,13 +6,15 @@ use trace_analysis::{Detail, TraceInput, TraceSummary};
 use trace_export::tables::{Extent, Place, RunTables};
 
 use crate::cli::{ExportArguments, WaitArguments};
+use crate::redaction::Redaction;
 use crate::{Outcome, input, problem};
 
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let directory = arguments.output.as_deref().unwrap_or(Path::new("."));
     let host = arguments.host.clone().unwrap_or_else(this_host);
+    let redaction = arguments.redact.redaction()?;
     let traces = input::open(&arguments.traces, arguments.follow)?.into_iter();
-    let summaries = traces.map(|trace| write(trace, waits, directory, &host));
+    let summaries = traces.map(|trace| write(trace, waits, &redaction, directory, &host));
     let summaries: Vec<_> = summaries.collect::<anyhow::Result<_>>()?;
     Ok(problem::complain(&summaries))
 }
@@ -22,6 +24,7 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
 pub(crate) fn write(
     trace: TraceInput,
     waits: &WaitArguments,
+    redaction: &Redaction,
     directory: &Path,
     host: &str,
 ) -> anyhow::Result<TraceSummary> {
@@ -37,9 +40,10 @@ pub(crate) fn write(
         pid: header.pid,
     })?;
     let select = |trace: &TraceInput| waits.selection(trace);
-    let mut analyzed = input::analyze(vec![trace], Detail::Owners, select, |wait, entities| {
-        tables.add(wait, entities)
-    })?;
+    let mut analyzed =
+        redaction.analyze(vec![trace], Detail::Owners, select, |wait, entities| {
+            tables.add(wait, entities)
+        })?;
     let summary = analyzed.summaries.pop().expect("one of each trace");
     tables.finish(&extent, &summary, &analyzed.entities)?;
     Ok(summary)

@@ -12,6 +12,7 @@ use crate::Outcome;
 use crate::cli::{MetricsArguments, WaitArguments};
 use crate::metrics::exposition::{Exposition, Family, Kind};
 use crate::metrics::series::{Series, Sums};
+use crate::redaction::Redaction;
 use crate::target::Target;
 use crate::{input, output, problem};
 
@@ -19,7 +20,14 @@ pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
     let path = Target::of(&arguments.target).trace()?;
     let traces = vec![input::open_one(&path, false)?];
     let output = arguments.output.as_deref();
-    write(traces, &arguments.waits, arguments.series, output)
+    let redaction = Redaction::new(&[], None)?;
+    write(
+        traces,
+        &arguments.waits,
+        arguments.series,
+        &redaction,
+        output,
+    )
 }
 
 /// Writes the sums of all `traces` together, with at most `max_series` of a family beside the others.
@@ -27,6 +35,7 @@ pub(crate) fn write(
     traces: Vec<TraceInput>,
     waits: &WaitArguments,
     max_series: usize,
+    redaction: &Redaction,
     output: Option<&Path>,
 ) -> anyhow::Result<Outcome> {
     let aspects = [Aspect::Kind, Aspect::LockClass, Aspect::OwnerMethod];
@@ -37,7 +46,8 @@ pub(crate) fn write(
         aggregation.add(wait, entities);
         Ok(())
     })?;
-    let rows = aggregation.rows(RowLimits::default(), &analyzed.entities);
+    let entities = redaction.rename(analyzed.entities);
+    let rows = aggregation.rows(RowLimits::default(), &entities);
     let series = Series::of(&rows, max_series);
     let mut exposition = Exposition::default();
     add_series(&mut exposition, &series);

@@ -5,6 +5,7 @@ mod jfr;
 mod openmetrics;
 mod otlp;
 mod perfetto;
+mod redaction;
 mod tables;
 
 use std::collections::BTreeMap;
