@@ -1070,9 +1070,8 @@ pub(crate) struct ExportArguments {
     #[arg(long)]
     pub(crate) lines: bool,
 
-    /// Name of the host in tables [default: that of this machine]
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) origin: OriginArguments,
 
     /// At most so many series of a family in openmetrics, those with the longest times, beside the
     /// others [default: 100]
@@ -1161,6 +1160,34 @@ nothing to do.
 
   */10 * * * *  locktrace collect --kind all /var/log/traces -o /mnt/runs";
 
+/// Where traces come from, for tables over many hosts.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OriginArguments {
+    /// Name of the host in tables [default: that of this machine]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    host: Option<String>,
+
+    /// Version of the application in tables
+    #[arg(long, value_name = "VERSION", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) release: Option<String>,
+}
+
+impl OriginArguments {
+    /// One of the options was given.
+    pub(crate) fn is_told(&self) -> bool {
+        self.host.is_some() || self.release.is_some()
+    }
+
+    /// What the machine is called.
+    pub(crate) fn host(&self) -> String {
+        let this_host = || {
+            let name = rustix::system::uname();
+            name.nodename().to_string_lossy().into_owned()
+        };
+        self.host.clone().unwrap_or_else(this_host)
+    }
+}
+
 #[derive(Args, Debug)]
 #[command(after_long_help = COLLECT_NOTES)]
 pub(crate) struct CollectArguments {
@@ -1179,9 +1206,8 @@ pub(crate) struct CollectArguments {
     #[command(flatten)]
     pub(crate) redact: RedactArguments,
 
-    /// Name of the host in tables [default: that of this machine]
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) origin: OriginArguments,
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,

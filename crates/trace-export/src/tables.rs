@@ -241,6 +241,7 @@ impl RunTables {
             Cell::Number(self.duration_ns),
             Cell::Flag(summary.is_complete()),
             Cell::Number(summary.lost_events()),
+            Cell::from(self.place.release.as_deref()),
         ])?;
         runs.finish()
     }

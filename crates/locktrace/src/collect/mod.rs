@@ -45,7 +45,6 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
         ));
         return Ok(Outcome::Complete);
     };
-    let host = arguments.host.clone().unwrap_or_else(tables::this_host);
     if !arguments.redact.rules.is_empty() && arguments.redact.redact_key.is_none() {
         return Err(UsageError(
             "--redact needs --redact-key here: the same trace has to make the same tables",
@@ -55,7 +54,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
     let redaction = arguments.redact.redaction()?;
     let mut collected = Collected::default();
     for path in traces(folder)? {
-        match collect(path, arguments, &redaction, &host, &mut collected) {
+        match collect(path, arguments, &redaction, &mut collected) {
             Err(error) if error.is::<TraceError>() => {
                 output::complain(&error);
                 collected.unreadable += 1;
@@ -63,7 +62,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
             done => done?,
         }
     }
-    let watermark = Watermark::new(&arguments.output, &host, folder)?;
+    let watermark = Watermark::new(&arguments.output, &arguments.origin.host(), folder)?;
     if collected.unreadable == 0 {
         let go_on = collected.go_on.iter().copied();
         watermark.advance(begun, go_on.min())?;
@@ -117,7 +116,6 @@ fn collect(
     path: PathBuf,
     arguments: &CollectArguments,
     redaction: &Redaction,
-    host: &str,
     collected: &mut Collected,
 ) -> anyhow::Result<()> {
     let (candidate, trace) = Candidate::open(path)?;
@@ -137,7 +135,8 @@ fn collect(
         range: RangeArguments::default(),
         filter: FilterArguments::default(),
     };
-    let summary = tables::write(trace.input()?, &waits, redaction, &arguments.output, host)?;
+    let origin = &arguments.origin;
+    let summary = tables::write(trace.input()?, &waits, redaction, &arguments.output, origin)?;
     if problem::complain(&[summary]) == Outcome::Incomplete {
         collected.incomplete += 1;
     }

@@ -42,8 +42,8 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
     if arguments.lines && format != ExportFormat::Collapsed {
         return Err(UsageError("--lines is for --to collapsed"));
     }
-    if arguments.host.is_some() && format != ExportFormat::Parquet {
-        return Err(UsageError("--host is for --to parquet"));
+    if arguments.origin.is_told() && format != ExportFormat::Parquet {
+        return Err(UsageError("--host and --release are for --to parquet"));
     }
     if arguments.series.is_some() && format != ExportFormat::Openmetrics {
         return Err(UsageError("--series is for --to openmetrics"));

@@ -5,16 +5,16 @@ use std::path::Path;
 use trace_analysis::{Detail, TraceInput, TraceSummary};
 use trace_export::tables::{Extent, Place, RunTables};
 
-use crate::cli::{ExportArguments, WaitArguments};
+use crate::cli::{ExportArguments, OriginArguments, WaitArguments};
 use crate::redaction::Redaction;
 use crate::{Outcome, input, problem};
 
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let directory = arguments.output.as_deref().unwrap_or(Path::new("."));
-    let host = arguments.host.clone().unwrap_or_else(this_host);
     let redaction = arguments.redact.redaction()?;
     let traces = input::open(&arguments.traces, arguments.follow)?.into_iter();
-    let summaries = traces.map(|trace| write(trace, waits, &redaction, directory, &host));
+    let summaries =
+        traces.map(|trace| write(trace, waits, &redaction, directory, &arguments.origin));
     let summaries: Vec<_> = summaries.collect::<anyhow::Result<_>>()?;
     Ok(problem::complain(&summaries))
 }
@@ -26,7 +26,7 @@ pub(crate) fn write(
     waits: &WaitArguments,
     redaction: &Redaction,
     directory: &Path,
-    host: &str,
+    origin: &OriginArguments,
 ) -> anyhow::Result<TraceSummary> {
     let extent = Extent {
         kinds: waits.kinds.or_contention().kinds(),
@@ -35,7 +35,8 @@ pub(crate) fn write(
     let header = trace.header();
     let mut tables = RunTables::create(Place {
         directory: directory.to_owned(),
-        host: host.to_owned(),
+        host: origin.host(),
+        release: origin.release.clone(),
         start_unix_ns: header.start_unix_ns,
         pid: header.pid,
     })?;
@@ -47,10 +48,4 @@ pub(crate) fn write(
     let summary = analyzed.summaries.pop().expect("one of each trace");
     tables.finish(&extent, &summary, &analyzed.entities)?;
     Ok(summary)
-}
-
-/// What this machine is called.
-pub(crate) fn this_host() -> String {
-    let name = rustix::system::uname();
-    name.nodename().to_string_lossy().into_owned()
 }

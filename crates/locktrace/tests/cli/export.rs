@@ -1,6 +1,7 @@
 //! What other tools make of exports, compared with the report.
 
 mod firefox;
+mod fleet;
 mod jfr;
 mod openmetrics;
 mod otlp;

@@ -119,5 +119,6 @@ pub(super) const RUNS: Layout = Layout {
         Column::number("blocked_ns"),
         Column::flag("is_complete"),
         Column::number("lost_events"),
+        Column::text("release").optional(),
     ],
 };

@@ -11,6 +11,8 @@ pub struct Place {
     pub directory: PathBuf,
     /// Where the JVM ran.
     pub host: String,
+    /// The version of the application that it ran, if somebody has said it.
+    pub release: Option<String>,
     /// When the trace began, in nanoseconds since 1970.
     pub start_unix_ns: u64,
     /// Process of the JVM.
@@ -27,6 +29,7 @@ impl Place {
             host,
             start_unix_ns,
             pid,
+            ..
         } = self;
         directory
             .join(table)
@@ -85,6 +88,7 @@ mod tests {
             let place = Place {
                 directory: "out".into(),
                 host: host.to_owned(),
+                release: None,
                 start_unix_ns: 1_456_789_012_345_678_901,
                 pid: 4711,
             };

@@ -1,0 +1,212 @@
+//! Questions over the tables of many hosts, as `fleet` has them for DuckDB, against reports of each trace.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{TRACE, demo, number, report_json};
+use crate::python::python;
+use crate::succeed;
+
+/// Prints the rows of a query of `fleet`, with variables set.
+const ASK: &str = r#"
+import duckdb, json, sys
+folder, query, *assignments = sys.argv[1:]
+connection = duckdb.connect()
+for assignment in ["runs = 'runs'", *assignments]:
+    connection.execute(f"set variable {assignment}")
+connection.execute(open(f"{folder}/tables.sql").read())
+print(json.dumps(connection.sql(open(f"{folder}/{query}").read()).fetchall(), default = str))
+"#;
+
+/// Hosts, the release that each has, and what is selected of the trace there.
+const HOSTS: [(&str, &str, &str); 5] = [
+    ("shop-1", "1.0", ""),
+    ("shop-2", "1.0", "--to 20ms"),
+    ("shop-3", "1.1", "--from 5ms"),
+    ("shop-4", "1.1", "--from 5ms --to 30ms"),
+    ("shop-5", "1.1", "--exclude lock-class=Queue"),
+];
+
+/// By lock class and the owner's method.
+type Code = (String, String);
+
+/// A directory with tables of all hosts.
+fn fleet() -> TempDir {
+    let directory = demo();
+    for (host, release, selection) in HOSTS {
+        let options = format!("--host {host} --release {release} --kind all {selection}");
+        let export = format!("export --to parquet {TRACE} {options} -o runs");
+        succeed(directory.path(), &export);
+    }
+    directory
+}
+
+fn ask(directory: &Path, query: &str, assignments: &[&str]) -> Vec<Value> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fleet");
+    let arguments = [&[folder, query], assignments].concat();
+    let rows = python(ASK, directory, &arguments);
+    serde_json::from_value(rows).expect("rows")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+/// Nanoseconds that threads were blocked by each owner's code, by the report on a selection.
+fn blocked_ns(directory: &Path, selection: &str) -> BTreeMap<Code, u64> {
+    let options = format!("--all --by lock-class,owner-method {selection}");
+    let report = report_json(directory, &options);
+    let mut blocked_ns = BTreeMap::new();
+    for lock in report["tree"].as_array().expect("rows") {
+        for owner in lock["children"].as_array().expect("rows") {
+            let code = (
+                text(&lock["key"]).to_owned(),
+                text(&owner["key"]).to_owned(),
+            );
+            // Others are no code: nobody, or not known who.
+            if !code.1.starts_with('<') {
+                blocked_ns.insert(code, number(&owner["duration_ns"]));
+            }
+        }
+    }
+    blocked_ns
+}
+
+fn hours(directory: &Path) -> f64 {
+    number(&report_json(directory, "")["trace"]["duration_ns"]) as f64 / 3.6e12
+}
+
+fn assert_close(found: &Value, expected: f64, what: &str) {
+    let found = found.as_f64().expect("a number");
+    let tolerance = 1e-9 * expected.abs().max(1e-3);
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{what}: {found}, not {expected}"
+    );
+}
+
+#[test]
+fn top_owners_add_up_to_the_reports() {
+    let directory = fleet();
+    let directory = directory.path();
+    let hours = hours(directory);
+    let mut expected: BTreeMap<(String, Code), (u64, BTreeSet<&str>)> = BTreeMap::new();
+    let mut traced: BTreeMap<&str, f64> = BTreeMap::new();
+    for (host, release, selection) in HOSTS {
+        *traced.entry(release).or_default() += hours;
+        for (code, ns) in blocked_ns(directory, selection) {
+            let (sum_ns, hosts) = expected.entry((release.to_owned(), code)).or_default();
+            *sum_ns += ns;
+            hosts.insert(host);
+        }
+    }
+    let rows = ask(directory, "top-owners.sql", &["rows = 1000"]);
+    assert_eq!(rows.len(), expected.len());
+    for row in &rows {
+        let code = (text(&row[2]).to_owned(), text(&row[3]).to_owned());
+        let release = text(&row[0]).to_owned();
+        let what = format!("{release} {code:?}");
+        let (sum_ns, hosts) = &expected[&(release.clone(), code)];
+        assert_eq!(number(&row[4]), hosts.len() as u64, "{what}");
+        let seconds = *sum_ns as f64 / 1e9;
+        assert_close(&row[6], seconds, &what);
+        assert_close(&row[7], seconds / traced[release.as_str()], &what);
+    }
+    let first_rows = ask(directory, "top-owners.sql", &["rows = 2"]);
+    assert_eq!(first_rows, rows[..2]);
+}
+
+#[test]
+fn releases_differ_as_their_runs_do() {
+    let directory = fleet();
+    let directory = directory.path();
+    let hours = hours(directory);
+    let runs = HOSTS.map(|(_, release, selection)| (release, blocked_ns(directory, selection)));
+    let codes: BTreeSet<_> = runs
+        .iter()
+        .flat_map(|(_, blocked)| blocked.keys())
+        .collect();
+    let rows = ask(
+        directory,
+        "release-difference.sql",
+        &["before = '1.0'", "after = '1.1'"],
+    );
+    assert_eq!(rows.len(), codes.len());
+    for row in &rows {
+        let code = (text(&row[0]).to_owned(), text(&row[1]).to_owned());
+        let what = format!("{code:?}");
+        let side = |wanted: &str| {
+            let of_side = runs.iter().filter(|(release, _)| *release == wanted);
+            let rates = of_side
+                .map(|(_, blocked)| blocked.get(&code).copied().unwrap_or(0) as f64 / 1e9 / hours);
+            mean_and_its_variance(&rates.collect::<Vec<_>>())
+        };
+        let ((before, before_variance), (after, after_variance)) = (side("1.0"), side("1.1"));
+        let half_width = 1.96 * (before_variance + after_variance).sqrt();
+        let (least, most) = (after - before - half_width, after - before + half_width);
+        for (column, expected) in [
+            (2, before),
+            (3, after),
+            (4, after - before),
+            (5, least),
+            (6, most),
+        ] {
+            assert_close(&row[column], expected, &what);
+        }
+        assert_eq!(row[7], least > 0.0 || most < 0.0, "{what}");
+    }
+}
+
+/// The mean of some numbers, and the variance that it has if these are drawn at random.
+fn mean_and_its_variance(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, squares / (count - 1.0) / count)
+}
+
+#[test]
+fn long_waits_are_those_of_the_list_of_contentions() {
+    let directory = fleet();
+    let directory = directory.path();
+    let mut waited_ns: BTreeMap<(&str, String), (String, u64)> = BTreeMap::new();
+    for (host, _, selection) in HOSTS {
+        let list = format!("contentions {TRACE} --format jsonl {selection}");
+        for line in succeed(directory, &list).lines() {
+            let part: Value = serde_json::from_str(line).expect("JSON");
+            let wait = (host, text(&part["wait_id"]).to_owned());
+            let lock_class = text(&part["lock_class"]).to_owned();
+            let (_, sum_ns) = waited_ns.entry(wait).or_insert((lock_class, 0));
+            *sum_ns += number(&part["duration_ns"]);
+        }
+    }
+    let mut durations: Vec<_> = waited_ns.values().map(|&(_, ns)| ns).collect();
+    durations.sort_unstable();
+    let least_ns = durations[durations.len() / 2];
+    let mut expected: Vec<_> = waited_ns
+        .into_iter()
+        .filter(|(_, (_, ns))| *ns >= least_ns)
+        .map(|((host, _), (lock_class, ns))| (host.to_owned(), lock_class, ns))
+        .collect();
+    let least_ms = format!("least_ms = {}", least_ns as f64 / 1e6);
+    let rows = ask(directory, "long-waits.sql", &[&least_ms, "rows = 1000"]);
+    let mut found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let waited_ns = (row[2].as_f64().expect("a number") * 1e6).round() as u64;
+            (
+                text(&row[0]).to_owned(),
+                text(&row[3]).to_owned(),
+                waited_ns,
+            )
+        })
+        .collect();
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    let rarity = |row: &Value| number(&row[6]) as f64 / number(&row[7]) as f64;
+    assert!(rows.is_sorted_by(|one, next| rarity(one) <= rarity(next)));
+}
