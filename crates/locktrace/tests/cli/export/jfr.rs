@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -126,17 +126,19 @@ fn thread(of: &Value) -> String {
     }
 }
 
+/// The recording of what is selected.
+fn export(directory: &Path, selection: &str) -> PathBuf {
+    let export = format!("export --to jfr {TRACE} {selection} -o demo.jfr");
+    succeed(directory, &export);
+    directory.join("demo.jfr")
+}
+
 #[test]
 fn events_add_up_to_the_report() {
     let directory = demo();
     let directory = directory.path();
     for selection in SELECTIONS {
-        succeed(
-            directory,
-            &format!("export --to jfr {TRACE} {selection} -o demo.jfr"),
-        );
-        let recording = directory.join("demo.jfr");
-        let found = MissionControl::open(&recording);
+        let found = MissionControl::open(&export(directory, selection));
         let totals = totals(directory, selection);
         let (waits, blocked_ns) = (number(&totals["waits"]), number(&totals["duration_ns"]));
         assert_eq!(
@@ -196,12 +198,9 @@ fn jfr_prints_classes_and_owners_methods() {
     let directory = demo();
     let directory = directory.path();
     for selection in SELECTIONS {
-        succeed(
-            directory,
-            &format!("export --to jfr {TRACE} {selection} -o demo.jfr"),
-        );
+        let recording = export(directory, selection);
         let (mut classes, mut methods, mut kinds) = (Sums::new(), Sums::new(), Sums::new());
-        for (event, values) in events(&directory.join("demo.jfr")) {
+        for (event, values) in events(&recording) {
             let sum = (1, nanoseconds(&values["duration"]));
             let class = match event.as_str() {
                 MONITOR_ENTER => &values["monitorClass"],
@@ -241,11 +240,7 @@ fn jfr_prints_classes_and_owners_methods() {
 fn a_recording_is_as_the_jdk_writes_it() {
     let directory = demo();
     let directory = directory.path();
-    succeed(
-        directory,
-        &format!("export --to jfr --kind all {TRACE} -o demo.jfr"),
-    );
-    let recording = directory.join("demo.jfr");
+    let recording = export(directory, "--kind all");
     assert_eq!(summary(&recording, "Version:"), "2.1");
     assert_eq!(summary(&recording, "Chunks:"), "1");
     assert_eq!(summary(&recording, "Start:"), "2016-02-29 23:36:52 (UTC)");
@@ -332,8 +327,7 @@ fn names_are_texts() {
     ] {
         let directory = directory_with(&named(name), TRACE);
         let directory = directory.path();
-        succeed(directory, &format!("export --to jfr {TRACE} -o demo.jfr"));
-        let recording = directory.join("demo.jfr");
+        let recording = export(directory, "");
         let events = events(&recording);
         let mut waits = events.iter().filter(|(event, _)| event == MONITOR_ENTER);
         let (_, wait) = waits.next().expect("a wait");
