@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use jvm_tests::{Action, ClassPath, analyze};
-use trace_analysis::{Chain, ChainIndex, Entities, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use trace_analysis::{
+    Chain, ChainIndex, Entities, Frame, Mechanism, Owner, UnknownOwner, Wait, WaitKind,
+};
 
 /// A wait of one thread for one lock.
 #[derive(Clone, Debug)]
@@ -99,35 +101,36 @@ fn tell(wait: &Wait, entities: &Entities, class_path: &ClassPath) -> Told {
 
 /// A thread that has released the lock with a call chain.
 fn owner(id: u64, chain: ChainIndex, entities: &Entities, class_path: &ClassPath) -> By {
-    let Chain::Known { frames, .. } = entities.chain(chain) else {
-        return By::Thread {
-            id,
-            method: format!("{:?}", entities.chain(chain)),
-            waits: false,
-        };
+    let (method, waits) = match entities.chain(chain) {
+        Chain::Known { frames, .. } => innermost_of_program(frames, entities, class_path),
+        unknown => (format!("{unknown:?}"), false),
     };
+    By::Thread { id, method, waits }
+}
+
+/// The innermost method that is no part of a lock, and whether it calls `Object.wait` there.
+fn innermost_of_program(
+    frames: &[Frame],
+    entities: &Entities,
+    class_path: &ClassPath,
+) -> (String, bool) {
     let mut of_program = frames.iter().map(|frame| {
         let method = entities.method(frame.method);
         let class = method.class.map_or("", |class| entities.class_name(class));
         (frame.bci, method, class)
     });
-    let innermost = of_program.find(|(_, _, class)| !class.starts_with("java.util.concurrent."));
+    let innermost = of_program.find(|(.., class)| !class.starts_with("java.util.concurrent."));
     let Some((bci, method, class_name)) = innermost else {
-        return By::Thread {
-            id,
-            method: String::new(),
-            waits: false,
-        };
+        return (String::new(), false);
     };
     let class = class_path.class(class_name);
     let in_file = class
         .as_ref()
         .and_then(|class| class.method(&method.name, &method.signature));
-    By::Thread {
-        id,
-        method: format!("{class_name}.{}", method.name),
-        waits: in_file.is_some_and(|in_file| in_file.action(bci) == Action::Wait),
-    }
+    (
+        format!("{class_name}.{}", method.name),
+        in_file.is_some_and(|in_file| in_file.action(bci) == Action::Wait),
+    )
 }
 
 fn signed(time_ns: u64) -> i64 {
