@@ -25,14 +25,14 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
     let runtime = session.runtime();
     let contender = session
         .monitors
-        .contend(env, object, &session.slots, &runtime.agent_counts);
+        .contend(env, object, &session.slots, runtime);
     let Some(contender) = contender else { return };
     if let Some(evicted) = contender.evicted {
         thread.tracer.retire_lock(&evicted.lock);
         session.monitors.free(env, evicted);
     }
     let monitor = contender.monitor;
-    if monitor.lock.claim_in(runtime) {
+    if contender.has_claimed {
         describe(session, env, thread, object, &monitor.lock, monitor.hash());
     }
     // Number and time come first: what the owner does while this thread walks its stack is a

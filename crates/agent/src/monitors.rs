@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rust_tracer::{AgentCounts, Lock};
+use rust_tracer::{Lock, Runtime};
 use trace_format::Hold;
 
 use crate::ffi::{Env, Object, WeakObject};
@@ -169,6 +169,8 @@ impl Default for Monitors {
 #[derive(Debug)]
 pub(crate) struct Contender {
     pub(crate) monitor: Arc<Monitor>,
+    /// It has given the lock its identifier, and describes it.
+    pub(crate) has_claimed: bool,
     /// One that nobody waits for and that made room. Its lock ends.
     pub(crate) evicted: Option<Monitor>,
 }
@@ -189,19 +191,31 @@ impl Monitors {
         env: Env<'_>,
         object: Object<'_>,
         slots: &Slots<Monitor>,
-        counts: &AgentCounts,
+        runtime: &Runtime,
     ) -> Option<Contender> {
-        let Some(contender) = self.find_or_add(env, object) else {
+        let counts = &runtime.agent_counts;
+        let Some((monitor, evicted)) = self.find_or_add(env, object) else {
             counts.untracked_enters.add(1);
             return None;
         };
-        if !contender.monitor.enter(env, object, slots) {
+        // As soon as its owner can see that somebody waits, it writes about the lock.
+        let has_claimed = monitor.lock.claim_in(runtime);
+        if !monitor.enter(env, object, slots) {
             counts.unseen_contenders.add(1);
         }
-        Some(contender)
+        Some(Contender {
+            monitor,
+            has_claimed,
+            evicted,
+        })
     }
 
-    fn find_or_add(&self, env: Env<'_>, object: Object<'_>) -> Option<Contender> {
+    /// The object's monitor, and one that was evicted to make room for it.
+    fn find_or_add(
+        &self,
+        env: Env<'_>,
+        object: Object<'_>,
+    ) -> Option<(Arc<Monitor>, Option<Monitor>)> {
         let hash = env.hash(object)?;
         let mut weak = None;
         loop {
@@ -210,10 +224,7 @@ impl Monitors {
                 if let Some(weak) = weak {
                     env.delete_weak(weak);
                 }
-                return Some(Contender {
-                    monitor,
-                    evicted: None,
-                });
+                return Some((monitor, None));
             }
             // Outside of the lock, because it calls the JVM.
             let object = match weak.take() {
@@ -221,7 +232,7 @@ impl Monitors {
                 None => env.weak(object)?,
             };
             match self.add(hash, object, additions) {
-                Ok(contender) => return Some(contender),
+                Ok(added) => return Some(added),
                 Err(Refusal::Changed(object)) => weak = Some(object),
                 Err(Refusal::Full(object)) => {
                     env.delete_weak(object);
@@ -260,7 +271,12 @@ impl Monitors {
         (None, additions)
     }
 
-    fn add(&self, hash: u32, object: WeakObject, additions: u64) -> Result<Contender, Refusal> {
+    fn add(
+        &self,
+        hash: u32,
+        object: WeakObject,
+        additions: u64,
+    ) -> Result<(Arc<Monitor>, Option<Monitor>), Refusal> {
         let Some(mut shard) = self.shard(hash) else {
             return Err(Refusal::Full(object));
         };
@@ -290,7 +306,7 @@ impl Monitors {
         shard.len = shard.len.saturating_add(1);
         let bucket = shard.buckets.entry(hash).or_default();
         bucket.push(Arc::clone(&monitor));
-        Ok(Contender { monitor, evicted })
+        Ok((monitor, evicted))
     }
 
     /// There is one for each hash.
