@@ -576,6 +576,10 @@ pub(crate) struct WhatIfArguments {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) lock: Vec<Pattern>,
 
+    /// Change only the holds of such a method: class and name as in a report
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) owner_method: Vec<Pattern>,
+
     /// Code that acquires the lock only to read: class and name of a method on the call chain
     #[arg(long, value_name = "PATTERN", required_if_eq("change", "read-write"))]
     pub(crate) readers: Vec<Pattern>,
@@ -633,7 +637,7 @@ pub(crate) struct SummaryArguments {
 }
 
 const SUMMARY_NOTES: &str = "\
-At most five findings, ranked by how long threads waited because of the code. Each is of a pattern:
+At most five findings, deadlocks first, then those that would save most. Each is of a pattern:
   deadlock                 threads block each other for good
   long-hold                a lock is held for long
   many-short-holds         it is held for short times, but so often that others have to queue
@@ -645,6 +649,10 @@ At most five findings, ranked by how long threads waited because of the code. Ea
   taking-turns             threads park until others like them, which park too, unpark them
   pool-too-small           threads wait until others like them give something back
   class-initialization     threads wait for a static initializer
+
+What a finding saves is by how much threads would wait less for all locks if its code held the lock
+for no time, by replays of the trace (see what-if): at most, on average and at least of them. It is
+not told of what is no lock, and of several traces.
 
 The wall time of a finding is that in which anybody waited in one of its waits, times the share that
 its code had of them.

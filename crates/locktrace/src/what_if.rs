@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use serde::Serialize;
 use trace_analysis::{
-    ChainIndex, Detail, Entities, LockIndex, LockOutcome, Pattern, Prediction, Question, Replay,
-    Selection, TraceInput, TraceSummary, WhatIf,
+    ChainIndex, Detail, Entities, LockChange, LockIndex, LockOutcome, OwnerCode, Pattern,
+    Prediction, Question, Replay, Selection, TraceInput, TraceSummary, Value, WhatIf,
 };
 use trace_format::Counter;
 use trace_report::facts;
@@ -17,6 +17,7 @@ use crate::Outcome;
 use crate::cli::{StructureFormat, WhatIfArguments};
 use crate::human::{self, plural};
 use crate::labelled;
+use crate::view::UsageError;
 use crate::{input, output, problem};
 
 /// Nobody waited for the lock that is to be changed.
@@ -27,6 +28,10 @@ use crate::{input, output, problem};
 pub(crate) struct NoSuchLock(String);
 
 pub(crate) fn run(arguments: &WhatIfArguments) -> anyhow::Result<Outcome> {
+    let is_of_holds = matches!(arguments.change, LockChange::Holds(_));
+    if !arguments.owner_method.is_empty() && !is_of_holds {
+        return Err(UsageError("--owner-method is for --change holds=FACTOR").into());
+    }
     let common = &arguments.common;
     let traces = input::open(std::slice::from_ref(&common.trace), common.follow)?;
     let select = |trace: &TraceInput| {
@@ -44,10 +49,19 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> anyhow::Result<Outcome> {
     let entities = &analyzed.entities;
     let traced = analyzed.summaries.first();
     let traced = traced.and_then(|summary| summary.tracer_value(Counter::Processors));
+    let owner_code = OwnerCode::new(|value| is_called(&arguments.owner_method, value, entities));
+    let is_affected = |chain: Option<ChainIndex>, lock| match chain {
+        Some(chain) if arguments.change == LockChange::ReadWrite => {
+            is_reader(&arguments.readers, chain, entities)
+        }
+        Some(chain) if !arguments.owner_method.is_empty() => owner_code.has(chain, lock, entities),
+        Some(_) => true,
+        None => arguments.change != LockChange::ReadWrite && arguments.owner_method.is_empty(),
+    };
     let prediction = what_if.predict(&Question {
         change: arguments.change,
         is_changed: |lock| is_changed(arguments, lock, entities),
-        is_reader: |chain| is_reader(&arguments.readers, chain, entities),
+        is_affected,
         processors: arguments.processors.or(traced),
         entities,
     });
@@ -69,13 +83,17 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> anyhow::Result<Outcome> {
 }
 
 fn is_changed(arguments: &WhatIfArguments, lock: LockIndex, entities: &Entities) -> bool {
-    let class = entities.lock_class(lock);
-    let class = class.map_or("", |class| entities.class_name(class));
-    let names = [entities.lock_label(lock), entities.lock_id(lock)];
-    let is_so_called = |pattern: &Pattern| names.iter().any(|name| pattern.matches(name));
-    let is_of_class = |pattern: &Pattern| pattern.matches(class);
-    (arguments.lock_class.is_empty() || arguments.lock_class.iter().any(is_of_class))
-        && (arguments.lock.is_empty() || arguments.lock.iter().any(is_so_called))
+    let is_wanted = |patterns: &[Pattern], value: Value| {
+        patterns.is_empty() || is_called(patterns, value, entities)
+    };
+    is_wanted(&arguments.lock_class, Value::of_lock_class(lock, entities))
+        && is_wanted(&arguments.lock, Value::Lock(lock))
+}
+
+fn is_called(patterns: &[Pattern], value: Value, entities: &Entities) -> bool {
+    let names = [value.name(entities), value.key(entities)];
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| names.iter().any(|name| pattern.matches(name)))
 }
 
 fn is_reader(readers: &[Pattern], chain: ChainIndex, entities: &Entities) -> bool {

@@ -149,5 +149,6 @@ pub use value::Value;
 pub use wait_figures::{Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures};
 pub use wait_sink::{DivisibleSink, WaitSink};
 pub use what_if::{
-    Assumptions, LockChange, LockOutcome, Prediction, Question, Replay, UnknownChange, WhatIf,
+    Assumptions, LockChange, LockOutcome, OwnerCode, Prediction, Question, Replay, UnknownChange,
+    WhatIf,
 };

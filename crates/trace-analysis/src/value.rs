@@ -49,7 +49,8 @@ pub enum Value {
 }
 
 impl Value {
-    pub(crate) fn of_lock_class(lock: LockIndex, entities: &Entities) -> Self {
+    /// What a lock is under [`LockClass`](crate::Aspect::LockClass).
+    pub fn of_lock_class(lock: LockIndex, entities: &Entities) -> Self {
         let Lock::Object {
             class,
             mirrored_class,

@@ -72,7 +72,7 @@ pub use dimension::{Dimension, UnknownDimension};
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
     Code, Confidence as FindingConfidence, DeadlockRecord, DeadlockedThread, Finding, Named,
-    Search, ThreadBehind, WaitingCode, deadlocks,
+    Saving, Search, ThreadBehind, WaitingCode, deadlocks, sort_by_saving,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};
 pub use lanes::{Lane, LaneBy, LaneContent, LaneWait, Lanes, LanesQuery, OmittedLanes, Segment};

@@ -86,6 +86,8 @@ export interface Finding {
   locks: number;
   confidence: { level: "high" | "medium" | "low"; free_ns: number; unknown_ns: number; safepoint_ns: number; notes: string[] };
   start_up_only: boolean;
+  /** Shares of all waiting for locks, if the code held them for no time; null where nobody can tell. */
+  saving: { share: number; share_at_most: number; share_at_least: number; until_ns: number | null } | null;
   selection: Selection;
 }
 

@@ -85,15 +85,22 @@ const PATTERNS: Record<string, string> = {
 const WALL_HELP = "How much of the time anybody waited because of it";
 const ABOUT_WALL_HELP = `${WALL_HELP}, in proportion: that of all waits concerned, times this owner's share of their time`;
 
+function savingHelp(saving: NonNullable<Finding["saving"]>): string {
+  const share = (share: number) => percent(Math.max(share, 0));
+  const until = saving.until_ns === null ? "" : ` in the first ${duration(saving.until_ns)}`;
+  return `Of all waiting for locks${until}, if this code held the lock for no time: ${share(saving.share)} on the average of the replays, ${share(saving.share_at_least)} at least`;
+}
+
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
   const { address } = usePage();
   const { answer } = useQuery({ selection: finding.selection, by: [], buckets: 60 });
   const href = printAddress({ ...address, view: "tree", selection: finding.selection, by: ["lock-class", "owner-method", "method"], at: [] });
-  const { confidence } = finding;
+  const { confidence, saving } = finding;
   const facts: [string, string, string?][] = [
     ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", (finding.wall_exact ? "" : "about ") + percent(finding.wall_share), finding.wall_exact ? WALL_HELP : ABOUT_WALL_HELP], ["Waits", count(finding.waits)],
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
   ];
+  if (saving) facts.push(["Saves at most", percent(Math.max(saving.share_at_most, 0)), savingHelp(saving)]);
   return (
     <li class="finding card">
       <a class="body" href={href}>

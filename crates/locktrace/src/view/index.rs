@@ -33,7 +33,7 @@ const LARGE_BYTES: u64 = 64 << 20;
 /// The name is that of the trace with this at its end.
 const EXTENSION: &str = ".idx";
 /// To be raised when anything changes that an index has.
-const FIRST_LINE: &[u8] = b"locktrace index 1\n";
+const FIRST_LINE: &[u8] = b"locktrace index 2\n";
 /// What unpacks to more is not believed.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 /// So much of a trace's start and of its end tells it apart from others.

@@ -7,10 +7,11 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use trace_analysis::{
-    Analysis, Entities, Limits, Snapshot, StillBlocked, TraceError, TraceInput, TraceSummary, Wait,
+    Analysis, EndedHolds, Entities, Limits, Snapshot, StillBlocked, TraceError, TraceInput,
+    TraceSummary, Wait, WaitKind, WaitSink, WhatIf,
 };
-use trace_format::{Chunk, FileHeader};
-use trace_model::{Arrangement, Budget, Finding, Model, Search};
+use trace_format::{Chunk, Counter, FileHeader};
+use trace_model::{Arrangement, Budget, Finding, Model, Search, sort_by_saving};
 
 use crate::view::answer::Question;
 use crate::view::index::{IndexFile, IndexUse, Indexed, NewIndex};
@@ -39,6 +40,8 @@ pub(crate) struct State {
     /// Who waited for locks at the newest moment of a trace that is still being written.
     waiting_now: Option<StillBlocked>,
     findings: Findings,
+    /// What findings would save is predicted from it. Of several traces it is not.
+    what_if: Option<WhatIf>,
     /// From an index: then no trace was read.
     known_overview: Option<KnownOverview>,
 }
@@ -76,8 +79,8 @@ impl State {
         self.findings.found.clone()
     }
 
-    /// Finds what is to mend in all that was read, and lets others ask between two questions
-    /// of its own.
+    /// Finds what is to mend in all that was read, and what that would save; lets others ask between
+    /// two questions of its own.
     pub(crate) fn find_the_rest(
         &mut self,
         entities: &Entities,
@@ -91,7 +94,28 @@ impl State {
             self.search_on(entities);
             in_between(self);
         }
+        if let Some(what_if) = self.what_if.take() {
+            let processors = self.processors();
+            for at in 0..self.findings.found.len() {
+                self.findings.found[at].predict_saving(&what_if, processors, entities);
+                in_between(self);
+            }
+            let contention_ns = self.contention_ns();
+            sort_by_saving(&mut self.findings.found, contention_ns);
+        }
         self.findings.are_final = true;
+    }
+
+    /// How many processors the machine had, if the trace tells.
+    fn processors(&self) -> Option<u64> {
+        self.summaries.first()?.tracer_value(Counter::Processors)
+    }
+
+    /// How long threads waited for locks, in nanoseconds.
+    pub(crate) fn contention_ns(&self) -> u64 {
+        let mut kinds = self.model.kinds();
+        let contention = kinds.find(|&(kind, _)| kind == WaitKind::Contention);
+        contention.map_or(0, |(_, totals)| totals.duration_ns)
     }
 
     /// Looks for findings with one question, if somebody wants them and it is time to.
@@ -172,6 +196,28 @@ impl State {
     fn has_come_to(&mut self, snapshot: &Snapshot) {
         self.model.goes_on_until(snapshot.complete_until_ns);
         self.waiting_now = Some(snapshot.still_blocked());
+    }
+}
+
+/// Takes the waits of the traces.
+struct Sink<'s>(&'s mut State);
+
+impl WaitSink for Sink<'_> {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        self.0.model.add(wait, entities);
+        if let Some(what_if) = &mut self.0.what_if {
+            what_if.wait(wait, entities);
+        }
+    }
+
+    fn wants_holds(&self) -> bool {
+        self.0.what_if.is_some()
+    }
+
+    fn holds(&mut self, holds: EndedHolds) {
+        if let Some(what_if) = &mut self.0.what_if {
+            what_if.holds(holds);
+        }
     }
 }
 
@@ -293,6 +339,7 @@ impl Loader {
         let bytes = traces.iter().filter_map(TraceInput::byte_len).sum();
         let limits = trace_model::Limits::default();
         let model = Model::new(limits, arrangement, bytes, libraries.to_vec());
+        let what_if = (traces.len() == 1).then(WhatIf::default);
         if arrangement == Arrangement::OneAfterTheOther {
             traces.sort_by_key(|trace| trace.header().start_unix_ns);
         }
@@ -313,6 +360,7 @@ impl Loader {
                 has_source: false,
                 waiting_now: None,
                 findings: Findings::default(),
+                what_if,
                 known_overview: None,
             },
             index: None,
@@ -403,9 +451,7 @@ impl Loader {
                 };
                 // It says until when the trace is complete.
                 let is_moment = matches!(chunk, Chunk::Counters(_));
-                trace.chunk(chunk, &mut |wait: &Wait, entities: &Entities| {
-                    state.model.add(wait, entities);
-                });
+                trace.chunk(chunk, &mut Sink(&mut state));
                 let goes_on = input.byte_len().is_none();
                 if is_moment && goes_on {
                     state.has_come_to(&trace.snapshot());
@@ -419,9 +465,7 @@ impl Loader {
                 }
             }
             let range = trace.range();
-            let findings = trace.finish(&mut |wait: &Wait, entities: &Entities| {
-                state.model.add(wait, entities);
-            });
+            let findings = trace.finish(&mut Sink(&mut state));
             read_before += input.offset();
             state.waiting_now = None;
             let summary = TraceSummary::new(&input, range, findings);

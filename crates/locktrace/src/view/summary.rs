@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use trace_analysis::WaitKind;
-use trace_model::{Code, Finding};
+use trace_model::{Code, Finding, Saving};
 
 use crate::human::{count, duration, percent, plural};
 use crate::view::loader::State;
@@ -90,12 +90,34 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
             finding.mean_waiters,
         ),
     );
+    if let Some(saving) = &finding.saving {
+        line(
+            text,
+            "saves",
+            &wrapped(&savings(saving), width, VALUE_INDENT),
+        );
+    }
     line(text, "pattern", finding.pattern);
     line(text, "sure", finding.confidence.level);
     for note in &finding.confidence.notes {
         line(text, "", &wrapped(note, width, VALUE_INDENT));
     }
     line(text, "helps", &wrapped(finding.remedy, width, VALUE_INDENT));
+}
+
+/// What it would save if the code held the lock for no time, as replays of the trace find.
+fn savings(saving: &Saving) -> String {
+    let until = match saving.until_ns {
+        Some(until_ns) => format!(" in the first {}", duration(until_ns)),
+        None => String::new(),
+    };
+    let share = |share: f64| percent(share.max(0.0));
+    format!(
+        "at most {} of all waiting for locks{until} ({} on average, {} at least)",
+        share(saving.share_at_most),
+        share(saving.share),
+        share(saving.share_at_least),
+    )
 }
 
 /// Where code stands, as far as that is known.

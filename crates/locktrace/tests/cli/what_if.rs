@@ -83,6 +83,44 @@ fn readers_are_named_by_their_code() {
     assert!(of(&for_all).iter().all(|(before, after)| before > after));
 }
 
+/// What findings would save is what is predicted for their code, and they are in that order.
+#[test]
+fn findings_save_what_is_predicted() {
+    let summary = json("summary demo.lct --format json");
+    let findings = summary["findings"].as_array().expect("findings");
+    let share = |of: &Value, key: &str| of[key].as_f64().expect("a share");
+    let mut most = f64::INFINITY;
+    for finding in findings {
+        let saving = &finding["saving"];
+        let (class, owner) = (&finding["lock_class"]["key"], &finding["owner"]["key"]);
+        // Words would be several arguments.
+        let class = class.as_str().expect("a class").replace(' ', "?");
+        let owner = owner.as_str().expect("a method");
+        let predicted = json(&format!(
+            "what-if demo.lct --lock-class {class} --owner-method {owner} --change holds=0 --format json"
+        ));
+        let after = share(&predicted, "after_ns") / share(&predicted, "before_ns");
+        assert!((share(saving, "share") - (1.0 - after)).abs() < 1e-9);
+        assert!(share(saving, "share_at_least") <= share(saving, "share"));
+        assert!(share(saving, "share") <= share(saving, "share_at_most"));
+        assert!(share(saving, "share_at_most") <= most, "{owner} is later");
+        most = share(saving, "share_at_most");
+    }
+    assert!(findings.len() > 1);
+    let removed = json(
+        "what-if demo.lct --lock-class * --owner-method nobody.* --change holds=0 --format json",
+    );
+    assert_eq!(removed["after_ns"], removed["before_ns"], "no such code");
+}
+
+/// Threads of several traces did not run together.
+#[test]
+fn of_several_traces_nothing_is_predicted() {
+    let summary = json("summary demo.lct demo.lct --format json");
+    let findings = summary["findings"].as_array().expect("findings");
+    assert!(findings.iter().all(|finding| finding["saving"].is_null()) && !findings.is_empty());
+}
+
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let directory = directory_with(&Sample::demo(), "demo.lct");
@@ -107,6 +145,10 @@ fn what_cannot_be_asked_is_refused() {
             "split=STRIPES (1 to 1024)",
         ),
         (format!("{lock} --change read-write"), "--readers <PATTERN>"),
+        (
+            format!("{lock} --change removed --owner-method demo.*"),
+            "--owner-method is for --change holds=FACTOR",
+        ),
         (
             "--lock-class java.util.Vector --change removed".to_owned(),
             "demo.lct: no thread waited for a lock that is called so",

@@ -27,8 +27,13 @@ struct Gap {
     end_ns: u64,
 }
 
-/// Adds them; returns how many.
-pub(super) fn assume_holds(programs: &mut Programs, is_left_out: impl Fn(usize) -> bool) -> u64 {
+/// Adds them; returns how many. `is_affected` says whether the change of a lock affects code that
+/// nobody knows.
+pub(super) fn assume_holds(
+    programs: &mut Programs,
+    is_left_out: impl Fn(usize) -> bool,
+    is_affected: impl Fn(usize) -> bool,
+) -> u64 {
     let mut gaps = gaps(programs);
     let mut locks: Vec<usize> = (0..programs.locks.len())
         .filter(|&it| !is_left_out(it))
@@ -67,7 +72,7 @@ pub(super) fn assume_holds(programs: &mut Programs, is_left_out: impl Fn(usize) 
     }
     for (thread, holds) in &assumed {
         if let Some(known) = programs.threads.get_mut(thread) {
-            known.add_assumed(holds);
+            known.add_assumed(holds, &is_affected);
         }
     }
     assumed.values().map(|holds| holds.len() as u64).sum()

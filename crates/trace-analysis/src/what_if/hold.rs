@@ -7,8 +7,8 @@ pub(super) struct Hold {
     pub(super) lock: usize,
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
-    /// By code that only reads.
-    pub(super) is_reader: bool,
+    /// By code that the change affects.
+    pub(super) is_affected: bool,
     /// The thread waited for it.
     pub(super) follows_wait: bool,
 }

@@ -18,7 +18,7 @@ pub(super) fn holds_of(
     threads: &BTreeMap<ThreadIndex, Known>,
     locks: &[KnownLock],
     numbers: &BTreeMap<LockIndex, usize>,
-    is_reader: impl Fn(ChainIndex) -> bool,
+    is_affected: impl Fn(ChainIndex, LockIndex) -> bool,
 ) -> Vec<(ThreadIndex, Hold)> {
     let seen = Seen::new(observed, threads, locks, numbers);
     let mut acquired = BTreeMap::<(ThreadIndex, usize), Vec<(u64, bool)>>::new();
@@ -26,7 +26,7 @@ pub(super) fn holds_of(
         for &(_, end_ns, mark) in &known.blocks {
             if let Mark::Wait(acquisition) = mark {
                 let of_lock = acquired.entry((thread, acquisition.lock)).or_default();
-                of_lock.push((end_ns, acquisition.is_reader));
+                of_lock.push((end_ns, acquisition.is_affected));
             }
         }
     }
@@ -45,10 +45,10 @@ pub(super) fn holds_of(
             lock,
             start_ns: span.start_ns,
             end_ns: span.end_ns,
-            is_reader: is_reader(span.chain),
+            is_affected: is_affected(span.chain, span.lock),
             follows_wait: false,
         };
-        for (start_ns, is_reader) in acquisitions {
+        for (start_ns, acquired_by_affected) in acquisitions {
             while let Some(before) = spans.next_if(|span| span.end_ns <= start_ns) {
                 holds.push((thread, unwaited(before)));
             }
@@ -72,7 +72,8 @@ pub(super) fn holds_of(
                 lock,
                 start_ns,
                 end_ns,
-                is_reader,
+                is_affected: acquired_by_affected
+                    || own.is_some_and(|span| is_affected(span.chain, span.lock)),
                 follows_wait: true,
             };
             holds.push((thread, hold));

@@ -13,15 +13,15 @@ pub(super) struct Acquisition {
     pub(super) wake_again_ns: u64,
     /// How long it waits at first, for what the trace does not tell.
     pub(super) unexplained_ns: u64,
-    /// By code that only reads.
-    pub(super) is_reader: bool,
+    /// By code that the change affects.
+    pub(super) is_affected: bool,
 }
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     Release(usize),
-    /// Acquires a lock without waiting.
+    /// Acquires a lock without waiting, by code that the change affects or not.
     Take(usize, bool),
     /// Waits for something that is no lock; asleep, if only time has to pass.
     Pause {
@@ -72,11 +72,26 @@ impl Known {
         let end_ns = self.outside_of_blocks(hold.end_ns);
         if hold.follows_wait {
             let end_ns = end_ns.max(hold.start_ns);
+            self.affect_acquisition(hold);
             self.marks.push((end_ns, Mark::Release(hold.lock)));
         } else if start_ns < end_ns {
-            let take = Mark::Take(hold.lock, hold.is_reader);
+            let take = Mark::Take(hold.lock, hold.is_affected);
             self.marks
                 .extend([(start_ns, take), (end_ns, Mark::Release(hold.lock))]);
+        }
+    }
+
+    /// The code that acquired the lock, in a wait that ends when the hold begins, is affected as
+    /// the code is that released it.
+    fn affect_acquisition(&mut self, hold: Hold) {
+        let after = self
+            .blocks
+            .partition_point(|&(_, end_ns, _)| end_ns <= hold.start_ns);
+        let wait = self.blocks[..after].last_mut();
+        if let Some((.., Mark::Wait(acquisition))) = wait
+            && acquisition.lock == hold.lock
+        {
+            acquisition.is_affected = hold.is_affected;
         }
     }
 
@@ -122,7 +137,12 @@ impl Known {
     }
 
     /// Adds holds in which it may also sleep, in order: from when until when, and of which lock.
-    pub(super) fn add_assumed(&mut self, holds: &[(u64, u64, usize)]) {
+    /// Nobody knows by which code; `is_affected` says of which locks the change affects such code.
+    pub(super) fn add_assumed(
+        &mut self,
+        holds: &[(u64, u64, usize)],
+        is_affected: impl Fn(usize) -> bool,
+    ) {
         let mut cuts: Vec<u64> = holds
             .iter()
             .flat_map(|&(start, end, _)| [start, end])
@@ -141,7 +161,7 @@ impl Known {
         }
         self.blocks = blocks;
         for &(start_ns, end_ns, lock) in holds {
-            let take = Mark::Take(lock, false);
+            let take = Mark::Take(lock, is_affected(lock));
             self.marks
                 .extend([(start_ns, take), (end_ns, Mark::Release(lock))]);
         }

@@ -11,6 +11,7 @@ mod holds;
 mod known_lock;
 mod known_thread;
 mod observed;
+mod owner_code;
 mod program;
 mod replay;
 
@@ -21,6 +22,7 @@ use crate::contention::{EndedHolds, Mechanism, Wait, WaitKind};
 use crate::entity::{ChainIndex, Entities, LockIndex};
 use crate::wait_sink::{DivisibleSink, WaitSink};
 use observed::Observed;
+pub use owner_code::OwnerCode;
 use program::{Program, Programs};
 use replay::{LockRule, Replayed, Scenario, replay};
 
@@ -191,13 +193,15 @@ pub struct WhatIf {
 
 /// What is to be predicted.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'q, L, R> {
+pub struct Question<'q, L, C> {
     /// The change.
     pub change: LockChange,
     /// Which locks are changed.
     pub is_changed: L,
-    /// Which call chains only read, where they acquire the lock or release it.
-    pub is_reader: R,
+    /// Which code [`Holds`](LockChange::Holds) and [`ReadWrite`](LockChange::ReadWrite) affect, where
+    /// it acquires the lock or releases it: whose holds get shorter, or what only reads. `None`
+    /// is code that nobody knows.
+    pub is_affected: C,
     /// How many processors the machine has, if it is known.
     pub processors: Option<u64>,
     /// What the waits refer to.
@@ -206,14 +210,15 @@ pub struct Question<'q, L, R> {
 
 impl WhatIf {
     /// Predicts what a change of one or several locks would bring.
-    pub fn predict<L, R>(&self, question: &Question<'_, L, R>) -> Prediction
+    pub fn predict<L, C>(&self, question: &Question<'_, L, C>) -> Prediction
     where
         L: Fn(LockIndex) -> bool,
-        R: Fn(ChainIndex) -> bool,
+        C: Fn(Option<ChainIndex>, LockIndex) -> bool,
     {
         let mut observed = self.observed.clone();
         observed.merge_spans();
-        let programs = Programs::new(&observed, question.processors, &question.is_reader);
+        let is_affected = |chain, lock| (question.is_affected)(Some(chain), lock);
+        let programs = Programs::new(&observed, question.processors, is_affected);
         Predictor::new(question, programs).predict(&observed)
     }
 }
@@ -253,12 +258,15 @@ struct Predictor {
     is_changed: Vec<bool>,
     /// Nobody takes the lock while others wait.
     is_fair: Vec<bool>,
+    /// The change affects code that nobody knows.
+    affects_unknown: Vec<bool>,
 }
 
 impl Predictor {
-    fn new<L, R>(question: &Question<'_, L, R>, mut programs: Programs) -> Self
+    fn new<L, C>(question: &Question<'_, L, C>, mut programs: Programs) -> Self
     where
         L: Fn(LockIndex) -> bool,
+        C: Fn(Option<ChainIndex>, LockIndex) -> bool,
     {
         let indexes = || programs.locks.iter().map(|lock| lock.index);
         let is_changed: Vec<bool> = indexes().map(&question.is_changed).collect();
@@ -274,7 +282,14 @@ impl Predictor {
                 is_removed || question.entities.initialized_class(lock).is_some()
             })
             .collect();
-        let assumed = assumed::assume_holds(&mut programs, |lock| is_left_out[lock]);
+        let affects_unknown: Vec<bool> = indexes()
+            .map(|lock| (question.is_affected)(None, lock))
+            .collect();
+        let assumed = assumed::assume_holds(
+            &mut programs,
+            |lock| is_left_out[lock],
+            |lock| affects_unknown[lock],
+        );
         let steps_with_assumed = match assumed {
             0 => Vec::new(),
             _ => programs.steps(),
@@ -289,6 +304,7 @@ impl Predictor {
             assumed,
             is_changed,
             is_fair,
+            affects_unknown,
             programs,
         }
     }
@@ -421,6 +437,7 @@ impl Predictor {
                 let mut rule = LockRule {
                     is_removed: false,
                     hold_factor: 1.0,
+                    unknown_hold_factor: 1.0,
                     stripes: 1,
                     is_barging: !self.is_fair[at],
                     is_shared: false,
@@ -429,7 +446,10 @@ impl Predictor {
                 if let (Some(change), true) = (change, self.is_changed[at]) {
                     match change {
                         LockChange::Removed => rule.is_removed = true,
-                        LockChange::Holds(factor) => rule.hold_factor = factor,
+                        LockChange::Holds(factor) => {
+                            rule.hold_factor = factor;
+                            rule.unknown_hold_factor = rule.factor(self.affects_unknown[at]);
+                        }
                         LockChange::Split(stripes) => rule.stripes = stripes,
                         LockChange::Fair => {
                             rule.is_barging = false;

@@ -46,17 +46,17 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// What was observed, whose spans are merged. `is_reader` says whether a call chain only
-    /// reads.
+    /// What was observed, whose spans are merged. `is_affected` says whether the change affects
+    /// the code of a call chain.
     pub(super) fn new(
         observed: &Observed,
         processors: Option<u64>,
-        is_reader: impl Fn(ChainIndex) -> bool,
+        is_affected: impl Fn(ChainIndex, LockIndex) -> bool,
     ) -> Self {
         let (locks, numbers) = known_locks(observed);
-        let mut threads = blocks(observed, &numbers, &is_reader);
+        let mut threads = blocks(observed, &numbers, &is_affected);
         let mut holds = vec![Vec::new(); locks.len()];
-        for (thread, hold) in holds_of(observed, &threads, &locks, &numbers, is_reader) {
+        for (thread, hold) in holds_of(observed, &threads, &locks, &numbers, is_affected) {
             holds[hold.lock].push(hold);
             threads.entry(thread).or_default().add_hold(hold);
         }
@@ -89,7 +89,7 @@ impl Programs {
 fn blocks(
     observed: &Observed,
     numbers: &BTreeMap<LockIndex, usize>,
-    is_reader: &impl Fn(ChainIndex) -> bool,
+    is_affected: &impl Fn(ChainIndex, LockIndex) -> bool,
 ) -> BTreeMap<ThreadIndex, Known> {
     let waits = observed.waits.iter().map(|wait| {
         let lock = numbers[&wait.lock];
@@ -99,7 +99,7 @@ fn blocks(
                 wake_ns: wait.free_ns,
                 wake_again_ns: wait.free_ns,
                 unexplained_ns: wait.unexplained_ns,
-                is_reader: is_reader(wait.chain),
+                is_affected: is_affected(wait.chain, wait.lock),
             }),
             false => Mark::GiveUp(lock),
         };
@@ -140,12 +140,12 @@ fn program(known: &Known, locks: &[KnownLock], clock: &Clock) -> Program {
         let duration_ns = end_ns - start_ns;
         steps.push(match mark {
             Mark::Release(lock) => Step::Release(lock),
-            Mark::Take(lock, is_reader) => Step::Acquire(Acquisition {
+            Mark::Take(lock, is_affected) => Step::Acquire(Acquisition {
                 lock,
                 wake_ns: locks[lock].wake_ns,
                 wake_again_ns: locks[lock].wake_ns,
                 unexplained_ns: 0,
-                is_reader,
+                is_affected,
             }),
             Mark::Pause { .. } => Step::Pause(duration_ns),
             Mark::GiveUp(lock) => Step::GiveUp(duration_ns, lock),

@@ -15,16 +15,28 @@ use crate::hash::SeededMap;
 pub(super) struct LockRule {
     /// Nobody has to acquire it.
     pub(super) is_removed: bool,
-    /// What is done while it is held takes so many times as long.
+    /// What affected code does while it holds it takes so many times as long.
     pub(super) hold_factor: f64,
+    /// The same for code that nobody knows.
+    pub(super) unknown_hold_factor: f64,
     /// It is so many locks; each acquisition is of one of them, drawn at random.
     pub(super) stripes: u32,
     /// A thread that comes while the lock is free takes it, whoever waits.
     pub(super) is_barging: bool,
-    /// Those who only read share it.
+    /// Affected code shares it.
     pub(super) is_shared: bool,
     /// Of those who wait, the one that came last is woken first.
     pub(super) is_last_first: bool,
+}
+
+impl LockRule {
+    /// How many times as long code takes while it holds the lock.
+    pub(super) fn factor(&self, is_affected: bool) -> f64 {
+        match is_affected {
+            true => self.hold_factor,
+            false => 1.0,
+        }
+    }
 }
 
 /// What is replayed.
@@ -294,7 +306,8 @@ impl Replay<'_> {
             since_ns: self.now_ns,
         });
         if acquisition.unexplained_ns > 0 {
-            let unexplained_ns = (acquisition.unexplained_ns as f64 * rule.hold_factor) as u64;
+            let unexplained_ns =
+                (acquisition.unexplained_ns as f64 * rule.unknown_hold_factor) as u64;
             self.after(unexplained_ns, Happening::Queues(thread));
             return true;
         }
@@ -332,7 +345,7 @@ impl Replay<'_> {
 
     /// Whether a thread that wants a lock would share it.
     fn is_reader(&self, wish: &Wish) -> bool {
-        wish.acquisition.is_reader && self.scenario.locks[wish.acquisition.lock].is_shared
+        wish.acquisition.is_affected && self.scenario.locks[wish.acquisition.lock].is_shared
     }
 
     /// Takes the lock that a thread wants, if it may.
@@ -376,7 +389,7 @@ impl Replay<'_> {
             lock,
             place: Some(wish.place),
             is_reader,
-            factor: self.scenario.locks[lock].hold_factor,
+            factor: self.scenario.locks[lock].factor(wish.acquisition.is_affected),
         });
         self.add_wait(lock, wish.since_ns, self.now_ns - wish.since_ns);
     }
@@ -490,7 +503,7 @@ impl Replay<'_> {
                 lock,
                 place: None,
                 is_reader: false,
-                factor: self.scenario.locks[lock].hold_factor,
+                factor: self.scenario.locks[lock].factor(wish.acquisition.is_affected),
             });
             self.go_on(thread);
         }

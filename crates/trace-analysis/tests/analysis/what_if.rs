@@ -6,7 +6,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use trace_analysis::{
-    Analysis, Detail, Limits, LockChange, LockIndex, Prediction, Question, WhatIf,
+    Analysis, ChainIndex, Detail, Limits, LockChange, LockIndex, Prediction, Question, WhatIf,
 };
 use trace_format::Capabilities;
 use trace_format::file::VERSION;
@@ -29,6 +29,11 @@ enum State {
     Thinks(u64),
     Waits(u64),
     Holds { since_ns: u64, until_ns: u64 },
+}
+
+/// Where a thread releases locks.
+fn code(thread: usize) -> &'static str {
+    ["b", "c"][thread % 2]
 }
 
 /// Runs a program whose locks are handed to who waited longest. Returns how long threads waited,
@@ -75,7 +80,8 @@ fn run(program: &Program) -> (u64, String) {
                     let held_ns = now_ns - since_ns;
                     writeln!(
                         script,
-                        "{now_ns} T{thread} exit b held:{held_ns} on L{line}"
+                        "{now_ns} T{thread} exit {} held:{held_ns} on L{line}",
+                        code(thread)
                     )
                     .expect("text");
                     writeln!(script, "{now_ns} T{next} entered on L{line}").expect("text");
@@ -95,6 +101,16 @@ fn run(program: &Program) -> (u64, String) {
 
 /// What the change of a lock of a trace would bring.
 fn predict(script: &str, lock: usize, change: LockChange) -> Prediction {
+    predict_for(script, lock, change, |_| true)
+}
+
+/// The same where the change only affects some code, known by its name.
+fn predict_for(
+    script: &str,
+    lock: usize,
+    change: LockChange,
+    is_affected: impl Fn(Option<&str>) -> bool,
+) -> Prediction {
     let mut what_if = WhatIf::default();
     let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
     let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
@@ -108,7 +124,11 @@ fn predict(script: &str, lock: usize, change: LockChange) -> Prediction {
     what_if.predict(&Question {
         change,
         is_changed: |lock: LockIndex| entities.lock_id(lock) == name,
-        is_reader: |_| false,
+        is_affected: |chain: Option<ChainIndex>, _| {
+            let frame = chain.and_then(|chain| entities.chain(chain).frames().first());
+            let method = frame.map(|frame| entities.method_label(frame.method));
+            is_affected(method.as_deref())
+        },
         processors: None,
         entities,
     })
@@ -140,10 +160,20 @@ fn programs(locks: usize, turns: usize) -> impl Strategy<Value = Program> {
     })
 }
 
-/// The program with lock 0 changed; `None` if there is nothing to run.
+/// The program with lock 0 changed.
 fn changed(program: &Program, change: LockChange) -> Program {
+    changed_for(program, change, |_| true)
+}
+
+/// The same where the change only affects some threads.
+fn changed_for(
+    program: &Program,
+    change: LockChange,
+    is_affected: impl Fn(usize) -> bool,
+) -> Program {
     let mut program = program.clone();
-    for (thread, turns) in program.iter_mut().enumerate() {
+    let threads = program.iter_mut().enumerate();
+    for (thread, turns) in threads.filter(|&(thread, _)| is_affected(thread)) {
         for (at, turn) in turns.iter_mut().enumerate().filter(|(_, it)| it.lock == 0) {
             match change {
                 // Nobody else has this one.
@@ -238,6 +268,28 @@ fn what_is_all_known_is_replayed_exactly() {
     assert!(off(first_comes_first.unchanged_ns, waited_ns) < 0.01);
     let (truth_ns, _) = run(&changed(&program, LockChange::Holds(0.5)));
     assert!(off(first_comes_first.changed_ns, truth_ns) < 0.01);
+}
+
+/// Half of the threads release the lock elsewhere than the others, and only their holds get shorter.
+#[test]
+fn holds_of_some_code_get_shorter() {
+    let turn = |hold_ns| Turn {
+        think_ns: 10,
+        lock: 0,
+        hold_ns,
+    };
+    let program: Program = (0..4).map(|at| vec![turn(400 + 50 * at); 50]).collect();
+    let (waited_ns, script) = run(&program);
+    let change = LockChange::Holds(0.0);
+    let found = predict_for(&script, 0, change, |method| {
+        method.is_some_and(|method| method.ends_with('c'))
+    });
+    let (truth_ns, _) = run(&changed_for(&program, change, |thread| code(thread) == "c"));
+    assert!(truth_ns < waited_ns * 3 / 4 && truth_ns > waited_ns / 4);
+    let off = (found.after_ns as f64 / truth_ns as f64 - 1.0).abs();
+    assert!(off < 0.01, "{} for {truth_ns}", found.after_ns);
+    let of_none = predict_for(&script, 0, change, |_| false);
+    assert_eq!(of_none.after_ns, waited_ns);
 }
 
 /// Random programs are really run with the change. The bounds allow for chance: so a few may be outside.

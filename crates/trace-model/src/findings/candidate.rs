@@ -440,6 +440,7 @@ impl Candidate {
             locks: facts.locks,
             confidence: confidence::of(facts, group.safepoint_ns, self.is_folded),
             start_up_only: self.is_start_up_only(),
+            saving: None,
             selection: Selection {
                 kinds: if is_contention {
                     Vec::new()

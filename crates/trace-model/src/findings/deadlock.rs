@@ -52,6 +52,9 @@ struct StuckWait {
     duration_ns: u64,
 }
 
+/// The name of the pattern.
+pub(crate) const DEADLOCK: &str = "deadlock";
+
 /// Names in a title.
 const LISTED_NAMES: usize = 6;
 /// Threads behind a deadlock that are listed.
@@ -226,7 +229,7 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         .collect();
     Finding {
         id: format!("deadlock:{}", cycle.join(":")),
-        pattern: "deadlock",
+        pattern: DEADLOCK,
         title: format!(
             "Deadlock: {} have blocked each other for {}{behind}",
             names(threads),
@@ -267,6 +270,7 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
             notes: Vec::new(),
         },
         start_up_only: false,
+        saving: None,
         selection: Selection {
             filter: vec![Condition {
                 aspect: trace_analysis::Aspect::Thread.into(),

@@ -9,6 +9,7 @@ mod confidence;
 mod deadlock;
 mod facts;
 mod pattern;
+mod saving;
 mod wall;
 
 use serde::Serialize;
@@ -22,6 +23,7 @@ use crate::selection::{QuestionError, Selection};
 use crate::sum::Sum;
 
 pub use deadlock::{DeadlockRecord, DeadlockedThread, ThreadBehind, deadlocks};
+pub use saving::{Saving, sort_by_saving};
 
 /// The most that a person reads.
 const MAX_FINDINGS: usize = 5;
@@ -74,6 +76,8 @@ pub struct Finding {
     pub confidence: Confidence,
     /// It was so at the start of the traces only.
     pub start_up_only: bool,
+    /// What it would save to mend it, if that was [predicted](Finding::predict_saving).
+    pub saving: Option<Saving>,
     /// What it is about.
     pub selection: Selection,
 }
