@@ -29,10 +29,6 @@ require_node() {
   fi
 }
 
-require_browser() {
-  [[ -n ${LOCKTRACE_CHROMIUM-} ]] || require_packages chromium-headless-shell fonts-dejavu-core
-}
-
 # The packages of package-lock.json, unless they are there. None of them runs a script
 # of its own.
 install_modules() {

@@ -48,6 +48,11 @@ install_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends -y "${packages[@]}"
 }
 
+# The browser of the tests; LOCKTRACE_CHROMIUM names another one.
+require_browser() {
+  [[ -n ${LOCKTRACE_CHROMIUM-} ]] || require_packages chromium-headless-shell fonts-dejavu-core
+}
+
 require_cargo() {
   command -v cargo >/dev/null || PATH=$PATH:$HOME/.cargo/bin
   command -v cargo >/dev/null ||

@@ -43,6 +43,8 @@ pub struct RunProfile<'a> {
     nobody: Option<ThreadHandle>,
     stacks: HashMap<(ThreadHandle, ChainIndex), Option<StackHandle>, RandomState>,
     samples: Samples,
+    /// When the last wait ended, since the profile's start, and on which thread.
+    end: Option<(u64, ThreadHandle)>,
     methods: MethodTable,
 }
 
@@ -79,6 +81,7 @@ impl ProfileBuilder {
             nobody: None,
             stacks: HashMap::default(),
             samples: Samples::default(),
+            end: None,
             methods: MethodTable::default(),
         }
     }
@@ -121,12 +124,17 @@ impl RunProfile<'_> {
     }
 
     fn add_marker(&mut self, wait: &Wait, entities: &Entities) {
+        let thread = self.thread(wait.thread);
+        let start_ns = self.offset_ns.saturating_add(wait.start_ns);
+        let end_ns = start_ns.saturating_add(wait.duration_ns);
+        if self.end.is_none_or(|(last_ns, _)| last_ns < end_ns) {
+            self.end = Some((end_ns, thread));
+        }
         if self.builder.markers == ProfileBuilder::MAX_MARKERS {
             self.builder.left_out += 1;
             return;
         }
         self.builder.markers += 1;
-        let thread = self.thread(wait.thread);
         let longest = wait.blame.iter().max_by_key(|blame| blame.duration_ns);
         let owner = longest.map_or(Owner::Free, |blame| blame.owner);
         let aspects = [
@@ -148,8 +156,6 @@ impl RunProfile<'_> {
             owner_thread,
             owner_method,
         };
-        let start_ns = self.offset_ns.saturating_add(wait.start_ns);
-        let end_ns = start_ns.saturating_add(wait.duration_ns);
         let [start, end] = [start_ns, end_ns].map(Timestamp::from_nanos_since_reference);
         let marker = profile.add_marker(thread, MarkerTiming::Interval(start, end), marker);
         profile.set_marker_stack(thread, marker, stack);
@@ -229,6 +235,12 @@ impl RunProfile<'_> {
             let start_ns = self.offset_ns.saturating_add(start_ns);
             let start = Timestamp::from_nanos_since_reference(start_ns);
             profile.add_sample(thread, start, Some(stack), CpuDelta::ZERO, weight);
+        }
+        // The profiler shows the time from the first sample to the last one.
+        if let Some((end_ns, thread)) = self.end {
+            let end = Timestamp::from_nanos_since_reference(end_ns);
+            let profile = &mut self.builder.profile;
+            profile.add_sample(thread, end, None, CpuDelta::ZERO, 0);
         }
         for (&index, &thread) in &self.threads {
             let name = entities.thread_long_label(index);

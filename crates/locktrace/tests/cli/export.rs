@@ -17,6 +17,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::node::node;
 use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, locktrace, succeed};
 
@@ -70,6 +71,17 @@ fn report_json(directory: &Path, options: &str) -> Value {
 /// The totals of a report on a selection.
 fn totals(directory: &Path, selection: &str) -> Value {
     report_json(directory, &format!("--by kind {selection}"))["totals"].clone()
+}
+
+/// Durations of a report's rows by what they are called.
+fn report_labels(directory: &Path, by: &str, selection: &str) -> BTreeMap<String, u64> {
+    let report = report_json(directory, &format!("--all --by {by} {selection}"));
+    let mut sums = BTreeMap::new();
+    for row in report["tree"].as_array().expect("rows") {
+        let label = row["label"].as_str().expect("a label").to_owned();
+        *sums.entry(label).or_default() += number(&row["duration_ns"]);
+    }
+    sums
 }
 
 /// Durations and numbers of waits of a report's rows, by key.
@@ -213,6 +225,68 @@ fn pprof_counts_contentions_and_delays() {
         "<owner unknown: hand-off>",
     ] {
         assert!(top.contains(expected), "{expected} is not in {top}");
+    }
+}
+
+/// What is on top of each stack, and how long, as speedscope tells of a profile.
+fn tops(profile: &Value) -> BTreeMap<String, u64> {
+    let frames = profile["shared"]["frames"].as_array().expect("frames");
+    let [profile] = profile["profiles"].as_array().expect("profiles").as_slice() else {
+        panic!("one profile is expected");
+    };
+    let (mut tops, mut stack, mut since) = (BTreeMap::new(), Vec::new(), 0);
+    for event in profile["events"].as_array().expect("events") {
+        let at = number(&event["at"]);
+        if let Some(&top) = stack.last() {
+            let name = frames[top as usize]["name"].as_str().expect("a name");
+            *tops.entry(name.to_owned()).or_default() += at - since;
+        }
+        since = at;
+        if event["type"] == "O" {
+            stack.push(number(&event["frame"]));
+        } else {
+            stack.pop();
+        }
+    }
+    assert_eq!(since, number(&profile["endValue"]));
+    tops.retain(|_, duration_ns| *duration_ns > 0);
+    tops
+}
+
+#[test]
+fn speedscope_finds_the_same_times() {
+    let directory = demo();
+    let directory = directory.path();
+    let exports: Vec<_> = ["pprof", "collapsed"]
+        .into_iter()
+        .flat_map(|format| ["owners", "waiters"].map(|stacks| (format, stacks)))
+        .flat_map(|(format, stacks)| SELECTIONS.map(|selection| (format, stacks, selection)))
+        .collect();
+    let mut speedscope = node("crates/locktrace/tests/node/speedscope.mjs");
+    for (at, (format, stacks, selection)) in exports.iter().enumerate() {
+        let file = format!("{at}.{format}");
+        succeed(
+            directory,
+            &format!("export --to {format} --stacks {stacks} {TRACE} {selection} -o {file}"),
+        );
+        speedscope.arg(directory.join(file));
+    }
+    let profiles: Vec<Value> = serde_json::from_str(&printed(&mut speedscope)).expect("JSON");
+    assert_eq!(profiles.len(), exports.len());
+    for ((format, stacks, selection), profile) in exports.into_iter().zip(profiles) {
+        let tops = tops(&profile);
+        let blocked_ns = number(&totals(directory, selection)["duration_ns"]);
+        assert_eq!(tops.values().sum::<u64>(), blocked_ns, "{selection}");
+        // Who waits in Object.wait or wakes somebody is called in a report by a method further out.
+        if stacks == "owners" && selection != "--kind all" {
+            let expected = report_labels(directory, "owner-method", selection);
+            assert_eq!(tops, expected, "{format}, {selection}");
+        }
+        let unit = match format {
+            "pprof" => "nanoseconds",
+            _ => "none",
+        };
+        assert_eq!(profile["profiles"][0]["unit"], unit);
     }
 }
 

@@ -10,6 +10,7 @@ mod filters;
 mod index;
 mod inputs;
 mod live;
+mod node;
 mod python;
 mod sample;
 mod server;

@@ -64,9 +64,10 @@ pub(super) struct ProcessDescriptor {
     pub(super) process_name: String,
 }
 
+/// Perfetto's own reader takes no packed fields where its description has none.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TrackEvent {
-    #[prost(uint64, repeated, tag = "3")]
+    #[prost(uint64, repeated, packed = "false", tag = "3")]
     pub(super) category_iids: Vec<u64>,
     #[prost(message, repeated, tag = "4")]
     pub(super) debug_annotations: Vec<DebugAnnotation>,
@@ -76,9 +77,9 @@ pub(super) struct TrackEvent {
     pub(super) name_iid: Option<u64>,
     #[prost(uint64, tag = "11")]
     pub(super) track_uuid: u64,
-    #[prost(fixed64, repeated, tag = "47")]
+    #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub(super) flow_ids: Vec<u64>,
-    #[prost(fixed64, repeated, tag = "48")]
+    #[prost(fixed64, repeated, packed = "false", tag = "48")]
     pub(super) terminating_flow_ids: Vec<u64>,
 }
 

@@ -1,15 +1,17 @@
 //! What is in a profile for the Firefox Profiler, compared with the report.
 //!
-//! The profiler is a page on the network, so the processed format's rules are checked here: all columns of a
-//! table are as long as it says, and whatever refers to another table refers to something there.
+//! The profiler's own program for terminals loads profiles as its page does. The format's rules are checked here, too:
+//! all columns of a table are as long as it says, and whatever refers to another table refers to something there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, TRACE, demo, named, number, report, save_other, tear, totals};
+use super::{SELECTIONS, TRACE, demo, named, number, printed, report, save_other, tear, totals};
+use crate::node::node;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
@@ -110,6 +112,28 @@ fn weights(profile: &Value) -> BTreeMap<String, u64> {
     sums.filter(|&(_, sum)| sum > 0).collect()
 }
 
+/// Durations of waits by the lock's class, as a report has them.
+fn reported_durations_ns(directory: &Path, selection: &str) -> BTreeMap<String, u64> {
+    let rows = report(directory, "lock-class", selection).into_iter();
+    rows.map(|(key, (duration_ns, _))| (key, duration_ns))
+        .collect()
+}
+
+/// What threads made others wait, in whole microseconds, as a report has it.
+fn reported_weights(directory: &Path, selection: &str) -> BTreeMap<String, u64> {
+    // A report calls threads by number and name, and says why there is none.
+    let mut sums_ns = BTreeMap::<_, u64>::new();
+    for (key, (duration_ns, _)) in report(directory, "owner-thread", selection) {
+        let name = match key.split_once(':') {
+            Some((java_id, name)) => format!("{name} #{java_id}"),
+            None => "<no owner known>".to_owned(),
+        };
+        *sums_ns.entry(name).or_default() += duration_ns;
+    }
+    let sums_us = sums_ns.into_iter().map(|(name, ns)| (name, ns / 1_000));
+    sums_us.filter(|&(_, us)| us > 0).collect()
+}
+
 #[test]
 fn markers_and_samples_add_up_to_the_report() {
     let directory = demo();
@@ -120,28 +144,74 @@ fn markers_and_samples_add_up_to_the_report() {
             &format!("export --to firefox {TRACE} {selection} -o demo.json"),
         );
         let profile = profile(directory, "demo.json");
-        let rows_of = report(directory, "lock-class", selection).into_iter();
-        let expected: BTreeMap<_, _> = rows_of
-            .map(|(key, (duration, _))| (key, duration))
-            .collect();
+        let expected = reported_durations_ns(directory, selection);
         assert_eq!(durations_ns(&profile), expected, "{selection}");
-
-        // A report calls threads by number and name, and says why there is none.
-        let mut expected = BTreeMap::<_, u64>::new();
-        for (key, (duration_ns, _)) in report(directory, "owner-thread", selection) {
-            let name = match key.split_once(':') {
-                Some((java_id, name)) => format!("{name} #{java_id}"),
-                None => "<no owner known>".to_owned(),
-            };
-            *expected.entry(name).or_default() += duration_ns;
-        }
-        let expected: BTreeMap<_, _> = expected
-            .into_iter()
-            .map(|(name, duration_ns)| (name, duration_ns / 1_000))
-            .filter(|&(_, duration_us)| duration_us > 0)
-            .collect();
+        let expected = reported_weights(directory, selection);
         assert_eq!(weights(&profile), expected, "{selection}");
     }
+}
+
+/// The profiler's program for terminals, which has loaded a profile. It asks a process of its own, which ends with
+/// this.
+struct Profiler<'a> {
+    directory: &'a Path,
+}
+
+impl<'a> Profiler<'a> {
+    fn load(directory: &'a Path, profile: &str) -> Self {
+        let profiler = Self { directory };
+        printed(profiler.command().args(["load", profile]));
+        profiler
+    }
+
+    fn command(&self) -> Command {
+        let mut profiler = node("build/test-node/profiler-cli/dist/profiler-cli.js");
+        profiler
+            .current_dir(self.directory)
+            .env("PROFILER_CLI_SESSION_DIR", self.directory);
+        profiler
+    }
+
+    fn ask(&self, question: &str) -> Value {
+        let mut profiler = self.command();
+        profiler.args(question.split(' ')).arg("--json");
+        serde_json::from_str(&printed(&mut profiler)).expect("JSON")
+    }
+}
+
+impl Drop for Profiler<'_> {
+    fn drop(&mut self) {
+        // What went wrong before is what a test should tell.
+        let _ = self.command().arg("stop").output();
+    }
+}
+
+#[test]
+fn the_profiler_itself_finds_the_same() {
+    let directory = demo();
+    let directory = directory.path();
+    succeed(directory, "export --to firefox demo.lct -o demo.json");
+    let profiler = Profiler::load(directory, "demo.json");
+    let (mut durations_ns, mut weights) = (BTreeMap::<_, u64>::new(), BTreeMap::<_, u64>::new());
+    let threads = profiler.ask("thread list");
+    for thread in rows(&threads["threads"]) {
+        let [handle, name] = ["threadHandle", "name"].map(|key| thread[key].as_str());
+        let of_thread = format!("--thread {}", handle.expect("a handle"));
+        let markers = profiler.ask(&format!("thread markers {of_thread}"));
+        for of_name in rows(&markers["byType"]) {
+            let name = of_name["markerName"].as_str().expect("a name");
+            let average_ms = of_name["durationStats"]["avg"].as_f64().expect("a time");
+            let sum_ms = average_ms * number(&of_name["count"]) as f64;
+            *durations_ns.entry(name.to_owned()).or_default() += (sum_ms * 1e6).round() as u64;
+        }
+        let samples = profiler.ask(&format!("thread samples {of_thread}"));
+        let sum_us = number(&samples["categoryBreakdown"]["totalSamples"]);
+        if sum_us > 0 {
+            weights.insert(name.expect("a name").to_owned(), sum_us);
+        }
+    }
+    assert_eq!(durations_ns, reported_durations_ns(directory, ""));
+    assert_eq!(weights, reported_weights(directory, ""));
 }
 
 /// The profile of the whole demo.

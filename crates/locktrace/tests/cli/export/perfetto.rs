@@ -1,122 +1,75 @@
-//! What Perfetto's messages say in an export, compared with the report.
-//!
-//! The trace processor is a program that Perfetto's Python package fetches when it runs, from a
-//! place that tests do not depend on. So the package's own classes decode the trace here, and the
-//! slices are put together as the trace processor does: packets are sorted by time, and an end
-//! ends the last slice of its track that has not ended.
+//! What Perfetto's trace processor answers about an export, compared with the report.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{SELECTIONS, TRACE, demo, named, number, report, save_other, tear, totals};
-use crate::python::python;
+use super::{SELECTIONS, TRACE, demo, named, number, printed, report, save_other, tear, totals};
+use crate::node::node;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
-/// Prints tracks, slices and arrows.
-const DECODE: &str = r#"
-import json, sys
-from google.protobuf.unknown_fields import UnknownFieldSet
-from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
-trace = proto.Trace()
-trace.ParseFromString(open(sys.argv[1], "rb").read())
-KINDS = ["event_categories", "event_names", "debug_annotation_names", "debug_annotation_string_values"]
-texts, clears, tracks, events = {}, 0, {}, []
-for packet in trace.packet:
-    assert packet.trusted_packet_sequence_id == 1
-    assert not len(UnknownFieldSet(packet)), "each field is one of Perfetto's"
-    if packet.sequence_flags & proto.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED:
-        texts, clears = {}, clears + 1
-    for kind in KINDS:
-        for text in getattr(packet.interned_data, kind):
-            value = text.str.decode() if kind == KINDS[3] else text.name
-            assert (kind, text.iid) not in texts
-            texts[kind, text.iid] = value
-    if packet.HasField("track_descriptor"):
-        track = packet.track_descriptor
-        assert track.uuid not in tracks
-        tracks[track.uuid] = dict(parent = tracks[track.parent_uuid]["name"] if track.parent_uuid else None,
-            name = track.name if track.HasField("name") else f"{track.process.process_name} {track.process.pid}")
-    if packet.HasField("track_event"):
-        event = packet.track_event
-        assert event.track_uuid in tracks and packet.HasField("timestamp")
-        events.append(dict(time = packet.timestamp, type = event.type, track = event.track_uuid,
-            name = texts[KINDS[1], event.name_iid] if event.name_iid else None,
-            category = [texts[KINDS[0], iid] for iid in event.category_iids],
-            args = {texts[KINDS[2], each.name_iid]: texts[KINDS[3], each.string_value_iid]
-                for each in event.debug_annotations},
-            flows = list(event.flow_ids), ends = list(event.terminating_flow_ids)))
-events.sort(key = lambda event: event["time"])
-slices, open_slices, flows, arrows = [], {}, {}, []
-for event in events:
-    stack = open_slices.setdefault(event["track"], [])
-    track = tracks[event["track"]]
-    this = dict(track = track["name"], group = track["parent"], uuid = event["track"], start = event["time"],
-        name = event["name"], category = event["category"], args = event["args"], depth = len(stack))
-    if event["type"] == proto.TrackEvent.TYPE_SLICE_END:
-        ended = stack.pop()
-        ended["duration"] = event["time"] - ended["start"]
-        assert not stack or stack[-1]["start"] <= ended["start"]
-        continue
-    if event["type"] == proto.TrackEvent.TYPE_SLICE_BEGIN:
-        stack.append(this)
-        slices.append(this)
-    for flow in event["flows"]:
-        assert flow not in flows
-        flows[flow] = this
-    for flow in event["ends"]:
-        begin = flows.pop(flow)
-        assert begin["start"] <= this["start"]
-        arrows.append([begin["track"], begin["name"], this["track"], this["name"]])
-assert not any(open_slices.values()), "each slice ends"
-assert not flows, "each arrow ends"
-print(json.dumps(dict(slices = slices, arrows = arrows, clears = clears,
-    tracks = [[track["name"], track["parent"]] for track in tracks.values()])))
-"#;
+/// What the trace processor had to leave out, or could not make sense of.
+const FAULTS: &str = "select name, value from stats
+    where value != 0 and (severity != 'info' or name glob '*error*')";
 
-fn decoded(directory: &Path, file: &str) -> Value {
-    python(DECODE, directory, &[file])
+/// The slices, each with its track and the one above.
+const SLICES: &str = "with slices as (
+    select slice.*, track.name as track, above.name as above from slice
+    join track on track.id = track_id left join track above on above.id = track.parent_id)";
+
+/// The rows of each answer about a trace that is read without a fault.
+fn query<const N: usize>(directory: &Path, trace: &str, questions: [&str; N]) -> [Vec<Value>; N] {
+    let mut processor = node("crates/locktrace/tests/node/perfetto.mjs");
+    processor
+        .arg(directory.join(trace))
+        .arg(FAULTS)
+        .args(questions);
+    let answers: Vec<Vec<Value>> = serde_json::from_str(&printed(&mut processor)).expect("rows");
+    let [faults, answers @ ..] = answers.as_slice() else {
+        panic!("{} answers", answers.len());
+    };
+    assert!(faults.is_empty(), "{faults:?}");
+    answers.to_vec().try_into().expect("one answer each")
 }
 
-/// What is in the trace of the whole demo.
-fn decoded_demo() -> Value {
+/// The answers about the trace of the whole demo.
+fn query_demo<const N: usize>(questions: [&str; N]) -> [Vec<Value>; N] {
     let directory = demo();
     succeed(
         directory.path(),
         &format!("export --to perfetto {TRACE} -o demo.pftrace"),
     );
-    decoded(directory.path(), "demo.pftrace")
+    query(directory.path(), "demo.pftrace", questions)
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {key} in {value}"))
-}
-
-/// The slices of a category.
-fn slices<'a>(trace: &'a Value, category: &str) -> Vec<&'a Value> {
-    let slices = trace["slices"].as_array().expect("slices").iter();
-    slices
-        .filter(|slice| slice["category"] == serde_json::json!([category]))
-        .collect()
-}
-
-/// Sums of durations by what an annotation says.
-fn sums(slices: &[&Value], key: &str) -> BTreeMap<String, u64> {
-    let mut sums = BTreeMap::new();
-    for slice in slices {
-        let of = text(&slice["args"], key).to_owned();
-        *sums.entry(of).or_default() += number(&slice["duration"]);
-    }
-    sums
+fn text<'a>(row: &'a Value, column: &str) -> &'a str {
+    let text = row[column].as_str();
+    text.unwrap_or_else(|| panic!("no {column} in {row}"))
 }
 
 #[test]
 fn slices_add_up_to_the_report() {
+    const ASPECTS: [(&str, &str, &str); 5] = [
+        ("lock-class", "wait", "lock_class"),
+        ("kind", "wait", "kind"),
+        ("method", "wait", "method"),
+        ("owner-method", "part", "owner_method"),
+        ("owner-thread", "part", "owner_thread"),
+    ];
+    let sums = ASPECTS.map(|(_, category, annotation)| {
+        format!(
+            "select extract_arg(arg_set_id, 'debug.{annotation}') as key, sum(dur) as ns
+             from slice where category = '{category}' group by 1"
+        )
+    });
+    let counts = format!(
+        "{SLICES} select category, count(*) as count, min(depth) as min, max(depth) as max,
+            min(above) || max(above) as above
+         from slices where category in ('part', 'wait') group by 1 order by 1"
+    );
     let directory = demo();
     let directory = directory.path();
     for selection in SELECTIONS
@@ -127,58 +80,58 @@ fn slices_add_up_to_the_report() {
             directory,
             &format!("export --to perfetto {TRACE} {selection} -o demo.pftrace"),
         );
-        let trace = decoded(directory, "demo.pftrace");
-        let (waits, parts) = (slices(&trace, "wait"), slices(&trace, "part"));
-        let aspects = [
-            ("lock-class", &waits, "lock_class"),
-            ("kind", &waits, "kind"),
-            ("method", &waits, "method"),
-            ("owner-method", &parts, "owner_method"),
-            ("owner-thread", &parts, "owner_thread"),
-        ];
-        for (aspect, slices, key) in aspects {
+        let questions = sums.each_ref().map(String::as_str);
+        let answers = query(directory, "demo.pftrace", questions);
+        for ((aspect, ..), rows) in ASPECTS.into_iter().zip(answers) {
+            let sums: BTreeMap<_, _> = rows
+                .iter()
+                .map(|row| (text(row, "key").to_owned(), number(&row["ns"])))
+                .collect();
             let rows = report(directory, aspect, selection).into_iter();
             let expected: BTreeMap<_, _> =
                 rows.map(|(key, (duration, _))| (key, duration)).collect();
             assert!(!expected.is_empty());
-            assert_eq!(sums(slices, key), expected, "{aspect}, {selection}");
+            assert_eq!(sums, expected, "{aspect}, {selection}");
         }
-        let totals = totals(directory, selection);
-        let count = number(&totals["waits"]) as usize;
+        let [counts] = query(directory, "demo.pftrace", [&counts]);
+        let [parts, waits] = counts.as_slice() else {
+            panic!("{counts:?}");
+        };
+        for (slices, depth) in [(waits, 0), (parts, 1)] {
+            assert_eq!(slices["min"], depth);
+            assert_eq!(slices["max"], depth);
+            assert_eq!(slices["above"], "threadsthreads");
+        }
+        let (found, expected) = (&waits["count"], &totals(directory, selection)["waits"]);
         if selection.starts_with("--owner") {
-            assert!(waits.len() >= count, "gaps divide waits");
+            assert!(number(found) >= number(expected), "gaps divide waits");
         } else {
-            assert_eq!(waits.len(), count, "{selection}");
+            assert_eq!(found, expected, "{selection}");
         }
-        assert!(
-            waits
-                .iter()
-                .all(|wait| wait["group"] == "threads" && wait["depth"] == 0)
-        );
-        assert!(
-            parts
-                .iter()
-                .all(|part| part["group"] == "threads" && part["depth"] == 1)
-        );
     }
 }
 
 #[test]
 fn arrows_lead_from_owners_to_those_who_waited() {
-    let trace = decoded_demo();
-    let known = slices(&trace, "part")
-        .into_iter()
-        .filter(|part| part["args"].get("owner_stack").is_some())
-        .count();
-    let arrows = trace["arrows"].as_array().expect("arrows");
-    assert_eq!(arrows.len(), known);
-    let expected = serde_json::json!([
-        "main #10",
-        "worker-1",
-        "worker-1 #11",
-        "main: java.util.Hashtable.put"
-    ]);
+    let arrows = format!(
+        "{SLICES} select begin.track, begin.name, end.track as end_track, end.name as end_name,
+            begin.ts <= end.ts as is_forward
+         from flow join slices begin on begin.id = slice_out join slices end on end.id = slice_in"
+    );
+    let known = "select count(*) as count from slice
+        where category = 'part' and extract_arg(arg_set_id, 'debug.owner_stack') is not null";
+    let tracks = "select name from track union select name || ' ' || pid from process";
+    let [arrows, known, tracks] = query_demo([&arrows, known, tracks]);
+    assert_eq!(arrows.len() as u64, number(&known[0]["count"]));
+    let expected = json!({
+        "track": "main #10",
+        "name": "worker-1",
+        "end_track": "worker-1 #11",
+        "end_name": "main: java.util.Hashtable.put",
+        "is_forward": 1,
+    });
     assert!(arrows.contains(&expected), "{arrows:?}");
+    assert!(arrows.iter().all(|arrow| arrow["is_forward"] == 1));
     for name in [
         "java 4711",
         "threads",
@@ -186,40 +139,41 @@ fn arrows_lead_from_owners_to_those_who_waited() {
         "worker-1 #11",
         "java.util.Hashtable@49abf544",
     ] {
-        let mut tracks = trace["tracks"].as_array().expect("tracks").iter();
-        assert!(tracks.any(|track| track[0] == name), "{name}");
+        assert!(tracks.contains(&json!({ "name": name })), "{name}");
     }
 }
 
 /// Who has a lock is shown once, however many wait for it, and never two at a time.
 #[test]
 fn tracks_of_locks_show_one_owner_at_a_time() {
-    let trace = decoded_demo();
-    let owners = slices(&trace, "lock");
-    let mut waits = BTreeMap::<&str, Vec<(u64, u64)>>::new();
-    for wait in slices(&trace, "wait") {
-        let start = number(&wait["start"]);
-        let lock = waits.entry(text(&wait["args"], "lock")).or_default();
-        lock.push((start, start + number(&wait["duration"])));
+    let waits = "select extract_arg(arg_set_id, 'debug.lock') as lock, ts, dur
+        from slice where category = 'wait' order by ts";
+    let owners =
+        format!("{SLICES} select track, ts, dur from slices where category = 'lock' order by ts");
+    let [waits, owners] = query_demo([waits, &owners]);
+    let mut by_lock = BTreeMap::<&str, Vec<(u64, u64)>>::new();
+    let times = |row: &Value| {
+        let start = number(&row["ts"]);
+        (start, start + number(&row["dur"]))
+    };
+    for wait in &waits {
+        let waits = by_lock.entry(text(wait, "lock")).or_default();
+        waits.push(times(wait));
     }
-    assert_eq!(waits.len(), 3);
-    for (lock, mut waits) in waits {
-        waits.sort_unstable();
+    assert_eq!(by_lock.len(), 3);
+    for (lock, waits) in by_lock {
         let (mut contended_ns, mut until) = (0, 0);
         for (start, end) in waits {
             contended_ns += end.saturating_sub(start.max(until));
             until = until.max(end);
         }
         let owners = owners.iter().filter(|owner| owner["track"] == lock);
-        let mut times: Vec<_> = owners
-            .map(|owner| (number(&owner["start"]), number(&owner["duration"])))
-            .collect();
-        times.sort_unstable();
+        let owners: Vec<_> = owners.map(times).collect();
         assert!(
-            times.is_sorted_by(|one, next| one.0 + one.1 <= next.0),
-            "{lock}"
+            owners.is_sorted_by(|one, next| one.1 <= next.0),
+            "{lock}: {owners:?}"
         );
-        let shown_ns: u64 = times.iter().map(|(_, duration)| duration).sum();
+        let shown_ns: u64 = owners.iter().map(|(start, end)| end - start).sum();
         assert_eq!(shown_ns, contended_ns, "{lock}");
     }
 }
@@ -233,35 +187,44 @@ fn several_traces_are_several_processes() {
         directory,
         &format!("export --to perfetto {TRACE} other.lct -o both.pftrace"),
     );
-    let trace = decoded(directory, "both.pftrace");
-    let tracks = trace["tracks"].as_array().expect("tracks").iter();
-    let processes: Vec<_> = tracks
-        .filter(|track| track[1].is_null())
-        .map(|track| &track[0])
-        .collect();
-    assert_eq!(processes, ["java 4711", "java 12"]);
-    let waits = number(&totals(directory, "")["waits"]) + 3;
-    assert_eq!(slices(&trace, "wait").len() as u64, waits);
+    let [processes, waits] = query(
+        directory,
+        "both.pftrace",
+        [
+            "select pid, name from process where pid != 0 order by pid",
+            "select count(*) as count from slice where category = 'wait'",
+        ],
+    );
+    assert_eq!(
+        processes,
+        [
+            json!({ "pid": 12, "name": "java" }),
+            json!({ "pid": 4711, "name": "java" })
+        ]
+    );
+    let expected = number(&totals(directory, "")["waits"]) + 3;
+    assert_eq!(number(&waits[0]["count"]), expected);
 }
 
 #[test]
 fn what_there_is_not_is_no_slice() {
+    const WAITS: [&str; 1] = ["select name from slice where category = 'wait'"];
     let directory = directory_with(&Sample::new(&["main"]), TRACE);
     let directory = directory.path();
     succeed(
         directory,
         &format!("export --to perfetto {TRACE} -o empty.pftrace"),
     );
-    let trace = decoded(directory, "empty.pftrace");
-    assert_eq!(trace["slices"], serde_json::json!([]));
+    let [waits] = query(directory, "empty.pftrace", WAITS);
+    assert!(waits.is_empty());
     tear(directory);
     let run = locktrace(
         directory,
         &format!("export --to perfetto {TRACE} -o torn.pftrace"),
     );
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    let trace = decoded(directory, "torn.pftrace");
-    assert!(!slices(&trace, "wait").is_empty());
+    let [waits] = query(directory, "torn.pftrace", WAITS);
+    assert!(!waits.is_empty());
     fs::write(directory.join(TRACE), "foreign").expect("writable");
     let run = locktrace(
         directory,
@@ -280,8 +243,8 @@ fn names_are_texts() {
         directory,
         &format!("export --to perfetto {TRACE} -o demo.pftrace"),
     );
-    let trace = decoded(directory, "demo.pftrace");
-    let wait = slices(&trace, "wait")[0];
-    assert_eq!(wait["name"], NAME);
-    assert_eq!(wait["track"], format!("{NAME} #11"));
+    let waits = format!("{SLICES} select name, track from slices where category = 'wait'");
+    let [waits] = query(directory, "demo.pftrace", [&waits]);
+    let expected = json!({ "name": NAME, "track": format!("{NAME} #11") });
+    assert_eq!(waits, [expected]);
 }

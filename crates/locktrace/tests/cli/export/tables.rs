@@ -28,6 +28,19 @@ fn query<const N: usize>(directory: &Path, tables: &str, queries: [&str; N]) -> 
     answers.try_into().expect("one answer each")
 }
 
+/// Prints what pandas adds up of a column of a table by another column: sums, and how many waits.
+const PANDAS: &str = r#"
+import json, pandas, sys
+tables = sys.argv[1]
+answers = []
+for question in sys.argv[2:]:
+    table, column = question.split(".")
+    groups = pandas.read_parquet(f"{tables}/{table}").groupby(column, observed = True)
+    sums = groups.agg(duration_ns = ("duration_ns", "sum"), waits = ("wait", "nunique"))
+    answers.append([[key, *map(int, row)] for key, row in zip(sums.index, sums.itertuples(index = False))])
+print(json.dumps(answers))
+"#;
+
 /// The files below a folder, by their paths there.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
@@ -126,6 +139,35 @@ fn duckdb_adds_up_what_the_report_does() {
         assert_eq!(run[4], kinds);
         assert_eq!(run[5], 4711);
         assert_eq!(run[7], "2016-02-29");
+    }
+}
+
+#[test]
+fn pandas_adds_up_what_the_report_does() {
+    const ASPECTS: [(&str, &str); 5] = [
+        ("kind", "waits.kind"),
+        ("method", "waits.method"),
+        ("wait-end", "waits.end"),
+        ("mechanism", "blame.mechanism"),
+        ("lock-class", "blame.lock_class"),
+    ];
+    let directory = demo();
+    let directory = directory.path();
+    for (at, selection) in SELECTIONS.into_iter().enumerate() {
+        let tables = format!("tables-{at}");
+        succeed(
+            directory,
+            &format!("export --to parquet {TRACE} -o {tables} {selection}"),
+        );
+        let questions = ASPECTS.map(|(_, question)| question);
+        let arguments: Vec<_> = [tables.as_str()].into_iter().chain(questions).collect();
+        let answers = python(PANDAS, directory, &arguments);
+        let answers: Vec<Vec<Value>> = serde_json::from_value(answers).expect("rows");
+        for ((aspect, _), answer) in ASPECTS.into_iter().zip(answers) {
+            let expected = report(directory, aspect, selection);
+            assert!(!expected.is_empty());
+            assert_eq!(by_key(&answer), expected, "{aspect}, {selection}");
+        }
     }
 }
 
