@@ -506,7 +506,8 @@ typedef struct LctOwnerSample {
    */
   uint64_t since_ns;
   /*
-   The mean time from one moment for samples to the next.
+   For how much time the sample stands: the mean time from one moment for samples to the
+   next, and that in which there could be no other, since threads were being stopped.
    */
   uint64_t interval_ns;
   /*
@@ -931,7 +932,8 @@ void lct_owner_sample(struct LctThread *thread, const struct LctOwnerSample *sam
 
 /*
  Counts samples of owners, of which so many would have been due if they cost nothing. All
- threads were stopped for `stopped_ns` for them; 0 if they were not.
+ threads were stopped for `stopped_ns` for them; 0 if they were not. `pause_begins` if that
+ has used up the budget, and there are no samples for some time.
 
  # Safety
 
@@ -940,7 +942,8 @@ void lct_owner_sample(struct LctThread *thread, const struct LctOwnerSample *sam
 void lct_count_owner_samples(const struct LctRuntime *runtime,
                              uint64_t samples,
                              uint64_t due,
-                             uint64_t stopped_ns);
+                             uint64_t stopped_ns,
+                             bool pause_begins);
 
 /*
  Names the chain behind a forward reference.

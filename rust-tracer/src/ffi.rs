@@ -291,7 +291,8 @@ pub struct LctOwnerSample {
     pub time_ns: u64,
     /// Since when the owner of the lock could be sampled, whoever that was.
     pub since_ns: u64,
-    /// The mean time from one moment for samples to the next.
+    /// For how much time the sample stands: the mean time from one moment for samples to the
+    /// next, and that in which there could be no other, since threads were being stopped.
     pub interval_ns: u64,
     /// The owner's number, that of `lct_thread_number`.
     pub owner: u32,
@@ -1138,7 +1139,8 @@ pub unsafe extern "C" fn lct_owner_sample(
 }
 
 /// Counts samples of owners, of which so many would have been due if they cost nothing. All
-/// threads were stopped for `stopped_ns` for them; 0 if they were not.
+/// threads were stopped for `stopped_ns` for them; 0 if they were not. `pause_begins` if that
+/// has used up the budget, and there are no samples for some time.
 ///
 /// # Safety
 ///
@@ -1149,8 +1151,10 @@ pub unsafe extern "C" fn lct_count_owner_samples(
     samples: u64,
     due: u64,
     stopped_ns: u64,
+    pause_begins: bool,
 ) {
-    runtime.sample_counts.add(samples, due, stopped_ns);
+    let counts = &runtime.sample_counts;
+    counts.add(samples, due, stopped_ns, pause_begins);
 }
 
 fn blocker(class: u32, identity_hash: u32) -> Blocker {

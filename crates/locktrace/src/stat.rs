@@ -242,7 +242,7 @@ fn add_owner_samples(text: &mut String, summary: &TraceSummary) {
     let stops = value(TracerCounter::OwnerSampleStops);
     if stops > 0 {
         let stopped_ns = value(TracerCounter::OwnerSampleStopNs);
-        let samples = format!(
+        let mut samples = format!(
             "{} of owners; all threads were stopped {} for that, {} of the time and {} at most; about {} \
              more were due",
             plural(value(TracerCounter::OwnerSamples), "sample"),
@@ -251,6 +251,13 @@ fn add_owner_samples(text: &mut String, summary: &TraceSummary) {
             human::duration(value(TracerCounter::OwnerSampleLongestStopNs)),
             human::count(value(TracerCounter::OwnerSamplesSkipped)),
         );
+        let pauses = value(TracerCounter::OwnerSamplePauses);
+        if pauses > 0 {
+            samples += &format!(
+                "; the budget for that was used up {}, and there were none for seconds then",
+                plural(pauses, "time")
+            );
+        }
         facts::add(text, "Samples", &samples);
     }
 }

@@ -243,6 +243,9 @@ counters! {
 
     /// The longest of these times, in nanoseconds.
     OwnerSampleLongestStopNs = 70, "owner_sample_longest_stop_ns";
+
+    /// Times that samples had used up their budget, so that there were none for some time.
+    OwnerSamplePauses = 71, "owner_sample_pauses";
 }
 
 impl Counter {

@@ -1,5 +1,7 @@
 package scenarios;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -7,7 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * lock in yet another one. Others wait for it.
  *
  * <p>Arguments: {@code monitor} or {@code reentrant}, how often the lock is held, how many threads wait for
- * it, and how many others want a processor. Prints how long each method took in all, by the program's clock.
+ * it, and how many others want a processor. Prints by the program's clock of each hold when each method began, and when
+ * the last one ended, and of each acquisition by the others from when to when they waited.
  */
 public final class OwnersAtWork {
     /** So long that others have waited for long when it is over. */
@@ -25,12 +28,9 @@ public final class OwnersAtWork {
     private final ReentrantLock lock = new ReentrantLock();
     private final boolean isMonitor;
     private final int holds;
+    private final List<String> log = new ArrayList<>();
     private volatile boolean done;
     private int value;
-    private long prepared;
-    private long parsed;
-    private long computed;
-    private long stored;
 
     private OwnersAtWork(boolean isMonitor, int holds) {
         this.isMonitor = isMonitor;
@@ -50,25 +50,19 @@ public final class OwnersAtWork {
         }
         Thread owner = new Thread(this::own, "owner");
         owner.start();
-        Thread[] threads = new Thread[waiters];
+        Waiter[] threads = new Waiter[waiters];
         for (int i = 0; i < waiters; i++) {
-            threads[i] = new Thread(this::await, "waiter-" + i);
+            threads[i] = new Waiter("waiter-" + i);
             threads[i].start();
         }
         owner.join();
         done = true;
-        for (Thread thread : threads) {
+        for (Waiter thread : threads) {
             thread.join();
+            log.addAll(thread.log);
         }
-        print("prepare", prepared);
-        print("parse", parsed);
-        print("compute", computed);
-        print("store", stored);
+        log.forEach(System.out::println);
         System.out.println("value " + value);
-    }
-
-    private static void print(String method, long nanos) {
-        System.out.println("spent " + method + " " + nanos);
     }
 
     private void own() {
@@ -100,10 +94,7 @@ public final class OwnersAtWork {
         long computed = System.nanoTime();
         store();
         long stored = System.nanoTime();
-        this.prepared += prepared - began;
-        this.parsed += parsed - prepared;
-        this.computed += computed - parsed;
-        this.stored += stored - computed;
+        log.add("hold " + began + " " + prepared + " " + parsed + " " + computed + " " + stored);
     }
 
     private void prepare() {
@@ -137,18 +128,37 @@ public final class OwnersAtWork {
         sleep(STORE_MILLIS);
     }
 
-    private void await() {
-        while (!done) {
-            if (isMonitor) {
-                synchronized (monitor) {
-                    value++;
-                }
-            } else {
-                lock.lock();
-                value++;
-                lock.unlock();
+    private final class Waiter extends Thread {
+        final List<String> log = new ArrayList<>();
+
+        Waiter(String name) {
+            super(name);
+        }
+
+        @Override
+        public void run() {
+            while (!done) {
+                long began = System.nanoTime();
+                long acquired = acquire();
+                log.add("wait " + began + " " + acquired);
+                OwnersAtWork.sleep(1);
             }
-            sleep(1);
+        }
+    }
+
+    private long acquire() {
+        if (isMonitor) {
+            synchronized (monitor) {
+                value++;
+                return System.nanoTime();
+            }
+        }
+        lock.lock();
+        try {
+            value++;
+            return System.nanoTime();
+        } finally {
+            lock.unlock();
         }
     }
 

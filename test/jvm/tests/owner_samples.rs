@@ -1,22 +1,29 @@
 //! Where owners spend their time while others wait: shares of samples against the program's own
 //! clock, positions against the class files, and what samples cost against the budget.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jvm, Programs, Run, alone, check_each, check_program, for_each_event,
-    report,
+    ClassPath, CompileMode, Jdk, Jvm, Programs, Run, alone, among_others, check_each,
+    check_program, for_each_event, jcmd, report,
 };
 use trace_analysis::{
     Analysis, ChainIndex, Detail, Entities, Limits, TraceFile, TraceSummary, Wait,
 };
 use trace_format::{Capabilities, Counter, Event};
 
-/// The methods whose shares are compared; each hold begins with another one, in which others begin to
-/// wait and are not sampled yet.
-const METHODS: [&str; 3] = ["parse", "compute", "store"];
+/// The methods that each hold consists of, in their order.
+const METHODS: [&str; 4] = ["prepare", "parse", "compute", "store"];
+/// Those whose shares are compared: in the first, others begin to wait, and who has parked again is
+/// not known to have waited before.
+const COMPARED: Range<usize> = 1..4;
+
+/// How long others wait before the owner is sampled, by default.
+const THRESHOLD_NS: u64 = 5_000_000;
 
 /// More samples than by default, so that seconds are enough for a test: threads may be stopped for a
 /// fifth of the time.
@@ -44,14 +51,14 @@ fn shares_are_right_with_more_threads_than_processors() {
     check_each(modes, |&mode| {
         let run = Jvm::traced(&["scenarios.OwnersAtWork", "monitor", "150", "4", "6"])
             .flags(mode.flags())
-            .flags(["-XX:LockContentionOwnerSampleBudget=1000"])
+            .flags(MANY_SAMPLES)
             .run();
         check_shares(mode, &run);
     });
 }
 
-/// What samples cost by default: of the time, no more than the budget, the credit of a second, and the stop
-/// that used it up.
+/// What samples cost by default: of the time, no more than the budget, the credit of five seconds that there
+/// is at the start, and the stop that used it up.
 #[test]
 fn samples_stay_within_the_budget() {
     let _processor = alone();
@@ -60,7 +67,7 @@ fn samples_stay_within_the_budget() {
     let value = |counter| summary.tracer_value(counter).unwrap_or(0);
     let stopped_ns = value(Counter::OwnerSampleStopNs);
     let longest_ns = value(Counter::OwnerSampleLongestStopNs);
-    let most_ns = summary.duration_ns / 100 + 10_000_000 + longest_ns;
+    let most_ns = summary.duration_ns / 100 + 50_000_000 + longest_ns;
     assert!(sampled.samples > 0, "{}", run.describe());
     assert_eq!(value(Counter::OwnerSamples), sampled.samples);
     assert!(
@@ -88,16 +95,79 @@ fn there_are_no_samples_if_they_are_not_wanted() {
     }
 }
 
+/// Traces that begin while the program runs: of owners that do not run, one of which waits itself. Samples come
+/// from the threshold on that was asked for.
+#[test]
+fn samples_of_traces_on_request() {
+    let _processor = among_others();
+    let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
+    jvm.await_line("blocked");
+    let trace_for_a_while = |options: &[&str]| {
+        let file = format!("file=trace-{}.lct", options.len());
+        jcmd(&jvm, &[&["LockContention.start", &file], options].concat());
+        thread::sleep(Duration::from_millis(1500));
+        let stopped = jcmd(&jvm, &["LockContention.stop"]);
+        assert!(stopped.contains("Stopped tracing"), "{stopped}");
+        let name = format!("trace-{}.lct", options.len());
+        sampled(&jvm.trace().with_file_name(name))
+    };
+    for (options, threshold_ns) in [
+        (&["owner_samples=200ms"][..], 200_000_000),
+        (&[], THRESHOLD_NS),
+    ] {
+        let (_, sampled) = trace_for_a_while(options);
+        assert!(sampled.earliest_ns >= threshold_ns, "{sampled:?}");
+        let innermost = sampled.chains.iter().map(|chain| &*chain[0].method);
+        let innermost: BTreeSet<_> = innermost.collect();
+        assert_eq!(innermost, ["readBytes", "wantOuter"].into(), "{sampled:?}");
+        sampled.check_positions(&Programs::compiled().classes());
+    }
+    let (summary, sampled) = trace_for_a_while(&["owner_samples=0", "duration=1h"]);
+    assert_eq!(sampled.samples, 0);
+    let capabilities = summary.file.header().capabilities;
+    assert!(!capabilities.contains(Capabilities::OWNER_SAMPLES));
+    jvm.send_line();
+    jvm.finish();
+}
+
+/// How long others waited while the owner was in each of the methods and could be sampled, in
+/// nanoseconds, as the program says.
+fn waited_for(run: &Run) -> [u64; METHODS.len()] {
+    let times = |words: Vec<&str>| -> Vec<u64> {
+        let times = words.iter().map(|word| word.parse().expect("a time"));
+        times.collect()
+    };
+    let waits: Vec<_> = run.lines_of("wait").map(times).collect();
+    let mut waited_ns = [0; METHODS.len()];
+    for hold in run.lines_of("hold").map(times) {
+        let [began_ns, .., ended_ns] = hold[..] else {
+            panic!("not a hold: {hold:?}");
+        };
+        let waits = || {
+            let waits = waits.iter().map(|wait| (wait[0], wait[1]));
+            waits.filter(|&(from_ns, to_ns)| from_ns < ended_ns && began_ns < to_ns)
+        };
+        let Some(first_ns) = waits().map(|(from_ns, _)| from_ns).min() else {
+            continue;
+        };
+        for (waited_ns, of_method) in waited_ns.iter_mut().zip(hold.windows(2)) {
+            let (start_ns, end_ns) = (of_method[0].max(first_ns + THRESHOLD_NS), of_method[1]);
+            let parts = waits().map(|(from_ns, to_ns)| (from_ns.max(start_ns), to_ns.min(end_ns)));
+            *waited_ns += parts
+                .map(|(from_ns, to_ns)| to_ns.saturating_sub(from_ns))
+                .sum::<u64>();
+        }
+    }
+    waited_ns
+}
+
 /// The shares of the methods in what the owner was sampled at, as a report has them, are those of the
 /// program's clock.
 fn check_shares(mode: CompileMode, run: &Run) {
     let trace = run.trace();
     let (_, sampled) = sampled(&trace);
     sampled.check_positions(&Programs::compiled().classes());
-    let spent: HashMap<_, _> = run
-        .lines_of("spent")
-        .map(|words| (words[0], words[1].parse::<u64>().expect("nanoseconds")))
-        .collect();
+    let waited_ns = waited_for(run);
 
     let report = report(&trace, "owner-thread,owner-sample");
     let owner = report.node("owner");
@@ -114,18 +184,20 @@ fn check_shares(mode: CompileMode, run: &Run) {
         of_method.map(|node| node.duration_ns).sum()
     };
 
-    let all_spent_ns: u64 = METHODS.map(|method| spent[method]).iter().sum();
-    let all_found_ns: u64 = METHODS.map(found_ns).iter().sum();
-    let all_ns = all_spent_ns + spent["prepare"];
-    let samples = sampled.samples as f64 * all_spent_ns as f64 / all_ns as f64;
+    let found_ns = METHODS.map(found_ns);
+    let all_waited_ns: u64 = waited_ns[COMPARED].iter().sum();
+    let all_found_ns: u64 = found_ns[COMPARED].iter().sum();
+    let share_compared = all_waited_ns as f64 / waited_ns.iter().sum::<u64>() as f64;
+    let samples = sampled.samples as f64 * share_compared;
     assert!(
         samples >= 50.0,
         "{mode:?}: {samples} samples: {}",
         run.describe()
     );
-    for method in METHODS {
-        let expected = spent[method] as f64 / all_spent_ns as f64;
-        let found = found_ns(method) as f64 / all_found_ns as f64;
+    for index in COMPARED {
+        let method = METHODS[index];
+        let expected = waited_ns[index] as f64 / all_waited_ns as f64;
+        let found = found_ns[index] as f64 / all_found_ns as f64;
         // Each sample is in the method with that probability. A hold with few samples weighs as much
         // as one with many, which at most doubles the variance; then five standard deviations.
         let tolerance = 5.0 * (2.0 * expected * (1.0 - expected) / samples).sqrt();
@@ -138,8 +210,11 @@ fn check_shares(mode: CompileMode, run: &Run) {
 }
 
 /// The samples of a sound trace.
+#[derive(Debug)]
 struct Sampled {
     samples: u64,
+    /// When the first one was taken.
+    earliest_ns: u64,
     /// The chains of those in waits, from the innermost frame on.
     chains: Vec<Vec<Site>>,
 }
@@ -154,9 +229,12 @@ struct Site {
 }
 
 fn sampled(trace: &Path) -> (TraceSummary, Sampled) {
-    let mut samples = 0;
+    let (mut samples, mut earliest_ns) = (0, u64::MAX);
     for_each_event(trace, |_, event| {
-        samples += u64::from(matches!(event, Event::OwnerSample(_)));
+        if let Event::OwnerSample(sample) = event {
+            samples += 1;
+            earliest_ns = earliest_ns.min(sample.time_ns);
+        }
     });
     let mut chains: HashMap<ChainIndex, Vec<Site>> = HashMap::new();
     let mut add = |wait: &Wait, entities: &Entities| {
@@ -172,7 +250,12 @@ fn sampled(trace: &Path) -> (TraceSummary, Sampled) {
     let summary = summary.unwrap_or_else(|error| panic!("{error}"));
     jvm_tests::check_sound(&summary);
     let chains = chains.into_values().collect();
-    (summary, Sampled { samples, chains })
+    let sampled = Sampled {
+        samples,
+        earliest_ns,
+        chains,
+    };
+    (summary, sampled)
 }
 
 fn sites(chain: ChainIndex, entities: &Entities) -> Vec<Site> {

@@ -72,7 +72,9 @@ payload! {
         /// Since when the owner of that lock could be sampled, whoever that was: from then on
         /// the threshold was passed.
         pub since_ns: u64,
-        /// The mean time from one moment for samples to the next then, in nanoseconds.
+        /// For how much time the sample stands, in nanoseconds: the mean time from one moment for
+        /// samples to the next then, and that in which there could be no other, since threads
+        /// were being stopped.
         pub interval_ns: u64,
     }
 }

@@ -79,8 +79,8 @@ static uint8_t kinds_of(const char* names) {
 void LockTraceStartCommand::execute(DCmdSource source, TRAPS) {
   LockTraceRequest request = { _file.value(), kinds_of(_kinds.value()), _duration.value()._nanotime,
                                LCT_ANALYSIS_FILE, _report.value(), LockTraceSampler::default_threshold_ns() };
-  if (_owner_samples.is_set() && LockContentionOwnerSampleBudget != 0) {
-    request.sample_after_ns = _owner_samples.value()._nanotime;
+  if (_owner_samples.is_set()) {
+    request.sample_after_ns = LockTraceSampler::threshold_ns(_owner_samples.value()._nanotime);
   }
   if (request.kinds == 0) {
     THROW_MSG(vmSymbols::java_lang_IllegalArgumentException(),

@@ -33,7 +33,14 @@ volatile jint LockTraceSampler::_waits_began = 0;
 static const jlong WholeBudget = 1000;
 
 jlong LockTraceSampler::default_threshold_ns() {
-  return LockContentionOwnerSampleBudget == 0 ? 0 : (jlong) LockContentionOwnerSampleThreshold * NANOSECS_PER_MILLISEC;
+  uintx ms = MIN2(LockContentionOwnerSampleThreshold, (uintx) max_jint);
+  return threshold_ns((jlong) ms * NANOSECS_PER_MILLISEC);
+}
+
+// Moments come no nearer than milliseconds.
+jlong LockTraceSampler::threshold_ns(jlong wanted_ns) {
+  if (wanted_ns <= 0 || LockContentionOwnerSampleBudget == 0) return 0;
+  return MAX2(wanted_ns, (jlong) NANOSECS_PER_MILLISEC);
 }
 
 // The trace of this number.
@@ -114,7 +121,7 @@ class LockTraceSampleOwners : public VM_Operation {
   const uint32_t _session;
   const int      _first;          // of the waits, at random: there may be too many
   const jlong    _threshold_ns;
-  const jlong    _interval_ns;    // for how much time a sample stands
+  const jlong    _interval_ns;    // mean time from one moment to the next
   const jlong    _requested_ns;
   JavaThread*    _owners[max_owners];
   int            _count;          // of owners
@@ -181,7 +188,8 @@ void LockTraceSampleOwners::sample(JavaThread* owner, jlong since_ns, jlong now_
   if (event.owner == 0 || event.chain == 0) return;
   event.time_ns = now_ns;
   event.since_ns = since_ns + _threshold_ns;
-  event.interval_ns = _interval_ns;
+  // While threads are being stopped, there are no other moments.
+  event.interval_ns = _interval_ns + (now_ns - _requested_ns);
   lct_owner_sample(tracer, &event);
   _samples++;
 }
@@ -190,12 +198,21 @@ void LockTraceSampleOwners::sample(JavaThread* owner, jlong since_ns, jlong now_
 // When
 
 // The moments at which owners may be sampled, and what that may cost.
+//
+// Whether a moment is used must have nothing to do with what owners do around it. But what a
+// sample costs has: threads that run take longer to stop than threads that sleep. So the rate
+// follows the mean cost of many samples, slowly, and takes half of the budget: the other half
+// is for the spread of costs. If they use up even that, a pause follows that is long beside
+// holds. Moments in it are dropped: made up for, they would come where samples are cheap.
 class LockTraceSampleClock : public StackObj {
  private:
   // Until the first sample has shown what one costs.
   enum { first_guess_ns = 200 * 1000 };
-  // The mean cost is over about as many samples.
-  enum { mean_over = 8 };
+  // The mean cost is over about as many samples; over fewer at first, and when costs have
+  // grown so fast that the budget was used up.
+  enum { mean_over = 64, mean_over_after_pause = 8 };
+  // What is not used for longer is not saved up.
+  enum { max_credit_s = 10 };
   // To look who waits may take that part of a processor.
   enum { look_divisor = 100 };
 
@@ -203,31 +220,33 @@ class LockTraceSampleClock : public StackObj {
   const jlong _budget;
   julong _random;
   jlong  _now_ns;
+  int    _mean_over;     // samples, up to now
   jlong  _cost_ns;       // of a sample, on the average
-  jlong  _look_ns;       // that the last look has taken
+  jlong  _look_ns;       // that a look has taken, on the average
   jlong  _credit_ns;     // for how long threads may be stopped
+  bool   _pausing;
   jlong  _interval_ns;   // mean time from one moment to the next
-  jlong  _unused_ns;     // the sum of these since the last moment that could be used
 
   double random();
+  jlong of_budget(jlong ns) const { return ns / WholeBudget * _budget; }
+  jlong max_credit_ns() const     { return of_budget(max_credit_s * NANOSECS_PER_SEC); }
 
  public:
   LockTraceSampleClock(jlong threshold_ns)
     : _threshold_ns(threshold_ns), _budget(MIN2((jlong) LockContentionOwnerSampleBudget, WholeBudget)),
-      _random((julong) os::javaTimeNanos() | 1), _now_ns(os::javaTimeNanos()), _cost_ns(first_guess_ns), _look_ns(0),
-      _credit_ns(0), _interval_ns(threshold_ns), _unused_ns(0) {}
+      _random((julong) os::javaTimeNanos() | 1), _now_ns(os::javaTimeNanos()), _mean_over(1), _cost_ns(first_guess_ns),
+      _look_ns(0), _credit_ns(max_credit_ns() / 2), _pausing(false), _interval_ns(threshold_ns) {}
 
   // How long to wait for the next moment.
   jlong next_ns();
   // The moment has come. False if samples have cost too much.
   bool is_usable();
-  void looked(jlong duration_ns)  { _look_ns = duration_ns; }
-  void sampled(jlong stopped_ns);
+  void looked(jlong duration_ns)  { _look_ns += (duration_ns - _look_ns) / mean_over; }
+  // Returns whether a pause begins.
+  bool sampled(jlong stopped_ns);
 
   jlong now_ns() const            { return _now_ns; }
-  // For how much time a sample stands now.
-  jlong stands_for_ns() const     { return _unused_ns; }
-  void used()                     { _unused_ns = 0; }
+  jlong interval_ns() const       { return _interval_ns; }
   // How many samples of an owner would be due on the average since the moment before, if they
   // cost nothing.
   jlong due() const               { return MAX2(_interval_ns / _threshold_ns, (jlong) 1); }
@@ -241,26 +260,28 @@ double LockTraceSampleClock::random() {
   return ((double) (_random >> 12) + 0.5) / (double) ((julong) 1 << 52);
 }
 
-// Samples use two thirds of the budget on the average, so that credit is seldom short.
 jlong LockTraceSampleClock::next_ns() {
-  jlong of_budget_ns = _cost_ns * WholeBudget / _budget * 3 / 2;
-  _interval_ns = MAX3(_threshold_ns, of_budget_ns, _look_ns * look_divisor);
+  jlong half_of_budget_ns = _cost_ns * WholeBudget / _budget * 2;
+  _interval_ns = MAX3(_threshold_ns, half_of_budget_ns, _look_ns * look_divisor);
   return (jlong) (-log(random()) * (double) _interval_ns);
 }
 
 bool LockTraceSampleClock::is_usable() {
   jlong now_ns = os::javaTimeNanos();
-  // What was not used for a second is not saved up.
-  const jlong max_credit_ns = NANOSECS_PER_SEC / WholeBudget * _budget;
-  _credit_ns = MIN2(_credit_ns + (now_ns - _now_ns) / WholeBudget * _budget, max_credit_ns);
+  _credit_ns = MIN2(_credit_ns + of_budget(now_ns - _now_ns), max_credit_ns());
   _now_ns = now_ns;
-  _unused_ns += _interval_ns;
-  return _credit_ns > 0;
+  if (_credit_ns >= max_credit_ns() / 2) _pausing = false;
+  return !_pausing;
 }
 
-void LockTraceSampleClock::sampled(jlong stopped_ns) {
+bool LockTraceSampleClock::sampled(jlong stopped_ns) {
   _credit_ns -= stopped_ns;
-  _cost_ns += (stopped_ns - _cost_ns) / mean_over;
+  _mean_over = MIN2(_mean_over + 1, (int) mean_over);
+  _cost_ns += (stopped_ns - _cost_ns) / _mean_over;
+  if (_credit_ns > 0) return false;
+  _pausing = true;
+  _mean_over = MIN2(_mean_over, (int) mean_over_after_pause);
+  return true;
 }
 
 // Sleeps, but not beyond the end of the trace. False if it has ended.
@@ -288,18 +309,18 @@ void LockTraceSampler::run(JavaThread* thread, TRAPS) {
       any_waits = waits.any();
       clock.looked(os::javaTimeNanos() - clock.now_ns());
       if (waits.count() > 0) {
-        LockTraceSampleOwners operation(waits, session, threshold_ns, clock.stands_for_ns());
+        LockTraceSampleOwners operation(waits, session, threshold_ns, clock.interval_ns());
+        bool pause_begins = false;
         if (is_usable) {
           VMThread::execute(&operation);
-          clock.sampled(operation.stopped_ns());
+          pause_begins = clock.sampled(operation.stopped_ns());
         }
         // Safepoints have passed, and with them perhaps the trace.
         if (!is_going_on(session)) return;
         jlong due = waits.count() * clock.due();
-        lct_count_owner_samples(LockTrace::runtime(), operation.samples(), due, operation.stopped_ns());
+        lct_count_owner_samples(LockTrace::runtime(), operation.samples(), due, operation.stopped_ns(), pause_begins);
       }
     }
-    if (is_usable) clock.used();
   }
 }
 

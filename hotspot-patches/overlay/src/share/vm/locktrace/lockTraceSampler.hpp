@@ -34,13 +34,12 @@ class LockTraceSampler : AllStatic {
   static void run(JavaThread* thread, TRAPS);
 
  public:
-  // What the flags say: how long others wait before an owner is sampled; 0: never.
+  // How long others wait before an owner is sampled, as the flags say or as asked for; 0: never.
   static jlong default_threshold_ns();
+  static jlong threshold_ns(jlong wanted_ns);
 
   // With the trace of this number.
   static bool start(uint32_t session, jlong threshold_ns, JavaThread* thread);
-
-  static jlong threshold_ns() { return _threshold_ns; }
 
   // A thread has begun to wait. The cache line stays with all processors while many do.
   static void note_wait() { if (_waits_began == 0) _waits_began = 1; }
