@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jdk, Jvm, Programs, Run, alone, among_others, check_each,
+    ClassPath, CompileMode, Jdk, Jvm, Programs, ReportNode, Run, alone, among_others, check_each,
     check_program, for_each_event, jcmd, report,
 };
 use trace_analysis::{
@@ -29,7 +29,7 @@ const THRESHOLD_NS: u64 = 5_000_000;
 /// fifth of the time.
 const MANY_SAMPLES: &[&str] = &["-XX:LockContentionOwnerSampleBudget=200"];
 
-const HOLDS: &str = "80";
+const HOLDS: &str = "120";
 
 #[test]
 fn shares_of_monitors_owners_are_those_of_the_program() {
@@ -165,22 +165,18 @@ fn waited_for(run: &Run) -> [u64; METHODS.len()] {
 /// program's clock.
 fn check_shares(mode: CompileMode, run: &Run) {
     let trace = run.trace();
-    let (_, sampled) = sampled(&trace);
+    let (summary, sampled) = sampled(&trace);
     sampled.check_positions(&Programs::compiled().classes());
     let waited_ns = waited_for(run);
 
-    let report = report(&trace, "owner-thread,owner-sample");
+    let report = report(&trace, "owner-thread,owner-sample-chain");
     let owner = report.node("owner");
     let parts_ns: u64 = owner.children.iter().map(|node| node.duration_ns).sum();
     assert_eq!(parts_ns, owner.duration_ns, "{mode:?}: conserved");
+    // Also where a native method is the innermost one, which reads the clock or sleeps.
     let found_ns = |method: &str| -> u64 {
-        // Who sleeps is in a native method.
-        let label = match method {
-            "store" => "java.lang.Thread.sleep".to_owned(),
-            method => format!("scenarios.OwnersAtWork.{method}"),
-        };
-        let nodes = owner.children.iter();
-        let of_method = nodes.filter(|node| node.label == label);
+        let is_in = |node: &&ReportNode| node.frames.iter().any(|frame| frame.method == method);
+        let of_method = owner.children.iter().filter(is_in);
         of_method.map(|node| node.duration_ns).sum()
     };
 
@@ -190,17 +186,21 @@ fn check_shares(mode: CompileMode, run: &Run) {
     let share_compared = all_waited_ns as f64 / waited_ns.iter().sum::<u64>() as f64;
     let samples = sampled.samples as f64 * share_compared;
     assert!(
-        samples >= 50.0,
+        samples >= 30.0,
         "{mode:?}: {samples} samples: {}",
         run.describe()
     );
+    let stopped_ns = summary.tracer_value(Counter::OwnerSampleStopNs);
+    let stopped = stopped_ns.unwrap_or(0) as f64 / summary.duration_ns as f64;
     for index in COMPARED {
         let method = METHODS[index];
         let expected = waited_ns[index] as f64 / all_waited_ns as f64;
         let found = found_ns[index] as f64 / all_found_ns as f64;
         // Each sample is in the method with that probability. A hold with few samples weighs as much
-        // as one with many, which at most doubles the variance; then five standard deviations.
-        let tolerance = 5.0 * (2.0 * expected * (1.0 - expected) / samples).sqrt();
+        // as one with many, which at most doubles the variance; then five standard deviations. No
+        // sample comes while threads are being stopped, at worst in other methods only.
+        let spread = (2.0 * expected * (1.0 - expected) / samples).sqrt();
+        let tolerance = 5.0 * spread + stopped * expected;
         assert!(
             (found - expected).abs() <= tolerance,
             "{mode:?}: {method} has {found:.3}, expected {expected:.3} ± {tolerance:.3} of {samples:.0} \
@@ -288,6 +288,10 @@ impl Sampled {
                 let method = class.method(&site.method, &site.signature);
                 let method = method.unwrap_or_else(|| panic!("no such method: {site:?}"));
                 assert_eq!(method.is_native, site.bci < 0, "{site:?} in {chain:#?}");
+                // Stack traces hide the method of a lambda that it calls.
+                if site.class == "java.lang.Thread" && site.method == "run" {
+                    continue;
+                }
                 if let Some(inner) = index.checked_sub(1) {
                     let called = method.called(site.bci);
                     assert_eq!(
