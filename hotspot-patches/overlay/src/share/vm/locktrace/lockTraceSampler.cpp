@@ -233,7 +233,7 @@ class LockTraceSampleClock : public StackObj {
 
  public:
   LockTraceSampleClock(jlong threshold_ns)
-    : _threshold_ns(threshold_ns), _budget(MIN2((jlong) LockContentionOwnerSampleBudget, WholeBudget)),
+    : _threshold_ns(threshold_ns), _budget((jlong) MIN2(LockContentionOwnerSampleBudget, (uintx) WholeBudget)),
       _random((julong) os::javaTimeNanos() | 1), _now_ns(os::javaTimeNanos()), _mean_over(1), _cost_ns(first_guess_ns),
       _look_ns(0), _credit_ns(max_credit_ns() / 2), _pausing(false), _interval_ns(threshold_ns) {}
 
