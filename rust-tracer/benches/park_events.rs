@@ -36,6 +36,7 @@ fn park_events(criterion: &mut Criterion) {
         last_id: 0,
         missing: 0,
         analysis: 0,
+        owner_samples: false,
         analysis_bytes: 0,
         report: LctStr {
             ptr: ptr::null(),

@@ -41,6 +41,7 @@ fn write_event(criterion: &mut Criterion) {
         last_id: 0,
         missing: 0,
         analysis: 0,
+        owner_samples: false,
         analysis_bytes: 0,
         report: LctStr {
             ptr: ptr::null(),

@@ -226,6 +226,10 @@ typedef struct LctConfig {
    */
   uint8_t analysis;
   /*
+   Owners are sampled: [`lct_owner_sample`] is called where threads wait for long.
+   */
+  bool owner_samples;
+  /*
    Memory that an analysis in this process may take, in bytes; 0 for the default of 64 MiB.
    */
   uint64_t analysis_bytes;
@@ -488,6 +492,33 @@ typedef struct LctExclusiveRelease {
    */
   uint32_t chain;
 } LctExclusiveRelease;
+
+/*
+ Where a thread stands that owns a lock which others wait for.
+ */
+typedef struct LctOwnerSample {
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   Since when the owner of the lock could be sampled, whoever that was.
+   */
+  uint64_t since_ns;
+  /*
+   For how much time the sample stands: the mean time from one moment for samples to the
+   next, and that in which there could be no other, since threads were being stopped.
+   */
+  uint64_t interval_ns;
+  /*
+   The owner's number, that of `lct_thread_number`.
+   */
+  uint32_t owner;
+  /*
+   Identifier of its call chain.
+   */
+  uint32_t chain;
+} LctOwnerSample;
 
 /*
  What a call chain is looked up by: the sequence of physical frames, outermost
@@ -887,6 +918,32 @@ void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
  `thread` is null or comes from `lct_thread_start`.
  */
 void lct_exclusive_release(struct LctThread *thread, const struct LctExclusiveRelease *release);
+
+/*
+ Notes where another thread stands, which owns a lock that others wait for. At a safepoint,
+ followed by `lct_submit` before its end: so samples come before what the owner writes about
+ the end of its hold.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_owner_sample(struct LctThread *thread, const struct LctOwnerSample *sample);
+
+/*
+ Counts samples of owners, of which so many would have been due if they cost nothing. All
+ threads were stopped for `stopped_ns` for them; 0 if they were not. `pause_begins` if that
+ has used up the budget, and there are no samples for some time.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_owner_samples(const struct LctRuntime *runtime,
+                             uint64_t samples,
+                             uint64_t due,
+                             uint64_t stopped_ns,
+                             bool pause_begins);
 
 /*
  Names the chain behind a forward reference.

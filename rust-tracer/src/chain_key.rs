@@ -6,6 +6,9 @@
 //! |---|---|---|
 //! | compiled | 1 | bits 32 to 62: compile id; bits 0 to 31: offset of the pc |
 //! | interpreted | 0 | bits 16 to 47: method id; bits 0 to 15: byte code index |
+//!
+//! The innermost frame of a thread that was stopped at a safepoint has bit 31, or bit 62 if it is
+//! interpreted, besides.
 
 use std::num::NonZeroU64;
 
@@ -56,7 +59,7 @@ impl CodeUnit {
     /// The number of the unit that a frame executes.
     pub(crate) fn number_of_frame(frame: u64) -> u64 {
         if frame & Self::COMPILED == 0 {
-            frame & !0xffff
+            frame & 0xffff_ffff_0000
         } else {
             frame & !0xffff_ffff
         }

@@ -118,6 +118,48 @@ impl Count {
     }
 }
 
+/// Counts the samples of owners.
+#[derive(Debug, Default)]
+pub(crate) struct SampleCounts {
+    // Relaxed throughout: guards no other memory.
+    samples: AtomicU64,
+    due: AtomicU64,
+    stops: AtomicU64,
+    stopped_ns: AtomicU64,
+    longest_stop_ns: AtomicU64,
+    pauses: AtomicU64,
+}
+
+impl SampleCounts {
+    /// So many samples were taken of those that would have been due if they cost nothing. All
+    /// threads were stopped for them for so long; for no time if they were not. There are no
+    /// more for some time if a pause begins.
+    pub(crate) fn add(&self, samples: u64, due: u64, stopped_ns: u64, pause_begins: bool) {
+        self.samples.fetch_add(samples, Relaxed);
+        self.due.fetch_add(due.max(samples), Relaxed);
+        self.stops.fetch_add((stopped_ns > 0).into(), Relaxed);
+        self.stopped_ns.fetch_add(stopped_ns, Relaxed);
+        self.longest_stop_ns.fetch_max(stopped_ns, Relaxed);
+        self.pauses.fetch_add(pause_begins.into(), Relaxed);
+    }
+
+    pub(crate) fn values(&self) -> [(Counter, u64); 6] {
+        let samples = self.samples.load(Relaxed);
+        let skipped = self.due.load(Relaxed).saturating_sub(samples);
+        [
+            (Counter::OwnerSamples, samples),
+            (Counter::OwnerSamplesSkipped, skipped),
+            (Counter::OwnerSampleStops, self.stops.load(Relaxed)),
+            (Counter::OwnerSampleStopNs, self.stopped_ns.load(Relaxed)),
+            (
+                Counter::OwnerSampleLongestStopNs,
+                self.longest_stop_ns.load(Relaxed),
+            ),
+            (Counter::OwnerSamplePauses, self.pauses.load(Relaxed)),
+        ]
+    }
+}
+
 /// Counts what was lost in the threads.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {

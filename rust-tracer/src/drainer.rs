@@ -481,7 +481,10 @@ impl Drainer {
         ];
         let of_agent = runtime.agent_counts.values();
         let of_agent = of_agent.into_iter().filter(|&(_, value)| value > 0);
+        let samples = runtime.sample_counts.values();
+        let samples = samples.into_iter().filter(|&(_, value)| value > 0);
         let own = own.into_iter().chain(self.thread_times.counters());
+        let own = own.chain(samples);
         try_collect(own.chain(of_agent).chain(costs.counters()))
     }
 

@@ -18,8 +18,8 @@ use std::time::Duration;
 use trace_format::{
     Blocker, Capabilities, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, ExclusiveRelease, FileHeader, ForwardRef, Frame, Hold, Hook,
-    JavaThreadId, LoaderId, LockId, LockOwner, MethodDescription, MethodId, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, Permit, Safepoint, StackRange, ThreadId, Unpark,
+    JavaThreadId, LoaderId, LockId, LockOwner, MethodDescription, MethodId, OwnerSample, ParkBegin,
+    ParkEnd, ParkEndReason, ParkTimeout, Permit, Safepoint, StackRange, ThreadId, Unpark,
 };
 use trace_report::Question;
 
@@ -87,6 +87,7 @@ const _: () = {
     assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, never_acquired) == 57);
     assert!(size_of::<LctExclusiveRelease>() == 48);
     assert!(offset_of!(LctExclusiveRelease, chain) == 40);
+    assert!(size_of::<LctOwnerSample>() == 32);
     assert!(LCT_HOLD_BEFORE_CONTENTION > Hold::MAX_NS);
     assert!(is_bit_of(
         Capabilities::WITHOUT_MONITORS,
@@ -282,6 +283,23 @@ pub struct LctExclusiveRelease {
     pub chain: u32,
 }
 
+/// Where a thread stands that owns a lock which others wait for.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LctOwnerSample {
+    /// When.
+    pub time_ns: u64,
+    /// Since when the owner of the lock could be sampled, whoever that was.
+    pub since_ns: u64,
+    /// For how much time the sample stands: the mean time from one moment for samples to the
+    /// next, and that in which there could be no other, since threads were being stopped.
+    pub interval_ns: u64,
+    /// The owner's number, that of `lct_thread_number`.
+    pub owner: u32,
+    /// Identifier of its call chain.
+    pub chain: u32,
+}
+
 /// Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
 /// in the JVM's symbols. A null `ptr` is empty text.
 #[derive(Clone, Copy, Debug)]
@@ -326,6 +344,8 @@ pub struct LctConfig {
     pub missing: u16,
     /// What becomes of the events, one of `LCT_ANALYSIS_…`.
     pub analysis: u8,
+    /// Owners are sampled: [`lct_owner_sample`] is called where threads wait for long.
+    pub owner_samples: bool,
     /// Memory that an analysis in this process may take, in bytes; 0 for the default of 64 MiB.
     pub analysis_bytes: u64,
     /// The file for the report of such an analysis at its end: JSON if it is called so, else text.
@@ -492,7 +512,11 @@ pub unsafe extern "C" fn lct_start(
                 compressed: config.compress,
                 capabilities: CAPABILITIES
                     .union(Capabilities::from_bits(config.missing))
-                    .union(thread_times::capability()),
+                    .union(thread_times::capability())
+                    .union(match config.owner_samples {
+                        true => Capabilities::OWNER_SAMPLES,
+                        false => Capabilities::default(),
+                    }),
                 start_unix_ns: config.start_unix_ns,
                 pid: config.pid,
                 jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
@@ -1090,6 +1114,47 @@ pub unsafe extern "C" fn lct_exclusive_release(
         hold: hold(release.hold_ns),
         chain: ChainId(release.chain),
     });
+}
+
+/// Notes where another thread stands, which owns a lock that others wait for. At a safepoint,
+/// followed by `lct_submit` before its end: so samples come before what the owner writes about
+/// the end of its hold.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_owner_sample(
+    thread: Option<&mut ThreadTracer>,
+    sample: &LctOwnerSample,
+) {
+    let Some(thread) = thread else { return };
+    thread.owner_sample(OwnerSample {
+        time_ns: sample.time_ns,
+        owner: ThreadId(sample.owner),
+        chain: ChainId(sample.chain),
+        since_ns: sample.since_ns,
+        interval_ns: sample.interval_ns,
+    });
+}
+
+/// Counts samples of owners, of which so many would have been due if they cost nothing. All
+/// threads were stopped for `stopped_ns` for them; 0 if they were not. `pause_begins` if that
+/// has used up the budget, and there are no samples for some time.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_count_owner_samples(
+    runtime: &'static Runtime,
+    samples: u64,
+    due: u64,
+    stopped_ns: u64,
+    pause_begins: bool,
+) {
+    let counts = &runtime.sample_counts;
+    counts.add(samples, due, stopped_ns, pause_begins);
 }
 
 fn blocker(class: u32, identity_hash: u32) -> Blocker {

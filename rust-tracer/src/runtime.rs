@@ -18,7 +18,7 @@ use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
-use crate::counters::{AgentCounts, Losses, MemoryCount, Serial};
+use crate::counters::{AgentCounts, Losses, MemoryCount, SampleCounts, Serial};
 use crate::cycles;
 use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
@@ -125,6 +125,7 @@ pub struct Runtime {
     pub(crate) entity_ids: Serial,
     pub(crate) safepoints: Safepoints,
     pub(crate) owners_seen: OwnersSeen,
+    pub(crate) sample_counts: SampleCounts,
     pub(crate) stop_signal: StopSignal,
     pub(crate) progress: Progress,
     drainer: Mutex<Option<JoinHandle<()>>>,
@@ -247,6 +248,7 @@ impl Runtime {
             entity_ids: Serial::default(),
             safepoints: Safepoints::default(),
             owners_seen: OwnersSeen::default(),
+            sample_counts: SampleCounts::default(),
             stop_signal: StopSignal::default(),
             progress: Progress::default(),
             drainer: Mutex::default(),

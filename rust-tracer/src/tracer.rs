@@ -6,8 +6,9 @@ use std::ops::Range;
 use trace_format::{
     ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
     DoesNotFit, Event, ExclusiveRelease, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId,
-    LoaderId, LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription, ParkBegin,
-    ParkEnd, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    LoaderId, LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription,
+    OwnerSample, ParkBegin, ParkEnd, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename,
+    ThreadStart, Unpark,
 };
 
 use crate::buffer::{Buffer, SMALL_ROOM, USUAL_ROOM};
@@ -228,6 +229,15 @@ impl ThreadTracer {
         self.write_event(Event::ExclusiveRelease(ExclusiveRelease {
             time_ns,
             ..release
+        }));
+    }
+
+    /// Notes where another thread stands, which owns a lock that others wait for.
+    pub(crate) fn owner_sample(&mut self, sample: OwnerSample) {
+        self.write_event(Event::OwnerSample(OwnerSample {
+            time_ns: self.runtime.since_start_ns(sample.time_ns),
+            since_ns: self.runtime.since_start_ns(sample.since_ns),
+            ..sample
         }));
     }
 

@@ -62,6 +62,7 @@ impl Trace {
             last_id: 0,
             missing: 0,
             analysis,
+            owner_samples: false,
             analysis_bytes,
             report: text(report.to_str().unwrap()),
         };

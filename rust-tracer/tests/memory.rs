@@ -212,6 +212,7 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         last_id: 0,
         missing: 0,
         analysis: 0,
+        owner_samples: false,
         analysis_bytes: 0,
         report: LctStr {
             ptr: ptr::null(),

@@ -139,6 +139,7 @@ fn render(summary: &TraceSummary) -> String {
     add_sizes(&mut text, summary);
     add_tracer(&mut text, summary);
     add_sampled(&mut text, summary);
+    add_owner_samples(&mut text, summary);
     add_events(&mut text, summary);
     add_waits(&mut text, summary);
     add_chain_cost(&mut text, summary);
@@ -232,6 +233,32 @@ fn add_sampled(text: &mut String, summary: &TraceSummary) {
             human::count(short),
         );
         facts::add(text, "Sampled", &sampled);
+    }
+}
+
+/// What it took to sample the stacks of owners.
+fn add_owner_samples(text: &mut String, summary: &TraceSummary) {
+    let value = |counter| summary.tracer_value(counter).unwrap_or(0);
+    let stops = value(TracerCounter::OwnerSampleStops);
+    if stops > 0 {
+        let stopped_ns = value(TracerCounter::OwnerSampleStopNs);
+        let mut samples = format!(
+            "{} of owners; all threads were stopped {} for that, {} of the time and {} at most; about {} \
+             more were due",
+            plural(value(TracerCounter::OwnerSamples), "sample"),
+            plural(stops, "time"),
+            human::percent(human::share(stopped_ns, summary.duration_ns)),
+            human::duration(value(TracerCounter::OwnerSampleLongestStopNs)),
+            human::count(value(TracerCounter::OwnerSamplesSkipped)),
+        );
+        let pauses = value(TracerCounter::OwnerSamplePauses);
+        if pauses > 0 {
+            samples += &format!(
+                "; the budget for that was used up {}, and there were none for seconds then",
+                plural(pauses, "time")
+            );
+        }
+        facts::add(text, "Samples", &samples);
     }
 }
 

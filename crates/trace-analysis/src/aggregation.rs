@@ -216,7 +216,9 @@ impl Aggregation {
 
     /// Returns how much an analysis has to find out for this aggregation.
     pub fn detail(&self) -> Detail {
-        if self.by_root {
+        if self.aspects.iter().any(|aspect| aspect.is_of_sample()) {
+            Detail::Samples
+        } else if self.by_root {
             Detail::Roots
         } else if self.aspects.contains(&Aspect::OwnerThread) {
             Detail::Owners

@@ -53,11 +53,16 @@ pub enum Aspect {
     Depth,
     /// What the owner did: whether it waited for another lock, or for something else.
     OwnerActivity,
+    /// The method that the owner executed, as far as it was sampled: the innermost of all, in a part
+    /// of the time as large as the share of the samples in it.
+    OwnerSample,
+    /// The call chain of which that is the innermost method.
+    OwnerSampleChain,
 }
 
 impl Aspect {
     /// All aspects.
-    pub const ALL: [Aspect; 18] = [
+    pub const ALL: [Aspect; 20] = [
         Aspect::Mechanism,
         Aspect::Kind,
         Aspect::LockClass,
@@ -76,10 +81,12 @@ impl Aspect {
         Aspect::RootLockClass,
         Aspect::Depth,
         Aspect::OwnerActivity,
+        Aspect::OwnerSample,
+        Aspect::OwnerSampleChain,
     ];
 
     /// Those that depend on nothing but who waited where and who is to blame: all but those of
-    /// root owners, and how a wait ended.
+    /// root owners and of what owners did, and how a wait ended.
     pub const DIRECT: [Aspect; 12] = {
         let mut direct = [Aspect::Mechanism; 12];
         let (mut count, mut at) = (0, 0);
@@ -116,6 +123,8 @@ impl Aspect {
             Aspect::RootLockClass => "root-lock-class",
             Aspect::Depth => "depth",
             Aspect::OwnerActivity => "owner-activity",
+            Aspect::OwnerSample => "owner-sample",
+            Aspect::OwnerSampleChain => "owner-sample-chain",
         }
     }
 
@@ -128,8 +137,9 @@ impl Aspect {
         ) || self.is_of_root()
     }
 
-    /// Depends on what the owner waited for itself: an analysis has to find
-    /// [`Detail::Roots`](crate::Detail::Roots) for it.
+    /// Depends on what the owner did, as waiting for another lock: an analysis has to find
+    /// [`Detail::Roots`](crate::Detail::Roots) for it, or more if it [is of
+    /// samples](Self::is_of_sample).
     pub const fn is_of_root(self) -> bool {
         matches!(
             self,
@@ -138,7 +148,13 @@ impl Aspect {
                 | Aspect::RootLockClass
                 | Aspect::Depth
                 | Aspect::OwnerActivity
-        )
+        ) || self.is_of_sample()
+    }
+
+    /// Depends on where the owner was sampled: an analysis has to find
+    /// [`Detail::Samples`](crate::Detail::Samples) for it.
+    pub const fn is_of_sample(self) -> bool {
+        matches!(self, Aspect::OwnerSample | Aspect::OwnerSampleChain)
     }
 
     /// What a part of `wait` is under this aspect, for which `owner` is to blame, as if the
@@ -175,13 +191,16 @@ impl Aspect {
             | Aspect::RootOwnerMethod
             | Aspect::RootLockClass
             | Aspect::Depth
-            | Aspect::OwnerActivity => {
+            | Aspect::OwnerActivity
+            | Aspect::OwnerSample
+            | Aspect::OwnerSampleChain => {
                 let part = RootPart {
                     start_ns: wait.start_ns,
                     duration_ns: wait.duration_ns,
                     owner,
                     own_wait: None,
                     safepoint: None,
+                    sample: None,
                     root: Root {
                         end: RootEnd::Owner(owner),
                         lock: wait.lock,
@@ -200,6 +219,9 @@ impl Aspect {
         entities: &Entities,
         methods: &mut MethodTable,
     ) -> Value {
+        if self.is_of_sample() {
+            return self.sample_value(part, entities);
+        }
         let root = part.root;
         if self == Aspect::OwnerActivity
             && let Some(activity) = part.owner_activity()
@@ -214,6 +236,21 @@ impl Aspect {
             (_, RootEnd::Owner(Owner::Unknown(reason))) => Value::UnknownOwner(reason),
             (_, RootEnd::Owner(Owner::Thread { thread, chain })) => {
                 self.owner_value(root.lock, thread, chain, entities, methods)
+            }
+        }
+    }
+
+    fn sample_value(self, part: &RootPart, entities: &Entities) -> Value {
+        match (part.owner, part.sample) {
+            (Owner::Free, _) => Value::Free,
+            (Owner::Unknown(reason), _) => Value::UnknownOwner(reason),
+            (Owner::Thread { .. }, None) => Value::NotSampled,
+            (Owner::Thread { .. }, Some(chain)) => {
+                let innermost = entities.chain(chain).frames().first();
+                match innermost.filter(|_| self == Aspect::OwnerSample) {
+                    Some(frame) => Value::Method(frame.method),
+                    None => Value::Chain(chain),
+                }
             }
         }
     }

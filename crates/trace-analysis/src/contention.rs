@@ -299,6 +299,8 @@ pub enum Detail {
     Contentions,
     /// The root owner of each, too. Waits are held back until those of their owners are known.
     Roots,
+    /// The same, and where owners stood, as far as they were sampled.
+    Samples,
 }
 
 /// What one owner had of a wait.
@@ -336,6 +338,9 @@ pub struct RootPart {
     pub own_wait: Option<OwnWait>,
     /// The safepoint that there was meanwhile, if the direct owner did not wait itself.
     pub safepoint: Option<SafepointPhase>,
+    /// Where the direct owner stood then, by an estimate of its samples. `None` if it was not sampled,
+    /// or the analysis does not find [`Detail::Samples`].
+    pub sample: Option<ChainIndex>,
     /// What was behind it.
     pub root: Root,
 }

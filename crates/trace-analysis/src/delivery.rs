@@ -43,7 +43,7 @@ pub(crate) struct Delivery {
 fn max_held_parts(detail: Detail) -> usize {
     match detail {
         Detail::OwnerCode | Detail::Owners => 1 << 16,
-        Detail::Contentions | Detail::Roots => 1 << 19,
+        Detail::Contentions | Detail::Roots | Detail::Samples => 1 << 19,
     }
 }
 
@@ -54,7 +54,10 @@ impl Delivery {
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
-            roots: (detail == Detail::Roots).then(|| Roots::new(RootLimits::default())),
+            roots: (detail >= Detail::Roots).then(|| {
+                let splits_by_samples = detail == Detail::Samples;
+                Roots::new(RootLimits::default(), splits_by_samples)
+            }),
             owner_times: owner_times.then(OwnerTimesSum::default),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
@@ -64,8 +67,8 @@ impl Delivery {
 
     /// Takes what the JVM or the system did.
     pub(crate) fn system(&mut self, fact: SystemFact) {
-        if let (Some(roots), SystemFact::Safepoint(safepoint)) = (&mut self.roots, fact) {
-            roots.safepoints().add(safepoint);
+        if let Some(roots) = &mut self.roots {
+            roots.system(fact);
         }
         if let Some(owner_times) = &mut self.owner_times {
             owner_times.system(fact);

@@ -21,7 +21,7 @@ use crate::owned_event::OwnedEvent;
 use crate::park::{Begin, End, ParkEvent, ParkOrder, Release, Unpark};
 use crate::rearranger::{Rearranger, Step};
 use crate::stacks::StartedStack;
-use crate::system_fact::{SystemFact, Times};
+use crate::system_fact::{Sample, SystemFact, Times};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
 /// on to a [`Stage`].
@@ -269,6 +269,16 @@ impl<'a> Intake<'a> {
             Event::ForwardResolved(resolved) => {
                 let chain = resolver.chain(resolved.chain, entities)?;
                 self.resolved(resolved.forward_ref, chain, stage);
+            }
+            Event::OwnerSample(sample) => {
+                let fact = SystemFact::Sample(Sample {
+                    owner: resolver.thread(sample.owner)?,
+                    time_ns: sample.time_ns,
+                    since_ns: sample.since_ns,
+                    interval_ns: sample.interval_ns,
+                    chain: resolver.chain(sample.chain, entities)?,
+                });
+                stage.system(fact, self.entities);
             }
             _ => self.metadata(thread, event, stage),
         }

@@ -74,6 +74,7 @@ mod method_table;
 mod overloads;
 mod own_waits;
 mod owned_event;
+mod owner_samples;
 mod owner_spans;
 mod owner_times;
 mod packed_owner;

@@ -72,6 +72,7 @@ fn replace_texts<'t>(event: &Event<'_>, [first, second, third]: [&'t str; MAX_TE
         Event::ParkEnd(event) => Event::ParkEnd(*event),
         Event::Unpark(event) => Event::Unpark(*event),
         Event::ExclusiveRelease(event) => Event::ExclusiveRelease(*event),
+        Event::OwnerSample(event) => Event::OwnerSample(*event),
         Event::Chain(event) => Event::Chain(event.clone()),
         Event::LoaderUnload(event) => Event::LoaderUnload(*event),
         Event::ChainRetired(event) => Event::ChainRetired(*event),

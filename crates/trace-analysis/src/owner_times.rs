@@ -144,6 +144,7 @@ impl OwnerTimesSum {
         match fact {
             SystemFact::Safepoint(safepoint) => self.safepoints.add(safepoint),
             SystemFact::Times(times) => self.delays.add(times),
+            SystemFact::Sample(_) => {}
         }
     }
 

@@ -240,7 +240,7 @@ impl TraceInput {
         let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
         // What is called so depends on when it is asked for first, and an owner waits for locks of
         // any group.
-        let workers = match has_conditions || setup.owner_times || setup.detail == Detail::Roots {
+        let workers = match has_conditions || setup.owner_times || setup.detail >= Detail::Roots {
             true => 1,
             false => worker_count(threads.get()),
         };

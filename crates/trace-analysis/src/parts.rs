@@ -169,7 +169,7 @@ impl Detail {
     fn owner_mask(self) -> u64 {
         match self {
             Detail::OwnerCode => u32::MAX.into(),
-            Detail::Owners | Detail::Contentions | Detail::Roots => u64::MAX,
+            Detail::Owners | Detail::Contentions | Detail::Roots | Detail::Samples => u64::MAX,
         }
     }
 }

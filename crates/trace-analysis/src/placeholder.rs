@@ -7,13 +7,14 @@ pub(crate) const FREE: &str = "<lock was free>";
 pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
 pub(crate) const NOT_RECORDED: &str = "<call chain not recorded>";
+pub(crate) const NOT_SAMPLED: &str = "<owner not sampled>";
 pub(crate) const NOT_KEPT: &str = "<other call chains>";
 pub(crate) const OTHER: &str = "<other>";
 pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace ended>";
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 16] = [
+pub const PLACEHOLDERS: [(&str, &str); 17] = [
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
@@ -39,6 +40,10 @@ pub const PLACEHOLDERS: [(&str, &str); 16] = [
     (
         FORGOTTEN_THREAD,
         "threads that had ended and were forgotten for want of memory",
+    ),
+    (
+        NOT_SAMPLED,
+        "where the owner stood is not known: the time was too short for a sample of its stack, or none came",
     ),
     (OTHER, "what was not told apart, for want of memory"),
     ("<call chain #N not described>", LOST),

@@ -16,7 +16,9 @@ use crate::contention::{
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
+use crate::owner_samples::OwnerSamples;
 use crate::safepoints::Safepoints;
+use crate::system_fact::SystemFact;
 
 /// What the search for root owners may use.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct RootLimits {
     pub(crate) max_unresolved: usize,
     /// How many safepoints stay known.
     pub(crate) max_safepoints: usize,
+    /// How many samples of owners do.
+    pub(crate) max_samples: usize,
 }
 
 impl Default for RootLimits {
@@ -43,6 +47,7 @@ impl Default for RootLimits {
             max_parts_of_wait: 1 << 16,
             max_unresolved: 256,
             max_safepoints: 1 << 16,
+            max_samples: 1 << 18,
         }
     }
 }
@@ -62,6 +67,8 @@ pub(crate) struct Roots {
     known: VecDeque<(ThreadIndex, Key)>,
     known_parts: usize,
     safepoints: Safepoints,
+    /// Where owners stood, if parts are to be split by that.
+    samples: Option<OwnerSamples>,
 }
 
 /// The waits of a thread.
@@ -120,7 +127,7 @@ struct Link {
 }
 
 impl Roots {
-    pub(crate) fn new(limits: RootLimits) -> Self {
+    pub(crate) fn new(limits: RootLimits, splits_by_samples: bool) -> Self {
         Self {
             limits,
             threads: SeededMap::default(),
@@ -129,11 +136,17 @@ impl Roots {
             known: VecDeque::new(),
             known_parts: 0,
             safepoints: Safepoints::new(limits.max_safepoints),
+            samples: splits_by_samples.then(|| OwnerSamples::new(limits.max_samples)),
         }
     }
 
-    pub(crate) fn safepoints(&mut self) -> &mut Safepoints {
-        &mut self.safepoints
+    /// Takes what the JVM or the system did.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        match (fact, &mut self.samples) {
+            (SystemFact::Safepoint(safepoint), _) => self.safepoints.add(safepoint),
+            (SystemFact::Sample(sample), Some(samples)) => samples.add(sample),
+            _ => {}
+        }
     }
 
     /// How many waits are held back.
@@ -198,6 +211,7 @@ impl Roots {
             owner: Owner::Free,
             own_wait: None,
             safepoint: None,
+            sample: None,
             max_parts: self.limits.max_parts_of_wait,
         };
         let mut behind = vec![wait.thread];
@@ -205,8 +219,12 @@ impl Roots {
             found.owner = part.owner;
             let end_ns = part.start_ns + part.duration_ns;
             if wait.kind == WaitKind::Contention && part.duration_ns > 0 {
-                let waits = (part.start_ns, end_ns, part.owner, wait.lock, 1);
-                self.follow(waits, &mut behind, &mut found);
+                self.split_by_samples(part, |start_ns, end_ns, sample| {
+                    found.sample = sample;
+                    let waits = (start_ns, end_ns, part.owner, wait.lock, 1);
+                    self.follow(waits, &mut behind, &mut found);
+                });
+                found.sample = None;
             } else {
                 // Who ended a wait that is no contention did not hold it up.
                 let end = RootEnd::Owner(part.owner);
@@ -214,6 +232,19 @@ impl Roots {
             }
         }
         found.parts
+    }
+
+    /// Calls `on_part` with the parts of a contention, and where its owner stood in each.
+    fn split_by_samples(
+        &self,
+        part: &Contention,
+        mut on_part: impl FnMut(u64, u64, Option<ChainIndex>),
+    ) {
+        let time = (part.start_ns, part.start_ns + part.duration_ns);
+        match (&self.samples, part.owner) {
+            (Some(samples), Owner::Thread { thread, .. }) => samples.split(thread, time, on_part),
+            _ => on_part(time.0, time.1, None),
+        }
     }
 
     /// Adds what was behind an owner from begin to end, at the end of so many waits of the
@@ -363,6 +394,8 @@ struct Found {
     owner: Owner,
     own_wait: Option<OwnWait>,
     safepoint: Option<SafepointPhase>,
+    /// Where the direct owner stood.
+    sample: Option<ChainIndex>,
     max_parts: usize,
 }
 
@@ -388,6 +421,7 @@ impl Found {
             owner: self.owner,
             own_wait: self.own_wait,
             safepoint: self.safepoint,
+            sample: self.sample,
             root,
         };
         let Some(last) = self.parts.last_mut() else {
@@ -395,14 +429,15 @@ impl Found {
         };
         let is_of_same = last.owner == part.owner
             && last.own_wait == part.own_wait
-            && last.safepoint == part.safepoint;
+            && last.safepoint == part.safepoint
+            && last.sample == part.sample;
         if last.duration_ns == 0 {
             let start_ns = last.start_ns;
             *last = RootPart { start_ns, ..part };
         } else if is_of_same && last.root == root {
             last.duration_ns += duration_ns;
         } else if is_full && last.owner == part.owner && last.root.end == UNKNOWN {
-            (last.own_wait, last.safepoint) = (None, None);
+            (last.own_wait, last.safepoint, last.sample) = (None, None, None);
             last.duration_ns += duration_ns;
         } else {
             self.parts.push(part);
@@ -457,7 +492,7 @@ mod tests {
 
     /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
     fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
-        let mut roots = Roots::new(limits);
+        let mut roots = Roots::new(limits, false);
         let waits = [
             wait(1, 2, (10, 20), 1),
             wait(2, 2, (30, 40), 1),

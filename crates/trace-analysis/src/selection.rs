@@ -82,9 +82,12 @@ impl Selection {
 
     /// Returns how much an analysis has to find out for the conditions.
     pub fn detail(&self) -> Detail {
+        let of_sample = |condition: &Condition| condition.aspect.is_of_sample();
         let of_root = |condition: &Condition| condition.aspect.is_of_root();
         let of_owner_thread = |condition: &Condition| condition.aspect == Aspect::OwnerThread;
-        if self.conditions.iter().any(of_root) {
+        if self.conditions.iter().any(of_sample) {
+            Detail::Samples
+        } else if self.conditions.iter().any(of_root) {
             Detail::Roots
         } else if self.conditions.iter().any(of_owner_thread) {
             Detail::Owners

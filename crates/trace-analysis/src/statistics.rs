@@ -88,6 +88,7 @@ impl Statistics {
             Event::Unpark(unpark) => unpark.chain,
             Event::ExclusiveRelease(release) => release.chain,
             Event::ForwardResolved(resolved) => resolved.chain,
+            Event::OwnerSample(sample) => sample.chain,
             Event::Chain(description) => {
                 self.chains.insert(description.chain);
                 ChainId::NONE

@@ -2,13 +2,26 @@
 
 use trace_format::Safepoint;
 
-use crate::entity::ThreadIndex;
+use crate::entity::{ChainIndex, ThreadIndex};
 
 /// Something that the trace tells beside the events of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SystemFact {
     Safepoint(Safepoint),
     Times(Times),
+    Sample(Sample),
+}
+
+/// Where a thread stood that owned a lock which others waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    pub(crate) owner: ThreadIndex,
+    pub(crate) time_ns: u64,
+    /// Since when it could be sampled.
+    pub(crate) since_ns: u64,
+    /// For how much time it stands, beside others of the same time.
+    pub(crate) interval_ns: u64,
+    pub(crate) chain: ChainIndex,
 }
 
 /// What the system had counted of a thread then.

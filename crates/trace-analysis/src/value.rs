@@ -3,7 +3,7 @@
 use crate::contention::{Mechanism, OwnerActivity, UnknownOwner, WaitEnd, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
-use crate::placeholder::{CYCLE, FREE, NO_CALLER, OTHER};
+use crate::placeholder::{CYCLE, FREE, NO_CALLER, NOT_SAMPLED, OTHER};
 
 /// What a contention is under an aspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +44,8 @@ pub enum Value {
     Depth(u32),
     /// What the owner did.
     Activity(OwnerActivity),
+    /// Where the owner stood is not known.
+    NotSampled,
     /// How waits ended.
     WaitEnd(WaitEnd),
 }
@@ -90,6 +92,7 @@ impl Value {
             Value::Cycle => CYCLE.to_owned(),
             Value::Depth(depth) => depth.to_string(),
             Value::Activity(activity) => activity.label().to_owned(),
+            Value::NotSampled => NOT_SAMPLED.to_owned(),
             Value::WaitEnd(end) => end.label().to_owned(),
         }
     }
@@ -137,6 +140,7 @@ impl Value {
             Value::Cycle => "<cycle>".to_owned(),
             Value::Depth(depth) => depth.to_string(),
             Value::Activity(activity) => activity.name().to_owned(),
+            Value::NotSampled => "<not-sampled>".to_owned(),
             Value::WaitEnd(end) => end.name().to_owned(),
         }
     }

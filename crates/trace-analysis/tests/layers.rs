@@ -74,6 +74,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "lock_analyzer",
             "lock_dispatcher",
             "own_waits",
+            "owner_samples",
             "owner_spans",
             "park",
             "park::code",

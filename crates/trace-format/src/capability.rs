@@ -35,6 +35,8 @@ impl Capabilities {
     pub const THREAD_TIMES: Self = Self(1 << 11);
     /// The system does not count for how long a thread has waited for a processor.
     pub const WITHOUT_RUN_DELAY: Self = Self(1 << 12);
+    /// The stacks of owners that others wait for long are [sampled](crate::OwnerSample).
+    pub const OWNER_SAMPLES: Self = Self(1 << 13);
 
     /// The bit beside them in the file's header.
     const NOT_CAPABILITIES: u16 = 1;
@@ -72,6 +74,7 @@ impl Capabilities {
             (Self::PERMITS, "permits"),
             (Self::SAFEPOINTS, "safepoints"),
             (Self::THREAD_TIMES, "thread-times"),
+            (Self::OWNER_SAMPLES, "owner-samples"),
         ];
         let named = known
             .into_iter()

@@ -227,6 +227,25 @@ counters! {
 
     /// Processors that the system has.
     Processors = 65, "processors";
+
+    /// [Samples](crate::OwnerSample) of the stacks of owners.
+    OwnerSamples = 66, "owner_samples";
+
+    /// Samples that would have been taken besides, if they cost nothing: one of each owner in each
+    /// threshold. An estimate.
+    OwnerSamplesSkipped = 67, "owner_samples_skipped";
+
+    /// Times that all threads were stopped for samples.
+    OwnerSampleStops = 68, "owner_sample_stops";
+
+    /// For how long, in nanoseconds.
+    OwnerSampleStopNs = 69, "owner_sample_stop_ns";
+
+    /// The longest of these times, in nanoseconds.
+    OwnerSampleLongestStopNs = 70, "owner_sample_longest_stop_ns";
+
+    /// Times that samples had used up their budget, so that there were none for some time.
+    OwnerSamplePauses = 71, "owner_sample_pauses";
 }
 
 impl Counter {

@@ -54,8 +54,9 @@ pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, ExclusiveRelease, FieldValue,
     ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
-    LostEvents, LostNumbers, MethodDescription, MethodRetired, PARK_DOMAINS, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, StackRange, ThreadEnd, ThreadRename, ThreadStart, Unpark,
+    LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample, PARK_DOMAINS,
+    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, StackRange, ThreadEnd, ThreadRename,
+    ThreadStart, Unpark,
 };
 pub use file::{FileHeader, HeaderError};
 pub use id::{

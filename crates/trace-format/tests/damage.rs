@@ -212,7 +212,7 @@ fn foreign_files_are_named() {
     insta::assert_snapshot!(error(&header(false)[..30]), @"the trace ends inside its header: expected 39 bytes, found 30");
     let mut newer = header(false);
     newer[8] = 9;
-    insta::assert_snapshot!(error(&newer), @"trace format version 9 is not supported, expected 1 to 4");
+    insta::assert_snapshot!(error(&newer), @"trace format version 9 is not supported, expected 1 to 5");
     let mut wrong = header(false);
     wrong[15] = 9;
     insta::assert_snapshot!(error(&wrong), @"the trace's header is damaged: expected checksum df977d7e, found 572741da");

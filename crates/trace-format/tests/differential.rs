@@ -9,8 +9,8 @@ use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
     ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef,
     ForwardResolved, Frame, Hold, JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner,
-    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, ParkBegin, ParkEnd,
-    ParkEndReason, ParkTimeout, Permit, SegmentDecoder, StackRange, ThreadEnd, ThreadId,
+    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample, ParkBegin,
+    ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentDecoder, StackRange, ThreadEnd, ThreadId,
     ThreadRename, ThreadStart, Unpark, chunk,
 };
 
@@ -365,6 +365,16 @@ impl<'a> Reader<'a> {
             13 => Event::MethodRetired(MethodRetired {
                 method: self.value()?,
             }),
+            14 => {
+                let time_ns = self.time()?;
+                Event::OwnerSample(OwnerSample {
+                    time_ns,
+                    owner: self.value()?,
+                    chain: self.value()?,
+                    since_ns: time_ns.wrapping_sub(self.number()?),
+                    interval_ns: self.number()?,
+                })
+            }
             _ => return None,
         })
     }

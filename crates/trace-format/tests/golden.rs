@@ -15,8 +15,9 @@ use trace_format::{
     ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
     ExclusiveRelease, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId,
     LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumbers,
-    MethodDescription, MethodId, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    Permit, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, TraceReader, Unpark, file,
+    MethodDescription, MethodId, MethodRetired, OwnerSample, ParkBegin, ParkEnd, ParkEndReason,
+    ParkTimeout, Permit, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, TraceReader,
+    Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
@@ -311,6 +312,13 @@ fn trace(compressed: bool) -> Vec<u8> {
             count: 300,
         }),
         Event::LostEvents(LostEvents { events: 70 }),
+        Event::OwnerSample(OwnerSample {
+            time_ns: 125_000,
+            owner: ThreadId(2),
+            chain: ChainId(1),
+            since_ns: 110_000,
+            interval_ns: 20_000_000,
+        }),
     ];
     let drainer = [
         Event::ChainRetired(ChainRetired { chain: ChainId(1) }),

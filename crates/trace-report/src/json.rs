@@ -146,7 +146,9 @@ fn row_records<'a>(rows: &'a Rows, total_ns: u64, entities: &'a Entities) -> Vec
 
 fn row_record<'a>(row: &'a Row, total_ns: u64, entities: &'a Entities) -> RowRecord<'a> {
     let chain = match (row.aspect, row.value) {
-        (Aspect::Chain | Aspect::OwnerChain, Value::Chain(chain)) => Some(chain),
+        (Aspect::Chain | Aspect::OwnerChain | Aspect::OwnerSampleChain, Value::Chain(chain)) => {
+            Some(chain)
+        }
         _ => None,
     };
     RowRecord {

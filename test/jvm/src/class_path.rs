@@ -49,6 +49,8 @@ pub struct Method {
     pub is_native: bool,
     /// Byte codes that have to do with locks, by index.
     code: HashMap<i32, Action>,
+    /// What byte codes call, by index; for other byte codes nothing.
+    calls: HashMap<i32, Option<String>>,
 }
 
 /// What a byte code does, as far as it may take or release a lock.
@@ -150,6 +152,8 @@ impl Method {
             code.bytecode.as_ref()
         });
         let opcodes = code.iter().flat_map(|code| &code.opcodes);
+        let calls = (opcodes.clone()).map(|(bci, opcode)| (*bci as i32, called(opcode)));
+        let calls = calls.collect();
         let actions = opcodes.map(|(bci, opcode)| (*bci as i32, Action::of(opcode)));
         Self {
             is_synchronized: is(MethodAccessFlags::SYNCHRONIZED),
@@ -158,13 +162,36 @@ impl Method {
             code: actions
                 .filter(|(_, action)| *action != Action::Nothing)
                 .collect(),
+            calls,
         }
+    }
+
+    /// Whether a byte code begins at an index.
+    pub fn has_byte_code_at(&self, bci: i32) -> bool {
+        self.calls.contains_key(&bci)
+    }
+
+    /// The name of the method that the byte code at an index calls.
+    pub fn called(&self, bci: i32) -> Option<&str> {
+        self.calls.get(&bci)?.as_deref()
     }
 
     /// What the byte code at an index does.
     pub fn action(&self, bci: i32) -> Action {
         self.code.get(&bci).copied().unwrap_or(Action::Nothing)
     }
+}
+
+fn called(opcode: &Opcode<'_>) -> Option<String> {
+    let name = match opcode {
+        Opcode::Invokestatic(member)
+        | Opcode::Invokespecial(member)
+        | Opcode::Invokevirtual(member)
+        | Opcode::Invokeinterface(member, _) => &member.name_and_type.name,
+        Opcode::Invokedynamic(member) => &member.name_and_type.name,
+        _ => return None,
+    };
+    Some(name.to_string())
 }
 
 impl Action {

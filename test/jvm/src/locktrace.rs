@@ -167,6 +167,8 @@ pub struct ReportNode {
 pub struct ReportFrame {
     /// The name of the method's class, with its package.
     pub class: String,
+    /// The method's name.
+    pub method: String,
 }
 
 impl Report {

@@ -18,6 +18,7 @@ const TICK_NS: u64 = 10_000_000;
 const NO_OTHER_SAFEPOINTS: &[&str] = &[
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:GuaranteedSafepointInterval=0",
+    "-XX:LockContentionOwnerSampleThreshold=0",
 ];
 
 /// What the program read of an owner: before the other thread waited and after, or inside of that.

@@ -11,7 +11,7 @@ use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered,
     ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId,
     LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumbers, MethodDescription,
-    MethodId, SegmentEncoder, StackRange, ThreadId, ThreadRename, ThreadStart,
+    MethodId, OwnerSample, SegmentEncoder, StackRange, ThreadId, ThreadRename, ThreadStart,
 };
 
 /// Numbers near the bounds of their type.
@@ -93,6 +93,15 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             count: 1
         })),
         number().prop_map(|events| Event::LostEvents(LostEvents { events })),
+        (number(), small(), small(), number(), number()).prop_map(
+            |(time_ns, owner, chain, since_ns, interval_ns)| Event::OwnerSample(OwnerSample {
+                time_ns,
+                owner: ThreadId(owner),
+                chain: ChainId(chain),
+                since_ns,
+                interval_ns,
+            })
+        ),
         (number(), small()).prop_map(|(forward_ref, chain)| Event::ForwardResolved(
             ForwardResolved {
                 forward_ref: ForwardRef(forward_ref),

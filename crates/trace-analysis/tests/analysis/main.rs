@@ -10,6 +10,7 @@ mod history;
 mod hostile_files;
 mod inputs;
 mod names;
+mod owner_samples;
 mod owner_times;
 mod parallel;
 mod park;

@@ -3,7 +3,9 @@
 use crate::event::{
     Blocker, ChainRef, Frame, Hold, LockOwner, ParkEndReason, ParkTimeout, StackRange,
 };
-use crate::id::{ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit};
+use crate::id::{
+    ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit, ThreadId,
+};
 
 /// The value of a field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,7 @@ macro_rules! values {
 
 values! {
     Number: u64 => |&number| number;
-    Number: u32, JavaThreadId, LockId, ClassId, MethodId, ChainId, LoaderId, ForwardRef,
+    Number: u32, ThreadId, JavaThreadId, LockId, ClassId, MethodId, ChainId, LoaderId, ForwardRef,
         Permit => |&value| u64::from(value);
     Flag: bool => |&flag| flag;
     Text: &'a str => |&text| text;

@@ -21,7 +21,7 @@ pub use loss::{LostEvents, LostNumbers};
 pub use park::{
     Blocker, ExclusiveRelease, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark,
 };
-pub use thread::{StackRange, ThreadEnd, ThreadRename, ThreadStart};
+pub use thread::{OwnerSample, StackRange, ThreadEnd, ThreadRename, ThreadStart};
 
 use crate::id::LockId;
 
@@ -117,6 +117,8 @@ events! {
     Unpark(Unpark), metadata: false;
     /// The writer is about to release a synchronizer that it owns alone.
     ExclusiveRelease(ExclusiveRelease), metadata: false;
+    /// The stack of another thread, which owned a lock that others waited for.
+    OwnerSample(OwnerSample), metadata: false;
     /// The writer thread started, attached, or was first seen.
     ThreadStart(ThreadStart<'a>), metadata: true;
     /// A thread was renamed.
@@ -174,6 +176,7 @@ impl Event<'_> {
             Self::ParkEnd(park) => Some(park.time_ns),
             Self::Unpark(unpark) => Some(unpark.time_ns),
             Self::ExclusiveRelease(release) => Some(release.time_ns),
+            Self::OwnerSample(sample) => Some(sample.time_ns),
             Self::ThreadStart(start) => Some(start.time_ns),
             Self::ThreadEnd(end) => Some(end.time_ns),
             Self::LoaderUnload(unload) => Some(unload.time_ns),

@@ -6,8 +6,8 @@ use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
     ContendedExit, Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner,
-    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, StackRange, ThreadEnd,
-    ThreadRename, ThreadStart,
+    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample,
+    StackRange, ThreadEnd, ThreadRename, ThreadStart,
 };
 use crate::file::VERSION;
 use crate::id::{ClassId, ForwardRef, ThreadId};
@@ -294,6 +294,16 @@ impl<'a> Input<'a> {
             other::LOST_EVENTS => Event::LostEvents(LostEvents {
                 events: self.bytes.number()?,
             }),
+            other::OWNER_SAMPLE if self.version >= 5 => {
+                let time_ns = self.time_ns()?;
+                Event::OwnerSample(OwnerSample {
+                    time_ns,
+                    owner: self.bytes.number()?,
+                    chain: self.bytes.number()?,
+                    since_ns: time_ns.wrapping_sub(self.bytes.varint()?),
+                    interval_ns: self.bytes.varint()?,
+                })
+            }
             _ => return Err(Malformed::UnknownEvent(type_byte)),
         })
     }

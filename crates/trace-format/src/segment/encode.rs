@@ -8,7 +8,8 @@ use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedExit,
     Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
-    LostEvents, MethodDescription, MethodRetired, ThreadEnd, ThreadRename, ThreadStart,
+    LostEvents, MethodDescription, MethodRetired, OwnerSample, ThreadEnd, ThreadRename,
+    ThreadStart,
 };
 use crate::id::{ChainId, ForwardRef, LockId, ThreadId};
 use crate::wire::ByteWriter;
@@ -308,6 +309,23 @@ impl SegmentEncoder {
             }
             Event::MethodRetired(MethodRetired { method }) => {
                 self.other_event(bytes, other::METHOD_RETIRED, |out| out.varint(method))?;
+            }
+            Event::OwnerSample(OwnerSample {
+                time_ns,
+                owner,
+                chain,
+                since_ns,
+                interval_ns,
+            }) => {
+                let difference = time_ns.wrapping_sub(self.previous_time_ns);
+                self.other_event(bytes, other::OWNER_SAMPLE, |out| {
+                    out.varint(difference)?;
+                    out.varint(owner)?;
+                    out.varint(chain)?;
+                    out.varint(time_ns.wrapping_sub(since_ns))?;
+                    out.varint(interval_ns)
+                })?;
+                self.previous_time_ns = time_ns;
             }
             Event::LostEvents(LostEvents { events }) => {
                 self.other_event(bytes, other::LOST_EVENTS, |out| out.varint(events))?;

@@ -77,6 +77,7 @@
 //! | 11 | `Class` | superclass, then as 6 |
 //! | 12 | `ChainRetired` | chain |
 //! | 13 | `MethodRetired` | method |
+//! | 14 | `OwnerSample` | time, owner, chain, time - since, interval |
 //!
 //! A frame is method, bci + 1, line + 1 (modulo 2³²).
 //!
@@ -145,4 +146,5 @@ mod other {
     pub(super) const SUBCLASS: u8 = 11;
     pub(super) const CHAIN_RETIRED: u8 = 12;
     pub(super) const METHOD_RETIRED: u8 = 13;
+    pub(super) const OWNER_SAMPLE: u8 = 14;
 }

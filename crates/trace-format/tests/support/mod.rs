@@ -10,8 +10,9 @@ use trace_format::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardResolved, Frame, Hold,
     JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents,
-    LostNumbers, MethodDescription, MethodRetired, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout,
-    Permit, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
+    LostNumbers, MethodDescription, MethodRetired, OwnerSample, ParkBegin, ParkEnd, ParkEndReason,
+    ParkTimeout, Permit, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename,
+    ThreadStart, Unpark,
 };
 
 /// Numbers of every length, near ones often repeated.
@@ -290,6 +291,15 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
         id().prop_map(|chain| Event::ChainRetired(ChainRetired { chain })),
         id().prop_map(|method| Event::MethodRetired(MethodRetired { method })),
         number().prop_map(|events| Event::LostEvents(LostEvents { events })),
+        (number(), id(), id(), number(), number()).prop_map(
+            |(time_ns, owner, chain, since_ns, interval_ns)| Event::OwnerSample(OwnerSample {
+                time_ns,
+                owner,
+                chain,
+                since_ns,
+                interval_ns,
+            })
+        ),
     ]
 }
 

@@ -17,6 +17,7 @@
 #include "locktrace/lockTraceReturnBarriers.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
+#include "locktrace/lockTraceSampler.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "locktrace/lockTraceSynchronizers.hpp"
 #include "locktrace/lockTraceText.hpp"
@@ -234,6 +235,7 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   config.last_id = _last_id;
   config.missing = what_is_missing(request.kinds);
   config.analysis = request.analysis;
+  config.owner_samples = request.sample_after_ns != 0;
   config.analysis_bytes = LockContentionAnalysisMemory;
   char report[JVM_MAXPATHLEN];
   expand_file_name(request.report == NULL ? "" : request.report, report, sizeof(report));
@@ -253,6 +255,9 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   hash_park_blockers(thread);
   LockTraceBegin begin(runtime, _started_ns);
   VMThread::execute(&begin);
+  if (!LockTraceSampler::start(_session, request.sample_after_ns, thread)) {
+    warning("locktrace: owners of locks are not sampled: no thread can be created for that");
+  }
   return true;
 }
 
@@ -275,7 +280,8 @@ void LockTrace::start(JavaThread* main_thread) {
   char error[512];
   // An empty value is NULL.
   const char* file = LockContentionTraceFile != NULL ? LockContentionTraceFile : LOCKTRACE_DEFAULT_FILE;
-  LockTraceRequest request = { file, LCT_KIND_MONITOR | LCT_KIND_PARK, 0, LCT_ANALYSIS_FILE, LockContentionReportFile };
+  LockTraceRequest request = { file, LCT_KIND_MONITOR | LCT_KIND_PARK, 0, LCT_ANALYSIS_FILE, LockContentionReportFile,
+                               LockTraceSampler::default_threshold_ns() };
   if (!LockTraceRequest::analysis_of(LockContentionAnalysis, &request.analysis)) {
     jio_fprintf(defaultStream::error_stream(),
                 "locktrace: LockContentionAnalysis: expected file, online or both, found %s; tracing is off, "

@@ -10,6 +10,7 @@
 #include "precompiled.hpp"
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceCommands.hpp"
+#include "locktrace/lockTraceSampler.hpp"
 #include "locktrace/lockTraceText.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/thread.hpp"
@@ -39,12 +40,15 @@ LockTraceStartCommand::LockTraceStartCommand(outputStream* output, bool heap)
     _analysis("analysis", "What becomes of events: file, online (they are analyzed in the VM; there is no trace file), or both",
               "STRING", false, "file"),
     _report("report", "The file for the report of that analysis when the trace stops: JSON if its name ends with .json, "
-            "else text. Without one, ten lines go to the standard error of the VM", "STRING", false) {
+            "else text. Without one, ten lines go to the standard error of the VM", "STRING", false),
+    _owner_samples("owner_samples", "How long threads wait for a lock before the stack of its owner is sampled; 0: never. "
+                   "5ms, or what -XX:LockContentionOwnerSampleThreshold says", "NANOTIME", false) {
   _dcmdparser.add_dcmd_option(&_file);
   _dcmdparser.add_dcmd_option(&_kinds);
   _dcmdparser.add_dcmd_option(&_duration);
   _dcmdparser.add_dcmd_option(&_analysis);
   _dcmdparser.add_dcmd_option(&_report);
+  _dcmdparser.add_dcmd_option(&_owner_samples);
 }
 
 int LockTraceStartCommand::num_arguments() {
@@ -74,7 +78,10 @@ static uint8_t kinds_of(const char* names) {
 
 void LockTraceStartCommand::execute(DCmdSource source, TRAPS) {
   LockTraceRequest request = { _file.value(), kinds_of(_kinds.value()), _duration.value()._nanotime,
-                               LCT_ANALYSIS_FILE, _report.value() };
+                               LCT_ANALYSIS_FILE, _report.value(), LockTraceSampler::default_threshold_ns() };
+  if (_owner_samples.is_set()) {
+    request.sample_after_ns = LockTraceSampler::threshold_ns(_owner_samples.value()._nanotime);
+  }
   if (request.kinds == 0) {
     THROW_MSG(vmSymbols::java_lang_IllegalArgumentException(),
               err_msg("kinds: expected monitor, park or monitor,park, found: %s", _kinds.value()));

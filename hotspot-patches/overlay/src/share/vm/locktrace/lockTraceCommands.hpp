@@ -31,6 +31,7 @@ class LockTraceStartCommand : public DCmdWithParser {
   DCmdArgument<NanoTimeArgument> _duration;
   DCmdArgument<char*> _analysis;
   DCmdArgument<char*> _report;
+  DCmdArgument<NanoTimeArgument> _owner_samples;
 
  public:
   LockTraceStartCommand(outputStream* output, bool heap);

@@ -11,6 +11,7 @@
 #include "locktrace/lockTraceClassInit.hpp"
 #include "locktrace/lockTraceEvents.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
+#include "locktrace/lockTraceSampler.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "oops/instanceKlass.hpp"
 #include "oops/oop.inline.hpp"
@@ -81,7 +82,7 @@ static void* owner_seen(ObjectMonitor* monitor, LockTraceClassInit* init) {
 // Who owns the monitor, told without a lock and without stopping anybody: the owner may
 // release the monitor and end at any moment, so its memory is not looked at. Nobody if
 // there is none, or owners come and go too fast.
-static LctOwner owner_of(ObjectMonitor* monitor, LockTraceClassInit* init) {
+static LctOwner tell_owner(ObjectMonitor* monitor, LockTraceClassInit* init) {
   const int max_tries = 3;
   LctOwner owner = { 0, 0 };
   for (int tries = 0; tries < max_tries; tries++) {
@@ -117,6 +118,7 @@ void LockTraceEnter::enlist() {
 
 void LockTraceEnter::delist() {
   LockTraceThread* state = _thread->locktrace();
+  state->wait_ends();
   if (state->_enter == this) state->_enter = _outer;
 }
 
@@ -165,11 +167,28 @@ void LockTraceEnter::write_enter(jlong began_ns) {
   // As late as possible: who is seen now, after the number was taken, will write an
   // event when it releases the monitor, unless it has looked for contenders already
   // and not released the monitor yet.
-  LctOwner owner = owner_of(_monitor, init);
+  LctOwner owner = tell_owner(_monitor, init);
   lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait, owner);
   _safepoint_ns = LockTrace::safepoint_clock(now_ns);
   _tracer = tracer;
   _session = LockTrace::session();
+  _thread->locktrace()->wait_begins((intptr_t) _monitor, now_ns);
+  LockTraceSampler::note_wait();
+}
+
+JavaThread* LockTraceEnter::owner_of(JavaThread* thread) {
+  assert(SafepointSynchronize::is_at_safepoint(), "or the owner may end");
+  LockTraceEnter* enter = thread->locktrace()->_enter;
+  void* owner = enter == NULL ? NULL : owner_seen(enter->_monitor, LockTraceClassInit::of(thread, enter->_monitor));
+  if (owner == NULL) return NULL;
+  // What has a number is a thread; else it is likely a lock on a stack.
+  bool is_thread = lct_thread_number(LockTrace::runtime(), (uint64_t) (uintptr_t) owner) != 0;
+  return is_thread ? (JavaThread*) owner : Threads::owning_thread_from_monitor_owner((address) owner, false);
+}
+
+oop LockTraceEnter::object_of(JavaThread* thread) {
+  LockTraceEnter* enter = thread->locktrace()->_enter;
+  return enter == NULL ? (oop) NULL : (oop) enter->_monitor->object();
 }
 
 // A wait that is not in the trace ends without an event, but the hold that follows

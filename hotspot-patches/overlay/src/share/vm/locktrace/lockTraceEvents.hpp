@@ -96,6 +96,11 @@ class LockTraceEnter : public StackObj {
   // is blocked already, if there is time for it. Its time is that of the trace's start, which
   // no other event has. False if the thread is blocked and that is not told.
   static bool trace_begins(JavaThread* thread, jlong start_ns, bool in_time);
+
+  // At a safepoint: who owns what the thread is blocked on, and that object; NULL if there is
+  // nobody, or it is not blocked.
+  static JavaThread* owner_of(JavaThread* thread);
+  static oop object_of(JavaThread* thread);
 };
 
 // Contended exit, on every path that releases a monitor through exit().

@@ -23,6 +23,11 @@ uint64_t LockTraceFrameKey::interpreted(LctThread* tracer, Method* method, int b
   return (uint64_t) LockTraceMetadata::method_id(tracer, method) << 16 | (uint16_t) bci;
 }
 
+uint64_t LockTraceFrameKey::stopped(uint64_t key) {
+  bool is_compiled = key >> 63 != 0;
+  return key | (uint64_t) 1 << (is_compiled ? 31 : 62);
+}
+
 LockTraceFrames::LockTraceFrames(JavaThread* thread, oop entering)
     : _map(thread, false), _entering(entering), _at_leaf_call(false), _at_end(false) {
   void* leaf_frame = thread->locktrace()->leaf_frame();

@@ -25,6 +25,9 @@ class LockTraceFrameKey : AllStatic {
  public:
   static uint64_t compiled(nmethod* code, address pc);
   static uint64_t interpreted(LctThread* tracer, Method* method, int bci);
+  // Of the same frame, if it is the innermost one of a stopped thread: at a safepoint poll it
+  // may stand where compiled code returns from a leaf call, which has another description.
+  static uint64_t stopped(uint64_t key);
 };
 
 // The Java frame that has called a leaf routine without an anchor, which has noted

@@ -45,6 +45,14 @@
           "if its name ends with .json, else text; ten lines on standard "  \
           "error if no file is given")                                      \
                                                                             \
+  product(uintx, LockContentionOwnerSampleThreshold, 5,                     \
+          "How long threads wait for a lock before the stack of its owner " \
+          "is sampled at safepoints, in milliseconds; 0: never")            \
+                                                                            \
+  product(uintx, LockContentionOwnerSampleBudget, 10,                       \
+          "For how much of the time all threads may be stopped to sample "  \
+          "owners of locks, in thousandths; 0: not at all")                 \
+                                                                            \
   product(bool, LockContentionReturnBarriers, true,                          \
           "Set return barriers on the stack to record the call chains of "  \
           "lock contention faster (x86_64)")                                \

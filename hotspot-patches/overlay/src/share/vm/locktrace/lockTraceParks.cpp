@@ -12,6 +12,7 @@
 #include "classfile/systemDictionary.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
+#include "locktrace/lockTraceSampler.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "locktrace/lockTraceSynchronizers.hpp"
 #include "oops/oop.inline.hpp"
@@ -45,10 +46,18 @@ LctNumber LockTraceBlocker::next_number(uint64_t parked_thread) const {
   return lct_park_number(LockTrace::runtime(), is_null() ? parked_thread : _hash);
 }
 
-uint64_t LockTraceBlocker::owner() const {
+bool LockTraceBlocker::knows_owner(oop blocker) {
   Klass* ownable = SystemDictionary::abstract_ownable_synchronizer_klass();
-  if (is_null() || ownable == NULL || !_object()->klass()->is_subclass_of(ownable)) return 0;
-  oop owner = java_util_concurrent_locks_AbstractOwnableSynchronizer::get_owner_threadObj(_object());
+  return blocker != NULL && ownable != NULL && blocker->klass()->is_subclass_of(ownable);
+}
+
+oop LockTraceBlocker::owner_of(oop blocker) {
+  if (!knows_owner(blocker)) return NULL;
+  return java_util_concurrent_locks_AbstractOwnableSynchronizer::get_owner_threadObj(blocker);
+}
+
+uint64_t LockTraceBlocker::owner() const {
+  oop owner = owner_of(object());
   return owner == NULL ? 0 : (uint64_t) java_lang_Thread::thread_id(owner);
 }
 
@@ -117,6 +126,15 @@ void LockTracePark::write_begin(LctThread* tracer, const LockTraceBlocker& block
   _no_time = _time < 0 || (_is_absolute && _time == 0);
   _tracer = tracer;
   _session = LockTrace::session();
+  if (LockTraceBlocker::knows_owner(blocker.object())) {
+    _thread->locktrace()->wait_begins((intptr_t) blocker.hash(), event.time_ns);
+    LockTraceSampler::note_wait();
+  }
+}
+
+JavaThread* LockTracePark::owner_of(JavaThread* thread) {
+  oop owner = LockTraceBlocker::owner_of(thread->current_park_blocker());
+  return owner == NULL ? (JavaThread*) NULL : java_lang_Thread::thread(owner);
 }
 
 bool LockTracePark::tell_begin(oop blocker) const {
@@ -148,6 +166,7 @@ uint8_t LockTracePark::reason() const {
 
 void LockTracePark::end() {
   LockTraceThread* state = _thread->locktrace();
+  state->wait_ends();
   // The thread itself says what it parks on, and is in here.
   oop counted_by = _counted_late ? _thread->current_park_blocker() : _counted_by();
   if (counted_by != NULL) LockTraceHolds::of(counted_by)->park_ends(counted_by);

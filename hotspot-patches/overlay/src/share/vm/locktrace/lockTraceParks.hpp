@@ -45,6 +45,9 @@ class LockTraceBlocker : public StackObj {
   // Thread.getId() of the thread that owns the lock at this moment; 0 if there
   // is none, or the blocker does not know. A snapshot: nobody is stopped.
   uint64_t owner() const;
+  // Whether it does, and the java.lang.Thread.
+  static bool knows_owner(oop blocker);
+  static oop owner_of(oop blocker);
 
   // Identity hash of the node that the thread waits in: it has the same one as
   // long as it waits in one call, and another one in each. 0 if it is not found.
@@ -92,6 +95,11 @@ class LockTracePark : public StackObj {
   // there is time for it. Its time is that of the trace's start, which no other event has.
   // False if the thread is parked and that is not told.
   static bool trace_begins(JavaThread* thread, jlong start_ns, bool in_time);
+
+  static bool is_parked(JavaThread* thread) { return thread->locktrace()->_park != NULL; }
+  // Who owns what the thread is parked on; NULL if there is nobody, or that is not known. The
+  // owner may end as soon as there can be a safepoint.
+  static JavaThread* owner_of(JavaThread* thread);
 
   // In Parker::park, where it takes the permit: passes on the parker's counter.
   static int consumed(int permit) {

@@ -18,6 +18,7 @@
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "memory/resourceArea.hpp"
 #include "oops/method.hpp"
+#include "runtime/safepoint.hpp"
 #include "runtime/thread.inline.hpp"
 #include "utilities/growableArray.hpp"
 
@@ -276,11 +277,13 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
   }
 }
 
-uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering) const {
+// Adds the chain of the thread's innermost frames, as many as its key has.
+static uint32_t add_chain(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key, bool truncated) {
   ResourceMark rm;   // the VM thread asks as well
-  GrowableArray<LctFrame> frames(2 * _length);
+  const int length = (int) key.len;
+  GrowableArray<LctFrame> frames(2 * length);
   int count = 0;
-  for (LockTraceFrames walk(thread, entering); count < _length && !walk.at_end(); walk.next(), count++) {
+  for (LockTraceFrames walk(thread, entering); count < length && !walk.at_end(); walk.next(), count++) {
     nmethod* code = walk.code();
     if (code != NULL) {
       append_compiled(&frames, tracer, code, walk.described_pc());
@@ -289,7 +292,11 @@ uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop ente
     }
   }
   if (frames.is_empty()) return 0;
-  return lct_chain_add(tracer, key(), frames.adr_at(0), frames.length(), _truncated);
+  return lct_chain_add(tracer, key, frames.adr_at(0), frames.length(), truncated);
+}
+
+uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering) const {
+  return add_chain(thread, tracer, entering, key(), _truncated);
 }
 
 // ---------------------------------------------------------------------------
@@ -300,6 +307,24 @@ uint32_t LockTraceStackWalk::record(JavaThread* thread, LctThread* tracer, oop e
   LockTraceThread* state = thread->locktrace();
   if (state->_chain == NULL) state->_chain = new (std::nothrow) LockTraceCallChain();
   return state->_chain == NULL ? 0 : state->_chain->record(thread, tracer, entering);
+}
+
+uint32_t LockTraceStackWalk::sample(JavaThread* thread, LctThread* tracer, oop entering) {
+  assert(SafepointSynchronize::is_at_safepoint(), "the thread is stopped");
+  if (!LockContentionCallChains) return 0;
+  uint64_t frames[LockTraceCallChain::max_frames];   // filled from the end: outermost first
+  uint64_t* const end = frames + LockTraceCallChain::max_frames;
+  uint64_t* outermost = end;
+  LockTraceFrames walk(thread, entering);
+  for (; !walk.at_end() && outermost > frames; walk.next()) *--outermost = walk.key(tracer);
+  if (outermost == end) return 0;
+  end[-1] = LockTraceFrameKey::stopped(end[-1]);
+  LctChainKey key;
+  key.frames = outermost;
+  key.len = end - outermost;
+  key.hash = lct_chain_hash(0, outermost, key.len);
+  uint32_t chain = lct_chain_find(tracer, key, 0);
+  return chain != 0 ? chain : add_chain(thread, tracer, entering, key, !walk.at_end());
 }
 
 void LockTraceStackWalk::release(JavaThread* thread) {

@@ -100,6 +100,10 @@ class LockTraceStackWalk : AllStatic {
   // entering: the object whose monitor the thread is about to enter, or NULL.
   static uint32_t record(JavaThread* thread, LctThread* tracer, oop entering = NULL);
 
+  // The identifier of the call chain of another thread, at a safepoint; 0 as above. Changes
+  // nothing in the thread.
+  static uint32_t sample(JavaThread* thread, LctThread* tracer, oop entering);
+
   // The thread ends.
   static void release(JavaThread* thread);
 

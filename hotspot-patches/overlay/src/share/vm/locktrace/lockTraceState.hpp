@@ -97,8 +97,9 @@ class LockTraceReturnBarrier {
   static int original_offset()  { return offset_of(LockTraceReturnBarrier, _original); }
 };
 
-// In JavaThread. Only the thread itself reads and writes it, but for the barrier:
-// who looks at the stack of a stopped thread reads that too.
+// In JavaThread. Only the thread itself reads and writes it, but for the barrier, which who
+// looks at the stack of a stopped thread reads too, and for what the thread waits for, which
+// LockTraceSampler reads at any time.
 class LockTraceThread {
  private:
   friend class LockTrace;
@@ -125,11 +126,24 @@ class LockTraceThread {
   uint32_t         _hooks;         // run so far
   LockTraceCallChain* _chain;      // recorded last; created on first use
   LockTraceReturnBarrier    _return_barrier;
+  volatile jlong    _waits_since_ns; // for a lock; 0: it does not
+  volatile intptr_t _waits_for;      // the same value for the same lock
+
+  void wait_begins(intptr_t lock, jlong now_ns) {
+    _waits_for = lock;
+    _waits_since_ns = now_ns;
+  }
+  void wait_ends() { _waits_since_ns = 0; }
 
  public:
   LockTraceThread()
     : _tracer(0), _enter(0), _wait(0), _class_init(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
-      _queue_place(0), _ended(false), _hooks(0), _chain(0) {}
+      _queue_place(0), _ended(false), _hooks(0), _chain(0), _waits_since_ns(0), _waits_for(0) {}
+
+  // Before it runs: a thread that works for the trace is not in it.
+  void stay_untraced()           { _ended = true; }
+  jlong waits_since_ns() const   { return _waits_since_ns; }
+  intptr_t waits_for() const     { return _waits_for; }
 
   LockTraceReturnBarrier* return_barrier()    { return &_return_barrier; }
   uint32_t next_hook_weight();
