@@ -9,8 +9,8 @@ use trace_format::chunk::MAX_STORED_LEN;
 use trace_format::{
     ChainRef, Chunk, ChunkWriter, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
     ExclusiveRelease, FileHeader, ForwardRef, ForwardResolved, JavaThreadId, LockDescription,
-    LockId, LockOwner, LockRetired, PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder, ThreadEnd,
-    ThreadId, ThreadRename, ThreadStart, Unpark,
+    LockId, LockOwner, LockRetired, OwnerSample, PARK_DOMAINS, ParkBegin, ParkEnd, SegmentEncoder,
+    ThreadEnd, ThreadId, ThreadRename, ThreadStart, Unpark,
 };
 
 use crate::survey::{Survey, malformed};
@@ -243,6 +243,12 @@ impl Renumbering<'_> {
                 sequence: self.domain_sequence(release.domain, release.sequence),
                 time_ns: self.time_ns(release.time_ns),
                 ..release
+            }),
+            Event::OwnerSample(sample) => Event::OwnerSample(OwnerSample {
+                time_ns: self.time_ns(sample.time_ns),
+                owner: self.thread(sample.owner),
+                since_ns: self.time_ns(sample.since_ns),
+                ..sample
             }),
         })
     }

@@ -37,13 +37,13 @@ const HOLDS: &str = "120";
 #[test]
 fn shares_of_monitors_owners_are_those_of_the_program() {
     let program = ["scenarios.OwnersAtWork", "monitor", HOLDS, "2", "0"];
-    check_program(&program, MANY_SAMPLES, |mode, run| check_shares(mode, run));
+    check_program(&program, MANY_SAMPLES, check_shares);
 }
 
 #[test]
 fn shares_of_reentrant_locks_owners_are_those_of_the_program() {
     let program = ["scenarios.OwnersAtWork", "reentrant", HOLDS, "2", "0"];
-    check_program(&program, MANY_SAMPLES, |mode, run| check_shares(mode, run));
+    check_program(&program, MANY_SAMPLES, check_shares);
 }
 
 /// Threads that want a processor reach a safepoint late, so that samples cost more.

@@ -357,8 +357,8 @@ fn trace_of_this_process() -> Vec<u8> {
         ..reader.header().clone()
     };
     let header = header.encode();
-    let written = TraceReader::new(header.as_slice()).expect("a trace");
-    assert_eq!(written.version(), reader.version());
+    // Later versions, which the header is of, only add events to this one.
+    assert!(reader.version() >= 4);
     let events = fs::read(path).expect("readable");
     [&header, &events[reader.offset() as usize..]].concat()
 }
