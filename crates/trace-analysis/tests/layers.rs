@@ -127,6 +127,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "what_if::known_lock",
             "what_if::known_thread",
             "what_if::observed",
+            "what_if::owner_code",
             "what_if::program",
             "what_if::replay",
         ],

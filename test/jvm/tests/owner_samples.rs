@@ -29,6 +29,13 @@ const THRESHOLD_NS: u64 = 5_000_000;
 /// fifth of the time.
 const MANY_SAMPLES: &[&str] = &["-XX:LockContentionOwnerSampleBudget=200"];
 
+/// A traced JVM has these in versions of its own: they are not those of the class path.
+const PATCHED_CLASSES: [&str; 3] = [
+    "java.util.concurrent.Semaphore",
+    "java.util.concurrent.locks.AbstractOwnableSynchronizer",
+    "java.util.concurrent.locks.StampedLock",
+];
+
 /// Whatever byte code comes first to need a class.
 const CALLED_BY_JVM: [&str; 2] = ["<clinit>", "loadClass"];
 
@@ -284,6 +291,10 @@ impl Sampled {
         assert!(!self.chains.is_empty());
         for chain in &self.chains {
             for (index, site) in chain.iter().enumerate() {
+                let outer = site.class.split('$').next().unwrap_or_default();
+                if PATCHED_CLASSES.contains(&outer) {
+                    continue;
+                }
                 // The JVM has made up what has no file, as the class of a lambda.
                 let Some(class) = class_path.class(&site.class) else {
                     continue;
