@@ -222,6 +222,11 @@ impl Model {
         WaitKind::ALL.into_iter().zip(self.kinds)
     }
 
+    /// How much waiting there is of one kind.
+    pub fn totals(&self, kind: WaitKind) -> KindTotals {
+        self.kinds[kind as usize]
+    }
+
     /// What makes the numbers about contention less sure.
     pub fn confidence(&self) -> Confidence {
         self.confidence

@@ -94,13 +94,13 @@ impl State {
             self.search_on(entities);
             in_between(self);
         }
-        if let Some(what_if) = self.what_if.take() {
+        if let Some(mut what_if) = self.what_if.take() {
             let processors = self.processors();
             for at in 0..self.findings.found.len() {
-                self.findings.found[at].predict_saving(&what_if, processors, entities);
+                self.findings.found[at].predict_saving(&mut what_if, processors, entities);
                 in_between(self);
             }
-            let contention_ns = self.contention_ns();
+            let contention_ns = self.model.totals(WaitKind::Contention).duration_ns;
             sort_by_saving(&mut self.findings.found, contention_ns);
         }
         self.findings.are_final = true;
@@ -109,13 +109,6 @@ impl State {
     /// How many processors the machine had, if the trace tells.
     fn processors(&self) -> Option<u64> {
         self.summaries.first()?.tracer_value(Counter::Processors)
-    }
-
-    /// How long threads waited for locks, in nanoseconds.
-    pub(crate) fn contention_ns(&self) -> u64 {
-        let mut kinds = self.model.kinds();
-        let contention = kinds.find(|&(kind, _)| kind == WaitKind::Contention);
-        contention.map_or(0, |(_, totals)| totals.duration_ns)
     }
 
     /// Looks for findings with one question, if somebody wants them and it is time to.

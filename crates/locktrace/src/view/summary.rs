@@ -22,12 +22,10 @@ pub(crate) fn render(state: &State, findings: &[Finding], width: Option<usize>) 
     for summary in &state.summaries {
         facts::add_trace(&mut text, summary);
     }
-    let mut kinds = state.model.kinds();
-    if let Some((_, totals)) = kinds.find(|&(kind, _)| kind == WaitKind::Contention) {
-        let waits = plural(totals.waits, "wait");
-        let blocked = format!("{} in {waits}", duration(totals.duration_ns));
-        facts::add(&mut text, "Blocked", &blocked);
-    }
+    let totals = state.model.totals(WaitKind::Contention);
+    let waits = plural(totals.waits, "wait");
+    let blocked = format!("{} in {waits}", duration(totals.duration_ns));
+    facts::add(&mut text, "Blocked", &blocked);
     if findings.is_empty() {
         text.push_str("\nNo code made others wait long enough to be worth a finding.\n");
     }

@@ -210,16 +210,15 @@ pub struct Question<'q, L, C> {
 
 impl WhatIf {
     /// Predicts what a change of one or several locks would bring.
-    pub fn predict<L, C>(&self, question: &Question<'_, L, C>) -> Prediction
+    pub fn predict<L, C>(&mut self, question: &Question<'_, L, C>) -> Prediction
     where
         L: Fn(LockIndex) -> bool,
         C: Fn(Option<ChainIndex>, LockIndex) -> bool,
     {
-        let mut observed = self.observed.clone();
-        observed.merge_spans();
+        self.observed.merge_spans();
         let is_affected = |chain, lock| (question.is_affected)(Some(chain), lock);
-        let programs = Programs::new(&observed, question.processors, is_affected);
-        Predictor::new(question, programs).predict(&observed)
+        let programs = Programs::new(&self.observed, question.processors, is_affected);
+        Predictor::new(question, programs).predict(&self.observed)
     }
 }
 

@@ -69,13 +69,8 @@ pub(crate) struct Asking {
 
 /// There is more waiting for something to happen than for locks.
 pub(crate) fn wants_conditional(model: &Model) -> bool {
-    totals_ns(model, WaitKind::Conditional) > totals_ns(model, WaitKind::Contention)
-}
-
-fn totals_ns(model: &Model, kind: WaitKind) -> u64 {
-    let mut kinds = model.kinds();
-    let found = kinds.find(|&(other, _)| other == kind);
-    found.map_or(0, |(_, totals)| totals.duration_ns)
+    let duration_ns = |kind| model.totals(kind).duration_ns;
+    duration_ns(WaitKind::Conditional) > duration_ns(WaitKind::Contention)
 }
 
 /// All candidates, in no order. `stuck_ns` is how long threads waited in deadlocks.
@@ -89,7 +84,7 @@ pub(crate) fn candidates(
     let mut total_ns = contention.duration_ns();
     total_ns.add_sum(stuck_ns);
     contention.add_to(&mut candidates, total_ns);
-    let contention_ns = totals_ns(model, WaitKind::Contention);
+    let contention_ns = model.totals(WaitKind::Contention).duration_ns;
     if let Some(conditional) = conditional
         && conditional.duration_ns() > Sum::from(contention_ns)
     {

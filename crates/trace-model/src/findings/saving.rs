@@ -49,7 +49,7 @@ impl Finding {
     /// but not of deadlocks, of initializers, which run once, and of what is no lock.
     pub fn predict_saving(
         &mut self,
-        what_if: &WhatIf,
+        what_if: &mut WhatIf,
         processors: Option<u64>,
         entities: &Entities,
     ) {
