@@ -277,9 +277,8 @@ impl<'a> Truth<'a> {
             Err("no-exit") => {
                 // Or the lock was released already, but for the last step, when
                 // the wait began: whoever released it since had it later, if only for a moment.
-                let is_later = |hold: &Hold| {
-                    hold.seen_end_ns() > part.end_ns || hold.start_ns >= part.end_ns
-                };
+                let is_later =
+                    |hold: &Hold| hold.seen_end_ns() > part.end_ns || hold.start_ns >= part.end_ns;
                 let unseen = holds.any(|hold| hold.exit.is_none());
                 let released_before =
                     part.start_ns == wait.start_ns && self.exits_during(wait).all(is_later);
