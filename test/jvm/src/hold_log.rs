@@ -31,6 +31,8 @@ pub struct HoldLog {
     /// Threads and the simple names of methods.
     owners: Vec<(String, String)>,
     holds: Vec<Hold>,
+    /// The tracer sees a thread acquire the lock only if that waited for it.
+    has_unseen_acquisitions: bool,
 }
 
 /// What a thread may be blamed for, in nanoseconds.
@@ -76,6 +78,7 @@ impl HoldLog {
         let mut log = Self {
             owners: Vec::new(),
             holds: Vec::new(),
+            has_unseen_acquisitions: false,
         };
         let trace_start_ns = clock.program_time_ns(0);
         for words in run.lines_of("holds") {
@@ -99,6 +102,14 @@ impl HoldLog {
         let overlap = pairs.find(|pair| pair[1].acquired_ns < pair[0].released_ns);
         assert!(overlap.is_none(), "two threads had the lock: {overlap:?}");
         log
+    }
+
+    /// As the agent traces: it may blame who did not wait for the lock from the release before on,
+    /// and does not tell that nobody had the lock in between.
+    #[must_use]
+    pub fn with_unseen_acquisitions(mut self) -> Self {
+        self.has_unseen_acquisitions = true;
+        self
     }
 
     /// Compares the trace of the run with it, as far as waits for objects of `lock_class`
@@ -144,6 +155,10 @@ impl HoldLog {
             let ends = ends.get(thread.as_str()).map_or(&[][..], Vec::as_slice);
             let before = ends.partition_point(|&end_ns| end_ns <= hold.acquired_ns);
             let waited_until_ns = before.checked_sub(1).map_or(i64::MIN, |last| ends[last]);
+            let has_waited = waited_until_ns >= hold.wanted_ns;
+            if self.has_unseen_acquisitions && !has_waited {
+                hold.wanted_ns = released_ns;
+            }
             hold.wanted_ns = hold.wanted_ns.max(waited_until_ns).max(released_ns);
             released_ns = hold.released_ns;
         }
