@@ -34,7 +34,6 @@ impl TraceSource {
             photographer: Photographer::new(input.path(), input.header()),
             kinds,
             interval,
-            tells_complete: false,
             has_caught_up: false,
             next_live: Instant::now(),
             next_behind: Instant::now() + interval,
@@ -63,8 +62,6 @@ struct Reader {
     photographer: Photographer,
     kinds: KindArguments,
     interval: Duration,
-    /// The trace says now and then until when it is complete.
-    tells_complete: bool,
     /// All that had been written was read at some time.
     has_caught_up: bool,
     /// When to take the next picture, at the earliest: if all that is written has been read, and
@@ -93,18 +90,16 @@ impl Reader {
         let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
         while let Some(chunk) = input.next_chunk()? {
             // It says until when the trace is complete: what has been read is about that moment,
-            // and what comes next already about a later one.
+            // and what comes next already about a later one. Until the first one, what busy threads
+            // have written may be there, and what threads are blocked by since the start not yet.
             let is_complete = matches!(chunk, Chunk::Counters(_));
-            self.tells_complete |= is_complete;
-            // The first safepoint is told before what threads have waited for until then.
-            let may_be_complete = !self.tells_complete && !matches!(chunk, Chunk::System(_));
             self.add(&mut trace, chunk);
             let phase = self.phase(&input);
             let next = match phase {
                 Phase::CatchingUp { .. } => self.next_behind,
                 Phase::Live | Phase::Ended => self.next_live,
             };
-            let is_moment = is_complete || may_be_complete || phase != Phase::Live;
+            let is_moment = is_complete || phase != Phase::Live;
             if is_moment && Instant::now() >= next {
                 self.take(&mut trace, phase);
             }
