@@ -13,16 +13,16 @@ use join::Joined;
 
 /// Of the time in which both name an owner it is the same.
 const LEAST_AGREEMENT: f64 = 0.99;
-/// Of the blocked time the lock is owned, and the agent does not know by whom. Holds of tenths of
-/// milliseconds are too short for that to be much: a release is noted by one after the other.
+/// Of the blocked time the lock is owned, and the agent does not know by whom. The agent notes a
+/// release some microseconds before the JVM does, more where the thread loses its processor in between.
 const MOST_UNKNOWN: f64 = 0.01;
 
 /// Of the time in which both name the same thread they name the same method of it, where that locks
 /// what it has locked already. It is 60 % if inner releases are taken for the last ones.
 const LEAST_SAME_METHOD: f64 = 0.95;
 
-/// Threads that hold one lock for tenths of milliseconds, four at a time, for a second and a half.
-const HOLDS: [&str; 6] = ["4", "100000", "1000000", "2500000", "1500", "0"];
+/// Four threads that hold one lock for a millisecond, for two and a half seconds: about 1,300 waits.
+const HOLDS: [&str; 6] = ["4", "200000", "2000000", "5000000", "2500", "0"];
 
 #[test]
 fn the_agent_names_the_owners_that_the_jvm_names() {
