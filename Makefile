@@ -28,15 +28,22 @@ help: ## this list
 demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
-test: jdk jdk-stock stock-jdks agent jmx lint tools loom fuzz-smoke test-viewer ## every check and test
-	cargo test --workspace --locked --no-fail-fast
+# The command line as cargo builds it for tests, with debug assertions: `make tools` takes minutes
+# to optimize the one for people.
+TESTED := $(TARGET)/debug/locktrace
 
-test-nightly: test ## the same, with many times the cases
+test: jdk jdk-stock stock-jdks agent jmx lint loom fuzz-smoke ## every check and test
+	cargo test --workspace --locked --no-run
+	$(MAKE) test-viewer LOCKTRACE=$(TESTED)
+	LOCKTRACE_BIN=$(TESTED) cargo test --workspace --locked --no-fail-fast
+
+test-nightly: test tools ## the same, with many times the cases, and the command line that people get
 	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis
 	@if command -v valgrind >/dev/null; then \
 	  LOCKTRACE_NIGHTLY=1 cargo test --release --locked -p trace-analysis --test bounds convoys; \
 	else echo "note: valgrind is not installed, so no instructions are counted"; fi
-	LOCKTRACE_NIGHTLY=1 cargo test --locked -p jvm-tests
+	LOCKTRACE_NIGHTLY=1 LOCKTRACE_BIN=$(CURDIR)/build/bin/locktrace cargo test --locked -p jvm-tests
+	$(MAKE) test-viewer
 	$(MAKE) fuzz-smoke FUZZ_TIME=300
 	$(if $(FOREST),$(MAKE) test-8u45,@echo "note: no FOREST=DIR|TARBALL was given, so 8u45 is left out")
 
@@ -45,4 +52,4 @@ clean: ## remove what this clone has built
 	cargo clean
 
 clean-cache: ## remove what all clones share: sources, object files, boot JDK
-	rm -rf $(addprefix $(CACHE)/,apt package sources builds boot-jdk lock)
+	rm -rf $(addprefix $(CACHE)/,apt package sources builds boot-jdk target target.lock lock)

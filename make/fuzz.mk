@@ -8,6 +8,7 @@ FUZZ_TIME := 10
 
 FUZZ_HOST = $(shell PATH="$(PATH)" rustc -vV | sed -n 's/^host: //p')
 FUZZ_DIR := $(CURDIR)/build/fuzz
+FUZZ_TARGET := $(TARGET)/fuzz
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module \
   -Cllvm-args=-sanitizer-coverage-level=4 \
   -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -22,12 +23,12 @@ fuzz-smoke: $(FUZZ_TARGETS:%=fuzz-%) ## fuzz each reader of traces and classes f
 # With --target, so that build scripts are not built with coverage.
 fuzz-build:
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --locked \
-	  --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_DIR)/target --target $(FUZZ_HOST)
+	  --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --target $(FUZZ_HOST)
 
 # New inputs go to the first directory; a crash leaves its input in artifacts.
 $(FUZZ_TARGETS:%=fuzz-%): fuzz-%: fuzz-build
 	@mkdir -p $(FUZZ_DIR)/corpus/$* $(FUZZ_DIR)/artifacts/$*
-	$(FUZZ_DIR)/target/$(FUZZ_HOST)/release/$* \
+	$(FUZZ_TARGET)/$(FUZZ_HOST)/release/$* \
 	  -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=$(FUZZ_DIR)/artifacts/$*/ \
 	  $(FUZZ_DIR)/corpus/$* fuzz/corpus/$*

@@ -2,6 +2,8 @@
 
 # Where rustup puts cargo, which a shell that is no login shell may not know.
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# Where cargo puts what it builds.
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 
 .PHONY: tools loom
 
@@ -9,4 +11,4 @@ tools: ## build/bin/locktrace
 	cargo install --quiet --locked --no-track --force --path crates/locktrace --root build
 
 loom: ## the runtime's hand-overs, in every interleaving
-	RUSTFLAGS="--cfg loom" cargo test --quiet --release --locked --package rust-tracer --lib --target-dir target/loom
+	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --package rust-tracer --lib --target-dir $(TARGET)/loom

@@ -8,8 +8,11 @@ viewer: ## build the viewer's page from viewer/src into crates/locktrace/assets
 check-viewer:
 	scripts/viewer.sh check
 
-test-viewer: check-viewer tools ## the viewer's page in a browser, about two minutes
-	scripts/viewer.sh test
+# Of which program, if not of build/bin/locktrace.
+LOCKTRACE ?=
+
+test-viewer: check-viewer $(if $(LOCKTRACE),,tools) ## the viewer's page in a browser, about two minutes
+	LOCKTRACE=$(LOCKTRACE) scripts/viewer.sh test
 
 screenshots: tools ## take the pictures of docs/viewer.md and the README again
 	scripts/viewer.sh screenshots

@@ -20,5 +20,5 @@ if ! rustup run "$version" rustc --version > /dev/null 2>&1; then
 fi
 # What people build, not its tests and benchmarks. In a target directory of its own, so that
 # the two toolchains do not undo each other's work.
-RUSTUP_TOOLCHAIN=$version cargo check --quiet --locked --target-dir target/minimum-rust \
+RUSTUP_TOOLCHAIN=$version cargo check --quiet --locked --target-dir "${CARGO_TARGET_DIR:-target}/minimum-rust" \
   --workspace --exclude jvm-tests --exclude locktrace-bench --exclude magnify

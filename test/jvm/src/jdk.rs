@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::paths::repository;
+use crate::setting::is_nightly;
 
 /// An installed JDK 8, or a runtime of a later version without its tools.
 #[derive(Debug)]
@@ -63,6 +64,16 @@ impl Jdk {
             });
             [Jdk::stock()].into_iter().chain(later).collect()
         })
+    }
+
+    /// Those for tests that take long with each: the first and the last one, which differ most; all in
+    /// nightly tests.
+    pub fn chosen_stock_versions() -> Vec<&'static Jdk> {
+        let all = Self::stock_versions();
+        match is_nightly() {
+            true => all.to_vec(),
+            false => vec![all[0], all[all.len() - 1]],
+        }
     }
 
     /// The one of those that is of this version.

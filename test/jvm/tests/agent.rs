@@ -16,10 +16,10 @@ use jvm_tests::{
     repository, run_to_success, scratch_directory,
 };
 
-/// Checks something on each JVM.
+/// Checks something on stock JVMs.
 fn on_each_version(check: impl Fn(&'static Jdk)) {
     let _processor = alone();
-    check_each(Jdk::stock_versions().iter().copied(), |jdk| check(jdk));
+    check_each(Jdk::chosen_stock_versions(), |jdk| check(jdk));
 }
 
 /// Runs a program with the agent, whose trace is where the patched JVM's would be.

@@ -15,7 +15,7 @@ use jvm_tests::{
 #[test]
 fn the_lock_of_the_database() {
     let _processor = alone();
-    check_each(versions(), |jdk| {
+    check_each(Jdk::chosen_stock_versions(), |jdk| {
         let run = Jvm::untraced(jdk, &["h2.BankTransfers"])
             .flags([agent_option("file=trace.lct,sample=100")])
             .class_path(database_class_path())
@@ -29,7 +29,7 @@ fn the_lock_of_the_database() {
 #[test]
 fn the_causes_in_a_server() {
     let _processor = alone();
-    check_each(versions(), |jdk| {
+    check_each(Jdk::chosen_stock_versions(), |jdk| {
         let run = Jvm::untraced(jdk, &["server.WebShop"])
             .flags([agent_option("file=trace.lct")])
             .class_path(shop_class_path())
@@ -40,15 +40,6 @@ fn the_causes_in_a_server() {
     });
 }
 
-/// The first and the last one, which differ most; all in nightly tests.
-fn versions() -> Vec<&'static Jdk> {
-    let all = Jdk::stock_versions();
-    match is_nightly() {
-        true => all.to_vec(),
-        false => vec![all[0], all[all.len() - 1]],
-    }
-}
-
 /// Attached when the code is compiled, and detached again.
 #[test]
 fn attached_after_the_warm_up() {
@@ -56,7 +47,7 @@ fn attached_after_the_warm_up() {
         return;
     }
     let _processor = alone();
-    check_each(versions(), |jdk| {
+    check_each(Jdk::chosen_stock_versions(), |jdk| {
         let database = [
             "bench.Driver",
             "h2",

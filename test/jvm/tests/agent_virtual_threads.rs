@@ -8,8 +8,15 @@ use jvm_tests::{
     check_sound, is_nightly,
 };
 
-/// Those of the stock JVMs that have virtual threads.
-const VERSIONS: [&str; 2] = ["21", "25"];
+/// Those of the stock JVMs that have virtual threads; the newest one alone if not in nightly tests.
+fn versions() -> impl Iterator<Item = &'static Jdk> {
+    let names = if is_nightly() {
+        &["21", "25"][..]
+    } else {
+        &["25"]
+    };
+    names.iter().map(|version| Jdk::stock_version(version))
+}
 
 /// Holds of milliseconds by four threads, for a second and a half.
 const NUMBERS: [&str; 6] = ["4", "1000000", "5000000", "12500000", "1500", "0"];
@@ -39,7 +46,7 @@ fn with_virtual_threads(jdk: &'static Jdk, program: &[&str]) -> Jvm {
 #[test]
 fn each_method_is_blamed_for_what_its_clock_says() {
     let _processor = alone();
-    check_each(VERSIONS.map(Jdk::stock_version), |jdk| {
+    check_each(versions(), |jdk| {
         for (lock, class) in LOCKS {
             let mut program = vec!["scenarios.HoldsOfLocks", lock];
             program.extend(NUMBERS);
@@ -56,7 +63,7 @@ fn each_method_is_blamed_for_what_its_clock_says() {
 #[test]
 fn crowds_wait_for_a_latch() {
     let _processor = alone();
-    check_each(VERSIONS.map(Jdk::stock_version), |jdk| {
+    check_each(versions(), |jdk| {
         let size = 10_000;
         let run = crowd(jdk, size);
         let waits = waits_for_latch(&run);

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use trace_format::{Event, LockId, ThreadId};
 
-const KILLS: u64 = 20;
+const KILLS: u64 = 10;
 const NIGHTLY_KILLS: u64 = 500;
 /// A JVM takes a third of it to start.
 const LONGEST_LIFE: Duration = Duration::from_millis(2_500);

@@ -9,13 +9,19 @@ use jvm_tests::{
 };
 use serde_json::Value;
 
-const PROGRAMS: u64 = 100;
+const PROGRAMS: u64 = 40;
+const NIGHTLY_PROGRAMS: u64 = 1000;
 
 #[test]
 fn random_programs_have_one_report() {
     let _processor = among_others();
+    let programs = if is_nightly() {
+        NIGHTLY_PROGRAMS
+    } else {
+        PROGRAMS
+    };
     let mut waits = 0;
-    for seed in 0..PROGRAMS {
+    for seed in 0..programs {
         let run = Jvm::traced(&["scenarios.RandomContention", &seed.to_string()])
             .analyzed_online()
             .run();
@@ -25,7 +31,7 @@ fn random_programs_have_one_report() {
         assert_eq!(report["trace"]["complete"], true, "{}", run.describe());
         waits += report["totals"]["waits"].as_u64().expect("a number");
     }
-    assert!(waits > 50 * PROGRAMS, "only {waits} waits");
+    assert!(waits > 50 * programs, "only {waits} waits");
 }
 
 #[test]

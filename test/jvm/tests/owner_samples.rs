@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jvm_tests::{
     ClassPath, CompileMode, Jdk, Jvm, Programs, ReportNode, Run, alone, among_others, check_each,
-    check_program, for_each_event, jcmd, report,
+    check_program, for_each_event, is_nightly, jcmd, report,
 };
 use trace_analysis::{
     Analysis, ChainIndex, Detail, Entities, Limits, TraceFile, TraceSummary, Wait,
@@ -49,21 +49,29 @@ fn shares_of_monitors_owners_are_those_of_the_program() {
 
 #[test]
 fn shares_of_reentrant_locks_owners_are_those_of_the_program() {
-    let program = ["scenarios.OwnersAtWork", "reentrant", HOLDS, "2", "0"];
-    check_program(&program, MANY_SAMPLES, check_shares);
+    check_in_some_modes(&["scenarios.OwnersAtWork", "reentrant", HOLDS, "2", "0"]);
 }
 
 /// Threads that want a processor reach a safepoint late, so that samples cost more.
 #[test]
 fn shares_are_right_with_more_threads_than_processors() {
+    check_in_some_modes(&["scenarios.OwnersAtWork", "monitor", "150", "4", "6"]);
+}
+
+/// Each of these runs takes some ten seconds: as real programs are executed, in nightly tests in other
+/// ways, too.
+fn check_in_some_modes(program: &[&str]) {
     let _processor = alone();
-    let modes = [CompileMode::Interpreter, CompileMode::C1, CompileMode::C2];
-    check_each(modes, |&mode| {
-        let run = Jvm::traced(&["scenarios.OwnersAtWork", "monitor", "150", "4", "6"])
+    let modes = match is_nightly() {
+        true => &CompileMode::ALL[..],
+        false => &[CompileMode::C2],
+    };
+    check_each(modes, |mode| {
+        let run = Jvm::traced(program)
             .flags(mode.flags())
             .flags(MANY_SAMPLES)
             .run();
-        check_shares(mode, &run);
+        check_shares(**mode, &run);
     });
 }
 
