@@ -5,6 +5,9 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::told::{By, Part, Told};
 
+/// The agent notes a release and the JVM does so next. Either takes some microseconds.
+const LONGEST_NOTE_NS: i64 = 100_000;
+
 /// What the agent says of the waits that the patched JVM tells of. All times are in nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Joined {
@@ -25,6 +28,9 @@ pub(crate) struct Joined {
     pub(crate) differing_ns: BTreeMap<&'static str, i64>,
     /// The patched JVM names a thread, the agent none: by what it says instead, and lock class.
     pub(crate) unknown_ns: BTreeMap<String, i64>,
+    /// Of the same, what is between the two traces' notes of one release, where that is so long that
+    /// the owner must have lost its processor in between.
+    pub(crate) between_notes_ns: i64,
     /// The patched JVM says that nobody had the lock: by whether the agent names a thread.
     pub(crate) free_ns: BTreeMap<&'static str, i64>,
     /// The patched JVM does not know the owner.
@@ -77,13 +83,20 @@ impl Joined {
         self.blocked_ns += wait.duration_ns();
         let mut inside_ns = 0;
         for (index, part) in wait.parts.iter().enumerate() {
+            let mut released = None;
             for other in &by_agent.parts {
                 let from_ns = part.start_ns.max(other.start_ns);
                 let length_ns = part.end_ns.min(other.end_ns) - from_ns;
                 if length_ns > 0 {
                     inside_ns += length_ns;
-                    self.compare(wait, index, &other.owner, length_ns);
+                    let is_noted = released.is_some_and(|by| is_same(by, &part.owner));
+                    if is_noted && !is_thread(&other.owner) && length_ns > LONGEST_NOTE_NS {
+                        self.between_notes_ns += length_ns;
+                    } else {
+                        self.compare(wait, index, &other.owner, length_ns);
+                    }
                 }
+                released = Some(&other.owner);
             }
         }
         self.outside_ns += wait.duration_ns() - inside_ns;
@@ -151,6 +164,11 @@ impl Joined {
         self.same_method_ns as f64 / (self.same_ns - self.by_wait_ns) as f64
     }
 
+    /// How much of the blocked time is between two notes of a release, far from each other.
+    pub(crate) fn between_notes(&self) -> f64 {
+        self.between_notes_ns as f64 / self.blocked_ns as f64
+    }
+
     /// How much of the blocked time has an owner that the agent does not know, waits included that
     /// it does not know of at all.
     pub(crate) fn unknown(&self) -> f64 {
@@ -158,6 +176,14 @@ impl Joined {
         let unknown_ns = self.unknown_ns.values().sum::<i64>() + missed_ns;
         unknown_ns as f64 / (self.blocked_ns + missed_ns) as f64
     }
+}
+
+fn is_thread(owner: &By) -> bool {
+    matches!(owner, By::Thread { .. })
+}
+
+fn is_same(owner: &By, other: &By) -> bool {
+    matches!((owner, other), (By::Thread { id, .. }, By::Thread { id: other, .. }) if id == other)
 }
 
 /// Who the agent's owner is in the patched JVM's list of owners.
@@ -258,6 +284,11 @@ impl Display for Joined {
                 percent(ns)
             )?;
         }
+        writeln!(
+            f,
+            "  the owner lost its processor between two notes of its release: {:.3} %",
+            percent(self.between_notes_ns)
+        )?;
         for (said, &ns) in &self.free_ns {
             writeln!(
                 f,

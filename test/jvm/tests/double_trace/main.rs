@@ -14,8 +14,10 @@ use join::Joined;
 /// Of the time in which both name an owner it is the same.
 const LEAST_AGREEMENT: f64 = 0.99;
 /// Of the blocked time the lock is owned, and the agent does not know by whom. The agent notes a
-/// release some microseconds before the JVM does, more where the thread loses its processor in between.
+/// release some microseconds before the JVM does.
 const MOST_UNKNOWN: f64 = 0.01;
+/// The same where it loses its processor in between, which other programs cause.
+const MOST_BETWEEN_NOTES: f64 = 0.05;
 
 /// Of the time in which both name the same thread they name the same method of it, where that locks
 /// what it has locked already. It is 60 % if inner releases are taken for the last ones.
@@ -57,6 +59,10 @@ fn check(name: &str, program: &[&str]) {
     let joined = join(name, jvm, &class_path);
     assert!(joined.agreement() >= LEAST_AGREEMENT, "{name}: {joined}");
     assert!(joined.unknown() <= MOST_UNKNOWN, "{name}: {joined}");
+    assert!(
+        joined.between_notes() <= MOST_BETWEEN_NOTES,
+        "{name}: {joined}"
+    );
 }
 
 /// Both traces of a run with a class path.
