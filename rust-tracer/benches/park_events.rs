@@ -37,6 +37,7 @@ fn park_events(criterion: &mut Criterion) {
         missing: 0,
         analysis: 0,
         owner_samples: false,
+        lock_sites: false,
         analysis_bytes: 0,
         report: LctStr {
             ptr: ptr::null(),

@@ -42,6 +42,7 @@ fn write_event(criterion: &mut Criterion) {
         missing: 0,
         analysis: 0,
         owner_samples: false,
+        lock_sites: false,
         analysis_bytes: 0,
         report: LctStr {
             ptr: ptr::null(),

@@ -141,6 +141,12 @@
 #define LCT_KIND_PARK 2
 
 /*
+ In the place of the outermost frame of a key: the chain allocates an object, and the trace may
+ refer to it when the code of its frames is long gone.
+ */
+#define LCT_SITE_FRAME 2305843009213693952
+
+/*
  One trace. Threads may use it at any time until [`Runtime::end`].
  */
 typedef struct LctRuntime LctRuntime;
@@ -229,6 +235,11 @@ typedef struct LctConfig {
    Owners are sampled: [`lct_owner_sample`] is called where threads wait for long.
    */
   bool owner_samples;
+  /*
+   Where objects are allocated that may become contended locks is recorded, as far as
+   [`lct_allocated`] is called.
+   */
+  bool lock_sites;
   /*
    Memory that an analysis in this process may take, in bytes; 0 for the default of 64 MiB.
    */
@@ -946,6 +957,57 @@ void lct_count_owner_samples(const struct LctRuntime *runtime,
                              bool pause_begins);
 
 /*
+ Notes where the thread has allocated an object, in case that becomes a contended lock. `chain`
+ begins with [`LCT_SITE_FRAME`].
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_allocated(struct LctThread *thread,
+                   uint32_t class_id,
+                   uint32_t identity_hash,
+                   uint32_t chain);
+
+/*
+ Writes where an object was allocated, which is a contended lock, if that is known. Called
+ before what describes the lock: `lct_lock_describe`, or the begin of a park, behind the taking
+ of its number. Without `again`, nothing is written if the trace tells of it already.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_tell_site(struct LctThread *thread, uint32_t class_id, uint32_t identity_hash, bool again);
+
+/*
+ Counts objects whose allocation was recorded, those of the same classes whose allocation was
+ not, and the time of threads that this has taken.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_allocated(const struct LctRuntime *runtime,
+                         uint64_t recorded,
+                         uint64_t skipped,
+                         uint64_t recording_ns);
+
+/*
+ Counts a stop of all threads to record the allocations of more classes, and to give up other
+ classes.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_site_stop(const struct LctRuntime *runtime,
+                         uint64_t classes,
+                         uint64_t given_up,
+                         uint64_t methods_discarded,
+                         uint64_t stopped_ns);
+
+/*
  Names the chain behind a forward reference.
 
  # Safety
@@ -1090,7 +1152,7 @@ void lct_code_flushed(const struct LctRuntime *runtime, uint32_t compile_id);
 /*
  Notes that a method is freed: no thread has an interpreted frame of it, and
  none ever will. The call chains with such frames are forgotten, and so is the
- method. Does nothing for 0.
+ method. Does nothing for 0. At a safepoint.
 
  # Safety
 

@@ -8,7 +8,8 @@
 //! | interpreted | 0 | bits 16 to 47: method id; bits 0 to 15: byte code index |
 //!
 //! The innermost frame of a thread that was stopped at a safepoint has bit 31, or bit 62 if it is
-//! interpreted, besides.
+//! interpreted, besides. Outside of the frames of a chain that allocated an object stands
+//! [`SITE`].
 
 use std::num::NonZeroU64;
 
@@ -29,6 +30,10 @@ impl<'a> ChainKey<'a> {
         Self { frames, hash }
     }
 }
+
+/// No frame: in the place of the outermost one it makes the chain one that allocated an object.
+/// That may be named when the code of its frames is long gone, so the chain stays.
+pub(crate) const SITE: u64 = 0x2000_0000_0000_0000;
 
 /// The frame of a key for a method at a byte code index, as if the interpreter ran it.
 pub fn interpreted_frame(method: MethodId, bci: u16) -> u64 {

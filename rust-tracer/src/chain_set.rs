@@ -19,7 +19,7 @@ use std::mem;
 use trace_format::ChainId;
 
 use crate::chain_entry::Entry;
-use crate::chain_key::ChainKey;
+use crate::chain_key::{ChainKey, SITE};
 use crate::chain_table::{Added, Table, Unlinked};
 use crate::counters::Serial;
 use crate::fallible::{try_box, try_collect};
@@ -209,8 +209,10 @@ impl<'a> ChainKeeper<'a> {
         &mut self,
         unloaded: &UnloadedCode,
     ) -> Result<Vec<ChainId>, TryReserveError> {
-        let is_unloaded =
-            |entry: &Entry| entry.frames().iter().any(|&frame| unloaded.contains(frame));
+        let is_unloaded = |entry: &Entry| {
+            let frames = entry.frames();
+            frames.first() != Some(&SITE) && frames.iter().any(|&frame| unloaded.contains(frame))
+        };
         // SAFETY: there is one keeper, and it keeps the entries until all readings of
         // now are over.
         let (unlinked, outcome) = unsafe { self.table().unlink(is_unloaded) };
@@ -449,6 +451,24 @@ mod tests {
         drop(reading);
         (0..10).for_each(|_| keeper.step());
         assert!(keeper.is_ready());
+    }
+
+    /// The trace may name them later.
+    #[test]
+    fn chains_that_allocated_objects_outlive_their_code() {
+        let set = new_set(1 << 20);
+        let mut keeper = ChainKeeper::new(&set);
+        let mut access = set.access();
+        access.add(&[SITE, compiled(1), compiled(3)]);
+        access.add(&[compiled(1), compiled(3)]);
+        assert_eq!(
+            keeper.purge(&unloaded([3].into_iter())).unwrap(),
+            [ChainId(2)]
+        );
+        assert_eq!(
+            access.find(&[SITE, compiled(1), compiled(3)]),
+            Some(ChainId(1))
+        );
     }
 
     /// A crowded table is exchanged, and the chains stay.

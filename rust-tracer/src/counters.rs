@@ -160,6 +160,62 @@ impl SampleCounts {
     }
 }
 
+/// Counts what it takes to know where objects were allocated.
+#[derive(Debug, Default)]
+pub(crate) struct SiteCounts {
+    // Relaxed throughout: guards no other memory.
+    sites: AtomicU64,
+    skipped: AtomicU64,
+    recording_ns: AtomicU64,
+    classes: AtomicU64,
+    given_up: AtomicU64,
+    methods_discarded: AtomicU64,
+    stops: AtomicU64,
+    stopped_ns: AtomicU64,
+    longest_stop_ns: AtomicU64,
+}
+
+impl SiteCounts {
+    /// Objects of which it was recorded, and of which it was not, and how long that has taken.
+    pub(crate) fn add_objects(&self, sites: u64, skipped: u64, recording_ns: u64) {
+        self.sites.fetch_add(sites, Relaxed);
+        self.skipped.fetch_add(skipped, Relaxed);
+        self.recording_ns.fetch_add(recording_ns, Relaxed);
+    }
+
+    /// All threads were stopped for so long to begin with some classes and to give up others, and
+    /// so much code was discarded for that.
+    pub(crate) fn add_stop(
+        &self,
+        classes: u64,
+        given_up: u64,
+        methods_discarded: u64,
+        stopped_ns: u64,
+    ) {
+        self.classes.fetch_add(classes, Relaxed);
+        self.given_up.fetch_add(given_up, Relaxed);
+        self.methods_discarded.fetch_add(methods_discarded, Relaxed);
+        self.stops.fetch_add(1, Relaxed);
+        self.stopped_ns.fetch_add(stopped_ns, Relaxed);
+        self.longest_stop_ns.fetch_max(stopped_ns, Relaxed);
+    }
+
+    pub(crate) fn values(&self) -> [(Counter, u64); 9] {
+        [
+            (Counter::LockSites, &self.sites),
+            (Counter::LockSitesSkipped, &self.skipped),
+            (Counter::LockSiteNs, &self.recording_ns),
+            (Counter::LockSiteClasses, &self.classes),
+            (Counter::LockSiteClassesGivenUp, &self.given_up),
+            (Counter::LockSiteMethodsDiscarded, &self.methods_discarded),
+            (Counter::LockSiteStops, &self.stops),
+            (Counter::LockSiteStopNs, &self.stopped_ns),
+            (Counter::LockSiteLongestStopNs, &self.longest_stop_ns),
+        ]
+        .map(|(counter, value)| (counter, value.load(Relaxed)))
+    }
+}
+
 /// Counts what was lost in the threads.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {

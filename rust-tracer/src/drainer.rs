@@ -483,8 +483,10 @@ impl Drainer {
         let of_agent = of_agent.into_iter().filter(|&(_, value)| value > 0);
         let samples = runtime.sample_counts.values();
         let samples = samples.into_iter().filter(|&(_, value)| value > 0);
+        let sites = runtime.site_counts.values();
+        let sites = sites.into_iter().filter(|&(_, value)| value > 0);
         let own = own.into_iter().chain(self.thread_times.counters());
-        let own = own.chain(samples);
+        let own = own.chain(samples).chain(sites);
         try_collect(own.chain(of_agent).chain(costs.counters()))
     }
 

@@ -29,6 +29,7 @@ use crate::cycles;
 use crate::dump;
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime, Used};
+use crate::site_table::{ObjectId, SiteTable};
 use crate::text;
 use crate::thread_times;
 use crate::tracer::ThreadTracer;
@@ -346,6 +347,9 @@ pub struct LctConfig {
     pub analysis: u8,
     /// Owners are sampled: [`lct_owner_sample`] is called where threads wait for long.
     pub owner_samples: bool,
+    /// Where objects are allocated that may become contended locks is recorded, as far as
+    /// [`lct_allocated`] is called.
+    pub lock_sites: bool,
     /// Memory that an analysis in this process may take, in bytes; 0 for the default of 64 MiB.
     pub analysis_bytes: u64,
     /// The file for the report of such an analysis at its end: JSON if it is called so, else text.
@@ -513,10 +517,11 @@ pub unsafe extern "C" fn lct_start(
                 capabilities: CAPABILITIES
                     .union(Capabilities::from_bits(config.missing))
                     .union(thread_times::capability())
-                    .union(match config.owner_samples {
-                        true => Capabilities::OWNER_SAMPLES,
-                        false => Capabilities::default(),
-                    }),
+                    .union(capability_if(
+                        config.owner_samples,
+                        Capabilities::OWNER_SAMPLES,
+                    ))
+                    .union(capability_if(config.lock_sites, Capabilities::LOCK_SITES)),
                 start_unix_ns: config.start_unix_ns,
                 pid: config.pid,
                 jvm: text::from_jvm(config.jvm.bytes()).into_owned(),
@@ -551,6 +556,13 @@ pub unsafe extern "C" fn lct_start(
             }
             ptr::null_mut()
         }
+    }
+}
+
+fn capability_if(condition: bool, capability: Capabilities) -> Capabilities {
+    match condition {
+        true => capability,
+        false => Capabilities::default(),
     }
 }
 
@@ -1157,6 +1169,88 @@ pub unsafe extern "C" fn lct_count_owner_samples(
     counts.add(samples, due, stopped_ns, pause_begins);
 }
 
+/// In the place of the outermost frame of a key: the chain allocates an object, and the trace may
+/// refer to it when the code of its frames is long gone.
+pub const LCT_SITE_FRAME: u64 = 0x2000_0000_0000_0000;
+const _: () = assert!(LCT_SITE_FRAME == chain_key::SITE);
+
+/// Notes where the thread has allocated an object, in case that becomes a contended lock. `chain`
+/// begins with [`LCT_SITE_FRAME`].
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_allocated(
+    thread: Option<&mut ThreadTracer>,
+    class_id: u32,
+    identity_hash: u32,
+    chain: u32,
+) {
+    let Some(thread) = thread else { return };
+    thread.allocated(object_id(class_id, identity_hash), ChainId(chain));
+}
+
+/// Writes where an object was allocated, which is a contended lock, if that is known. Called
+/// before what describes the lock: `lct_lock_describe`, or the begin of a park, behind the taking
+/// of its number. Without `again`, nothing is written if the trace tells of it already.
+///
+/// # Safety
+///
+/// `thread` is null or comes from `lct_thread_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_tell_site(
+    thread: Option<&mut ThreadTracer>,
+    class_id: u32,
+    identity_hash: u32,
+    again: bool,
+) {
+    let Some(thread) = thread else { return };
+    thread.tell_site(object_id(class_id, identity_hash), again);
+}
+
+fn object_id(class: u32, identity_hash: u32) -> ObjectId {
+    ObjectId {
+        class: ClassId(class),
+        identity_hash,
+    }
+}
+
+/// Counts objects whose allocation was recorded, those of the same classes whose allocation was
+/// not, and the time of threads that this has taken.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_count_allocated(
+    runtime: &'static Runtime,
+    recorded: u64,
+    skipped: u64,
+    recording_ns: u64,
+) {
+    let counts = &runtime.site_counts;
+    counts.add_objects(recorded, skipped, recording_ns);
+}
+
+/// Counts a stop of all threads to record the allocations of more classes, and to give up other
+/// classes.
+///
+/// # Safety
+///
+/// `runtime` comes from `lct_start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lct_count_site_stop(
+    runtime: &'static Runtime,
+    classes: u64,
+    given_up: u64,
+    methods_discarded: u64,
+    stopped_ns: u64,
+) {
+    let counts = &runtime.site_counts;
+    counts.add_stop(classes, given_up, methods_discarded, stopped_ns);
+}
+
 fn blocker(class: u32, identity_hash: u32) -> Blocker {
     Blocker {
         class: ClassId(class),
@@ -1373,7 +1467,7 @@ pub unsafe extern "C" fn lct_code_flushed(runtime: &'static Runtime, compile_id:
 
 /// Notes that a method is freed: no thread has an interpreted frame of it, and
 /// none ever will. The call chains with such frames are forgotten, and so is the
-/// method. Does nothing for 0.
+/// method. Does nothing for 0. At a safepoint.
 ///
 /// # Safety
 ///
@@ -1381,6 +1475,7 @@ pub unsafe extern "C" fn lct_code_flushed(runtime: &'static Runtime, compile_id:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_method_freed(runtime: &'static Runtime, method_id: u32) {
     if let Some(unit) = CodeUnit::interpreted(MethodId(method_id)) {
+        runtime.sites.iter().for_each(SiteTable::forget);
         runtime.unload_queue.post(unit);
     }
 }

@@ -71,6 +71,7 @@ mod primitive;
 mod retirement;
 mod runtime;
 mod safepoints;
+mod site_table;
 pub mod text;
 mod thread_identity;
 mod thread_numbers;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use trace_format::{FileHeader, LockId, PARK_DOMAINS};
+use trace_format::{Capabilities, FileHeader, LockId, PARK_DOMAINS};
 
 use crate::analysis::{self, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, Mode, Settings};
 use crate::buffer::{Buffer, BufferBudget};
@@ -18,7 +18,7 @@ use crate::buffer_pool::BufferPool;
 use crate::buffer_queue::BufferQueue;
 use crate::buffer_slot::CheckedOut;
 use crate::chain_set::ChainSet;
-use crate::counters::{AgentCounts, Losses, MemoryCount, SampleCounts, Serial};
+use crate::counters::{AgentCounts, Losses, MemoryCount, SampleCounts, Serial, SiteCounts};
 use crate::cycles;
 use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
@@ -30,6 +30,7 @@ use crate::owners_seen::OwnersSeen;
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::safepoints::Safepoints;
+use crate::site_table::SiteTable;
 use crate::thread_numbers::ThreadNumbers;
 use crate::thread_slots::{ThreadSlot, ThreadSlots};
 use crate::trace_file::TraceFile;
@@ -126,6 +127,9 @@ pub struct Runtime {
     pub(crate) safepoints: Safepoints,
     pub(crate) owners_seen: OwnersSeen,
     pub(crate) sample_counts: SampleCounts,
+    pub(crate) site_counts: SiteCounts,
+    /// Where objects were allocated, if that is recorded.
+    pub(crate) sites: Option<SiteTable>,
     pub(crate) stop_signal: StopSignal,
     pub(crate) progress: Progress,
     drainer: Mutex<Option<JoinHandle<()>>>,
@@ -176,6 +180,10 @@ impl Runtime {
             .as_ref()
             .filter(|_| config.crash_safe)
             .and_then(|file| new_buffer_file(file, &header, max_buffer_bytes));
+        let sites = match header.capabilities.contains(Capabilities::LOCK_SITES) {
+            true => Some(SiteTable::new()?),
+            false => None,
+        };
         let output = Output::new(file, feed.clone(), config.enabled);
         cycles::calibrate();
         let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
@@ -194,6 +202,7 @@ impl Runtime {
             feed: feed.clone(),
             pool: BufferPool::new(buffer_file.clone()),
             buffer_file,
+            sites,
             ..runtime
         }));
         // SAFETY: from a box, and freed by `free` only, when nobody uses it any more.
@@ -249,6 +258,8 @@ impl Runtime {
             safepoints: Safepoints::default(),
             owners_seen: OwnersSeen::default(),
             sample_counts: SampleCounts::default(),
+            site_counts: SiteCounts::default(),
+            sites: None,
             stop_signal: StopSignal::default(),
             progress: Progress::default(),
             drainer: Mutex::default(),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use trace_format::{
     ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
     DoesNotFit, Event, ExclusiveRelease, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId,
-    LoaderId, LoaderUnload, LockDescription, LockRetired, LostEvents, MethodDescription,
+    LoaderId, LoaderUnload, LockDescription, LockRetired, LockSite, LostEvents, MethodDescription,
     OwnerSample, ParkBegin, ParkEnd, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename,
     ThreadStart, Unpark,
 };
@@ -19,6 +19,7 @@ use crate::fallible::{try_box, try_to_string};
 use crate::lock::Lock;
 use crate::owners_seen::SeenOwner;
 use crate::runtime::Runtime;
+use crate::site_table::{ObjectId, Site};
 use crate::thread_slots::{OwnedThreadSlot, ThreadSlot};
 
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
@@ -162,6 +163,29 @@ impl ThreadTracer {
             identity_hash,
             monitor_address,
         }));
+    }
+
+    /// Notes where the thread has allocated an object, in case that becomes a contended lock.
+    pub(crate) fn allocated(&self, object: ObjectId, chain: ChainId) {
+        if let Some(sites) = &self.runtime.sites {
+            let epoch = self.runtime.metadata_epoch();
+            sites.add(object, Site { chain, epoch });
+        }
+    }
+
+    /// Writes where an object was allocated, which is a contended lock, if that is known. Without
+    /// `again`, only if the trace does not tell of it yet.
+    pub(crate) fn tell_site(&mut self, object: ObjectId, again: bool) {
+        let Some(sites) = &self.runtime.sites else {
+            return;
+        };
+        if let Some(chain) = sites.tell(object, self.runtime.metadata_epoch(), again) {
+            self.write_event(Event::LockSite(LockSite {
+                class: object.class,
+                identity_hash: object.identity_hash,
+                chain,
+            }));
+        }
     }
 
     /// Ends a lock whose monitor is deflated, and makes the monitor a fresh one.

@@ -63,6 +63,7 @@ impl Trace {
             missing: 0,
             analysis,
             owner_samples: false,
+            lock_sites: false,
             analysis_bytes,
             report: text(report.to_str().unwrap()),
         };

@@ -213,6 +213,7 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         missing: 0,
         analysis: 0,
         owner_samples: false,
+        lock_sites: false,
         analysis_bytes: 0,
         report: LctStr {
             ptr: ptr::null(),

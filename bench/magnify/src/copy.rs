@@ -170,6 +170,8 @@ impl Renumbering<'_> {
             }
             // Surveyed traces have none.
             Event::LostNumbers(_) | Event::LostEvents(_) => return None,
+            // The objects of all copies are called the same.
+            Event::LockSite(_) => event,
             Event::LockDescription(description) => Event::LockDescription(LockDescription {
                 lock: self.lock(description.lock),
                 ..description

@@ -140,6 +140,7 @@ fn render(summary: &TraceSummary) -> String {
     add_tracer(&mut text, summary);
     add_sampled(&mut text, summary);
     add_owner_samples(&mut text, summary);
+    add_lock_sites(&mut text, summary);
     add_events(&mut text, summary);
     add_waits(&mut text, summary);
     add_chain_cost(&mut text, summary);
@@ -259,6 +260,37 @@ fn add_owner_samples(text: &mut String, summary: &TraceSummary) {
             );
         }
         facts::add(text, "Samples", &samples);
+    }
+}
+
+/// What it took to know where locks were allocated.
+fn add_lock_sites(text: &mut String, summary: &TraceSummary) {
+    let value = |counter| summary.tracer_value(counter).unwrap_or(0);
+    let stops = value(TracerCounter::LockSiteStops);
+    if stops > 0 {
+        let mut sites = format!(
+            "{} in {} of threads, classes: {}; all threads were stopped {} for that, {} in all and {} at most, \
+             and {} discarded",
+            plural(value(TracerCounter::LockSites), "allocation"),
+            human::duration(value(TracerCounter::LockSiteNs)),
+            human::count(value(TracerCounter::LockSiteClasses)),
+            plural(stops, "time"),
+            human::duration(value(TracerCounter::LockSiteStopNs)),
+            human::duration(value(TracerCounter::LockSiteLongestStopNs)),
+            plural(
+                value(TracerCounter::LockSiteMethodsDiscarded),
+                "compiled method"
+            ),
+        );
+        let given_up = value(TracerCounter::LockSiteClassesGivenUp);
+        if given_up > 0 {
+            sites += &format!(
+                "; classes given up, since that would have cost too much: {}, and {} not recorded",
+                human::count(given_up),
+                plural(value(TracerCounter::LockSitesSkipped), "allocation"),
+            );
+        }
+        facts::add(text, "Lock sites", &sites);
     }
 }
 

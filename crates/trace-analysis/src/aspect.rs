@@ -19,6 +19,11 @@ pub enum Aspect {
     LockClass,
     /// The lock object.
     Lock,
+    /// Where the lock object was allocated: the position of the innermost frame of the call chain
+    /// that is neither the JDK's nor a library's.
+    LockSite,
+    /// The call chain that allocated the lock object.
+    LockSiteChain,
     /// The thread that waited.
     Thread,
     /// The method that waited: the innermost of the call chain that is not the
@@ -62,11 +67,13 @@ pub enum Aspect {
 
 impl Aspect {
     /// All aspects.
-    pub const ALL: [Aspect; 20] = [
+    pub const ALL: [Aspect; 22] = [
         Aspect::Mechanism,
         Aspect::Kind,
         Aspect::LockClass,
         Aspect::Lock,
+        Aspect::LockSite,
+        Aspect::LockSiteChain,
         Aspect::Thread,
         Aspect::Method,
         Aspect::Caller,
@@ -86,13 +93,18 @@ impl Aspect {
     ];
 
     /// Those that depend on nothing but who waited where and who is to blame: all but those of
-    /// root owners and of what owners did, and how a wait ended.
+    /// root owners and of what owners did, how a wait ended, and where locks were allocated.
     pub const DIRECT: [Aspect; 12] = {
         let mut direct = [Aspect::Mechanism; 12];
         let (mut count, mut at) = (0, 0);
         while at < Self::ALL.len() {
             let aspect = Self::ALL[at];
-            if !aspect.is_of_root() && !matches!(aspect, Aspect::WaitEnd) {
+            if !aspect.is_of_root()
+                && !matches!(
+                    aspect,
+                    Aspect::WaitEnd | Aspect::LockSite | Aspect::LockSiteChain
+                )
+            {
                 direct[count] = aspect;
                 count += 1;
             }
@@ -109,6 +121,8 @@ impl Aspect {
             Aspect::Kind => "kind",
             Aspect::LockClass => "lock-class",
             Aspect::Lock => "lock",
+            Aspect::LockSite => "lock-site",
+            Aspect::LockSiteChain => "lock-site-chain",
             Aspect::Thread => "thread",
             Aspect::Method => "method",
             Aspect::Caller => "caller",
@@ -172,6 +186,11 @@ impl Aspect {
             Aspect::Kind => Value::Kind(wait.kind),
             Aspect::LockClass => Value::of_lock_class(wait.lock, entities),
             Aspect::Lock => Value::Lock(wait.lock),
+            Aspect::LockSite => methods.site(wait.lock, entities),
+            Aspect::LockSiteChain => match entities.lock_site(wait.lock) {
+                Some(chain) => Value::Chain(chain),
+                None => Value::SiteNotSeen,
+            },
             Aspect::Thread => Value::Thread(wait.thread),
             Aspect::Method => methods.value(wait.chain, wait.lock, entities),
             Aspect::Caller => methods.caller(wait.chain, entities),

@@ -200,6 +200,9 @@ const TEXT_BYTES: usize = 64;
 /// Memory of a lock, in bytes.
 const LOCK_BYTES: usize = size_of::<Lock>() + INTERNED_BYTES;
 
+/// Memory of what is known of where a lock was allocated, in bytes.
+const LOCK_SITE_BYTES: usize = size_of::<(LockIndex, ChainIndex)>() + INTERNED_BYTES;
+
 /// Memory of a thread, in bytes; what the numbers of a trace stand for included.
 const THREAD_BYTES: usize = size_of::<Thread>() + TEXT_BYTES + 4 * INTERNED_BYTES;
 
@@ -244,6 +247,8 @@ pub struct Entities {
     /// Threads of a trace that turned out to be called as those of traces before.
     same_threads: SeededMap<ThreadIndex, ThreadIndex>,
     locks: KeptSet<Lock>,
+    /// Which chains have allocated locks, as far as it is known.
+    lock_sites: SeededMap<LockIndex, ChainIndex>,
 }
 
 impl Default for Entities {
@@ -273,6 +278,7 @@ impl Entities {
             },
             same_threads: SeededMap::default(),
             locks: KeptSet::default(),
+            lock_sites: SeededMap::default(),
         }
     }
 
@@ -456,6 +462,12 @@ impl Entities {
         }
     }
 
+    /// Returns the call chain that allocated the lock object at `index`, if it was recorded.
+    pub fn lock_site(&self, index: LockIndex) -> Option<ChainIndex> {
+        let site = self.lock_sites.get(&index).copied();
+        site.filter(|&site| site != ChainIndex::NOT_RECORDED)
+    }
+
     /// Returns how many lock objects were found; one that was forgotten counts again.
     pub fn lock_count(&self) -> usize {
         self.locks.inserted()
@@ -488,7 +500,7 @@ impl Entities {
 
     /// About how much memory locks take, in bytes.
     pub(crate) fn lock_bytes(&self) -> usize {
-        self.locks.len() * LOCK_BYTES
+        self.locks.len() * LOCK_BYTES + self.lock_sites.len() * LOCK_SITE_BYTES
     }
 
     /// About how much memory threads take, in bytes.
@@ -501,6 +513,8 @@ impl Entities {
     pub(crate) fn forget_locks(&mut self, bytes: usize, is_used: impl Fn(LockIndex) -> bool) {
         let is_used = |number, lock: &_| *lock == Lock::NoBlocker || is_used(LockIndex(number));
         self.locks.forget(bytes / LOCK_BYTES, is_used);
+        self.lock_sites
+            .retain(|lock, _| self.locks.get(lock.0).is_some());
     }
 
     /// Forgets the threads that were found first, until the threads take no more than so many
@@ -612,5 +626,23 @@ impl Entities {
 
     pub(crate) fn add_lock(&mut self, lock: Lock) -> LockIndex {
         LockIndex(self.locks.insert(lock))
+    }
+
+    /// What is known of a lock's site once this is known, too: nothing if two chains have
+    /// allocated locks that are called the same.
+    pub(crate) fn joint_site(&self, lock: LockIndex, chain: ChainIndex) -> ChainIndex {
+        match self.lock_sites.get(&lock) {
+            Some(&known) if known != chain => ChainIndex::NOT_RECORDED,
+            _ => chain,
+        }
+    }
+
+    pub(crate) fn set_lock_site(&mut self, lock: LockIndex, chain: ChainIndex) {
+        self.lock_sites.insert(lock, chain);
+    }
+
+    /// Exactly this is known of the lock's site.
+    pub(crate) fn has_lock_site(&self, lock: LockIndex, chain: ChainIndex) -> bool {
+        self.lock_sites.get(&lock) == Some(&chain)
     }
 }

@@ -171,6 +171,20 @@ impl EntityStore {
         index
     }
 
+    /// The chain has allocated the lock. Before that changes what is known, `settle` is called.
+    pub(crate) fn add_lock_site(
+        &mut self,
+        lock: LockIndex,
+        chain: ChainIndex,
+        settle: impl FnOnce(&Self),
+    ) {
+        let site = self.joint_site(lock, chain);
+        if !self.has_lock_site(lock, site) {
+            settle(self);
+            self.edit().set_lock_site(lock, site);
+        }
+    }
+
     /// Forgets locks and threads now and then, so that they take no more memory than that
     /// together with classes and methods.
     pub(crate) fn set_max_name_bytes(&mut self, bytes: usize) {

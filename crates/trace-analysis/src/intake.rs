@@ -270,6 +270,10 @@ impl<'a> Intake<'a> {
                 let chain = resolver.chain(resolved.chain, entities)?;
                 self.resolved(resolved.forward_ref, chain, stage);
             }
+            Event::LockSite(ref site) => {
+                let (lock, chain) = resolver.lock_site(site, entities)?;
+                entities.add_lock_site(lock, chain, |entities| stage.settle(entities));
+            }
             Event::OwnerSample(sample) => {
                 let fact = SystemFact::Sample(Sample {
                     owner: resolver.thread(sample.owner)?,

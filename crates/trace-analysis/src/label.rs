@@ -96,15 +96,20 @@ impl Entities {
     /// Returns a frame as in a Java stack trace:
     /// `class.method(File.java:line)`.
     pub fn frame_label(&self, frame: &Frame) -> String {
-        let method = self.method(frame.method);
-        let source_file = method.class.map_or("", |class| self.source_file(class));
-        let place = match (source_file, frame.line) {
+        self.position_label(frame.method, frame.line)
+    }
+
+    /// A line of a method, as in a Java stack trace.
+    pub(crate) fn position_label(&self, method: MethodIndex, line: i32) -> String {
+        let class = self.method(method).class;
+        let source_file = class.map_or("", |class| self.source_file(class));
+        let place = match (source_file, line) {
             ("", ..0) => String::new(),
             ("", line) => format!("(line {line})"),
             (file, ..0) => format!("({file})"),
             (file, line) => format!("({file}:{line})"),
         };
-        self.method_label(frame.method) + &place
+        self.method_label(method) + &place
     }
 
     /// The frame of a call chain at `position`, and how many there are beyond it, or why

@@ -5,7 +5,7 @@
 //! ([`HeldEvents`](crate::held_events::HeldEvents)).
 
 use trace_format::{
-    Blocker, ChainId, ClassId, Event, JavaThreadId, LockOwner, ThreadId, ThreadStart,
+    Blocker, ChainId, ClassId, Event, JavaThreadId, LockOwner, LockSite, ThreadId, ThreadStart,
 };
 
 use crate::code_metadata::{CodeMetadata, Ended};
@@ -42,6 +42,8 @@ pub(crate) struct Resolver {
     forgotten: IdSet<ThreadId>,
     forgotten_java: IdSet<JavaThreadId>,
     blockers: RecentBlockers,
+    /// Locks of which it comes later where they were allocated, and what that waits for.
+    late_sites: SeededMap<Blocker, Missing>,
     counters: Counters,
 }
 
@@ -106,6 +108,7 @@ impl Resolver {
             forgotten: IdSet::default(),
             forgotten_java: IdSet::default(),
             blockers: RecentBlockers::default(),
+            late_sites: SeededMap::default(),
             counters: Counters::default(),
         }
     }
@@ -221,7 +224,56 @@ impl Resolver {
         }
     }
 
+    /// A lock, unless something has to be described first: for it, or for the event before that
+    /// tells where it was allocated.
     pub(crate) fn lock(
+        &mut self,
+        class: ClassId,
+        mirrored_class: ClassId,
+        identity_hash: u32,
+        entities: &mut EntityStore,
+    ) -> Result<LockIndex, Missing> {
+        self.check_late_site(Blocker {
+            class,
+            identity_hash,
+        })?;
+        self.lock_without_site(class, mirrored_class, identity_hash, entities)
+    }
+
+    #[inline]
+    fn check_late_site(&self, lock: Blocker) -> Result<(), Missing> {
+        if self.late_sites.is_empty() {
+            return Ok(());
+        }
+        self.late_sites
+            .get(&lock)
+            .map_or(Ok(()), |&missing| Err(missing))
+    }
+
+    /// Where a lock was allocated. What refers to the lock waits as long as that does.
+    pub(crate) fn lock_site(
+        &mut self,
+        site: &LockSite,
+        entities: &mut EntityStore,
+    ) -> Result<(LockIndex, ChainIndex), Missing> {
+        let object = Blocker {
+            class: site.class,
+            identity_hash: site.identity_hash,
+        };
+        let chain = self.chain(site.chain, entities);
+        let found = chain.and_then(|chain| {
+            let lock =
+                self.lock_without_site(site.class, ClassId::NONE, site.identity_hash, entities)?;
+            Ok((lock, chain))
+        });
+        match found {
+            Ok(_) => self.late_sites.remove(&object),
+            Err(missing) => self.late_sites.insert(object, missing),
+        };
+        found
+    }
+
+    fn lock_without_site(
         &mut self,
         class: ClassId,
         mirrored_class: ClassId,
@@ -264,6 +316,7 @@ impl Resolver {
         blocker: Blocker,
         entities: &mut EntityStore,
     ) -> Result<LockIndex, Missing> {
+        self.check_late_site(blocker)?;
         if let Some(known) = self.blockers.find(blocker) {
             return Ok(known);
         }

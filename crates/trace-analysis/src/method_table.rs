@@ -1,6 +1,6 @@
 //! The methods that call chains stand for.
 
-use crate::entity::{ChainIndex, ClassIndex, Entities, LockIndex, MethodIndex};
+use crate::entity::{ChainIndex, ClassIndex, Entities, Frame, LockIndex, MethodIndex};
 use crate::library;
 use crate::value::Value;
 
@@ -13,6 +13,8 @@ pub struct MethodTable {
     known: Vec<Option<Known>>,
     /// Who is behind the JDK and the libraries, by chain.
     callers: Vec<Option<Value>>,
+    /// Where chains allocate objects.
+    sites: Vec<Option<Value>>,
     /// Packages and classes that are libraries.
     libraries: Vec<String>,
 }
@@ -142,6 +144,30 @@ impl MethodTable {
             None => Value::NoCaller,
         };
         self.callers[index] = Some(value);
+        value
+    }
+
+    /// Returns where a lock was allocated: the innermost position of the program itself, or of all if
+    /// there is none; the chain if it has no frames.
+    pub fn site(&mut self, lock: LockIndex, entities: &Entities) -> Value {
+        let Some(chain) = entities.lock_site(lock) else {
+            return Value::SiteNotSeen;
+        };
+        let index = chain.0 as usize;
+        if index >= self.sites.len() {
+            self.sites.resize(index + 1, None);
+        }
+        if let Some(known) = self.sites[index] {
+            return known;
+        }
+        let mut frames = entities.chain(chain).frames().iter();
+        let innermost = frames.clone().next();
+        let program = frames.find(|frame| self.is_program(frame.method, entities));
+        let value = match program.or(innermost) {
+            Some(&Frame { method, line, .. }) => Value::Site { method, line },
+            None => Value::Chain(chain),
+        };
+        self.sites[index] = Some(value);
         value
     }
 }

@@ -73,6 +73,7 @@ fn replace_texts<'t>(event: &Event<'_>, [first, second, third]: [&'t str; MAX_TE
         Event::Unpark(event) => Event::Unpark(*event),
         Event::ExclusiveRelease(event) => Event::ExclusiveRelease(*event),
         Event::OwnerSample(event) => Event::OwnerSample(*event),
+        Event::LockSite(event) => Event::LockSite(*event),
         Event::Chain(event) => Event::Chain(event.clone()),
         Event::LoaderUnload(event) => Event::LoaderUnload(*event),
         Event::ChainRetired(event) => Event::ChainRetired(*event),

@@ -8,13 +8,14 @@ pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
 pub(crate) const NOT_RECORDED: &str = "<call chain not recorded>";
 pub(crate) const NOT_SAMPLED: &str = "<owner not sampled>";
+pub(crate) const SITE_NOT_SEEN: &str = "<allocation not seen>";
 pub(crate) const NOT_KEPT: &str = "<other call chains>";
 pub(crate) const OTHER: &str = "<other>";
 pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace ended>";
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 17] = [
+pub const PLACEHOLDERS: [(&str, &str); 18] = [
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
@@ -44,6 +45,10 @@ pub const PLACEHOLDERS: [(&str, &str); 17] = [
     (
         NOT_SAMPLED,
         "where the owner stood is not known: the time was too short for a sample of its stack, or none came",
+    ),
+    (
+        SITE_NOT_SEEN,
+        "where the lock was allocated is not known: before the first of its class was contended, where that is not recorded, or too long before",
     ),
     (OTHER, "what was not told apart, for want of memory"),
     ("<call chain #N not described>", LOST),

@@ -89,6 +89,7 @@ impl Statistics {
             Event::ExclusiveRelease(release) => release.chain,
             Event::ForwardResolved(resolved) => resolved.chain,
             Event::OwnerSample(sample) => sample.chain,
+            Event::LockSite(site) => site.chain,
             Event::Chain(description) => {
                 self.chains.insert(description.chain);
                 ChainId::NONE

@@ -3,7 +3,7 @@
 use crate::contention::{Mechanism, OwnerActivity, UnknownOwner, WaitEnd, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
-use crate::placeholder::{CYCLE, FREE, NO_CALLER, NOT_SAMPLED, OTHER};
+use crate::placeholder::{CYCLE, FREE, NO_CALLER, NOT_SAMPLED, OTHER, SITE_NOT_SEEN};
 
 /// What a contention is under an aspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +20,15 @@ pub enum Value {
     ClassInitialization(ClassIndex),
     /// A lock object; under [`LockClass`](crate::Aspect::LockClass) one without a description.
     Lock(LockIndex),
+    /// Where locks were allocated.
+    Site {
+        /// The method that did.
+        method: MethodIndex,
+        /// Source line, -1 where not known.
+        line: i32,
+    },
+    /// Where the lock was allocated is not known.
+    SiteNotSeen,
     /// A thread.
     Thread(ThreadIndex),
     /// A thread where one asks for a method: it holds a lock that no method acquires.
@@ -83,6 +92,8 @@ impl Value {
             Value::ClassObject(class) => entities.class_object_label(class),
             Value::ClassInitialization(class) => entities.initialization_label(class),
             Value::Lock(lock) => entities.lock_label(lock),
+            Value::Site { method, line } => entities.position_label(method, line),
+            Value::SiteNotSeen => SITE_NOT_SEEN.to_owned(),
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
             Value::NoCaller => NO_CALLER.to_owned(),
             Value::Chain(chain) => entities.chain_label(chain, 0),
@@ -127,6 +138,8 @@ impl Value {
             Value::ClassObject(class) => entities.class_object_label(class),
             Value::ClassInitialization(class) => entities.initialization_label(class),
             Value::Lock(lock) => entities.lock_id(lock),
+            Value::Site { method, line } => format!("{}:{line}", entities.method_key(method)),
+            Value::SiteNotSeen => "<allocation-not-seen>".to_owned(),
             Value::Thread(thread) | Value::OwnerThread(thread) => entities.thread_key(thread),
             Value::Method(method) => entities.method_key(method),
             Value::MethodInWait(method) => {

@@ -37,6 +37,8 @@ impl Capabilities {
     pub const WITHOUT_RUN_DELAY: Self = Self(1 << 12);
     /// The stacks of owners that others wait for long are [sampled](crate::OwnerSample).
     pub const OWNER_SAMPLES: Self = Self(1 << 13);
+    /// Where locks were allocated is [told](crate::LockSite), as far as it was recorded.
+    pub const LOCK_SITES: Self = Self(1 << 14);
 
     /// The bit beside them in the file's header.
     const NOT_CAPABILITIES: u16 = 1;
@@ -75,6 +77,7 @@ impl Capabilities {
             (Self::SAFEPOINTS, "safepoints"),
             (Self::THREAD_TIMES, "thread-times"),
             (Self::OWNER_SAMPLES, "owner-samples"),
+            (Self::LOCK_SITES, "lock-sites"),
         ];
         let named = known
             .into_iter()

@@ -246,6 +246,36 @@ counters! {
 
     /// Times that samples had used up their budget, so that there were none for some time.
     OwnerSamplePauses = 71, "owner_sample_pauses";
+
+    /// Objects of which it was recorded where they were allocated, in case they become
+    /// [contended locks](crate::LockSite).
+    LockSites = 80, "lock_sites";
+
+    /// Objects of the same classes of which it was not recorded, since that would have cost more
+    /// than the budget allows.
+    LockSitesSkipped = 81, "lock_sites_skipped";
+
+    /// Classes of which it is recorded, or was.
+    LockSiteClasses = 82, "lock_site_classes";
+
+    /// Those of them that were given up, since it cost more than the budget allows.
+    LockSiteClassesGivenUp = 83, "lock_site_classes_given_up";
+
+    /// Time of threads spent on recording where they allocate objects, in nanoseconds.
+    LockSiteNs = 84, "lock_site_ns";
+
+    /// Compiled methods that were discarded, so that what is compiled in their place tells of
+    /// allocations, or no longer does.
+    LockSiteMethodsDiscarded = 85, "lock_site_methods_discarded";
+
+    /// Times that all threads were stopped for that.
+    LockSiteStops = 86, "lock_site_stops";
+
+    /// For how long, in nanoseconds.
+    LockSiteStopNs = 87, "lock_site_stop_ns";
+
+    /// The longest of these times, in nanoseconds.
+    LockSiteLongestStopNs = 88, "lock_site_longest_stop_ns";
 }
 
 impl Counter {

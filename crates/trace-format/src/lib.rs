@@ -53,7 +53,7 @@ pub use counter::{Counter, Hook};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, ExclusiveRelease, FieldValue,
-    ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
+    ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired, LockSite,
     LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample, PARK_DOMAINS,
     ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, StackRange, ThreadEnd, ThreadRename,
     ThreadStart, Unpark,

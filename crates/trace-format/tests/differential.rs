@@ -9,9 +9,9 @@ use trace_format::{
     Blocker, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter, ClassDescription,
     ClassId, ContendedEnter, ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardRef,
     ForwardResolved, Frame, Hold, JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner,
-    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample, ParkBegin,
-    ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentDecoder, StackRange, ThreadEnd, ThreadId,
-    ThreadRename, ThreadStart, Unpark, chunk,
+    LockRetired, LockSite, LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample,
+    ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Permit, SegmentDecoder, StackRange, ThreadEnd,
+    ThreadId, ThreadRename, ThreadStart, Unpark, chunk,
 };
 
 /// What is remembered of a lock, or of a domain in its place.
@@ -375,6 +375,11 @@ impl<'a> Reader<'a> {
                     interval_ns: self.number()?,
                 })
             }
+            15 => Event::LockSite(LockSite {
+                class: self.value()?,
+                identity_hash: self.value()?,
+                chain: self.value()?,
+            }),
             _ => return None,
         })
     }

@@ -14,10 +14,10 @@ use trace_format::{
     Blocker, Capabilities, ChainDescription, ChainId, ChainRef, ChainRetired, Chunk, ChunkWriter,
     ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
     ExclusiveRelease, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId,
-    LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumbers,
-    MethodDescription, MethodId, MethodRetired, OwnerSample, ParkBegin, ParkEnd, ParkEndReason,
-    ParkTimeout, Permit, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart, TraceReader,
-    Unpark, file,
+    LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LockSite, LostEvents,
+    LostNumbers, MethodDescription, MethodId, MethodRetired, OwnerSample, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, StackRange, ThreadEnd, ThreadId, ThreadRename, ThreadStart,
+    TraceReader, Unpark, file,
 };
 
 const BLOCKER: Blocker = Blocker {
@@ -318,6 +318,11 @@ fn trace(compressed: bool) -> Vec<u8> {
             chain: ChainId(1),
             since_ns: 110_000,
             interval_ns: 20_000_000,
+        }),
+        Event::LockSite(LockSite {
+            class: ClassId(1),
+            identity_hash: 0x1234_5678,
+            chain: ChainId(1),
         }),
     ];
     let drainer = [

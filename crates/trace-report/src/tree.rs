@@ -198,11 +198,12 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
 fn role(row: &Row, kinds: &Kinds) -> &'static str {
     let only_locks = kinds.is_only(WaitKind::Contention);
     match (row.aspect, row.value) {
-        (_, Value::Free | Value::UnknownOwner(_)) => "",
+        (_, Value::Free | Value::UnknownOwner(_) | Value::SiteNotSeen) => "",
         (
             Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock | Aspect::WaitEnd,
             _,
         ) => "",
+        (Aspect::LockSite | Aspect::LockSiteChain, _) => "allocated by ",
         (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) if only_locks => {
             "blocked "
         }

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 use trace_analysis::{
-    Detail, Durations, Entities, Figures, HoldFigures, LockFigures, LockIndex, ThreadFigures,
-    ThreadIndex, TraceInput, TraceSummary, WaitFigures,
+    Detail, Durations, Entities, Figures, HoldFigures, LockFigures, LockIndex, MethodTable,
+    ThreadFigures, ThreadIndex, TraceInput, TraceSummary, WaitFigures,
 };
 use trace_report::facts;
 use trace_report::record::{LockRecord, write_json};
@@ -159,8 +159,13 @@ fn lock_row(lock: LockIndex, figures: &LockFigures, entities: &Entities) -> Shee
     ];
     numbers.extend(of_locks.map(Some));
     numbers.extend(hold_numbers(&figures.holds));
+    let mut label = entities.lock_label(lock);
+    if entities.lock_site(lock).is_some() {
+        let site = MethodTable::default().site(lock, entities);
+        let _ = write!(label, ", allocated by {}", site.name(entities));
+    }
     SheetRow {
-        label: entities.lock_label(lock),
+        label,
         names: [Name::Text(record.lock_class), Name::Text(record.lock_id)],
         numbers,
     }

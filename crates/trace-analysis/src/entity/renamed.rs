@@ -205,6 +205,7 @@ impl<R: Renaming> RenamedEntities<R> {
                     lock: LockId(number as u64),
                 }));
         }
+        self.renamed.lock_sites.clone_from(&original.lock_sites);
     }
 }
 

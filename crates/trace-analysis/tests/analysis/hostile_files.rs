@@ -10,8 +10,9 @@ use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Limits, RowLimits, 
 use trace_format::{
     ChainDescription, ChainId, ChainRef, ChunkWriter, ClassId, ContendedEnter, ContendedEntered,
     ContendedExit, Event, FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId,
-    LockDescription, LockId, LockOwner, LockRetired, LostEvents, LostNumbers, MethodDescription,
-    MethodId, OwnerSample, SegmentEncoder, StackRange, ThreadId, ThreadRename, ThreadStart,
+    LockDescription, LockId, LockOwner, LockRetired, LockSite, LostEvents, LostNumbers,
+    MethodDescription, MethodId, OwnerSample, SegmentEncoder, StackRange, ThreadId, ThreadRename,
+    ThreadStart,
 };
 
 /// Numbers near the bounds of their type.
@@ -102,6 +103,13 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 interval_ns,
             })
         ),
+        (small(), small(), small()).prop_map(|(class, identity_hash, chain)| {
+            Event::LockSite(LockSite {
+                class: ClassId(class),
+                identity_hash,
+                chain: ChainId(chain),
+            })
+        }),
         (number(), small()).prop_map(|(forward_ref, chain)| Event::ForwardResolved(
             ForwardResolved {
                 forward_ref: ForwardRef(forward_ref),

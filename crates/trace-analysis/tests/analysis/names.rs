@@ -7,7 +7,7 @@ use trace_format::file::VERSION;
 use trace_format::{
     Capabilities, ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
     ContendedEntered, ContendedExit, Event, Frame, Hold, JavaThreadId, LoaderId, LockDescription,
-    LockId, LockOwner, MethodDescription, MethodId, PARK_DOMAINS, StackRange, ThreadId,
+    LockId, LockOwner, LockSite, MethodDescription, MethodId, PARK_DOMAINS, StackRange, ThreadId,
     ThreadStart,
 };
 
@@ -111,6 +111,31 @@ fn chain(chain: u32, methods: &[u32]) -> (ThreadId, Event<'static>) {
         truncated: false,
     });
     (ThreadId(0), event)
+}
+
+/// A chain of methods at lines, the innermost first.
+fn chain_at(chain: u32, positions: &[(u32, i32)]) -> (ThreadId, Event<'static>) {
+    let frames = positions.iter().map(|&(method, line)| Frame {
+        method: MethodId(method),
+        bci: 0,
+        line,
+    });
+    let event = Event::Chain(ChainDescription {
+        chain: ChainId(chain),
+        frames: frames.collect(),
+        truncated: false,
+    });
+    (ThreadId(0), event)
+}
+
+/// The chain that allocated what [`lock`] describes.
+fn lock_site(class: u32, chain: u32) -> (ThreadId, Event<'static>) {
+    let site = Event::LockSite(LockSite {
+        class: ClassId(class),
+        identity_hash: 0xcafe,
+        chain: ChainId(chain),
+    });
+    (ThreadId(2), site)
 }
 
 fn rows_of(aggregation: &mut Aggregation, metadata: &Events, events: &Events) -> Rows {
@@ -391,6 +416,88 @@ fn workers_that_take_from_a_queue_in_a_loop_of_their_own_are_found() {
         trace.finish(&mut on_wait);
         assert_eq!(found, Some(expected), "{frames:?}");
     }
+}
+
+/// A class of locks, and the methods of a chain that allocates one: the innermost is the JDK's.
+fn allocating_code() -> Events {
+    vec![
+        class(1, "java.util.concurrent.locks.ReentrantLock$NonfairSync"),
+        class(2, "java.util.concurrent.locks.ReentrantLock"),
+        class(3, "org.pool.Pool"),
+        class(4, "com.example.Account"),
+        method(1, 2, "<init>", "()V"),
+        method(2, 3, "create", "()V"),
+        method(3, 4, "<init>", "()V"),
+    ]
+}
+
+#[test]
+fn locks_are_allocated_by_the_innermost_code_of_the_program() {
+    let mut code = allocating_code();
+    code.push(chain_at(1, &[(1, 200), (2, 17), (3, 8)]));
+    code.push(chain_at(2, &[(1, 200)]));
+    let mut events = vec![lock_site(1, 1), lock(1, 0)];
+    events.extend(waits([0, 0], [0, 0]));
+    let by_site = |libraries: &[&str], code: &Events, events: &Events| {
+        labels_with_libraries(Aspect::LockSite, libraries, code, events)
+    };
+    assert_eq!(
+        by_site(&[], &code, &events),
+        ["org.pool.Pool.create(line 17)"]
+    );
+    assert_eq!(
+        by_site(&["org.pool"], &code, &events),
+        ["com.example.Account.<init>(line 8)"]
+    );
+    assert_eq!(
+        labels(Aspect::LockSiteChain, &code, &events),
+        ["java.util.concurrent.locks.ReentrantLock.<init>(line 200) [+2]"]
+    );
+    // Of the JDK's own locks there is no other code.
+    events[0] = lock_site(1, 2);
+    assert_eq!(
+        by_site(&[], &code, &events),
+        ["java.util.concurrent.locks.ReentrantLock.<init>(line 200)"]
+    );
+    assert_eq!(
+        by_site(&[], &code, &events[1..].to_vec()),
+        ["<allocation not seen>"]
+    );
+}
+
+/// The chain is described by the thread that has allocated the lock, which may be later: then the lock
+/// waits for that, as any event waits for what it refers to.
+#[test]
+fn a_lock_waits_for_the_chain_that_allocated_it() {
+    let mut events = vec![lock_site(1, 1), lock(1, 0)];
+    events.extend(waits([0, 0], [0, 0]));
+    events.push(chain_at(1, &[(3, 8)]));
+    for aspect in [Aspect::LockSite, Aspect::LockSiteChain] {
+        let found = labels(aspect, &allocating_code(), &events);
+        assert_eq!(found, ["com.example.Account.<init>(line 8)"]);
+    }
+    // It may never come.
+    events.pop();
+    let found = labels(Aspect::LockSite, &allocating_code(), &events);
+    assert_eq!(found, ["<call chain #1 not described>"]);
+}
+
+/// Two objects with the same class and hash are one lock in a trace.
+#[test]
+fn locks_that_are_called_the_same_have_no_site() {
+    let mut code = allocating_code();
+    code.push(chain_at(1, &[(2, 17)]));
+    code.push(chain_at(2, &[(3, 8)]));
+    code.push(chain_at(3, &[(2, 17)]));
+    let labels_of = |sites: &[u32]| {
+        let mut events: Events = sites.iter().map(|&chain| lock_site(1, chain)).collect();
+        events.push(lock(1, 0));
+        events.extend(waits([0, 0], [0, 0]));
+        labels(Aspect::LockSite, &code, &events)
+    };
+    assert_eq!(labels_of(&[1, 3]), ["org.pool.Pool.create(line 17)"]);
+    assert_eq!(labels_of(&[1, 2]), ["<allocation not seen>"]);
+    assert_eq!(labels_of(&[1, 2, 2]), ["<allocation not seen>"]);
 }
 
 /// The report's help explains what is listed.

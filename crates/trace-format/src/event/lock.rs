@@ -33,6 +33,23 @@ payload! {
     }
 }
 
+payload! {
+    /// Where an object was allocated that is a contended lock.
+    ///
+    /// Stands before the [description](LockDescription) of the lock, or before the begin of a park
+    /// that tells of it first, in the order of its numbers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct LockSite {
+        /// Class of the object.
+        pub class: ClassId,
+        /// Identity hash code of the object.
+        pub identity_hash: u32,
+        /// The call chain that allocated it: constructors are not in it, but those that allocate
+        /// an object of another class.
+        pub chain: ChainId,
+    }
+}
+
 /// Who owned a lock at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LockOwner {

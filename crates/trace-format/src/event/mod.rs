@@ -15,7 +15,7 @@ pub use code::{
 pub use field::FieldValue;
 pub use lock::{
     ChainRef, ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, Hold,
-    LockDescription, LockOwner, LockRetired,
+    LockDescription, LockOwner, LockRetired, LockSite,
 };
 pub use loss::{LostEvents, LostNumbers};
 pub use park::{
@@ -117,6 +117,8 @@ events! {
     Unpark(Unpark), metadata: false;
     /// The writer is about to release a synchronizer that it owns alone.
     ExclusiveRelease(ExclusiveRelease), metadata: false;
+    /// Where a lock was allocated.
+    LockSite(LockSite), metadata: false;
     /// The stack of another thread, which owned a lock that others waited for.
     OwnerSample(OwnerSample), metadata: false;
     /// The writer thread started, attached, or was first seen.

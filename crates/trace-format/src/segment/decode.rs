@@ -6,7 +6,7 @@ use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
     ContendedExit, Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner,
-    LockRetired, LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample,
+    LockRetired, LockSite, LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample,
     StackRange, ThreadEnd, ThreadRename, ThreadStart,
 };
 use crate::file::VERSION;
@@ -304,6 +304,11 @@ impl<'a> Input<'a> {
                     interval_ns: self.bytes.varint()?,
                 })
             }
+            other::LOCK_SITE if self.version >= 6 => Event::LockSite(LockSite {
+                class: self.bytes.number()?,
+                identity_hash: self.bytes.number()?,
+                chain: self.bytes.number()?,
+            }),
             _ => return Err(Malformed::UnknownEvent(type_byte)),
         })
     }

@@ -8,7 +8,7 @@ use super::{kind, other, owner};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedExit,
     Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
-    LostEvents, MethodDescription, MethodRetired, OwnerSample, ThreadEnd, ThreadRename,
+    LockSite, LostEvents, MethodDescription, MethodRetired, OwnerSample, ThreadEnd, ThreadRename,
     ThreadStart,
 };
 use crate::id::{ChainId, ForwardRef, LockId, ThreadId};
@@ -326,6 +326,17 @@ impl SegmentEncoder {
                     out.varint(interval_ns)
                 })?;
                 self.previous_time_ns = time_ns;
+            }
+            Event::LockSite(LockSite {
+                class,
+                identity_hash,
+                chain,
+            }) => {
+                self.other_event(bytes, other::LOCK_SITE, |out| {
+                    out.varint(class)?;
+                    out.varint(identity_hash)?;
+                    out.varint(chain)
+                })?;
             }
             Event::LostEvents(LostEvents { events }) => {
                 self.other_event(bytes, other::LOST_EVENTS, |out| out.varint(events))?;

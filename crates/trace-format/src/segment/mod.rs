@@ -78,6 +78,7 @@
 //! | 12 | `ChainRetired` | chain |
 //! | 13 | `MethodRetired` | method |
 //! | 14 | `OwnerSample` | time, owner, chain, time - since, interval |
+//! | 15 | `LockSite` | class, identity hash, chain |
 //!
 //! A frame is method, bci + 1, line + 1 (modulo 2³²).
 //!
@@ -147,4 +148,5 @@ mod other {
     pub(super) const CHAIN_RETIRED: u8 = 12;
     pub(super) const METHOD_RETIRED: u8 = 13;
     pub(super) const OWNER_SAMPLE: u8 = 14;
+    pub(super) const LOCK_SITE: u8 = 15;
 }

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use trace_format::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, Event, ExclusiveRelease, ForwardResolved, Frame, Hold,
-    JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LostEvents,
-    LostNumbers, MethodDescription, MethodRetired, OwnerSample, ParkBegin, ParkEnd, ParkEndReason,
-    ParkTimeout, Permit, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename,
-    ThreadStart, Unpark,
+    JavaThreadId, LoaderUnload, LockDescription, LockId, LockOwner, LockRetired, LockSite,
+    LostEvents, LostNumbers, MethodDescription, MethodRetired, OwnerSample, ParkBegin, ParkEnd,
+    ParkEndReason, ParkTimeout, Permit, SegmentEncoder, StackRange, ThreadEnd, ThreadId,
+    ThreadRename, ThreadStart, Unpark,
 };
 
 /// Numbers of every length, near ones often repeated.
@@ -300,6 +300,13 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
                 interval_ns,
             })
         ),
+        (id(), id(), id()).prop_map(|(class, identity_hash, chain)| {
+            Event::LockSite(LockSite {
+                class,
+                identity_hash,
+                chain,
+            })
+        }),
     ]
 }
 

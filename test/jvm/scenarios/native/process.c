@@ -23,3 +23,10 @@ Java_scenarios_Natives_pause(JNIEnv *env, jclass class) {
     (void) class;
     nanosleep(&moment, NULL);
 }
+
+JNIEXPORT jobject JNICALL
+Java_scenarios_Natives_newInstance(JNIEnv *env, jclass class, jclass type) {
+    jmethodID constructor = (*env)->GetMethodID(env, type, "<init>", "()V");
+    (void) class;
+    return constructor == NULL ? NULL : (*env)->NewObject(env, type, constructor);
+}

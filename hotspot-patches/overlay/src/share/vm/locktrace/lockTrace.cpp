@@ -18,6 +18,7 @@
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceSampler.hpp"
+#include "locktrace/lockTraceSites.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "locktrace/lockTraceSynchronizers.hpp"
 #include "locktrace/lockTraceText.hpp"
@@ -140,9 +141,11 @@ class LockTraceBegin : public VM_Operation {
  private:
   LctRuntime* const _runtime;
   const jlong _start_ns;
+  const bool _lock_sites;
 
  public:
-  LockTraceBegin(LctRuntime* runtime, jlong start_ns) : _runtime(runtime), _start_ns(start_ns) {}
+  LockTraceBegin(LctRuntime* runtime, jlong start_ns, bool lock_sites)
+    : _runtime(runtime), _start_ns(start_ns), _lock_sites(lock_sites) {}
   VMOp_Type type() const { return VMOp_Dummy; }
   void doit() {
     LockTraceForgetMonitors forget;
@@ -153,6 +156,7 @@ class LockTraceBegin : public VM_Operation {
         lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), 0, no_stack, os::javaTimeNanos());
     LockTrace::_runtime = _runtime;
     LockTrace::_session++;
+    LockTraceSites::trace_begins(_lock_sites);
     write_open_waits();
     OrderAccess::release_store((volatile jubyte*) &LockTrace::_enabled, (jubyte) 1);
   }
@@ -236,6 +240,7 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   config.missing = what_is_missing(request.kinds);
   config.analysis = request.analysis;
   config.owner_samples = request.sample_after_ns != 0;
+  config.lock_sites = request.lock_sites;
   config.analysis_bytes = LockContentionAnalysisMemory;
   char report[JVM_MAXPATHLEN];
   expand_file_name(request.report == NULL ? "" : request.report, report, sizeof(report));
@@ -253,10 +258,13 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   _ends_ns = request.duration_ns == 0 ? 0 : _started_ns + request.duration_ns;
   _kinds = request.kinds;
   hash_park_blockers(thread);
-  LockTraceBegin begin(runtime, _started_ns);
+  LockTraceBegin begin(runtime, _started_ns, request.lock_sites);
   VMThread::execute(&begin);
   if (!LockTraceSampler::start(_session, request.sample_after_ns, thread)) {
     warning("locktrace: owners of locks are not sampled: no thread can be created for that");
+  }
+  if (!LockTraceSites::start(_session, thread)) {
+    warning("locktrace: where locks are allocated is not recorded: no thread can be created for that");
   }
   return true;
 }
@@ -281,7 +289,7 @@ void LockTrace::start(JavaThread* main_thread) {
   // An empty value is NULL.
   const char* file = LockContentionTraceFile != NULL ? LockContentionTraceFile : LOCKTRACE_DEFAULT_FILE;
   LockTraceRequest request = { file, LCT_KIND_MONITOR | LCT_KIND_PARK, 0, LCT_ANALYSIS_FILE, LockContentionReportFile,
-                               LockTraceSampler::default_threshold_ns() };
+                               LockTraceSampler::default_threshold_ns(), LockTraceSites::wanted(LockContentionLockSites) };
   if (!LockTraceRequest::analysis_of(LockContentionAnalysis, &request.analysis)) {
     jio_fprintf(defaultStream::error_stream(),
                 "locktrace: LockContentionAnalysis: expected file, online or both, found %s; tracing is off, "
@@ -306,6 +314,7 @@ class LockTraceEnd : public VM_Operation {
   VMOp_Type type() const { return VMOp_Dummy; }
   void doit() {
     LockTraceReturnBarriers::remove_all();
+    LockTraceSites::trace_ends();
     for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) LockTrace::end_in(thread);
     lct_thread_leave(LockTrace::_vm_thread_tracer);
     LockTrace::_vm_thread_tracer = NULL;
@@ -637,6 +646,7 @@ class LockTraceUnloadedMethods : public KlassClosure {
 // ends them. Most of thousands of loaders that are unloaded at once, as those of
 // VM-anonymous classes, the trace has never named.
 void LockTrace::loader_unloading(ClassLoaderData* loader) {
+  LockTraceSites::loader_unloading(loader);
   if (!enabled() || _vm_thread_tracer == NULL) return;
   LockTraceNamedClasses named;
   loader->classes_do(&named);

@@ -31,6 +31,7 @@ struct LockTraceRequest {
   uint8_t     analysis;      // LCT_ANALYSIS_...
   const char* report;        // NULL: its first lines go to standard error
   jlong       sample_after_ns;   // how long others wait before an owner is sampled; 0: never
+  bool        lock_sites;        // record where locks are allocated
 
   // LCT_ANALYSIS_... of file, online or both; NULL stands for file. False for another name.
   static bool analysis_of(const char* name, uint8_t* analysis);
@@ -82,6 +83,7 @@ class LockTrace : AllStatic {
   friend class LockTraceBegin;
   friend class LockTraceEnd;
   friend class LockTraceSampleOwners;
+  friend class LockTraceChangeSites;
 
   static LctThread* create_tracer(JavaThread* thread, jlong time_ns);
   static bool try_change();

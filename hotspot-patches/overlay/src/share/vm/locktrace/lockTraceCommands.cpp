@@ -11,6 +11,7 @@
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceCommands.hpp"
 #include "locktrace/lockTraceSampler.hpp"
+#include "locktrace/lockTraceSites.hpp"
 #include "locktrace/lockTraceText.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/thread.hpp"
@@ -42,13 +43,16 @@ LockTraceStartCommand::LockTraceStartCommand(outputStream* output, bool heap)
     _report("report", "The file for the report of that analysis when the trace stops: JSON if its name ends with .json, "
             "else text. Without one, ten lines go to the standard error of the VM", "STRING", false),
     _owner_samples("owner_samples", "How long threads wait for a lock before the stack of its owner is sampled; 0: never. "
-                   "5ms, or what -XX:LockContentionOwnerSampleThreshold says", "NANOTIME", false) {
+                   "5ms, or what -XX:LockContentionOwnerSampleThreshold says", "NANOTIME", false),
+    _lock_sites("lock_sites", "Whether it is recorded where locks are allocated, of classes that have had a contended instance "
+                "before. As -XX:LockContentionLockSites says", "BOOLEAN", false) {
   _dcmdparser.add_dcmd_option(&_file);
   _dcmdparser.add_dcmd_option(&_kinds);
   _dcmdparser.add_dcmd_option(&_duration);
   _dcmdparser.add_dcmd_option(&_analysis);
   _dcmdparser.add_dcmd_option(&_report);
   _dcmdparser.add_dcmd_option(&_owner_samples);
+  _dcmdparser.add_dcmd_option(&_lock_sites);
 }
 
 int LockTraceStartCommand::num_arguments() {
@@ -78,7 +82,8 @@ static uint8_t kinds_of(const char* names) {
 
 void LockTraceStartCommand::execute(DCmdSource source, TRAPS) {
   LockTraceRequest request = { _file.value(), kinds_of(_kinds.value()), _duration.value()._nanotime,
-                               LCT_ANALYSIS_FILE, _report.value(), LockTraceSampler::default_threshold_ns() };
+                               LCT_ANALYSIS_FILE, _report.value(), LockTraceSampler::default_threshold_ns(),
+                               LockTraceSites::wanted(_lock_sites.is_set() ? _lock_sites.value() : LockContentionLockSites) };
   if (_owner_samples.is_set()) {
     request.sample_after_ns = LockTraceSampler::threshold_ns(_owner_samples.value()._nanotime);
   }

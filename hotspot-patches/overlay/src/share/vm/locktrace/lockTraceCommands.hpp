@@ -32,6 +32,7 @@ class LockTraceStartCommand : public DCmdWithParser {
   DCmdArgument<char*> _analysis;
   DCmdArgument<char*> _report;
   DCmdArgument<NanoTimeArgument> _owner_samples;
+  DCmdArgument<bool> _lock_sites;
 
  public:
   LockTraceStartCommand(outputStream* output, bool heap);

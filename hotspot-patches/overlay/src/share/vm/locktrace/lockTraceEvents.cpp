@@ -12,6 +12,7 @@
 #include "locktrace/lockTraceEvents.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceSampler.hpp"
+#include "locktrace/lockTraceSites.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "oops/instanceKlass.hpp"
 #include "oops/oop.inline.hpp"
@@ -70,6 +71,10 @@ static void describe_if_new(LctThread* tracer, JavaThread* self, ObjectMonitor* 
   uint32_t klass = LockTraceMetadata::class_id(tracer, object->klass());
   uint32_t mirrored = init == NULL ? LockTraceMetadata::mirrored_class_id(tracer, object)
                                    : LockTraceMetadata::class_id(tracer, init->klass());
+  if (init == NULL) {
+    lct_tell_site(tracer, klass, (uint32_t) hash, true);
+    LockTraceSites::note_contention(object->klass());
+  }
   lct_lock_describe(tracer, lock, klass, mirrored, (uint32_t) hash, (uint64_t) (uintptr_t) monitor);
 }
 

@@ -53,6 +53,14 @@
           "For how much of the time all threads may be stopped to sample "  \
           "owners of locks, in thousandths; 0: not at all")                 \
                                                                             \
+  product(bool, LockContentionLockSites, false,                             \
+          "Record where locks are allocated, of classes that have had a "   \
+          "contended instance before")                                      \
+                                                                            \
+  product(uintx, LockContentionLockSiteBudget, 10,                          \
+          "For how much of the time of one processor threads may be busy "  \
+          "with recording where locks are allocated, in thousandths")       \
+                                                                            \
   product(bool, LockContentionReturnBarriers, true,                          \
           "Set return barriers on the stack to record the call chains of "  \
           "lock contention faster (x86_64)")                                \

@@ -13,6 +13,7 @@
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceSampler.hpp"
+#include "locktrace/lockTraceSites.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
 #include "locktrace/lockTraceSynchronizers.hpp"
 #include "oops/oop.inline.hpp"
@@ -37,6 +38,8 @@ LockTraceBlocker::LockTraceBlocker(oop object)
     : _object(Thread::current(), object), _hash(object == NULL ? 0 : (uint32_t) LockTraceMetadata::known_hash(object)) {
   assert(SafepointSynchronize::is_at_safepoint(), "or the object's mark may change");
 }
+
+bool LockTraceBlocker::is_lock() const { return !is_null() && LockTraceQueue::of(_object()) != NULL; }
 
 uint32_t LockTraceBlocker::class_id(LctThread* tracer) const {
   return is_null() ? 0 : LockTraceMetadata::class_id(tracer, _object()->klass());
@@ -120,6 +123,11 @@ void LockTracePark::write_begin(LctThread* tracer, const LockTraceBlocker& block
   event.time_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
   event.owner = blocker.owner();
   event.chain = LockTraceStackWalk::record(_thread, tracer);
+  // Behind the taking of the number: whoever tells of the site does so before any other wait ends.
+  if (blocker.is_lock()) {
+    lct_tell_site(tracer, event.blocker_class, event.blocker_hash, false);
+    LockTraceSites::note_contention(blocker.object()->klass());
+  }
   lct_park_begin(tracer, &event);
 
   _safepoint_ns = LockTrace::safepoint_clock(event.time_ns);

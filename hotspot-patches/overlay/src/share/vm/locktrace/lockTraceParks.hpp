@@ -33,6 +33,8 @@ class LockTraceBlocker : public StackObj {
 
   oop      object() const  { return _object(); }
   bool     is_null() const { return _object.is_null(); }
+  // A synchronizer, and not what threads use to wait for each other.
+  bool     is_lock() const;
   uint32_t hash() const    { return _hash; }
   // False at a safepoint if the object has no hash yet.
   bool is_known() const    { return is_null() || _hash != 0; }

@@ -277,10 +277,10 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
   }
 }
 
-// Adds the chain of the thread's innermost frames, as many as its key has.
-static uint32_t add_chain(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key, bool truncated) {
+// Adds the chain of so many innermost frames of the thread.
+static uint32_t add_chain(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key, int length,
+                          bool truncated) {
   ResourceMark rm;   // the VM thread asks as well
-  const int length = (int) key.len;
   GrowableArray<LctFrame> frames(2 * length);
   int count = 0;
   for (LockTraceFrames walk(thread, entering); count < length && !walk.at_end(); walk.next(), count++) {
@@ -296,7 +296,7 @@ static uint32_t add_chain(JavaThread* thread, LctThread* tracer, oop entering, L
 }
 
 uint32_t LockTraceCallChain::add(JavaThread* thread, LctThread* tracer, oop entering) const {
-  return add_chain(thread, tracer, entering, key(), _truncated);
+  return add_chain(thread, tracer, entering, key(), _length, _truncated);
 }
 
 // ---------------------------------------------------------------------------
@@ -324,7 +324,27 @@ uint32_t LockTraceStackWalk::sample(JavaThread* thread, LctThread* tracer, oop e
   key.len = end - outermost;
   key.hash = lct_chain_hash(0, outermost, key.len);
   uint32_t chain = lct_chain_find(tracer, key, 0);
-  return chain != 0 ? chain : add_chain(thread, tracer, entering, key, !walk.at_end());
+  return chain != 0 ? chain : add_chain(thread, tracer, entering, key, (int) key.len, !walk.at_end());
+}
+
+// Known by its innermost frames only: they tell where, and deep stacks cost no more.
+uint32_t LockTraceStackWalk::allocation(JavaThread* thread, LctThread* tracer) {
+  if (!LockContentionCallChains) return 0;
+  const int max_frames = 32;
+  uint64_t frames[1 + max_frames];   // filled from the end: outermost first
+  uint64_t* const end = frames + 1 + max_frames;
+  uint64_t* outermost = end;
+  LockTraceFrames walk(thread, NULL);
+  for (; !walk.at_end() && outermost > frames + 1; walk.next()) *--outermost = walk.key(tracer);
+  const int length = (int) (end - outermost);
+  if (length == 0) return 0;
+  *--outermost = LCT_SITE_FRAME;
+  LctChainKey key;
+  key.frames = outermost;
+  key.len = 1 + length;
+  key.hash = lct_chain_hash(0, outermost, key.len);
+  uint32_t chain = lct_chain_find(tracer, key, 0);
+  return chain != 0 ? chain : add_chain(thread, tracer, NULL, key, length, !walk.at_end());
 }
 
 void LockTraceStackWalk::release(JavaThread* thread) {

@@ -104,6 +104,10 @@ class LockTraceStackWalk : AllStatic {
   // nothing in the thread.
   static uint32_t sample(JavaThread* thread, LctThread* tracer, oop entering);
 
+  // The identifier of the call chain of the current thread, which has just allocated an object; 0
+  // as above.
+  static uint32_t allocation(JavaThread* thread, LctThread* tracer);
+
   // The thread ends.
   static void release(JavaThread* thread);
 
