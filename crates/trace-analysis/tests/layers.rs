@@ -69,6 +69,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
     (
         "blame",
         &[
+            "held_waits",
             "last_events",
             "ledger",
             "lock_analyzer",
@@ -90,6 +91,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "run_delays",
             "safepoints",
             "stretches",
+            "thread_waits",
             "timeline",
             "waiters",
         ],
