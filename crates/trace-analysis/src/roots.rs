@@ -6,19 +6,19 @@
 //! resolved in the order in which they ended, and stay known for a while to those that they held
 //! up. So each part is found with one look at the waits of its owner, whatever is behind that.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+
+use trace_format::LockId;
 
 use crate::contention::{
     Contention, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait,
-    WaitKind,
+    WaitId, WaitKind,
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::hash::SeededMap;
-use crate::held_waits::HeldWaits;
 use crate::owner_samples::OwnerSamples;
 use crate::safepoints::Safepoints;
 use crate::system_fact::SystemFact;
-use crate::thread_waits::{ThreadWaits, WaitKey, key};
 
 /// What the search for root owners may use.
 #[derive(Clone, Copy, Debug)]
@@ -52,20 +52,31 @@ impl Default for RootLimits {
     }
 }
 
+/// By begin; a damaged trace may have a thread wait twice at once.
+type Key = (u64, LockId, u64);
+
 /// Splits waits by their root owners.
 #[derive(Debug)]
 pub(crate) struct Roots {
     limits: RootLimits,
-    threads: SeededMap<ThreadIndex, ThreadWaits<KnownWait>>,
-    /// Those that are not resolved yet.
-    held: HeldWaits,
+    threads: SeededMap<ThreadIndex, ThreadWaits>,
+    /// Those that are not resolved yet, by their ends.
+    held: BTreeMap<(u64, u64, WaitId), Wait>,
     held_parts: usize,
     /// Those that are, and are still known, in the order in which they were resolved.
-    known: VecDeque<(ThreadIndex, WaitKey)>,
+    known: VecDeque<(ThreadIndex, Key)>,
     known_parts: usize,
     safepoints: Safepoints,
     /// Where owners stood, if parts are to be split by that.
     samples: Option<OwnerSamples>,
+}
+
+/// The waits of a thread.
+#[derive(Debug, Default)]
+struct ThreadWaits {
+    waits: BTreeMap<Key, KnownWait>,
+    /// What the thread did until then is forgotten.
+    forgotten_until_ns: u64,
 }
 
 /// What is to be known about a wait of an owner.
@@ -91,18 +102,16 @@ impl KnownWait {
 
 #[derive(Debug)]
 enum Parts {
-    /// Who the owners were, not yet what they waited for: the wait is held back in this place.
-    Held(usize),
-    /// None if the wait is no contention: nobody asks for them then.
+    /// Who the owners were, not yet what they waited for.
+    Direct(Vec<Contention>),
     Resolved(Vec<RootPart>),
 }
 
 impl Parts {
-    /// What a wait with these parts counts among those that are known.
-    fn cost(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
-            Self::Held(_) => 0,
-            Self::Resolved(parts) => cost(parts.len()),
+            Self::Direct(parts) => parts.len(),
+            Self::Resolved(parts) => parts.len(),
         }
     }
 }
@@ -122,7 +131,7 @@ impl Roots {
         Self {
             limits,
             threads: SeededMap::default(),
-            held: HeldWaits::default(),
+            held: BTreeMap::new(),
             held_parts: 0,
             known: VecDeque::new(),
             known_parts: 0,
@@ -147,17 +156,19 @@ impl Roots {
 
     /// Takes a wait with its contentions.
     pub(crate) fn add(&mut self, wait: &Wait) {
+        let end_ns = wait.start_ns + wait.duration_ns;
         self.held_parts += cost(wait.contentions.len());
-        let place = self.held.add(wait.clone());
+        let waits = self.threads.entry(wait.thread).or_default();
         let known = KnownWait {
-            end_ns: wait.start_ns + wait.duration_ns,
+            end_ns,
             kind: wait.kind,
             lock: wait.lock,
             chain: wait.chain,
-            parts: Parts::Held(place),
+            parts: Parts::Direct(wait.contentions.clone()),
         };
-        let waits = self.threads.entry(wait.thread).or_default();
-        waits.add(key(wait), known);
+        waits.waits.insert(key(wait), known);
+        self.held
+            .insert((end_ns, wait.start_ns, wait.id), wait.clone());
     }
 
     /// The next wait that has been held back long enough, or is left at the end.
@@ -165,17 +176,14 @@ impl Roots {
         if !is_over && self.held_parts <= self.limits.max_held_parts {
             return None;
         }
-        let mut wait = self.held.take_first()?;
+        let (_, mut wait) = self.held.pop_first()?;
         self.held_parts -= cost(wait.contentions.len());
         wait.roots = self.resolve(&wait);
         let key = key(&wait);
         let waits = self.threads.get_mut(&wait.thread);
-        if let Some(known) = waits.and_then(|waits| waits.get_mut(&key)) {
-            known.parts = Parts::Resolved(match wait.kind {
-                WaitKind::Contention => wait.roots.clone(),
-                _ => Vec::new(),
-            });
-            self.known_parts += known.parts.cost();
+        if let Some(known) = waits.and_then(|waits| waits.waits.get_mut(&key)) {
+            known.parts = Parts::Resolved(wait.roots.clone());
+            self.known_parts += cost(wait.roots.len());
             self.known.push_back((wait.thread, key));
         }
         self.forget();
@@ -190,8 +198,8 @@ impl Roots {
             let Some(waits) = self.threads.get_mut(&thread) else {
                 continue;
             };
-            if let Some(wait) = waits.remove(&key) {
-                self.known_parts -= wait.parts.cost();
+            if let Some(wait) = waits.waits.remove(&key) {
+                self.known_parts -= cost(wait.parts.len());
                 waits.forgotten_until_ns = waits.forgotten_until_ns.max(wait.end_ns);
             }
         }
@@ -285,7 +293,9 @@ impl Roots {
             let known_ns = waits.forgotten_until_ns.clamp(at_ns, end_ns);
             found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
             at_ns = known_ns;
-            for (begin_ns, wait) in waits.during(at_ns, end_ns) {
+            let before = waits.waits.range(..=last_at(at_ns)).next_back();
+            let inside = waits.waits.range(first_after(at_ns)..first_after(end_ns));
+            for (&(begin_ns, ..), wait) in before.into_iter().chain(inside) {
                 let from_ns = begin_ns.max(at_ns);
                 let to_ns = wait.end_ns.min(end_ns);
                 if from_ns < to_ns {
@@ -344,9 +354,7 @@ impl Roots {
             return found.add(start_ns, end_ns, end, wait.lock, link.depth + 1);
         }
         match &wait.parts {
-            Parts::Held(place) => {
-                let held = self.held.get(*place);
-                let parts = held.map_or(&[][..], |wait| &wait.contentions);
+            Parts::Direct(parts) => {
                 let first =
                     parts.partition_point(|part| part.start_ns + part.duration_ns <= start_ns);
                 for part in parts[first..]
@@ -435,6 +443,20 @@ impl Found {
             self.parts.push(part);
         }
     }
+}
+
+fn key(wait: &Wait) -> Key {
+    (wait.start_ns, wait.id.lock, wait.id.number)
+}
+
+/// Above all waits that begin at that time.
+fn last_at(time_ns: u64) -> Key {
+    (time_ns, LockId(u64::MAX), u64::MAX)
+}
+
+/// Beyond all waits that begin at that time.
+fn first_after(time_ns: u64) -> Key {
+    (time_ns.saturating_add(1), LockId(0), 0)
 }
 
 /// What a wait of so many parts counts.

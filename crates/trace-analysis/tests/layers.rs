@@ -69,7 +69,6 @@ const LAYERS: [(&str, &[&str]); 8] = [
     (
         "blame",
         &[
-            "held_waits",
             "last_events",
             "ledger",
             "lock_analyzer",
@@ -91,7 +90,6 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "run_delays",
             "safepoints",
             "stretches",
-            "thread_waits",
             "timeline",
             "waiters",
         ],
