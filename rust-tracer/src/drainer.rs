@@ -479,15 +479,14 @@ impl Drainer {
             (Counter::CompleteUntilNs, self.complete_until_ns),
             (Counter::LostSafepoints, runtime.safepoints.lost()),
         ];
-        let of_agent = runtime.agent_counts.values();
-        let of_agent = of_agent.into_iter().filter(|&(_, value)| value > 0);
-        let samples = runtime.sample_counts.values();
-        let samples = samples.into_iter().filter(|&(_, value)| value > 0);
+        let samples = runtime.sample_counts.values().into_iter();
         let sites = runtime.site_counts.values();
-        let sites = sites.into_iter().filter(|&(_, value)| value > 0);
+        let of_agent = runtime.agent_counts.values();
+        // What a trace has nothing of is left out.
+        let optional = samples.chain(sites).chain(of_agent);
+        let optional = optional.filter(|&(_, value)| value > 0);
         let own = own.into_iter().chain(self.thread_times.counters());
-        let own = own.chain(samples).chain(sites);
-        try_collect(own.chain(of_agent).chain(costs.counters()))
+        try_collect(own.chain(optional).chain(costs.counters()))
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
