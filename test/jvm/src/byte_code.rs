@@ -59,13 +59,12 @@ impl Positions {
         let mut verdicts = HashMap::new();
         let file = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
         let capabilities = file.header().capabilities;
-        let lacks_positions = capabilities.contains(Capabilities::WITHOUT_POSITIONS);
         let summary = analyze(trace, |wait, entities| {
             if wait.mechanism == Mechanism::Monitor {
                 positions.add(wait, |position| {
                     let verdict = verdicts.entry(position);
                     let verdict = verdict
-                        .or_insert_with(|| position.judge(class_path, entities, lacks_positions));
+                        .or_insert_with(|| position.judge(class_path, entities, capabilities));
                     verdict.clone()
                 });
             }
@@ -179,9 +178,14 @@ enum Role {
 }
 
 impl Position {
-    /// `lacks_positions`: the trace says that of a release in compiled code it may know the
-    /// compiled method alone.
-    fn judge(self, class_path: &ClassPath, entities: &Entities, lacks_positions: bool) -> Verdict {
+    /// A trace may say that of a release in compiled code it knows the compiled method alone. One by an
+    /// agent may have the call of `Object.wait` in the place of who releases the lock in the end.
+    fn judge(
+        self,
+        class_path: &ClassPath,
+        entities: &Entities,
+        capabilities: Capabilities,
+    ) -> Verdict {
         let Some(frame) = entities.chain(self.chain).frames().first() else {
             return Verdict::Apart("no call chain");
         };
@@ -204,9 +208,12 @@ impl Position {
             class: entities.class_name(class),
             mirrored: mirrored_class.map(|class| entities.class_name(class)),
         };
-        let is_vague = lacks_positions && self.role == Role::Owning && site.bci < 0;
+        let may = |capability| self.role == Role::Owning && capabilities.contains(capability);
+        let is_vague = may(Capabilities::WITHOUT_POSITIONS) && site.bci < 0;
+        let waits = may(Capabilities::BY_AGENT) && site.action(class_path) == Some(Action::Wait);
         match judge(self.role, &site, &lock, class_path) {
             Verdict::Wrong(_) if is_vague => Verdict::Apart("compiled method alone"),
+            Verdict::Wrong(_) if waits => Verdict::Apart("released by Object.wait"),
             verdict => verdict,
         }
     }
@@ -240,6 +247,13 @@ impl<'a> Site<'a> {
 
     fn name(&self) -> String {
         format!("{}.{}", self.class, self.method)
+    }
+
+    /// What the byte code there does, if there is any.
+    fn action(&self, class_path: &ClassPath) -> Option<Action> {
+        let class = class_path.class(self.class)?;
+        let method = class.method(self.method, self.signature)?;
+        Some(method.action(self.bci))
     }
 }
 
@@ -321,6 +335,7 @@ fn lock_of_the_jvm(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jdk::Jdk;
     use crate::programs::Programs;
 
     const OWN: &str = "(Lscenarios/Held;)V";
@@ -333,7 +348,7 @@ mod tests {
         bci: i32,
         lock: &str,
     ) -> Verdict {
-        let class_path = ClassPath::new(Programs::compiled().classes().as_os_str());
+        let class_path = ClassPath::new(Jdk::traced(), Programs::compiled().classes().as_os_str());
         let site = Site {
             class,
             method,

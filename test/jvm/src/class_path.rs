@@ -11,22 +11,29 @@ use std::rc::Rc;
 use cafebabe::attributes::AttributeData;
 use cafebabe::bytecode::Opcode;
 use cafebabe::{ClassFile, MethodAccessFlags, MethodInfo, parse_class};
+use jimage_rs::JImage;
 use zip::ZipArchive;
 
 use crate::jdk::Jdk;
 
 /// Where a JVM looks for classes.
-#[derive(Debug)]
 pub struct ClassPath {
     places: RefCell<Vec<Place>>,
     /// What was looked for; `None` where there is no such class.
     classes: RefCell<HashMap<String, Option<Rc<Class>>>>,
 }
 
-#[derive(Debug)]
 enum Place {
     Directory(PathBuf),
     Jar(Box<ZipArchive<BufReader<File>>>),
+    Modules(Modules),
+}
+
+/// The file in which JDKs from 9 on have their own classes.
+struct Modules {
+    image: JImage,
+    /// The module of each class file.
+    modules: HashMap<String, String>,
 }
 
 /// What the oracle wants to know of a class.
@@ -71,14 +78,13 @@ pub enum Action {
 }
 
 impl ClassPath {
-    /// That of a JVM of the patched JDK with some `-cp`.
-    pub fn new(class_path: &OsStr) -> Self {
-        let libraries = Jdk::traced().home().join("jre/lib");
-        let libraries = [libraries.clone(), libraries.join("ext")];
-        let libraries = libraries.iter().flat_map(|directory| jars_in(directory));
-        let places = libraries.chain(std::env::split_paths(class_path));
+    /// That of a JVM of a JDK with some `-cp`.
+    pub fn new(jdk: &Jdk, class_path: &OsStr) -> Self {
+        let class_path = std::env::split_paths(class_path);
+        let mut places = Place::libraries(jdk);
+        places.extend(class_path.filter_map(|path| Place::open(&path)));
         Self {
-            places: RefCell::new(places.filter_map(|path| Place::open(&path)).collect()),
+            places: RefCell::new(places),
             classes: RefCell::default(),
         }
     }
@@ -227,6 +233,17 @@ impl Action {
 }
 
 impl Place {
+    /// Those of a JDK's own classes.
+    fn libraries(jdk: &Jdk) -> Vec<Self> {
+        if let Some(modules) = jdk.modules() {
+            return vec![Place::Modules(Modules::open(&modules))];
+        }
+        let libraries = jdk.home().join("jre/lib");
+        let libraries = [libraries.clone(), libraries.join("ext")];
+        let jars = libraries.iter().flat_map(|directory| jars_in(directory));
+        jars.filter_map(|jar| Place::open(&jar)).collect()
+    }
+
     /// A directory or a jar; `None` if nothing is there, as the JVM has it.
     fn open(path: &Path) -> Option<Self> {
         if path.is_dir() {
@@ -247,7 +264,28 @@ impl Place {
                 read.unwrap_or_else(|error| panic!("{file}: {error}"));
                 Some(bytes)
             }
+            Place::Modules(modules) => modules.read(file),
         }
+    }
+}
+
+impl Modules {
+    fn open(path: &Path) -> Self {
+        let image = JImage::open(path).unwrap_or_else(|error| panic!("{error}"));
+        let names = image.resource_names_iter().map(|name| {
+            let name = name.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let (module, file) = name.get_full_name();
+            (file, module)
+        });
+        let modules = names.collect();
+        Self { image, modules }
+    }
+
+    fn read(&self, file: &str) -> Option<Vec<u8>> {
+        let module = self.modules.get(file)?;
+        let class = self.image.find_resource(&format!("/{module}/{file}"));
+        let class = class.unwrap_or_else(|error| panic!("{file}: {error}"));
+        Some(class.expect("the image has what it lists").into_owned())
     }
 }
 
@@ -259,4 +297,27 @@ fn jars_in(directory: &Path) -> Vec<PathBuf> {
         .collect();
     jars.sort();
     jars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each JDK has its own: later ones in another form, and with other byte code.
+    #[test]
+    fn classes_are_those_of_the_jdk() {
+        for jdk in Jdk::stock_versions() {
+            let class_path = ClassPath::new(jdk, OsStr::new(""));
+            let method = |class: &str, name, descriptor| {
+                let class = class_path.class(class).expect("all JDKs have it");
+                let method = class.method(name, descriptor);
+                method.map(|method| method.is_synchronized)
+            };
+            assert_eq!(method("java.util.Vector", "size", "()I"), Some(true));
+            let virtual_threads = method("java.lang.Thread", "isVirtual", "()Z").is_some();
+            let mut with_them = ["21", "25"].map(Jdk::stock_version).into_iter();
+            let expected = with_them.any(|other| jdk.home() == other.home());
+            assert_eq!(virtual_threads, expected, "{}", jdk.home().display());
+        }
+    }
 }

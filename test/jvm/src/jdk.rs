@@ -1,5 +1,6 @@
 //! The JDKs under test.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -84,6 +85,20 @@ impl Jdk {
         Self::stock_versions()[index]
     }
 
+    /// The one whose JVM wrote a trace, by what the trace says of the JVM.
+    pub fn that_wrote(jvm: &str) -> &'static Jdk {
+        // As in "OpenJDK 64-Bit Server VM (25.0.2+10-LTS)"; that of JDK 8 has a count of its own,
+        // "25.504-b01".
+        let version = jvm.rsplit('(').next().and_then(|jvm| jvm.split('+').next());
+        let later = || Self::stock_versions()[1..].iter();
+        match version {
+            Some(version) if jvm.contains('+') => later()
+                .find(|jdk| jdk.version() == version)
+                .unwrap_or_else(|| panic!("no JDK at hand wrote this trace: {jvm}")),
+            _ => Jdk::traced(),
+        }
+    }
+
     fn find(variable: &str, default: &str) -> Jdk {
         let home =
             std::env::var_os(variable).map_or_else(|| repository().join(default), PathBuf::from);
@@ -98,6 +113,23 @@ impl Jdk {
     /// The directory that `JAVA_HOME` would name.
     pub fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// The file with the classes of a JDK from 9 on.
+    pub fn modules(&self) -> Option<PathBuf> {
+        let modules = self.home.join("lib/modules");
+        modules.exists().then_some(modules)
+    }
+
+    /// What its `release` file says.
+    fn version(&self) -> String {
+        let path = self.home.join("release");
+        let release = fs::read_to_string(&path);
+        let release = release.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut lines = release.lines();
+        let version = lines.find_map(|line| line.strip_prefix("JAVA_VERSION="));
+        let version = version.unwrap_or_else(|| panic!("{}: no version", path.display()));
+        version.trim_matches('"').to_owned()
     }
 
     /// A program of the JDK.

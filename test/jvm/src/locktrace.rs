@@ -1,5 +1,7 @@
 //! The command line under test.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,10 +9,12 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use trace_analysis::TraceFile;
 
 use crate::byte_code::Positions;
 use crate::class_path::ClassPath;
 use crate::contention::{Contention, Wait};
+use crate::jdk::Jdk;
 use crate::paths::{repository, target_directory};
 use crate::programs::{Programs, run_to_success};
 
@@ -53,12 +57,20 @@ fn contentions_of(kinds: &str, trace: &Path) -> Vec<Contention> {
     parse_contentions(&succeed(command, trace))
 }
 
-/// Each trace of a scenario that a test looks at is checked by the byte code, too.
+/// Each trace of a scenario that a test looks at is checked by the byte code, too: that of the JDK
+/// which ran it.
 fn check_positions(trace: &Path) {
     thread_local! {
-        static SCENARIOS: ClassPath = ClassPath::new(Programs::compiled().classes().as_os_str());
+        static SCENARIOS: RefCell<HashMap<PathBuf, ClassPath>> = RefCell::default();
     }
-    SCENARIOS.with(|class_path| Positions::of(trace, class_path).check());
+    let file = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
+    let jdk = Jdk::that_wrote(&file.header().jvm);
+    SCENARIOS.with_borrow_mut(|scenarios| {
+        let class_path = scenarios.entry(jdk.home().to_owned());
+        let class_path = class_path
+            .or_insert_with(|| ClassPath::new(jdk, Programs::compiled().classes().as_os_str()));
+        Positions::of(trace, class_path).check();
+    });
 }
 
 /// The records in the output of `contentions --format jsonl`.

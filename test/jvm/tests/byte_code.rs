@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jvm, Positions, Run, alone, applications_class_path, check_each,
+    ClassPath, CompileMode, Jdk, Jvm, Positions, Run, alone, applications_class_path, check_each,
     database_class_path, is_nightly,
 };
 
@@ -78,7 +78,7 @@ fn applications() {
 }
 
 fn check(run: &Run, class_path: &OsStr) {
-    let positions = Positions::of(&run.trace(), &ClassPath::new(class_path));
+    let positions = Positions::of(&run.trace(), &ClassPath::new(Jdk::traced(), class_path));
     println!("{positions}");
     positions.check();
     let (waiting, owning) = positions.judged();

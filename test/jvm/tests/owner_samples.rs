@@ -295,7 +295,7 @@ fn sites(chain: ChainIndex, entities: &Entities) -> Vec<Site> {
 impl Sampled {
     /// Each frame stands at a byte code, and each but the innermost at a call of the one inside of it.
     fn check_positions(&self, classes: &Path) {
-        let class_path = ClassPath::new(classes.as_os_str());
+        let class_path = ClassPath::new(Jdk::traced(), classes.as_os_str());
         assert!(!self.chains.is_empty());
         for chain in &self.chains {
             for (index, site) in chain.iter().enumerate() {

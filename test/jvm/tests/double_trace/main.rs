@@ -6,7 +6,8 @@ mod join;
 mod told;
 
 use jvm_tests::{
-    ClassPath, Jvm, NEVER_INLINED, Programs, agent_option, alone, check_each, database_class_path,
+    ClassPath, Jdk, Jvm, NEVER_INLINED, Programs, agent_option, alone, check_each,
+    database_class_path,
 };
 
 use join::Joined;
@@ -49,12 +50,12 @@ fn inner_releases_are_known() {
     let _processor = alone();
     let class_path = database_class_path();
     let bank = Jvm::traced(&["h2.BankTransfers"]).class_path(&class_path);
-    let joined = join("h2", bank, &ClassPath::new(&class_path));
+    let joined = join("h2", bank, &ClassPath::new(Jdk::traced(), &class_path));
     assert!(joined.same_method() >= LEAST_SAME_METHOD, "{joined}");
 }
 
 fn check(name: &str, program: &[&str]) {
-    let class_path = ClassPath::new(Programs::compiled().classes().as_os_str());
+    let class_path = ClassPath::new(Jdk::traced(), Programs::compiled().classes().as_os_str());
     let jvm = Jvm::traced(program).flags(NEVER_INLINED);
     let joined = join(name, jvm, &class_path);
     assert!(joined.agreement() >= LEAST_AGREEMENT, "{name}: {joined}");
