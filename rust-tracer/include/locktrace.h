@@ -1166,21 +1166,21 @@ void lct_method_freed(const struct LctRuntime *runtime, uint32_t method_id);
 uint64_t lct_cycles(void);
 
 /*
- The cycles of a part of a hook that began at `begin_cycles` and ends with this call,
- without what it takes to read the counter.
- */
-uint64_t lct_cycles_since(uint64_t begin_cycles);
-
-/*
  Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
- `begin_cycles`, and in cycles it stands for as many hooks as `weight`: for none
- if they were not counted.
+ `begin_cycles`, or went on then after a break; `first_begin_cycles` and `first_end_cycles` are of the part
+ before the break, and equal if there was none. In cycles the hook stands for as many as `weight`:
+ for none if they were not counted.
 
  # Safety
 
  `thread` is null or comes from `lct_thread_start`.
  */
-void lct_hook_end(struct LctThread *thread, uint8_t kind, uint64_t begin_cycles, uint32_t weight);
+void lct_hook_end(struct LctThread *thread,
+                  uint8_t kind,
+                  uint32_t weight,
+                  uint64_t begin_cycles,
+                  uint64_t first_begin_cycles,
+                  uint64_t first_end_cycles);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -22,11 +22,35 @@ pub(crate) fn calibrate() {
     READING_CYCLES.store(least.unwrap_or(0), Relaxed);
 }
 
+/// When the tracer ran in a hook, as read by [`now`]: from `begin` on, and in a part before a
+/// break in the hook if there was one.
+#[derive(Clone, Copy, Debug)]
+pub struct HookCycles {
+    /// Begin of the last part.
+    pub begin: u64,
+    /// Begin and end of the part before; twice the same if there was none.
+    pub before_break: (u64, u64),
+}
+
+impl HookCycles {
+    /// In one part from `begin` on.
+    pub fn since(begin: u64) -> Self {
+        Self {
+            begin,
+            before_break: (0, 0),
+        }
+    }
+}
+
 /// Cycles from `begin`, as read by [`now`], until now, without the reading.
 pub fn since(begin: u64) -> u64 {
+    between(begin, now())
+}
+
+/// Cycles between two readings, without the reading.
+pub(crate) fn between(begin: u64, end: u64) -> u64 {
     // The counter may go back a little on another processor.
-    now()
-        .saturating_sub(begin)
+    end.saturating_sub(begin)
         .saturating_sub(READING_CYCLES.load(Relaxed))
 }
 

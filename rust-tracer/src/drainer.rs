@@ -289,6 +289,12 @@ impl Drainer {
             {
                 self.system.push(SystemRecord::Safepoint(safepoint));
             }
+            // Behind the others: readers of earlier versions end there.
+            while self.system.len() < MAX_SYSTEM_RECORDS
+                && let Some(part) = self.runtime.hook_parts.take()
+            {
+                self.system.push(SystemRecord::HookPart(part));
+            }
             if self.system.is_empty() {
                 return Ok(());
             }
@@ -479,11 +485,12 @@ impl Drainer {
             (Counter::CompleteUntilNs, self.complete_until_ns),
             (Counter::LostSafepoints, runtime.safepoints.lost()),
         ];
+        let lost_hook_parts = [(Counter::LostHookParts, runtime.hook_parts.lost())];
         let samples = runtime.sample_counts.values().into_iter();
         let sites = runtime.site_counts.values();
         let of_agent = runtime.agent_counts.values();
         // What a trace has nothing of is left out.
-        let optional = samples.chain(sites).chain(of_agent);
+        let optional = samples.chain(sites).chain(of_agent).chain(lost_hook_parts);
         let optional = optional.filter(|&(_, value)| value > 0);
         let own = own.into_iter().chain(self.thread_times.counters());
         try_collect(own.chain(optional).chain(costs.counters()))

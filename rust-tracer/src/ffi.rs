@@ -25,7 +25,7 @@ use trace_report::Question;
 
 use crate::analysis::{self, Mode, ReportError};
 use crate::chain_key::{self, ChainKey, CodeUnit};
-use crate::cycles;
+use crate::cycles::{self, HookCycles};
 use crate::dump;
 use crate::lock::Lock;
 use crate::runtime::{Config, Runtime, Used};
@@ -1486,16 +1486,10 @@ pub extern "C" fn lct_cycles() -> u64 {
     cycles::now()
 }
 
-/// The cycles of a part of a hook that began at `begin_cycles` and ends with this call,
-/// without what it takes to read the counter.
-#[unsafe(no_mangle)]
-pub extern "C" fn lct_cycles_since(begin_cycles: u64) -> u64 {
-    cycles::since(begin_cycles)
-}
-
 /// Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
-/// `begin_cycles`, and in cycles it stands for as many hooks as `weight`: for none
-/// if they were not counted.
+/// `begin_cycles`, or went on then after a break; `first_begin_cycles` and `first_end_cycles` are of the part
+/// before the break, and equal if there was none. In cycles the hook stands for as many as `weight`:
+/// for none if they were not counted.
 ///
 /// # Safety
 ///
@@ -1504,11 +1498,17 @@ pub extern "C" fn lct_cycles_since(begin_cycles: u64) -> u64 {
 pub unsafe extern "C" fn lct_hook_end(
     thread: Option<&mut ThreadTracer>,
     kind: u8,
-    begin_cycles: u64,
     weight: u32,
+    begin_cycles: u64,
+    first_begin_cycles: u64,
+    first_end_cycles: u64,
 ) {
     let (Some(thread), Some(&kind)) = (thread, Hook::ALL.get(usize::from(kind))) else {
         return;
     };
-    thread.end_hook(kind, begin_cycles, weight);
+    let cycles = HookCycles {
+        begin: begin_cycles,
+        before_break: (first_begin_cycles, first_end_cycles),
+    };
+    thread.end_hook(kind, cycles, weight);
 }

@@ -7,7 +7,7 @@ use trace_format::{Counter, Hook};
 
 /// Hooks that take more cycles than this are counted apart: the thread was
 /// descheduled meanwhile, or it met much that it had to describe.
-const INTERRUPTED_CYCLES: u64 = 100_000;
+pub(crate) const INTERRUPTED_CYCLES: u64 = 100_000;
 
 /// A number that one thread counts up and any other may read.
 #[derive(Debug, Default)]

@@ -56,10 +56,12 @@ pub mod cycles;
 mod destination;
 mod drainer;
 mod dump;
+mod fact_ring;
 mod fallible;
 mod feed;
 mod grace_period;
 mod hook_costs;
+mod hook_parts;
 mod lock;
 #[cfg(all(test, loom))]
 mod model;

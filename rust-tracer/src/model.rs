@@ -23,6 +23,7 @@ use crate::chain_set::{ChainKeeper, ChainSet};
 use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
 use crate::grace_period::GracePeriod;
+use crate::hook_parts::HookParts;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::safepoints::Safepoints;
@@ -471,6 +472,32 @@ fn safepoints_arrive_whole_or_are_counted() {
         }
         assert!(taken.is_sorted_by(|a, b| a.begin_ns < b.begin_ns));
         assert_eq!(taken.len() as u64 + safepoints.lost(), ALL);
+    });
+}
+
+/// Parts of hooks of several threads arrive whole, or are counted as lost.
+#[test]
+fn parts_of_hooks_arrive_whole_or_are_counted() {
+    loom::model(|| {
+        let parts = Arc::new(HookParts::default());
+        let threads = [1, 2].map(|number| {
+            let parts = Arc::clone(&parts);
+            thread::spawn(move || {
+                for time_ns in [1, 2] {
+                    parts.add(ThreadId(number), time_ns, time_ns * u64::from(number));
+                }
+            })
+        });
+        let mut taken = Vec::new();
+        taken.extend(parts.take());
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        taken.extend(std::iter::from_fn(|| parts.take()));
+        for found in &taken {
+            assert_eq!(found.duration_ns, found.end_ns * u64::from(found.thread.0));
+        }
+        assert_eq!(taken.len() as u64 + parts.lost(), 4);
     });
 }
 

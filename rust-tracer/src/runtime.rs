@@ -24,6 +24,7 @@ use crate::destination::OpenError;
 use crate::drainer::{self, StopSignal};
 use crate::dump::Progress;
 use crate::feed::Feed;
+use crate::hook_parts::HookParts;
 use crate::os;
 use crate::output::Output;
 use crate::owners_seen::OwnersSeen;
@@ -125,6 +126,7 @@ pub struct Runtime {
     /// Identifiers of classes and methods.
     pub(crate) entity_ids: Serial,
     pub(crate) safepoints: Safepoints,
+    pub(crate) hook_parts: HookParts,
     pub(crate) owners_seen: OwnersSeen,
     pub(crate) sample_counts: SampleCounts,
     pub(crate) site_counts: SiteCounts,
@@ -256,6 +258,7 @@ impl Runtime {
             forward_refs: Serial::default(),
             entity_ids: Serial::default(),
             safepoints: Safepoints::default(),
+            hook_parts: HookParts::default(),
             owners_seen: OwnersSeen::default(),
             sample_counts: SampleCounts::default(),
             site_counts: SiteCounts::default(),
@@ -472,6 +475,12 @@ impl Runtime {
     /// The JVM's clock, as nanoseconds since the trace's start.
     pub(crate) fn now_ns(&self) -> u64 {
         self.since_start_ns(os::monotonic_ns())
+    }
+
+    /// How long so many cycles take, in nanoseconds, by what they took on the average so far.
+    pub(crate) fn duration_ns(&self, cycles: u64) -> u64 {
+        let elapsed_cycles = self.elapsed_cycles().max(1);
+        (cycles as f64 * (self.elapsed_ns() as f64 / elapsed_cycles as f64)) as u64
     }
 
     /// Cycles since the trace's start.

@@ -14,8 +14,10 @@ use trace_format::{
 use crate::buffer::{Buffer, SMALL_ROOM, USUAL_ROOM};
 use crate::chain_key::ChainKey;
 use crate::chain_table::Added;
-use crate::cycles;
+use crate::cycles::{self, HookCycles};
 use crate::fallible::{try_box, try_to_string};
+use crate::hook_costs::INTERRUPTED_CYCLES;
+use crate::hook_parts;
 use crate::lock::Lock;
 use crate::owners_seen::SeenOwner;
 use crate::runtime::Runtime;
@@ -312,14 +314,37 @@ impl ThreadTracer {
         chain
     }
 
-    /// Counts a hook that began at `begin_cycles` and ends now. Its cycles stand
-    /// for those of `weight` hooks.
-    pub fn end_hook(&mut self, kind: Hook, begin_cycles: u64, weight: u32) {
-        let costs = self.slot.costs();
+    /// Counts a hook that ends now. Its cycles stand for those of `weight` hooks, of which the others
+    /// were not measured; 0 if it was not itself.
+    pub fn end_hook(&mut self, kind: Hook, cycles: HookCycles, weight: u32) {
         if weight == 0 {
-            costs.add_hook(kind);
-        } else {
-            costs.add_measured_hook(kind, cycles::since(begin_cycles), weight);
+            return self.slot.costs().add_hook(kind);
+        }
+        let end = cycles::now();
+        let first = cycles::between(cycles.before_break.0, cycles.before_break.1);
+        let last = cycles::between(cycles.begin, end);
+        let all = first.saturating_add(last);
+        self.slot.costs().add_measured_hook(kind, all, weight);
+        // Each hook with the same probability, whatever patterns there are in a program. The time in which
+        // the thread has lost its processor is not the tracer's.
+        let is_chosen = self.next_random() % u64::from(hook_parts::WEIGHT) < u64::from(weight);
+        if is_chosen && all <= INTERRUPTED_CYCLES {
+            self.tell_parts(cycles.before_break.1, first, (end, last));
+        }
+    }
+
+    /// Tells when the tracer ran in a hook: how many cycles before the break, which began at a reading of
+    /// the counter, and how many before the end, which was at one.
+    fn tell_parts(&self, break_begin: u64, first: u64, (end, last): (u64, u64)) {
+        let end_ns = self.runtime.now_ns();
+        for (part_end, cycles) in [(break_begin, first), (end, last)] {
+            if cycles > 0 {
+                let ago_ns = self.runtime.duration_ns(end.saturating_sub(part_end));
+                let duration_ns = self.runtime.duration_ns(cycles);
+                let part_end_ns = end_ns.saturating_sub(ago_ns);
+                let parts = &self.runtime.hook_parts;
+                parts.add(self.thread, part_end_ns, duration_ns);
+            }
         }
     }
 
@@ -470,13 +495,17 @@ impl ThreadTracer {
         } else {
             SMALL_BUFFER_LENS
         };
+        let offset = self.next_random().checked_rem(lens.len() as u64);
+        lens.start
+            .saturating_add(offset.unwrap_or_default() as usize)
+    }
+
+    fn next_random(&mut self) -> u64 {
         // Xorshift (Marsaglia 2003).
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let offset = self.random.checked_rem(lens.len() as u64);
-        lens.start
-            .saturating_add(offset.unwrap_or_default() as usize)
+        self.random
     }
 }
 
@@ -676,6 +705,39 @@ mod tests {
         };
         assert_eq!(frames.len(), MAX_FRAMES);
         assert_eq!(runtime.losses.events(), 0);
+    }
+
+    /// Each hook with the same probability, whether each is measured or each seventeenth.
+    #[test]
+    fn hooks_are_chosen_by_chance() {
+        const HOOKS: u32 = 100_000;
+        let runtime = runtime(1 << 20);
+        for (weight, break_begin) in [(1, 0), (17, 0), (17, 1)] {
+            let mut tracer = tracer(runtime);
+            let mut chosen = 0;
+            for hook in 0..HOOKS {
+                let is_measured = hook % weight == 0;
+                let begin = cycles::now().saturating_sub(20_000);
+                let before_break = (begin * break_begin, (begin + 10_000) * break_begin);
+                let cycles = HookCycles {
+                    begin,
+                    before_break,
+                };
+                tracer.end_hook(Hook::Exit, cycles, u32::from(is_measured) * weight);
+                while let Some(part) = runtime.hook_parts.take() {
+                    assert!(part.duration_ns > 0 && part.end_ns <= runtime.now_ns());
+                    chosen += 1;
+                }
+            }
+            // Of a hook with a break there are two. Five standard deviations.
+            let expected = f64::from(HOOKS / hook_parts::WEIGHT);
+            let chosen = f64::from(chosen) / (1.0 + break_begin as f64);
+            assert!(
+                (chosen - expected).abs() < 5.0 * expected.sqrt(),
+                "{chosen}"
+            );
+        }
+        assert_eq!(runtime.hook_parts.lost(), 0);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use rust_tracer::{ThreadTracer, cycles, monotonic_ns};
+use rust_tracer::cycles::{self, HookCycles};
+use rust_tracer::{ThreadTracer, monotonic_ns};
 use trace_format::{
     Blocker, ChainId, ExclusiveRelease, Hold, Hook, JavaThreadId, ParkBegin, ParkEnd,
     ParkEndReason, ParkTimeout, Permit, Unpark,
@@ -22,9 +23,9 @@ pub(crate) struct ParkState {
     park: Option<Park>,
     /// The identity hash of the node that the thread waited in last, and of the blocker.
     last_place: (u32, u32),
-    /// Those that have begun, and how many cycles their hooks have taken. One inside of another: to
+    /// Those that have begun, and between which readings of the cycles their hooks have run. One inside of another: to
     /// unpark a virtual thread can be to unpark a carrier for it.
-    unparks: Vec<(Unpark, u64)>,
+    unparks: Vec<(Unpark, (u64, u64))>,
 }
 
 /// A park that has begun.
@@ -289,7 +290,7 @@ pub(crate) fn unpark_begin(
         thread
             .parks
             .unparks
-            .push((unpark, cycles::since(begin_cycles)));
+            .push((unpark, (begin_cycles, cycles::now())));
         Some(())
     });
 }
@@ -299,11 +300,14 @@ pub(crate) fn unpark_begin(
 pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_>) {
     let begin_cycles = cycles::now();
     with_thread(env, current, None, |session, _, env, thread| {
-        let (unpark, taken_cycles) = thread.parks.unparks.pop()?;
+        let (unpark, before_break) = thread.parks.unparks.pop()?;
         let chain = chains::record(env, session, thread, Skip::Parks).chain;
         thread.tracer.unpark(Unpark { chain, ..unpark });
-        let begin_cycles = begin_cycles.saturating_sub(taken_cycles);
-        thread.tracer.end_hook(Hook::Unpark, begin_cycles, 1);
+        let cycles = HookCycles {
+            begin: begin_cycles,
+            before_break,
+        };
+        thread.tracer.end_hook(Hook::Unpark, cycles, 1);
         Some(())
     });
 }

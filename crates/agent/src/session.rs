@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwapOption;
-use rust_tracer::{Config, Mode, Runtime, StartError, Used, cycles, monotonic_ns, text};
+use rust_tracer::cycles::{self, HookCycles};
+use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader, Hook};
 
 use crate::budget::Budget;
@@ -211,7 +212,9 @@ impl Session {
         self.threads.with(env, self.runtime(), |thread| {
             let result = hook(thread);
             if let Some(kind) = kind {
-                thread.tracer.end_hook(kind, begin_cycles, 1);
+                thread
+                    .tracer
+                    .end_hook(kind, HookCycles::since(begin_cycles), 1);
             }
             self.budget.spend(cycles::since(begin_cycles));
             result

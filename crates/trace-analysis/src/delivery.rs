@@ -257,7 +257,7 @@ impl Delivery {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
             if let Some(owner_times) = &mut self.owner_times {
-                owner_times.add_contentions(wait);
+                owner_times.add_wait(wait);
             }
             sink.wait(wait, entities);
         }

@@ -2,7 +2,6 @@
 
 use trace_format::{
     ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, SystemRecord, ThreadId,
-    ThreadTimes,
 };
 
 use crate::blaming::Stage;
@@ -21,7 +20,7 @@ use crate::owned_event::OwnedEvent;
 use crate::park::{Begin, End, ParkEvent, ParkOrder, Release, Unpark};
 use crate::rearranger::{Rearranger, Step};
 use crate::stacks::StartedStack;
-use crate::system_fact::{Sample, SystemFact, Times};
+use crate::system_fact::{HookPart, Sample, SystemFact, Times};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
 /// on to a [`Stage`].
@@ -42,13 +41,13 @@ pub(crate) struct Intake<'a> {
     parks: ParkOrder,
     forward_refs: ForwardRefs,
     park_domains: u64,
-    /// What the system said of threads that are not described yet.
-    held_times: Vec<ThreadTimes>,
+    /// What the system and the tracer said of threads that are not described yet.
+    held_records: Vec<SystemRecord>,
     counters: Counters,
 }
 
-/// So much of what the system says of threads waits for their descriptions.
-const MAX_HELD_TIMES: usize = 1 << 12;
+/// So much of what is said of threads waits for their descriptions.
+const MAX_HELD_RECORDS: usize = 1 << 12;
 
 /// How many events may be held back to be put in order.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +74,7 @@ impl<'a> Intake<'a> {
             held: HeldEvents::new(pending.events),
             ended: Vec::new(),
             contents: Contents::default(),
-            held_times: Vec::new(),
+            held_records: Vec::new(),
             rearranger: Rearranger::new(0, pending.events),
             parks: ParkOrder::new(pending.parks),
             forward_refs: ForwardRefs::default(),
@@ -116,42 +115,37 @@ impl<'a> Intake<'a> {
 
     /// Passes on what the JVM or the system did.
     fn system(&mut self, record: SystemRecord, stage: &mut impl Stage) {
-        match record {
-            SystemRecord::Safepoint(safepoint) => {
-                stage.system(SystemFact::Safepoint(safepoint), self.entities);
-            }
-            SystemRecord::ThreadTimes(times) => {
-                if let Some(held) = self.thread_times(times, stage)
-                    && self.held_times.len() < MAX_HELD_TIMES
-                {
-                    self.held_times.push(held);
-                }
-            }
+        match self.fact(record) {
+            Some(fact) => stage.system(fact, self.entities),
+            None if self.held_records.len() < MAX_HELD_RECORDS => self.held_records.push(record),
+            None => {}
         }
     }
 
-    /// Passes on what the system said of a thread; returns it if the thread is not described yet.
-    fn thread_times(&mut self, times: ThreadTimes, stage: &mut impl Stage) -> Option<ThreadTimes> {
-        let Ok(thread) = self.resolver.thread(times.thread) else {
-            return Some(times);
-        };
-        let fact = SystemFact::Times(Times {
-            thread,
-            time_ns: times.time_ns,
-            processor_ns: times.processor_ns,
-            run_delay_ns: times.run_delay_ns,
-            timeslices: times.timeslices,
-        });
-        stage.system(fact, self.entities);
-        None
+    /// A record bound to entities; `None` if its thread is not described yet.
+    fn fact(&mut self, record: SystemRecord) -> Option<SystemFact> {
+        Some(match record {
+            SystemRecord::Safepoint(safepoint) => SystemFact::Safepoint(safepoint),
+            SystemRecord::ThreadTimes(times) => SystemFact::Times(Times {
+                thread: self.resolver.thread(times.thread).ok()?,
+                time_ns: times.time_ns,
+                processor_ns: times.processor_ns,
+                run_delay_ns: times.run_delay_ns,
+                timeslices: times.timeslices,
+            }),
+            SystemRecord::HookPart(part) => SystemFact::Hook(HookPart {
+                thread: self.resolver.thread(part.thread).ok()?,
+                end_ns: part.end_ns,
+                duration_ns: part.duration_ns,
+                weight: part.weight,
+            }),
+        })
     }
 
     /// All events of a chunk have been taken.
     fn end_chunk(&mut self, stage: &mut impl Stage) {
-        for held in std::mem::take(&mut self.held_times) {
-            if let Some(held) = self.thread_times(held, stage) {
-                self.held_times.push(held);
-            }
+        for held in std::mem::take(&mut self.held_records) {
+            self.system(held, stage);
         }
         self.held.next_chunk();
         while let Some(missing) = self.held.oldest(true) {

@@ -55,6 +55,7 @@ mod forward_refs;
 mod hash;
 mod held_events;
 pub mod histogram;
+mod hook_parts;
 mod id_set;
 mod intake;
 mod kept_set;
@@ -130,6 +131,7 @@ pub use entity::{
     ThreadIndex,
 };
 pub use file_analysis::{Progress, TraceSummary};
+pub use hook_parts::HookTime;
 pub use lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
 pub use method_table::MethodTable;
 pub use overloads::Overloads;

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::contention::{OwnerActivity, SafepointPhase, Wait, WaitKind};
+use crate::entity::ThreadIndex;
+use crate::hook_parts::{HookParts, HookTime};
 use crate::own_waits::{Did, OwnWaits};
 use crate::owner_spans::{OwnerSpan, OwnerSpans};
 use crate::run_delays::{Division, RunDelays};
@@ -41,6 +43,10 @@ pub struct OwnerTimes {
     pub free_ns: u64,
     /// The events do not tell who owned the lock, or what the owner did.
     pub unknown_ns: u64,
+    /// Of all this, what the tracer's own hooks took in owners while others waited for them.
+    pub hooks_of_owners: HookTime,
+    /// Of all this, what they took in the threads that waited.
+    pub hooks_of_waiting: HookTime,
 }
 
 impl OwnerTimes {
@@ -87,6 +93,8 @@ impl OwnerTimes {
         add(&mut self.safepoint_ns, other.safepoint_ns);
         add(&mut self.free_ns, other.free_ns);
         add(&mut self.unknown_ns, other.unknown_ns);
+        self.hooks_of_owners.merge(&other.hooks_of_owners);
+        self.hooks_of_waiting.merge(&other.hooks_of_waiting);
     }
 
     /// Adds the time of an owner that did nothing that events tell of, once for each wait.
@@ -109,13 +117,26 @@ impl OwnerTimes {
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
-    waiting: VecDeque<OwnerSpan>,
+    waiting: VecDeque<Time>,
     own_waits: OwnWaits,
     safepoints: Safepoints,
     delays: RunDelays,
+    hooks: HookParts,
 }
 
-/// So many times of owners wait for what is to be known of them; then half of them are resolved,
+/// A time of a thread on the way to what it did meanwhile.
+#[derive(Debug)]
+enum Time {
+    OfOwner(OwnerSpan),
+    /// It waited itself.
+    OfWaiting {
+        thread: ThreadIndex,
+        start_ns: u64,
+        end_ns: u64,
+    },
+}
+
+/// So many times of threads wait for what is to be known of them; then half of them are resolved,
 /// one after the other.
 const MAX_WAITING: usize = 1 << 17;
 /// How many waits of owners stay known.
@@ -125,6 +146,8 @@ const MAX_SAFEPOINTS: usize = 1 << 16;
 /// How much of what the system says of threads does: of half an hour if one of them owns locks all
 /// the time.
 const MAX_SAMPLES: usize = 1 << 17;
+/// How many parts of hooks do.
+const MAX_HOOK_PARTS: usize = 1 << 17;
 
 impl Default for OwnerTimesSum {
     fn default() -> Self {
@@ -134,6 +157,7 @@ impl Default for OwnerTimesSum {
             own_waits: OwnWaits::new(MAX_OWN_WAITS),
             safepoints: Safepoints::new(MAX_SAFEPOINTS),
             delays: RunDelays::new(MAX_SAMPLES),
+            hooks: HookParts::new(MAX_HOOK_PARTS),
         }
     }
 }
@@ -144,6 +168,7 @@ impl OwnerTimesSum {
         match fact {
             SystemFact::Safepoint(safepoint) => self.safepoints.add(safepoint),
             SystemFact::Times(times) => self.delays.add(times),
+            SystemFact::Hook(part) => self.hooks.add(part),
             SystemFact::Sample(_) => {}
         }
     }
@@ -158,17 +183,22 @@ impl OwnerTimesSum {
         self.sum.free_ns = (self.sum.free_ns).saturating_add(std::mem::take(&mut spans.free_ns));
         self.sum.unknown_ns =
             (self.sum.unknown_ns).saturating_add(std::mem::take(&mut spans.unknown_ns));
-        self.waiting.extend(spans.spans.drain(..));
+        (self.waiting).extend(spans.spans.drain(..).map(Time::OfOwner));
         if self.waiting.len() >= MAX_WAITING {
             self.resolve_until_left(MAX_WAITING / 2);
         }
     }
 
-    /// Takes the same of one wait: of its contentions.
-    pub(crate) fn add_contentions(&mut self, wait: &Wait) {
+    /// Takes a wait that is selected, and the same of its contentions.
+    pub(crate) fn add_wait(&mut self, wait: &Wait) {
         if wait.kind != WaitKind::Contention {
             return;
         }
+        self.waiting.push_back(Time::OfWaiting {
+            thread: wait.thread,
+            start_ns: wait.start_ns,
+            end_ns: wait.start_ns.saturating_add(wait.duration_ns),
+        });
         let mut spans = OwnerSpans::default();
         for part in &wait.contentions {
             let time = (part.start_ns, part.start_ns + part.duration_ns);
@@ -185,9 +215,19 @@ impl OwnerTimesSum {
 
     fn resolve_until_left(&mut self, left: usize) {
         while self.waiting.len() > left
-            && let Some(span) = self.waiting.pop_front()
+            && let Some(time) = self.waiting.pop_front()
         {
-            self.resolve(span);
+            match time {
+                Time::OfOwner(span) => self.resolve(span),
+                Time::OfWaiting {
+                    thread,
+                    start_ns,
+                    end_ns,
+                } => {
+                    let hooks = self.hooks.in_time(thread, (start_ns, end_ns), 1);
+                    self.sum.hooks_of_waiting.merge(&hooks);
+                }
+            }
         }
     }
 
@@ -198,6 +238,7 @@ impl OwnerTimesSum {
             own_waits,
             safepoints,
             delays,
+            hooks,
             ..
         } = self;
         let OwnerSpan {
@@ -206,6 +247,8 @@ impl OwnerTimesSum {
             end_ns,
             waits,
         } = span;
+        let in_hooks = hooks.in_time(thread, (start_ns, end_ns), waits);
+        sum.hooks_of_owners.merge(&in_hooks);
         own_waits.split(thread, start_ns, end_ns, |start_ns, end_ns, did| {
             let place = match did {
                 Did::Ran => {

@@ -10,6 +10,17 @@ pub(crate) enum SystemFact {
     Safepoint(Safepoint),
     Times(Times),
     Sample(Sample),
+    Hook(HookPart),
+}
+
+/// When the tracer itself ran in a thread: one hook of as many as `weight`, chosen by chance, or the part
+/// before a break in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HookPart {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) end_ns: u64,
+    pub(crate) duration_ns: u64,
+    pub(crate) weight: u64,
 }
 
 /// Where a thread stood that owned a lock which others waited for.

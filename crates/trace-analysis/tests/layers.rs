@@ -73,6 +73,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "ledger",
             "lock_analyzer",
             "lock_dispatcher",
+            "hook_parts",
             "own_waits",
             "owner_samples",
             "owner_spans",

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | 1 | [`Safepoint`] | begin; until all threads had stopped, and from there to the end |
 //! | 2 | [`ThreadTimes`] | thread, time, and what the system had counted |
+//! | 3 | [`HookPart`] | thread, time, duration, and how many like it there were |
 //!
 //! Times and durations are in nanoseconds. A reader ends at a record that it does not know.
 
@@ -43,6 +44,20 @@ pub struct ThreadTimes {
     pub timeslices: u64,
 }
 
+/// The tracer itself ran in a hook, from begin to end or up to a break in it: one of many hooks that was
+/// chosen by chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HookPart {
+    /// In this thread.
+    pub thread: ThreadId,
+    /// When it ended, in nanoseconds since the trace's start.
+    pub end_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// For how many it stands: one in so many was chosen.
+    pub weight: u64,
+}
+
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemRecord {
@@ -50,10 +65,13 @@ pub enum SystemRecord {
     Safepoint(Safepoint),
     /// What was counted of a thread.
     ThreadTimes(ThreadTimes),
+    /// The tracer's own time.
+    HookPart(HookPart),
 }
 
 const SAFEPOINT: u64 = 1;
 const THREAD_TIMES: u64 = 2;
+const HOOK_PART: u64 = 3;
 
 /// Length of the longest record, in bytes.
 pub(crate) const MAX_RECORD_LEN: usize = 6 * varint::MAX_LEN;
@@ -88,6 +106,15 @@ impl SystemRecord {
                 ],
                 6,
             ),
+            Self::HookPart(HookPart {
+                thread,
+                end_ns,
+                duration_ns,
+                weight,
+            }) => (
+                [HOOK_PART, thread.into(), end_ns, duration_ns, weight, 0],
+                5,
+            ),
         };
         for number in numbers.into_iter().take(len) {
             varint::push(payload, number);
@@ -112,6 +139,12 @@ impl SystemRecord {
                 processor_ns: input.varint()?,
                 run_delay_ns: input.varint()?,
                 timeslices: input.varint()?,
+            })),
+            HOOK_PART => Some(Self::HookPart(HookPart {
+                thread: input.number()?,
+                end_ns: input.varint()?,
+                duration_ns: input.varint()?,
+                weight: input.varint()?,
             })),
             _ => None,
         })

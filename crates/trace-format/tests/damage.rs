@@ -10,8 +10,8 @@ use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
     Capabilities, Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, HeaderError,
-    JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder, SkipReason, SystemRecord,
-    ThreadId, ThreadRename, ThreadTimes, TraceReader, varint,
+    HookPart, JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder, SkipReason,
+    SystemRecord, ThreadId, ThreadRename, ThreadTimes, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -321,25 +321,38 @@ fn frames_that_cannot_be_there_take_no_memory() {
     }
 }
 
+fn any_record() -> impl Strategy<Value = SystemRecord> {
+    let numbers = any::<(u32, [u64; 4])>();
+    let times = numbers.prop_map(
+        |(thread, [time_ns, processor_ns, run_delay_ns, timeslices])| {
+            SystemRecord::ThreadTimes(ThreadTimes {
+                thread: ThreadId(thread),
+                time_ns,
+                processor_ns,
+                run_delay_ns,
+                timeslices,
+            })
+        },
+    );
+    let numbers = any::<(u32, [u64; 3])>();
+    let part = numbers.prop_map(|(thread, [end_ns, duration_ns, weight])| {
+        SystemRecord::HookPart(HookPart {
+            thread: ThreadId(thread),
+            end_ns,
+            duration_ns,
+            weight,
+        })
+    });
+    prop_oneof![times, part]
+}
+
 proptest! {
     /// Records that are whole are read until one is not.
     #[test]
     fn what_the_system_did_is_read_as_far_as_it_is_whole(
-        records in prop::collection::vec(any::<(u32, [u64; 4])>(), 0..20),
+        records in prop::collection::vec(any_record(), 0..20),
         tail in prop::collection::vec(any::<u8>(), 0..60),
     ) {
-        let records: Vec<_> = records
-            .into_iter()
-            .map(|(thread, [time_ns, processor_ns, run_delay_ns, timeslices])| {
-                SystemRecord::ThreadTimes(ThreadTimes {
-                    thread: ThreadId(thread),
-                    time_ns,
-                    processor_ns,
-                    run_delay_ns,
-                    timeslices,
-                })
-            })
-            .collect();
         let mut writer = ChunkWriter::new(false);
         let mut payload = writer.system(records.iter().copied())[HEADER_LEN..].to_vec();
         payload.extend(tail);

@@ -35,6 +35,15 @@ pub(crate) struct OwnersRecord {
     unknown_ns: u64,
     /// What the run delay was at most, without what was not sampled.
     most_run_delay_ns: u64,
+    /// Of all that, what the tracer's own hooks took in owners, and in the threads that waited: estimates, and
+    /// their standard errors.
+    hooks_of_owners_ns: u64,
+    hooks_of_owners_error_ns: u64,
+    hooks_of_waiting_ns: u64,
+    hooks_of_waiting_error_ns: u64,
+    /// Hooks of all threads that are left out of these: they took so long that they were most likely
+    /// interrupted.
+    interrupted_hooks: u64,
     /// The traces tell of safepoints, and of the times of threads.
     safepoints_told: bool,
     run_delay_told: bool,
@@ -50,10 +59,11 @@ impl OwnersRecord {
     pub(crate) fn new(summaries: &[TraceSummary]) -> Option<Self> {
         summaries.first()?;
         let mut times = OwnerTimes::default();
-        let mut skipped = 0_u64;
+        let (mut skipped, mut interrupted) = (0_u64, 0_u64);
         for summary in summaries {
             times.merge(summary.owner_times.as_ref()?);
             skipped = skipped.saturating_add(value(summary, Counter::ThreadTimesSkipped));
+            interrupted = interrupted.saturating_add(value(summary, Counter::InterruptedHooks));
         }
         let told = |capability| {
             let mut headers = summaries.iter().map(|summary| summary.file.header());
@@ -75,6 +85,11 @@ impl OwnersRecord {
             free_ns: times.free_ns,
             unknown_ns: times.unknown_ns,
             most_run_delay_ns: times.most_run_delay_ns,
+            hooks_of_owners_ns: times.hooks_of_owners.estimate_ns,
+            hooks_of_owners_error_ns: times.hooks_of_owners.standard_error_ns(),
+            hooks_of_waiting_ns: times.hooks_of_waiting.estimate_ns,
+            hooks_of_waiting_error_ns: times.hooks_of_waiting.standard_error_ns(),
+            interrupted_hooks: interrupted,
             safepoints_told: told(Capabilities::SAFEPOINTS),
             run_delay_told: told(Capabilities::THREAD_TIMES),
             samples_skipped: skipped,
@@ -90,6 +105,9 @@ impl OwnersRecord {
         facts::add(text, "Activity", &self.activity());
         if self.running_ns > 0 {
             facts::add(text, "Processor", &self.processor());
+        }
+        if self.hooks_of_owners_ns > 0 || self.hooks_of_waiting_ns > 0 {
+            facts::add(text, "Tracer", &self.tracer());
         }
     }
 
@@ -153,6 +171,22 @@ impl OwnersRecord {
                 text,
                 "; the hypervisor gave {share} of the processors to others"
             );
+        }
+        text
+    }
+
+    // Twice the standard error, as other figures of the reports have it.
+    fn tracer(&self) -> String {
+        let mut text = format!(
+            "its own hooks took {} ± {} of the blocked time in owners, and {} ± {} in threads that waited",
+            self.percent(self.hooks_of_owners_ns),
+            self.percent(self.hooks_of_owners_error_ns.saturating_mul(2)),
+            self.percent(self.hooks_of_waiting_ns),
+            self.percent(self.hooks_of_waiting_error_ns.saturating_mul(2)),
+        );
+        if self.interrupted_hooks > 0 {
+            let hooks = plural(self.interrupted_hooks, "interrupted hook");
+            let _ = write!(text, "; without {hooks}");
         }
         text
     }

@@ -117,7 +117,7 @@ static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t 
   uint64_t sequence = lct_lock_next_sequence(lock);
   uint64_t time_ns = now_ns();
   lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0, owner_of(random));
-  lct_hook_end(thread, LCT_HOOK_ENTER, begin_cycles, 1);
+  lct_hook_end(thread, LCT_HOOK_ENTER, 1, begin_cycles, 0, 0);
   sequence = lct_lock_next_sequence(lock);
   lct_contended_entered(thread, id, sequence, now_ns(), random % 8 == 0 ? 100 : 0);
   sequence = lct_lock_next_sequence(lock);

@@ -1,13 +1,14 @@
 //! What owners did, by brute force.
 
 use std::collections::BTreeSet;
+use std::mem::take;
 
 use proptest::prelude::*;
 use trace_analysis::{Analysis, Detail, Entities, Findings, Limits, OwnerTimes, Wait};
 use trace_format::file::VERSION;
 use trace_format::{
-    Capabilities, Chunk, ChunkWriter, Event, FileHeader, Safepoint, SystemRecord, ThreadId,
-    ThreadTimes, TraceReader,
+    Capabilities, Chunk, ChunkWriter, Event, FileHeader, HookPart, Safepoint, SystemRecord,
+    ThreadId, ThreadTimes, TraceReader,
 };
 
 use crate::delivery::delivery;
@@ -87,6 +88,50 @@ fn by_brute_force(waits: &[FoundWait], safepoints: &[Safepoint]) -> OwnerTimes {
     sum
 }
 
+/// What of the tracer's hooks lay in waits of their thread, and in what it owned while others waited.
+fn hooks_by_brute_force(waits: &[FoundWait], hooks: &[HookPart]) -> (u64, u64) {
+    let inside_ns = |hook: &HookPart, start_ns: u64, end_ns: u64| {
+        let begin_ns = hook.end_ns - hook.duration_ns;
+        let inside = (begin_ns..hook.end_ns).filter(|at_ns| (start_ns..end_ns).contains(at_ns));
+        inside.count() as u64 * hook.weight
+    };
+    let (mut of_waiting_ns, mut of_owners_ns) = (0, 0);
+    for hook in hooks {
+        let thread = format!("T{}", hook.thread.0);
+        for wait in waits {
+            if wait.thread == thread {
+                of_waiting_ns += inside_ns(hook, wait.start_ns, wait.end_ns);
+            }
+            for part in &wait.parts {
+                if matches!(&part.owner, Ok((owner, _)) if *owner == thread) {
+                    of_owners_ns += inside_ns(hook, part.start_ns, part.end_ns);
+                }
+            }
+        }
+    }
+    (of_waiting_ns, of_owners_ns)
+}
+
+/// Those of each thread one after the other.
+fn hooks() -> impl Strategy<Value = Vec<HookPart>> {
+    let hook = (1..6_u32, 0..200_u64, 1..30_u64, 1..5_u64);
+    prop::collection::vec(hook, 0..40).prop_map(|steps| {
+        let mut ends_ns = [0; 6];
+        let steps = steps.into_iter();
+        let hooks = steps.map(|(thread, after_ns, duration_ns, weight)| {
+            let end_ns = &mut ends_ns[thread as usize];
+            *end_ns += after_ns + duration_ns;
+            HookPart {
+                thread: ThreadId(thread),
+                end_ns: *end_ns,
+                duration_ns,
+                weight,
+            }
+        });
+        hooks.collect()
+    })
+}
+
 fn safepoints() -> impl Strategy<Value = Vec<Safepoint>> {
     let safepoint = (0..200_u64, 0..20_u64, 0..60_u64);
     prop::collection::vec(safepoint, 0..12).prop_map(|steps| {
@@ -112,8 +157,8 @@ proptest! {
     /// The waits that ended are the simulator's own, not what the analysis found.
     #[test]
     fn owner_times_are_the_truth(
-        (rules, actions, delivery, safepoints) in
-            (rules(Just(false)), actions(), delivery(0), safepoints()),
+        (rules, actions, delivery, safepoints, hooks) in
+            (rules(Just(false)), actions(), delivery(0), safepoints(), hooks()),
     ) {
         let history = simulate(rules, &actions);
         let arrived = delivery.deliver(&history.events);
@@ -122,11 +167,16 @@ proptest! {
         let mut waits = truth::waits(&history, &Known::new(&events));
         waits.extend(found::analyze_guaranteed(&events, Limits::default(), capabilities).open);
         let expected = by_brute_force(&waits, &safepoints);
-        let system: Vec<_> = safepoints.into_iter().map(SystemRecord::Safepoint).collect();
+        let (of_waiting_ns, of_owners_ns) = hooks_by_brute_force(&waits, &hooks);
+        let safepoints = safepoints.into_iter().map(SystemRecord::Safepoint);
+        let hooks = hooks.into_iter().map(SystemRecord::HookPart);
+        let system: Vec<_> = safepoints.chain(hooks).collect();
         // Of what waits have in common, and of each contention.
         for detail in [Detail::OwnerCode, Detail::Owners, Detail::Contentions, Detail::Roots] {
             let found = analyze(&events, &system, capabilities, detail);
-            let times = found.owner_times.expect("asked for");
+            let mut times = found.owner_times.expect("asked for");
+            prop_assert_eq!(take(&mut times.hooks_of_waiting).estimate_ns, of_waiting_ns);
+            prop_assert_eq!(take(&mut times.hooks_of_owners).estimate_ns, of_owners_ns);
             prop_assert_eq!(times, expected);
             prop_assert_eq!(times.all_ns(), found.waits.sum(|_, _| true).duration_ns);
         }

@@ -156,19 +156,28 @@ class LockTrace : AllStatic {
   static jlong safepoint_clock(jlong now_ns);
 };
 
-// The cycles of a hook, the tracer's own time, which is counted in its parts.
+// The cycles of a hook, the tracer's own time: in one part, or in two with a break between.
 class LockTraceCycles VALUE_OBJ_CLASS_SPEC {
  private:
-  uint32_t _weight;   // 0: they are not counted
-  uint64_t _cycles;   // when counting would have begun without a break, or those counted
+  uint32_t _weight;        // 0: they are not counted
+  uint64_t _begin;         // of the part that is under way
+  uint64_t _first_begin;   // of the part before the break, as if that had been one without breaks
+  uint64_t _first_end;
 
  public:
-  LockTraceCycles() : _weight(0), _cycles(0) {}
-  explicit LockTraceCycles(LockTraceThread* thread) : _weight(thread->next_hook_weight()), _cycles(0) {}
+  LockTraceCycles() : _weight(0), _begin(0), _first_begin(0), _first_end(0) {}
+  explicit LockTraceCycles(LockTraceThread* thread)
+    : _weight(thread->next_hook_weight()), _begin(0), _first_begin(0), _first_end(0) {}
 
-  void begin_part() { if (_weight != 0) _cycles = lct_cycles() - _cycles; }
-  void end_part()   { if (_weight != 0) _cycles = lct_cycles_since(_cycles); }
-  void end(LctThread* tracer, uint8_t kind) { lct_hook_end(tracer, kind, _cycles, _weight); }
+  void begin_part() { if (_weight != 0) _begin = lct_cycles(); }
+  void end_part() {
+    if (_weight == 0) return;
+    _first_begin = _begin - (_first_end - _first_begin);
+    _first_end = lct_cycles();
+  }
+  void end(LctThread* tracer, uint8_t kind) {
+    lct_hook_end(tracer, kind, _weight, _begin, _first_begin, _first_end);
+  }
 };
 
 // The last part of a hook, mostly the only one.
