@@ -254,23 +254,14 @@ impl Queue {
         awake.map(|(_, ticket)| ticket).collect()
     }
 
-    /// Position of the interval in which the first of those began to wait that may not have
-    /// acquired the lock yet. One that was awake when a release was told, before position
-    /// `told_until`, either waits for the next one, which is told with its time, or has it.
-    fn first_queued(&mut self, told_until: u64) -> Option<u64> {
+    /// Position of the interval in which the first of those began to wait that are parked. One that
+    /// is awake may have given up and left the queue, which writes no event.
+    fn first_queued(&mut self) -> Option<u64> {
         let first_parked =
             [Access::Exclusive, Access::Shared].map(|access| self.first_parked(access));
-        let parked = first_parked.into_iter().flatten().min();
-        let parked = parked.and_then(|ticket| self.waiters.get(ticket));
-        let before = self.awake.partition_point(|&(at, _)| at < told_until);
-        let awake = self.awake.range(before..).copied();
-        let awake = awake.filter(|&entry| is_awake(&self.waiters, entry));
-        let awake = awake.filter_map(|(_, ticket)| self.waiters.get(ticket));
-        let awake = awake.map(|waiter| waiter.start.position);
-        let awake = awake.filter(|&position| position >= told_until);
-        awake
-            .chain(parked.map(|waiter| waiter.start.position))
-            .min()
+        let first = first_parked.into_iter().flatten().min();
+        let first = first.and_then(|ticket| self.waiters.get(ticket));
+        first.map(|waiter| waiter.start.position)
     }
 
     /// There may be some awake since before one position, or that ended before another one.
@@ -578,7 +569,7 @@ impl LockAnalyzer {
         }
         let (open_waits, has_waited) = (self.open_waits(), waiter.is_some());
         let first_queued = match release.hold {
-            Hold::BeforeContention => self.queue.first_queued(self.ownership.told_until()),
+            Hold::BeforeContention => self.queue.first_queued(),
             _ => None,
         };
         self.ownership

@@ -55,6 +55,9 @@ struct Interval {
     is_gap: bool,
     /// The owner did not release the lock at the end.
     goes_on: bool,
+    /// The owner had the lock at both ends, but there may have been others meanwhile. Nobody is
+    /// blamed, until a release tells that there were none.
+    are_others_hidden: bool,
 }
 
 impl Interval {
@@ -66,12 +69,14 @@ impl Interval {
             owner_for_readers: owner,
             is_gap,
             goes_on: false,
+            are_others_hidden: false,
         }
     }
 
     fn blame(&mut self, owner: impl Into<PackedOwner>) {
         self.owner = owner.into();
         self.owner_for_readers = self.owner;
+        self.are_others_hidden = false;
     }
 
     /// What it says is not a conclusion: its owner released the lock at its end, or
@@ -120,6 +125,7 @@ impl timeline::Interval for Interval {
 
     fn owner(&self, access: Access) -> PackedOwner {
         match access {
+            _ if self.are_others_hidden => PackedOwner::unknown(UnknownOwner::HandOff),
             Access::Exclusive => self.owner,
             Access::Shared => self.owner_for_readers,
         }
@@ -258,11 +264,6 @@ impl Ownership {
             (None, None) => u64::MAX,
             (None, Some(_)) => 0,
         }
-    }
-
-    /// Position behind the last hold that was told, or the last loss.
-    pub(super) fn told_until(&self) -> u64 {
-        self.told_until
     }
 
     /// The thread has told of a release, and no unpark that came with it is known.
@@ -530,7 +531,7 @@ impl Ownership {
     }
 
     /// A thread releases the lock, which it had alone; `has_waited` if it waited for that.
-    /// The first of the threads that may be queued began to wait in the interval at
+    /// The first of the threads that are parked began to wait in the interval at
     /// `first_queued`, or nobody is.
     pub(super) fn release(
         &mut self,
@@ -793,7 +794,7 @@ impl Ownership {
             }
             _ => owner,
         };
-        let interval = Interval {
+        let mut interval = Interval {
             end_ns: time_ns,
             owner: owner.into(),
             owner_for_readers: owner_for_readers.into(),
@@ -802,7 +803,14 @@ impl Ownership {
                 (owner, evidence),
                 (Owner::Thread { .. }, Evidence::Release { .. })
             ),
+            are_others_hidden: false,
         };
+        if self.are_others_hidden(evidence)
+            && let owner @ Owner::Thread { .. } = self.owner_at_both(evidence)
+        {
+            interval.blame(owner);
+            interval.are_others_hidden = true;
+        }
         self.push(interval, open_waits, counters);
         self.owner_state = next;
         if evidence != Evidence::None {
@@ -812,12 +820,22 @@ impl Ownership {
 
     /// Who had the lock from the last boundary until one that shows `evidence`.
     fn owner_until(&self, evidence: Evidence) -> Owner {
+        match self.are_others_hidden(evidence) {
+            true => Owner::Unknown(UnknownOwner::HandOff),
+            false => self.owner_at_both(evidence),
+        }
+    }
+
+    /// Even if the owner that a boundary shows had the lock at the last one, there may have been
+    /// others meanwhile.
+    fn are_others_hidden(&self, evidence: Evidence) -> bool {
+        matches!(evidence, Evidence::Owner(_)) && !self.waking.is_empty()
+    }
+
+    /// Who had the lock at the last boundary and at one that shows `evidence`.
+    fn owner_at_both(&self, evidence: Evidence) -> Owner {
         let (thread, chain) = match evidence {
             Evidence::Release { thread, chain, .. } => (thread, chain),
-            // Meanwhile there may have been others.
-            Evidence::Owner(_) if !self.waking.is_empty() => {
-                return Owner::Unknown(UnknownOwner::HandOff);
-            }
             Evidence::Owner(thread) => (thread, ChainIndex::NOT_RECORDED),
             // Whoever has had it since the last release that was told would have told.
             Evidence::None if self.is_told() && self.is_free() && self.has_no_readers() => {

@@ -94,8 +94,10 @@ pub(crate) enum What {
     End {
         park: usize,
     },
-    /// The thread tells that it will release the lock.
-    Release,
+    /// The thread tells that it will release the lock: the end of that hold.
+    Release {
+        hold: usize,
+    },
     Unpark {
         /// One letter.
         method: u8,

@@ -463,8 +463,8 @@ impl<'a> Truth<'a> {
         Ok(())
     }
 
-    /// Of a lock that tells of its releases, each owner is blamed for all of its hold, and
-    /// nobody for the time between.
+    /// Of a lock that tells of its releases, each owner is blamed for its hold as far as events
+    /// show it, and nobody for the time between.
     pub(crate) fn assert_told_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
         let (truth, _) = self.find(wait)?;
         // Before the first of them, it is not known that the lock tells of releases.
@@ -475,12 +475,12 @@ impl<'a> Truth<'a> {
         if !self.history.holds.iter().any(is_told) {
             return Ok(());
         }
-        let holds = self.history.holds.iter();
-        for hold in holds.filter(|hold| hold.object == truth.object) {
-            let Some((told_ns, at)) = hold.told.filter(|_| hold.thread != truth.thread) else {
+        for (index, hold) in self.history.holds.iter().enumerate() {
+            let is_others = hold.object == truth.object && hold.thread != truth.thread;
+            let Some((told_ns, at)) = hold.told.filter(|_| is_others) else {
                 continue;
             };
-            let from_ns = hold.noted_ns.unwrap_or(hold.start_ns).max(wait.start_ns);
+            let from_ns = self.shown_since_ns(index).max(wait.start_ns);
             let until_ns = told_ns.min(wait.end_ns);
             let owner = Ok((name(hold.thread), method(at)));
             let parts = wait.parts.iter().filter(|part| part.owner == owner);
@@ -506,6 +506,50 @@ impl<'a> Truth<'a> {
             prop_assert_eq!(rest, None, "{} did not have it: {}", thread, wait);
         }
         Ok(())
+    }
+
+    /// Since when the events show this hold, the end of which was told: since its thread noted
+    /// that it has the lock. One that did not was the owner before the first of those parked that
+    /// are in the queue at the end, and, further back, as long as each event shows it.
+    ///
+    /// Before that it is not known to be the same hold: where nobody is in the queue, as after a
+    /// thread gave up, a release tells nothing, and who acquires the lock then notes nothing.
+    fn shown_since_ns(&self, hold: usize) -> u64 {
+        let Hold {
+            object,
+            start_ns,
+            noted_ns,
+            ..
+        } = self.history.holds[hold];
+        if let Some(noted_ns) = noted_ns {
+            return noted_ns;
+        }
+        let is_end =
+            |told: &&Told| matches!(told.what, What::Release { hold: ended } if ended == hold);
+        let end = self.history.tells.iter().find(is_end).expect("told");
+        let sequence = |told: usize| self.history.tells[told].sequence;
+        let is_parked = |park: &&Park| {
+            park.object == object
+                && sequence(park.begin) < end.sequence
+                && park
+                    .end
+                    .is_none_or(|ended| sequence(ended.told) > end.sequence)
+        };
+        let parked = self.history.parks.iter().filter(is_parked);
+        let queued = parked
+            .map(|park| sequence(self.history.parks[park.first].begin))
+            .min();
+        let boundaries = &self.boundaries[&object.hash];
+        let count = boundaries.partition_point(|boundary| match queued {
+            Some(queued) => boundary.place <= (queued, true),
+            None => boundary.place < (end.sequence, true),
+        });
+        let before = boundaries[..count].iter().rev();
+        let shown = before
+            .clone()
+            .take_while(|boundary| boundary.shows == Some(hold));
+        let first = shown.last().or(before.clone().next());
+        first.map_or(start_ns, |first| first.time_ns.max(start_ns))
     }
 
     /// The events that see the object, in their order.
@@ -619,7 +663,7 @@ impl Told {
                 ..
             } if waking.remove(&self.thread) => _ = waking.insert(target),
             What::End { .. } => _ = waking.remove(&self.thread),
-            What::Unpark { .. } | What::Begin | What::Release => {}
+            What::Unpark { .. } | What::Begin | What::Release { .. } => {}
         }
     }
 
@@ -725,7 +769,7 @@ impl Boundary {
                 ..
             } => Evidence::Release(hold, method),
             What::Unpark { .. } => Evidence::Shown,
-            What::Release => return None,
+            What::Release { .. } => return None,
         };
         let was_woken = ended.is_some_and(|park| {
             let end = history.parks[park].end.expect("ended");

@@ -144,9 +144,13 @@ impl Simulator {
                     Stage::LookAgain
                 }
             }
-            Stage::LookAgain => {
-                object.interest |= object.queue.len() > 1;
+            Stage::LookAgain if object.queue.len() > 1 => {
+                object.interest = true;
                 Stage::TakeNumber
+            }
+            Stage::LookAgain => {
+                object.noted_ns = None;
+                Stage::ClearOwner
             }
             Stage::TakeNumber => Stage::Tell {
                 number: self.next_number(Some(release.at), thread),
@@ -200,7 +204,7 @@ impl Simulator {
             time_ns,
             thread: thread_id(thread),
             object,
-            what: What::Release,
+            what: What::Release { hold: release.hold },
             shows: None,
         });
         let event = ExclusiveRelease {
