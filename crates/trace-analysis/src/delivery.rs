@@ -30,6 +30,8 @@ pub(crate) struct Delivery {
     held_parts: [usize; LOCK_GROUPS],
     /// Splits waits by their root owners, if asked to.
     roots: Option<Roots>,
+    /// The wait that was split last; kept to reuse its memory.
+    resolved: Wait,
     /// What owners did, if asked for.
     owner_times: Option<OwnerTimesSum>,
     selector: Selector,
@@ -58,6 +60,7 @@ impl Delivery {
                 let splits_by_samples = detail == Detail::Samples;
                 Roots::new(RootLimits::default(), splits_by_samples)
             }),
+            resolved: Wait::blank(),
             owner_times: owner_times.then(OwnerTimesSum::default),
             selector: Selector::new(selection),
             waits: WaitTally::default(),
@@ -247,9 +250,13 @@ impl Delivery {
 
     /// Passes on the waits whose root owners are known.
     fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
-        while let Some(mut wait) = self.roots.as_mut().and_then(|roots| roots.next(is_over)) {
+        let mut wait = std::mem::replace(&mut self.resolved, Wait::blank());
+        while let Some(roots) = &mut self.roots
+            && roots.next(is_over, &mut wait)
+        {
             self.select(&mut wait, entities, sink);
         }
+        self.resolved = wait;
     }
 
     /// Passes on what is selected of a wait.

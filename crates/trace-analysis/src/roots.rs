@@ -6,16 +6,13 @@
 //! resolved in the order in which they ended, and stay known for a while to those that they held
 //! up. So each part is found with one look at the waits of its owner, whatever is behind that.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use trace_format::LockId;
-
 use crate::contention::{
     Contention, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait,
-    WaitId, WaitKind,
+    WaitKind,
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::hash::SeededMap;
+use crate::held_waits::{HeldWaits, Slot};
+use crate::known_waits::{KnownWaits, ResolvedWait};
 use crate::owner_samples::OwnerSamples;
 use crate::safepoints::Safepoints;
 use crate::system_fact::SystemFact;
@@ -52,68 +49,19 @@ impl Default for RootLimits {
     }
 }
 
-/// By begin; a damaged trace may have a thread wait twice at once.
-type Key = (u64, LockId, u64);
-
 /// Splits waits by their root owners.
 #[derive(Debug)]
 pub(crate) struct Roots {
     limits: RootLimits,
-    threads: SeededMap<ThreadIndex, ThreadWaits>,
-    /// Those that are not resolved yet, by their ends.
-    held: BTreeMap<(u64, u64, WaitId), Wait>,
-    held_parts: usize,
-    /// Those that are, and are still known, in the order in which they were resolved.
-    known: VecDeque<(ThreadIndex, Key)>,
-    known_parts: usize,
+    /// Those that are not resolved yet.
+    held: HeldWaits,
+    /// Those, and those that are resolved since a short time.
+    known: KnownWaits,
     safepoints: Safepoints,
     /// Where owners stood, if parts are to be split by that.
     samples: Option<OwnerSamples>,
-}
-
-/// The waits of a thread.
-#[derive(Debug, Default)]
-struct ThreadWaits {
-    waits: BTreeMap<Key, KnownWait>,
-    /// What the thread did until then is forgotten.
-    forgotten_until_ns: u64,
-}
-
-/// What is to be known about a wait of an owner.
-#[derive(Debug)]
-struct KnownWait {
-    end_ns: u64,
-    kind: WaitKind,
-    lock: LockIndex,
-    chain: ChainIndex,
-    parts: Parts,
-}
-
-impl KnownWait {
-    fn of_owner(&self, start_ns: u64) -> OwnWait {
-        OwnWait {
-            kind: self.kind,
-            lock: self.lock,
-            chain: self.chain,
-            start_ns,
-        }
-    }
-}
-
-#[derive(Debug)]
-enum Parts {
-    /// Who the owners were, not yet what they waited for.
-    Direct(Vec<Contention>),
-    Resolved(Vec<RootPart>),
-}
-
-impl Parts {
-    fn len(&self) -> usize {
-        match self {
-            Self::Direct(parts) => parts.len(),
-            Self::Resolved(parts) => parts.len(),
-        }
-    }
+    /// Threads that wait for each other; kept to reuse its memory.
+    behind: Vec<ThreadIndex>,
 }
 
 /// A part of an owner's time, at the end of so many waits.
@@ -126,17 +74,28 @@ struct Link {
     depth: u32,
 }
 
+/// A wait of an owner.
+struct OwnersWait<'a> {
+    own: OwnWait,
+    end_ns: u64,
+    parts: Parts<'a>,
+}
+
+enum Parts<'a> {
+    /// Who the owners were, not yet what they waited for.
+    Held(Slot),
+    Resolved(&'a ResolvedWait),
+}
+
 impl Roots {
     pub(crate) fn new(limits: RootLimits, splits_by_samples: bool) -> Self {
         Self {
             limits,
-            threads: SeededMap::default(),
-            held: BTreeMap::new(),
-            held_parts: 0,
-            known: VecDeque::new(),
-            known_parts: 0,
+            held: HeldWaits::default(),
+            known: KnownWaits::default(),
             safepoints: Safepoints::new(limits.max_safepoints),
             samples: splits_by_samples.then(|| OwnerSamples::new(limits.max_samples)),
+            behind: Vec::new(),
         }
     }
 
@@ -156,65 +115,42 @@ impl Roots {
 
     /// Takes a wait with its contentions.
     pub(crate) fn add(&mut self, wait: &Wait) {
-        let end_ns = wait.start_ns + wait.duration_ns;
-        self.held_parts += cost(wait.contentions.len());
-        let waits = self.threads.entry(wait.thread).or_default();
-        let known = KnownWait {
-            end_ns,
-            kind: wait.kind,
-            lock: wait.lock,
-            chain: wait.chain,
-            parts: Parts::Direct(wait.contentions.clone()),
+        let slot = self.held.push(wait);
+        self.known.add(wait, slot);
+    }
+
+    /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
+    /// if there is none.
+    pub(crate) fn next(&mut self, is_over: bool, wait: &mut Wait) -> bool {
+        if !is_over && self.held.cost() <= self.limits.max_held_parts {
+            return false;
+        }
+        let Some(slot) = self.held.pop(wait) else {
+            return false;
         };
-        waits.waits.insert(key(wait), known);
-        self.held
-            .insert((end_ns, wait.start_ns, wait.id), wait.clone());
+        let mut behind = std::mem::take(&mut self.behind);
+        behind.clear();
+        self.resolve(wait, &mut behind);
+        self.behind = behind;
+        self.known.resolve(wait, slot);
+        self.known.forget(self.limits.max_known_parts);
+        true
     }
 
-    /// The next wait that has been held back long enough, or is left at the end.
-    pub(crate) fn next(&mut self, is_over: bool) -> Option<Wait> {
-        if !is_over && self.held_parts <= self.limits.max_held_parts {
-            return None;
-        }
-        let (_, mut wait) = self.held.pop_first()?;
-        self.held_parts -= cost(wait.contentions.len());
-        wait.roots = self.resolve(&wait);
-        let key = key(&wait);
-        let waits = self.threads.get_mut(&wait.thread);
-        if let Some(known) = waits.and_then(|waits| waits.waits.get_mut(&key)) {
-            known.parts = Parts::Resolved(wait.roots.clone());
-            self.known_parts += cost(wait.roots.len());
-            self.known.push_back((wait.thread, key));
-        }
-        self.forget();
-        Some(wait)
-    }
-
-    /// Forgets the waits resolved first.
-    fn forget(&mut self) {
-        while self.known_parts > self.limits.max_known_parts
-            && let Some((thread, key)) = self.known.pop_front()
-        {
-            let Some(waits) = self.threads.get_mut(&thread) else {
-                continue;
-            };
-            if let Some(wait) = waits.waits.remove(&key) {
-                self.known_parts -= cost(wait.parts.len());
-                waits.forgotten_until_ns = waits.forgotten_until_ns.max(wait.end_ns);
-            }
-        }
-    }
-
-    fn resolve(&self, wait: &Wait) -> Vec<RootPart> {
+    /// Fills in the roots of a wait. The threads that it leads to are put behind each other in
+    /// `behind`, and taken out again.
+    fn resolve(&self, wait: &mut Wait, behind: &mut Vec<ThreadIndex>) {
+        let mut parts = std::mem::take(&mut wait.roots);
+        parts.clear();
         let mut found = Found {
-            parts: Vec::with_capacity(wait.contentions.len()),
+            parts,
             owner: Owner::Free,
             own_wait: None,
             safepoint: None,
             sample: None,
             max_parts: self.limits.max_parts_of_wait,
         };
-        let mut behind = vec![wait.thread];
+        behind.push(wait.thread);
         for part in &wait.contentions {
             found.owner = part.owner;
             let end_ns = part.start_ns + part.duration_ns;
@@ -222,7 +158,7 @@ impl Roots {
                 self.split_by_samples(part, |start_ns, end_ns, sample| {
                     found.sample = sample;
                     let waits = (start_ns, end_ns, part.owner, wait.lock, 1);
-                    self.follow(waits, &mut behind, &mut found);
+                    self.follow(waits, behind, &mut found);
                 });
                 found.sample = None;
             } else {
@@ -231,7 +167,7 @@ impl Roots {
                 found.add(part.start_ns, end_ns, end, wait.lock, 1);
             }
         }
-        found.parts
+        wait.roots = found.parts;
     }
 
     /// Calls `on_part` with the parts of a contention, and where its owner stood in each.
@@ -289,30 +225,48 @@ impl Roots {
             chain: link.chain,
         });
         let mut at_ns = start_ns;
-        if let Some(waits) = self.threads.get(&link.thread) {
-            let known_ns = waits.forgotten_until_ns.clamp(at_ns, end_ns);
-            found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
-            at_ns = known_ns;
-            let before = waits.waits.range(..=last_at(at_ns)).next_back();
-            let inside = waits.waits.range(first_after(at_ns)..first_after(end_ns));
-            for (&(begin_ns, ..), wait) in before.into_iter().chain(inside) {
-                let from_ns = begin_ns.max(at_ns);
-                let to_ns = wait.end_ns.min(end_ns);
-                if from_ns < to_ns {
-                    self.add_running(at_ns, from_ns, running, link, found);
-                    let is_direct = link.depth == 1;
-                    if is_direct {
-                        found.own_wait = Some(wait.of_owner(begin_ns));
-                    }
-                    self.in_wait((from_ns, to_ns), link, wait, behind, found);
-                    if is_direct {
-                        found.own_wait = None;
-                    }
-                    at_ns = to_ns;
+        let known_ns = self.known.forgotten_until_ns(link.thread);
+        let known_ns = known_ns.clamp(at_ns, end_ns);
+        found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
+        at_ns = known_ns;
+        for wait in self.waits_of_owner(link.thread, (at_ns, end_ns)) {
+            let from_ns = wait.own.start_ns.max(at_ns);
+            let to_ns = wait.end_ns.min(end_ns);
+            if from_ns < to_ns {
+                self.add_running(at_ns, from_ns, running, link, found);
+                let is_direct = link.depth == 1;
+                if is_direct {
+                    found.own_wait = Some(wait.own);
                 }
+                self.in_wait((from_ns, to_ns), link, &wait, behind, found);
+                if is_direct {
+                    found.own_wait = None;
+                }
+                at_ns = to_ns;
             }
         }
         self.add_running(at_ns, end_ns, running, link, found);
+    }
+
+    /// The waits of a thread in that time, in their order: those that are not resolved end later
+    /// than those that are.
+    fn waits_of_owner(
+        &self,
+        thread: ThreadIndex,
+        time: (u64, u64),
+    ) -> impl Iterator<Item = OwnersWait<'_>> {
+        let resolved = self.known.resolved_during(thread, time);
+        let resolved = resolved.map(|wait| OwnersWait {
+            own: wait.own,
+            end_ns: wait.end_ns,
+            parts: Parts::Resolved(wait),
+        });
+        let held = self.known.held_before(thread, time.1);
+        resolved.chain(held.map(|slot| {
+            let (own, end_ns) = self.held.own_wait(slot);
+            let parts = Parts::Held(slot);
+            OwnersWait { own, end_ns, parts }
+        }))
     }
 
     /// Adds the time of an owner that did not wait itself.
@@ -340,46 +294,35 @@ impl Roots {
         &self,
         (start_ns, end_ns): (u64, u64),
         link: Link,
-        wait: &KnownWait,
+        wait: &OwnersWait<'_>,
         behind: &mut Vec<ThreadIndex>,
         found: &mut Found,
     ) {
-        if wait.kind != WaitKind::Contention {
+        let OwnWait {
+            kind, lock, chain, ..
+        } = wait.own;
+        let depth = link.depth.saturating_add(1);
+        if kind != WaitKind::Contention {
             // Nobody had what it waited for: it ends the chain, where it waits.
-            let owner = Owner::Thread {
-                thread: link.thread,
-                chain: wait.chain,
-            };
-            let end = RootEnd::Owner(owner);
-            return found.add(start_ns, end_ns, end, wait.lock, link.depth + 1);
+            let thread = link.thread;
+            let end = RootEnd::Owner(Owner::Thread { thread, chain });
+            return found.add(start_ns, end_ns, end, lock, depth);
         }
-        match &wait.parts {
-            Parts::Direct(parts) => {
-                let first =
-                    parts.partition_point(|part| part.start_ns + part.duration_ns <= start_ns);
-                for part in parts[first..]
-                    .iter()
-                    .take_while(|part| part.start_ns < end_ns)
-                {
-                    let from_ns = part.start_ns.max(start_ns);
-                    let to_ns = (part.start_ns + part.duration_ns).min(end_ns);
-                    let part = (from_ns, to_ns, part.owner, wait.lock, link.depth + 1);
-                    self.follow(part, behind, found);
-                }
+        let time = (start_ns, end_ns);
+        match wait.parts {
+            Parts::Held(slot) => {
+                self.held
+                    .owners_during(slot, time, |start_ns, end_ns, owner| {
+                        self.follow((start_ns, end_ns, owner, lock, depth), behind, found);
+                    });
             }
-            Parts::Resolved(parts) => {
-                let first =
-                    parts.partition_point(|part| part.start_ns + part.duration_ns <= start_ns);
-                for part in parts[first..]
-                    .iter()
-                    .take_while(|part| part.start_ns < end_ns)
-                {
-                    let from_ns = part.start_ns.max(start_ns);
-                    let to_ns = (part.start_ns + part.duration_ns).min(end_ns);
-                    let Root { end, lock, depth } = part.root;
-                    let depth = depth.saturating_add(link.depth);
-                    found.add(from_ns, to_ns, end, lock, depth);
-                }
+            Parts::Resolved(wait) => {
+                self.known
+                    .roots_during(wait, time, |start_ns, end_ns, root| {
+                        let Root { end, lock, depth } = root;
+                        let depth = depth.saturating_add(link.depth);
+                        found.add(start_ns, end_ns, end, lock, depth);
+                    });
             }
         }
     }
@@ -445,25 +388,6 @@ impl Found {
     }
 }
 
-fn key(wait: &Wait) -> Key {
-    (wait.start_ns, wait.id.lock, wait.id.number)
-}
-
-/// Above all waits that begin at that time.
-fn last_at(time_ns: u64) -> Key {
-    (time_ns, LockId(u64::MAX), u64::MAX)
-}
-
-/// Beyond all waits that begin at that time.
-fn first_after(time_ns: u64) -> Key {
-    (time_ns.saturating_add(1), LockId(0), 0)
-}
-
-/// What a wait of so many parts counts.
-fn cost(parts: usize) -> usize {
-    parts + 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -498,16 +422,13 @@ mod tests {
             wait(2, 2, (30, 40), 1),
             wait(3, 3, (0, 50), 2),
         ];
-        let mut found = Vec::new();
+        let mut last = Wait::blank();
         for wait in waits {
             roots.add(&wait);
-            found.extend(roots.next(false));
+            roots.next(false, &mut last);
         }
-        while let Some(wait) = roots.next(true) {
-            found.push(wait);
-        }
+        while roots.next(true, &mut last) {}
         assert_eq!(roots.held(), 0);
-        let last = found.last().expect("three waits");
         let parts = last.roots.iter();
         parts
             .map(|part| (part.duration_ns, part.root.end))
@@ -531,6 +452,28 @@ mod tests {
             ..all
         };
         assert_eq!(ends_of_last(none), [(40, UNKNOWN), (10, two)]);
+    }
+
+    /// A damaged trace has a thread wait for two others at once, and the one that began first
+    /// ends last.
+    #[test]
+    fn a_thread_that_waits_twice_at_once_waits_for_one_at_a_time() {
+        let mut roots = Roots::new(RootLimits::default(), false);
+        let waits = [
+            wait(1, 2, (10, 40), 1),
+            wait(2, 2, (20, 30), 4),
+            wait(3, 3, (0, 50), 2),
+        ];
+        for wait in &waits {
+            roots.add(wait);
+        }
+        let mut last = Wait::blank();
+        while roots.next(true, &mut last) {}
+        let sum: u64 = last.roots.iter().map(|part| part.duration_ns).sum();
+        assert_eq!((last.id.number, sum), (3, 50));
+        let ends: Vec<_> = last.roots.iter().map(|part| part.root.end).collect();
+        let [two, four, one] = [2, 4, 1].map(|thread| RootEnd::Owner(thread_owner(thread)));
+        assert_eq!(ends, [two, four, one, two]);
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! When all threads were stopped.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use trace_format::Safepoint;
 
 use crate::contention::SafepointPhase;
 use crate::room::shrink_queue;
+use crate::search::count_near;
 
 /// The last safepoints.
 #[derive(Debug)]
 pub(crate) struct Safepoints {
     /// In the order of time: the next one begins when the last one has ended.
     safepoints: VecDeque<Safepoint>,
+    /// Near the one that was wanted last.
+    near: Cell<usize>,
     max: usize,
 }
 
@@ -20,6 +24,7 @@ impl Safepoints {
     pub(crate) fn new(max: usize) -> Self {
         Self {
             safepoints: VecDeque::new(),
+            near: Cell::default(),
             max,
         }
     }
@@ -43,14 +48,16 @@ impl Safepoints {
     }
 
     /// Calls `on_part` with each part of the time from begin to end, and its phase if it is one of
-    /// a safepoint. Parts may take no time.
+    /// a safepoint. Parts may take no time. Costs the less the nearer that is to the time before.
     pub(crate) fn split(
         &self,
         start_ns: u64,
         end_ns: u64,
         mut on_part: impl FnMut(u64, u64, Option<SafepointPhase>),
     ) {
-        let first = (self.safepoints).partition_point(|safepoint| safepoint.end_ns <= start_ns);
+        let is_before = |safepoint: &Safepoint| safepoint.end_ns <= start_ns;
+        let first = count_near(&self.safepoints, self.near.get(), is_before);
+        self.near.set(first);
         let mut at_ns = start_ns;
         for safepoint in self.safepoints.range(first..) {
             if safepoint.begin_ns >= end_ns {

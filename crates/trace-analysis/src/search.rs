@@ -52,7 +52,7 @@ fn count_back_from<T>(
 }
 
 /// The same where it is known between which numbers it is.
-fn count_between<T>(
+pub(crate) fn count_between<T>(
     queue: &VecDeque<T>,
     mut low: usize,
     mut high: usize,

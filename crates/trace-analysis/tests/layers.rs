@@ -69,6 +69,8 @@ const LAYERS: [(&str, &[&str]); 8] = [
     (
         "blame",
         &[
+            "held_waits",
+            "known_waits",
             "last_events",
             "ledger",
             "lock_analyzer",
