@@ -7,6 +7,12 @@ use crate::primitive::{AtomicBool, Ordering};
 
 /// One in so many hooks is chosen; a power of two.
 pub(crate) const WEIGHT: u32 = 64;
+const LAST: u64 = WEIGHT as u64 - 1;
+
+/// Whether a hook is chosen that stands for so many others, by a random number.
+pub(crate) fn is_chosen(hooks: u32, random: u64) -> bool {
+    random & LAST < hooks.into()
+}
 
 /// Parts of hooks on their way from any threads to the drainer.
 #[derive(Debug)]

@@ -327,7 +327,7 @@ impl ThreadTracer {
         self.slot.costs().add_measured_hook(kind, all, weight);
         // Each hook with the same probability, whatever patterns there are in a program. The time in which
         // the thread has lost its processor is not the tracer's.
-        let is_chosen = self.next_random() % u64::from(hook_parts::WEIGHT) < u64::from(weight);
+        let is_chosen = hook_parts::is_chosen(weight, self.next_random());
         if is_chosen && all <= INTERRUPTED_CYCLES {
             self.tell_parts(cycles.before_break.1, first, (end, last));
         }

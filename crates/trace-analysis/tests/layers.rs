@@ -70,12 +70,12 @@ const LAYERS: [(&str, &[&str]); 8] = [
         "blame",
         &[
             "held_waits",
+            "hook_parts",
             "known_waits",
             "last_events",
             "ledger",
             "lock_analyzer",
             "lock_dispatcher",
-            "hook_parts",
             "own_waits",
             "owner_samples",
             "owner_spans",
