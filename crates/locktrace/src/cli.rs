@@ -1095,8 +1095,9 @@ pub(crate) struct ExportArguments {
     #[command(flatten)]
     pub(crate) redact: RedactArguments,
 
-    /// Write to a file, in one step, instead of to standard output; tables to a directory
-    #[arg(short, long, value_name = "FILE|DIRECTORY")]
+    /// Write to a file, in one step, instead of to standard output; tables to a directory, or to an
+    /// object store: s3://BUCKET/PREFIX, with the environment's credentials (AWS_ACCESS_KEY_ID, ...)
+    #[arg(short, long, value_name = "FILE|DIRECTORY|URL")]
     pub(crate) output: Option<PathBuf>,
 
     /// Read on while the file grows, until the trace ends or the JVM does
@@ -1203,8 +1204,9 @@ pub(crate) struct CollectArguments {
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
-    /// The directory of the tables, for the runs of many hosts
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath)]
+    /// The directory of the tables, for the runs of many hosts, or an object store:
+    /// s3://BUCKET/PREFIX, with the environment's credentials (AWS_ACCESS_KEY_ID, ...)
+    #[arg(short, long, value_name = "OUT|URL", value_hint = ValueHint::DirPath)]
     pub(crate) output: PathBuf,
 
     /// Leave the traces where they are

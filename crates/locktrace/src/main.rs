@@ -9,6 +9,7 @@ mod cli;
 mod collect;
 mod contentions;
 mod convoys;
+mod destination;
 mod diff;
 mod dump;
 mod event_fields;
@@ -46,6 +47,7 @@ use trace_analysis::TraceError;
 use crate::agent::{AgentError, OptionError};
 use crate::attach::CommandError;
 use crate::cli::{Cli, Command};
+use crate::destination::DestinationError;
 use crate::diff::NoWork;
 use crate::process::ProcessError;
 use crate::redaction::KeyError;
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
                 UNREADABLE
             } else if error.is::<AnswerError>()
                 || error.is::<UsageError>()
+                || error.is::<DestinationError>()
                 || error.is::<OptionError>()
                 || error.is::<NoWork>()
                 || error.is::<NoSuchLock>()

@@ -19,6 +19,7 @@ mod referred;
 mod table;
 
 use std::io;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use trace_analysis::{
@@ -196,7 +197,7 @@ impl RunTables {
     }
 
     /// Ends the tables, adds what their waits refer to, and gives all of them their names.
-    /// `summary` is what the analysis of the trace has found.
+    /// `summary` is what the analysis of the trace has found. Returns the files, that of `runs` last.
     ///
     /// # Errors
     ///
@@ -206,7 +207,7 @@ impl RunTables {
         extent: &Extent,
         summary: &TraceSummary,
         entities: &Entities,
-    ) -> io::Result<()> {
+    ) -> io::Result<Vec<PathBuf>> {
         let runs = self.runs(extent, summary)?;
         let place = &self.place;
         let tables = [
@@ -222,8 +223,8 @@ impl RunTables {
                 .write_methods(create(&layout::METHODS, place)?, entities)?,
         ];
         runs.remove_old()?;
-        tables.into_iter().try_for_each(Finished::publish)?;
-        runs.publish()
+        let published = tables.into_iter().chain([runs]).map(Finished::publish);
+        published.collect()
     }
 
     fn runs(&self, extent: &Extent, summary: &TraceSummary) -> io::Result<Finished> {

@@ -16,11 +16,12 @@ use trace_analysis::TraceError;
 use self::candidate::{Candidate, State};
 use self::watermark::Watermark;
 use crate::cli::{CollectArguments, WaitArguments};
+use crate::destination::Destination;
 use crate::export::tables;
 use crate::redaction::Redaction;
 use crate::selection::{FilterArguments, RangeArguments};
 use crate::view::UsageError;
-use crate::{Outcome, human, output, paths, problem};
+use crate::{Outcome, human, output, problem};
 
 /// What has become of the traces of a folder.
 #[derive(Default)]
@@ -52,9 +53,10 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
         .into());
     }
     let redaction = arguments.redact.redaction()?;
+    let destination = Destination::new(&arguments.output)?;
     let mut collected = Collected::default();
     for path in traces(folder)? {
-        match collect(path, arguments, &redaction, &mut collected) {
+        match collect(path, arguments, &redaction, &destination, &mut collected) {
             Err(error) if error.is::<TraceError>() => {
                 output::complain(&error);
                 collected.unreadable += 1;
@@ -62,13 +64,13 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
             done => done?,
         }
     }
-    let watermark = Watermark::new(&arguments.output, &arguments.origin.host(), folder)?;
+    let watermark = Watermark::new(&arguments.origin.host(), folder)?;
     if collected.unreadable == 0 {
         let go_on = collected.go_on.iter().copied();
-        watermark.advance(begun, go_on.min())?;
+        watermark.advance(&destination, begun, go_on.min())?;
     }
     if !(arguments.keep || collected.ended.is_empty()) {
-        sync(&arguments.output)?;
+        destination.sync()?;
         collected.ended.iter().try_for_each(Candidate::delete)?;
     }
     let mut out = output::machine();
@@ -116,6 +118,7 @@ fn collect(
     path: PathBuf,
     arguments: &CollectArguments,
     redaction: &Redaction,
+    destination: &Destination,
     collected: &mut Collected,
 ) -> anyhow::Result<()> {
     let (candidate, trace) = Candidate::open(path)?;
@@ -136,18 +139,12 @@ fn collect(
         filter: FilterArguments::default(),
     };
     let origin = &arguments.origin;
-    let summary = tables::write(trace.input()?, &waits, redaction, &arguments.output, origin)?;
+    let summary = tables::write(trace.input()?, &waits, redaction, destination, origin)?;
     if problem::complain(&[summary]) == Outcome::Incomplete {
         collected.incomplete += 1;
     }
     collected.ended.push(candidate);
     Ok(())
-}
-
-/// Waits until the tables and their folders are on the disk.
-fn sync(directory: &Path) -> io::Result<()> {
-    let synced = File::open(directory).and_then(|file| Ok(rustix::fs::syncfs(file)?));
-    synced.map_err(|error| paths::named(directory, &error))
 }
 
 impl Collected {

@@ -1,8 +1,6 @@
 //! Until when the tables have all traces of a folder.
 
-use std::fs::{self, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,25 +8,25 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use trace_export::tables::host_folder;
 
-use crate::{paths, whole_file};
+use crate::destination::Destination;
 
 /// A trace begins so much before its file is there, at most.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// The watermark of a folder of a host, in a file.
+/// The watermark of a folder of a host, in a file among the tables.
 pub(super) struct Watermark {
-    path: PathBuf,
+    name: PathBuf,
     host: String,
     folder: String,
 }
 
 impl Watermark {
-    /// That of `folder` on `host` in the directory of the tables.
+    /// That of `folder` on `host`.
     ///
     /// # Errors
     ///
     /// If there is no such folder any more.
-    pub(super) fn new(directory: &Path, host: &str, folder: &Path) -> io::Result<Self> {
+    pub(super) fn new(host: &str, folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?.to_string_lossy().into_owned();
         // A path may be longer than a name.
         let name: String = Sha256::digest(&folder)
@@ -36,9 +34,9 @@ impl Watermark {
             .take(8)
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let path = directory.join("watermarks").join(host_folder(host));
+        let path = Path::new("watermarks").join(host_folder(host));
         Ok(Self {
-            path: path.join(format!("{name}.json")),
+            name: path.join(format!("{name}.json")),
             host: host.to_owned(),
             folder,
         })
@@ -50,7 +48,12 @@ impl Watermark {
     /// # Errors
     ///
     /// If the file cannot be written; it is named.
-    pub(super) fn advance(&self, looked_at: SystemTime, first_left: Option<u64>) -> io::Result<()> {
+    pub(super) fn advance(
+        &self,
+        destination: &Destination,
+        looked_at: SystemTime,
+        first_left: Option<u64>,
+    ) -> io::Result<()> {
         let looked_at = looked_at.duration_since(UNIX_EPOCH).unwrap_or_default();
         let certain = looked_at.saturating_sub(MARGIN);
         let first_left = first_left.map_or(Duration::MAX, Duration::from_nanos);
@@ -62,15 +65,6 @@ impl Watermark {
             "complete_until": time.to_string(),
             "complete_until_unix_ns": u64::try_from(until.as_nanos()).unwrap_or(u64::MAX),
         });
-        self.replace(&watermark.to_string())
-            .map_err(|error| paths::named(&self.path, &error))
-    }
-
-    fn replace(&self, text: &str) -> io::Result<()> {
-        if let Some(parent) = self.path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        let permissions = Permissions::from_mode(0o666);
-        whole_file::replace(&self.path, permissions, |file| writeln!(file, "{text}"))
+        destination.replace(&self.name, &watermark.to_string())
     }
 }

@@ -12,6 +12,7 @@ use std::io::{self, IsTerminal};
 
 use crate::Outcome;
 use crate::cli::{ExportArguments, ExportFormat};
+use crate::destination;
 use crate::view::UsageError;
 
 pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
@@ -48,13 +49,17 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
     if arguments.series.is_some() && format != ExportFormat::Openmetrics {
         return Err(UsageError("--series is for --to openmetrics"));
     }
+    let is_url = arguments.output.as_deref().is_some_and(destination::is_url);
+    if is_url && format != ExportFormat::Parquet {
+        return Err(UsageError("URLs are for --to parquet: use --output FILE"));
+    }
     match (format, &arguments.output) {
         (_, Some(_))
         | (ExportFormat::Collapsed | ExportFormat::Firefox | ExportFormat::Openmetrics, None) => {
             Ok(())
         }
         (ExportFormat::Parquet, None) => Err(UsageError(
-            "tables go to a directory: use --output DIRECTORY",
+            "tables go to a directory or an object store: use --output DIRECTORY|URL",
         )),
         _ if io::stdout().is_terminal() => Err(UsageError(
             "this format is not for a terminal: use --output",

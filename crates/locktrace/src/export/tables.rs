@@ -6,15 +6,17 @@ use trace_analysis::{Detail, TraceInput, TraceSummary};
 use trace_export::tables::{Extent, Place, RunTables};
 
 use crate::cli::{ExportArguments, OriginArguments, WaitArguments};
+use crate::destination::Destination;
 use crate::redaction::Redaction;
 use crate::{Outcome, input, problem};
 
 pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
-    let directory = arguments.output.as_deref().unwrap_or(Path::new("."));
+    let output = arguments.output.as_deref().unwrap_or(Path::new("."));
+    let destination = Destination::new(output)?;
     let redaction = arguments.redact.redaction()?;
     let traces = input::open(&arguments.traces, arguments.follow)?.into_iter();
     let summaries =
-        traces.map(|trace| write(trace, waits, &redaction, directory, &arguments.origin));
+        traces.map(|trace| write(trace, waits, &redaction, &destination, &arguments.origin));
     let summaries: Vec<_> = summaries.collect::<anyhow::Result<_>>()?;
     Ok(problem::complain(&summaries))
 }
@@ -25,7 +27,7 @@ pub(crate) fn write(
     trace: TraceInput,
     waits: &WaitArguments,
     redaction: &Redaction,
-    directory: &Path,
+    destination: &Destination,
     origin: &OriginArguments,
 ) -> anyhow::Result<TraceSummary> {
     let extent = Extent {
@@ -33,8 +35,9 @@ pub(crate) fn write(
         is_filtered: !(waits.range.is_all() && waits.filter.is_all()),
     };
     let header = trace.header();
+    let staged = destination.stage()?;
     let mut tables = RunTables::create(Place {
-        directory: directory.to_owned(),
+        directory: staged.directory().to_owned(),
         host: origin.host(),
         release: origin.release.clone(),
         start_unix_ns: header.start_unix_ns,
@@ -46,6 +49,7 @@ pub(crate) fn write(
             tables.add(wait, entities)
         })?;
     let summary = analyzed.summaries.pop().expect("one of each trace");
-    tables.finish(&extent, &summary, &analyzed.entities)?;
+    let files = tables.finish(&extent, &summary, &analyzed.entities)?;
+    staged.publish(&files)?;
     Ok(summary)
 }

@@ -3,6 +3,7 @@
 mod firefox;
 mod fleet;
 mod jfr;
+mod object_stores;
 mod openmetrics;
 mod otlp;
 mod perfetto;

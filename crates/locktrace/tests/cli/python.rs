@@ -24,7 +24,8 @@ pub(crate) fn python(program: &str, directory: &Path, arguments: &[&str]) -> Val
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn packages() -> PathBuf {
+/// Where the packages are.
+pub(crate) fn packages() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.join("build/test-python")
 }

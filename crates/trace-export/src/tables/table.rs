@@ -116,13 +116,16 @@ impl Finished {
     }
 
     /// Gives the table its name in one step: whoever reads the folder never sees a part of it.
-    pub(super) fn publish(self) -> io::Result<()> {
+    /// Returns the name.
+    pub(super) fn publish(self) -> io::Result<PathBuf> {
         let Self { path, temporary } = self;
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
         }
-        let persisted = temporary.persist(&path);
-        persisted.map_err(|failed| named(&path, failed.error))
+        match temporary.persist(&path) {
+            Ok(()) => Ok(path),
+            Err(failed) => Err(named(&path, failed.error)),
+        }
     }
 }
 

@@ -410,7 +410,7 @@ fn tables_that_cannot_be_written_are_named() {
     assert_eq!(run.code, Some(2));
     assert_eq!(
         run.stderr,
-        "locktrace: tables go to a directory: use --output DIRECTORY\n"
+        "locktrace: tables go to a directory or an object store: use --output DIRECTORY|URL\n"
     );
     let run = locktrace(
         directory,

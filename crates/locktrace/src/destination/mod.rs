@@ -1,0 +1,214 @@
+//! Where tables go: a directory, or a prefix in an object store.
+
+mod store;
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use url::Url;
+
+use self::store::Store;
+use crate::{paths, whole_file};
+
+/// Where the tables of all runs are.
+pub(crate) enum Destination {
+    Directory(PathBuf),
+    Store(Box<Store>),
+}
+
+/// What `--output` says is no place for tables.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DestinationError {
+    #[error("{url}: {source}")]
+    Url {
+        url: String,
+        source: url::ParseError,
+    },
+    #[error(
+        "{url}: expected a directory, or a URL of file, s3, gs or az; found one of {scheme}{hint}"
+    )]
+    Scheme {
+        url: Url,
+        scheme: String,
+        hint: &'static str,
+    },
+    #[error("{0}: a file of another machine")]
+    OtherMachine(Url),
+    #[error("{url}: {source}")]
+    Store {
+        url: Url,
+        source: object_store::Error,
+    },
+}
+
+/// Where the tables of a run are written before they are where they belong.
+pub(crate) enum Staged<'a> {
+    /// In place: they get their names there.
+    Directory(&'a Path),
+    /// On this machine, to be sent.
+    Temporary(TempDir, &'a Store),
+}
+
+/// Whether an output is a URL, and no path.
+pub(crate) fn is_url(output: &Path) -> bool {
+    scheme(output.as_os_str()).is_some()
+}
+
+fn scheme(output: &OsStr) -> Option<&str> {
+    let (scheme, _) = output.to_str()?.split_once("://")?;
+    let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let starts_as_one = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    (starts_as_one && scheme.chars().all(is_of_scheme)).then_some(scheme)
+}
+
+impl Destination {
+    /// What `--output` means.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be written there. Whether a store is there, and lets anybody write, is
+    /// not known before.
+    pub(crate) fn new(output: &Path) -> Result<Self, DestinationError> {
+        if !is_url(output) {
+            return Ok(Self::Directory(output.to_owned()));
+        }
+        let url = output.to_string_lossy().into_owned();
+        let url = match Url::parse(&url) {
+            Ok(url) => url,
+            Err(source) => return Err(DestinationError::Url { url, source }),
+        };
+        match url.scheme() {
+            "file" => match url.to_file_path() {
+                Ok(path) => Ok(Self::Directory(path)),
+                Err(()) => Err(DestinationError::OtherMachine(url)),
+            },
+            _ => Ok(Self::Store(Box::new(Store::new(url)?))),
+        }
+    }
+
+    /// Where to write the tables of a run. Nobody sees them before they are published.
+    ///
+    /// # Errors
+    ///
+    /// If there can be no temporary directory; where it should be is named.
+    pub(crate) fn stage(&self) -> io::Result<Staged<'_>> {
+        match self {
+            Self::Directory(directory) => Ok(Staged::Directory(directory)),
+            Self::Store(store) => {
+                let directory = tempfile::Builder::new().prefix("locktrace-").tempdir()?;
+                Ok(Staged::Temporary(directory, store))
+            }
+        }
+    }
+
+    /// Writes a line of text, such that whoever reads it sees all of the old one or all of the new one.
+    /// `name` is relative.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written; it is named.
+    pub(crate) fn replace(&self, name: &Path, text: &str) -> io::Result<()> {
+        match self {
+            Self::Directory(directory) => {
+                let path = directory.join(name);
+                replace_file(&path, text).map_err(|error| paths::named(&path, &error))
+            }
+            Self::Store(store) => store.put(name, format!("{text}\n").into_bytes()),
+        }
+    }
+
+    /// Waits until all that was written is on the disk. A store has it when it says so.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; the directory is named.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let Self::Directory(directory) = self else {
+            return Ok(());
+        };
+        let synced = File::open(directory).and_then(|file| Ok(rustix::fs::syncfs(file)?));
+        synced.map_err(|error| paths::named(directory, &error))
+    }
+}
+
+impl Staged<'_> {
+    pub(crate) fn directory(&self) -> &Path {
+        match self {
+            Self::Directory(directory) => directory,
+            Self::Temporary(directory, _) => directory.path(),
+        }
+    }
+
+    /// Puts the files of a run, which are in the directory, where they belong. The last one says that
+    /// the run is complete.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be written; it is named. Then the run is not complete.
+    pub(crate) fn publish(&self, files: &[PathBuf]) -> io::Result<()> {
+        let Self::Temporary(directory, store) = self else {
+            return Ok(());
+        };
+        let names = files.iter().map(|file| {
+            let name = file.strip_prefix(directory.path());
+            name.map_err(io::Error::other)
+        });
+        let names: Vec<_> = names.collect::<io::Result<_>>()?;
+        if let Some(last) = names.last() {
+            store.delete(last)?;
+        }
+        let mut each = files.iter().zip(names);
+        each.try_for_each(|(file, name)| store.send(file, name))
+    }
+}
+
+fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let permissions = Permissions::from_mode(0o666);
+    whole_file::replace(path, permissions, |file| writeln!(file, "{text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_paths_unless_they_have_a_scheme() {
+        for path in ["runs", "/mnt/runs", "./s3://x", "a b://c", "://x", "1://x"] {
+            assert!(!is_url(Path::new(path)), "{path}");
+        }
+        for (url, directory) in [
+            ("file:///mnt/runs", "/mnt/runs"),
+            ("file:///mnt/of%20all", "/mnt/of all"),
+        ] {
+            let destination = Destination::new(Path::new(url));
+            let Ok(Destination::Directory(found)) = destination else {
+                panic!("{url} is a directory");
+            };
+            assert_eq!(found, Path::new(directory));
+        }
+    }
+
+    #[test]
+    fn other_urls_are_refused() {
+        for (url, reason) in [
+            ("file://other/mnt/runs", "a file of another machine"),
+            ("hdfs://namenode/runs", "hdfs dfs -put"),
+            ("ftp://host/runs", "found one of ftp"),
+            ("s3://[/runs", "invalid IPv6 address"),
+        ] {
+            let Err(error) = Destination::new(Path::new(url)) else {
+                panic!("{url} is no place for tables");
+            };
+            let message = error.to_string();
+            assert!(message.starts_with(url), "{message}");
+            assert!(message.contains(reason), "{message}");
+        }
+    }
+}
