@@ -1,6 +1,6 @@
 -- Rare but long: the waits for locks of at least `least_ms` milliseconds (a variable; 100 without it), those
 -- first whose code rarely waits so long, with the owner that had most of each.
-with long as (
+with contended as (
   select
     day,
     host,
@@ -10,12 +10,20 @@ with long as (
     duration_ns / 1e6 as waited_ms,
     lock_class,
     method,
-    count(*) over code as waits_of_code,
-    count(*) filter (waited_ms >= coalesce(getvariable('least_ms'), 100)) over code as long_waits_of_code
+    duration_ns / 1e6 >= coalesce(getvariable('least_ms'), 100) as is_long
   from waits
+  semi join runs using (day, host, run)
   where kind = 'contention'
-  window code as (partition by lock_class, method)
-  qualify waited_ms >= coalesce(getvariable('least_ms'), 100)
+),
+code as (
+  select lock_class, method, count(*) as waits_of_code, count_if(is_long) as long_waits_of_code
+  from contended
+  group by all
+),
+long as (
+  select *
+  from contended
+  where is_long
 ),
 owners as (
   select
@@ -23,12 +31,17 @@ owners as (
     host,
     run,
     wait,
-    arg_max(coalesce(owner_method, '<' || coalesce(unknown_reason, owner) || '>'), duration_ns) as longest_owner
+    max_by(
+      coalesce(owner_method, '<' || coalesce(unknown_reason, owner) || '>'),
+      duration_ns
+    ) as longest_owner
   from blame
+  semi join long using (day, host, run, wait)
   group by all
 )
 select host, start, waited_ms, lock_class, method, longest_owner, long_waits_of_code, waits_of_code
 from long
 join owners using (day, host, run, wait)
-order by long_waits_of_code / waits_of_code, waited_ms desc
+join code using (lock_class, method)
+order by long_waits_of_code / waits_of_code, waited_ms desc, lock_class, method, start, host
 limit coalesce(getvariable('rows'), 20);

@@ -7,7 +7,7 @@
 with selected as (
   select day, host, run, duration_ns / 3.6e12 as hours, release = getvariable('after') as is_after
   from runs
-  where release in (getvariable('before'), getvariable('after'))
+  where release in (getvariable('before'), getvariable('after')) and duration_ns > 0
 ),
 blocked as (
   select day, host, run, lock_class, owner_method, sum(duration_ns) / 1e9 as seconds
@@ -27,11 +27,11 @@ sides as (
   select
     lock_class,
     owner_method,
-    avg(per_hour) filter (not is_after) as before_per_hour,
-    avg(per_hour) filter (is_after) as after_per_hour,
+    avg(per_hour) filter (where not is_after) as before_per_hour,
+    avg(per_hour) filter (where is_after) as after_per_hour,
     1.96 * sqrt(
-      var_samp(per_hour) filter (not is_after) / count(*) filter (not is_after)
-      + var_samp(per_hour) filter (is_after) / count(*) filter (is_after)
+      var_samp(per_hour) filter (where not is_after) / count(*) filter (where not is_after)
+      + var_samp(per_hour) filter (where is_after) / count(*) filter (where is_after)
     ) as half_width
   from rates
   group by all
@@ -46,5 +46,5 @@ select
   difference + half_width as most,
   least > 0 or most < 0 as is_certain
 from sides
-order by abs(difference) desc
+order by abs(difference) desc, lock_class, owner_method
 limit coalesce(getvariable('rows'), 20);

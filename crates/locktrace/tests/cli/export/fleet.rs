@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{TRACE, demo, number, report_json};
-use crate::python::python;
+use crate::python::{packages, python};
 use crate::succeed;
 
 /// Prints the rows of a query of `fleet`, with variables set.
@@ -209,4 +210,119 @@ fn long_waits_are_those_of_the_list_of_contentions() {
     assert_eq!(found, expected);
     let rarity = |row: &Value| number(&row[6]) as f64 / number(&row[7]) as f64;
     assert!(rows.is_sorted_by(|one, next| rarity(one) <= rarity(next)));
+}
+
+/// The columns that Spark is told are those of the tables, in DuckDB's names of types.
+#[test]
+fn spark_knows_all_columns() {
+    const COMPARE: &str = r#"
+import duckdb, json, runpy, sys
+job = runpy.run_path(sys.argv[1])
+types = {"BIGINT": "bigint", "VARCHAR": "string", "BOOLEAN": "boolean", "DATE": "date",
+         "TIMESTAMP WITH TIME ZONE": "timestamp"}
+wrong = {}
+for table, columns in job["TABLES"].items():
+    told = [column.split() for column in f"{columns}, {job['FOLDERS']}".split(",")]
+    files = f"runs/{table}/*/*/*/*.parquet"
+    rows = duckdb.sql(f"describe from read_parquet('{files}', hive_partitioning = true)").fetchall()
+    found = [[row[0], types[row[1]]] for row in rows]
+    if sorted(told) != sorted(found):
+        wrong[table] = [told, found]
+print(json.dumps(wrong))
+"#;
+    let directory = fleet();
+    let wrong = python(COMPARE, directory.path(), &[ASK_SPARK]);
+    assert_eq!(wrong, json!({}));
+}
+
+const ASK_SPARK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fleet/ask.py");
+
+/// All questions in one Spark, because it is slow to start, and what it has read. Rows are as those of
+/// [`ask`].
+const ASK_SPARK_ALL: &str = r#"
+import contextlib, io, json, pathlib, runpy, sys
+from pyspark.sql import SparkSession
+job = runpy.run_path(sys.argv[1])
+spark = SparkSession.builder.master("local[1]").config(map = job["SETTINGS"]).getOrCreate()
+def ask(question, variables):
+    text = (pathlib.Path(sys.argv[1]).parent / question).read_text()
+    rows = spark.sql(job["with_variables"](text, variables))
+    plan = io.StringIO()
+    with contextlib.redirect_stdout(plan):
+        rows.explain("formatted")
+    return [[list(row) for row in rows.collect()], plan.getvalue()]
+answers = []
+for question, variables, since, until in json.loads(sys.argv[2]):
+    job["create_views"](spark, "runs", since, until)
+    answers.append(ask(question, variables))
+spark.stop()
+print(json.dumps(answers, default = str))
+"#;
+
+/// The JDK that Spark runs on: it takes one of Java 8.
+fn java_home() -> String {
+    let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../../build/jdk-stock");
+    std::env::var("LOCKTRACE_JDK_STOCK").unwrap_or_else(|_| built.to_owned())
+}
+
+#[test]
+fn spark_finds_what_duckdb_does() {
+    let directory = fleet();
+    let directory = directory.path();
+    let questions = json!([
+        ["top-owners.sql", {"rows": "1000"}, null, null],
+        ["release-difference.sql", {"before": "1.0", "after": "1.1", "rows": "1000"}, null, null],
+        ["long-waits.sql", {"least_ms": "0.001", "rows": "1000"}, null, null],
+        ["top-owners.sql", {}, "1970-01-02", "1970-01-03"],
+    ]);
+    let spark = packages().with_file_name("test-spark");
+    let output = Command::new("/usr/bin/python3")
+        .args(["-c", ASK_SPARK_ALL, ASK_SPARK, &questions.to_string()])
+        .current_dir(directory)
+        .env("PYTHONPATH", &spark)
+        .env("JAVA_HOME", java_home())
+        .env("SPARK_LOCAL_IP", "127.0.0.1")
+        .output()
+        .expect("python is there");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let answers: Vec<(Vec<Vec<Value>>, String)> =
+        serde_json::from_slice(&output.stdout).expect("JSON");
+    let by_duckdb = [
+        ask(directory, "top-owners.sql", &["rows = 1000"]),
+        ask(
+            directory,
+            "release-difference.sql",
+            &["before = '1.0'", "after = '1.1'", "rows = 1000"],
+        ),
+        ask(
+            directory,
+            "long-waits.sql",
+            &["least_ms = 0.001", "rows = 1000"],
+        ),
+        Vec::new(),
+    ];
+    for ((rows, plan), expected) in answers.iter().zip(&by_duckdb) {
+        assert_eq!(rows.len(), expected.len(), "{plan}");
+        for (row, expected) in rows.iter().zip(expected) {
+            for (found, expected) in row.iter().zip(expected.as_array().expect("a row")) {
+                match expected.as_f64() {
+                    Some(number) => assert_close(found, number, "a number of Spark's"),
+                    // DuckDB's moments say that they are of UTC.
+                    None => assert_eq!(
+                        found.to_string().trim_end_matches('"'),
+                        expected
+                            .to_string()
+                            .trim_end_matches('"')
+                            .trim_end_matches("+00:00")
+                    ),
+                }
+            }
+        }
+    }
+    let (_, plan) = &answers[3];
+    let columns = "ReadSchema: struct<wait:bigint,kind:string,lock_class:string,owner:string,\
+                   owner_method:string,duration_ns:bigint>";
+    assert!(plan.contains(columns), "{plan}");
+    assert!(plan.contains("(day#"), "{plan}");
 }

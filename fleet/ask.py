@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Asks a question of this folder over the tables of many hosts, with Apache Spark 3.5.
+
+    spark-submit ask.py --runs s3a://bucket/runs top-owners.sql
+    spark-submit ask.py --runs /mnt/runs --set before=2.7.0 --set after=2.7.1 release-difference.sql
+
+The text of a question is the same for Spark and DuckDB: its SQL is what both understand, and
+getvariable('name') stands for what --set says. docs/fleet.md says more.
+"""
+
+import argparse
+import contextlib
+import datetime
+import json
+import pathlib
+import re
+import sys
+
+# The columns of docs/tables.md. Told rather than found out, so that Spark need not open a file before the
+# question is asked, and that columns which older files lack are empty.
+TABLES = {
+    "runs": """
+        pid bigint, jvm string, start timestamp, start_unix_ns bigint, duration_ns bigint, kinds string,
+        is_filtered boolean, waits bigint, blocked_ns bigint, is_complete boolean, lost_events bigint,
+        release string""",
+    "waits": """
+        wait bigint, event_lock bigint, event_number bigint, mechanism string, kind string, end string,
+        after_wait boolean, begun_before_trace boolean, lock_class string, lock bigint, thread bigint,
+        method string, chain string, start timestamp, start_ns bigint, duration_ns bigint,
+        safepoint_ns bigint, barging_holds bigint""",
+    "blame": """
+        wait bigint, mechanism string, kind string, lock_class string, lock bigint, thread bigint,
+        method string, chain string, owner string, unknown_reason string, owner_thread bigint,
+        owner_method string, owner_chain string, start timestamp, duration_ns bigint,
+        contentions bigint""",
+    "threads": "thread bigint, java_id bigint, name string",
+    "locks": "lock bigint, lock_class string, identity_hash bigint, label string",
+    "chains": "chain string, depth bigint, method string, line bigint, bci bigint, is_truncated boolean",
+    "methods": "method string, class string, name string, signature string, source_file string",
+}
+
+# Those of the folders' names.
+FOLDERS = "day date, host string, run string"
+
+# A sum that is too large is an error, and moments are those of UTC everywhere.
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description="Asks a question over the tables of many hosts, with Apache Spark.",
+        epilog="Exit codes: 0 done; 2 wrong usage; 1 Spark cannot answer, standard error says why.",
+    )
+    parser.add_argument("question", type=pathlib.Path, help="a file of SQL; those of this folder by their names")
+    parser.add_argument("--runs", required=True, metavar="URL", help="where locktrace has put the tables")
+    parser.add_argument("--since", type=datetime.date.fromisoformat, metavar="DAY", help="no day before it")
+    parser.add_argument("--until", type=datetime.date.fromisoformat, metavar="DAY", help="no day after it")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=assignment,
+        metavar="NAME=VALUE",
+        help="a variable of the question, a number or a text",
+    )
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each row instead of a table")
+    parser.add_argument("--explain", action="store_true", help="on standard error, what Spark reads, and how")
+    arguments = parser.parse_args()
+    if not arguments.question.exists():
+        arguments.question = pathlib.Path(__file__).parent / arguments.question
+    if not arguments.question.exists():
+        parser.error(f"{arguments.question}: there is no such file")
+    return arguments
+
+
+def assignment(text):
+    name, equals, value = text.partition("=")
+    if not (equals and re.fullmatch(r"\w+", name)):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text}")
+    return name, value
+
+
+def literal(value):
+    """A value as SQL has it: a number if it is one, else a text."""
+    if value is None:
+        return "null"
+    if re.fullmatch(r"-?\d+(\.\d+)?", value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def with_variables(question, variables):
+    """The question with the values of its variables, null where there is none."""
+
+    def value(variable):
+        return literal(variables.get(variable[1]))
+
+    return re.sub(r"getvariable\('(\w+)'\)", value, question).strip().rstrip(";")
+
+
+def create_views(spark, runs, since, until):
+    """The tables as views of their names, with the days that are asked for."""
+    from pyspark.sql.functions import col, lit
+
+    for table, columns in TABLES.items():
+        rows = spark.read.schema(f"{columns}, {FOLDERS}").parquet(f"{runs.rstrip('/')}/{table}")
+        if since:
+            rows = rows.where(col("day") >= lit(since))
+        if until:
+            rows = rows.where(col("day") <= lit(until))
+        rows.createOrReplaceTempView(table)
+
+
+def print_rows(rows, as_json):
+    names = rows.columns
+    table = [list(row) for row in rows.toLocalIterator()]
+    if as_json:
+        for row in table:
+            print(json.dumps(dict(zip(names, row)), default=str))
+        return
+    texts = [names, *([str(value) for value in row] for row in table)]
+    widths = [max(map(len, column)) for column in zip(*texts)]
+    for row in texts:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
+
+
+def main():
+    arguments = parse_arguments()
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    name = f"locktrace {arguments.question.stem}"
+    spark = SparkSession.builder.appName(name).config(map=SETTINGS).getOrCreate()
+    try:
+        create_views(spark, arguments.runs, arguments.since, arguments.until)
+        rows = spark.sql(with_variables(arguments.question.read_text(), dict(arguments.set)))
+        if arguments.explain:
+            with contextlib.redirect_stdout(sys.stderr):
+                rows.explain("formatted")
+        print_rows(rows, arguments.json)
+    except PySparkException as error:
+        sys.exit(f"{arguments.question}: {error}")
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
