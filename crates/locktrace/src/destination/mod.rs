@@ -32,7 +32,7 @@ pub(crate) enum DestinationError {
         "{url}: expected a directory, or a URL of file, s3, gs or az; found one of {scheme}{hint}"
     )]
     Scheme {
-        url: Url,
+        url: String,
         scheme: String,
         hint: &'static str,
     },
@@ -40,7 +40,7 @@ pub(crate) enum DestinationError {
     OtherMachine(Url),
     #[error("{url}: {source}")]
     Store {
-        url: Url,
+        url: String,
         source: object_store::Error,
     },
 }

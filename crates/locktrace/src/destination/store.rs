@@ -80,7 +80,10 @@ impl Store {
                 .map(|store| Box::new(store) as _),
             _ => return Err(unknown(url)),
         };
-        let failed = |url, source| Err(DestinationError::Store { url, source });
+        let failed = |url: Url, source| {
+            let url = url.into();
+            Err(DestinationError::Store { url, source })
+        };
         let store = match store {
             Ok(store) => store,
             Err(source) => return failed(url, source),
@@ -208,7 +211,7 @@ fn unknown(url: Url) -> DestinationError {
     };
     DestinationError::Scheme {
         scheme: url.scheme().to_owned(),
-        url,
+        url: url.into(),
         hint,
     }
 }
@@ -223,4 +226,145 @@ fn read_part(file: &mut File, bytes: usize, part: &mut Vec<u8>) -> io::Result<()
     part.clear();
     file.take(bytes as u64).read_to_end(part)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::thread;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A request: its method, what is behind the question mark, and its body.
+    type Request = (String, String, Vec<u8>);
+
+    /// The last request to the server.
+    const END: &str = "END / HTTP/1.1\r\n\r\n";
+
+    /// Answers as S3 does, but refuses one part of an upload. Returns the requests before [`END`].
+    fn serve(listener: &TcpListener, refused: &str) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.expect("a connection"));
+            let Some(request) = read_request(&mut stream) else {
+                continue;
+            };
+            let (method, query, _) = &request;
+            let (status, body) = match (method.as_str(), query.as_str()) {
+                ("END", _) => break,
+                ("POST", "uploads" | "uploads=") => (
+                    "200 OK",
+                    "<I><Bucket>b</Bucket><Key>k</Key><UploadId>u</UploadId></I>",
+                ),
+                ("POST", _) => ("200 OK", "<C><ETag>whole</ETag></C>"),
+                ("DELETE", _) => ("204 No Content", ""),
+                _ if query.starts_with(refused) => ("403 Forbidden", ""),
+                _ => ("200 OK", ""),
+            };
+            let length = body.len();
+            // A client that has given up does not read it.
+            let _ = write!(
+                stream.get_mut(),
+                "HTTP/1.1 {status}\r\netag: part\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
+            requests.push(request);
+        }
+        requests
+    }
+
+    fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Request> {
+        let mut line = String::new();
+        stream.read_line(&mut line).ok()?;
+        let mut words = line.split_whitespace();
+        let (method, target) = (words.next()?.to_owned(), words.next()?);
+        let query = target.split_once('?').map_or("", |(_, query)| query);
+        let query = query.to_owned();
+        let mut length = 0;
+        loop {
+            let mut header = String::new();
+            stream.read_line(&mut header).ok()?;
+            let header = header.trim().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a number");
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).ok()?;
+        Some((method, query, body))
+    }
+
+    /// Sends a file of 10,000 bytes in parts of 4,096. Returns the requests.
+    fn send(refused: &'static str) -> (io::Result<()>, Vec<Request>) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let server = thread::spawn(move || serve(&listener, refused));
+        use_ring();
+        let s3 = AmazonS3Builder::new()
+            .with_bucket_name("b")
+            .with_endpoint(format!("http://{address}"))
+            .with_access_key_id("key")
+            .with_secret_access_key("secret")
+            .with_allow_http(true)
+            .build()
+            .expect("complete");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let store = Store {
+            url: Url::parse("s3://b/runs").expect("a URL"),
+            prefix: Key::from("runs"),
+            store: Box::new(s3),
+            is_s3: true,
+            runtime: runtime.expect("possible"),
+            part_bytes: 4096,
+        };
+        let directory = TempDir::new().expect("a temporary directory");
+        let file = directory.path().join("table");
+        fs::write(&file, bytes()).expect("writable");
+        let sent = store.send(&file, Path::new("waits/table"));
+        let mut server_end = TcpStream::connect(address).expect("it listens");
+        server_end.write_all(END.as_bytes()).expect("it reads");
+        (sent, server.join().expect("no panic"))
+    }
+
+    fn bytes() -> Vec<u8> {
+        (0..10_000_u32).map(|i| (i * i % 251) as u8).collect()
+    }
+
+    #[test]
+    fn large_files_are_sent_in_parts() {
+        let (sent, requests) = send("none");
+        sent.expect("the store takes it");
+        let parts = requests.iter().filter(|(method, ..)| method == "PUT");
+        let mut parts: Vec<_> = parts.map(|(_, query, body)| (query, body)).collect();
+        parts.sort();
+        assert_eq!(parts.len(), 3);
+        let joined: Vec<u8> = parts
+            .into_iter()
+            .flat_map(|(_, body)| body.clone())
+            .collect();
+        assert_eq!(joined, bytes());
+    }
+
+    #[test]
+    fn an_upload_that_fails_is_aborted() {
+        let (sent, requests) = send("partNumber=2&");
+        let message = sent.expect_err("a part is refused").to_string();
+        assert!(
+            message.starts_with("s3://b/runs/waits/table: "),
+            "{message}"
+        );
+        let (method, query, _) = requests.last().expect("requests");
+        assert_eq!((method.as_str(), query.as_str()), ("DELETE", "uploadId=u"));
+        let is_completed =
+            |(method, query, _): &Request| method == "POST" && query.starts_with("uploadId=");
+        assert!(!requests.iter().any(is_completed));
+    }
 }
