@@ -21,7 +21,7 @@ import sys
 TABLES = {
     "runs": """
         pid bigint, jvm string, start timestamp, start_unix_ns bigint, duration_ns bigint, kinds string,
-        is_filtered boolean, waits bigint, blocked_ns bigint, is_complete boolean, lost_events bigint,
+        is_filtered boolean, has_nestings boolean, waits bigint, blocked_ns bigint, is_complete boolean, lost_events bigint,
         release string""",
     "waits": """
         wait bigint, event_lock bigint, event_number bigint, mechanism string, kind string, end string,
@@ -33,11 +33,24 @@ TABLES = {
         method string, chain string, owner string, unknown_reason string, owner_thread bigint,
         owner_method string, owner_chain string, start timestamp, duration_ns bigint,
         contentions bigint""",
+    "nestings": """
+        wait bigint, outer_class string, outer_lock bigint, inner_class string, inner_lock bigint,
+        thread bigint, owning_method string, owning_chain string, waiting_method string,
+        waiting_chain string, start timestamp, start_ns bigint, duration_ns bigint""",
     "threads": "thread bigint, java_id bigint, name string",
     "locks": "lock bigint, lock_class string, identity_hash bigint, label string",
     "chains": "chain string, depth bigint, method string, line bigint, bci bigint, is_truncated boolean",
     "methods": "method string, class string, name string, signature string, source_file string",
 }
+
+# Call chains as texts, the innermost method first.
+STACKS = """
+    select day, host, run, chain,
+        array_join(transform(array_sort(collect_list(struct(depth, method))), frame -> split_part(frame.method, '(', 1)), ' < ')
+            as stack
+    from chains
+    group by all
+"""
 
 # Those of the folders' names.
 FOLDERS = "day date, host string, run string"
@@ -110,6 +123,7 @@ def create_views(spark, runs, since, until):
         if until:
             rows = rows.where(col("day") <= lit(until))
         rows.createOrReplaceTempView(table)
+    spark.sql(STACKS).createOrReplaceTempView("stacks")
 
 
 def print_rows(rows, as_json):

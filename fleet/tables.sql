@@ -9,6 +9,15 @@ create or replace view runs as
 create or replace view waits as
   from read_parquet(getvariable('runs') || '/waits/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
   where is_asked_for(day);
+create or replace view nestings as
+  from read_parquet(getvariable('runs') || '/nestings/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
+  where is_asked_for(day);
 create or replace view blame as
   from read_parquet(getvariable('runs') || '/blame/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
   where is_asked_for(day);
+-- Call chains as texts, the innermost method first.
+create or replace view stacks as
+  select day, host, run, chain, string_agg(split_part(method, '(', 1), ' < ' order by depth) as stack
+  from read_parquet(getvariable('runs') || '/chains/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
+  where is_asked_for(day)
+  group by all;

@@ -1179,12 +1179,17 @@ pub(crate) struct OriginArguments {
     /// Version of the application in tables
     #[arg(long, value_name = "VERSION", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) release: Option<String>,
+
+    /// Also the table nestings: which locks were owned while others were waited for. Takes
+    /// several times as long
+    #[arg(long)]
+    pub(crate) nestings: bool,
 }
 
 impl OriginArguments {
     /// One of the options was given.
     pub(crate) fn is_told(&self) -> bool {
-        self.host.is_some() || self.release.is_some()
+        self.host.is_some() || self.release.is_some() || self.nestings
     }
 
     /// What the machine is called.

@@ -346,6 +346,15 @@ pub struct RootPart {
 }
 
 impl RootPart {
+    /// The wait of the direct owner for another lock than `outer`, which is that of the wait that this is a
+    /// part of; with the owner, and what is known of where it owned `outer`.
+    pub fn nested_in(&self, outer: LockIndex) -> Option<(OwnWait, ThreadIndex, ChainIndex)> {
+        let own = self.own_wait?;
+        let (thread, chain) = self.owner.thread()?;
+        let is_nested = own.kind == WaitKind::Contention && own.lock != outer;
+        is_nested.then_some((own, thread, chain))
+    }
+
     /// What the direct owner did; `None` if there is none, or it is not known.
     pub fn owner_activity(&self) -> Option<OwnerActivity> {
         let activity = match (self.own_wait, self.safepoint) {

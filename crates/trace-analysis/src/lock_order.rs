@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::contention::{Owner, Wait, WaitKind};
+use crate::contention::Wait;
 use crate::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::hash::{SeededMap, SeededSet};
 use crate::wait_sink::{DivisibleSink, WaitSink};
@@ -168,12 +168,9 @@ impl LockOrder {
 
     fn add(&mut self, wait: &Wait) {
         for part in &wait.roots {
-            let (Owner::Thread { thread, chain }, Some(own)) = (part.owner, part.own_wait) else {
+            let Some((own, thread, chain)) = part.nested_in(wait.lock) else {
                 continue;
             };
-            if own.kind != WaitKind::Contention || own.lock == wait.lock {
-                continue;
-            }
             let nesting = self.nestings.entry((wait.lock, own.lock)).or_default();
             nesting.blocked_ns = nesting.blocked_ns.saturating_add(part.duration_ns);
             nesting.threads.insert(thread);

@@ -38,12 +38,7 @@ impl MethodTable {
 
     /// The method, or the chain itself if it has no frames.
     #[inline]
-    pub(crate) fn value(
-        &mut self,
-        chain: ChainIndex,
-        lock: LockIndex,
-        entities: &Entities,
-    ) -> Value {
+    pub fn value(&mut self, chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Value {
         let lock_class = entities.lock_class(lock);
         let index = chain.0 as usize;
         match self.known.get(index) {

@@ -3,7 +3,7 @@
 //! ```text
 //! DIRECTORY/waits/day=2026-11-24/host=shop-1/run=1795557600000000000-4711/part-0.parquet
 //!           blame/day=…
-//!           threads/ methods/ chains/ locks/ runs/
+//!           nestings/ threads/ methods/ chains/ locks/ runs/
 //! ```
 //!
 //! `docs/tables.md` says what is in each. Rows are written as waits are found; in memory are those
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use trace_analysis::{
-    Aspect, Blame, Entities, MethodTable, Owner, TraceSummary, Value, Wait, WaitKind,
+    Aspect, Blame, Entities, MethodTable, Owner, RootPart, TraceSummary, Value, Wait, WaitKind,
 };
 
 use self::column::Cell;
@@ -44,13 +44,17 @@ pub struct Extent {
     pub kinds: Vec<WaitKind>,
     /// Not all of these.
     pub is_filtered: bool,
+    /// Nestings are wanted: the analysis finds [`Detail::Roots`](trace_analysis::Detail).
+    pub has_nestings: bool,
 }
 
 /// The tables of a run, while its waits are found. They vanish if they are not finished.
 pub struct RunTables {
     place: Place,
+    extent: Extent,
     waits: Table,
     blame: Table,
+    nestings: Table,
     names: Names,
     methods: MethodTable,
     referred: Referred,
@@ -76,11 +80,13 @@ impl RunTables {
     /// # Errors
     ///
     /// If a file cannot be made; the folder is named.
-    pub fn create(place: Place) -> io::Result<Self> {
+    pub fn create(place: Place, extent: Extent) -> io::Result<Self> {
         Ok(Self {
             waits: create(&layout::WAITS, &place)?,
             blame: create(&layout::BLAME, &place)?,
+            nestings: create(&layout::NESTINGS, &place)?,
             place,
+            extent,
             names: Names::default(),
             methods: MethodTable::default(),
             referred: Referred::default(),
@@ -127,7 +133,10 @@ impl RunTables {
             (thread, code, blame.duration_ns)
         });
         let mut blame = blame.into_iter();
-        blame.try_for_each(|blame| self.add_blame(wait, blame, &common, entities))
+        blame.try_for_each(|blame| self.add_blame(wait, blame, &common, entities))?;
+        let wanted = self.extent.has_nestings.then_some(&wait.roots);
+        let mut parts = wanted.into_iter().flatten();
+        parts.try_for_each(|part| self.add_nesting(wait, part, &common, entities))
     }
 
     fn common(&mut self, wait: &Wait, entities: &Entities) -> Common {
@@ -186,10 +195,52 @@ impl RunTables {
         ])
     }
 
+    /// Adds a part of a wait during which the owner of the lock waited for another one.
+    fn add_nesting(
+        &mut self,
+        wait: &Wait,
+        part: &RootPart,
+        common: &Common,
+        entities: &Entities,
+    ) -> io::Result<()> {
+        let Some((inner, thread, owning)) = part.nested_in(wait.lock) else {
+            return Ok(());
+        };
+        let inner_class = Value::of_lock_class(inner.lock, entities);
+        let inner_class = self.names.key(inner_class, entities);
+        let waiting_method = self.methods.value(inner.chain, inner.lock, entities);
+        let waiting_method = self.method(waiting_method, entities);
+        let owning_method = self.name(Aspect::OwnerMethod, wait, part.owner, entities);
+        let [owning_chain, waiting_chain] = [owning, inner.chain].map(|chain| {
+            let chain = self.referred.chain(chain);
+            self.names.key(Value::Chain(chain), entities)
+        });
+        self.nestings.push([
+            Cell::Number(common.number),
+            Cell::Text(&common.lock_class),
+            Cell::Number(common.lock),
+            Cell::Text(&inner_class),
+            Cell::Number(self.referred.lock(inner.lock, &inner_class)),
+            Cell::Number(self.referred.thread(thread)),
+            Cell::Text(&owning_method),
+            Cell::Text(&owning_chain),
+            Cell::Text(&waiting_method),
+            Cell::Text(&waiting_chain),
+            Cell::Time(self.place.start_unix_ns.saturating_add(inner.start_ns)),
+            Cell::Number(inner.start_ns),
+            Cell::Number(part.duration_ns),
+        ])
+    }
+
     /// What a part of a wait is called under an aspect, in every run. That of a method may stand
     /// for more than the method.
     fn name(&mut self, aspect: Aspect, wait: &Wait, owner: Owner, entities: &Entities) -> Rc<str> {
         let value = aspect.value(wait, owner, entities, &mut self.methods);
+        self.method(value, entities)
+    }
+
+    /// What a value is called, which is perhaps a method.
+    fn method(&mut self, value: Value, entities: &Entities) -> Rc<str> {
         if let Value::Method(method) | Value::MethodInWait(method) = value {
             self.referred.method(value, method);
         }
@@ -202,17 +253,13 @@ impl RunTables {
     /// # Errors
     ///
     /// If a file cannot be written; it is named.
-    pub fn finish(
-        self,
-        extent: &Extent,
-        summary: &TraceSummary,
-        entities: &Entities,
-    ) -> io::Result<Vec<PathBuf>> {
-        let runs = self.runs(extent, summary)?;
+    pub fn finish(self, summary: &TraceSummary, entities: &Entities) -> io::Result<Vec<PathBuf>> {
+        let runs = self.runs(summary)?;
         let place = &self.place;
         let tables = [
             self.waits.finish()?,
             self.blame.finish()?,
+            self.nestings.finish()?,
             self.referred
                 .write_threads(create(&layout::THREADS, place)?, entities)?,
             self.referred
@@ -227,7 +274,8 @@ impl RunTables {
         published.collect()
     }
 
-    fn runs(&self, extent: &Extent, summary: &TraceSummary) -> io::Result<Finished> {
+    fn runs(&self, summary: &TraceSummary) -> io::Result<Finished> {
+        let extent = &self.extent;
         let kinds: Vec<_> = extent.kinds.iter().map(|kind| kind.name()).collect();
         let mut runs = create(&layout::RUNS, &self.place)?;
         runs.push([
@@ -238,6 +286,7 @@ impl RunTables {
             Cell::Number(summary.duration_ns),
             Cell::Text(&kinds.join(",")),
             Cell::Flag(extent.is_filtered),
+            Cell::Flag(extent.has_nestings),
             Cell::Number(self.count),
             Cell::Number(self.duration_ns),
             Cell::Flag(summary.is_complete()),

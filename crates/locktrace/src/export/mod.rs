@@ -44,7 +44,9 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
         return Err(UsageError("--lines is for --to collapsed"));
     }
     if arguments.origin.is_told() && format != ExportFormat::Parquet {
-        return Err(UsageError("--host and --release are for --to parquet"));
+        return Err(UsageError(
+            "--host, --release and --nestings are for --to parquet",
+        ));
     }
     if arguments.series.is_some() && format != ExportFormat::Openmetrics {
         return Err(UsageError("--series is for --to openmetrics"));

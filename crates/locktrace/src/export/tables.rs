@@ -33,23 +33,29 @@ pub(crate) fn write(
     let extent = Extent {
         kinds: waits.kinds.or_contention().kinds(),
         is_filtered: !(waits.range.is_all() && waits.filter.is_all()),
+        has_nestings: origin.nestings,
     };
     let header = trace.header();
     let staged = destination.stage()?;
-    let mut tables = RunTables::create(Place {
+    let place = Place {
         directory: staged.directory().to_owned(),
         host: origin.host(),
         release: origin.release.clone(),
         start_unix_ns: header.start_unix_ns,
         pid: header.pid,
-    })?;
+    };
+    let mut tables = RunTables::create(place, extent)?;
+    let detail = if origin.nestings {
+        Detail::Roots
+    } else {
+        Detail::Owners
+    };
     let select = |trace: &TraceInput| waits.selection(trace);
-    let mut analyzed =
-        redaction.analyze(vec![trace], Detail::Owners, select, |wait, entities| {
-            tables.add(wait, entities)
-        })?;
+    let mut analyzed = redaction.analyze(vec![trace], detail, select, |wait, entities| {
+        tables.add(wait, entities)
+    })?;
     let summary = analyzed.summaries.pop().expect("one of each trace");
-    let files = tables.finish(&extent, &summary, &analyzed.entities)?;
+    let files = tables.finish(&summary, &analyzed.entities)?;
     staged.publish(&files)?;
     Ok(summary)
 }

@@ -3,6 +3,7 @@
 mod firefox;
 mod fleet;
 mod jfr;
+mod nestings;
 mod object_stores;
 mod openmetrics;
 mod otlp;

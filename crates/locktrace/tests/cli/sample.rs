@@ -262,6 +262,18 @@ impl Sample {
         sample
     }
 
+    /// The second of three threads owns one lock while it waits, for 80 microseconds, for another one that the first
+    /// one has. The third one waits for its lock meanwhile.
+    pub(crate) fn nest(&mut self, outer: u64, inner: u64, start_us: u64, chains: [ChainId; 2]) {
+        let [owning, waiting] = chains;
+        self.enter(2, inner, start_us + 10, waiting);
+        self.enter(3, outer, start_us + 20, HASHTABLE_GET);
+        self.exit(1, inner, start_us + 90, DEQUEUE);
+        self.entered(2, inner, start_us + 91, 0);
+        self.exit(2, outer, start_us + 120, owning);
+        self.entered(3, outer, start_us + 125, 0);
+    }
+
     /// One thread waits for another one so many times, between a microsecond and half a
     /// millisecond as a fixed sequence of random numbers says.
     pub(crate) fn with_many_waits(waits: u64) -> Self {

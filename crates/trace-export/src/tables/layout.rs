@@ -58,6 +58,26 @@ pub(super) const BLAME: Layout = Layout {
     ],
 };
 
+/// Waits of those who owned another lock meanwhile, for which others waited.
+pub(super) const NESTINGS: Layout = Layout {
+    name: "nestings",
+    columns: &[
+        Column::number("wait"),
+        Column::text("outer_class"),
+        Column::number("outer_lock"),
+        Column::text("inner_class"),
+        Column::number("inner_lock"),
+        Column::number("thread"),
+        Column::text("owning_method"),
+        Column::text("owning_chain"),
+        Column::text("waiting_method"),
+        Column::text("waiting_chain"),
+        Column::time("start"),
+        Column::number("start_ns"),
+        Column::number("duration_ns"),
+    ],
+};
+
 /// The threads that waited, or made others wait.
 pub(super) const THREADS: Layout = Layout {
     name: "threads",
@@ -115,6 +135,7 @@ pub(super) const RUNS: Layout = Layout {
         Column::number("duration_ns"),
         Column::text("kinds"),
         Column::flag("is_filtered"),
+        Column::flag("has_nestings"),
         Column::number("waits"),
         Column::number("blocked_ns"),
         Column::flag("is_complete"),

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{TRACE, demo, number, report_json};
+use super::{TRACE, demo, nestings, number, report_json};
 use crate::python::{packages, python};
 use crate::succeed;
 
@@ -45,7 +45,7 @@ fn fleet() -> TempDir {
     directory
 }
 
-fn ask(directory: &Path, query: &str, assignments: &[&str]) -> Vec<Value> {
+pub(super) fn ask(directory: &Path, query: &str, assignments: &[&str]) -> Vec<Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fleet");
     let arguments = [&[folder, query], assignments].concat();
     let rows = python(ASK, directory, &arguments);
@@ -254,8 +254,8 @@ def ask(question, variables):
         rows.explain("formatted")
     return [[list(row) for row in rows.collect()], plan.getvalue()]
 answers = []
-for question, variables, since, until in json.loads(sys.argv[2]):
-    job["create_views"](spark, "runs", since, until)
+for question, variables, runs, since, until in json.loads(sys.argv[2]):
+    job["create_views"](spark, runs, since, until)
     answers.append(ask(question, variables))
 spark.stop()
 print(json.dumps(answers, default = str))
@@ -271,11 +271,13 @@ fn java_home() -> String {
 fn spark_finds_what_duckdb_does() {
     let directory = fleet();
     let directory = directory.path();
+    nestings::export(directory, "nested");
     let questions = json!([
-        ["top-owners.sql", {"rows": "1000"}, null, null],
-        ["release-difference.sql", {"before": "1.0", "after": "1.1", "rows": "1000"}, null, null],
-        ["long-waits.sql", {"least_ms": "0.001", "rows": "1000"}, null, null],
-        ["top-owners.sql", {}, "1970-01-02", "1970-01-03"],
+        ["top-owners.sql", {"rows": "1000"}, "runs", null, null],
+        ["release-difference.sql", {"before": "1.0", "after": "1.1", "rows": "1000"}, "runs", null, null],
+        ["long-waits.sql", {"least_ms": "0.001", "rows": "1000"}, "runs", null, null],
+        ["lock-order.sql", {}, "nested", null, null],
+        ["top-owners.sql", {}, "runs", "1970-01-02", "1970-01-03"],
     ]);
     let spark = packages().with_file_name("test-spark");
     let output = Command::new("/usr/bin/python3")
@@ -302,6 +304,7 @@ fn spark_finds_what_duckdb_does() {
             "long-waits.sql",
             &["least_ms = 0.001", "rows = 1000"],
         ),
+        ask(directory, "lock-order.sql", &["runs = 'nested'"]),
         Vec::new(),
     ];
     for ((rows, plan), expected) in answers.iter().zip(&by_duckdb) {
@@ -322,7 +325,7 @@ fn spark_finds_what_duckdb_does() {
             }
         }
     }
-    let (_, plan) = &answers[3];
+    let (_, plan) = answers.last().expect("that of other days");
     let columns = "ReadSchema: struct<wait:bigint,kind:string,lock_class:string,owner:string,\
                    owner_method:string,duration_ns:bigint>";
     assert!(plan.contains(columns), "{plan}");

@@ -126,7 +126,7 @@ fn objects_are_the_files_of_an_export() {
     let export = format!("export --to parquet --kind all {TRACE} --host ä=b/c");
     succeed(directory, &format!("{export} -o files"));
     let expected = files(&directory.join("files"), "of all/hosts");
-    assert_eq!(expected.len(), 7);
+    assert_eq!(expected.len(), 8);
     let store = S3::start();
     for _ in 0..2 {
         store.succeed(directory, &format!("{export} -o s3://runs/of%20all/hosts/"));

@@ -15,7 +15,7 @@ use crate::{directory_with, locktrace, locktrace_with, succeed, succeed_with};
 const QUERY: &str = r#"
 import duckdb, json, sys
 connection = duckdb.connect()
-for table in ["waits", "blame", "threads", "methods", "chains", "locks", "runs"]:
+for table in ["waits", "blame", "nestings", "threads", "methods", "chains", "locks", "runs"]:
     files = f"{sys.argv[1]}/{table}/*/*/*/*.parquet"
     connection.execute(f"create view {table} as from read_parquet('{files}', hive_partitioning = true)")
 print(json.dumps([connection.sql(query).fetchall() for query in sys.argv[2:]], default = str))
@@ -259,7 +259,7 @@ fn the_tables_are_as_documented() {
     let directory = directory.path();
     succeed(directory, &format!("export --to parquet {TRACE} -o tables"));
     let parts = [
-        "waits", "blame", "threads", "locks", "chains", "methods", "runs",
+        "waits", "blame", "nestings", "threads", "locks", "chains", "methods", "runs",
     ]
     .map(|table| {
         format!(
@@ -304,7 +304,7 @@ fn the_same_trace_makes_the_same_files() {
     let export = "export --to parquet --host here";
     succeed(directory, &format!("{export} {TRACE} -o once"));
     let once = files(&directory.join("once"));
-    assert_eq!(once.len(), 7, "{:?}", once.keys());
+    assert_eq!(once.len(), 8, "{:?}", once.keys());
     succeed(directory, &format!("{export} {TRACE} -o once"));
     assert!(files(&directory.join("once")) == once, "again");
     // The other run has the same time and process, and takes the place of the first one.
