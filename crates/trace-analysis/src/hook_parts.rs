@@ -1,10 +1,7 @@
 //! When the tracer itself ran in threads, of the parts of hooks that the trace tells of.
 
-use std::collections::VecDeque;
-
 use crate::entity::ThreadIndex;
-use crate::hash::SeededMap;
-use crate::search::count_from_back;
+use crate::last_facts::{Fact, LastFacts};
 use crate::system_fact::HookPart;
 
 /// What the tracer's hooks took of some time: an estimate, since one hook in many is in a trace, chosen
@@ -45,45 +42,27 @@ impl HookTime {
 
 /// The last parts of hooks of all threads.
 #[derive(Debug)]
-pub(crate) struct HookParts {
-    /// Those of each thread, in the order of time.
-    threads: SeededMap<ThreadIndex, VecDeque<HookPart>>,
-    /// Whose part came first, next, and so on.
-    order: VecDeque<ThreadIndex>,
-    max: usize,
+pub(crate) struct HookParts(LastFacts<HookPart>);
+
+impl Fact for HookPart {
+    fn thread(&self) -> ThreadIndex {
+        self.thread
+    }
+
+    fn time_ns(&self) -> u64 {
+        self.end_ns
+    }
 }
 
 impl HookParts {
     /// Keeps so many.
     pub(crate) fn new(max: usize) -> Self {
-        Self {
-            threads: SeededMap::default(),
-            order: VecDeque::new(),
-            max,
-        }
+        Self(LastFacts::new(max))
     }
 
     /// Adds one.
     pub(crate) fn add(&mut self, part: HookPart) {
-        let parts = self.threads.entry(part.thread).or_default();
-        let place = count_from_back(parts, |earlier| earlier.end_ns <= part.end_ns);
-        parts.insert(place, part);
-        self.order.push_back(part.thread);
-        if self.order.len() > self.max {
-            self.forget();
-        }
-    }
-
-    fn forget(&mut self) {
-        let Some(thread) = self.order.pop_front() else {
-            return;
-        };
-        if let Some(parts) = self.threads.get_mut(&thread) {
-            parts.pop_front();
-            if parts.is_empty() {
-                self.threads.remove(&thread);
-            }
-        }
+        self.0.add(part);
     }
 
     /// What hooks took of a thread's time from begin to end, so many times.
@@ -94,9 +73,7 @@ impl HookParts {
         times: u64,
     ) -> HookTime {
         let mut sum = HookTime::default();
-        let Some(parts) = self.threads.get(&thread) else {
-            return sum;
-        };
+        let parts = self.0.of(thread);
         let first = parts.partition_point(|part| part.end_ns <= start_ns);
         // One after the other: where the next one begins behind the end, all do.
         for part in parts.range(first..) {
@@ -141,17 +118,6 @@ mod tests {
         assert_eq!(estimate_ns(&parts, 92, 98), 4 * 6);
         assert_eq!(estimate_ns(&parts, 100, 190), 0);
         assert_eq!(parts.in_time(THREAD, (0, 100), 3).estimate_ns, 120);
-    }
-
-    #[test]
-    fn what_came_first_is_forgotten() {
-        let mut parts = HookParts::new(2);
-        for end_ns in [100, 200, 300] {
-            parts.add(part(THREAD, end_ns, 10));
-        }
-        parts.add(part(ThreadIndex(2), 400, 10));
-        assert_eq!(estimate_ns(&parts, 0, 1000), 40);
-        assert_eq!(parts.order.len(), 2);
     }
 
     /// The mean of what is found, and how it varies, over all choices of hooks by chance.

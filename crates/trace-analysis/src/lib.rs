@@ -63,6 +63,7 @@ mod kept_set;
 mod known_waits;
 mod label;
 mod last_events;
+mod last_facts;
 mod ledger;
 mod left_buffers;
 mod library;

@@ -1,20 +1,21 @@
 //! Where owners stood while others waited for their locks, of the samples of their stacks.
 
-use std::collections::VecDeque;
-
 use crate::entity::{ChainIndex, ThreadIndex};
-use crate::hash::SeededMap;
-use crate::search::count_from_back;
+use crate::last_facts::{Fact, LastFacts};
 use crate::system_fact::Sample;
 
 /// The last samples of all threads.
 #[derive(Debug)]
-pub(crate) struct OwnerSamples {
-    /// Those of each thread, in the order of time.
-    threads: SeededMap<ThreadIndex, VecDeque<Sample>>,
-    /// Whose sample came first, next, and so on.
-    order: VecDeque<ThreadIndex>,
-    max: usize,
+pub(crate) struct OwnerSamples(LastFacts<Sample>);
+
+impl Fact for Sample {
+    fn thread(&self) -> ThreadIndex {
+        self.owner
+    }
+
+    fn time_ns(&self) -> u64 {
+        self.time_ns
+    }
 }
 
 /// A sample stands for at most so much time, about twenty minutes: sums of times and their
@@ -28,34 +29,12 @@ fn weight(sample: &Sample) -> u128 {
 impl OwnerSamples {
     /// Keeps so many.
     pub(crate) fn new(max: usize) -> Self {
-        Self {
-            threads: SeededMap::default(),
-            order: VecDeque::new(),
-            max,
-        }
+        Self(LastFacts::new(max))
     }
 
     /// Adds one. They come in the order of time, but for those that had to wait for a description.
     pub(crate) fn add(&mut self, sample: Sample) {
-        let samples = self.threads.entry(sample.owner).or_default();
-        let place = count_from_back(samples, |earlier| earlier.time_ns <= sample.time_ns);
-        samples.insert(place, sample);
-        self.order.push_back(sample.owner);
-        if self.order.len() > self.max {
-            self.forget();
-        }
-    }
-
-    fn forget(&mut self) {
-        let Some(thread) = self.order.pop_front() else {
-            return;
-        };
-        if let Some(samples) = self.threads.get_mut(&thread) {
-            samples.pop_front();
-            if samples.is_empty() {
-                self.threads.remove(&thread);
-            }
-        }
+        self.0.add(sample);
     }
 
     /// Divides the time from begin to end, in which the thread owned a lock, by its samples in that
@@ -71,8 +50,7 @@ impl OwnerSamples {
         (start_ns, end_ns): (u64, u64),
         mut on_part: impl FnMut(u64, u64, Option<ChainIndex>),
     ) {
-        let nothing = VecDeque::new();
-        let samples = self.threads.get(&thread).unwrap_or(&nothing);
+        let samples = self.0.of(thread);
         let first = samples.partition_point(|sample| sample.time_ns < start_ns);
         let behind = samples.partition_point(|sample| sample.time_ns < end_ns);
         let inside = samples.range(first..behind.max(first));
@@ -143,17 +121,6 @@ mod tests {
             parts(&samples, 130, 160),
             [(130, 160, Some(ChainIndex(150)))]
         );
-    }
-
-    #[test]
-    fn those_that_came_first_are_forgotten() {
-        let mut samples = OwnerSamples::new(2);
-        for (owner, time_ns) in [(OWNER, 10), (OTHER, 20), (OWNER, 30), (OWNER, 40)] {
-            samples.add(sample(owner, time_ns, 0, 1));
-        }
-        assert_eq!(samples.threads.len(), 1);
-        assert_eq!(parts(&samples, 0, 20), [(0, 20, None)]);
-        assert_eq!(parts(&samples, 0, 100).len(), 2);
     }
 
     fn any_samples() -> impl Strategy<Value = Vec<Sample>> {

@@ -73,6 +73,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "hook_parts",
             "known_waits",
             "last_events",
+            "last_facts",
             "ledger",
             "lock_analyzer",
             "lock_dispatcher",
