@@ -477,10 +477,10 @@ impl Runtime {
         self.since_start_ns(os::monotonic_ns())
     }
 
-    /// How long so many cycles take, in nanoseconds, by what they took on the average so far.
-    pub(crate) fn duration_ns(&self, cycles: u64) -> u64 {
+    /// How long a cycle takes, in nanoseconds, by what it took on the average so far.
+    pub(crate) fn ns_per_cycle(&self) -> f64 {
         let elapsed_cycles = self.elapsed_cycles().max(1);
-        (cycles as f64 * (self.elapsed_ns() as f64 / elapsed_cycles as f64)) as u64
+        self.elapsed_ns() as f64 / elapsed_cycles as f64
     }
 
     /// Cycles since the trace's start.

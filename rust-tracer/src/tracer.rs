@@ -337,13 +337,14 @@ impl ThreadTracer {
     /// the counter, and how many before the end, which was at one.
     fn tell_parts(&self, break_begin: u64, first: u64, (end, last): (u64, u64)) {
         let end_ns = self.runtime.now_ns();
+        let ns_per_cycle = self.runtime.ns_per_cycle();
+        let duration_ns = |cycles: u64| (cycles as f64 * ns_per_cycle) as u64;
         for (part_end, cycles) in [(break_begin, first), (end, last)] {
             if cycles > 0 {
-                let ago_ns = self.runtime.duration_ns(end.saturating_sub(part_end));
-                let duration_ns = self.runtime.duration_ns(cycles);
+                let ago_ns = duration_ns(end.saturating_sub(part_end));
                 let part_end_ns = end_ns.saturating_sub(ago_ns);
                 let parts = &self.runtime.hook_parts;
-                parts.add(self.thread, part_end_ns, duration_ns);
+                parts.add(self.thread, part_end_ns, duration_ns(cycles));
             }
         }
     }

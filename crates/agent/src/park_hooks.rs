@@ -23,8 +23,8 @@ pub(crate) struct ParkState {
     park: Option<Park>,
     /// The identity hash of the node that the thread waited in last, and of the blocker.
     last_place: (u32, u32),
-    /// Those that have begun, and between which readings of the cycles their hooks have run. One inside of another: to
-    /// unpark a virtual thread can be to unpark a carrier for it.
+    /// Those that have begun, and between which readings of the cycles their hooks have run. One
+    /// inside of another: to unpark a virtual thread can be to unpark a carrier for it.
     unparks: Vec<(Unpark, (u64, u64))>,
 }
 

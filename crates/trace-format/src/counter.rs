@@ -247,7 +247,8 @@ counters! {
     /// Times that samples had used up their budget, so that there were none for some time.
     OwnerSamplePauses = 71, "owner_sample_pauses";
 
-    /// [Parts of hooks](crate::HookPart) that are not in the trace: the drainer could not keep up.
+    /// [Parts of hooks](crate::HookPart) that are not in the trace: the drainer could not keep up, or
+    /// two threads told of one at once.
     LostHookParts = 72, "lost_hook_parts";
 
     /// Objects of which it was recorded where they were allocated, in case they become

@@ -175,7 +175,7 @@ impl OwnersRecord {
         text
     }
 
-    // Twice the standard error, as other figures of the reports have it.
+    /// Each estimate with twice its standard error.
     fn tracer(&self) -> String {
         let mut text = format!(
             "its own hooks took {} ± {} of the blocked time in owners, and {} ± {} in threads that waited",
