@@ -12,7 +12,7 @@ use crate::hash::SeededMap;
 use crate::method_table::MethodTable;
 use crate::overloads::Overloads;
 use crate::packed_owner::PackedOwner;
-use crate::recent_paths::{PathKey, RecentPaths};
+use crate::recent_paths::{PathKey, RecentPaths, RootKey, RootKeyParts};
 use crate::value::Value;
 use crate::wait_sink::{DivisibleSink, WaitSink};
 
@@ -71,11 +71,14 @@ pub struct Aggregation {
     tree: NodeTree,
     methods: MethodTable,
     /// Where parts of waits went.
-    paths: RecentPaths,
+    paths: RecentPaths<PathKey>,
+    /// Where those with root owners went.
+    root_paths: RecentPaths<RootKey>,
     /// Up to the first aspect of owners, all parts of a wait go the same way.
     common: usize,
-    /// Parts are told apart by their root owners.
+    /// Parts are told apart by their root owners, and what of them.
     by_root: bool,
+    root_key: RootKeyParts,
     /// Waits are told apart by threads.
     by_thread: bool,
     /// What tells owners apart, of an [`PackedOwner::key`].
@@ -186,12 +189,13 @@ impl Aggregation {
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
         let common = aspects.iter().position(of_owner).unwrap_or(aspects.len());
         let by_root = aspects.iter().any(|aspect| aspect.is_of_root());
-        // Roots change too often for paths to be worth while.
-        let path_length = if by_root { common } else { aspects.len() };
+        let (direct, roots) = if by_root { (common, aspects.len()) } else { (aspects.len(), 0) };
         Self {
-            paths: RecentPaths::new(path_length),
+            paths: RecentPaths::new(direct),
+            root_paths: RecentPaths::new(roots),
             common,
             by_root,
+            root_key: root_key(&aspects),
             by_thread: aspects.contains(&Aspect::Thread),
             owner_mask: owner_mask(&aspects),
             aspects,
@@ -277,23 +281,34 @@ impl Aggregation {
             }
         }
         if self.by_root {
-            self.add_roots(wait, entities);
+            self.add_roots(wait, (key, mask), entities);
         }
     }
 
-    /// Adds the parts of a wait to what depends on their owners.
-    fn add_roots(&mut self, wait: &Wait, entities: &Entities) {
+    /// Adds the parts of a wait, which is known by that, to what depends on their owners.
+    fn add_roots(&mut self, wait: &Wait, (key, mask): (PathKey, u64), entities: &Entities) {
+        let (aspects, tree) = (&self.aspects, &mut self.tree);
+        let methods = &mut self.methods;
         for part in &wait.roots {
-            let mut node = 0;
-            for (index, aspect) in self.aspects.iter().enumerate() {
-                let value = match aspect.is_of_root() {
-                    true => aspect.root_value(part, entities, &mut self.methods),
-                    false => aspect.value(wait, part.owner, entities, &mut self.methods),
-                };
-                node = self.tree.child(node, value);
-                if index >= self.common {
-                    self.tree.nodes[node as usize].add(self.waits, 1, part.duration_ns);
+            let owner = PackedOwner::from(part.owner).key(mask);
+            let mut root_key = self.root_key;
+            if entities.initialized_class(part.root.lock).is_some() {
+                root_key.end_mask = u64::MAX;
+            }
+            let key = RootKey::of(key.with_owner(owner), part, root_key);
+            let path = self.root_paths.path(key, |path| {
+                let mut node = 0;
+                for (aspect, place) in aspects.iter().zip(path) {
+                    let value = match aspect.is_of_root() {
+                        true => aspect.root_value(part, entities, methods),
+                        false => aspect.value(wait, part.owner, entities, methods),
+                    };
+                    node = tree.child(node, value);
+                    *place = node;
                 }
+            });
+            for &node in &path[self.common..] {
+                tree.nodes[node as usize].add(self.waits, 1, part.duration_ns);
             }
         }
     }
@@ -472,6 +487,21 @@ fn owner_mask(aspects: &[Aspect]) -> u64 {
         _ => 0,
     });
     masks.fold(0, |all, mask| all | mask)
+}
+
+/// What `aspects` look at of root owners.
+fn root_key(aspects: &[Aspect]) -> RootKeyParts {
+    let masks = aspects.iter().map(|aspect| match aspect {
+        Aspect::RootOwnerThread => u64::MAX << 32,
+        Aspect::RootOwnerMethod => u32::MAX.into(),
+        _ => 0,
+    });
+    RootKeyParts {
+        end_mask: masks.fold(0, |all, mask| all | mask),
+        by_depth: aspects.contains(&Aspect::Depth),
+        by_activity: aspects.contains(&Aspect::OwnerActivity),
+        by_sample: aspects.iter().any(|aspect| aspect.is_of_sample()),
+    }
 }
 
 impl Default for NodeTree {

@@ -239,17 +239,20 @@ impl Delivery {
         if blamed_ns != wait.duration_ns {
             counters.add(Counter::UnbalancedWaits, 1);
         }
-        match &mut self.roots {
-            Some(roots) => {
-                roots.add(wait);
-                self.pass_on_resolved(false, entities, sink);
-            }
-            None => self.select(wait, entities, sink),
+        let Some(roots) = &mut self.roots else {
+            return self.select(wait, entities, sink);
+        };
+        if roots.add(wait) {
+            self.select(wait, entities, sink);
         }
+        self.pass_on_resolved(false, entities, sink);
     }
 
     /// Passes on the waits whose root owners are known.
     fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
+        if !(self.roots.as_ref()).is_some_and(|roots| roots.is_next_due(is_over)) {
+            return;
+        }
         let mut wait = std::mem::replace(&mut self.resolved, Wait::blank());
         while let Some(roots) = &mut self.roots
             && roots.next(is_over, &mut wait)

@@ -1,7 +1,8 @@
-//! Waits that are held back until those of their owners have come.
+//! Waits for locks that are held back until those of their owners have come.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::black_box;
 use std::ops::Range;
 
 use trace_format::ParkTimeout;
@@ -10,7 +11,7 @@ use crate::contention::{Contention, Mechanism, OwnWait, Owner, Wait, WaitEnd, Wa
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::packed_owner::PackedOwner;
 
-/// Waits, the first to have ended first.
+/// Waits for locks, the first to have ended first.
 ///
 /// A wait is written once when it comes and read once when it goes, and takes no memory of its own
 /// in between: there are so many of them that each comes from memory far away.
@@ -23,6 +24,9 @@ pub(crate) struct HeldWaits {
     parts: Vec<DirectPart>,
     /// How many are of the waits.
     parts_held: usize,
+    /// How many waits of other kinds came, and how many of them before a wait that is gone.
+    others: u64,
+    others_passed: u64,
 }
 
 /// Where a wait is while it is held back.
@@ -33,6 +37,8 @@ pub(crate) type Slot = u32;
 struct Held {
     first_part: u32,
     parts: u32,
+    /// How many waits of other kinds came before.
+    others: u64,
     id: WaitId,
     start_ns: u64,
     duration_ns: u64,
@@ -46,7 +52,6 @@ struct Held {
     thread: ThreadIndex,
     chain: ChainIndex,
     mechanism: Mechanism,
-    kind: WaitKind,
     after_wait: bool,
     end: WaitEnd,
 }
@@ -57,6 +62,7 @@ impl Held {
         Self {
             first_part: 0,
             parts: 0,
+            others: 0,
             id: wait.id,
             start_ns: wait.start_ns,
             duration_ns: wait.duration_ns,
@@ -70,7 +76,6 @@ impl Held {
             thread: wait.thread,
             chain: wait.chain,
             mechanism: wait.mechanism,
-            kind: wait.kind,
             after_wait: wait.after_wait,
             end: wait.end,
         }
@@ -90,7 +95,7 @@ impl Held {
     fn fill_in(&self, parts: &[DirectPart], wait: &mut Wait) {
         wait.id = self.id;
         wait.mechanism = self.mechanism;
-        wait.kind = self.kind;
+        wait.kind = WaitKind::Contention;
         wait.after_wait = self.after_wait;
         wait.lock = self.lock;
         wait.thread = self.thread;
@@ -129,20 +134,34 @@ struct DirectPart {
 /// So many parts of waits that are gone are kept in any case.
 const FEW: usize = 1 << 12;
 
+/// So many waits are read together.
+const NEXT_READ: usize = 16;
+
 impl HeldWaits {
     /// How many.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// How much all count.
+    /// How much all count, and those of other kinds that came meanwhile.
     pub(crate) fn cost(&self) -> usize {
-        self.parts_held + self.len()
+        self.parts_held + self.len() + self.cost_of_others()
+    }
+
+    /// How much those of other kinds count that came meanwhile.
+    pub(crate) fn cost_of_others(&self) -> usize {
+        cost(1) * (self.others - self.others_passed) as usize
+    }
+
+    /// A wait of another kind came, which needs not be held back.
+    pub(crate) fn pass(&mut self) {
+        self.others += 1;
     }
 
     /// Adds a wait with its contentions, which are without gaps.
     pub(crate) fn push(&mut self, wait: &Wait) -> Slot {
         let mut held = Held::of(wait);
+        held.others = self.others;
         held.first_part = self.parts.len() as u32;
         held.parts = wait.contentions.len() as u32;
         self.parts
@@ -170,15 +189,29 @@ impl HeldWaits {
     /// was.
     pub(crate) fn pop(&mut self, wait: &mut Wait) -> Option<Slot> {
         let slot = self.order.pop(&self.slots)?;
+        if self.order.next.len().is_multiple_of(NEXT_READ) {
+            self.read_next();
+        }
         let held = &mut self.slots[slot as usize];
         held.fill_in(&self.parts[held.parts()], wait);
         self.parts_held -= held.parts as usize;
         held.parts = 0;
+        self.others_passed = self.others_passed.max(held.others);
         self.free.push(slot);
         if self.parts.len() > 2 * self.parts_held + FEW {
             self.forget_parts();
         }
         Some(slot)
+    }
+
+    /// Reads where the next ones and their parts are. The processor waits for all that memory at once;
+    /// for that of one wait after the other it would do so as many times.
+    fn read_next(&self) {
+        let next = self.order.next.iter().rev().take(NEXT_READ);
+        let slots = next.map(|entry| &self.slots[entry.slot as usize]);
+        black_box(slots.clone().fold(0, |all, held| all ^ held.first_part));
+        let parts = slots.filter_map(|held| self.parts.get(held.first_part as usize));
+        black_box(parts.fold(0, |all, part| all ^ part.end_ns));
     }
 
     /// Keeps the parts of those waits only that are held back.
@@ -196,7 +229,7 @@ impl HeldWaits {
     pub(crate) fn own_wait(&self, slot: Slot) -> (OwnWait, u64) {
         let held = &self.slots[slot as usize];
         let own = OwnWait {
-            kind: held.kind,
+            kind: WaitKind::Contention,
             lock: held.lock,
             chain: held.chain,
             start_ns: held.start_ns,

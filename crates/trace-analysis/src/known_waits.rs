@@ -114,17 +114,32 @@ impl KnownRoot {
 }
 
 impl KnownWaits {
-    /// Adds a wait that is held back there.
-    pub(crate) fn add(&mut self, wait: &Wait, slot: Slot) {
-        let index = wait.thread.0 as usize;
+    /// Adds a wait for a lock that is held back there.
+    pub(crate) fn hold(&mut self, wait: &Wait, slot: Slot) {
+        self.of_thread(wait.thread).hold(HeldPlace::of(wait, slot));
+    }
+
+    /// Adds a wait of another kind.
+    pub(crate) fn add(&mut self, wait: &Wait) {
+        let place = self.push(wait);
+        self.of_thread(wait.thread).add(place);
+    }
+
+    fn of_thread(&mut self, thread: ThreadIndex) -> &mut ThreadWaits {
+        let index = thread.0 as usize;
         if self.threads.len() <= index {
             self.threads.resize_with(index + 1, ThreadWaits::default);
         }
-        self.threads[index].hold(HeldPlace::of(wait, slot));
+        &mut self.threads[index]
     }
 
     /// The wait, which was held back there, is resolved.
     pub(crate) fn resolve(&mut self, wait: &Wait, slot: Slot) {
+        let place = self.push(wait);
+        self.threads[wait.thread.0 as usize].resolve(HeldPlace::of(wait, slot), place);
+    }
+
+    fn push(&mut self, wait: &Wait) -> ResolvedPlace {
         let wanted: &[RootPart] = match wait.kind {
             WaitKind::Contention => &wait.roots,
             _ => &[],
@@ -150,7 +165,7 @@ impl KnownWaits {
         self.resolved.push_back(resolved);
         self.cost += cost;
         self.roots.extend(wanted.iter().map(KnownRoot::of));
-        self.threads[wait.thread.0 as usize].resolve(HeldPlace::of(wait, slot), place);
+        place
     }
 
     /// Forgets the waits resolved first, until those left count no more than that.
@@ -161,10 +176,7 @@ impl KnownWaits {
             self.cost -= first.cost as usize;
             self.roots.drain(..first.roots as usize);
             self.roots_forgotten += u64::from(first.roots);
-            self.threads[first.thread.0 as usize].forget(ResolvedPlace {
-                end_ns: first.end_ns,
-                place: self.forgotten,
-            });
+            self.threads[first.thread.0 as usize].forget(first.end_ns);
             self.forgotten += 1;
         }
     }
@@ -238,16 +250,26 @@ impl ThreadWaits {
     /// A wait that was held back is resolved.
     fn resolve(&mut self, held: HeldPlace, resolved: ResolvedPlace) {
         take(&mut self.held, held);
+        self.add(resolved);
+    }
+
+    fn add(&mut self, resolved: ResolvedPlace) {
         let index = count_from_back(&self.resolved, |known| *known < resolved);
         self.resolved.insert(index, resolved);
     }
 
-    /// A wait that is resolved is forgotten.
-    fn forget(&mut self, resolved: ResolvedPlace) {
-        take(&mut self.resolved, resolved);
+    /// A wait that ended then is forgotten, and with it what there was before.
+    fn forget(&mut self, end_ns: u64) {
+        self.forgotten_until_ns = self.forgotten_until_ns.max(end_ns);
+        let until_ns = self.forgotten_until_ns;
         let near = self.near.get_mut();
-        *near = near.saturating_sub(1);
-        self.forgotten_until_ns = self.forgotten_until_ns.max(resolved.end_ns);
+        while let Some(first) = self.resolved.front()
+            && first.end_ns <= until_ns
+        {
+            self.resolved.pop_front();
+            *near = near.saturating_sub(1);
+        }
+        give_back(&mut self.resolved);
     }
 
     /// Those resolved that ended behind that time.
@@ -260,14 +282,18 @@ impl ThreadWaits {
     }
 }
 
-/// Takes a place out of a queue in order: the first one, unless a trace is damaged. Gives back what
-/// the queue does not need any more: a program may have many threads that are gone.
-fn take<T: Copy + Ord>(queue: &mut VecDeque<T>, place: T) {
+/// Takes a place out of a queue in order: the first one, unless a trace is damaged.
+fn take(queue: &mut VecDeque<HeldPlace>, place: HeldPlace) {
     if queue.front() == Some(&place) {
         queue.pop_front();
     } else if let Ok(index) = queue.binary_search(&place) {
         queue.remove(index);
     }
+    give_back(queue);
+}
+
+/// Gives back what a queue does not need any more: a program may have many threads that are gone.
+fn give_back<T>(queue: &mut VecDeque<T>) {
     if queue.is_empty() {
         *queue = VecDeque::new();
     } else if queue.capacity() > queue.len().max(SMALL) * SPARE {

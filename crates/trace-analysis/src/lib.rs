@@ -91,6 +91,7 @@ mod placeholder;
 mod rearranger;
 mod recent_map;
 mod recent_paths;
+mod recent_roots;
 mod room;
 mod roots;
 mod run_delays;

@@ -1,6 +1,7 @@
 //! Where parts of waits have been added last.
 
-use crate::contention::Wait;
+use crate::contention::{Root, RootEnd, RootPart, Wait};
+use crate::packed_owner::PackedOwner;
 
 /// What decides under which values a part of a wait counts, in as few numbers as possible: they are
 /// compared for each part.
@@ -8,22 +9,99 @@ use crate::contention::Wait;
 pub(crate) struct PathKey {
     /// The lock and the waiting thread's chain.
     lock_and_chain: u64,
-    /// The waiting thread, if waits are told apart by threads, the mechanism and the kind.
+    /// The waiting thread, if waits are told apart by threads, the mechanism, the kind and the end.
     thread_and_kind: u64,
-    /// What is told apart of the owner, a [`PackedOwner::key`](crate::packed_owner::PackedOwner::key).
+    /// What is told apart of the owner, a [`PackedOwner::key`].
     owner: u64,
 }
 
-impl PathKey {
+/// The same of a part with its root owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RootKey {
+    direct: PathKey,
+    /// What is told apart of the root owner; [`PackedOwner::NONE`] of a cycle.
+    end: u64,
+    lock_and_depth: u64,
+    /// What the owner did, or where it was sampled.
+    did: u64,
+}
+
+/// What is told apart of root owners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RootKeyParts {
+    /// Of the root owner, as of a [`PackedOwner::key`].
+    pub(crate) end_mask: u64,
+    pub(crate) by_depth: bool,
+    pub(crate) by_activity: bool,
+    pub(crate) by_sample: bool,
+}
+
+/// What [`RecentPaths`] are known by.
+pub(crate) trait Key: Copy + Eq {
     /// That of no part.
+    const NONE: Self;
+
+    /// A number for it, whose highest bits look random.
+    fn mixed(&self) -> u64;
+}
+
+/// An odd number whose bits look random.
+const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Key for PathKey {
     const NONE: Self = Self {
         lock_and_chain: 0,
         thread_and_kind: u64::MAX,
         owner: 0,
     };
 
-    /// Of a wait whose parts have owners of these [keys](crate::packed_owner::PackedOwner::key);
-    /// waits are told apart `by_thread`.
+    #[inline]
+    fn mixed(&self) -> u64 {
+        let waiter = self.lock_and_chain ^ self.thread_and_kind >> 16;
+        (waiter.wrapping_mul(MIXER) ^ self.owner).wrapping_mul(MIXER)
+    }
+}
+
+impl Key for RootKey {
+    const NONE: Self = Self {
+        direct: PathKey::NONE,
+        end: 0,
+        lock_and_depth: 0,
+        did: 0,
+    };
+
+    #[inline]
+    fn mixed(&self) -> u64 {
+        let root = self.end ^ self.lock_and_depth.rotate_left(16) ^ self.did << 48;
+        (self.direct.mixed() ^ root).wrapping_mul(MIXER)
+    }
+}
+
+impl RootKey {
+    /// Of a part of a wait, whose [`PathKey`] with the direct owner that is.
+    #[inline]
+    pub(crate) fn of(direct: PathKey, part: &RootPart, parts: RootKeyParts) -> Self {
+        let Root { end, lock, depth } = part.root;
+        let end = match end {
+            RootEnd::Owner(owner) => PackedOwner::from(owner),
+            RootEnd::Cycle => PackedOwner::NONE,
+        };
+        let depth = if parts.by_depth { depth } else { 0 };
+        let activity = part.owner_activity().filter(|_| parts.by_activity);
+        let sample = part.sample.filter(|_| parts.by_sample);
+        let activity = activity.map_or(0, |activity| activity as u64 + 1);
+        let sample = sample.map_or(0, |chain| u64::from(chain.0) + 1);
+        Self {
+            direct,
+            end: end.key(parts.end_mask),
+            lock_and_depth: u64::from(lock.0) << 32 | u64::from(depth),
+            did: activity << 48 | sample,
+        }
+    }
+}
+
+impl PathKey {
+    /// Of a wait whose parts have owners of these [keys](PackedOwner::key); waits are told apart `by_thread`.
     #[inline]
     pub(crate) fn of(wait: &Wait, by_thread: bool) -> Self {
         const THREAD: u64 = 1 << 16;
@@ -32,9 +110,10 @@ impl PathKey {
             false => 0,
         };
         let (mechanism, kind) = (wait.mechanism as u64, wait.kind as u64);
+        let end = wait.end as u64;
         Self {
             lock_and_chain: u64::from(wait.lock.0) << 32 | u64::from(wait.chain.0),
-            thread_and_kind: thread | mechanism << 8 | kind,
+            thread_and_kind: thread | end << 20 | mechanism << 8 | kind,
             owner: 0,
         }
     }
@@ -51,8 +130,8 @@ impl PathKey {
 /// A trace is mostly about the same few locks and code again and again. One that is not, or that
 /// is made so that all keys want the same place, costs what each part would cost without this.
 #[derive(Clone, Debug)]
-pub(crate) struct RecentPaths {
-    keys: Vec<PathKey>,
+pub(crate) struct RecentPaths<K> {
+    keys: Vec<K>,
     /// One after the other.
     nodes: Vec<u32>,
     /// Nodes of a path.
@@ -62,11 +141,11 @@ pub(crate) struct RecentPaths {
 /// How many are kept: few enough to stay in the processor's nearest cache.
 const PLACES_LOG: u32 = 8;
 
-impl RecentPaths {
+impl<K: Key> RecentPaths<K> {
     /// For paths of so many nodes.
     pub(crate) fn new(depth: usize) -> Self {
         Self {
-            keys: vec![PathKey::NONE; 1 << PLACES_LOG],
+            keys: vec![K::NONE; 1 << PLACES_LOG],
             nodes: vec![0; depth << PLACES_LOG],
             depth,
         }
@@ -74,8 +153,8 @@ impl RecentPaths {
 
     /// The path of `key`; if it is not known, what `find` fills in.
     #[inline]
-    pub(crate) fn path(&mut self, key: PathKey, find: impl FnOnce(&mut [u32])) -> &[u32] {
-        let place = key.place();
+    pub(crate) fn path(&mut self, key: K, find: impl FnOnce(&mut [u32])) -> &[u32] {
+        let place = (key.mixed() >> (u64::BITS - PLACES_LOG)) as usize;
         let first = place * self.depth;
         let path = &mut self.nodes[first..first + self.depth];
         if self.keys[place] != key {
@@ -83,18 +162,6 @@ impl RecentPaths {
             find(path);
         }
         path
-    }
-}
-
-impl PathKey {
-    /// The place for it.
-    #[inline]
-    fn place(&self) -> usize {
-        /// An odd number whose bits look random.
-        const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
-        let waiter = self.lock_and_chain ^ self.thread_and_kind >> 16;
-        let mixed = (waiter.wrapping_mul(MIXER) ^ self.owner).wrapping_mul(MIXER);
-        (mixed >> (u64::BITS - PLACES_LOG)) as usize
     }
 }
 

@@ -14,6 +14,7 @@ use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::held_waits::{HeldWaits, Slot};
 use crate::known_waits::{KnownWaits, ResolvedWait};
 use crate::owner_samples::OwnerSamples;
+use crate::recent_roots::{OwnersTime, RecentRoots};
 use crate::safepoints::Safepoints;
 use crate::system_fact::SystemFact;
 
@@ -60,6 +61,8 @@ pub(crate) struct Roots {
     safepoints: Safepoints,
     /// Where owners stood, if parts are to be split by that.
     samples: Option<OwnerSamples>,
+    /// What was found last.
+    recent: RecentRoots,
     /// Threads that wait for each other; kept to reuse its memory.
     behind: Vec<ThreadIndex>,
 }
@@ -95,6 +98,7 @@ impl Roots {
             known: KnownWaits::default(),
             safepoints: Safepoints::new(limits.max_safepoints),
             samples: splits_by_samples.then(|| OwnerSamples::new(limits.max_samples)),
+            recent: RecentRoots::default(),
             behind: Vec::new(),
         }
     }
@@ -113,58 +117,96 @@ impl Roots {
         self.held.len()
     }
 
-    /// Takes a wait with its contentions.
-    pub(crate) fn add(&mut self, wait: &Wait) {
-        let slot = self.held.push(wait);
-        self.known.add(wait, slot);
+    /// Takes a wait with its contentions. Returns whether its roots are known at once, and filled
+    /// in: those of a wait for a lock are not.
+    pub(crate) fn add(&mut self, wait: &mut Wait) -> bool {
+        if wait.kind == WaitKind::Contention {
+            let slot = self.held.push(wait);
+            self.known.hold(wait, slot);
+            return false;
+        }
+        self.name_enders(wait);
+        self.held.pass();
+        self.known.add(wait);
+        self.forget();
+        true
+    }
+
+    /// Fills in the roots of a wait for what nobody held: who ended it did not hold it up.
+    fn name_enders(&self, wait: &mut Wait) {
+        let mut found = Found::of(wait, self.limits);
+        for part in &wait.contentions {
+            found.add_direct(part, wait.lock);
+        }
+        wait.roots = found.parts;
+    }
+
+    /// Forgets what was known first. What is known of waits that were not held back counts only from
+    /// then on when they would not be held back any more.
+    fn forget(&mut self) {
+        let max = self.limits.max_known_parts + self.held.cost_of_others();
+        self.known.forget(max);
+    }
+
+    /// Whether the next wait has been held back long enough, or there will be no more.
+    pub(crate) fn is_next_due(&self, is_over: bool) -> bool {
+        is_over || self.held.cost() > self.limits.max_held_parts
     }
 
     /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
     /// if there is none.
     pub(crate) fn next(&mut self, is_over: bool, wait: &mut Wait) -> bool {
-        if !is_over && self.held.cost() <= self.limits.max_held_parts {
+        if !self.is_next_due(is_over) {
             return false;
         }
         let Some(slot) = self.held.pop(wait) else {
             return false;
         };
         let mut behind = std::mem::take(&mut self.behind);
+        let mut recent = std::mem::take(&mut self.recent);
         behind.clear();
-        self.resolve(wait, &mut behind);
-        self.behind = behind;
+        self.resolve(wait, &mut behind, &mut recent);
+        (self.behind, self.recent) = (behind, recent);
         self.known.resolve(wait, slot);
-        self.known.forget(self.limits.max_known_parts);
+        self.forget();
         true
     }
 
     /// Fills in the roots of a wait. The threads that it leads to are put behind each other in
     /// `behind`, and taken out again.
-    fn resolve(&self, wait: &mut Wait, behind: &mut Vec<ThreadIndex>) {
-        let mut parts = std::mem::take(&mut wait.roots);
-        parts.clear();
-        let mut found = Found {
-            parts,
-            owner: Owner::Free,
-            own_wait: None,
-            safepoint: None,
-            sample: None,
-            max_parts: self.limits.max_parts_of_wait,
-        };
+    fn resolve(
+        &self,
+        wait: &mut Wait,
+        behind: &mut Vec<ThreadIndex>,
+        recent: &mut RecentRoots,
+    ) {
+        let mut found = Found::of(wait, self.limits);
         behind.push(wait.thread);
         for part in &wait.contentions {
+            if part.duration_ns == 0 {
+                found.add_direct(part, wait.lock);
+                continue;
+            }
+            let time = OwnersTime::of(part, wait.lock);
+            if let Some(known) = recent.of(&time)
+                && found.has_room_for(known.len())
+            {
+                found.add_known(known);
+                continue;
+            }
+            let before = found.parts.len();
             found.owner = part.owner;
-            let end_ns = part.start_ns + part.duration_ns;
-            if wait.kind == WaitKind::Contention && part.duration_ns > 0 {
-                self.split_by_samples(part, |start_ns, end_ns, sample| {
-                    found.sample = sample;
-                    let waits = (start_ns, end_ns, part.owner, wait.lock, 1);
-                    self.follow(waits, behind, &mut found);
-                });
-                found.sample = None;
-            } else {
-                // Who ended a wait that is no contention did not hold it up.
-                let end = RootEnd::Owner(part.owner);
-                found.add(part.start_ns, end_ns, end, wait.lock, 1);
+            found.is_same_for_all = true;
+            self.split_by_samples(part, |start_ns, end_ns, sample| {
+                found.sample = sample;
+                let waits = (start_ns, end_ns, part.owner, wait.lock, 1);
+                self.follow(waits, behind, &mut found);
+            });
+            found.sample = None;
+            let parts = &found.parts[before..];
+            let are_all = (parts.first()).is_some_and(|first| first.start_ns == part.start_ns);
+            if are_all && found.is_same_for_all && found.has_room_for(1) {
+                recent.add(time, parts);
             }
         }
         wait.roots = found.parts;
@@ -195,6 +237,7 @@ impl Roots {
             return found.add(start_ns, end_ns, RootEnd::Owner(owner), lock, depth);
         };
         if behind.contains(&thread) {
+            found.is_same_for_all = false;
             return found.add(start_ns, end_ns, RootEnd::Cycle, lock, depth);
         }
         if behind.len() > self.limits.max_unresolved {
@@ -311,6 +354,7 @@ impl Roots {
         let time = (start_ns, end_ns);
         match wait.parts {
             Parts::Held(slot) => {
+                found.is_same_for_all = false;
                 self.held
                     .owners_during(slot, time, |start_ns, end_ns, owner| {
                         self.follow((start_ns, end_ns, owner, lock, depth), behind, found);
@@ -339,10 +383,48 @@ struct Found {
     safepoint: Option<SafepointPhase>,
     /// Where the direct owner stood.
     sample: Option<ChainIndex>,
+    /// Whatever wait the part belongs to, the same would be found.
+    is_same_for_all: bool,
     max_parts: usize,
 }
 
 impl Found {
+    /// None of the wait, whose memory is used again.
+    fn of(wait: &mut Wait, limits: RootLimits) -> Self {
+        let mut parts = std::mem::take(&mut wait.roots);
+        parts.clear();
+        Self {
+            parts,
+            owner: Owner::Free,
+            own_wait: None,
+            safepoint: None,
+            sample: None,
+            is_same_for_all: false,
+            max_parts: limits.max_parts_of_wait,
+        }
+    }
+
+    /// Adds a part behind whose owner nobody is looked for.
+    fn add_direct(&mut self, part: &Contention, lock: LockIndex) {
+        self.owner = part.owner;
+        let end_ns = part.start_ns + part.duration_ns;
+        let end = RootEnd::Owner(part.owner);
+        self.add(part.start_ns, end_ns, end, lock, 1);
+    }
+
+    /// So many more parts stay apart.
+    fn has_room_for(&self, parts: usize) -> bool {
+        self.parts.len() + parts <= self.max_parts
+    }
+
+    /// Adds what was found for another wait.
+    fn add_known<'a>(&mut self, mut parts: impl Iterator<Item = &'a RootPart>) {
+        if let Some(first) = parts.next() {
+            self.push(*first);
+        }
+        self.parts.extend(parts);
+    }
+
     /// Adds a part; nothing if it takes no time, but for the first.
     fn add(&mut self, start_ns: u64, end_ns: u64, end: RootEnd, lock: LockIndex, depth: u32) {
         if start_ns >= end_ns && !self.parts.is_empty() {
@@ -353,20 +435,24 @@ impl Found {
             // It goes round for ever.
             root.depth = u32::MAX;
         }
-        let duration_ns = end_ns - start_ns;
-        let is_full = self.parts.len() >= self.max_parts;
-        if is_full {
+        if !self.has_room_for(1) {
             root.end = UNKNOWN;
         }
         let part = RootPart {
             start_ns,
-            duration_ns,
+            duration_ns: end_ns - start_ns,
             owner: self.owner,
             own_wait: self.own_wait,
             safepoint: self.safepoint,
             sample: self.sample,
             root,
         };
+        self.push(part);
+    }
+
+    /// Adds a part behind the last one, or makes that longer.
+    fn push(&mut self, part: RootPart) {
+        let is_full = !self.has_room_for(1);
         let Some(last) = self.parts.last_mut() else {
             return self.parts.push(part);
         };
@@ -377,11 +463,11 @@ impl Found {
         if last.duration_ns == 0 {
             let start_ns = last.start_ns;
             *last = RootPart { start_ns, ..part };
-        } else if is_of_same && last.root == root {
-            last.duration_ns += duration_ns;
+        } else if is_of_same && last.root == part.root {
+            last.duration_ns += part.duration_ns;
         } else if is_full && last.owner == part.owner && last.root.end == UNKNOWN {
             (last.own_wait, last.safepoint, last.sample) = (None, None, None);
-            last.duration_ns += duration_ns;
+            last.duration_ns += part.duration_ns;
         } else {
             self.parts.push(part);
         }
@@ -423,8 +509,8 @@ mod tests {
             wait(3, 3, (0, 50), 2),
         ];
         let mut last = Wait::blank();
-        for wait in waits {
-            roots.add(&wait);
+        for mut wait in waits {
+            roots.add(&mut wait);
             roots.next(false, &mut last);
         }
         while roots.next(true, &mut last) {}
@@ -459,12 +545,12 @@ mod tests {
     #[test]
     fn a_thread_that_waits_twice_at_once_waits_for_one_at_a_time() {
         let mut roots = Roots::new(RootLimits::default(), false);
-        let waits = [
+        let mut waits = [
             wait(1, 2, (10, 40), 1),
             wait(2, 2, (20, 30), 4),
             wait(3, 3, (0, 50), 2),
         ];
-        for wait in &waits {
+        for wait in &mut waits {
             roots.add(wait);
         }
         let mut last = Wait::blank();

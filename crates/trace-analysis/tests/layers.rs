@@ -90,6 +90,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "park::ticket_heap",
             "park::waker",
             "parts",
+            "recent_roots",
             "roots",
             "run_delays",
             "safepoints",

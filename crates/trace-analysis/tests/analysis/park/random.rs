@@ -4,8 +4,13 @@
 //! `PROPTEST_CASES` sets the number of programs for each property. Those that
 //! failed once are kept in `random.seeds` and run first.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
-use trace_analysis::{Counter, Limits, TimeRange};
+use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Detail, Entities, Limits, RowLimits};
+use trace_analysis::{Rows, TimeRange, Wait};
+use trace_format::Capabilities;
+use trace_format::file::VERSION;
 
 use crate::delivery::{listed_park_delivery, park_delivery};
 use crate::figures::{TrueHoldsByName, assert_holds};
@@ -82,8 +87,56 @@ fn explained(history: &ParkHistory, check: Result<(), TestCaseError>) -> Result<
     check.map_err(|error| TestCaseError::fail(format!("{error}\n{history}")))
 }
 
+/// Nanoseconds and waits by values of aspects, the outermost first.
+type SumsByValues = BTreeMap<String, (u64, u64)>;
+
+fn add_rows(values: &str, rows: &Rows, sums: &mut SumsByValues) {
+    for row in &rows.rows {
+        let values = format!("{values} {:?}", row.value);
+        let sum = sums.entry(values.clone()).or_default();
+        *sum = (sum.0 + row.sums.duration_ns, sum.1 + row.sums.waits);
+        add_rows(&values, &row.children, sums);
+    }
+}
+
 proptest! {
     #![proptest_config(config(SEEDS))]
+
+    /// Under all aspects, waits that are added up are what each is by itself: where one before went
+    /// does not matter.
+    #[test]
+    fn rows_are_sums_over_single_waits(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), park_delivery(0)),
+    ) {
+        let history = simulate(&rules, &actions);
+        let mut events = park_script::metadata_events();
+        let arrived = delivery.deliver(&history.events);
+        events.extend(arrived.events());
+        let aspects = Aspect::ALL.map(|aspect| [aspect, Aspect::Method]);
+        let mut together = aspects.map(Aggregation::new);
+        let mut apart = SumsByValues::new();
+        let mut on_wait = |wait: &Wait, entities: &Entities| {
+            for (aspects, together) in aspects.iter().zip(&mut together) {
+                together.add(wait, entities);
+                let mut single = Aggregation::new(*aspects);
+                single.add(wait, entities);
+                let rows = single.rows(RowLimits::default(), entities);
+                add_rows(&format!("{aspects:?}"), &rows, &mut apart);
+            }
+        };
+        let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Samples);
+        let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+        for (thread, event) in &events {
+            trace.event(*thread, event, &mut on_wait);
+        }
+        trace.finish(&mut on_wait);
+        let mut sums = SumsByValues::new();
+        for (aspects, together) in aspects.iter().zip(&together) {
+            let rows = together.rows(RowLimits::default(), analysis.entities());
+            add_rows(&format!("{aspects:?}"), &rows, &mut sums);
+        }
+        prop_assert_eq!(sums, apart);
+    }
 
     /// With all events, who is seen to have a lock is blamed, and nobody else is.
     #[test]
