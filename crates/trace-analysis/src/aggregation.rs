@@ -189,7 +189,11 @@ impl Aggregation {
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
         let common = aspects.iter().position(of_owner).unwrap_or(aspects.len());
         let by_root = aspects.iter().any(|aspect| aspect.is_of_root());
-        let (direct, roots) = if by_root { (common, aspects.len()) } else { (aspects.len(), 0) };
+        let (direct, roots) = if by_root {
+            (common, aspects.len())
+        } else {
+            (aspects.len(), 0)
+        };
         Self {
             paths: RecentPaths::new(direct),
             root_paths: RecentPaths::new(roots),

@@ -257,7 +257,7 @@ impl Blaming {
 
     /// What has been found so far.
     pub(crate) fn waits(&self) -> &WaitTally {
-        &self.delivery.waits
+        self.delivery.waits()
     }
 
     pub(crate) fn counters(&self) -> &Counters {
@@ -294,7 +294,7 @@ impl Blaming {
         Blamed {
             counters: self.counters,
             owner_times: self.delivery.take_owner_times(),
-            waits: self.delivery.waits,
+            waits: self.delivery.waits().clone(),
             still_blocked: self.delivery.still_blocked,
         }
     }

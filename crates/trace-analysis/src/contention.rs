@@ -360,8 +360,7 @@ impl RootPart {
         let activity = match (self.own_wait, self.safepoint) {
             (Some(own), _) => return Some(OwnerActivity::of_wait(own.kind)),
             (None, None) => OwnerActivity::Running,
-            (None, Some(SafepointPhase::Reaching)) => OwnerActivity::ReachingSafepoint,
-            (None, Some(SafepointPhase::Reached)) => OwnerActivity::AtSafepoint,
+            (None, Some(phase)) => OwnerActivity::at_safepoint(phase),
         };
         matches!(self.root.end, RootEnd::Owner(Owner::Thread { .. })).then_some(activity)
     }
@@ -397,6 +396,13 @@ pub enum SafepointPhase {
 }
 
 impl OwnerActivity {
+    pub(crate) fn at_safepoint(phase: SafepointPhase) -> Self {
+        match phase {
+            SafepointPhase::Reaching => Self::ReachingSafepoint,
+            SafepointPhase::Reached => Self::AtSafepoint,
+        }
+    }
+
     pub(crate) fn of_wait(kind: WaitKind) -> Self {
         match kind {
             WaitKind::Contention => Self::Blocked,

@@ -32,11 +32,30 @@ pub(crate) struct Delivery {
     roots: Option<Roots>,
     /// The wait that was split last; kept to reuse its memory.
     resolved: Wait,
+    passage: Passage,
+    pub(crate) still_blocked: StillBlocked,
+}
+
+/// The last that waits pass.
+#[derive(Debug)]
+struct Passage {
+    selector: Selector,
+    waits: WaitTally,
     /// What owners did, if asked for.
     owner_times: Option<OwnerTimesSum>,
-    selector: Selector,
-    pub(crate) waits: WaitTally,
-    pub(crate) still_blocked: StillBlocked,
+}
+
+impl Passage {
+    /// Passes on what is selected of a wait.
+    fn pass_on(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
+        if self.selector.select(wait, entities) {
+            self.waits.add(wait);
+            if let Some(owner_times) = &mut self.owner_times {
+                owner_times.add_wait(wait);
+            }
+            sink.wait(wait, entities);
+        }
+    }
 }
 
 /// How many parts the waits of a group of locks may have that are held back. Where each
@@ -61,9 +80,11 @@ impl Delivery {
                 Roots::new(RootLimits::default(), splits_by_samples)
             }),
             resolved: Wait::blank(),
-            owner_times: owner_times.then(OwnerTimesSum::default),
-            selector: Selector::new(selection),
-            waits: WaitTally::default(),
+            passage: Passage {
+                selector: Selector::new(selection),
+                waits: WaitTally::default(),
+                owner_times: owner_times.then(OwnerTimesSum::default),
+            },
             still_blocked: StillBlocked::default(),
         }
     }
@@ -73,7 +94,7 @@ impl Delivery {
         if let Some(roots) = &mut self.roots {
             roots.system(fact);
         }
-        if let Some(owner_times) = &mut self.owner_times {
+        if let Some(owner_times) = &mut self.passage.owner_times {
             owner_times.system(fact);
         }
     }
@@ -83,7 +104,7 @@ impl Delivery {
     #[inline]
     pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
         if spans.are_wanted
-            && let Some(owner_times) = &mut self.owner_times
+            && let Some(owner_times) = &mut self.passage.owner_times
         {
             owner_times.add_spans(spans);
         }
@@ -91,7 +112,12 @@ impl Delivery {
 
     /// What owners did in the waits passed on, all of which are, if that is asked for.
     pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
-        self.owner_times.take().map(OwnerTimesSum::finish)
+        self.passage.owner_times.take().map(OwnerTimesSum::finish)
+    }
+
+    /// What has been passed on.
+    pub(crate) fn waits(&self) -> &WaitTally {
+        &self.passage.waits
     }
 
     /// How many waits are held back.
@@ -117,7 +143,8 @@ impl Delivery {
         sink: &mut impl WaitSink,
     ) {
         self.still_blocked.add(wait);
-        if let Some(owner_times) = &mut self.owner_times
+        if let Some(owner_times) = &mut self.passage.owner_times
+            && self.roots.is_none()
             && !wait.blame.is_empty()
         {
             owner_times.add_own_wait(wait);
@@ -240,36 +267,22 @@ impl Delivery {
             counters.add(Counter::UnbalancedWaits, 1);
         }
         let Some(roots) = &mut self.roots else {
-            return self.select(wait, entities, sink);
+            return self.passage.pass_on(wait, entities, sink);
         };
         if roots.add(wait) {
-            self.select(wait, entities, sink);
+            self.passage.pass_on(wait, entities, sink);
         }
         self.pass_on_resolved(false, entities, sink);
     }
 
     /// Passes on the waits whose root owners are known.
     fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
-        if !(self.roots.as_ref()).is_some_and(|roots| roots.is_next_due(is_over)) {
+        let Some(roots) = &mut self.roots else {
             return;
-        }
-        let mut wait = std::mem::replace(&mut self.resolved, Wait::blank());
-        while let Some(roots) = &mut self.roots
-            && roots.next(is_over, &mut wait)
-        {
-            self.select(&mut wait, entities, sink);
-        }
-        self.resolved = wait;
-    }
-
-    /// Passes on what is selected of a wait.
-    fn select(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
-        if self.selector.select(wait, entities) {
-            self.waits.add(wait);
-            if let Some(owner_times) = &mut self.owner_times {
-                owner_times.add_wait(wait);
-            }
-            sink.wait(wait, entities);
+        };
+        let wait = &mut self.resolved;
+        while roots.next(is_over, wait) {
+            self.passage.pass_on(wait, entities, sink);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use trace_format::ParkTimeout;
 
-use crate::contention::{Contention, Mechanism, OwnWait, Owner, Wait, WaitEnd, WaitId, WaitKind};
+use crate::contention::{Contention, Mechanism, Owner, Wait, WaitEnd, WaitId, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::packed_owner::PackedOwner;
 
@@ -209,7 +209,9 @@ impl HeldWaits {
     fn read_next(&self) {
         let next = self.order.next.iter().rev().take(NEXT_READ);
         let slots = next.map(|entry| &self.slots[entry.slot as usize]);
-        black_box(slots.clone().fold(0, |all, held| all ^ held.first_part));
+        black_box(slots.clone().fold(0, |all, held| {
+            all ^ held.start_ns ^ u64::from(held.first_part)
+        }));
         let parts = slots.filter_map(|held| self.parts.get(held.first_part as usize));
         black_box(parts.fold(0, |all, part| all ^ part.end_ns));
     }
@@ -223,18 +225,6 @@ impl HeldWaits {
             kept.extend_from_slice(&self.parts[parts]);
         }
         self.parts = kept;
-    }
-
-    /// A wait that is held back as one of an owner, and its end.
-    pub(crate) fn own_wait(&self, slot: Slot) -> (OwnWait, u64) {
-        let held = &self.slots[slot as usize];
-        let own = OwnWait {
-            kind: WaitKind::Contention,
-            lock: held.lock,
-            chain: held.chain,
-            start_ns: held.start_ns,
-        };
-        (own, held.end_ns())
     }
 
     /// Calls `on_part` with the owners of a wait that is held back, from begin to end.

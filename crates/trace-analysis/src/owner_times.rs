@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{OwnerActivity, SafepointPhase, Wait, WaitKind};
+use crate::contention::{OwnerActivity, RootEnd, Wait, WaitKind};
 use crate::entity::ThreadIndex;
 use crate::hook_parts::{HookParts, HookTime};
 use crate::own_waits::{Did, OwnWaits};
@@ -97,6 +97,19 @@ impl OwnerTimes {
         self.hooks_of_waiting.merge(&other.hooks_of_waiting);
     }
 
+    /// Where the time is added up in which owners did that. Of one that ran, nothing else is known; else
+    /// its time [divides](Self::add_running).
+    fn counted(&mut self, activity: OwnerActivity) -> &mut u64 {
+        match activity {
+            OwnerActivity::Running => &mut self.not_sampled_ns,
+            OwnerActivity::Blocked => &mut self.blocked_ns,
+            OwnerActivity::Waiting => &mut self.waiting_ns,
+            OwnerActivity::Asleep => &mut self.asleep_ns,
+            OwnerActivity::ReachingSafepoint => &mut self.reaching_safepoint_ns,
+            OwnerActivity::AtSafepoint => &mut self.safepoint_ns,
+        }
+    }
+
     /// Adds the time of an owner that did nothing that events tell of, once for each wait.
     fn add_running(&mut self, division: &Division, waits: u64) {
         add(&mut self.processor_ns, division.processor_ns, waits);
@@ -122,6 +135,8 @@ pub(crate) struct OwnerTimesSum {
     safepoints: Safepoints,
     delays: RunDelays,
     hooks: HookParts,
+    /// When owners of a wait ran; kept to reuse its memory.
+    ran: OwnerSpans,
 }
 
 /// A time of a thread on the way to what it did meanwhile.
@@ -158,6 +173,7 @@ impl Default for OwnerTimesSum {
             safepoints: Safepoints::new(MAX_SAFEPOINTS),
             delays: RunDelays::new(MAX_SAMPLES),
             hooks: HookParts::new(MAX_HOOK_PARTS),
+            ran: OwnerSpans::default(),
         }
     }
 }
@@ -180,19 +196,32 @@ impl OwnerTimesSum {
 
     /// Takes when owners had locks that threads waited for.
     pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
-        self.sum.free_ns = (self.sum.free_ns).saturating_add(std::mem::take(&mut spans.free_ns));
-        self.sum.unknown_ns =
-            (self.sum.unknown_ns).saturating_add(std::mem::take(&mut spans.unknown_ns));
+        self.add_by_nobody(spans);
         (self.waiting).extend(spans.spans.drain(..).map(Time::OfOwner));
         if self.waiting.len() >= MAX_WAITING {
             self.resolve_until_left(MAX_WAITING / 2);
         }
     }
 
-    /// Takes a wait that is selected, and the same of its contentions.
+    fn add_by_nobody(&mut self, spans: &mut OwnerSpans) {
+        add(&mut self.sum.free_ns, std::mem::take(&mut spans.free_ns), 1);
+        let unknown_ns = std::mem::take(&mut spans.unknown_ns);
+        add(&mut self.sum.unknown_ns, unknown_ns, 1);
+    }
+
+    fn add_hooks_of_waiting(&mut self, thread: ThreadIndex, time: (u64, u64)) {
+        let hooks = self.hooks.in_time(thread, time, 1);
+        self.sum.hooks_of_waiting.merge(&hooks);
+    }
+
+    /// Takes a wait that is selected. Of one that says what was behind its parts, that is what owners
+    /// did; else the same is looked for of its contentions.
     pub(crate) fn add_wait(&mut self, wait: &Wait) {
         if wait.kind != WaitKind::Contention {
             return;
+        }
+        if !wait.roots.is_empty() {
+            return self.add_roots(wait);
         }
         self.waiting.push_back(Time::OfWaiting {
             thread: wait.thread,
@@ -205,6 +234,43 @@ impl OwnerTimesSum {
             spans.add(part.owner, time, 1, false);
         }
         self.add_spans(&mut spans);
+    }
+
+    /// The same of a wait that was held back: all is known that will ever be.
+    fn add_roots(&mut self, wait: &Wait) {
+        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
+        self.add_hooks_of_waiting(wait.thread, (wait.start_ns, end_ns));
+        for part in &wait.contentions {
+            if let Some((thread, _)) = part.owner.thread() {
+                let time = (part.start_ns, part.start_ns + part.duration_ns);
+                let hooks = self.hooks.in_time(thread, time, 1);
+                self.sum.hooks_of_owners.merge(&hooks);
+            }
+        }
+        for part in &wait.roots {
+            let time = (part.start_ns, part.start_ns + part.duration_ns);
+            let activity = match (part.owner_activity(), part.root.end) {
+                (Some(OwnerActivity::Running), _) => {
+                    self.ran.add(part.owner, time, 1, true);
+                    continue;
+                }
+                (Some(activity), _) => activity,
+                // It waits for a lock of its own.
+                (None, RootEnd::Cycle) => OwnerActivity::Blocked,
+                (None, RootEnd::Owner(end)) => {
+                    self.ran.add(end, time, 1, true);
+                    continue;
+                }
+            };
+            add(self.sum.counted(activity), part.duration_ns, 1);
+        }
+        let mut ran = std::mem::take(&mut self.ran);
+        self.add_by_nobody(&mut ran);
+        for span in ran.spans.drain(..) {
+            let division = self.delays.divide(span.thread, span.start_ns, span.end_ns);
+            self.sum.add_running(&division, span.waits);
+        }
+        self.ran = ran;
     }
 
     /// The sums over all.
@@ -223,10 +289,7 @@ impl OwnerTimesSum {
                     thread,
                     start_ns,
                     end_ns,
-                } => {
-                    let hooks = self.hooks.in_time(thread, (start_ns, end_ns), 1);
-                    self.sum.hooks_of_waiting.merge(&hooks);
-                }
+                } => self.add_hooks_of_waiting(thread, (start_ns, end_ns)),
             }
         }
     }
@@ -258,15 +321,12 @@ impl OwnerTimesSum {
                                 let division = delays.divide(thread, start_ns, end_ns);
                                 return sum.add_running(&division, waits);
                             }
-                            Some(SafepointPhase::Reaching) => &mut sum.reaching_safepoint_ns,
-                            Some(SafepointPhase::Reached) => &mut sum.safepoint_ns,
+                            Some(phase) => sum.counted(OwnerActivity::at_safepoint(phase)),
                         };
                         add(place, end_ns - start_ns, waits);
                     });
                 }
-                Did::Waited(OwnerActivity::Waiting) => &mut sum.waiting_ns,
-                Did::Waited(OwnerActivity::Asleep) => &mut sum.asleep_ns,
-                Did::Waited(_) => &mut sum.blocked_ns,
+                Did::Waited(activity) => sum.counted(activity),
                 Did::Forgotten => &mut sum.unknown_ns,
             };
             add(place, end_ns - start_ns, waits);

@@ -87,10 +87,14 @@ impl RootKey {
             RootEnd::Cycle => PackedOwner::NONE,
         };
         let depth = if parts.by_depth { depth } else { 0 };
-        let activity = part.owner_activity().filter(|_| parts.by_activity);
-        let sample = part.sample.filter(|_| parts.by_sample);
-        let activity = activity.map_or(0, |activity| activity as u64 + 1);
-        let sample = sample.map_or(0, |chain| u64::from(chain.0) + 1);
+        let activity = match part.owner_activity() {
+            Some(activity) if parts.by_activity => activity as u64 + 1,
+            _ => 0,
+        };
+        let sample = match part.sample {
+            Some(chain) if parts.by_sample => u64::from(chain.0) + 1,
+            _ => 0,
+        };
         Self {
             direct,
             end: end.key(parts.end_mask),

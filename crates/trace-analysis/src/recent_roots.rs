@@ -38,10 +38,10 @@ struct Known {
 }
 
 /// As many holds are known at most.
-const PLACES_LOG: u32 = 12;
+const PLACES_LOG: u32 = 10;
 
 /// As many parts are. An owner's time is seldom split into more than two.
-const MAX_PARTS: usize = 1 << 13;
+const MAX_PARTS: usize = 1 << 11;
 
 /// What is split into more than so many parts is looked for again.
 const MAX_PARTS_OF_TIME: usize = 64;

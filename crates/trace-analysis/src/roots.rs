@@ -11,8 +11,8 @@ use crate::contention::{
     WaitKind,
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::held_waits::{HeldWaits, Slot};
-use crate::known_waits::{KnownWaits, ResolvedWait};
+use crate::held_waits::HeldWaits;
+use crate::known_waits::{KnownParts, KnownWait, KnownWaits};
 use crate::owner_samples::OwnerSamples;
 use crate::recent_roots::{OwnersTime, RecentRoots};
 use crate::safepoints::Safepoints;
@@ -77,19 +77,6 @@ struct Link {
     depth: u32,
 }
 
-/// A wait of an owner.
-struct OwnersWait<'a> {
-    own: OwnWait,
-    end_ns: u64,
-    parts: Parts<'a>,
-}
-
-enum Parts<'a> {
-    /// Who the owners were, not yet what they waited for.
-    Held(Slot),
-    Resolved(&'a ResolvedWait),
-}
-
 impl Roots {
     pub(crate) fn new(limits: RootLimits, splits_by_samples: bool) -> Self {
         Self {
@@ -148,15 +135,10 @@ impl Roots {
         self.known.forget(max);
     }
 
-    /// Whether the next wait has been held back long enough, or there will be no more.
-    pub(crate) fn is_next_due(&self, is_over: bool) -> bool {
-        is_over || self.held.cost() > self.limits.max_held_parts
-    }
-
     /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
     /// if there is none.
     pub(crate) fn next(&mut self, is_over: bool, wait: &mut Wait) -> bool {
-        if !self.is_next_due(is_over) {
+        if !is_over && self.held.cost() <= self.limits.max_held_parts {
             return false;
         }
         let Some(slot) = self.held.pop(wait) else {
@@ -174,16 +156,11 @@ impl Roots {
 
     /// Fills in the roots of a wait. The threads that it leads to are put behind each other in
     /// `behind`, and taken out again.
-    fn resolve(
-        &self,
-        wait: &mut Wait,
-        behind: &mut Vec<ThreadIndex>,
-        recent: &mut RecentRoots,
-    ) {
+    fn resolve(&self, wait: &mut Wait, behind: &mut Vec<ThreadIndex>, recent: &mut RecentRoots) {
         let mut found = Found::of(wait, self.limits);
         behind.push(wait.thread);
         for part in &wait.contentions {
-            if part.duration_ns == 0 {
+            if part.duration_ns == 0 || part.owner.thread().is_none() {
                 found.add_direct(part, wait.lock);
                 continue;
             }
@@ -272,7 +249,7 @@ impl Roots {
         let known_ns = known_ns.clamp(at_ns, end_ns);
         found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
         at_ns = known_ns;
-        for wait in self.waits_of_owner(link.thread, (at_ns, end_ns)) {
+        for wait in self.known.during(link.thread, (at_ns, end_ns)) {
             let from_ns = wait.own.start_ns.max(at_ns);
             let to_ns = wait.end_ns.min(end_ns);
             if from_ns < to_ns {
@@ -281,7 +258,7 @@ impl Roots {
                 if is_direct {
                     found.own_wait = Some(wait.own);
                 }
-                self.in_wait((from_ns, to_ns), link, &wait, behind, found);
+                self.in_wait((from_ns, to_ns), link, wait, behind, found);
                 if is_direct {
                     found.own_wait = None;
                 }
@@ -289,27 +266,6 @@ impl Roots {
             }
         }
         self.add_running(at_ns, end_ns, running, link, found);
-    }
-
-    /// The waits of a thread in that time, in their order: those that are not resolved end later
-    /// than those that are.
-    fn waits_of_owner(
-        &self,
-        thread: ThreadIndex,
-        time: (u64, u64),
-    ) -> impl Iterator<Item = OwnersWait<'_>> {
-        let resolved = self.known.resolved_during(thread, time);
-        let resolved = resolved.map(|wait| OwnersWait {
-            own: wait.own,
-            end_ns: wait.end_ns,
-            parts: Parts::Resolved(wait),
-        });
-        let held = self.known.held_before(thread, time.1);
-        resolved.chain(held.map(|slot| {
-            let (own, end_ns) = self.held.own_wait(slot);
-            let parts = Parts::Held(slot);
-            OwnersWait { own, end_ns, parts }
-        }))
     }
 
     /// Adds the time of an owner that did not wait itself.
@@ -337,7 +293,7 @@ impl Roots {
         &self,
         (start_ns, end_ns): (u64, u64),
         link: Link,
-        wait: &OwnersWait<'_>,
+        wait: &KnownWait,
         behind: &mut Vec<ThreadIndex>,
         found: &mut Found,
     ) {
@@ -353,16 +309,16 @@ impl Roots {
         }
         let time = (start_ns, end_ns);
         match wait.parts {
-            Parts::Held(slot) => {
+            KnownParts::Held(slot) => {
                 found.is_same_for_all = false;
                 self.held
                     .owners_during(slot, time, |start_ns, end_ns, owner| {
                         self.follow((start_ns, end_ns, owner, lock, depth), behind, found);
                     });
             }
-            Parts::Resolved(wait) => {
+            KnownParts::Resolved(roots) => {
                 self.known
-                    .roots_during(wait, time, |start_ns, end_ns, root| {
+                    .roots_during((wait.own, roots), time, |start_ns, end_ns, root| {
                         let Root { end, lock, depth } = root;
                         let depth = depth.saturating_add(link.depth);
                         found.add(start_ns, end_ns, end, lock, depth);
