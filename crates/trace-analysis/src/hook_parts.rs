@@ -73,10 +73,8 @@ impl HookParts {
         times: u64,
     ) -> HookTime {
         let mut sum = HookTime::default();
-        let parts = self.0.of(thread);
-        let first = parts.partition_point(|part| part.end_ns <= start_ns);
         // One after the other: where the next one begins behind the end, all do.
-        for part in parts.range(first..) {
+        for part in self.0.from(thread, start_ns.saturating_add(1)) {
             let begin_ns = part.end_ns.saturating_sub(part.duration_ns);
             if begin_ns >= end_ns {
                 break;

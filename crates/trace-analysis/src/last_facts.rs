@@ -1,10 +1,11 @@
 //! What was told of all threads last, by their time.
 
-use std::collections::VecDeque;
+use std::cell::Cell;
+use std::collections::{VecDeque, vec_deque};
 
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
-use crate::search::count_from_back;
+use crate::search::{count_from_back, count_near};
 
 /// Something that a trace tells of a thread at some time.
 pub(crate) trait Fact {
@@ -15,12 +16,27 @@ pub(crate) trait Fact {
 /// The last facts of all threads.
 #[derive(Debug)]
 pub(crate) struct LastFacts<T> {
-    /// Those of each thread, in the order of time.
-    threads: SeededMap<ThreadIndex, VecDeque<T>>,
+    threads: SeededMap<ThreadIndex, OfThread<T>>,
     /// Whose fact came first, next, and so on.
     order: VecDeque<ThreadIndex>,
-    none: VecDeque<T>,
     max: usize,
+}
+
+#[derive(Debug)]
+struct OfThread<T> {
+    /// In the order of time.
+    facts: VecDeque<T>,
+    /// Near the one that was wanted last.
+    near: Cell<usize>,
+}
+
+impl<T> Default for OfThread<T> {
+    fn default() -> Self {
+        Self {
+            facts: VecDeque::new(),
+            near: Cell::new(0),
+        }
+    }
 }
 
 impl<T: Fact> LastFacts<T> {
@@ -29,7 +45,6 @@ impl<T: Fact> LastFacts<T> {
         Self {
             threads: SeededMap::default(),
             order: VecDeque::new(),
-            none: VecDeque::new(),
             max,
         }
     }
@@ -37,7 +52,7 @@ impl<T: Fact> LastFacts<T> {
     /// Adds one. Costs the more the further back in time it is.
     pub(crate) fn add(&mut self, fact: T) {
         let (thread, time_ns) = (fact.thread(), fact.time_ns());
-        let facts = self.threads.entry(thread).or_default();
+        let facts = &mut self.threads.entry(thread).or_default().facts;
         let place = count_from_back(facts, |earlier| earlier.time_ns() <= time_ns);
         facts.insert(place, fact);
         self.order.push_back(thread);
@@ -50,17 +65,24 @@ impl<T: Fact> LastFacts<T> {
         let Some(thread) = self.order.pop_front() else {
             return;
         };
-        if let Some(facts) = self.threads.get_mut(&thread) {
+        if let Some(OfThread { facts, near }) = self.threads.get_mut(&thread) {
             facts.pop_front();
+            near.set(near.get().saturating_sub(1));
             if facts.is_empty() {
                 self.threads.remove(&thread);
             }
         }
     }
 
-    /// Those of a thread, in the order of time.
-    pub(crate) fn of(&self, thread: ThreadIndex) -> &VecDeque<T> {
-        self.threads.get(&thread).unwrap_or(&self.none)
+    /// Those of a thread at that time and later, in the order of time. Costs the less the nearer that is
+    /// to the time before.
+    pub(crate) fn from(&self, thread: ThreadIndex, time_ns: u64) -> vec_deque::Iter<'_, T> {
+        let Some(OfThread { facts, near }) = self.threads.get(&thread) else {
+            return vec_deque::Iter::default();
+        };
+        let first = count_near(facts, near.get(), |fact| fact.time_ns() < time_ns);
+        near.set(first);
+        facts.range(first..)
     }
 }
 
@@ -85,7 +107,10 @@ mod tests {
             facts.add(fact);
         }
         assert_eq!(facts.threads.len(), 1);
-        assert!(facts.of(ThreadIndex(1)).iter().eq(&[(1, 30), (1, 40)]));
-        assert!(facts.of(ThreadIndex(2)).is_empty());
+        let from = |thread, time_ns| facts.from(ThreadIndex(thread), time_ns);
+        assert!(from(1, 0).eq(&[(1, 30), (1, 40)]));
+        assert!(from(1, 31).eq(&[(1, 40)]));
+        assert!(from(1, 30).eq(&[(1, 30), (1, 40)]));
+        assert_eq!(from(2, 0).count(), 0);
     }
 }

@@ -50,10 +50,8 @@ impl OwnerSamples {
         (start_ns, end_ns): (u64, u64),
         mut on_part: impl FnMut(u64, u64, Option<ChainIndex>),
     ) {
-        let samples = self.0.of(thread);
-        let first = samples.partition_point(|sample| sample.time_ns < start_ns);
-        let behind = samples.partition_point(|sample| sample.time_ns < end_ns);
-        let inside = samples.range(first..behind.max(first));
+        let samples = self.0.from(thread, start_ns);
+        let inside = samples.take_while(|sample| sample.time_ns < end_ns);
         let Some(first) = inside.clone().next() else {
             return on_part(start_ns, end_ns, None);
         };
