@@ -23,6 +23,8 @@ readonly CACHE
 . "$ROOT/scripts/lib/patched-hotspot.sh"
 # shellcheck source=lib/jdk.sh
 . "$ROOT/scripts/lib/jdk.sh"
+# shellcheck source=lib/class-libraries.sh
+. "$ROOT/scripts/lib/class-libraries.sh"
 
 readonly PACKAGES=(
   build-essential autoconf automake pkg-config
@@ -40,6 +42,8 @@ IMAGE=
 JOBS=$(nproc)
 VARIANT=patched
 VERIFY=no
+# shellcheck disable=SC2034 # for lib/class-libraries.sh
+FULL=no
 
 usage() {
   cat <<END
@@ -55,6 +59,8 @@ before is used again; a run with nothing to do takes seconds.
                          privately
   --debug-level LEVEL    release, fastdebug or slowdebug: HotSpot's assertions;
                          the image is build/jdk-fastdebug or build/jdk-slowdebug
+  --full                 compile all classes, too, rather than take the class files of
+                         the distribution's binary packages of the same version
   --stock                the same JDK without the hooks, into build/jdk-stock
   --image DIR            where the image goes instead, for example
                          build/jdk-8u45 beside build/jdk; an older image that is
@@ -98,6 +104,7 @@ parse_options() {
       JOBS=$(value_of "$@")
       shift
       ;;
+    --full) FULL=yes ;;
     --stock) VARIANT=stock ;;
     --verify) VERIFY=yes ;;
     --help | -h)

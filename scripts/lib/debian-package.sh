@@ -95,6 +95,11 @@ package_dir() {
   fi
 }
 
+# source_version: of the source package, for example "8u504-ga-1".
+source_version() {
+  basename "$(package_dir)"
+}
+
 # Downloads into a folder of the version's name, which appears when it is whole.
 download_source_package() {
   local partial=$CACHE/package.partial version
@@ -161,7 +166,7 @@ apply_distribution_patches() {
 
 # install_boot_jdk DIR: unpacks the binary packages there. Where the machine's C
 # library is older than the one they were built for, a newer one is put beside
-# them, and their executables are pointed to it.
+# them, and their executables are pointed to it. What was downloaded stays in apt's archives.
 install_boot_jdk() {
   local target=$1 partial=$1.partial deb jdk
   update_private_apt
@@ -176,7 +181,9 @@ install_boot_jdk() {
   if ! "$jdk/bin/java" -version; then
     add_private_libc "$partial" "$target" "$jdk"
   fi
-  rm -rf "$partial/packages" "$target"
+  mv "$partial"/packages/*.deb "$CACHE/apt/cache/archives"
+  rmdir "$partial/packages"
+  rm -rf "$target"
   mv "$partial" "$target"
   "$(boot_jdk_in "$target")/bin/javac" -version
 }

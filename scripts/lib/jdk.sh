@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Configures and builds: HotSpot once per variant, the class libraries once for
-# all variants; and puts images together from both.
+# Configures and builds HotSpot, once per variant, and puts images together from it and
+# the class libraries, which are the same for all variants.
 #
 # Sourced after patched-hotspot.sh; needs FOREST, FOREST_KIND, BOOT_JDK and the
 # options DEBUG_LEVEL, JOBS.
@@ -148,25 +148,6 @@ require_resolved_symbols() {
     printf 'error: libjvm.so has undefined symbols\n%s\n' "$undefined"
     return 1
   fi
-}
-
-# build_class_libraries: sets CLASS_LIBRARIES, an image that serves every variant.
-# They are always built at release level, linked against the HotSpot at hand.
-build_class_libraries() {
-  local dir=$BUILD_DIR/class-libraries
-  CLASS_LIBRARIES=$dir/images/j2sdk-image
-  lock 8 "$dir.lock"
-  if ! is_configured "$dir" release || [[ ! -f $dir/complete ]]; then
-    run_step "$EXIT_BUILD" "build class libraries" make_class_libraries "$dir"
-  fi
-  exec 8>&-
-}
-
-make_class_libraries() {
-  local dir=$1
-  configure_in "$dir" release --with-import-hotspot="$HOTSPOT_DIST"
-  build_environment make -C "$dir" images LOG=info JOBS="$JOBS"
-  touch "$dir/complete"
 }
 
 # assemble_image TARGET: the class libraries as hard links where the file system

@@ -1,0 +1,13 @@
+# The two ways to class files: the distribution's, and compiled here; see docs/design/0030.
+
+JDK_FULL := $(CURDIR)/build/jdk-full
+
+.PHONY: jdk-full test-images
+
+jdk-full: ## build/jdk-full: as build/jdk, but with all classes compiled here
+	scripts/build-openjdk.sh --full --image $(JDK_FULL)
+
+test-images: jdk jdk-full jdk-stock tools ## build/jdk-full against build/jdk, then the demo and the JVM tests on it
+	scripts/compare-images.sh build/jdk $(JDK_FULL)
+	LOCKTRACE_JDK=$(JDK_FULL) scripts/demo.sh
+	LOCKTRACE_JDK=$(JDK_FULL) cargo test --release --locked --no-fail-fast --package jvm-tests
