@@ -12,6 +12,7 @@ include make/viewer.mk
 include make/hotspot-tests.mk
 include make/old-update.mk
 include make/images.mk
+include make/fleet.mk
 include make/lint.mk
 include make/fuzz.mk
 include make/jmh.mk

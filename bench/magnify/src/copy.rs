@@ -25,22 +25,23 @@ pub(crate) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    /// Begins a trace in `file`.
+    /// Begins a trace in `file`, which says `header` of itself.
     pub(crate) fn new(
         trace: &'a TraceFile,
         survey: &'a Survey,
+        header: &FileHeader,
         file: BufWriter<File>,
     ) -> io::Result<Self> {
         Ok(Self {
             trace,
             survey,
-            output: Output::new(trace.header(), file)?,
+            output: Output::new(header, file)?,
             count: 0,
         })
     }
 
-    pub(crate) fn is_first(&self) -> bool {
-        self.count == 0
+    pub(crate) fn count(&self) -> u64 {
+        self.count
     }
 
     pub(crate) fn bytes_written(&self) -> u64 {

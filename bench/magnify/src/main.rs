@@ -10,6 +10,7 @@ mod tests;
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write, stderr};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -21,7 +22,7 @@ use trace_analysis::TraceFile;
 use crate::copy::Copies;
 use crate::survey::Survey;
 
-/// Writes a trace that repeats another one until it has the size wanted
+/// Writes a trace that repeats another one until it has the length wanted
 ///
 /// Each copy happens after the one before it. Its threads, locks and forward
 /// references have new numbers, and its events of parked threads go on counting.
@@ -39,6 +40,14 @@ struct Arguments {
     /// Size wanted, in millions of bytes; the last copy is written to its end
     #[arg(long, value_name = "N", default_value = "100")]
     megabytes: u64,
+
+    /// How many copies to write, whatever size they have
+    #[arg(long, value_name = "N", conflicts_with = "megabytes")]
+    copies: Option<NonZeroU64>,
+
+    /// When the long trace began, in nanoseconds since 1970, if not when the other one did
+    #[arg(long, value_name = "N")]
+    start_unix_ns: Option<u64>,
 }
 
 const EXIT_CODES: &str = "\
@@ -48,7 +57,16 @@ Exit codes:
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match magnify(&arguments.trace, &arguments.output, arguments.megabytes) {
+    let length = match arguments.copies {
+        Some(copies) => Length::Copies(copies.get()),
+        None => Length::Bytes(arguments.megabytes.saturating_mul(1_000_000)),
+    };
+    match magnify(
+        &arguments.trace,
+        &arguments.output,
+        length,
+        arguments.start_unix_ns,
+    ) {
         Ok(copies) => {
             println!("{copies} copies in {}", arguments.output.display());
             ExitCode::SUCCESS
@@ -60,18 +78,35 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns how many copies there are.
-fn magnify(trace: &Path, output: &Path, megabytes: u64) -> anyhow::Result<u64> {
-    let wanted_bytes = megabytes.saturating_mul(1_000_000);
+/// How long the trace has to become.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    Bytes(u64),
+    Copies(u64),
+}
+
+/// Returns how many copies there are, at least one.
+fn magnify(
+    trace: &Path,
+    output: &Path,
+    length: Length,
+    start_unix_ns: Option<u64>,
+) -> anyhow::Result<u64> {
+    let (wanted, written): (_, fn(&Copies<'_>) -> u64) = match length {
+        Length::Bytes(bytes) => (bytes, |copies| copies.bytes_written()),
+        Length::Copies(copies) => (copies, |copies| copies.count()),
+    };
     let trace = TraceFile::open(trace)?;
+    let mut header = trace.header().clone();
+    header.start_unix_ns = start_unix_ns.unwrap_or(header.start_unix_ns);
     let survey = Survey::of(&trace)?;
-    let bar = progress_bar(output, wanted_bytes);
+    let bar = progress_bar(output, wanted);
     let in_output = || output.display().to_string();
     let file = BufWriter::new(File::create(output).with_context(in_output)?);
-    let mut copies = Copies::new(&trace, &survey, file).with_context(in_output)?;
-    while copies.is_first() || copies.bytes_written() < wanted_bytes {
+    let mut copies = Copies::new(&trace, &survey, &header, file).with_context(in_output)?;
+    while copies.count() == 0 || written(&copies) < wanted {
         copies.write_next()?;
-        bar.set_position(copies.bytes_written());
+        bar.set_position(written(&copies));
     }
     bar.finish_and_clear();
     let (count, mut file) = copies.finish().with_context(in_output)?;
@@ -79,13 +114,13 @@ fn magnify(trace: &Path, output: &Path, megabytes: u64) -> anyhow::Result<u64> {
     Ok(count)
 }
 
-fn progress_bar(output: &Path, wanted_bytes: u64) -> ProgressBar {
+fn progress_bar(output: &Path, wanted: u64) -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{wide_msg} {bar:30} {percent:>3} %  {eta} left")
         .expect("a valid template");
-    ProgressBar::new(wanted_bytes)
+    ProgressBar::new(wanted)
         .with_style(style)
         .with_message(format!("Writing {}", output.display()))
 }

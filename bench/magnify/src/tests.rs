@@ -11,7 +11,8 @@ use trace_format::{
     Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
 };
 
-use crate::magnify;
+use crate::survey::Survey;
+use crate::{Length, magnify};
 
 const LOCK: u64 = PARK_DOMAINS + 1;
 const DOMAIN: u64 = 7;
@@ -167,15 +168,17 @@ fn each_copy_has_the_waits_of_the_trace_and_leaves_nothing_open() {
     let folder = TempDir::new().expect("a temporary folder");
     let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
     fs::write(&short, trace(&events())).expect("room for it");
-    let copies = magnify(&short, &long, 1).expect("a complete trace");
+    let copies =
+        magnify(&short, &long, Length::Bytes(1_000_000), Some(1_000)).expect("a complete trace");
     assert!(fs::metadata(&long).expect("written").len() >= 1_000_000);
 
     let mut analysis = Analysis::default();
     let mut sums = Vec::new();
     let mut on_wait =
         |wait: &trace_analysis::Wait, _: &_| sums.push((wait.start_ns, wait.duration_ns));
-    let summary: TraceSummary = TraceFile::open(&long)
-        .expect("a trace")
+    let trace = TraceFile::open(&long).expect("a trace");
+    assert_eq!(trace.header().start_unix_ns, 1_000);
+    let summary: TraceSummary = trace
         .analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
         .expect("readable");
     assert!(summary.is_complete());
@@ -197,6 +200,18 @@ fn each_copy_has_the_waits_of_the_trace_and_leaves_nothing_open() {
 }
 
 #[test]
+fn copies_are_as_many_as_are_asked_for() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
+    fs::write(&short, trace(&events())).expect("room for it");
+    let copies = magnify(&short, &long, Length::Copies(3), None).expect("a complete trace");
+    assert_eq!(copies, 3);
+    let trace = TraceFile::open(&long).expect("a trace");
+    let survey = Survey::of(&trace).expect("a complete trace");
+    assert_eq!(survey.duration_ns, 3 * 101 + 1);
+}
+
+#[test]
 fn trace_that_lacks_events_is_refused() {
     let folder = TempDir::new().expect("a temporary folder");
     let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
@@ -205,7 +220,7 @@ fn trace_that_lacks_events_is_refused() {
         .1
         .push(Event::LostEvents(LostEvents { events: 1 }));
     fs::write(&short, trace(&events)).expect("room for it");
-    let error = magnify(&short, &long, 1).expect_err("events are lost");
+    let error = magnify(&short, &long, Length::Copies(1), None).expect_err("events are lost");
     let expected = "expected a complete trace, found one that lacks events";
     assert!(error.to_string().ends_with(expected), "{error:#}");
     assert!(!long.exists());

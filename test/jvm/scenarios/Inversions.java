@@ -4,6 +4,8 @@ package scenarios;
  * Threads nest two locks in one order and, later, in the other one, so that nothing deadlocks; and
  * two locks always in the same order. Each time somebody waits for both.
  *
+ * <p>With {@code first} or {@code second} behind the number of rounds that one of the two is always the outer one.
+ *
  * <p>Prints between which two times each thread began to wait for the inner lock.
  */
 public final class Inversions {
@@ -24,13 +26,18 @@ public final class Inversions {
 
     public static void main(String[] args) throws InterruptedException {
         int rounds = Integer.parseInt(args[0]);
+        String outer = args.length > 1 ? args[1] : "both";
         Object first = new First();
         Object second = new Second();
         Object third = new Third();
         for (int round = 0; round < rounds; round++) {
-            nest(first, second);
+            if (!outer.equals("second")) {
+                nest(first, second);
+            }
             Thread.sleep(3 + round);
-            nest(second, first);
+            if (!outer.equals("first")) {
+                nest(second, first);
+            }
             Thread.sleep(20);
         }
         for (int round = 0; round < 2 * rounds; round++) {

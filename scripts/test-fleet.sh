@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Asks the questions of fleet/ on a Spark cluster of this machine; test/fleet/test_fleet.py says more, and
+# has the options. Takes 10 GB of memory.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly ROOT
+# Where rustup puts cargo, which a shell that is no login shell may not know.
+PATH=$PATH:$HOME/.cargo/bin
+
+cargo build --quiet --release --locked --manifest-path "$ROOT/Cargo.toml" --package magnify
+PYTHONPATH=$ROOT/build/test-python exec /usr/bin/python3 "$ROOT/test/fleet/test_fleet.py" "$@"
