@@ -43,6 +43,9 @@ TABLES = {
     "methods": "method string, class string, name string, signature string, source_file string",
 }
 
+# Versions that did not look for nestings left no folder for them.
+LATER_TABLES = {"nestings"}
+
 # Call chains as texts, the innermost method first.
 STACKS = """
     select day, host, run, chain,
@@ -112,12 +115,25 @@ def with_variables(question, variables):
     return re.sub(r"getvariable\('(\w+)'\)", value, question).strip().rstrip(";")
 
 
+def read_table(spark, runs, table):
+    """The table of all runs, without rows where all are of versions that did not have it."""
+    from pyspark.errors import AnalysisException
+
+    schema = f"{TABLES[table]}, {FOLDERS}"
+    try:
+        return spark.read.schema(schema).parquet(f"{runs.rstrip('/')}/{table}")
+    except AnalysisException as error:
+        if table not in LATER_TABLES or error.getErrorClass() != "PATH_NOT_FOUND":
+            raise
+        return spark.createDataFrame([], schema)
+
+
 def create_views(spark, runs, since, until):
     """The tables as views of their names, with the days that are asked for."""
     from pyspark.sql.functions import col, lit
 
-    for table, columns in TABLES.items():
-        rows = spark.read.schema(f"{columns}, {FOLDERS}").parquet(f"{runs.rstrip('/')}/{table}")
+    for table in TABLES:
+        rows = read_table(spark, runs, table)
         if since:
             rows = rows.where(col("day") >= lit(since))
         if until:
@@ -127,13 +143,11 @@ def create_views(spark, runs, since, until):
 
 
 def print_rows(rows, as_json):
-    names = rows.columns
-    table = [list(row) for row in rows.toLocalIterator()]
     if as_json:
-        for row in table:
-            print(json.dumps(dict(zip(names, row)), default=str))
+        for row in rows.toLocalIterator():
+            print(json.dumps(row.asDict(), default=str))
         return
-    texts = [names, *([str(value) for value in row] for row in table)]
+    texts = [rows.columns, *([str(value) for value in row] for row in rows.toLocalIterator())]
     widths = [max(map(len, column)) for column in zip(*texts)]
     for row in texts:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())

@@ -9,8 +9,19 @@ create or replace view runs as
 create or replace view waits as
   from read_parquet(getvariable('runs') || '/waits/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
   where is_asked_for(day);
+-- Versions that did not look for nestings left no folder for them. Where all runs are of such a version there are none.
+set variable has_nestings = (select count(*) > 0 from glob(getvariable('runs') || '/nestings/*/*/*/*.parquet'));
 create or replace view nestings as
-  from read_parquet(getvariable('runs') || '/nestings/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
+  from query(if(
+    getvariable('has_nestings'),
+    $$from read_parquet(getvariable('runs') || '/nestings/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)$$,
+    $$select
+        null::date as day, null::varchar as host, null::varchar as run, null::bigint as wait,
+        null::varchar as outer_class, null::bigint as outer_lock, null::varchar as inner_class, null::bigint as inner_lock,
+        null::bigint as thread, null::varchar as owning_chain, null::varchar as waiting_chain,
+        null::bigint as start_ns, null::bigint as duration_ns
+      limit 0$$
+  ))
   where is_asked_for(day);
 create or replace view blame as
   from read_parquet(getvariable('runs') || '/blame/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)
