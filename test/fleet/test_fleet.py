@@ -544,12 +544,14 @@ def main():
     parser.add_argument("--hosts", type=int, default=10, help="for each trace")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/test-fleet")
     arguments = parser.parse_args()
-    shutil.rmtree(arguments.folder, ignore_errors=True)
-    arguments.folder.mkdir(parents=True)
-    fleet = Fleet(arguments.folder, arguments)
+    # Spark takes addresses of files.
+    folder = arguments.folder.resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    fleet = Fleet(folder, arguments)
     fleet.make()
-    test(fleet, arguments, arguments.folder)
-    shutil.rmtree(arguments.folder)
+    test(fleet, arguments, folder)
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
