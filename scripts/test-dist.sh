@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of build/dist in a bare system, traces a program there, reads the
-# trace, and removes them again: nothing may stay. Then the same with the tarballs. Needs root.
+# trace, and removes them again: nothing may stay. Then the same with the tarballs, and with the images that
+# packaging/Dockerfile describes. Needs root.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -16,26 +17,17 @@ LOG_DIR=$ROOT/build/logs/test-dist
 . "$ROOT/scripts/lib/machine.sh"
 # shellcheck source=lib/debian-package.sh
 . "$ROOT/scripts/lib/debian-package.sh"
+# shellcheck source=lib/bare-system.sh
+. "$ROOT/scripts/lib/bare-system.sh"
 
 [[ -e $DIST/SHA256SUMS ]] || die "$EXIT_MACHINE" "$DIST has no packages; run: make dist"
 ((EUID == 0)) || die "$EXIT_MACHINE" "only root can change into a bare system"
-require_packages debootstrap lintian
+require_packages debootstrap lintian buildah
 (cd "$DIST" && sha256sum --quiet --check SHA256SUMS)
 
-SYSTEM=$(mktemp -d)
-trap 'umount "$SYSTEM/proc" 2>/dev/null || true; rm -rf --one-file-system "$SYSTEM"' EXIT
-
-in_system() {
-  chroot "$SYSTEM" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C DEBIAN_FRONTEND=noninteractive "$@"
-}
-
-# With the distribution's mirror and its keys, as this machine has them.
 make_system() {
-  local suite keyring
-  suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-  keyring=/usr/share/keyrings/$(distribution)-archive-keyring.gpg
-  debootstrap --variant=minbase --keyring="$keyring" "$suite" "$SYSTEM" "$(own_mirror)"
-  mount -t proc proc "$SYSTEM/proc"
+  make_bare_system
+  tar --directory "$SYSTEM" --one-file-system --create --file "$WORK/base.tar" .
   cp "$DIST"/*.deb "$DIST"/*-linux-x64.tar.xz "$SYSTEM/srv"
   in_system apt-get install --no-install-recommends -y xz-utils
 }
@@ -109,6 +101,42 @@ use_tarballs() {
     "/tmp/unpacked/locktrace-[0-9]*/bin/locktrace"
 }
 
+# Builds what packaging/Dockerfile describes on the bare system, without docker and without a registry.
+buildah() {
+  command buildah --root "$WORK/containers" --runroot "$WORK/run" --storage-driver vfs "$@"
+}
+
+build_images() {
+  local base target
+  base=$(buildah from scratch)
+  buildah add --quiet "$base" "$WORK/base.tar" /
+  buildah commit --quiet "$base" base
+  for target in jdk tools; do
+    buildah build --isolation chroot --build-arg BASE=localhost/base --file "$ROOT/packaging/Dockerfile" \
+      --target "$target" --tag "$target" "$DIST"
+  done
+}
+
+# run_image IMAGE ARGUMENT...: as docker would, with a folder of this machine as /app: in /traces, a volume of the
+# image, buildah would show an empty one.
+run_image() {
+  local image=$1 container entry_point
+  shift
+  container=$(buildah from "localhost/$image")
+  entry_point=$(buildah inspect --format '{{index .OCIv1.Config.Entrypoint 0}}' "$container")
+  buildah run --isolation chroot --volume "$WORK/app:/app" "$container" -- "$entry_point" "$@"
+  buildah rm "$container" >/dev/null
+}
+
+use_images() {
+  mkdir "$WORK/app"
+  cp -r "$SYSTEM/tmp/demo/demo" "$WORK/app"
+  run_image jdk -XX:+TraceLockContention -XX:LockContentionTraceFile=/app/demo.lct -cp /app demo.Demo
+  run_image tools report /app/demo.lct >"$WORK/report"
+  grep -q 'held by demo.AuditLog.append' "$WORK/report" ||
+    die "$EXIT_BUILD" "the report does not name demo.AuditLog.append"
+}
+
 run_step "$EXIT_BUILD" "check the packages with lintian" lintian --fail-on error,warning --tag-display-limit 0 --allow-root "$DIST"/*.deb
 run_step "$EXIT_MACHINE" "make a bare system" make_system
 run_step "$EXIT_MACHINE" "install what the packages need" install_needs
@@ -117,4 +145,6 @@ run_step "$EXIT_BUILD" "install the packages" install_packages_of_ours
 run_step "$EXIT_BUILD" "trace with the packages" use_packages
 run_step "$EXIT_BUILD" "remove the packages" remove_packages
 run_step "$EXIT_BUILD" "trace with the tarballs" use_tarballs
+run_step "$EXIT_BUILD" "build the images of containers" build_images
+run_step "$EXIT_BUILD" "trace with the images" use_images
 say "the packages install, work, and leave nothing behind"

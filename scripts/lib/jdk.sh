@@ -76,9 +76,11 @@ configure_arguments() {
 }
 
 # build_environment COMMAND...: the JDK's makefiles react to many variables, those
-# of an outer make among them, so they see none of the caller's.
+# of an outer make among them, so they see none of the caller's. A JVM says that it was built on the date of
+# its source, so that one that is built again is the same.
 build_environment() {
-  env --ignore-environment HOME="$HOME" PATH="$COMPILERS:$PATH" LC_ALL=C DISABLE_HOTSPOT_OS_VERSION_CHECK=ok "$@"
+  env --ignore-environment HOME="$HOME" PATH="$COMPILERS:$PATH" LC_ALL=C DISABLE_HOTSPOT_OS_VERSION_CHECK=ok \
+    SOURCE_DATE_EPOCH="$(stat --format %Y "$FOREST/LICENSE")" "$@"
 }
 
 # configure_in DIR LEVEL ARGUMENT: configures DIR unless that is done.
