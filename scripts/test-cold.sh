@@ -27,9 +27,11 @@ LOG_DIR=$ROOT/build/logs/test-cold
 [[ -x $ROOT/build/bin/locktrace ]] || die "$EXIT_MACHINE" "$ROOT/build has nothing to compare with; run: make demo"
 require_packages debootstrap
 
-# What a newcomer has: cargo as it is here, and the certificates that this machine trusts.
+# What a newcomer has: cargo as it is here, the certificates that this machine trusts, and what it is told of how to
+# fetch packages, as a proxy.
 make_system() {
   make_bare_system
+  apt-config dump --no-empty | grep '^Acquire::' >"$SYSTEM/etc/apt/apt.conf.d/99acquire"
   in_system apt-get install --no-install-recommends -y ca-certificates git make
   cp /etc/resolv.conf /etc/hosts "$SYSTEM/etc"
   cp --dereference "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$SYSTEM/etc/ssl/certs/ca-certificates.crt"
