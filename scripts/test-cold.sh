@@ -31,7 +31,7 @@ require_packages debootstrap
 # fetch packages, as a proxy.
 make_system() {
   make_bare_system
-  apt-config dump --no-empty | grep '^Acquire::' >"$SYSTEM/etc/apt/apt.conf.d/99acquire"
+  apt-config dump --no-empty | grep -E '^Acquire::(http|https|Check-|Retries)' >"$SYSTEM/etc/apt/apt.conf.d/99acquire"
   in_system apt-get install --no-install-recommends -y ca-certificates git make
   cp /etc/resolv.conf /etc/hosts "$SYSTEM/etc"
   cp --dereference "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$SYSTEM/etc/ssl/certs/ca-certificates.crt"
