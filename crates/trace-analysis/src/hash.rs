@@ -6,6 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+/// An odd number whose bits look random: mixes a key's for a table of a few places, in which another key
+/// may take the place of one, so that no file can make it slow.
+pub(crate) const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A seed for hashing, another one for each map.
 pub(crate) type Seed = foldhash::fast::RandomState;
 

@@ -1,6 +1,7 @@
 //! Where parts of waits have been added last.
 
 use crate::contention::{Root, RootEnd, RootPart, Wait};
+use crate::hash::MIXER;
 use crate::packed_owner::PackedOwner;
 
 /// What decides under which values a part of a wait counts, in as few numbers as possible: they are
@@ -44,9 +45,6 @@ pub(crate) trait Key: Copy + Eq {
     /// A number for it, whose highest bits look random.
     fn mixed(&self) -> u64;
 }
-
-/// An odd number whose bits look random.
-const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Key for PathKey {
     const NONE: Self = Self {

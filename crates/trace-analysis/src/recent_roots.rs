@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use crate::contention::{Contention, RootPart};
 use crate::entity::LockIndex;
+use crate::hash::MIXER;
 use crate::packed_owner::PackedOwner;
 
 /// A time in which somebody owned a lock.
@@ -59,8 +60,6 @@ impl OwnersTime {
 
     /// The place for it.
     fn place(&self) -> usize {
-        /// An odd number whose bits look random.
-        const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = (self.owner.key(u64::MAX) ^ self.end_ns.rotate_left(20)).wrapping_mul(MIXER);
         (mixed >> (u64::BITS - PLACES_LOG)) as usize
     }
