@@ -17,6 +17,8 @@ readonly CACHE
 . "$ROOT/scripts/lib/machine.sh"
 # shellcheck source=lib/debian-package.sh
 . "$ROOT/scripts/lib/debian-package.sh"
+# shellcheck source=lib/images.sh
+. "$ROOT/scripts/lib/images.sh"
 
 # Not part of the binary packages, and of no use to a program that runs.
 readonly ONLY_IN_FULL='^(src\.zip$|demo/|sample/)'
@@ -30,11 +32,6 @@ DIFFERENCES=0 CLASSES=0 EXPLAINED=0
 report() {
   say "differs: $*"
   DIFFERENCES=$((DIFFERENCES + 1))
-}
-
-# files_in IMAGE: links with where they lead.
-files_in() {
-  (cd "$1" && find . -name .inputs -o -type f -printf '%P\n' -o -type l -printf '%P -> %l\n' | sort)
 }
 
 compare_files() {
@@ -54,11 +51,6 @@ compare_files() {
       report "$file"
     fi
   done < <(comm -12 <(files_in "$packaged") <(files_in "$full"))
-}
-
-# entries_of JAR: "name size checksum", one to a line.
-entries_of() {
-  unzip -lv "$1" | awk '$7 ~ /^[0-9a-f]{8}$/ && $8 !~ /\/$/ { print $8, $1, $7 }' | sort
 }
 
 compare_entries() {
