@@ -1,5 +1,7 @@
 //! When the tracer itself ran in threads, of the parts of hooks that the trace tells of.
 
+use std::cell::Cell;
+
 use crate::entity::ThreadIndex;
 use crate::last_facts::{Fact, LastFacts};
 use crate::system_fact::HookPart;
@@ -40,49 +42,112 @@ impl HookTime {
     }
 }
 
-/// The last parts of hooks of all threads.
+/// The last parts of hooks of all threads, and what they took of the times asked for.
 #[derive(Debug)]
-pub(crate) struct HookParts(LastFacts<HookPart>);
+pub(crate) struct HookParts {
+    last: LastFacts<Counted>,
+    /// What those took that are forgotten.
+    forgotten: HookTimes,
+}
 
-impl Fact for HookPart {
+/// What hooks took of the times of threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HookTimes {
+    /// While they owned locks that others waited for: once for each wait.
+    pub(crate) of_owners: HookTime,
+    /// While they waited themselves.
+    pub(crate) of_waiting: HookTime,
+}
+
+/// A part of a hook, and how much of it counts. Many waits may go through it, and it was chosen for all
+/// of them or for none.
+#[derive(Debug)]
+struct Counted {
+    part: HookPart,
+    of_owners_ns: Cell<u64>,
+    of_waiting_ns: Cell<u64>,
+}
+
+impl Fact for Counted {
     fn thread(&self) -> ThreadIndex {
-        self.thread
+        self.part.thread
     }
 
     fn time_ns(&self) -> u64 {
-        self.end_ns
+        self.part.end_ns
+    }
+}
+
+impl HookTimes {
+    fn add(&mut self, counted: &Counted) {
+        let weight = counted.part.weight;
+        self.of_owners.add(counted.of_owners_ns.get(), weight);
+        self.of_waiting.add(counted.of_waiting_ns.get(), weight);
     }
 }
 
 impl HookParts {
     /// Keeps so many.
     pub(crate) fn new(max: usize) -> Self {
-        Self(LastFacts::new(max))
+        Self {
+            last: LastFacts::new(max),
+            forgotten: HookTimes::default(),
+        }
     }
 
     /// Adds one.
     pub(crate) fn add(&mut self, part: HookPart) {
-        self.0.add(part);
+        let forgotten = self.last.add(Counted {
+            part,
+            of_owners_ns: Cell::new(0),
+            of_waiting_ns: Cell::new(0),
+        });
+        if let Some(counted) = forgotten {
+            self.forgotten.add(&counted);
+        }
     }
 
-    /// What hooks took of a thread's time from begin to end, so many times.
-    pub(crate) fn in_time(
+    /// The thread owned a lock from begin to end, for which so many waited.
+    pub(crate) fn owned(&self, thread: ThreadIndex, time: (u64, u64), waits: u64) {
+        self.count(thread, time, waits, |counted| &counted.of_owners_ns);
+    }
+
+    /// The thread waited from begin to end.
+    pub(crate) fn waited(&self, thread: ThreadIndex, time: (u64, u64)) {
+        self.count(thread, time, 1, |counted| &counted.of_waiting_ns);
+    }
+
+    fn count(
         &self,
         thread: ThreadIndex,
         (start_ns, end_ns): (u64, u64),
         times: u64,
-    ) -> HookTime {
-        let mut sum = HookTime::default();
+        sum_of: impl Fn(&Counted) -> &Cell<u64>,
+    ) {
         // One after the other: where the next one begins behind the end, all do.
-        for part in self.0.from(thread, start_ns.saturating_add(1)) {
-            let begin_ns = part.end_ns.saturating_sub(part.duration_ns);
+        for counted in self.last.from(thread, start_ns.saturating_add(1)) {
+            let HookPart {
+                end_ns: until_ns,
+                duration_ns,
+                ..
+            } = counted.part;
+            let begin_ns = until_ns.saturating_sub(duration_ns);
             if begin_ns >= end_ns {
                 break;
             }
-            let inside_ns = part.end_ns.min(end_ns) - begin_ns.max(start_ns);
-            sum.add(inside_ns.saturating_mul(times), part.weight);
+            let inside_ns = until_ns.min(end_ns) - begin_ns.max(start_ns);
+            let sum_ns = sum_of(counted);
+            sum_ns.set((sum_ns.get()).saturating_add(inside_ns.saturating_mul(times)));
         }
-        sum
+    }
+
+    /// What all took.
+    pub(crate) fn finish(self) -> HookTimes {
+        let mut sums = self.forgotten;
+        for counted in self.last.into_facts() {
+            sums.add(&counted);
+        }
+        sums
     }
 }
 
@@ -101,21 +166,48 @@ mod tests {
         }
     }
 
-    fn estimate_ns(parts: &HookParts, start_ns: u64, end_ns: u64) -> u64 {
-        parts.in_time(THREAD, (start_ns, end_ns), 1).estimate_ns
-    }
-
     #[test]
     fn hooks_count_as_far_as_they_are_inside() {
-        let mut parts = HookParts::new(10);
-        for (thread, end_ns) in [(THREAD, 200), (THREAD, 100), (ThreadIndex(2), 150)] {
-            parts.add(part(thread, end_ns, 10));
-        }
-        assert_eq!(estimate_ns(&parts, 0, 300), 80);
-        assert_eq!(estimate_ns(&parts, 95, 195), 4 * (5 + 5));
-        assert_eq!(estimate_ns(&parts, 92, 98), 4 * 6);
-        assert_eq!(estimate_ns(&parts, 100, 190), 0);
-        assert_eq!(parts.in_time(THREAD, (0, 100), 3).estimate_ns, 120);
+        let estimate_ns = |start_ns, end_ns, waits| {
+            let mut parts = HookParts::new(10);
+            for (thread, end_ns) in [(THREAD, 200), (THREAD, 100), (ThreadIndex(2), 150)] {
+                parts.add(part(thread, end_ns, 10));
+            }
+            parts.owned(THREAD, (start_ns, end_ns), waits);
+            let sums = parts.finish();
+            assert_eq!(sums.of_waiting, HookTime::default());
+            sums.of_owners.estimate_ns
+        };
+        assert_eq!(estimate_ns(0, 300, 1), 80);
+        assert_eq!(estimate_ns(95, 195, 1), 4 * (5 + 5));
+        assert_eq!(estimate_ns(92, 98, 1), 4 * 6);
+        assert_eq!(estimate_ns(100, 190, 1), 0);
+        assert_eq!(estimate_ns(0, 100, 3), 120);
+    }
+
+    /// Those of a hook that waits go through one by one are as uncertain as if it was told once that they
+    /// all do: it was chosen for all of them. What is forgotten goes on to count.
+    #[test]
+    fn waits_that_go_through_one_hook_do_not_make_it_more_certain() {
+        let sums = |max, counts: &[(u64, u64)]| {
+            let mut parts = HookParts::new(max);
+            parts.add(part(THREAD, 100, 10));
+            for &(start_ns, waits) in counts {
+                parts.owned(THREAD, (start_ns, 200), waits);
+            }
+            parts.waited(THREAD, (0, 96));
+            parts.add(part(THREAD, 300, 10));
+            parts.finish()
+        };
+        let once = sums(10, &[(0, 3)]);
+        assert_eq!(once.of_owners.variance_ns2, 30 * 30 * 4 * 3);
+        assert_eq!(once.of_waiting.variance_ns2, 6 * 6 * 4 * 3);
+        assert_eq!(sums(10, &[(0, 1), (0, 1), (0, 1)]), once);
+        assert_eq!(sums(1, &[(0, 2), (0, 1)]), once);
+        assert_eq!(
+            sums(10, &[(0, 1), (95, 2)]).of_owners.variance_ns2,
+            20 * 20 * 4 * 3
+        );
     }
 
     /// The mean of what is found, and how it varies, over all choices of hooks by chance.

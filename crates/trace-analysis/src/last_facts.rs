@@ -49,29 +49,33 @@ impl<T: Fact> LastFacts<T> {
         }
     }
 
-    /// Adds one. Costs the more the further back in time it is.
-    pub(crate) fn add(&mut self, fact: T) {
+    /// Adds one. Costs the more the further back in time it is. Returns what is forgotten for it.
+    pub(crate) fn add(&mut self, fact: T) -> Option<T> {
         let (thread, time_ns) = (fact.thread(), fact.time_ns());
         let facts = &mut self.threads.entry(thread).or_default().facts;
         let place = count_from_back(facts, |earlier| earlier.time_ns() <= time_ns);
         facts.insert(place, fact);
         self.order.push_back(thread);
-        if self.order.len() > self.max {
-            self.forget();
-        }
+        let is_too_many = self.order.len() > self.max;
+        is_too_many.then(|| self.forget()).flatten()
     }
 
-    fn forget(&mut self) {
-        let Some(thread) = self.order.pop_front() else {
-            return;
-        };
-        if let Some(OfThread { facts, near }) = self.threads.get_mut(&thread) {
-            facts.pop_front();
-            near.set(near.get().saturating_sub(1));
-            if facts.is_empty() {
-                self.threads.remove(&thread);
-            }
+    fn forget(&mut self) -> Option<T> {
+        let thread = self.order.pop_front()?;
+        let OfThread { facts, near } = self.threads.get_mut(&thread)?;
+        let forgotten = facts.pop_front();
+        near.set(near.get().saturating_sub(1));
+        if facts.is_empty() {
+            self.threads.remove(&thread);
         }
+        forgotten
+    }
+
+    /// All that are left, in no order.
+    pub(crate) fn into_facts(self) -> impl Iterator<Item = T> {
+        self.threads
+            .into_values()
+            .flat_map(|of_thread| of_thread.facts)
     }
 
     /// Those of a thread at that time and later, in the order of time. Costs the less the nearer that is

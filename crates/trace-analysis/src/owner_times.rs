@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::contention::{OwnerActivity, RootEnd, Wait, WaitKind};
 use crate::entity::ThreadIndex;
-use crate::hook_parts::{HookParts, HookTime};
+use crate::hook_parts::{HookParts, HookTime, HookTimes};
 use crate::own_waits::{Did, OwnWaits};
 use crate::owner_spans::{OwnerSpan, OwnerSpans};
 use crate::run_delays::{Division, RunDelays};
@@ -209,11 +209,6 @@ impl OwnerTimesSum {
         add(&mut self.sum.unknown_ns, unknown_ns, 1);
     }
 
-    fn add_hooks_of_waiting(&mut self, thread: ThreadIndex, time: (u64, u64)) {
-        let hooks = self.hooks.in_time(thread, time, 1);
-        self.sum.hooks_of_waiting.merge(&hooks);
-    }
-
     /// Takes a wait that is selected. Of one that says what was behind its parts, that is what owners
     /// did; else the same is looked for of its contentions.
     pub(crate) fn add_wait(&mut self, wait: &Wait) {
@@ -239,12 +234,11 @@ impl OwnerTimesSum {
     /// The same of a wait that was held back: all is known that will ever be.
     fn add_roots(&mut self, wait: &Wait) {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
-        self.add_hooks_of_waiting(wait.thread, (wait.start_ns, end_ns));
+        self.hooks.waited(wait.thread, (wait.start_ns, end_ns));
         for part in &wait.contentions {
             if let Some((thread, _)) = part.owner.thread() {
                 let time = (part.start_ns, part.start_ns + part.duration_ns);
-                let hooks = self.hooks.in_time(thread, time, 1);
-                self.sum.hooks_of_owners.merge(&hooks);
+                self.hooks.owned(thread, time, 1);
             }
         }
         for part in &wait.roots {
@@ -276,7 +270,15 @@ impl OwnerTimesSum {
     /// The sums over all.
     pub(crate) fn finish(mut self) -> OwnerTimes {
         self.resolve_until_left(0);
-        self.sum
+        let HookTimes {
+            of_owners,
+            of_waiting,
+        } = self.hooks.finish();
+        OwnerTimes {
+            hooks_of_owners: of_owners,
+            hooks_of_waiting: of_waiting,
+            ..self.sum
+        }
     }
 
     fn resolve_until_left(&mut self, left: usize) {
@@ -289,7 +291,7 @@ impl OwnerTimesSum {
                     thread,
                     start_ns,
                     end_ns,
-                } => self.add_hooks_of_waiting(thread, (start_ns, end_ns)),
+                } => self.hooks.waited(thread, (start_ns, end_ns)),
             }
         }
     }
@@ -310,8 +312,7 @@ impl OwnerTimesSum {
             end_ns,
             waits,
         } = span;
-        let in_hooks = hooks.in_time(thread, (start_ns, end_ns), waits);
-        sum.hooks_of_owners.merge(&in_hooks);
+        hooks.owned(thread, (start_ns, end_ns), waits);
         own_waits.split(thread, start_ns, end_ns, |start_ns, end_ns, did| {
             let place = match did {
                 Did::Ran => {

@@ -172,14 +172,18 @@ proptest! {
         let hooks = hooks.into_iter().map(SystemRecord::HookPart);
         let system: Vec<_> = safepoints.chain(hooks).collect();
         // Of what waits have in common, and of each contention.
+        let mut standard_errors_ns = BTreeSet::new();
         for detail in [Detail::OwnerCode, Detail::Owners, Detail::Contentions, Detail::Roots] {
             let found = analyze(&events, &system, capabilities, detail);
             let mut times = found.owner_times.expect("asked for");
-            prop_assert_eq!(take(&mut times.hooks_of_waiting).estimate_ns, of_waiting_ns);
-            prop_assert_eq!(take(&mut times.hooks_of_owners).estimate_ns, of_owners_ns);
+            let of_hooks = [&mut times.hooks_of_waiting, &mut times.hooks_of_owners].map(take);
+            let estimates_ns = of_hooks.map(|time| time.estimate_ns);
+            prop_assert_eq!(estimates_ns, [of_waiting_ns, of_owners_ns]);
+            standard_errors_ns.insert(of_hooks.map(|time| time.standard_error_ns()));
             prop_assert_eq!(times, expected);
             prop_assert_eq!(times.all_ns(), found.waits.sum(|_, _| true).duration_ns);
         }
+        prop_assert_eq!(standard_errors_ns.len(), 1, "{:?}", standard_errors_ns);
     }
 }
 
