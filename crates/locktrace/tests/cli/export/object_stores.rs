@@ -137,6 +137,27 @@ fn objects_are_the_files_of_an_export() {
     assert_eq!(files(&directory.join("by-url"), "of all/hosts"), expected);
 }
 
+/// Google's store takes the requests of S3, but for the credentials, so the same server stands for it.
+#[test]
+fn objects_of_google_are_the_files_of_an_export() {
+    let directory = demo();
+    let directory = directory.path();
+    let export = format!("export --to parquet --kind all {TRACE} --host ä=b/c");
+    succeed(directory, &format!("{export} -o files"));
+    let expected = files(&directory.join("files"), "of all/hosts");
+    let store = S3::start();
+    let google = [
+        ("GOOGLE_BASE_URL", store.url.as_str()),
+        ("GOOGLE_BEARER_TOKEN", "token"),
+    ];
+    for _ in 0..2 {
+        let export = format!("{export} -o gs://runs/of%20all/hosts/");
+        let run = run(directory, &export, "http://127.0.0.1:1", &google);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+        assert_eq!(store.objects(), expected);
+    }
+}
+
 #[test]
 fn traces_are_collected_into_a_store() {
     let directory = demo();
