@@ -54,4 +54,4 @@ clean: ## remove what this clone has built
 	cargo clean
 
 clean-cache: ## remove what all clones share: sources, object files, boot JDK
-	rm -rf $(addprefix $(CACHE)/,apt package sources builds boot-jdk target target.lock lock)
+	rm -rf $(addprefix $(CACHE)/,apt package sources builds boot-jdk test-packages target target.lock lock)

