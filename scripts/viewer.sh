@@ -69,7 +69,7 @@ case $1 in
   test)
     require_browser
     cd "$ROOT/viewer"
-    node --test ${2:+--test-name-pattern="$2"} test/*.test.js
+    node --test --test-concurrency="$(nproc)" ${2:+--test-name-pattern="$2"} test/*.test.js
     ;;
   screenshots)
     require_browser

@@ -101,33 +101,41 @@ fn from_growing_file(command: &str, trace: &Path) -> (Option<i32>, String, Strin
     said(&run, &path)
 }
 
+/// Traces at once, for most of the time is that in which files grow.
 #[test]
 fn all_inputs_say_the_same() {
     let directory = TempDir::new().expect("a temporary directory");
-    for trace in traces(directory.path()) {
-        for command in COMMANDS {
-            let alone = match command.starts_with("report") {
-                true => format!("{command} --threads 1"),
-                false => command.to_owned(),
-            };
-            let expected = said(&Run::of(locktrace(&alone).arg(&trace)), &trace);
-            assert!(matches!(expected.0, Some(0 | 1)), "{expected:?}");
-            let threads: &[&str] = match command.starts_with("report") {
-                true => &["--threads 1", "--threads 2", "--threads 8"],
-                false => &[""],
-            };
-            for threads in threads {
-                let command = format!("{command} {threads}");
-                let what = format!("{command}: {}", trace.display());
-                let file = Run::of(locktrace(&command).arg(&trace));
-                assert_eq!(said(&file, &trace), expected, "{what}, file");
-                let mut piped = locktrace(&command);
-                let piped = Run::of(piped.arg("-").pipe_stdin(&trace).expect("readable"));
-                assert_eq!(said(&piped, Path::new("<stdin>")), expected, "{what}, pipe");
-                assert_eq!(from_socket(&command, &trace), expected, "{what}, socket");
-                let growing = from_growing_file(&command, &trace);
-                assert_eq!(growing, expected, "{what}, growing file");
-            }
+    let traces = traces(directory.path());
+    thread::scope(|scope| {
+        for trace in &traces {
+            scope.spawn(|| check_inputs(trace));
+        }
+    });
+}
+
+fn check_inputs(trace: &Path) {
+    for command in COMMANDS {
+        let alone = match command.starts_with("report") {
+            true => format!("{command} --threads 1"),
+            false => command.to_owned(),
+        };
+        let expected = said(&Run::of(locktrace(&alone).arg(trace)), trace);
+        assert!(matches!(expected.0, Some(0 | 1)), "{expected:?}");
+        let threads: &[&str] = match command.starts_with("report") {
+            true => &["--threads 1", "--threads 2", "--threads 8"],
+            false => &[""],
+        };
+        for threads in threads {
+            let command = format!("{command} {threads}");
+            let what = format!("{command}: {}", trace.display());
+            let file = Run::of(locktrace(&command).arg(trace));
+            assert_eq!(said(&file, trace), expected, "{what}, file");
+            let mut piped = locktrace(&command);
+            let piped = Run::of(piped.arg("-").pipe_stdin(trace).expect("readable"));
+            assert_eq!(said(&piped, Path::new("<stdin>")), expected, "{what}, pipe");
+            assert_eq!(from_socket(&command, trace), expected, "{what}, socket");
+            let growing = from_growing_file(&command, trace);
+            assert_eq!(growing, expected, "{what}, growing file");
         }
     }
 }
