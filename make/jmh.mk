@@ -1,4 +1,4 @@
-# The JMH suite; `make test` runs its short setting.
+# The JMH suite; `make test` runs its quick setting, `make test-nightly` the short one.
 
 .PHONY: jmh jmh-profiler
 

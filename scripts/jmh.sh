@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the JMH profiler and suite, and runs the suite on the traced JDK:
-#   scripts/jmh.sh build | short [CASES] | full [CASES]
+#   scripts/jmh.sh build | quick [CASES] | short [CASES] | full [CASES]
 # CASES is a regular expression that a case's name must match.
 # LOCKTRACE_JDK, LOCKTRACE_JDK_STOCK and LOCKTRACE_BIN choose other programs.
 set -euo pipefail
@@ -11,8 +11,8 @@ readonly STOCK=${LOCKTRACE_JDK_STOCK:-$PWD/build/jdk-stock}
 readonly LOCKTRACE=${LOCKTRACE_BIN:-$PWD/build/bin/locktrace}
 readonly TARGET=test/jmh/target
 
-if [[ ! ${1-} =~ ^(build|short|full)$ ]]; then
-  echo "usage: scripts/jmh.sh build | short [CASES] | full [CASES]" >&2
+if [[ ! ${1-} =~ ^(build|quick|short|full)$ ]]; then
+  echo "usage: scripts/jmh.sh build | quick [CASES] | short [CASES] | full [CASES]" >&2
   exit 2
 fi
 

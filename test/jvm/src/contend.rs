@@ -9,7 +9,7 @@ use crate::contention::Wait;
 use crate::expectation::{Expectation, ExpectedFrame};
 use crate::jvm::{Jvm, NEVER_INLINED, Run};
 use crate::locktrace::waits_on;
-use crate::processor::among_others;
+use crate::processor::{alone, among_others};
 use crate::setting::Setting;
 
 /// `Contend.ROUNDS`.
@@ -33,6 +33,16 @@ pub fn check_contend(scenario: &str, check_run: impl Fn(CompileMode, &Run)) {
 /// which `flags` are added.
 pub fn check_program(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
     let _processor = among_others();
+    check_in_settings(program, flags, check);
+}
+
+/// The same while no other test runs.
+pub fn check_program_alone(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
+    let _processor = alone();
+    check_in_settings(program, flags, check);
+}
+
+fn check_in_settings(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
     check_each(Setting::rotated(program[0]), |setting| {
         let run = Jvm::traced(program)
             .flags(NEVER_INLINED)

@@ -52,7 +52,9 @@ pub use byte_code::Positions;
 pub use cases::check_each;
 pub use class_path::{Action, ClassPath};
 pub use compile_mode::CompileMode;
-pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
+pub use contend::{
+    check_compiled, check_contend, check_program, check_program_alone, compilations, contend,
+};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use demo::check_demo;
 pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};

@@ -26,7 +26,7 @@ use crate::truth::{self, Known};
 use crate::{history::History, reference};
 
 /// How many programs each property is tried on.
-const PROGRAMS: u32 = 600;
+const PROGRAMS: u32 = 200;
 
 const SEEDS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

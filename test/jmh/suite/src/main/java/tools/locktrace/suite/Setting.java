@@ -16,7 +16,26 @@ import tools.locktrace.suite.shapes.TimedWaits;
 
 /** Which cases are run, and for how long. */
 enum Setting {
-    /** Every shape once. */
+    /** Every shape once, with monitors and locks that park. */
+    QUICK(1000, 1, 1500) {
+        @Override
+        List<SuiteCase> cases() {
+            List<SuiteCase> cases = new ArrayList<>();
+            cases.add(shared(4, Holds.GEOMETRIC));
+            cases.add(chains(8, 100, 50, Holds.ONE_LONG));
+            cases.add(locks(12, 4));
+            cases.add(sharedOf(LockKind.REENTRANT_LOCK, 4));
+            cases.add(sharedOf(LockKind.SEMAPHORE, 4));
+            cases.add(ofKind(LockKind.FAIR_REENTRANT_LOCK, chains(8, 100, 50, Holds.ONE_LONG)));
+            cases.add(readersAndWriters(ReadWriteKind.REENTRANT, 4, 2));
+            cases.add(SuiteCase.of(InlinedLocks.class, 4));
+            cases.add(SuiteCase.of(NestedLocks.class, 6));
+            cases.add(SuiteCase.ofGroup(Mailbox.class, "mailbox", 2, 3).notified());
+            cases.add(SuiteCase.of(TimedWaits.class, 8));
+            return cases;
+        }
+    },
+    /** Every shape and every kind of lock once. */
     SHORT(1000, 1, 1500) {
         @Override
         List<SuiteCase> cases() {

@@ -25,7 +25,7 @@ import tools.locktrace.suite.truth.Truth;
  * Runs the cases of a setting under JMH with the profiler, and compares each
  * trace with what the benchmark's threads noted.
  *
- * <p>Arguments: {@code short} or {@code full}; the traced JDK's {@code java};
+ * <p>Arguments: {@code quick}, {@code short} or {@code full}; the traced JDK's {@code java};
  * the {@code locktrace} program; a directory for traces; a regular expression if
  * only those cases are wanted whose name has a match. Prints the checks of each
  * case. Exits with 1 if one of them fails, and keeps that case's trace.
@@ -63,7 +63,7 @@ public final class Suite {
 
     public static void main(String[] args) throws Exception {
         if (args.length < 4 || args.length > 5) {
-            System.err.println("Arguments: short|full JAVA LOCKTRACE DIRECTORY [CASES]");
+            System.err.println("Arguments: quick|short|full JAVA LOCKTRACE DIRECTORY [CASES]");
             System.exit(2);
         }
         Setting setting = Setting.valueOf(args[0].toUpperCase(Locale.ROOT));

@@ -1,0 +1,356 @@
+//! The agent on stock JVMs of each version: it names the same locks, owners and shares as the
+//! programs themselves, does as it is told, and leaves alone what it does not understand.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trace_analysis::{Blame, Owner};
+use trace_format::Counter;
+
+use jvm_tests::{
+    Finished, Jdk, Jvm, NEVER_INLINED, RunningJvm, agent_library, agent_option, alone,
+    among_others, analyze, check_demo, check_each, check_owner_shares, check_sound, contentions,
+    locktrace, report, repository, run_to_success, scratch_directory,
+};
+
+/// Checks something on stock JVMs.
+fn on_each_version(check: impl Fn(&'static Jdk)) {
+    let _processor = alone();
+    check_each(Jdk::chosen_stock_versions(), |jdk| check(jdk));
+}
+
+/// Runs a program with the agent, whose trace is where the patched JVM's would be.
+fn traced(jdk: &'static Jdk, program: &[&str], options: &str) -> Jvm {
+    let flag = agent_option(&format!("file=trace.lct{options}"));
+    Jvm::untraced(jdk, program).flags([flag])
+}
+
+#[test]
+fn the_demo_shows_the_culprits() {
+    on_each_version(|jdk| {
+        let run = traced(jdk, &["demo.Demo"], "")
+            .flags(["-Xverify:all"])
+            .run();
+        assert_eq!(
+            run.stdout,
+            "480 orders, 320 returns, 20 reports: the books balance\n"
+        );
+        check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+        check_demo(&run.trace(), "<owner unknown: hand-off>");
+    });
+}
+
+/// Also that each position in the trace is one of the class files as they are.
+#[test]
+fn each_method_is_blamed_for_what_its_clock_says() {
+    for kind in ["Block", "Method", "StaticMethod"] {
+        on_each_version(|jdk| {
+            let run = traced(jdk, &["scenarios.OwnerShares", kind, "1000", "40"], "")
+                .flags(NEVER_INLINED)
+                .run();
+            let setting = format!("{kind} on {}", jdk.home().display());
+            check_owner_shares(&setting, &run, contentions(&run.trace()));
+        });
+    }
+}
+
+#[test]
+fn all_of_random_programs_fits_together() {
+    on_each_version(|jdk| {
+        let mut jvm = traced(jdk, &["scenarios.RandomContention", "1", "2", "3"], "").start();
+        for number in 1..=3 {
+            jvm.await_line(&format!("done {number}"));
+            if number < 3 {
+                jvm.send_line();
+            }
+        }
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+        assert_eq!(run.stderr, "");
+        check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+    });
+}
+
+/// A JVM that runs is traced from the attachment to the detachment, again and again, and goes on
+/// as if nothing had been.
+#[test]
+fn attached_and_detached() {
+    on_each_version(|jdk| {
+        let mut jvm = Jvm::untraced(jdk, &["scenarios.EndlessContention"]).start();
+        let directory = scratch_directory("attached");
+        jvm.await_line("running");
+        for round in 1..=3 {
+            let trace = directory.path().join(format!("{round}.lct"));
+            let attached = attach(&jvm, &trace);
+            assert_eq!(attached.code, 0, "{}", attached.stderr);
+            assert!(attached.stdout.contains(trace.to_str().unwrap()));
+            let again = attach(&jvm, &directory.path().join("again.lct"));
+            assert_eq!(again.code, 3, "{}", again.stderr);
+            assert!(
+                again.stderr.contains("is traced already"),
+                "{}",
+                again.stderr
+            );
+            await_waits(&trace);
+            let detached = detach(&jvm);
+            assert_eq!(detached.code, 0, "{}", detached.stderr);
+            let nothing = detach(&jvm);
+            assert_eq!(nothing.code, 3, "{}", nothing.stderr);
+            assert!(nothing.stderr.contains("is not traced by an agent"));
+            check_owners(&trace);
+        }
+        jvm.send_line();
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+        assert_eq!(run.stdout, "running\ndone\n");
+        assert!(!directory.path().join("again.lct").exists());
+    });
+}
+
+/// HotSpot doubles some constants of a class at each change, to more than a class can have.
+#[test]
+fn attached_as_often_as_one_likes() {
+    const ROUNDS: usize = 20;
+    on_each_version(|jdk| {
+        let mut jvm = Jvm::untraced(jdk, &["scenarios.EndlessContention"]).start();
+        let directory = scratch_directory("again");
+        jvm.await_line("running");
+        for round in 1..=ROUNDS {
+            let attached = attach(&jvm, &directory.path().join(format!("{round}.lct")));
+            assert_eq!(attached.code, 0, "{round}: {}", attached.stderr);
+            let detached = detach(&jvm);
+            assert_eq!(detached.code, 0, "{round}: {}", detached.stderr);
+        }
+        jvm.send_line();
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+    });
+}
+
+/// Waits until a trace that is being written has some waits with an owner.
+fn await_waits(trace: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let mut owned = 0;
+        let is_owned = |blame: &Blame| matches!(blame.owner, Owner::Thread { .. });
+        analyze(trace, |wait, _| {
+            owned += u32::from(wait.blame.iter().any(is_owned));
+        })
+        .expect("a trace");
+        if owned >= 20 {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "{}: {owned} waits",
+            trace.display()
+        );
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// All that has an owner was released by one of the two methods.
+fn check_owners(trace: &Path) {
+    check_sound(&analyze(trace, |_, _| {}).expect("a trace"));
+    let report = report(trace, "lock-class,owner-method");
+    let lock = report.node("scenarios.EndlessContention");
+    let owners: Vec<_> = lock
+        .children
+        .iter()
+        .map(|owner| owner.label.as_str())
+        .filter(|label| !label.starts_with("<owner unknown"))
+        .collect();
+    for method in ["block", "method"] {
+        let is_method = |label: &&str| label.ends_with(&format!("EndlessContention.{method}"));
+        assert!(owners.iter().any(is_method), "{method}: {lock:#?}");
+    }
+    assert_eq!(owners.len(), 2, "{lock:#?}");
+}
+
+fn attach(jvm: &RunningJvm, trace: &Path) -> Finished {
+    let options = format!("file={}", trace.display());
+    ask(jvm, "attach", &["--", &options])
+}
+
+fn detach(jvm: &RunningJvm) -> Finished {
+    ask(jvm, "detach", &[])
+}
+
+fn ask(jvm: &RunningJvm, command: &str, rest: &[&str]) -> Finished {
+    let pid = jvm.id().to_string();
+    let library = agent_library().to_str().expect("UTF-8");
+    let arguments = [command, &pid, "--agent", library];
+    locktrace(arguments.iter().chain(rest))
+}
+
+/// Options that nobody understands keep the JVM from starting, as of any agent; a file that
+/// cannot be written does not.
+#[test]
+fn bad_options_are_named() {
+    on_each_version(|jdk| {
+        for (options, complaint) in [
+            ("flie=x", "locktrace: unknown option 'flie'"),
+            ("file=", "locktrace: option 'file': expected a path"),
+            ("chains=0", "locktrace: option 'chains': expected a number"),
+            (
+                "sample=lots",
+                "locktrace: option 'sample': expected percent",
+            ),
+            ("duration=soon", "locktrace: option 'duration': expected a"),
+            (
+                "exclude=*",
+                "locktrace: option 'exclude': expected a package",
+            ),
+        ] {
+            let flag = agent_option(options);
+            let run = Jvm::untraced(jdk, &["scenarios.RandomContention", "1"])
+                .flags([flag])
+                .finish();
+            assert!(!run.status.success(), "{}", run.describe());
+            assert!(run.stderr.contains(complaint), "{}", run.describe());
+        }
+        let flag = agent_option("help");
+        let run = Jvm::untraced(jdk, &["scenarios.RandomContention", "1"])
+            .flags([flag])
+            .run();
+        assert!(run.stdout.contains("file=PATH"), "{}", run.describe());
+        let flag = agent_option("file=missing/trace.lct");
+        let run = Jvm::untraced(jdk, &["scenarios.RandomContention", "1"])
+            .flags([flag])
+            .run();
+        let lines: Vec<_> = run.stderr.lines().collect();
+        assert!(
+            matches!(lines[..], [line] if line.contains("missing/trace.lct")),
+            "{}",
+            run.describe()
+        );
+    });
+}
+
+#[test]
+fn a_trace_ends_when_its_time_is_over() {
+    let _processor = alone();
+    let jvm = traced(
+        Jdk::stock(),
+        &["scenarios.RandomContention", "1", "2"],
+        ",duration=1s",
+    );
+    let mut jvm = jvm.start();
+    jvm.await_line("done 1");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while analyze(&jvm.trace(), |_, _| {}).is_ok_and(|summary| !summary.is_complete()) {
+        assert!(Instant::now() < deadline, "the trace never ends");
+        thread::sleep(Duration::from_millis(50));
+    }
+    jvm.send_line();
+    let run = jvm.finish();
+    assert!(run.status.success(), "{}", run.describe());
+    check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
+}
+
+/// What the agent does not know of is counted, and `stat` says so in words.
+#[test]
+fn what_is_not_known_is_said() {
+    let _processor = among_others();
+    let program = ["scenarios.Contend", "SynchronizedNative"];
+    let run = traced(Jdk::stock(), &program, "").run();
+    let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
+    let untold = summary.tracer_value(Counter::UntoldMethods);
+    assert!(untold.is_some_and(|methods| methods >= 2), "{untold:?}");
+    let trace = run.trace();
+    check_said(&trace, "untold_methods", "such as native ones");
+}
+
+/// A line of `stat` begins and ends so.
+fn check_said(trace: &Path, begin: &str, end: &str) {
+    let said = locktrace(["stat".as_ref(), trace.as_os_str()]).stdout;
+    let line = said.lines().find(|line| line.starts_with(begin));
+    assert!(line.is_some_and(|line| line.ends_with(end)), "{said}");
+}
+
+/// Beyond the budget call chains are cut short, which the trace says, and each method is still blamed
+/// for what its clock says.
+#[test]
+fn chains_are_sampled_beyond_the_budget() {
+    on_each_version(|jdk| {
+        let program = ["scenarios.OwnerShares", "Method", "1000", "40"];
+        let run = traced(jdk, &program, ",sample=0.001").run();
+        let setting = format!("sampled on {}", jdk.home().display());
+        check_owner_shares(&setting, &run, contentions(&run.trace()));
+        // Those with few frames are whole in any case.
+        let (short, whole, budget) = sampled(&run.trace());
+        assert!(
+            short >= 100 && budget == 10,
+            "{setting}: {short} and {whole}"
+        );
+        check_said(&run.trace(), "Sampled", "more than 0.001 % of a processor");
+    });
+    let _processor = alone();
+    let program = ["scenarios.OwnerShares", "Method", "1000", "40"];
+    let run = traced(Jdk::stock(), &program, ",sample=100").run();
+    let (short, whole, budget) = sampled(&run.trace());
+    assert!(short == 0 && whole > 0 && budget == 1_000_000);
+}
+
+/// How many call chains were cut short, how many were not, and the budget in millionths.
+fn sampled(trace: &Path) -> (u64, u64, u64) {
+    let summary = analyze(trace, |_, _| {}).expect("a trace");
+    let value = |counter| summary.tracer_value(counter).unwrap_or(0);
+    let short = value(Counter::ShortChains);
+    let recorded = value(Counter::ChainsRecorded);
+    (short, recorded - short, value(Counter::HookBudgetPpm))
+}
+
+/// What the JVM finds in the library is what it looks for, and nothing that could take the place
+/// of another library's.
+#[test]
+fn nothing_else_is_exported() {
+    let _processor = among_others();
+    let output = Command::new("nm")
+        .args(["--dynamic", "--defined-only"])
+        .arg(agent_library())
+        .output()
+        .expect("nm can be started");
+    let output = String::from_utf8(output.stdout).expect("symbols are ASCII");
+    let mut symbols: Vec<_> = output
+        .lines()
+        .filter_map(|line| line.split_whitespace().last())
+        .collect();
+    symbols.sort_unstable();
+    assert_eq!(
+        symbols,
+        ["Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload"]
+    );
+}
+
+/// The classes that changed code calls are what their sources say.
+#[test]
+fn the_helpers_are_made_of_their_sources() {
+    let _processor = among_others();
+    let helper = repository().join("crates/agent/helper");
+    let directory = scratch_directory("helper");
+    let mut javac = Command::new(Jdk::stock().tool("javac"));
+    javac
+        .args(["-g:none", "-XDignore.symbol.file", "-implicit:none"])
+        .arg("-sourcepath")
+        .arg(helper.join("stubs"))
+        .arg("-d")
+        .arg(directory.path())
+        .args(
+            ["Exits", "Parks", "VirtualParks"]
+                .map(|class| helper.join(class).with_extension("java")),
+        );
+    run_to_success(&mut javac);
+    for class in ["Exits.class", "Parks.class", "VirtualParks.class"] {
+        let made = directory.path().join("java/locktrace").join(class);
+        let made = fs::read(made).expect("a class");
+        let committed = fs::read(helper.join(class)).expect("a class");
+        assert!(
+            made == committed,
+            "{class} is not what javac makes of its source"
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! Threads that wait until another one has initialized a class. The JVM's own lock
+//! for that is an `int[0]`, which the initializing thread does not even hold.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+
+use jvm_tests::{Run, Wait, check_chain, check_program_alone, locktrace, waits};
+
+const SLOW_CLASS: &str = "scenarios.SlowInitializer";
+
+/// One thread needed or initialized the class of one round.
+struct Note<'a> {
+    thread: &'a str,
+    begin_ns: u64,
+    end_ns: u64,
+}
+
+/// What the program says about one round.
+struct Round<'a> {
+    initialized: Note<'a>,
+    needed: Vec<Note<'a>>,
+}
+
+fn rounds(run: &Run) -> Vec<Round<'_>> {
+    let mut rounds: BTreeMap<u32, (Vec<Note<'_>>, Vec<Note<'_>>)> = BTreeMap::new();
+    for what in ["initialized", "needed"] {
+        for line in run.lines_of(what) {
+            let [round, thread, begin, end] = line[..] else {
+                panic!("not a note: {line:?}");
+            };
+            let time = |text: &str| text.parse().expect("a time in nanoseconds");
+            let note = Note {
+                thread,
+                begin_ns: time(begin),
+                end_ns: time(end),
+            };
+            let notes = rounds.entry(round.parse().expect("a number")).or_default();
+            match what {
+                "initialized" => notes.0.push(note),
+                _ => notes.1.push(note),
+            }
+        }
+    }
+    let rounds = rounds.into_values().map(|(mut initialized, needed)| {
+        assert_eq!((initialized.len(), needed.len()), (1, 8));
+        Round {
+            initialized: initialized.remove(0),
+            needed,
+        }
+    });
+    rounds.collect()
+}
+
+/// The waits for the initialization of the class of each round.
+fn waits_by_class(run: &Run) -> Vec<Vec<Wait>> {
+    let mut classes: Vec<(String, Vec<Wait>)> = Vec::new();
+    for wait in waits(&run.trace()) {
+        let common = wait.common();
+        if common.mirrored_class.as_deref() != Some(SLOW_CLASS) {
+            continue;
+        }
+        assert_eq!(common.lock_class, "[I", "{wait}");
+        match classes.iter_mut().find(|(id, _)| *id == common.lock_id) {
+            Some((_, waits)) => waits.push(wait),
+            None => classes.push((common.lock_id.clone(), vec![wait])),
+        }
+    }
+    classes.into_iter().map(|(_, waits)| waits).collect()
+}
+
+#[test]
+fn who_waits_for_a_class_waits_for_its_initializer() {
+    check_program_alone(&["scenarios.ClassInitialization"], &[], |mode, run| {
+        let rounds = rounds(run);
+        let waits = waits_by_class(run);
+        assert_eq!(waits.len(), rounds.len(), "classes that threads waited for");
+        let mut long_waits = 0;
+        for (round, waits) in rounds.iter().zip(&waits) {
+            for needed in &round.needed {
+                let of_thread = waits.iter().filter(|wait| wait.thread() == needed.thread);
+                let of_thread: Vec<_> = of_thread.collect();
+                check(needed, &round.initialized, &of_thread);
+                let by_initializer = of_thread
+                    .iter()
+                    .flat_map(|wait| &wait.parts)
+                    .filter(|part| part.owner_name() == Some(round.initialized.thread));
+                for part in by_initializer.filter(|part| part.duration_ns > 1_000_000) {
+                    long_waits += 1;
+                    let chain = part.owner_frames();
+                    check_chain(
+                        &[
+                            ("java.lang.Class.forName0", "-"),
+                            ("java.lang.Class.forName", "-"),
+                            ("scenarios.ClassInitialization.need", "need"),
+                        ],
+                        &chain[..3],
+                        mode,
+                    );
+                }
+            }
+        }
+        // All but the initializing thread wait, unless they do not run in time.
+        assert!(long_waits >= rounds.len() * 7 / 2, "{long_waits} waits");
+        check_report(run);
+    });
+}
+
+/// What the trace says of a thread, all of it bounds without a tolerance: its waits lie
+/// within the time for which it needed the class, and what is not blamed on the
+/// initializing thread lies before or after the initializer. But for the time in which it
+/// had been woken to look at the class, was not running yet, and then had to wait again.
+fn check(needed: &Note<'_>, initialized: &Note<'_>, waits: &[&Wait]) {
+    let waited_ns: u64 = waits.iter().map(|wait| wait.duration_ns).sum();
+    let limit_ns = needed.end_ns - needed.begin_ns;
+    assert!(waited_ns <= limit_ns, "{waited_ns} of {limit_ns} ns");
+    if needed.thread == initialized.thread {
+        return;
+    }
+    let others_ns: u64 = waits
+        .iter()
+        .enumerate()
+        .map(|(place, wait)| {
+            let waits_again = place + 1 < waits.len();
+            let wakes_up = wait
+                .parts
+                .last()
+                .filter(|part| part.owner.is_none() && waits_again);
+            let others = wait
+                .parts
+                .iter()
+                .filter(|part| part.owner_name() != Some(initialized.thread));
+            let others_ns: u64 = others.map(|part| part.duration_ns).sum();
+            others_ns - wakes_up.map_or(0, |part| part.duration_ns)
+        })
+        .sum();
+    let before_ns = initialized.begin_ns.saturating_sub(needed.begin_ns);
+    let after_ns = needed.end_ns.saturating_sub(initialized.end_ns);
+    assert!(
+        others_ns <= before_ns + after_ns,
+        "{others_ns} ns are blamed on others, at most {before_ns} before and {after_ns} after: {waits:#?}"
+    );
+    for wait in waits {
+        assert_eq!(wait.common().kind, "contention", "{wait}");
+    }
+}
+
+/// What a person sees. On a busy machine hand-offs may take longer than what one thread is
+/// blamed for, and so may the loading of the class.
+fn check_report(run: &Run) {
+    let trace = run.trace();
+    let arguments = [
+        OsStr::new("report"),
+        OsStr::new("--top=3"),
+        trace.as_os_str(),
+    ];
+    let report = locktrace(arguments).stdout;
+    let mut rows = report.lines();
+    let is_of_class =
+        |row: &str| row.ends_with("  initialization of class scenarios.SlowInitializer");
+    assert!(rows.any(is_of_class), "{report}");
+    let mut below = rows.take_while(|row| row.contains('─'));
+    let is_of_owner = |row: &str| row.contains("─ held by thread thread-");
+    assert!(below.any(is_of_owner), "{report}");
+}
