@@ -13,5 +13,5 @@ test-hotspot: jdk jdk-stock tools ## OpenJDK's own tests of locks: stock JDK aga
 	scripts/test-hotspot.sh
 
 test-fastdebug: jdk-fastdebug jdk-stock tools ## the scenarios with HotSpot's assertions, and under stress
-	LOCKTRACE_JDK=$(CURDIR)/build/jdk-fastdebug cargo test --release --locked --no-fail-fast \
+	LOCKTRACE_COMPILE_ALL=1 LOCKTRACE_JDK=$(CURDIR)/build/jdk-fastdebug cargo test --release --locked --no-fail-fast \
 	  --package jvm-tests --test '*' -- $(FASTDEBUG_TESTS:%=%::) --skip agent_virtual_threads:: --include-ignored

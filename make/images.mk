@@ -10,4 +10,4 @@ jdk-full: ## build/jdk-full: as build/jdk, but with all classes compiled here
 test-images: jdk jdk-full jdk-stock tools ## build/jdk-full against build/jdk, then the demo and the JVM tests on it
 	scripts/compare-images.sh build/jdk $(JDK_FULL)
 	LOCKTRACE_JDK=$(JDK_FULL) scripts/demo.sh
-	LOCKTRACE_JDK=$(JDK_FULL) cargo test --release --locked --no-fail-fast --package jvm-tests
+	LOCKTRACE_COMPILE_ALL=1 LOCKTRACE_JDK=$(JDK_FULL) cargo test --release --locked --no-fail-fast --package jvm-tests

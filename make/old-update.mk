@@ -20,5 +20,5 @@ test-8u45: export LOCKTRACE_JDK := $(JDK_8U45)
 test-8u45: export LOCKTRACE_JDK_STOCK := $(JDK_8U45)-stock
 test-8u45: jdk-8u45 tools ## demo, scenarios and some stress on 8u45, of FOREST=DIR|TARBALL
 	scripts/demo.sh
-	cargo test --release --locked --no-fail-fast --package jvm-tests --test '*' -- --skip $(SINCE_8U262)
+	LOCKTRACE_COMPILE_ALL=1 cargo test --release --locked --no-fail-fast --package jvm-tests --test '*' -- --skip $(SINCE_8U262)
 	scripts/stress-jvm.sh --jdk $(JDK_8U45) --minutes 1

@@ -1,8 +1,8 @@
 //! The ways in which a JVM can execute byte code.
 
-use crate::setting::is_nightly;
+use crate::setting::{is_nightly, is_set};
 
-/// What is compiled before its first call, unless the test is a nightly one: a JVM that compiles the
+/// What is compiled before its first call, unless somebody asks for all: a JVM that compiles the
 /// whole class library so takes thirty times as long to start as one that does not.
 const EAGER: &[&str] = &[
     "-Xcomp",
@@ -22,7 +22,8 @@ pub enum CompileMode {
     C2,
     /// Both, as by default.
     Tiered,
-    /// Both, before a method's first call: one of the scenarios or of a lock, and in nightly tests any.
+    /// Both, before a method's first call: one of the scenarios or of a lock; any in nightly tests and with
+    /// `LOCKTRACE_COMPILE_ALL`.
     Eager,
 }
 
@@ -44,7 +45,7 @@ impl CompileMode {
             CompileMode::C1 => &["-XX:TieredStopAtLevel=1", "-Xbatch"],
             CompileMode::C2 => &["-XX:-TieredCompilation", "-Xbatch"],
             CompileMode::Tiered => &["-Xbatch"],
-            CompileMode::Eager if is_nightly() => &["-Xcomp"],
+            CompileMode::Eager if is_nightly() || is_set("LOCKTRACE_COMPILE_ALL") => &["-Xcomp"],
             CompileMode::Eager => EAGER,
         }
     }

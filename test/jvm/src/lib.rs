@@ -13,6 +13,7 @@
 //! | `LOCKTRACE_AGENT`     | built when missing | the agent's library       |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
 //! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
+//! | `LOCKTRACE_COMPILE_ALL` | `0`              | `1`: `-Xcomp` compiles all code, as it does in the long tests |
 //! | `LOCKTRACE_RETURN_BARRIERS`     | `verified`         | `on`, `off`: see [`ReturnBarriers`] |
 //!
 //! Everything here panics when the machinery itself fails: these are helpers of

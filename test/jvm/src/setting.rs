@@ -71,7 +71,11 @@ impl Setting {
 
 /// Somebody asked for the long tests, by `LOCKTRACE_NIGHTLY=1`.
 pub fn is_nightly() -> bool {
-    std::env::var_os("LOCKTRACE_NIGHTLY").is_some_and(|value| value != "0")
+    is_set("LOCKTRACE_NIGHTLY")
+}
+
+pub(crate) fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value != "0")
 }
 
 #[cfg(test)]
