@@ -1,10 +1,15 @@
 //! Columns while they are filled.
 
+use std::mem;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, TimestampMicrosecondArray};
-use arrow_schema::{DataType, Field, TimeUnit};
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedColumnWriter;
+use parquet::schema::types::{Type, TypePtr};
 
 /// What a column holds. Numbers are signed, and moments in microseconds, because not every reader
 /// of Parquet knows others.
@@ -60,18 +65,27 @@ impl Column {
         }
     }
 
-    pub(super) fn field(&self) -> Field {
-        let data_type = match self.kind {
-            Kind::Text => DataType::Utf8,
-            Kind::Number => DataType::Int64,
-            Kind::Flag => DataType::Boolean,
-            Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
+    pub(super) fn schema(&self) -> Result<TypePtr, ParquetError> {
+        let (physical, logical) = match self.kind {
+            Kind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::Number => (PhysicalType::INT64, None),
+            Kind::Flag => (PhysicalType::BOOLEAN, None),
+            Kind::Time => {
+                let utc = LogicalType::timestamp(true, TimeUnit::MICROS);
+                (PhysicalType::INT64, Some(utc))
+            }
         };
-        Field::new(self.name, data_type, self.is_optional)
+        let repetition = if self.is_optional {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
+        };
+        let column = Type::primitive_type_builder(self.name, physical)
+            .with_logical_type(logical)
+            .with_repetition(repetition);
+        column.build().map(Arc::new)
     }
 }
-
-const UTC: &str = "UTC";
 
 /// One value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,50 +110,113 @@ impl From<Option<u64>> for Cell<'_> {
     }
 }
 
-/// The values of a column of some rows.
-pub(super) enum Values {
-    Text(StringBuilder),
-    Number(Int64Builder),
-    Flag(BooleanBuilder),
-    Time(Int64Builder),
+/// A column of some rows.
+pub(super) struct Cells {
+    values: Values,
+    /// Of each row of an optional column: 1 if it has a value, 0 if nothing.
+    levels: Option<Vec<i16>>,
 }
 
-impl Values {
-    pub(super) fn new(kind: Kind) -> Self {
-        match kind {
-            Kind::Text => Self::Text(StringBuilder::new()),
-            Kind::Number => Self::Number(Int64Builder::new()),
-            Kind::Flag => Self::Flag(BooleanBuilder::new()),
-            Kind::Time => Self::Time(Int64Builder::new()),
+/// The values that are there.
+enum Values {
+    Text(Texts),
+    Number(Vec<i64>),
+    Flag(Vec<bool>),
+    Time(Vec<i64>),
+}
+
+impl Cells {
+    pub(super) fn new(column: &Column) -> Self {
+        let values = match column.kind {
+            Kind::Text => Values::Text(Texts::default()),
+            Kind::Number => Values::Number(Vec::new()),
+            Kind::Flag => Values::Flag(Vec::new()),
+            Kind::Time => Values::Time(Vec::new()),
+        };
+        Self {
+            values,
+            levels: column.is_optional.then(Vec::new),
         }
     }
 
-    /// Adds a value, or nothing if the column is of another kind.
+    /// Adds a cell of the column's kind, or nothing to an optional column.
     pub(super) fn push(&mut self, cell: Cell<'_>) {
-        match (self, cell) {
-            (Self::Text(texts), Cell::Text(text)) => texts.append_value(text),
-            (Self::Text(texts), _) => texts.append_null(),
-            (Self::Number(numbers), Cell::Number(number)) => numbers.append_value(signed(number)),
-            (Self::Number(numbers), _) => numbers.append_null(),
-            (Self::Flag(flags), Cell::Flag(flag)) => flags.append_value(flag),
-            (Self::Flag(flags), _) => flags.append_null(),
-            (Self::Time(times), Cell::Time(time)) => times.append_value(signed(time / 1_000)),
-            (Self::Time(times), _) => times.append_null(),
+        if let Some(levels) = &mut self.levels {
+            levels.push(i16::from(cell != Cell::Nothing));
+        }
+        match (&mut self.values, cell) {
+            (Values::Text(texts), Cell::Text(text)) => texts.push(text),
+            (Values::Number(numbers), Cell::Number(number)) => numbers.push(signed(number)),
+            (Values::Flag(flags), Cell::Flag(flag)) => flags.push(flag),
+            (Values::Time(times), Cell::Time(time)) => times.push(signed(time / 1_000)),
+            (_, cell) => debug_assert!(
+                cell == Cell::Nothing && self.levels.is_some(),
+                "a cell that its column may have"
+            ),
         }
     }
 
-    /// What was added, and is then no longer here.
-    pub(super) fn take(&mut self) -> ArrayRef {
-        match self {
-            Self::Text(texts) => Arc::new(texts.finish()),
-            Self::Number(numbers) => Arc::new(numbers.finish()),
-            Self::Flag(flags) => Arc::new(flags.finish()),
-            Self::Time(times) => {
-                let (_, values, nulls) = times.finish().into_parts();
-                let times = TimestampMicrosecondArray::new(values, nulls);
-                Arc::new(times.with_timezone(UTC))
+    /// Writes what was added, which is then no longer here.
+    pub(super) fn write(
+        &mut self,
+        writer: &mut SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
+        let levels = self.levels.as_deref();
+        match &mut self.values {
+            Values::Text(texts) => {
+                let texts = texts.take();
+                writer
+                    .typed::<ByteArrayType>()
+                    .write_batch(&texts, levels, None)?;
+            }
+            Values::Number(numbers) | Values::Time(numbers) => {
+                writer
+                    .typed::<Int64Type>()
+                    .write_batch(numbers, levels, None)?;
+                numbers.clear();
+            }
+            Values::Flag(flags) => {
+                writer
+                    .typed::<BoolType>()
+                    .write_batch(flags, levels, None)?;
+                flags.clear();
             }
         }
+        if let Some(levels) = &mut self.levels {
+            levels.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Texts, most of which come again and again.
+#[derive(Default)]
+struct Texts {
+    /// Each once.
+    distinct: IndexSet<Box<str>, RandomState>,
+    /// Where that of each row stands.
+    positions: Vec<u32>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        let position = match self.distinct.get_index_of(text) {
+            Some(position) => position,
+            None => self.distinct.insert_full(text.into()).0,
+        };
+        // There are not more texts than rows, of which a group has less.
+        self.positions.push(position as u32);
+    }
+
+    /// The text of each row; those that are the same share their memory.
+    fn take(&mut self) -> Vec<ByteArray> {
+        let distinct: Vec<_> = mem::take(&mut self.distinct)
+            .into_iter()
+            .map(|text| ByteArray::from(text.into_boxed_bytes().into_vec()))
+            .collect();
+        let rows = self.positions.drain(..);
+        rows.map(|position| distinct[position as usize].clone())
+            .collect()
     }
 }
 

@@ -6,24 +6,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
 use tempfile::{NamedTempFile, TempPath};
 
-use super::column::{Cell, Column, Values};
+use super::column::{Cell, Cells, Column};
 use super::layout::Layout;
 use super::place::Place;
 
-/// Rows that are passed on together.
-const BATCH_ROWS: usize = 8192;
-
-/// Rows that a reader can pass over together; as many are in memory, encoded.
+/// Rows that a reader can pass over together; as many are in memory.
 const GROUP_ROWS: usize = 131_072;
 
 /// A table that is being written, under a name that readers pass over.
@@ -31,9 +26,8 @@ pub(super) struct Table {
     /// What it will be called.
     path: PathBuf,
     temporary: TempPath,
-    writer: ArrowWriter<File>,
-    schema: SchemaRef,
-    values: Vec<Values>,
+    writer: SerializedFileWriter<File>,
+    columns: Vec<Cells>,
     rows: usize,
 }
 
@@ -46,53 +40,59 @@ pub(super) struct Finished {
 impl Table {
     /// Begins a table. `version` is that of the layout of all tables.
     pub(super) fn create(layout: &Layout, place: &Place, version: u32) -> io::Result<Self> {
-        let fields: Vec<_> = layout.columns.iter().map(Column::field).collect();
-        let schema = Arc::new(Schema::new(fields));
         let directory = place.directory();
         let (file, temporary) = temporary_file(directory)
             .map_err(|error| named(directory, error))?
             .into_parts();
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties(version))
-            .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options);
+        let writer = schema(layout)
+            .and_then(|schema| SerializedFileWriter::new(file, schema, properties(version).into()));
         let writer = writer.map_err(|error| named(&temporary, io_error(error)))?;
-        let values = layout.columns.iter().map(|column| Values::new(column.kind));
         Ok(Self {
             path: place.file(layout.name),
             temporary,
             writer,
-            schema,
-            values: values.collect(),
+            columns: layout.columns.iter().map(Cells::new).collect(),
             rows: 0,
         })
     }
 
     /// Adds a row: a cell for each column.
     pub(super) fn push<const N: usize>(&mut self, row: [Cell<'_>; N]) -> io::Result<()> {
-        debug_assert_eq!(N, self.values.len(), "a cell for each column");
-        for (values, cell) in self.values.iter_mut().zip(row) {
-            values.push(cell);
+        debug_assert_eq!(N, self.columns.len(), "a cell for each column");
+        for (cells, cell) in self.columns.iter_mut().zip(row) {
+            cells.push(cell);
         }
         self.rows += 1;
-        if self.rows == BATCH_ROWS {
+        if self.rows == GROUP_ROWS {
             self.flush()?;
         }
         Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let columns = self.values.iter_mut().map(Values::take).collect();
         self.rows = 0;
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
-        let batch = batch.map_err(io::Error::other)?;
-        let written = self.writer.write(&batch);
+        let written = self.write_group();
         written.map_err(|error| named(&self.path, io_error(error)))
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        for cells in &mut self.columns {
+            let Some(mut column) = group.next_column()? else {
+                break;
+            };
+            cells.write(&mut column)?;
+            column.close()?;
+        }
+        group.close()?;
+        Ok(())
     }
 
     /// Writes what is left.
     pub(super) fn finish(mut self) -> io::Result<Finished> {
-        self.flush()?;
+        if self.rows > 0 {
+            self.flush()?;
+        }
         let Self {
             path,
             temporary,
@@ -138,6 +138,13 @@ fn temporary_file(directory: &Path) -> io::Result<NamedTempFile> {
         .suffix(".tmp")
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(directory)
+}
+
+fn schema(layout: &Layout) -> Result<TypePtr, ParquetError> {
+    let columns = layout.columns.iter().map(Column::schema);
+    let columns = columns.collect::<Result<_, _>>()?;
+    let table = Type::group_type_builder(layout.name).with_fields(columns);
+    table.build().map(Arc::new)
 }
 
 fn properties(version: u32) -> WriterProperties {
