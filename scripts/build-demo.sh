@@ -29,6 +29,7 @@ stop() {
 }
 
 stop_both() {
+  trap '' INT TERM HUP # make passes on what a terminal or a supervisor has sent to all already
   trap - EXIT
   stop JDK "$jdk"
   stop "command line" "$tools"
