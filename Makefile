@@ -27,8 +27,7 @@ include make/stress.mk
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## build all, trace a contended program, print the report
-	scripts/build-demo.sh $(BUILD_TOOLS)
+demo: jdk tools ## build all, trace a contended program, print the report
 	scripts/demo.sh
 
 # The command line as cargo builds it for tests, with debug assertions: `make tools` takes minutes

@@ -5,12 +5,10 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # Where cargo puts what it builds.
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 
-BUILD_TOOLS := cargo install --quiet --locked --no-track --force --path crates/locktrace --root build
-
 .PHONY: tools loom
 
 tools: ## build/bin/locktrace
-	$(BUILD_TOOLS)
+	cargo install --quiet --locked --no-track --force --path crates/locktrace --root build
 
 loom: ## the runtime's hand-overs, in every interleaving
 	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --package rust-tracer --lib --target-dir $(TARGET)/loom

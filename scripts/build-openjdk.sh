@@ -26,6 +26,15 @@ readonly CACHE
 # shellcheck source=lib/class-libraries.sh
 . "$ROOT/scripts/lib/class-libraries.sh"
 
+readonly PACKAGES=(
+  build-essential autoconf automake pkg-config
+  file gawk procps rsync patch xz-utils zip unzip cpio
+  libx11-dev libxext-dev libxrender-dev libxtst-dev libxt-dev libxi-dev
+  libcups2-dev libfreetype6-dev libasound2-dev libfontconfig1-dev
+  libelf-dev zlib1g-dev libjpeg-dev libpng-dev libgif-dev liblcms2-dev
+  libpcsclite-dev patchelf
+)
+
 SOURCE=
 BOOT_JDK=
 DEBUG_LEVEL=release
@@ -164,7 +173,7 @@ main() {
   require_x86_64_linux
   mkdir -p "$CACHE"
   lock 9 "$CACHE/lock"
-  require_packages "${JDK_PACKAGES[@]}"
+  require_packages "${PACKAGES[@]}"
   if [[ $VARIANT == patched && $VERIFY == no ]]; then
     require_cargo
   fi

@@ -1,17 +1,6 @@
 # shellcheck shell=bash
 # What is needed of the machine: its kind, packages, a Rust toolchain.
 
-# What a JDK is built with.
-# shellcheck disable=SC2034 # for whoever sources this
-readonly JDK_PACKAGES=(
-  build-essential autoconf automake pkg-config
-  file gawk procps rsync patch xz-utils zip unzip cpio
-  libx11-dev libxext-dev libxrender-dev libxtst-dev libxt-dev libxi-dev
-  libcups2-dev libfreetype6-dev libasound2-dev libfontconfig1-dev
-  libelf-dev zlib1g-dev libjpeg-dev libpng-dev libgif-dev liblcms2-dev
-  libpcsclite-dev patchelf
-)
-
 # distribution: "debian", "ubuntu", or whatever else the machine runs.
 distribution() {
   # shellcheck source=/dev/null

@@ -108,7 +108,7 @@ build_runtime() {
 }
 
 cargo_build_runtime() {
-  cargo build --manifest-path "$ROOT/Cargo.toml" --profile runtime --locked --package rust-tracer --lib \
+  cargo build --manifest-path "$ROOT/Cargo.toml" --release --locked --package rust-tracer --lib \
     --message-format=json-render-diagnostics
 }
 

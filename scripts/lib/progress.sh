@@ -1,8 +1,7 @@
 # shellcheck shell=bash
 # Steps with a log, elapsed time and a readable failure.
 #
-# Sourced by scripts that set LOG_DIR, and BEHIND if another script runs at the same time: the process whose
-# live line is shown as long as it runs. Everything is written to stderr, so that
+# Sourced by scripts that set LOG_DIR. Everything is written to stderr, so that
 # stdout stays free for results.
 
 # The exit codes of the scripts that use this library, each of them some.
@@ -86,9 +85,7 @@ show_progress() {
     say "start   $name"
   fi
   while kill -0 "$parent" 2>/dev/null; do
-    if [[ -t 2 && -n ${BEHIND-} ]] && kill -0 "$BEHIND" 2>/dev/null; then
-      sleep 1
-    elif [[ -t 2 ]]; then
+    if [[ -t 2 ]]; then
       last=$(tail -n 1 "$log" | tr -cd '[:print:]')
       printf '\r\033[K%-8s%s (%s)  %.50s' '...' "$name" "$(elapsed_since "$started")" "${last##*/}" >&2
       sleep 1
