@@ -227,7 +227,11 @@ impl Aggregation {
         if self.aspects.iter().any(|aspect| aspect.is_of_sample()) {
             Detail::Samples
         } else if self.by_root {
-            Detail::Roots
+            let by_thread = [Aspect::OwnerThread, Aspect::RootOwnerThread];
+            match by_thread.iter().any(|aspect| self.aspects.contains(aspect)) {
+                true => Detail::RootsOfOwners,
+                false => Detail::RootsOfCode,
+            }
         } else if self.aspects.contains(&Aspect::OwnerThread) {
             Detail::Owners
         } else {
@@ -312,7 +316,7 @@ impl Aggregation {
                 }
             });
             for &node in &path[self.common..] {
-                tree.nodes[node as usize].add(self.waits, 1, part.duration_ns);
+                tree.nodes[node as usize].add(self.waits, part.contentions, part.duration_ns);
             }
         }
     }

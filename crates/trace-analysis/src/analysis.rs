@@ -153,14 +153,21 @@ impl Analysis {
         self.traces += 1;
         let max_pending = self.limits.max_pending_events;
         let selection = &self.selection;
-        let by_parts = match self.owner_times && selection.has_conditions() {
+        // What is selected of a wait is selected part by part, and what owners did is found with what
+        // was behind them.
+        let has_roots = self.detail.has_roots();
+        let is_by_parts = match selection.has_conditions() {
+            true => self.owner_times || has_roots,
+            false => self.owner_times && has_roots,
+        };
+        let by_parts = match is_by_parts {
             true => Detail::Contentions,
             false => self.detail,
         };
         let setup = Setup {
             trace,
             has_holds: capabilities.contains(Capabilities::HOLDS),
-            detail: self.detail.max(selection.detail()).max(by_parts),
+            detail: self.detail.and(selection.detail()).and(by_parts),
             owner_times: self.owner_times,
             selection,
         };

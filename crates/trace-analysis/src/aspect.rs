@@ -216,6 +216,7 @@ impl Aspect {
                 let part = RootPart {
                     start_ns: wait.start_ns,
                     duration_ns: wait.duration_ns,
+                    contentions: 1,
                     owner,
                     own_wait: None,
                     safepoint: None,

@@ -15,6 +15,7 @@ use crate::owner_times::OwnerTimes;
 use crate::park::{ParkEvent, Parks, Sink};
 use crate::rearranger::Step;
 use crate::selection::Selection;
+use crate::shared_run::SharedRuns;
 use crate::stacks::{Stacks, StartedStack};
 use crate::still_blocked::StillBlocked;
 use crate::system_fact::SystemFact;
@@ -114,7 +115,7 @@ impl Blaming {
             range,
             wait: Wait::blank(),
             spans: OwnerSpans {
-                are_wanted: (owner_times && detail < Detail::Contentions)
+                are_wanted: (owner_times && detail < Detail::RootsOfCode)
                     && selection.may_select(WaitKind::Contention),
                 ..OwnerSpans::default()
             },
@@ -156,6 +157,7 @@ impl Blaming {
         let (wait, counters) = (&mut self.wait, &mut self.counters);
         let spans = &mut self.spans;
         if (self.dispatcher).dispatch(lock, step, spans, wait, entities, counters) {
+            let wait = (wait, &mut spans.shared);
             self.delivery.pass_on(wait, entities, counters, sink);
         }
         self.delivery.add_spans(spans);
@@ -190,7 +192,9 @@ impl Blaming {
             counters: &mut self.counters,
             spans: &mut self.spans,
             wait: &mut self.wait,
-            on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
+            on_wait: &mut |wait, shared, counters| {
+                delivery.pass_on((wait, shared), entities, counters, sink);
+            },
         };
         self.parks.dispatch(domain, step, &mut sink);
         self.delivery.add_spans(&mut self.spans);
@@ -230,7 +234,9 @@ impl Blaming {
             counters: &mut self.counters,
             spans: &mut self.spans,
             wait: &mut self.wait,
-            on_wait: &mut |wait, counters| delivery.pass_on(wait, entities, counters, sink),
+            on_wait: &mut |wait, shared, counters| {
+                delivery.pass_on((wait, shared), entities, counters, sink);
+            },
         });
         self.delivery.add_spans(&mut self.spans);
         in_use.locks.extend(self.dispatcher.locks());
@@ -272,8 +278,8 @@ impl Blaming {
         sink: &mut impl WaitSink,
     ) -> Blamed {
         let delivery = &mut self.delivery;
-        let mut on_wait = |wait: &mut Wait, counters: &mut Counters| {
-            delivery.pass_on(wait, entities, counters, sink);
+        let mut on_wait = |wait: &mut Wait, shared: &mut SharedRuns, counters: &mut Counters| {
+            delivery.pass_on((wait, shared), entities, counters, sink);
         };
         let (wait, counters) = (&mut self.wait, &mut self.counters);
         let spans = &mut self.spans;

@@ -199,7 +199,8 @@ pub struct Wait {
     /// analysis finds [`Detail::Contentions`].
     pub contentions: Vec<Contention>,
     /// The same parts, split by their root owners: in order and without gaps. Empty unless
-    /// the analysis finds [`Detail::Roots`].
+    /// the analysis finds root owners; where it finds [`Detail::RootsOfCode`] or
+    /// [`Detail::RootsOfOwners`], a part may stand for several, and its begin is that of the wait.
     pub roots: Vec<RootPart>,
 }
 
@@ -238,6 +239,31 @@ impl Wait {
             contentions: Vec::new(),
             roots: Vec::new(),
         }
+    }
+
+    /// How many contentions the wait consists of.
+    pub(crate) fn contention_count(&self) -> u64 {
+        self.blame.iter().map(|blame| blame.contentions).sum()
+    }
+
+    /// Of each owner, what it had of the wait is a part whose root owner it is itself.
+    pub(crate) fn root_is_owner(&mut self) {
+        let (start_ns, lock) = (self.start_ns, self.lock);
+        self.roots.clear();
+        self.roots.extend(self.blame.iter().map(|blame| RootPart {
+            start_ns,
+            duration_ns: blame.duration_ns,
+            contentions: blame.contentions,
+            owner: blame.owner,
+            own_wait: None,
+            safepoint: None,
+            sample: None,
+            root: Root {
+                end: RootEnd::Owner(blame.owner),
+                lock,
+                depth: 1,
+            },
+        }));
     }
 
     /// Sets begin and end. Returns those of the part in `range`; if there is none, nobody is
@@ -294,13 +320,43 @@ pub enum Detail {
     OwnerCode,
     /// What each owner had of a wait: a thread with a call chain.
     Owners,
+    /// What each call chain had of a wait, and the root owners behind that. Waits are held back until
+    /// those of their owners are known.
+    RootsOfCode,
+    /// What each owner had of a wait, and the root owners behind that.
+    RootsOfOwners,
     /// The single contentions, too.
     #[default]
     Contentions,
-    /// The root owner of each, too. Waits are held back until those of their owners are known.
+    /// The root owner of each, too.
     Roots,
     /// The same, and where owners stood, as far as they were sampled.
     Samples,
+}
+
+impl Detail {
+    /// Both what `self` is and what `other` is.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self.min(other), self.max(other)) {
+            (Self::Owners, Self::RootsOfCode) => Self::RootsOfOwners,
+            (Self::RootsOfCode | Self::RootsOfOwners, Self::Contentions) => Self::Roots,
+            (_, more) => more,
+        }
+    }
+
+    /// Whether root owners are looked for.
+    pub(crate) fn has_roots(self) -> bool {
+        match self {
+            Self::OwnerCode | Self::Owners | Self::Contentions => false,
+            Self::RootsOfCode | Self::RootsOfOwners | Self::Roots | Self::Samples => true,
+        }
+    }
+
+    /// Whether they are, and parts of a wait may be added up.
+    pub(crate) fn adds_up_roots(self) -> bool {
+        matches!(self, Self::RootsOfCode | Self::RootsOfOwners)
+    }
 }
 
 /// What one owner had of a wait.
@@ -325,13 +381,15 @@ pub struct Contention {
     pub owner: Owner,
 }
 
-/// The part of a contention with one root owner.
+/// The part of a contention with one root owner, or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RootPart {
     /// Begin, in nanoseconds since the trace's start.
     pub start_ns: u64,
-    /// Duration in nanoseconds.
+    /// Duration in nanoseconds, of all together.
     pub duration_ns: u64,
+    /// How many parts this is.
+    pub contentions: u64,
     /// The direct owner, as of the [`Contention`].
     pub owner: Owner,
     /// What the direct owner waited for itself meanwhile.

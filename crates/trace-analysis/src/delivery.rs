@@ -13,6 +13,7 @@ use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::roots::{RootLimits, Roots};
 use crate::selection::{Selection, Selector};
+use crate::shared_run::SharedRuns;
 use crate::still_blocked::StillBlocked;
 use crate::system_fact::SystemFact;
 use crate::tally::WaitTally;
@@ -25,13 +26,13 @@ pub(crate) struct Delivery {
     detail: Detail,
     pub(crate) chains: PendingChains,
     /// The waits held back, by the pending chain that they wait for.
-    held: SeededMap<ChainIndex, Vec<Wait>>,
+    held: SeededMap<ChainIndex, Vec<(Wait, SharedRuns)>>,
     /// How many parts those of each group of locks have.
     held_parts: [usize; LOCK_GROUPS],
     /// Splits waits by their root owners, if asked to.
     roots: Option<Roots>,
     /// The wait that was split last; kept to reuse its memory.
-    resolved: Wait,
+    resolved: (Wait, SharedRuns),
     passage: Passage,
     pub(crate) still_blocked: StillBlocked,
 }
@@ -63,7 +64,7 @@ impl Passage {
 /// threads wait for processors as well.
 fn max_held_parts(detail: Detail) -> usize {
     match detail {
-        Detail::OwnerCode | Detail::Owners => 1 << 16,
+        Detail::OwnerCode | Detail::Owners | Detail::RootsOfCode | Detail::RootsOfOwners => 1 << 16,
         Detail::Contentions | Detail::Roots | Detail::Samples => 1 << 19,
     }
 }
@@ -75,11 +76,8 @@ impl Delivery {
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
-            roots: (detail >= Detail::Roots).then(|| {
-                let splits_by_samples = detail == Detail::Samples;
-                Roots::new(RootLimits::default(), splits_by_samples)
-            }),
-            resolved: Wait::blank(),
+            roots: (detail.has_roots()).then(|| Roots::new(RootLimits::default(), detail)),
+            resolved: (Wait::blank(), SharedRuns::default()),
             passage: Passage {
                 selector: Selector::new(selection),
                 waits: WaitTally::default(),
@@ -103,6 +101,10 @@ impl Delivery {
     /// it is not to be seen from their contentions.
     #[inline]
     pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        if let Some(roots) = &mut self.roots {
+            roots.end_histories(&mut spans.ended_histories);
+            spans.may_share = roots.shares_next();
+        }
         if spans.are_wanted
             && let Some(owner_times) = &mut self.passage.owner_times
         {
@@ -128,7 +130,7 @@ impl Delivery {
 
     /// Adds what the waits that are held back are about.
     pub(crate) fn add_in_use(&self, in_use: &mut InUse) {
-        for wait in self.held.values().flatten() {
+        for (wait, _) in self.held.values().flatten() {
             in_use.locks.insert(wait.lock);
             in_use.threads.insert(wait.thread);
         }
@@ -137,19 +139,23 @@ impl Delivery {
     /// Takes a wait, and passes it on if the chains of its owners are known.
     pub(crate) fn pass_on(
         &mut self,
-        wait: &mut Wait,
+        (wait, shared): (&mut Wait, &mut SharedRuns),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut impl WaitSink,
     ) {
         self.still_blocked.add(wait);
+        if let Some(roots) = &mut self.roots {
+            roots.take_shared(shared);
+        }
         if let Some(owner_times) = &mut self.passage.owner_times
             && self.roots.is_none()
             && !wait.blame.is_empty()
         {
             owner_times.add_own_wait(wait);
         }
-        self.complete(wait, entities, counters, sink);
+        self.complete((wait, shared), entities, counters, sink);
+        shared.clear();
     }
 
     /// The chain that a pending one stood for has come.
@@ -160,9 +166,9 @@ impl Delivery {
         counters: &mut Counters,
         sink: &mut impl WaitSink,
     ) {
-        for mut wait in self.held.remove(&pending).unwrap_or_default() {
+        for (mut wait, shared) in self.held.remove(&pending).unwrap_or_default() {
             *self.held_parts_beside(&wait) -= parts(&wait);
-            self.complete(&mut wait, entities, counters, sink);
+            self.complete((&mut wait, &shared), entities, counters, sink);
         }
     }
 
@@ -175,16 +181,16 @@ impl Delivery {
     ) {
         self.chains.close();
         let mut held: Vec<_> = self.held.drain().flat_map(|(_, waits)| waits).collect();
-        held.sort_unstable_by_key(|wait| wait.id);
-        for mut wait in held {
-            self.complete(&mut wait, entities, counters, sink);
+        held.sort_unstable_by_key(|(wait, _)| wait.id);
+        for (mut wait, shared) in held {
+            self.complete((&mut wait, &shared), entities, counters, sink);
         }
         self.pass_on_resolved(true, entities, sink);
     }
 
     fn complete(
         &mut self,
-        wait: &mut Wait,
+        (wait, shared): (&mut Wait, &SharedRuns),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut impl WaitSink,
@@ -193,7 +199,11 @@ impl Delivery {
             match self.first_unknown(wait) {
                 Some(pending) if self.has_room_for(wait) => {
                     *self.held_parts_beside(wait) += parts(wait);
-                    return self.held.entry(pending).or_default().push(wait.clone());
+                    return self
+                        .held
+                        .entry(pending)
+                        .or_default()
+                        .push((wait.clone(), shared.clone()));
                 }
                 unknown => {
                     counters.add(Counter::ForwardRefsForgotten, unknown.is_some().into());
@@ -201,7 +211,7 @@ impl Delivery {
                 }
             }
         }
-        self.deliver(wait, entities, counters, sink);
+        self.deliver((wait, shared), entities, counters, sink);
     }
 
     fn has_room_for(&mut self, wait: &Wait) -> bool {
@@ -227,15 +237,8 @@ impl Delivery {
 
     /// Puts the chains into the places of those that stood for them.
     fn name_owners(&self, wait: &mut Wait, entities: &Entities) {
-        let named = |owner| match owner {
-            Owner::Thread { thread, chain } if chain.is_pending() => Owner::Thread {
-                thread,
-                chain: self.chains.chain(chain).unwrap_or(ChainIndex::UNRESOLVED),
-            },
-            owner => owner,
-        };
         for contention in &mut wait.contentions {
-            contention.owner = named(contention.owner);
+            contention.owner = self.chains.named(contention.owner);
         }
         // Several references can stand for one chain.
         let blame = std::mem::take(&mut wait.blame);
@@ -243,7 +246,7 @@ impl Delivery {
         let mut shares = Shares::new(detail, &mut wait.blame);
         for blame in blame {
             shares.add_parts(
-                named(blame.owner).into(),
+                self.chains.named(blame.owner).into(),
                 blame.duration_ns,
                 blame.contentions,
             );
@@ -253,7 +256,7 @@ impl Delivery {
     /// Checks a wait, and passes on what is selected of it.
     fn deliver(
         &mut self,
-        wait: &mut Wait,
+        (wait, shared): (&mut Wait, &SharedRuns),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut impl WaitSink,
@@ -269,7 +272,7 @@ impl Delivery {
         let Some(roots) = &mut self.roots else {
             return self.passage.pass_on(wait, entities, sink);
         };
-        if roots.add(wait) {
+        if roots.add(wait, shared, &self.chains) {
             self.passage.pass_on(wait, entities, sink);
         }
         self.pass_on_resolved(false, entities, sink);
@@ -280,8 +283,8 @@ impl Delivery {
         let Some(roots) = &mut self.roots else {
             return;
         };
-        let wait = &mut self.resolved;
-        while roots.next(is_over, wait) {
+        let (wait, shared) = &mut self.resolved;
+        while roots.next(is_over, &self.chains, (&mut *wait, &mut *shared)) {
             self.passage.pass_on(wait, entities, sink);
         }
     }

@@ -7,9 +7,12 @@ use std::ops::Range;
 
 use trace_format::ParkTimeout;
 
-use crate::contention::{Contention, Mechanism, Owner, Wait, WaitEnd, WaitId, WaitKind};
+use crate::contention::{Contention, Mechanism, Wait, WaitEnd, WaitId, WaitKind};
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::held_runs::HeldRuns;
 use crate::packed_owner::PackedOwner;
+use crate::shared_holds::{SharedHolds, Walk, WalkedPart};
+use crate::shared_run::{NO_PLACE, Run, SharedRuns};
 
 /// Waits for locks, the first to have ended first.
 ///
@@ -20,10 +23,14 @@ pub(crate) struct HeldWaits {
     slots: Vec<Held>,
     free: Vec<Slot>,
     order: Order,
-    /// Those of the waits, also of some that are gone.
+    /// Those of the waits without runs, also of some that are gone.
     parts: Vec<DirectPart>,
     /// How many are of the waits.
     parts_held: usize,
+    /// Those with runs.
+    runs: HeldRuns,
+    /// How many contentions all have.
+    contentions: usize,
     /// How many waits of other kinds came, and how many of them before a wait that is gone.
     others: u64,
     others_passed: u64,
@@ -37,6 +44,9 @@ pub(crate) type Slot = u32;
 struct Held {
     first_part: u32,
     parts: u32,
+    /// Its number among those with runs; [`NO_RUNS`] if it has none.
+    runs: u32,
+    contentions: u32,
     /// How many waits of other kinds came before.
     others: u64,
     id: WaitId,
@@ -62,6 +72,8 @@ impl Held {
         Self {
             first_part: 0,
             parts: 0,
+            runs: NO_RUNS,
+            contentions: wait.contention_count() as u32,
             others: 0,
             id: wait.id,
             start_ns: wait.start_ns,
@@ -91,8 +103,8 @@ impl Held {
         first..first + self.parts as usize
     }
 
-    /// Fills in the wait, which has these parts, without its roots.
-    fn fill_in(&self, parts: &[DirectPart], wait: &mut Wait) {
+    /// Fills in the wait, without what it is made of.
+    fn fill_in(&self, wait: &mut Wait) {
         wait.id = self.id;
         wait.mechanism = self.mechanism;
         wait.kind = WaitKind::Contention;
@@ -109,6 +121,11 @@ impl Held {
         wait.timeout = self.timeout;
         wait.holder = self.holder;
         wait.barging_holds = self.barging_holds;
+        wait.roots.clear();
+    }
+
+    /// Fills in the contentions of the wait, which has these parts.
+    fn fill_in_parts(&self, parts: &[DirectPart], wait: &mut Wait) {
         let mut start_ns = self.start_ns;
         wait.contentions.clear();
         wait.contentions.extend(parts.iter().map(|part| {
@@ -120,7 +137,6 @@ impl Held {
             }
         }));
         wait.add_up_contentions();
-        wait.roots.clear();
     }
 }
 
@@ -130,6 +146,9 @@ struct DirectPart {
     end_ns: u64,
     owner: PackedOwner,
 }
+
+/// That of waits without runs.
+const NO_RUNS: u32 = u32::MAX;
 
 /// So many parts of waits that are gone are kept in any case.
 const FEW: usize = 1 << 12;
@@ -145,7 +164,7 @@ impl HeldWaits {
 
     /// How much all count, and those of other kinds that came meanwhile.
     pub(crate) fn cost(&self) -> usize {
-        self.parts_held + self.len() + self.cost_of_others()
+        self.contentions + self.len() + self.cost_of_others()
     }
 
     /// How much those of other kinds count that came meanwhile.
@@ -158,18 +177,23 @@ impl HeldWaits {
         self.others += 1;
     }
 
-    /// Adds a wait with its contentions, which are without gaps.
-    pub(crate) fn push(&mut self, wait: &Wait) -> Slot {
+    /// Adds a wait with its contentions and runs, which are together without gaps.
+    pub(crate) fn push(&mut self, wait: &Wait, shared: &SharedRuns) -> Slot {
         let mut held = Held::of(wait);
         held.others = self.others;
-        held.first_part = self.parts.len() as u32;
-        held.parts = wait.contentions.len() as u32;
-        self.parts
-            .extend(wait.contentions.iter().map(|part| DirectPart {
-                end_ns: part.start_ns + part.duration_ns,
-                owner: part.owner.into(),
-            }));
-        self.parts_held += wait.contentions.len();
+        self.contentions += held.contentions as usize;
+        if shared.runs.is_empty() {
+            held.first_part = self.parts.len() as u32;
+            held.parts = wait.contentions.len() as u32;
+            self.parts
+                .extend(wait.contentions.iter().map(|part| DirectPart {
+                    end_ns: part.start_ns + part.duration_ns,
+                    owner: part.owner.into(),
+                }));
+            self.parts_held += wait.contentions.len();
+        } else {
+            held.runs = self.runs.add(wait, shared);
+        }
         let end_ns = held.end_ns();
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -187,13 +211,20 @@ impl HeldWaits {
 
     /// Takes out the wait that ended first, and fills it in, without its roots. Returns where it
     /// was.
-    pub(crate) fn pop(&mut self, wait: &mut Wait) -> Option<Slot> {
+    pub(crate) fn pop(&mut self, wait: &mut Wait, shared: &mut SharedRuns) -> Option<Slot> {
         let slot = self.order.pop(&self.slots)?;
         if self.order.next.len().is_multiple_of(NEXT_READ) {
             self.read_next();
         }
         let held = &mut self.slots[slot as usize];
-        held.fill_in(&self.parts[held.parts()], wait);
+        held.fill_in(wait);
+        shared.runs.clear();
+        if held.runs == NO_RUNS {
+            held.fill_in_parts(&self.parts[held.parts()], wait);
+        } else {
+            self.runs.take(held.runs, wait, shared);
+        }
+        self.contentions -= held.contentions as usize;
         self.parts_held -= held.parts as usize;
         held.parts = 0;
         self.others_passed = self.others_passed.max(held.others);
@@ -227,28 +258,30 @@ impl HeldWaits {
         self.parts = kept;
     }
 
-    /// Calls `on_part` with the owners of a wait that is held back, from begin to end.
-    pub(crate) fn owners_during(
+    /// Calls `on_part` with the parts of a wait that is held back, from begin to end.
+    pub(crate) fn walk(
         &self,
         slot: Slot,
-        (start_ns, end_ns): (u64, u64),
-        mut on_part: impl FnMut(u64, u64, Owner),
+        shared: &SharedHolds,
+        time: (u64, u64),
+        on_part: impl FnMut(WalkedPart),
     ) {
         let held = &self.slots[slot as usize];
-        let parts = &self.parts[held.parts()];
-        let first = parts.partition_point(|part| part.end_ns <= start_ns);
-        let before = first.checked_sub(1).map(|before| parts[before].end_ns);
-        let mut at_ns = before.unwrap_or(held.start_ns);
-        for part in &parts[first..] {
-            if at_ns >= end_ns {
-                break;
-            }
-            on_part(
-                at_ns.max(start_ns),
-                part.end_ns.min(end_ns),
-                part.owner.get(),
-            );
-            at_ns = part.end_ns;
+        if held.runs == NO_RUNS {
+            let parts = &self.parts[held.parts()];
+            let walk = Walk {
+                start_ns: held.start_ns,
+                parts: parts.len(),
+                part: |index: usize| (parts[index].end_ns, parts[index].owner),
+                runs: 0,
+                run: |_| Run::NONE,
+                place: NO_PLACE,
+            };
+            shared.walk(&walk, time, on_part);
+        } else {
+            let of_wait = self.runs.of(held.runs);
+            let walk = Walk::of(held.start_ns, &of_wait.others, &of_wait.runs, of_wait.place);
+            shared.walk(&walk, time, on_part);
         }
     }
 }
@@ -352,6 +385,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::contention::Owner;
 
     /// A wait of so many parts, each 1 ns longer than the one before.
     fn wait(number: u64, start_ns: u64, parts: u64) -> Wait {
@@ -381,10 +415,10 @@ mod tests {
             steps in proptest::collection::vec((0..50u64, 1..40u64, 0..3u32), 1..400),
         ) {
             let (mut held, mut expected) = (HeldWaits::default(), BTreeMap::new());
-            let mut gone = Wait::blank();
+            let (mut gone, mut none) = (Wait::blank(), SharedRuns::default());
             for (number, &(start_ns, parts, pops)) in (0..).zip(&steps) {
                 let wait = wait(number, start_ns, parts);
-                held.push(&wait);
+                held.push(&wait, &none);
                 expected.insert((start_ns + wait.duration_ns, start_ns, wait.id), wait);
                 let is_last = number + 1 == steps.len() as u64;
                 let pops = if is_last { u32::MAX } else { pops };
@@ -392,14 +426,14 @@ mod tests {
                     let Some((_, wait)) = expected.pop_first() else {
                         break;
                     };
-                    prop_assert!(held.pop(&mut gone).is_some());
+                    prop_assert!(held.pop(&mut gone, &mut none).is_some());
                     prop_assert_eq!(&gone, &wait);
                 }
                 let parts = expected.values().map(|wait| cost(wait.contentions.len()));
                 prop_assert_eq!(held.cost(), parts.sum::<usize>());
                 prop_assert!(held.parts.len() <= 2 * held.parts_held + FEW + 40);
             }
-            prop_assert_eq!(held.pop(&mut gone), None);
+            prop_assert_eq!(held.pop(&mut gone, &mut none), None);
         }
     }
 }

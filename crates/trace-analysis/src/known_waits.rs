@@ -7,7 +7,10 @@ use crate::contention::{OwnWait, Root, RootEnd, RootPart, Wait, WaitKind};
 use crate::entity::{LockIndex, ThreadIndex};
 use crate::held_waits::{Slot, cost};
 use crate::packed_owner::PackedOwner;
+use crate::pending_chains::PendingChains;
 use crate::search::{count_between, count_from_back, count_near};
+use crate::shared_holds::{SharedHolds, Walk};
+use crate::shared_run::{Place, Run, SharedRuns};
 
 /// The waits of all threads: those that are held back, and the last of those that are resolved.
 ///
@@ -24,6 +27,12 @@ pub(crate) struct KnownWaits {
     roots: VecDeque<KnownRoot>,
     /// How many were forgotten before those.
     roots_forgotten: u64,
+    /// Those with runs of shared holds, and how many of them were forgotten.
+    shared: VecDeque<KnownShared>,
+    shared_forgotten: u64,
+    /// Their runs, and how many of them were forgotten.
+    runs: VecDeque<Run>,
+    runs_forgotten: u64,
 }
 
 /// The waits of a thread. It does not wait twice at once, unless a trace is damaged.
@@ -51,6 +60,20 @@ pub(crate) enum KnownParts {
     /// Who the owners were, not yet what they waited for.
     Held(Slot),
     Resolved(KnownRoots),
+    /// Of each part, the owner is the root owner, and some are shared with others: how many such waits
+    /// there were before.
+    Shared(u64),
+}
+
+/// A wait through runs of shared holds, between which are the others of its parts.
+#[derive(Clone, Copy, Debug)]
+struct KnownShared {
+    parts: KnownRoots,
+    /// How many runs there were before since the beginning, and how many it has.
+    first_run: u64,
+    runs: u32,
+    /// Where the holds are.
+    place: Place,
 }
 
 /// The [`KnownRoot`]s of a wait: how many, and how many there were before since the beginning.
@@ -67,6 +90,7 @@ struct Forgettable {
     thread: ThreadIndex,
     cost: u32,
     roots: u32,
+    is_shared: bool,
 }
 
 /// What was behind a part of a wait. The part begins where the one before ends, the first one where
@@ -141,6 +165,33 @@ impl KnownWaits {
         self.of_thread(wait.thread).resolve(slot, resolved);
     }
 
+    /// The wait, which was held back there, is resolved: of each part, the owner is the root owner.
+    pub(crate) fn resolve_direct(&mut self, wait: &Wait, shared: &SharedRuns, slot: Slot) {
+        let parts = wait.contentions.iter().map(|part| KnownRoot {
+            end_ns: part.start_ns + part.duration_ns,
+            end: part.owner.into(),
+            lock: wait.lock,
+            depth: 1,
+        });
+        let parts = self.add_roots(parts);
+        self.note(wait, parts, cost(wait.contention_count() as usize), true);
+        let number = self.add_shared(parts, shared);
+        let resolved = KnownWait::of(wait, KnownParts::Shared(number));
+        self.of_thread(wait.thread).resolve(slot, resolved);
+    }
+
+    fn add_shared(&mut self, parts: KnownRoots, shared: &SharedRuns) -> u64 {
+        let number = self.shared_forgotten + self.shared.len() as u64;
+        self.shared.push_back(KnownShared {
+            parts,
+            first_run: self.runs_forgotten + self.runs.len() as u64,
+            runs: shared.runs.len() as u32,
+            place: shared.place,
+        });
+        self.runs.extend(&shared.runs);
+        number
+    }
+
     /// Adds a wait of another kind.
     pub(crate) fn add(&mut self, wait: &Wait) {
         let resolved = self.resolved(wait);
@@ -161,31 +212,50 @@ impl KnownWaits {
             WaitKind::Contention => &wait.roots,
             _ => &[],
         };
-        let roots = KnownRoots {
-            count: wanted.len() as u32,
+        let roots = self.add_roots(wanted.iter().map(KnownRoot::of));
+        self.note(wait, roots, cost(wait.roots.len()), false);
+        KnownWait::of(wait, KnownParts::Resolved(roots))
+    }
+
+    fn add_roots(&mut self, roots: impl ExactSizeIterator<Item = KnownRoot>) -> KnownRoots {
+        let added = KnownRoots {
+            count: roots.len() as u32,
             first: self.roots_forgotten + self.roots.len() as u64,
         };
-        self.roots.extend(wanted.iter().map(KnownRoot::of));
-        let cost = cost(wait.roots.len());
+        self.roots.extend(roots);
+        added
+    }
+
+    /// The wait is to be forgotten, with these roots.
+    fn note(&mut self, wait: &Wait, roots: KnownRoots, cost: usize, is_shared: bool) {
         self.cost += cost;
-        let resolved = KnownWait::of(wait, KnownParts::Resolved(roots));
         self.order.push_back(Forgettable {
-            end_ns: resolved.end_ns,
+            end_ns: wait.start_ns + wait.duration_ns,
             thread: wait.thread,
             cost: cost as u32,
             roots: roots.count,
+            is_shared,
         });
-        resolved
     }
 
     /// Forgets the waits resolved first, until those left count no more than that.
-    pub(crate) fn forget(&mut self, max_cost: usize) {
+    pub(crate) fn forget(&mut self, max_cost: usize, holds: &mut SharedHolds) {
         while self.cost > max_cost
             && let Some(first) = self.order.pop_front()
         {
             self.cost -= first.cost as usize;
             self.roots.drain(..first.roots as usize);
             self.roots_forgotten += u64::from(first.roots);
+            if first.is_shared
+                && let Some(shared) = self.shared.pop_front()
+            {
+                self.shared_forgotten += 1;
+                if let Some(run) = self.runs.front() {
+                    holds.let_go(shared.place, run);
+                }
+                self.runs.drain(..shared.runs as usize);
+                self.runs_forgotten += u64::from(shared.runs);
+            }
             self.threads[first.thread.0 as usize].forget(first.end_ns);
         }
     }
@@ -207,6 +277,12 @@ impl KnownWaits {
         let waits = of_thread.map(|of_thread| of_thread.behind(start_ns));
         let waits = waits.into_iter().flatten();
         waits.take_while(move |wait| wait.own.start_ns < end_ns)
+    }
+
+    /// Whether a thread waited between begin and end, or that is forgotten.
+    pub(crate) fn has_waited(&self, thread: ThreadIndex, (start_ns, end_ns): (u64, u64)) -> bool {
+        let is_forgotten = self.forgotten_until_ns(thread) > start_ns;
+        is_forgotten || self.during(thread, (start_ns, end_ns)).next().is_some()
     }
 
     /// Calls `on_part` with what was behind the parts of a wait for a lock, from begin to end.
@@ -231,6 +307,38 @@ impl KnownWaits {
             on_part(at_ns.max(start_ns), part.end_ns.min(end_ns), part.root());
             at_ns = part.end_ns;
         }
+    }
+
+    /// The same of a wait that shares holds with others.
+    pub(crate) fn shared_during(
+        &self,
+        (own, number): (OwnWait, u64),
+        time: (u64, u64),
+        (holds, chains): (&SharedHolds, &PendingChains),
+        mut on_part: impl FnMut(u64, u64, Root),
+    ) {
+        let shared = self.shared[(number - self.shared_forgotten) as usize];
+        let first_part = (shared.parts.first - self.roots_forgotten) as usize;
+        let first_run = (shared.first_run - self.runs_forgotten) as usize;
+        let walk = Walk {
+            start_ns: own.start_ns,
+            parts: shared.parts.count as usize,
+            part: |index: usize| {
+                let part = self.roots[first_part + index];
+                (part.end_ns, part.end)
+            },
+            runs: shared.runs as usize,
+            run: |index: usize| self.runs[first_run + index],
+            place: shared.place,
+        };
+        holds.walk(&walk, time, |part| {
+            let root = Root {
+                end: RootEnd::Owner(chains.named(part.owner.get())),
+                lock: own.lock,
+                depth: 1,
+            };
+            on_part(part.start_ns, part.end_ns, root);
+        });
     }
 }
 

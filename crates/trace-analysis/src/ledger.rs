@@ -10,6 +10,7 @@ use crate::packed_owner::PackedOwner;
 use crate::parts::{Cutter, Part, Shares};
 use crate::room::shrink_queue;
 use crate::search::{count_from_back, count_from_front};
+use crate::through::{Since, Through};
 
 /// Sums over the intervals of a timeline, as a thread sees them that waits all the time.
 ///
@@ -34,11 +35,7 @@ pub(crate) struct Ledger {
     max_positions: usize,
     /// Cuts the wait that sees all.
     cutter: Cutter,
-    /// By how much more waits go through an interval than through the one before; those behind
-    /// the last are none.
-    steps: VecDeque<i64>,
-    /// How many went through the last interval forgotten.
-    through: i64,
+    through: Through,
 }
 
 /// What is known at the end of an interval.
@@ -62,6 +59,15 @@ struct Sum {
     contentions: u64,
 }
 
+impl Mark {
+    fn since(&self) -> Since {
+        Since {
+            time_ns: self.until_ns,
+            goes_on: self.goes_on,
+        }
+    }
+}
+
 impl Ledger {
     /// Of the intervals from `start` on; with `has_positions`, those of each thread can be
     /// [found](Self::next_own).
@@ -76,8 +82,7 @@ impl Ledger {
             has_positions,
             max_positions: 0,
             cutter: Cutter::new(0, u64::MAX),
-            steps: VecDeque::new(),
-            through: 0,
+            through: Through::default(),
         }
     }
 
@@ -133,11 +138,7 @@ impl Ledger {
     /// One more wait goes through the intervals from `start` to before `end`.
     pub(crate) fn go_through(&mut self, start: u64, end: u64) {
         let [start, end] = [start, end].map(|position| (position - self.start) as usize);
-        if self.steps.len() <= end {
-            self.steps.resize(end + 1, 0);
-        }
-        self.steps[start] += 1;
-        self.steps[end] -= 1;
+        self.through.add(start, end);
     }
 
     /// Calls `on_passed` with the intervals before `position` that waits go through: with its
@@ -146,23 +147,16 @@ impl Ledger {
     pub(crate) fn pass_before(
         &mut self,
         position: u64,
-        mut on_passed: impl FnMut(u64, (u64, u64), u64, bool),
+        on_passed: impl FnMut(u64, (u64, u64), u64, bool),
     ) {
         let count = position.saturating_sub(self.start) as usize;
-        let (mut from_ns, mut goes_on) = (self.start_ns, false);
-        let marks = self.marks.iter().take(count);
-        for (position, mark) in (self.start..).zip(marks) {
-            let Some(step) = self.steps.pop_front() else {
-                break;
-            };
-            self.through += step;
-            if self.through > 0 && from_ns < mark.until_ns {
-                let time = (from_ns, mark.until_ns);
-                on_passed(position, time, self.through.unsigned_abs(), goes_on);
-            }
-            (from_ns, goes_on) = (mark.until_ns, mark.goes_on);
-        }
-        shrink_queue(&mut self.steps);
+        let since = Since {
+            time_ns: self.start_ns,
+            goes_on: false,
+        };
+        let marks = (self.start..).zip(self.marks.iter().take(count));
+        let marks = marks.map(|(position, mark)| (position, mark.since()));
+        self.through.pass(since, marks, on_passed);
     }
 
     /// Forgets the intervals before `position`, which is at most the end.

@@ -11,6 +11,7 @@ use crate::lock_event::LockEvent;
 use crate::owner_spans::OwnerSpans;
 use crate::rearranger::Step;
 use crate::recent_map::RecentMap;
+use crate::shared_run::SharedRuns;
 use crate::stacks::Stacks;
 use crate::time_range::TimeRange;
 
@@ -165,7 +166,7 @@ impl LockDispatcher {
         spans: &mut OwnerSpans,
         wait: &mut Wait,
         counters: &mut Counters,
-        mut on_wait: impl FnMut(&mut Wait, &mut Counters),
+        mut on_wait: impl FnMut(&mut Wait, &mut SharedRuns, &mut Counters),
     ) {
         let analyzers = self.analyzers.iter();
         let open = analyzers.flat_map(|(lock, analyzer)| {
@@ -186,7 +187,7 @@ impl LockDispatcher {
                     counters,
                 )
             {
-                on_wait(wait, counters);
+                on_wait(wait, &mut spans.shared, counters);
             }
         }
         for analyzer in self.analyzers.values_mut() {
@@ -199,7 +200,7 @@ impl LockDispatcher {
 /// that guards the initialization of a class, the thread stands for the code.
 pub(crate) fn detail_of(lock: LockIndex, wanted: Detail, entities: &Entities) -> Detail {
     match entities.initialized_class(lock) {
-        Some(_) => wanted.max(Detail::Owners),
+        Some(_) => wanted.and(Detail::Owners),
         None => wanted,
     }
 }

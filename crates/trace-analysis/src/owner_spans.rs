@@ -1,7 +1,8 @@
 //! When owners had locks that threads waited for, on the way to what they did meanwhile.
 
-use crate::contention::Owner;
+use crate::contention::{Owner, WaitId};
 use crate::entity::ThreadIndex;
+use crate::shared_run::{SharedRuns, Told};
 
 /// An owner had a lock from begin to end, and so many waits went through that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,13 @@ pub(crate) struct OwnerSpans {
     pub(crate) free_ns: u64,
     /// The same while it is not known who had it.
     pub(crate) unknown_ns: u64,
+    /// Of the wait described last, what it has in common with others, where root owners are looked
+    /// for.
+    pub(crate) shared: SharedRuns,
+    /// The next wait may have something in common with others so.
+    pub(crate) may_share: bool,
+    /// Histories of holds that no wait will tell of any more.
+    pub(crate) ended_histories: Vec<WaitId>,
 }
 
 impl OwnerSpans {
@@ -62,8 +70,15 @@ impl OwnerSpans {
         }
     }
 
+    /// Of a history of holds, no wait will tell any more.
+    pub(crate) fn end_history(&mut self, told: &mut Option<Told>) {
+        self.ended_histories
+            .extend(told.take().map(|told| told.history));
+    }
+
     /// Takes all from others.
     pub(crate) fn append(&mut self, others: &mut Self) {
+        self.ended_histories.append(&mut others.ended_histories);
         self.spans.append(&mut others.spans);
         self.free_ns = (self.free_ns).saturating_add(std::mem::take(&mut others.free_ns));
         self.unknown_ns = (self.unknown_ns).saturating_add(std::mem::take(&mut others.unknown_ns));

@@ -130,7 +130,9 @@ impl OwnerTimes {
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
-    waiting: VecDeque<Time>,
+    /// When owners had locks, and when threads waited, on the way to what they did meanwhile.
+    spans: VecDeque<OwnerSpan>,
+    waits: VecDeque<OwnTime>,
     own_waits: OwnWaits,
     safepoints: Safepoints,
     delays: RunDelays,
@@ -139,16 +141,12 @@ pub(crate) struct OwnerTimesSum {
     ran: OwnerSpans,
 }
 
-/// A time of a thread on the way to what it did meanwhile.
-#[derive(Debug)]
-enum Time {
-    OfOwner(OwnerSpan),
-    /// It waited itself.
-    OfWaiting {
-        thread: ThreadIndex,
-        start_ns: u64,
-        end_ns: u64,
-    },
+/// When a thread waited itself.
+#[derive(Clone, Copy, Debug)]
+struct OwnTime {
+    thread: ThreadIndex,
+    start_ns: u64,
+    end_ns: u64,
 }
 
 /// So many times of threads wait for what is to be known of them; then half of them are resolved,
@@ -168,7 +166,8 @@ impl Default for OwnerTimesSum {
     fn default() -> Self {
         Self {
             sum: OwnerTimes::default(),
-            waiting: VecDeque::new(),
+            spans: VecDeque::new(),
+            waits: VecDeque::new(),
             own_waits: OwnWaits::new(MAX_OWN_WAITS),
             safepoints: Safepoints::new(MAX_SAFEPOINTS),
             delays: RunDelays::new(MAX_SAMPLES),
@@ -197,8 +196,9 @@ impl OwnerTimesSum {
     /// Takes when owners had locks that threads waited for.
     pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
         self.add_by_nobody(spans);
-        (self.waiting).extend(spans.spans.drain(..).map(Time::OfOwner));
-        if self.waiting.len() >= MAX_WAITING {
+        self.spans.extend(&spans.spans);
+        spans.spans.clear();
+        if self.spans.len() + self.waits.len() >= MAX_WAITING {
             self.resolve_until_left(MAX_WAITING / 2);
         }
     }
@@ -218,7 +218,7 @@ impl OwnerTimesSum {
         if !wait.roots.is_empty() {
             return self.add_roots(wait);
         }
-        self.waiting.push_back(Time::OfWaiting {
+        self.waits.push_back(OwnTime {
             thread: wait.thread,
             start_ns: wait.start_ns,
             end_ns: wait.start_ns.saturating_add(wait.duration_ns),
@@ -282,17 +282,18 @@ impl OwnerTimesSum {
     }
 
     fn resolve_until_left(&mut self, left: usize) {
-        while self.waiting.len() > left
-            && let Some(time) = self.waiting.pop_front()
-        {
-            match time {
-                Time::OfOwner(span) => self.resolve(span),
-                Time::OfWaiting {
-                    thread,
-                    start_ns,
-                    end_ns,
-                } => self.hooks.waited(thread, (start_ns, end_ns)),
+        let all = self.spans.len() + self.waits.len();
+        let surplus = all.saturating_sub(left);
+        // As many of both as there are of both.
+        let spans = surplus * self.spans.len() / all.max(1);
+        for _ in 0..spans {
+            if let Some(span) = self.spans.pop_front() {
+                self.resolve(span);
             }
+        }
+        let waits = (surplus - spans).min(self.waits.len());
+        for wait in self.waits.drain(..waits) {
+            self.hooks.waited(wait.thread, (wait.start_ns, wait.end_ns));
         }
     }
 

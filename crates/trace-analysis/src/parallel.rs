@@ -17,7 +17,6 @@ use trace_format::LockId;
 
 use crate::analysis::{Analysis, Findings};
 use crate::blaming::{Blamed, Blaming, Stage};
-use crate::contention::Detail;
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::{EntityStore, Loan};
 use crate::file_analysis::{Progress, TraceSummary};
@@ -240,7 +239,7 @@ impl TraceInput {
         let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
         // What is called so depends on when it is asked for first, and an owner waits for locks of
         // any group.
-        let workers = match has_conditions || setup.owner_times || setup.detail >= Detail::Roots {
+        let workers = match has_conditions || setup.owner_times || setup.detail.has_roots() {
             true => 1,
             false => worker_count(threads.get()),
         };

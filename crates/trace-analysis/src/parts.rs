@@ -1,9 +1,10 @@
 //! A wait, cut into parts.
 
-use crate::contention::{Blame, Contention, Detail, Wait};
+use crate::contention::{Blame, Contention, Detail, Wait, WaitId};
 use crate::hash::SeededMap;
 use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
+use crate::shared_run::{Run, SharedRuns};
 use crate::time_range::TimeRange;
 
 /// What takes the parts of a wait, in order.
@@ -43,6 +44,43 @@ impl Parts for Vec<Contention> {
     }
 }
 
+/// Takes a wait as contentions, and as runs of holds between them.
+pub(crate) struct Segments<'a> {
+    /// The wait.
+    pub(crate) id: WaitId,
+    /// So many intervals are worth to be shared.
+    pub(crate) fewest: u64,
+    pub(crate) contentions: &'a mut Vec<Contention>,
+    pub(crate) shared: &'a mut SharedRuns,
+}
+
+impl Segments<'_> {
+    /// Adds a run behind what there is.
+    pub(crate) fn add_run(&mut self, (first, end): (u64, u64), end_ns: u64, goes_on: bool) {
+        self.shared.runs.push(Run {
+            first,
+            end,
+            end_ns,
+            before: self.contentions.len() as u32,
+            goes_on,
+            goes_on_behind: false,
+        });
+    }
+}
+
+impl Parts for Segments<'_> {
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
+        let before = self.contentions.len() as u32;
+        match self.shared.runs.last_mut() {
+            Some(run) if run.before == before => {
+                run.goes_on_behind = goes_on;
+                self.contentions.add(start_ns, duration_ns, owner, false);
+            }
+            _ => (self.contentions).add(start_ns, duration_ns, owner, goes_on),
+        }
+    }
+}
+
 /// Parts of one owner together.
 pub(crate) struct Shares<'a> {
     /// What tells owners apart, of an [`PackedOwner::key`].
@@ -54,6 +92,8 @@ pub(crate) struct Shares<'a> {
     places: Option<SeededMap<u64, usize>>,
     /// Gets each part by itself.
     pub(crate) spans: Option<&'a mut OwnerSpans>,
+    /// The same.
+    pub(crate) segments: Option<Segments<'a>>,
 }
 
 /// So many shares are faster searched than looked up.
@@ -69,12 +109,24 @@ impl<'a> Shares<'a> {
             first: [0; FEW],
             places: None,
             spans: None,
+            segments: None,
         }
     }
 
     /// The parts go to `spans`, too.
     pub(crate) fn with_spans(self, spans: Option<&'a mut OwnerSpans>) -> Self {
         Self { spans, ..self }
+    }
+
+    /// The parts go to `segments`, too.
+    pub(crate) fn with_segments(self, segments: Segments<'a>) -> Self {
+        let segments = Some(segments);
+        Self { segments, ..self }
+    }
+
+    /// Only what parts add up to is wanted.
+    pub(crate) fn are_all(&self) -> bool {
+        self.spans.is_none() && self.segments.is_none()
     }
 
     /// Adds what several parts of one owner add up to, if they are any.
@@ -134,6 +186,9 @@ impl Parts for Shares<'_> {
         if let Some(spans) = &mut self.spans {
             spans.add(owner.get(), (start_ns, start_ns + duration_ns), 1, goes_on);
         }
+        if let Some(segments) = &mut self.segments {
+            segments.add(start_ns, duration_ns, owner, goes_on);
+        }
     }
 }
 
@@ -168,8 +223,12 @@ impl Detail {
     /// What tells owners apart whose parts are not added up, of an [`PackedOwner::key`].
     fn owner_mask(self) -> u64 {
         match self {
-            Detail::OwnerCode => u32::MAX.into(),
-            Detail::Owners | Detail::Contentions | Detail::Roots | Detail::Samples => u64::MAX,
+            Detail::OwnerCode | Detail::RootsOfCode => u32::MAX.into(),
+            Detail::Owners
+            | Detail::RootsOfOwners
+            | Detail::Contentions
+            | Detail::Roots
+            | Detail::Samples => u64::MAX,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::contention::Owner;
 use crate::entity::ChainIndex;
 
 /// What is known of the newest forward references, as
@@ -45,6 +46,17 @@ impl PendingChains {
             Some(known) if self.is_closed => Some(known.unwrap_or(ChainIndex::UNRESOLVED)),
             Some(known) => *known,
             None => Some(ChainIndex::UNRESOLVED),
+        }
+    }
+
+    /// The owner, with its chain in the place of the one that stood for it.
+    pub(crate) fn named(&self, owner: Owner) -> Owner {
+        match owner {
+            Owner::Thread { thread, chain } if chain.is_pending() => Owner::Thread {
+                thread,
+                chain: self.chain(chain).unwrap_or(ChainIndex::UNRESOLVED),
+            },
+            owner => owner,
         }
     }
 

@@ -119,6 +119,7 @@ mod tests {
         let part = |start_ns| RootPart {
             start_ns,
             duration_ns: 1,
+            contentions: 1,
             owner: Owner::Free,
             own_wait: None,
             safepoint: None,

@@ -7,15 +7,19 @@
 //! up. So each part is found with one look at the waits of its owner, whatever is behind that.
 
 use crate::contention::{
-    Contention, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait,
-    WaitKind,
+    Contention, Detail, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner,
+    Wait, WaitId, WaitKind,
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::held_waits::HeldWaits;
 use crate::known_waits::{KnownParts, KnownWait, KnownWaits};
 use crate::owner_samples::OwnerSamples;
+use crate::pending_chains::PendingChains;
 use crate::recent_roots::{OwnersTime, RecentRoots};
 use crate::safepoints::Safepoints;
+use crate::shared_holds::SharedHolds;
+use crate::shared_run::SharedRuns;
+use crate::sharing::Sharing;
 use crate::system_fact::SystemFact;
 
 /// What the search for root owners may use.
@@ -34,6 +38,9 @@ pub(crate) struct RootLimits {
     pub(crate) max_safepoints: usize,
     /// How many samples of owners do.
     pub(crate) max_samples: usize,
+    /// How many holds do that waits share. Each counts as a part of each of these, so there are so
+    /// many only if waits through others before stay known.
+    pub(crate) max_shared_holds: usize,
 }
 
 impl Default for RootLimits {
@@ -46,6 +53,7 @@ impl Default for RootLimits {
             max_unresolved: 256,
             max_safepoints: 1 << 16,
             max_samples: 1 << 18,
+            max_shared_holds: 1 << 21,
         }
     }
 }
@@ -58,6 +66,10 @@ pub(crate) struct Roots {
     held: HeldWaits,
     /// Those, and those that are resolved since a short time.
     known: KnownWaits,
+    shared: SharedHolds,
+    /// Of a wait whose owners are all root owners, what each had is added up.
+    adds_up: bool,
+    sharing: Sharing,
     safepoints: Safepoints,
     /// Where owners stood, if parts are to be split by that.
     samples: Option<OwnerSamples>,
@@ -78,13 +90,16 @@ struct Link {
 }
 
 impl Roots {
-    pub(crate) fn new(limits: RootLimits, splits_by_samples: bool) -> Self {
+    pub(crate) fn new(limits: RootLimits, detail: Detail) -> Self {
         Self {
             limits,
             held: HeldWaits::default(),
             known: KnownWaits::default(),
+            shared: SharedHolds::new(limits.max_shared_holds),
+            adds_up: detail.adds_up_roots(),
+            sharing: Sharing::default(),
             safepoints: Safepoints::new(limits.max_safepoints),
-            samples: splits_by_samples.then(|| OwnerSamples::new(limits.max_samples)),
+            samples: (detail == Detail::Samples).then(|| OwnerSamples::new(limits.max_samples)),
             recent: RecentRoots::default(),
             behind: Vec::new(),
         }
@@ -104,15 +119,39 @@ impl Roots {
         self.held.len()
     }
 
+    /// Takes the holds that a wait shares with others, before anything else of it, and of all waits.
+    pub(crate) fn take_shared(&mut self, shared: &mut SharedRuns) {
+        shared.place = self.shared.add(shared);
+        shared.told.clear();
+    }
+
+    /// Whether the next wait is to share holds with others.
+    pub(crate) fn shares_next(&self) -> bool {
+        self.sharing.is_wanted()
+    }
+
+    /// No wait will tell of these histories of holds any more.
+    pub(crate) fn end_histories(&mut self, ended: &mut Vec<WaitId>) {
+        for id in ended.drain(..) {
+            self.shared.end(id);
+        }
+    }
+
     /// Takes a wait with its contentions. Returns whether its roots are known at once, and filled
     /// in: those of a wait for a lock are not.
-    pub(crate) fn add(&mut self, wait: &mut Wait) -> bool {
+    pub(crate) fn add(
+        &mut self,
+        wait: &mut Wait,
+        shared: &SharedRuns,
+        chains: &PendingChains,
+    ) -> bool {
         if wait.kind == WaitKind::Contention {
-            let slot = self.held.push(wait);
+            let slot = self.held.push(wait, shared);
+            self.sharing.pass();
             self.known.hold(wait, slot);
             return false;
         }
-        self.name_enders(wait);
+        self.name_enders(wait, chains);
         self.held.pass();
         self.known.add(wait);
         self.forget();
@@ -120,9 +159,13 @@ impl Roots {
     }
 
     /// Fills in the roots of a wait for what nobody held: who ended it did not hold it up.
-    fn name_enders(&self, wait: &mut Wait) {
-        let mut found = Found::of(wait, self.limits);
+    fn name_enders(&self, wait: &mut Wait, chains: &PendingChains) {
+        if self.adds_up {
+            return wait.root_is_owner();
+        }
+        let mut found = Found::of(wait, self.limits, chains);
         for part in &wait.contentions {
+            found.begins_contention = true;
             found.add_direct(part, wait.lock);
         }
         wait.roots = found.parts;
@@ -132,34 +175,119 @@ impl Roots {
     /// then on when they would not be held back any more.
     fn forget(&mut self) {
         let max = self.limits.max_known_parts + self.held.cost_of_others();
-        self.known.forget(max);
+        self.known.forget(max, &mut self.shared);
     }
 
     /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
     /// if there is none.
-    pub(crate) fn next(&mut self, is_over: bool, wait: &mut Wait) -> bool {
+    pub(crate) fn next(
+        &mut self,
+        is_over: bool,
+        chains: &PendingChains,
+        (wait, shared): (&mut Wait, &mut SharedRuns),
+    ) -> bool {
         if !is_over && self.held.cost() <= self.limits.max_held_parts {
             return false;
         }
-        let Some(slot) = self.held.pop(wait) else {
+        let Some(slot) = self.held.pop(wait, shared) else {
             return false;
         };
-        let mut behind = std::mem::take(&mut self.behind);
-        let mut recent = std::mem::take(&mut self.recent);
-        behind.clear();
-        self.resolve(wait, &mut behind, &mut recent);
-        (self.behind, self.recent) = (behind, recent);
-        self.known.resolve(wait, slot);
+        let are_roots = self.are_owners_roots(wait, shared);
+        if !shared.runs.is_empty() {
+            self.sharing.note(are_roots == Some(false));
+        }
+        match are_roots {
+            Some(true) => {
+                wait.root_is_owner();
+                self.known.resolve_direct(wait, shared, slot);
+            }
+            Some(false) => {
+                self.take_apart(wait, shared, chains);
+                self.resolve(wait, chains);
+                self.known.resolve(wait, slot);
+            }
+            None => {
+                self.let_go(shared);
+                let mut found = Found::of(wait, self.limits, chains);
+                let end_ns = wait.start_ns + wait.duration_ns;
+                found.add(wait.start_ns, end_ns, UNKNOWN, wait.lock, 1);
+                wait.roots = found.parts;
+                self.known.resolve(wait, slot);
+                forget_roots(wait);
+            }
+        }
+        if self.adds_up {
+            wait.contentions.clear();
+        }
         self.forget();
         true
     }
 
-    /// Fills in the roots of a wait. The threads that it leads to are put behind each other in
-    /// `behind`, and taken out again.
-    fn resolve(&self, wait: &mut Wait, behind: &mut Vec<ThreadIndex>, recent: &mut RecentRoots) {
-        let mut found = Found::of(wait, self.limits);
+    /// Whether no owner in a wait whose parts may be added up waited itself, as far as that is known;
+    /// `None` if some of its holds are forgotten.
+    fn are_owners_roots(&mut self, wait: &Wait, shared: &SharedRuns) -> Option<bool> {
+        // To look at each of a few contentions costs no more than to add them up.
+        if shared.runs.is_empty() {
+            return Some(false);
+        }
+        let (known, safepoints) = (&self.known, &self.safepoints);
+        let waited = |thread, time| known.has_waited(thread, time) || safepoints.has_any(time);
+        for run in &shared.runs {
+            if !self.shared.is_direct((shared.place, run), waited)? {
+                return Some(false);
+            }
+        }
+        Some(wait.contentions.iter().all(|part| {
+            let time = (part.start_ns, part.start_ns + part.duration_ns);
+            let owner = part.owner.thread();
+            owner.is_none_or(|(thread, _)| !waited(thread, time))
+        }))
+    }
+
+    /// Makes contentions of the holds that a wait shares with others.
+    fn take_apart(&mut self, wait: &mut Wait, shared: &SharedRuns, chains: &PendingChains) {
+        if shared.runs.is_empty() {
+            return;
+        }
+        let others = std::mem::take(&mut wait.contentions);
+        let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
+        self.shared
+            .take_apart(shared, time, &others, &mut wait.contentions);
+        for contention in &mut wait.contentions {
+            contention.owner = chains.named(contention.owner);
+        }
+        self.let_go(shared);
+    }
+
+    /// The holds that a wait shares with others are not looked for any more.
+    fn let_go(&mut self, shared: &SharedRuns) {
+        if let Some(first) = shared.runs.first() {
+            self.shared.let_go(shared.place, first);
+        }
+    }
+
+    /// Fills in the roots of a wait.
+    fn resolve(&mut self, wait: &mut Wait, chains: &PendingChains) {
+        let mut behind = std::mem::take(&mut self.behind);
+        let mut recent = std::mem::take(&mut self.recent);
+        behind.clear();
+        self.resolve_with(wait, chains, &mut behind, &mut recent);
+        (self.behind, self.recent) = (behind, recent);
+    }
+
+    /// The same. The threads that the wait leads to are put behind each other in `behind`, and taken
+    /// out again.
+    fn resolve_with(
+        &self,
+        wait: &mut Wait,
+        chains: &PendingChains,
+        behind: &mut Vec<ThreadIndex>,
+        recent: &mut RecentRoots,
+    ) {
+        let mut found = Found::of(wait, self.limits, chains);
         behind.push(wait.thread);
         for part in &wait.contentions {
+            found.begins_contention = true;
             if part.duration_ns == 0 || part.owner.thread().is_none() {
                 found.add_direct(part, wait.lock);
                 continue;
@@ -208,7 +336,7 @@ impl Roots {
         &self,
         (start_ns, end_ns, owner, lock, depth): (u64, u64, Owner, LockIndex, u32),
         behind: &mut Vec<ThreadIndex>,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) {
         let Some((thread, chain)) = owner.thread() else {
             return found.add(start_ns, end_ns, RootEnd::Owner(owner), lock, depth);
@@ -238,7 +366,7 @@ impl Roots {
         end_ns: u64,
         link: Link,
         behind: &mut Vec<ThreadIndex>,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) {
         let running = RootEnd::Owner(Owner::Thread {
             thread: link.thread,
@@ -275,7 +403,7 @@ impl Roots {
         end_ns: u64,
         running: RootEnd,
         link: Link,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) {
         if link.depth > 1 || start_ns >= end_ns {
             return found.add(start_ns, end_ns, running, link.lock, link.depth);
@@ -295,7 +423,7 @@ impl Roots {
         link: Link,
         wait: &KnownWait,
         behind: &mut Vec<ThreadIndex>,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) {
         let OwnWait {
             kind, lock, chain, ..
@@ -311,18 +439,24 @@ impl Roots {
         match wait.parts {
             KnownParts::Held(slot) => {
                 found.is_same_for_all = false;
-                self.held
-                    .owners_during(slot, time, |start_ns, end_ns, owner| {
-                        self.follow((start_ns, end_ns, owner, lock, depth), behind, found);
-                    });
+                let chains = found.chains;
+                self.held.walk(slot, &self.shared, time, |part| {
+                    let owner = chains.named(part.owner.get());
+                    let waits = (part.start_ns, part.end_ns, owner, lock, depth);
+                    self.follow(waits, behind, found);
+                });
+            }
+            KnownParts::Shared(number) => {
+                let holds = (&self.shared, found.chains);
+                let on_part =
+                    |start_ns, end_ns, root| found.add_behind(start_ns, end_ns, root, link);
+                self.known
+                    .shared_during((wait.own, number), time, holds, on_part);
             }
             KnownParts::Resolved(roots) => {
-                self.known
-                    .roots_during((wait.own, roots), time, |start_ns, end_ns, root| {
-                        let Root { end, lock, depth } = root;
-                        let depth = depth.saturating_add(link.depth);
-                        found.add(start_ns, end_ns, end, lock, depth);
-                    });
+                let on_part =
+                    |start_ns, end_ns, root| found.add_behind(start_ns, end_ns, root, link);
+                self.known.roots_during((wait.own, roots), time, on_part);
             }
         }
     }
@@ -330,9 +464,22 @@ impl Roots {
 
 const UNKNOWN: RootEnd = RootEnd::Owner(Owner::Unknown(UnknownOwner::Collapsed));
 
+/// Where holds are forgotten, it is not known what was behind the owners of a wait.
+fn forget_roots(wait: &mut Wait) {
+    wait.root_is_owner();
+    for part in &mut wait.roots {
+        if part.owner.thread().is_some() {
+            part.root.end = UNKNOWN;
+        }
+    }
+}
+
 /// The parts of a wait found so far.
-struct Found {
+struct Found<'a> {
     parts: Vec<RootPart>,
+    chains: &'a PendingChains,
+    /// The next part is the first one of a contention.
+    begins_contention: bool,
     /// The direct owner, and what it waits for itself.
     owner: Owner,
     own_wait: Option<OwnWait>,
@@ -344,13 +491,15 @@ struct Found {
     max_parts: usize,
 }
 
-impl Found {
+impl<'a> Found<'a> {
     /// None of the wait, whose memory is used again.
-    fn of(wait: &mut Wait, limits: RootLimits) -> Self {
+    fn of(wait: &mut Wait, limits: RootLimits, chains: &'a PendingChains) -> Self {
         let mut parts = std::mem::take(&mut wait.roots);
         parts.clear();
         Self {
             parts,
+            chains,
+            begins_contention: false,
             owner: Owner::Free,
             own_wait: None,
             safepoint: None,
@@ -374,11 +523,17 @@ impl Found {
     }
 
     /// Adds what was found for another wait.
-    fn add_known<'a>(&mut self, mut parts: impl Iterator<Item = &'a RootPart>) {
+    fn add_known<'p>(&mut self, mut parts: impl Iterator<Item = &'p RootPart>) {
         if let Some(first) = parts.next() {
             self.push(*first);
         }
         self.parts.extend(parts);
+    }
+
+    /// Adds a part of an owner's own wait, behind which that was.
+    fn add_behind(&mut self, start_ns: u64, end_ns: u64, root: Root, link: Link) {
+        let depth = root.depth.saturating_add(link.depth);
+        self.add(start_ns, end_ns, root.end, root.lock, depth);
     }
 
     /// Adds a part; nothing if it takes no time, but for the first.
@@ -397,6 +552,7 @@ impl Found {
         let part = RootPart {
             start_ns,
             duration_ns: end_ns - start_ns,
+            contentions: 1,
             owner: self.owner,
             own_wait: self.own_wait,
             safepoint: self.safepoint,
@@ -406,9 +562,10 @@ impl Found {
         self.push(part);
     }
 
-    /// Adds a part behind the last one, or makes that longer.
+    /// Adds a part behind the last one, or makes that longer if both are of one contention.
     fn push(&mut self, part: RootPart) {
         let is_full = !self.has_room_for(1);
+        let is_first = std::mem::take(&mut self.begins_contention);
         let Some(last) = self.parts.last_mut() else {
             return self.parts.push(part);
         };
@@ -419,7 +576,7 @@ impl Found {
         if last.duration_ns == 0 {
             let start_ns = last.start_ns;
             *last = RootPart { start_ns, ..part };
-        } else if is_of_same && last.root == part.root {
+        } else if !is_first && is_of_same && last.root == part.root {
             last.duration_ns += part.duration_ns;
         } else if is_full && last.owner == part.owner && last.root.end == UNKNOWN {
             (last.own_wait, last.safepoint, last.sample) = (None, None, None);
@@ -433,6 +590,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared_run::{Run, SharedHold};
 
     /// A wait of `thread` from begin to end for a lock that `owner` has.
     fn wait(number: u64, thread: u32, (start_ns, end_ns): (u64, u64), owner: u32) -> Wait {
@@ -458,18 +616,19 @@ mod tests {
 
     /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
     fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
-        let mut roots = Roots::new(limits, false);
+        let mut roots = Roots::new(limits, Detail::Roots);
         let waits = [
             wait(1, 2, (10, 20), 1),
             wait(2, 2, (30, 40), 1),
             wait(3, 3, (0, 50), 2),
         ];
-        let mut last = Wait::blank();
+        let (mut last, mut none) = (Wait::blank(), SharedRuns::default());
+        let chains = PendingChains::default();
         for mut wait in waits {
-            roots.add(&mut wait);
-            roots.next(false, &mut last);
+            roots.add(&mut wait, &none, &chains);
+            roots.next(false, &chains, (&mut last, &mut none));
         }
-        while roots.next(true, &mut last) {}
+        while roots.next(true, &chains, (&mut last, &mut none)) {}
         assert_eq!(roots.held(), 0);
         let parts = last.roots.iter();
         parts
@@ -500,22 +659,76 @@ mod tests {
     /// ends last.
     #[test]
     fn a_thread_that_waits_twice_at_once_waits_for_one_at_a_time() {
-        let mut roots = Roots::new(RootLimits::default(), false);
+        let mut roots = Roots::new(RootLimits::default(), Detail::Roots);
+        let (mut none, chains) = (SharedRuns::default(), PendingChains::default());
         let mut waits = [
             wait(1, 2, (10, 40), 1),
             wait(2, 2, (20, 30), 4),
             wait(3, 3, (0, 50), 2),
         ];
         for wait in &mut waits {
-            roots.add(wait);
+            roots.add(wait, &none, &chains);
         }
         let mut last = Wait::blank();
-        while roots.next(true, &mut last) {}
+        while roots.next(true, &chains, (&mut last, &mut none)) {}
         let sum: u64 = last.roots.iter().map(|part| part.duration_ns).sum();
         assert_eq!((last.id.number, sum), (3, 50));
         let ends: Vec<_> = last.roots.iter().map(|part| part.root.end).collect();
         let [two, four, one] = [2, 4, 1].map(|thread| RootEnd::Owner(thread_owner(thread)));
         assert_eq!(ends, [two, four, one, two]);
+    }
+
+    /// Thread 3 waits for 2, which waited meanwhile for 1 through holds that there was no room for.
+    #[test]
+    fn holds_that_are_forgotten_have_unknown_owners() {
+        for (max_shared_holds, end) in [(0, UNKNOWN), (1, RootEnd::Owner(thread_owner(1)))] {
+            let limits = RootLimits {
+                max_shared_holds,
+                ..RootLimits::default()
+            };
+            let mut roots = Roots::new(limits, Detail::RootsOfOwners);
+            let chains = PendingChains::default();
+            let mut through = wait(1, 2, (10, 40), 1);
+            through.add_up_contentions();
+            through.contentions.clear();
+            let mut shared = SharedRuns {
+                history: through.id,
+                told: vec![SharedHold {
+                    end_ns: 40,
+                    owner: thread_owner(1).into(),
+                    goes_on: false,
+                }],
+                told_since_ns: 10,
+                runs: vec![Run {
+                    end: 1,
+                    end_ns: 40,
+                    ..Run::NONE
+                }],
+                ..SharedRuns::default()
+            };
+            roots.take_shared(&mut shared);
+            roots.add(&mut through, &shared, &chains);
+            let mut behind = wait(2, 3, (0, 50), 2);
+            behind.add_up_contentions();
+            roots.add(&mut behind, &SharedRuns::default(), &chains);
+            let mut found = Wait::blank();
+            assert!(roots.next(true, &chains, (&mut found, &mut shared)));
+            let parts = found.roots.iter();
+            let parts: Vec<_> = parts
+                .map(|part| (part.duration_ns, part.root.end))
+                .collect();
+            assert_eq!(parts, [(30, end)]);
+            assert!(roots.next(true, &chains, (&mut found, &mut shared)));
+            let parts = found.roots.iter();
+            let parts: Vec<_> = parts
+                .map(|part| (part.duration_ns, part.root.end))
+                .collect();
+            let two = RootEnd::Owner(thread_owner(2));
+            assert_eq!(parts, [(10, two), (30, end), (10, two)]);
+            roots.end_histories(&mut vec![through.id]);
+            roots.known.forget(0, &mut roots.shared);
+            assert_eq!(roots.shared.len(), 0);
+        }
     }
 
     #[test]

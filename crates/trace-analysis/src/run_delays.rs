@@ -6,6 +6,7 @@
 //! earlier: a part of it was there already.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
@@ -32,6 +33,8 @@ struct OfThread {
     samples: VecDeque<Sample>,
     /// Near the place in them that was wanted last.
     near: usize,
+    /// Two that follow each other, around the time that was asked for last.
+    around: Option<[Sample; 2]>,
 }
 
 /// What is known of a thread at a time. Delays are those since the thread began to run at all.
@@ -108,7 +111,9 @@ impl RunDelays {
 
     /// Adds what the system said next of a thread.
     pub(crate) fn add(&mut self, times: Times) {
-        let samples = &mut self.threads.entry(times.thread).or_default().samples;
+        let of_thread = self.threads.entry(times.thread).or_default();
+        of_thread.around = None;
+        let samples = &mut of_thread.samples;
         if let Some(last) = samples.back()
             && (times.time_ns <= last.time_ns
                 || times.processor_ns < last.processor_ns
@@ -164,29 +169,61 @@ impl RunDelays {
     /// Divides the time of a thread from begin to end. Costs the less the nearer that is to the
     /// time before.
     pub(crate) fn divide(&mut self, thread: ThreadIndex, start_ns: u64, end_ns: u64) -> Division {
-        let whole_ns = end_ns.saturating_sub(start_ns);
         let of_thread = self.threads.get_mut(&thread);
         let known = of_thread.and_then(|of_thread| {
-            let (first, last) = (of_thread.samples.front()?, of_thread.samples.back()?);
-            let known = start_ns.max(first.time_ns)..end_ns.min(last.time_ns);
-            (known.start < known.end).then_some((of_thread, known))
+            if let Some([before, after]) = &of_thread.around
+                && before.time_ns < start_ns
+                && start_ns < end_ns
+                && end_ns <= after.time_ns
+            {
+                let moments =
+                    [start_ns, end_ns].map(|time_ns| Moment::between(before, after, time_ns));
+                return Some((start_ns..end_ns, moments));
+            }
+            of_thread.around(start_ns, end_ns)
         });
-        let Some((OfThread { samples, near }, known)) = known else {
-            return Division {
+        let whole_ns = end_ns.saturating_sub(start_ns);
+        match known {
+            Some((known, moments)) => Division::of(known.end - known.start, &moments, whole_ns),
+            None => Division {
                 not_known_ns: whole_ns,
                 ..Division::default()
-            };
-        };
+            },
+        }
+    }
+}
+
+impl OfThread {
+    /// What is known of the time from begin to end, and of these two moments.
+    fn around(&mut self, start_ns: u64, end_ns: u64) -> Option<(Range<u64>, [Moment; 2])> {
+        let Self {
+            samples,
+            near,
+            around,
+        } = self;
+        let (first, last) = (samples.front()?, samples.back()?);
+        let known = start_ns.max(first.time_ns)..end_ns.min(last.time_ns);
+        if known.start >= known.end {
+            return None;
+        }
         let begin = count_near(samples, *near, |sample| sample.time_ns < known.start);
         let end = count_from_front(samples, begin, |sample| sample.time_ns < known.end);
         *near = begin;
-        let (Some(begin), Some(end)) = (
-            Moment::at(samples, begin, known.start),
-            Moment::at(samples, end, known.end),
-        ) else {
-            return Division::default();
-        };
-        let known_ns = known.end - known.start;
+        let moments = [
+            Moment::at(samples, begin, known.start)?,
+            Moment::at(samples, end, known.end)?,
+        ];
+        let before = end.checked_sub(1).and_then(|before| samples.get(before));
+        *around = before
+            .zip(samples.get(end))
+            .map(|(before, after)| [*before, *after]);
+        Some((known, moments))
+    }
+}
+
+impl Division {
+    /// Of a time of which so much is known, between these moments.
+    fn of(known_ns: u64, [begin, end]: &[Moment; 2], whole_ns: u64) -> Self {
         let run_delay_ns = end.least_ns.saturating_sub(begin.most_ns).min(known_ns);
         let processor_ns = (end.least_processor_ns)
             .saturating_sub(begin.most_processor_ns)
@@ -199,7 +236,7 @@ impl RunDelays {
             .saturating_sub(most_run_delay_ns)
             .saturating_sub(most_processor_ns)
             .min(known_ns - run_delay_ns - processor_ns);
-        Division {
+        Self {
             processor_ns,
             run_delay_ns,
             asleep_ns,
@@ -227,17 +264,27 @@ impl Moment {
             true => after,
             false => samples.get(place.checked_sub(1)?)?,
         };
+        Some(Self::between(before, after, time_ns))
+    }
+
+    /// At a time between those of two samples.
+    fn between(before: &Sample, after: &Sample, time_ns: u64) -> Self {
+        let before = if after.time_ns == time_ns {
+            after
+        } else {
+            before
+        };
         let since_ns = time_ns - before.time_ns;
         let until_ns = after.time_ns - time_ns;
         let most_ns = before.most_ns.saturating_add(since_ns);
         let ran_ns = before.processor_ns.saturating_add(since_ns);
-        Some(Self {
+        Self {
             least_ns: before.least_ns.max(after.least_ns.saturating_sub(until_ns)),
             most_ns: most_ns.min(after.most_ns),
             least_processor_ns: (before.processor_ns)
                 .max(after.processor_ns.saturating_sub(until_ns)),
             most_processor_ns: ran_ns.min(after.processor_ns).saturating_add(TICK_NS),
-        })
+        }
     }
 }
 

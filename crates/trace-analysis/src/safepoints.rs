@@ -16,6 +16,8 @@ pub(crate) struct Safepoints {
     safepoints: VecDeque<Safepoint>,
     /// Near the one that was wanted last.
     near: Cell<usize>,
+    /// From when to when there is none, around the time that was asked for last.
+    none: Cell<(u64, u64)>,
     max: usize,
 }
 
@@ -25,6 +27,7 @@ impl Safepoints {
         Self {
             safepoints: VecDeque::new(),
             near: Cell::default(),
+            none: Cell::default(),
             max,
         }
     }
@@ -40,11 +43,43 @@ impl Safepoints {
         if last_ns > begin_ns || begin_ns > reached_ns || reached_ns > end_ns {
             return;
         }
+        self.none.set((0, 0));
         if self.safepoints.len() >= self.max {
             self.safepoints.pop_front();
         }
         self.safepoints.push_back(safepoint);
         shrink_queue(&mut self.safepoints);
+    }
+
+    /// Whether there was one between begin and end.
+    #[inline]
+    pub(crate) fn has_any(&self, (start_ns, end_ns): (u64, u64)) -> bool {
+        let (from_ns, until_ns) = self.none.get();
+        let is_known = from_ns <= start_ns && end_ns <= until_ns;
+        !is_known && self.looks_for_any(start_ns, end_ns)
+    }
+
+    fn looks_for_any(&self, start_ns: u64, end_ns: u64) -> bool {
+        let first = self.first_behind(start_ns);
+        let next = self.safepoints.get(first);
+        let until_ns = next.map_or(u64::MAX, |next| next.begin_ns);
+        if until_ns < end_ns {
+            return true;
+        }
+        let before = first
+            .checked_sub(1)
+            .and_then(|before| self.safepoints.get(before));
+        self.none
+            .set((before.map_or(0, |before| before.end_ns), until_ns));
+        false
+    }
+
+    /// The first one that ended behind that time.
+    fn first_behind(&self, time_ns: u64) -> usize {
+        let is_before = |safepoint: &Safepoint| safepoint.end_ns <= time_ns;
+        let first = count_near(&self.safepoints, self.near.get(), is_before);
+        self.near.set(first);
+        first
     }
 
     /// Calls `on_part` with each part of the time from begin to end, and its phase if it is one of
@@ -55,9 +90,10 @@ impl Safepoints {
         end_ns: u64,
         mut on_part: impl FnMut(u64, u64, Option<SafepointPhase>),
     ) {
-        let is_before = |safepoint: &Safepoint| safepoint.end_ns <= start_ns;
-        let first = count_near(&self.safepoints, self.near.get(), is_before);
-        self.near.set(first);
+        if !self.has_any((start_ns, end_ns)) {
+            return on_part(start_ns, end_ns, None);
+        }
+        let first = self.first_behind(start_ns);
         let mut at_ns = start_ns;
         for safepoint in self.safepoints.range(first..) {
             if safepoint.begin_ns >= end_ns {

@@ -8,6 +8,7 @@ use crate::packed_owner::PackedOwner;
 use crate::parts::Shares;
 use crate::room::shrink_queue;
 use crate::search::count_from_back;
+use crate::through::{Since, Through};
 
 /// Sums over the intervals of a timeline whose owners are told apart by their code. Most locks are
 /// released in one place for long, so that most waits need no more than two differences, however
@@ -18,7 +19,10 @@ pub(crate) struct Stretches {
     start: u64,
     /// For each interval.
     marks: VecDeque<Mark>,
+    /// The greatest end of what is before the first mark.
+    start_ns: u64,
     now: Mark,
+    through: Through,
 }
 
 /// What is known at the end of an interval.
@@ -47,6 +51,8 @@ impl Stretches {
         Self {
             start,
             marks: VecDeque::new(),
+            start_ns: 0,
+            through: Through::default(),
             now: Mark {
                 until_ns: 0,
                 free_ns: 0,
@@ -94,10 +100,42 @@ impl Stretches {
         self.marks.push_back(now);
     }
 
+    /// One more wait goes through the intervals from `start` to before `end`.
+    pub(crate) fn go_through(&mut self, start: u64, end: u64) {
+        let [start, end] = [start, end].map(|position| (position - self.start) as usize);
+        self.through.add(start, end);
+    }
+
+    /// As [`Ledger::pass_before`](crate::ledger::Ledger::pass_before).
+    pub(crate) fn pass_before(
+        &mut self,
+        position: u64,
+        on_passed: impl FnMut(u64, (u64, u64), u64, bool),
+    ) {
+        let count = position.saturating_sub(self.start) as usize;
+        let since = Since {
+            time_ns: self.start_ns,
+            goes_on: false,
+        };
+        let marks = (self.start..).zip(self.marks.iter().take(count));
+        let marks = marks.map(|(position, mark)| {
+            let since = Since {
+                time_ns: mark.until_ns,
+                goes_on: mark.goes_on,
+            };
+            (position, since)
+        });
+        self.through.pass(since, marks, on_passed);
+    }
+
     /// Forgets the intervals before `position`, and begins there if there are none from there on.
     pub(crate) fn forget_before(&mut self, position: u64) {
         let count = position.saturating_sub(self.start) as usize;
-        self.marks.drain(..count.min(self.marks.len()));
+        let count = count.min(self.marks.len());
+        if let Some(last) = count.checked_sub(1).and_then(|last| self.marks.get(last)) {
+            self.start_ns = last.until_ns;
+        }
+        self.marks.drain(..count);
         shrink_queue(&mut self.marks);
         self.start = position.max(self.start);
     }
@@ -112,7 +150,7 @@ impl Stretches {
     #[inline]
     pub(crate) fn before_ns(&self, position: u64) -> u64 {
         let index = position.checked_sub(self.start + 1);
-        index.map_or(0, |index| self.marks[index as usize].until_ns)
+        index.map_or(self.start_ns, |index| self.marks[index as usize].until_ns)
     }
 
     /// Position of the last interval that ends then at the latest, or an earlier one.

@@ -8,8 +8,9 @@ use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
 use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
-use crate::parts::{Cutter, Part, Parts, Shares};
+use crate::parts::{Cutter, Part, Parts, Segments, Shares};
 use crate::room::shrink_queue;
+use crate::shared_run::{SharedHold, Told};
 use crate::stretches::Stretches;
 
 /// Time between two boundaries of a lock, events that tell about its owner. It
@@ -68,6 +69,9 @@ pub(crate) struct Timeline<I> {
     ledgers: [Option<Box<Ledger>>; 2],
     /// The same where owners are told apart by their code.
     stretches: Option<Box<Stretches>>,
+    /// The histories of holds that waits are told of by the sums: of those of each [`Access`], and of the
+    /// stretches.
+    told: [Option<Told>; 3],
     /// What waits have in common of intervals that have changed since.
     left: OwnerSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
@@ -123,10 +127,15 @@ const MAX_INTERVALS: usize = 1 << 18;
 const LONG: u64 = 32;
 /// The same where it is asked for what owners did, which costs more for each part than sums.
 const LONG_WITH_SPANS: u64 = 4;
+/// The same where root owners are looked for: to share holds with nobody takes longer than to
+/// have a few contentions.
+const LONG_WITH_SEGMENTS: u64 = 8;
 
 /// What those want whose waits are added up by [`Stretches`]: all, where threads have no intervals of
 /// their own.
 const STRETCHES: Access = Access::Exclusive;
+/// Which of [`Timeline::told`] is that of the stretches.
+const STRETCHES_TOLD: usize = 2;
 
 /// Fewer intervals take less time to be cut than to be added up.
 const FEW: u64 = 2;
@@ -155,6 +164,7 @@ impl<I> Default for Timeline<I> {
             barging: VecDeque::new(),
             ledgers: [None, None],
             stretches: None,
+            told: [None; 3],
             left: OwnerSpans::default(),
             latest_ns: Vec::new(),
         }
@@ -292,23 +302,38 @@ impl<I: Interval> Timeline<I> {
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
         self.start += half as u64 - 1;
-        self.stretches = None;
         self.forget_positions();
         self.gaps.push_front(self.start);
         half as u64
     }
 
-    /// Forgets the ledgers that reach beyond `position`, but not which owners waits have in common.
+    /// Forgets the sums that reach beyond `position`, but not what waits have in common.
     fn forget_ledgers(&mut self, position: u64) {
-        self.stretches.take_if(|known| known.end() > position);
+        let mut left = std::mem::take(&mut self.left);
+        if let Some(mut stretches) = self.stretches.take_if(|known| known.end() > position) {
+            self.pass_stretches(stretches.end(), &mut stretches, &mut left);
+            left.end_history(&mut self.told[STRETCHES_TOLD]);
+        }
         for access in [Access::Exclusive, Access::Shared] {
             let ledger = &mut self.ledgers[access as usize];
             if let Some(mut ledger) = ledger.take_if(|known| known.end() > position) {
-                let mut left = std::mem::take(&mut self.left);
                 self.pass_before(ledger.end(), access, &mut ledger, &mut left);
-                self.left = left;
+                left.end_history(&mut self.told[access as usize]);
             }
         }
+        self.left = left;
+    }
+
+    /// Passes on which owners waits have in common by the stretches, up to a position.
+    fn pass_stretches(&self, position: u64, stretches: &mut Stretches, spans: &mut OwnerSpans) {
+        stretches.pass_before(position, |position, time, waits, goes_on| {
+            spans.add(
+                self.at(position).owner(STRETCHES).get(),
+                time,
+                waits,
+                goes_on,
+            );
+        });
     }
 
     /// Passes on which owners waits have in common, up to a position.
@@ -332,8 +357,13 @@ impl<I: Interval> Timeline<I> {
         if count == 0 {
             return;
         }
+        spans.append(&mut self.left);
         if spans.are_wanted {
-            spans.append(&mut self.left);
+            if let Some(mut stretches) = self.stretches.take() {
+                let until = (self.start + count).min(stretches.end());
+                self.pass_stretches(until, &mut stretches, spans);
+                self.stretches = Some(stretches);
+            }
             for access in [Access::Exclusive, Access::Shared] {
                 if let Some(mut ledger) = self.ledgers[access as usize].take() {
                     let until = (self.start + count).min(ledger.end());
@@ -351,6 +381,11 @@ impl<I: Interval> Timeline<I> {
             match ledger {
                 Some(known) if known.end() > self.start => known.forget_before(self.start),
                 _ => *ledger = None,
+            }
+        }
+        for told in &mut self.told {
+            if told.is_some_and(|told| told.end <= self.start) {
+                spans.end_history(told);
             }
         }
         shrink_queue(&mut self.intervals);
@@ -406,7 +441,7 @@ impl<I: Interval> Timeline<I> {
         cutter: Cutter,
         shares: &mut Shares<'_>,
     ) {
-        if shares.spans.is_some() || !self.lost(wait.start).is_empty() {
+        if !shares.are_all() || !self.lost(wait.start).is_empty() {
             return self.split_from(position, wait, cutter, shares);
         }
         let mut sum = RunningSum::new(cutter);
@@ -472,11 +507,27 @@ impl<I: Interval> Timeline<I> {
         if detail >= Detail::Contentions {
             self.split(view, &mut wait.contentions);
             wait.add_up_contentions();
-        } else {
-            let shares = Shares::new(detail, &mut wait.blame);
-            let mut shares = shares.with_spans(spans.wanted());
-            self.blame(view, settled, detail, &mut shares);
+            return;
         }
+        let mut shared = std::mem::take(&mut spans.shared);
+        shared.clear();
+        let fewest = match spans.may_share {
+            true => LONG_WITH_SEGMENTS,
+            false => u64::MAX,
+        };
+        let mut shares = Shares::new(detail, &mut wait.blame);
+        if detail.adds_up_roots() {
+            shares = shares.with_segments(Segments {
+                id: wait.id,
+                fewest,
+                contentions: &mut wait.contentions,
+                shared: &mut shared,
+            });
+        } else {
+            shares = shares.with_spans(spans.wanted());
+        }
+        self.blame(view, settled, detail, &mut shares);
+        spans.shared = shared;
     }
 
     /// Adds up what each owner had of a wait. The intervals before `settled` will not be
@@ -489,16 +540,20 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) {
         let position = wait.start.position.max(self.start);
-        let is_by_code = detail == Detail::OwnerCode && wait.access == STRETCHES;
-        let is_plain = wait.own.is_none() && shares.spans.is_none();
-        if is_by_code && is_plain && self.blame_one(wait, settled, shares) {
+        let is_by_code = matches!(detail, Detail::OwnerCode | Detail::RootsOfCode);
+        let has_stretches = is_by_code && wait.access == STRETCHES && wait.own.is_none();
+        if has_stretches && self.blame_one(wait, settled, shares) {
             return;
         }
-        let long = match shares.spans {
-            Some(_) => LONG_WITH_SPANS,
-            None => LONG,
+        let long = match (&shares.segments, &shares.spans) {
+            (Some(segments), _) => segments.fewest,
+            (None, Some(_)) => LONG_WITH_SPANS,
+            (None, None) => LONG,
         };
-        if settled.min(self.end()).saturating_sub(position) < long {
+        let is_short = settled.min(self.end()).saturating_sub(position) < long;
+        // Where events are lost, each part is told of by itself.
+        let is_doubtful = shares.segments.is_some() && self.may_be_two_waits(wait.start);
+        if is_short || is_doubtful {
             let cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
             return self.share_from(wait.start.position, wait, cutter, shares);
         }
@@ -514,14 +569,29 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) -> bool {
         let end = settled.min(self.end());
-        let mut first = wait.start.position.max(self.start);
-        if end < first + FEW || self.may_be_two_waits(wait.start) {
+        let first = wait.start.position.max(self.start);
+        let few = match &shares.segments {
+            Some(segments) => segments.fewest,
+            None => FEW,
+        };
+        if end.saturating_sub(first) < few || self.may_be_two_waits(wait.start) {
             return false;
         }
-        self.extend_stretches(end);
-        let Some(stretches) = &self.stretches else {
-            return false;
-        };
+        let mut stretches = self.take_stretches(end);
+        let is_one = self.add_stretch((first, end), wait, &mut stretches, shares);
+        self.stretches = Some(stretches);
+        is_one
+    }
+
+    /// The same by the stretches, from the intervals from `first` to before `end` on.
+    #[inline]
+    fn add_stretch(
+        &mut self,
+        (mut first, end): (u64, u64),
+        wait: &View<impl Fn(u64, &I) -> PackedOwner>,
+        stretches: &mut Stretches,
+        shares: &mut Shares<'_>,
+    ) -> bool {
         let (start_ns, end_ns) = (wait.start.time_ns, wait.end_ns);
         // The first part, whose owner may be another one.
         while self.at(first).end_ns() <= start_ns {
@@ -532,9 +602,10 @@ impl<I: Interval> Timeline<I> {
         }
         let interval = self.at(first);
         let (first_ns, owner) = (interval.end_ns(), (wait.owner_of)(first, interval));
+        let goes_on = interval.goes_on();
         let is_in_step = first_ns == stretches.mark(first).until_ns
             && first_ns > stretches.before_ns(first)
-            && (owner == interval.owner(STRETCHES) || !interval.goes_on());
+            && (owner == interval.owner(STRETCHES) || !goes_on);
         let last = stretches.last_until(end_ns);
         let Some(last) = last.filter(|&last| is_in_step && last > first) else {
             return false;
@@ -542,9 +613,18 @@ impl<I: Interval> Timeline<I> {
         if !stretches.is_one(first, last) {
             return false;
         }
-        shares.add_parts(owner, first_ns - start_ns, 1);
+        shares.add(start_ns, first_ns - start_ns, owner, false);
         stretches.add(first, last, shares);
-        let mark = stretches.mark(last);
+        let mark = *stretches.mark(last);
+        if shares.spans.is_some() {
+            stretches.go_through(first + 1, last + 1);
+        }
+        if let Some(segments) = &mut shares.segments {
+            segments.add_run((first + 1, last + 1), mark.until_ns, goes_on);
+            let since_ns = stretches.before_ns(self.start);
+            let holds = |position| stretches.mark(position).until_ns;
+            self.tell(STRETCHES_TOLD, last + 1, since_ns, holds, segments);
+        }
         let mut cutter = Cutter::new(mark.until_ns, end_ns);
         cutter.goes_on = mark.goes_on;
         cutter.last = Some(mark.last);
@@ -556,17 +636,56 @@ impl<I: Interval> Timeline<I> {
         true
     }
 
-    /// Adds the intervals before `end` to the stretches.
+    /// Tells of the holds before `end` that no wait has told of: when each ended as the sums have
+    /// it, and that the first of all began at `since_ns`.
+    fn tell(
+        &mut self,
+        sums: usize,
+        end: u64,
+        since_ns: u64,
+        end_ns: impl Fn(u64) -> u64,
+        segments: &mut Segments<'_>,
+    ) {
+        let told = self.told[sums].get_or_insert(Told {
+            history: segments.id,
+            end: self.start,
+        });
+        let missing = told.end..end.max(told.end);
+        let shared = &mut *segments.shared;
+        shared.history = told.history;
+        shared.told_from = missing.start;
+        shared.told_since_ns = since_ns;
+        shared.needed_from = self.start;
+        told.end = missing.end;
+        let access = match sums {
+            STRETCHES_TOLD => STRETCHES,
+            shared if shared == Access::Shared as usize => Access::Shared,
+            _ => Access::Exclusive,
+        };
+        let [from, until] = [missing.start, missing.end].map(|end| (end - self.start) as usize);
+        let intervals = missing.zip(self.intervals.range(from..until));
+        shared
+            .told
+            .extend(intervals.map(|(position, interval)| SharedHold {
+                end_ns: end_ns(position),
+                owner: interval.owner(access),
+                goes_on: interval.goes_on(),
+            }));
+    }
+
+    /// The stretches with all intervals before `end`.
     #[inline]
-    fn extend_stretches(&mut self, end: u64) {
+    fn take_stretches(&mut self, end: u64) -> Box<Stretches> {
         let start = self.start;
-        let stretches = (self.stretches).get_or_insert_with(|| Box::new(Stretches::new(start)));
+        let stretches = self.stretches.take();
+        let mut stretches = stretches.unwrap_or_else(|| Box::new(Stretches::new(start)));
         for position in stretches.end()..end {
             let interval = &self.intervals[(position - start) as usize];
             let owner = interval.owner(STRETCHES);
             let (end_ns, goes_on) = (interval.end_ns(), interval.goes_on());
             stretches.push(end_ns, owner, goes_on, interval.is_gap());
         }
+        stretches
     }
 
     /// The same, however short the wait.
@@ -579,6 +698,13 @@ impl<I: Interval> Timeline<I> {
     ) {
         let mut ledger = self.take_ledger(wait.access, settled, detail);
         let (position, cutter) = self.add_up(&mut ledger, wait, shares);
+        if let Some(segments) = &mut shares.segments
+            && let Some(last) = segments.shared.runs.last()
+        {
+            let (end, since_ns) = (last.end, ledger.before_ns(self.start));
+            let holds = |position| ledger.mark(position).until_ns;
+            self.tell(wait.access as usize, end, since_ns, holds, segments);
+        }
         self.share_from(position, wait, cutter, shares);
         // Nothing that a wait is divided by changes the ledger.
         ledger.forget_before(self.start);
@@ -647,6 +773,9 @@ impl<I: Interval> Timeline<I> {
                         ledger.add(position, end, shares);
                         if shares.spans.is_some() {
                             ledger.go_through(position, end);
+                        }
+                        if let Some(segments) = &mut shares.segments {
+                            segments.add_run((position, end), mark.until_ns, cutter.goes_on);
                         }
                         if mark.last >= position {
                             cutter.last = Some(self.at(mark.last).owner(wait.access));
@@ -830,7 +959,10 @@ mod tests {
 
     use super::*;
     use crate::contention::Owner;
+    use crate::contention::WaitId;
     use crate::entity::ChainIndex;
+    use crate::shared_holds::SharedHolds;
+    use crate::shared_run::SharedRuns;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Test {
@@ -1114,6 +1246,8 @@ mod tests {
             let mut waiting: VecDeque<Start> = VecDeque::new();
             let (mut spans, mut expected_spans) = (wanted(), wanted());
             let mut now_ns = 1000_i64;
+            let mut holds = SharedHolds::new(1 << 10);
+            let (mut number, mut waits_told) = (0_u64, Vec::new());
             for next in history {
                 match next {
                     Happens::Boundary(interval, step) => {
@@ -1166,12 +1300,53 @@ mod tests {
                         let mut shares = Shares::new(detail, &mut found);
                         timeline.blame(&view, settled, detail, &mut shares);
                         prop_assert_eq!(sorted(found, detail), sorted(expected, detail));
+                        let mut found = Vec::new();
+                        let (mut others, mut shared) = (Vec::new(), SharedRuns::default());
+                        number += 1;
+                        let segments = Segments {
+                            id: WaitId { number, ..WaitId::default() },
+                            fewest: LONG_WITH_SPANS,
+                            contentions: &mut others,
+                            shared: &mut shared,
+                        };
+                        let mut shares = Shares::new(detail, &mut found).with_segments(segments);
+                        timeline.blame(&view, settled, detail, &mut shares);
+                        shared.place = holds.add(&shared);
+                        let time = (start.time_ns, end_ns);
+                        waits_told.push((shared, time, others, parts));
+                        if number % 3 == 0 {
+                            // Some go, in any order.
+                            let (gone, ..) = waits_told.swap_remove(waiter % waits_told.len());
+                            if let Some(first) = gone.runs.first() {
+                                holds.let_go(gone.place, first);
+                            }
+                        }
                         let oldest = waiting.iter().map(|start| start.position).min();
                         timeline.forget_before(oldest.unwrap_or(timeline.end()), &mut spans);
+                        for ended in spans.ended_histories.drain(..) {
+                            holds.end(ended);
+                        }
+                        for (shared, time, others, parts) in &waits_told {
+                            let mut all = others.clone();
+                            if !shared.runs.is_empty() {
+                                all.clear();
+                                holds.take_apart(shared, *time, others, &mut all);
+                            }
+                            prop_assert_eq!(&all, parts);
+                        }
                     }
                 }
             }
+            for (shared, ..) in &waits_told {
+                if let Some(first) = shared.runs.first() {
+                    holds.let_go(shared.place, first);
+                }
+            }
             timeline.forget_before(timeline.end(), &mut spans);
+            for ended in spans.ended_histories.drain(..) {
+                holds.end(ended);
+            }
+            prop_assert_eq!(holds.len(), 0);
             prop_assert_eq!(waits_at(&spans), waits_at(&expected_spans));
         }
     }

@@ -69,6 +69,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
     (
         "blame",
         &[
+            "held_runs",
             "held_waits",
             "hook_parts",
             "known_waits",
@@ -94,7 +95,11 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "roots",
             "run_delays",
             "safepoints",
+            "shared_holds",
+            "shared_run",
+            "sharing",
             "stretches",
+            "through",
             "timeline",
             "waiters",
         ],

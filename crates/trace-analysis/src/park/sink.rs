@@ -4,6 +4,7 @@ use crate::contention::{Detail, Wait};
 use crate::counter::Counters;
 use crate::entity::Entities;
 use crate::owner_spans::OwnerSpans;
+use crate::shared_run::SharedRuns;
 use crate::time_range::TimeRange;
 
 /// Where waits that have ended go, and what all stages need.
@@ -19,12 +20,12 @@ pub(crate) struct Sink<'a> {
     /// To describe a wait in; kept to reuse its memory.
     pub(crate) wait: &'a mut Wait,
     /// Takes a wait that has ended.
-    pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut Counters),
+    pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut SharedRuns, &mut Counters),
 }
 
 impl Sink<'_> {
     /// Passes on the wait described.
     pub(crate) fn pass_on(&mut self) {
-        (self.on_wait)(self.wait, self.counters);
+        (self.on_wait)(self.wait, &mut self.spans.shared, self.counters);
     }
 }

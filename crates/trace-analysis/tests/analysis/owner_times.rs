@@ -173,7 +173,15 @@ proptest! {
         let system: Vec<_> = safepoints.chain(hooks).collect();
         // Of what waits have in common, and of each contention.
         let mut standard_errors_ns = BTreeSet::new();
-        for detail in [Detail::OwnerCode, Detail::Owners, Detail::Contentions, Detail::Roots] {
+        let details = [
+            Detail::OwnerCode,
+            Detail::Owners,
+            Detail::RootsOfCode,
+            Detail::RootsOfOwners,
+            Detail::Contentions,
+            Detail::Roots,
+        ];
+        for detail in details {
             let found = analyze(&events, &system, capabilities, detail);
             let mut times = found.owner_times.expect("asked for");
             let of_hooks = [&mut times.hooks_of_waiting, &mut times.hooks_of_owners].map(take);

@@ -31,7 +31,7 @@ fn analyze(
     capabilities: Capabilities,
 ) -> (Found, Vec<(String, u64)>) {
     let mut by_root = Aggregation::new([Aspect::RootOwnerThread]);
-    assert_eq!(by_root.detail(), Detail::Roots);
+    assert_eq!(by_root.detail(), Detail::RootsOfOwners);
     let mut found = Found::new();
     let mut on_wait = |wait: &Wait, entities: &Entities| {
         by_root.add(wait, entities);
@@ -49,7 +49,40 @@ fn analyze(
     let total_ns: u64 = sums.iter().map(|(_, duration_ns)| duration_ns).sum();
     assert_eq!(total_ns, by_root.totals().all.duration_ns, "conserved");
     found.sort();
+    for aspects in [
+        &[Aspect::RootOwnerThread, Aspect::OwnerThread][..],
+        &[Aspect::Depth, Aspect::RootLockClass, Aspect::Thread],
+        &[
+            Aspect::OwnerActivity,
+            Aspect::RootOwnerMethod,
+            Aspect::OwnerMethod,
+        ],
+    ] {
+        let wanted = Aggregation::new(aspects).detail();
+        let one_by_one = all_rows(events, capabilities, aspects, Detail::Roots);
+        assert_eq!(all_rows(events, capabilities, aspects, wanted), one_by_one);
+        let of_owners = all_rows(events, capabilities, aspects, Detail::RootsOfOwners);
+        assert_eq!(of_owners, one_by_one);
+    }
     (found, sums)
+}
+
+/// The rows by these aspects of all waits, with so much found out about them.
+fn all_rows(
+    events: &[(ThreadId, Event<'_>)],
+    capabilities: Capabilities,
+    aspects: &[Aspect],
+    detail: Detail,
+) -> String {
+    let mut sums = Aggregation::new(aspects);
+    let mut on_wait = |wait: &Wait, entities: &Entities| sums.add(wait, entities);
+    let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
+    let mut trace = analysis.begin_trace(VERSION, capabilities);
+    for (thread, event) in script::metadata_events().iter().chain(events) {
+        trace.event(*thread, event, &mut on_wait);
+    }
+    trace.finish(&mut on_wait);
+    format!("{:?}", sums.rows(RowLimits::default(), analysis.entities()))
 }
 
 fn described(wait: &Wait, entities: &Entities) -> (String, u64, Parts) {
