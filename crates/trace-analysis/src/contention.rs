@@ -199,8 +199,9 @@ pub struct Wait {
     /// analysis finds [`Detail::Contentions`].
     pub contentions: Vec<Contention>,
     /// The same parts, split by their root owners: in order and without gaps. Empty unless
-    /// the analysis finds root owners; where it finds [`Detail::RootsOfCode`] or
-    /// [`Detail::RootsOfOwners`], a part may stand for several, and its begin is that of the wait.
+    /// the analysis finds root owners. Where it finds [`Detail::RootsOfCode`] or
+    /// [`Detail::RootsOfOwners`], they may be sums instead: a part for each owner, all of which begin
+    /// with the wait.
     pub roots: Vec<RootPart>,
 }
 
@@ -388,7 +389,7 @@ pub struct RootPart {
     pub start_ns: u64,
     /// Duration in nanoseconds, of all together.
     pub duration_ns: u64,
-    /// How many parts this is.
+    /// How many parts this is; one, but where [they are sums](Wait::roots).
     pub contentions: u64,
     /// The direct owner, as of the [`Contention`].
     pub owner: Owner,
