@@ -150,13 +150,9 @@ impl Ledger {
         on_passed: impl FnMut(u64, (u64, u64), u64, bool),
     ) {
         let count = position.saturating_sub(self.start) as usize;
-        let since = Since {
-            time_ns: self.start_ns,
-            goes_on: false,
-        };
-        let marks = (self.start..).zip(self.marks.iter().take(count));
-        let marks = marks.map(|(position, mark)| (position, mark.since()));
-        self.through.pass(since, marks, on_passed);
+        let marks = self.marks.iter().take(count).map(Mark::since);
+        self.through
+            .pass((self.start, self.start_ns), marks, on_passed);
     }
 
     /// Forgets the intervals before `position`, which is at most the end.

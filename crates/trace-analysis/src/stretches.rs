@@ -113,19 +113,12 @@ impl Stretches {
         on_passed: impl FnMut(u64, (u64, u64), u64, bool),
     ) {
         let count = position.saturating_sub(self.start) as usize;
-        let since = Since {
-            time_ns: self.start_ns,
-            goes_on: false,
-        };
-        let marks = (self.start..).zip(self.marks.iter().take(count));
-        let marks = marks.map(|(position, mark)| {
-            let since = Since {
-                time_ns: mark.until_ns,
-                goes_on: mark.goes_on,
-            };
-            (position, since)
+        let marks = self.marks.iter().take(count).map(|mark| Since {
+            time_ns: mark.until_ns,
+            goes_on: mark.goes_on,
         });
-        self.through.pass(since, marks, on_passed);
+        self.through
+            .pass((self.start, self.start_ns), marks, on_passed);
     }
 
     /// Forgets the intervals before `position`, and begins there if there are none from there on.

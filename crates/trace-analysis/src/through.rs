@@ -32,15 +32,19 @@ impl Through {
     }
 
     /// Calls `on_passed` with the first intervals that waits go through: with its position, from when
-    /// to when it counts, how many waits, and whether it may be one with that before. `marks` are all
-    /// the first ones with their positions, and how the next one begins; they are forgotten then.
+    /// to when it counts, how many waits, and whether it may be one with that before. They begin at a
+    /// position and a time, each ends as one of `marks`, and they are forgotten then.
     pub(crate) fn pass(
         &mut self,
-        mut since: Since,
-        marks: impl Iterator<Item = (u64, Since)>,
+        (first, start_ns): (u64, u64),
+        marks: impl Iterator<Item = Since>,
         mut on_passed: impl FnMut(u64, (u64, u64), u64, bool),
     ) {
-        for (position, next) in marks {
+        let mut since = Since {
+            time_ns: start_ns,
+            goes_on: false,
+        };
+        for (position, next) in (first..).zip(marks) {
             let Some(step) = self.steps.pop_front() else {
                 break;
             };
