@@ -21,7 +21,8 @@
 //!   its enter before it is queued;
 //! * on nobody ([`UnknownOwner::Lost`]) where events are lost. If it is not known
 //!   who lost them, the thread may not even have waited all the time: one of them
-//!   may have ended its wait, and another one begun the next.
+//!   may have ended its wait, and another one begun the next, as late as within the
+//!   hold whose release comes first after them.
 //!
 //! The order of events is that of their sequence numbers. The clocks of two
 //! processors may disagree a little; parts are clamped to the wait, so that they
@@ -133,8 +134,8 @@ enum OwnerState {
     Entered(ThreadIndex, Option<ChainIndex>),
     /// A thread released the lock.
     Released,
-    /// Events are lost.
-    Lost,
+    /// Events are lost; of some of them it is not known whose they were.
+    Lost { of_nobody: bool },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -251,12 +252,18 @@ impl LockAnalyzer {
                 }
                 Owner::Unknown(UnknownOwner::NoExit)
             }
-            OwnerState::Lost => Owner::Unknown(UnknownOwner::Lost),
+            OwnerState::Lost { .. } => Owner::Unknown(UnknownOwner::Lost),
             _ => owner,
         };
         if let Holds::For { holds, held_ns } = holds {
             let acquired_ns = time_ns.saturating_sub(held_ns);
             self.acquired(owner, holds, acquired_ns, counters);
+            if let OwnerState::Lost { of_nobody: true } = self.owner_state
+                && let Some(contended) = &mut self.contended
+            {
+                // It may have begun before what is lost.
+                contended.timeline.doubt_next();
+            }
             owner_for_earlier = owner;
         }
         self.end_interval(Interval::new(time_ns, owner, owner_for_earlier), counters);
@@ -273,7 +280,7 @@ impl LockAnalyzer {
             _ => false,
         };
         // Its entered event may be lost.
-        let may_have_waited = has_entered || self.owner_state == OwnerState::Lost;
+        let may_have_waited = has_entered || matches!(self.owner_state, OwnerState::Lost { .. });
         let barging_holds = holds - u16::from(may_have_waited);
         // Since its entered event it cannot have let go of the lock unseen.
         let goes_on = has_entered && holds == 1;
@@ -341,7 +348,10 @@ impl LockAnalyzer {
         // Without a duration: it only tells who began to wait before the loss.
         let interval = Interval::unknown(0, UnknownOwner::Lost, is_gap);
         self.end_interval(interval, counters);
-        self.owner_state = OwnerState::Lost;
+        let since_gap = self.owner_state == OwnerState::Lost { of_nobody: true };
+        self.owner_state = OwnerState::Lost {
+            of_nobody: is_gap || since_gap,
+        };
         self.holder = None;
     }
 
@@ -378,7 +388,9 @@ impl LockAnalyzer {
     fn holder(&self, waiter: ThreadIndex, stacks: &Stacks) -> Owner {
         let holder = self.holder.and_then(|holder| holder.thread(stacks));
         match (holder, self.owner_state) {
-            (_, OwnerState::Lost) if self.holder.is_none() => Owner::Unknown(UnknownOwner::Lost),
+            (_, OwnerState::Lost { .. }) if self.holder.is_none() => {
+                Owner::Unknown(UnknownOwner::Lost)
+            }
             (None, _) => Owner::Unknown(UnknownOwner::TraceEnded),
             (Some(thread), _) if thread == waiter => Owner::Unknown(UnknownOwner::TraceEnded),
             (Some(thread), OwnerState::Entered(entered, Some(chain))) if entered == thread => {
@@ -461,7 +473,7 @@ impl LockAnalyzer {
             OwnerState::Released if self.has_holds => return Owner::Free,
             OwnerState::Released => UnknownOwner::HandOff,
             OwnerState::Unseen | OwnerState::Entered(..) => UnknownOwner::NoExit,
-            OwnerState::Lost => UnknownOwner::Lost,
+            OwnerState::Lost { .. } => UnknownOwner::Lost,
         })
     }
 

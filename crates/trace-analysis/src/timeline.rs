@@ -59,8 +59,9 @@ pub(crate) struct Timeline<I> {
     intervals: VecDeque<I>,
     /// Events lost so far by nobody knows whom.
     numbers_lost: u64,
-    /// Position of the last of them.
-    last_gap: u64,
+    /// Position of the last interval within which a wait may have begun that seems to have
+    /// begun before them.
+    last_doubt: u64,
     /// Positions of the intervals that are gaps.
     gaps: VecDeque<u64>,
     /// Acquisitions by threads that did not wait.
@@ -159,7 +160,7 @@ impl<I> Default for Timeline<I> {
             start: 0,
             intervals: VecDeque::new(),
             numbers_lost: 0,
-            last_gap: 0,
+            last_doubt: 0,
             gaps: VecDeque::new(),
             barging: VecDeque::new(),
             ledgers: [None, None],
@@ -195,7 +196,13 @@ impl<I: Interval> Timeline<I> {
     /// interval that will be pushed next.
     pub(crate) fn lose(&mut self, numbers: u64) {
         self.numbers_lost = self.numbers_lost.saturating_add(numbers);
-        self.last_gap = self.end();
+        self.doubt_next();
+    }
+
+    /// Notes that a wait whose begin is lost may also have begun within the interval that will
+    /// be pushed next.
+    pub(crate) fn doubt_next(&mut self) {
+        self.last_doubt = self.end();
     }
 
     /// Enough events were lost since for it to have ended and another one to have begun.
@@ -478,8 +485,8 @@ impl<I: Interval> Timeline<I> {
         cutter.finish(wait.rest, parts);
     }
 
-    /// The positions for which nobody may be blamed: from the first to the last of the
-    /// gaps, if the wait may be two.
+    /// The positions for which nobody may be blamed, if the wait may be two: from the first
+    /// of the gaps, where one may have ended, to where the other one has begun.
     fn lost(&self, wait: Start) -> Range<u64> {
         if !self.may_be_two_waits(wait) {
             return Range {
@@ -489,7 +496,7 @@ impl<I: Interval> Timeline<I> {
         }
         let passed = self.gaps.partition_point(|&gap| gap < wait.position);
         let first = self.gaps.get(passed).copied();
-        first.unwrap_or(u64::MAX)..self.last_gap + 1
+        first.unwrap_or(u64::MAX)..self.last_doubt + 1
     }
 
     /// Fills in who made the thread of `wait` wait. The intervals before `settled` will not

@@ -639,7 +639,7 @@ impl Ownership {
     ) {
         if self.owner_state == OwnerState::Lost {
             // It may have begun before what is lost.
-            self.timeline.lose(0);
+            self.timeline.doubt_next();
         }
         let mut interval = Interval::unknown(release.time_ns, UnknownOwner::HandOff, false);
         interval.blame(release.owner());

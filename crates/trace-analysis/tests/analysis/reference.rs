@@ -94,9 +94,19 @@ impl LockEvents<'_> {
         let end_ns = entered_ns.max(start_ns);
 
         // If more than one event is lost, nobody knows whose, the thread may have
-        // entered with the first and begun to wait again with the last.
+        // entered with the first and begun to wait again with the last: within the hold
+        // that was over next, if an exit says how long that was.
         let mut missing = (1..length).filter(|&at| events[at].is_none());
         let (first_missing, last_missing) = (missing.next(), missing.next_back());
+        let is_boundary = |at: &usize| {
+            matches!(
+                events[*at],
+                Some((_, Event::ContendedExit(_) | Event::ContendedEntered(_)))
+            )
+        };
+        let next = last_missing.and_then(|last| (last..=length).find(is_boundary));
+        let is_exit = |at: usize| matches!(events[at], Some((_, Event::ContendedExit(_))));
+        let last_in_doubt = next.filter(|&next| is_exit(next)).or(last_missing);
 
         // When parts end, who is to blame for each, by which event, and whether the owner
         // goes on.
@@ -158,7 +168,7 @@ impl LockEvents<'_> {
         let mut owner_goes_on = false;
         for (position, (time_ns, owner, at, goes_on)) in ends.into_iter().enumerate() {
             let in_doubt = first_missing.is_some_and(|first| at > first)
-                && last_missing.is_some_and(|last| at < last);
+                && last_in_doubt.is_some_and(|last| at <= last);
             let owner = if in_doubt { Err("lost") } else { owner };
             let part_start_ns = parts.last().map_or(start_ns, |part| part.end_ns);
             let part_end_ns = time_ns.clamp(part_start_ns, end_ns);

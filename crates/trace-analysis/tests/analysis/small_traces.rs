@@ -395,6 +395,26 @@ fn nobody_is_blamed_while_a_thread_may_not_have_waited() {
     );
 }
 
+/// It may have begun to wait again within the hold whose release comes next, but not later.
+#[test]
+fn nobody_is_blamed_for_a_hold_within_which_a_wait_may_have_begun() {
+    check_holds(
+        "
+        10 T2 enter b
+        11 T5 enter e
+        20 T1 exit a held:long
+        25 -- missing
+        30 T4 exit d held:5
+        40 -- missing
+        60 T3 exit c held:25
+        70 T4 exit d held:5
+        75 T2 entered
+        ",
+        "T2 enter b on Lock@1: 10-20 T1 a, 20-25 <lost>, 25-30 <lost>, 30-35 <lost>, 35-60 <lost>, \
+         60-65 <free>, 65-70 T4 d, 70-75 <free>; 1",
+    );
+}
+
 #[test]
 fn lost_enter_leaves_an_entered_that_still_names_the_owner() {
     let counters = check(

@@ -55,14 +55,15 @@ impl Known {
         self.numbers.contains(&(lock, number))
     }
 
-    /// At `number`, the thread may have been between two waits, the end of one and
-    /// the start of the other being lost.
-    fn may_not_wait(&self, first: &TrueWait, last: &TrueWait, number: u64) -> bool {
-        let lost = |number: u64| {
-            let number = (first.lock, number);
+    /// The thread may have been between two waits within a hold that ended with `number`,
+    /// after all that is known `since`: the end of one wait and the start of the other are lost.
+    fn may_not_wait(&self, first: &TrueWait, last: &TrueWait, since: u64, number: u64) -> bool {
+        let lost = |number: &u64| {
+            let number = (first.lock, *number);
             !self.numbers.contains(&number) && !self.listed.contains(&number)
         };
-        (first.enter..number).any(lost) && (number..last.entered).any(lost)
+        let ended = (first.enter..number).find(lost);
+        ended.is_some_and(|ended| (since.max(ended + 1)..last.entered).any(|at| lost(&at)))
     }
 
     fn lacks_one_of(&self, lock: LockId, mut numbers: std::ops::Range<u64>) -> bool {
@@ -311,13 +312,11 @@ impl<'a> Truth<'a> {
                 _ => true,
             };
             let since = boundary.map_or(self.first.enter, |boundary| boundary.number);
-            let determined = continues
-                && !known.lacks_one_of(lock, since..exit.sequence)
-                && !known.may_not_wait(self.first, self.last, exit.sequence);
+            let determined = continues && !known.lacks_one_of(lock, since..exit.sequence);
             // The hold says by itself who had the lock.
             let tells_since = matches!(exit.hold, trace_format::Hold::For { .. });
-            let determined = determined
-                || tells_since && !known.may_not_wait(self.first, self.last, exit.sequence);
+            let determined = (determined || tells_since)
+                && !known.may_not_wait(self.first, self.last, since, exit.sequence);
             let since_ns = match tells_since {
                 true => hold.start_ns,
                 false => boundary.map_or(0, |boundary| boundary.time_ns),
