@@ -69,6 +69,8 @@ pub struct AgentCounts {
     pub untracked_enters: Count,
     /// Contended enters whose owners cannot know of them.
     pub unseen_contenders: Count,
+    /// Contended enters before releases were looked at.
+    pub unwatched_enters: Count,
     /// Methods that do not tell of all their releases.
     pub untold_methods: Count,
     /// Classes that could not be changed.
@@ -86,10 +88,11 @@ pub struct AgentCounts {
 }
 
 impl AgentCounts {
-    pub(crate) fn values(&self) -> [(Counter, u64); 9] {
+    pub(crate) fn values(&self) -> [(Counter, u64); 10] {
         [
             (Counter::UntrackedEnters, self.untracked_enters.get()),
             (Counter::UnseenContenders, self.unseen_contenders.get()),
+            (Counter::UnwatchedEnters, self.unwatched_enters.get()),
             (Counter::UntoldMethods, self.untold_methods.get()),
             (Counter::RefusedClasses, self.refused_classes.get()),
             (Counter::AmbiguousExits, self.ambiguous_exits.get()),

@@ -52,6 +52,8 @@ pub(crate) fn load(vm: Vm, options: &[u8]) -> bool {
     true
 }
 
+pub(crate) const NO_OWNERS: &str =
+    "this JVM refuses a class of the agent, so owners of locks are not known";
 const NO_EVENTS: &str = "this JVM does not tell agents of monitors";
 
 fn prepared() -> std::sync::MutexGuard<'static, Option<Prepared>> {
@@ -81,9 +83,7 @@ fn start(environment: Environment, env: Env<'_>, options: &Options) -> bool {
     let vm = environment.vm();
     match session::start(environment, env, options) {
         Ok(true) => {}
-        Ok(false) => {
-            say(&"this JVM refuses a class of the agent, so owners of locks are not known")
-        }
+        Ok(false) => say(&NO_OWNERS),
         Err(error) => {
             say(&error);
             return false;
@@ -164,7 +164,7 @@ pub(crate) fn unload() {
 }
 
 /// One line on standard error.
-fn say(what: &dyn std::fmt::Display) {
+pub(crate) fn say(what: &dyn std::fmt::Display) {
     // There is nobody to tell that it cannot be written.
     let _ = writeln!(io::stderr(), "locktrace: {what}");
 }

@@ -2,14 +2,17 @@
 //! which of the original.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use bytecode_instrumentation::{Hooks, ParkHooks, Positions, instrument_exits, instrument_parks};
 use papaya::{HashMap, HashSet};
 use rust_tracer::AgentCounts;
 
 use crate::constants::may_be_merged;
-use crate::ffi::{Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS};
+use crate::ffi::{
+    Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS,
+    WATCHING_EXITS_FILE,
+};
 use crate::parks::Parks;
 
 const HOOKS: Hooks<'static> = Hooks {
@@ -70,6 +73,8 @@ pub(crate) struct Instrumentation {
     classes: HashSet<ClassKey>,
     methods: HashMap<MethodKey, Arc<Positions>>,
     last_site: AtomicU32,
+    /// Releases are looked at.
+    watches: AtomicBool,
     /// How often classes were defined again.
     redefinitions: AtomicU32,
 }
@@ -96,6 +101,9 @@ impl Instrumentation {
         class: &LoadedClass<'_>,
         counts: &AgentCounts,
     ) -> Option<Vec<u8>> {
+        if class.loader.is_none() && class.name == EXITS_CLASS.as_bytes() {
+            return self.watching_exits();
+        }
         if class.is_loaded_already {
             self.redefinitions.fetch_add(1, Relaxed);
         }
@@ -182,6 +190,22 @@ impl Instrumentation {
         let (classes, refused): (Vec<_>, Vec<_>) = wanted.partition(may_be_changed);
         counts.refused_classes.add(refused.len() as u64);
         counts.refused_classes.add(retransform(env, &classes));
+    }
+
+    /// Lets releases be looked at from now on. `false` if the JVM does not.
+    pub(crate) fn watch(&self, env: Env<'_>, exits: Class<'_>) -> bool {
+        self.watches.store(true, Relaxed);
+        env.retransform(&[exits])
+    }
+
+    /// The class that releases call, if they are looked at.
+    fn watching_exits(&self) -> Option<Vec<u8>> {
+        self.watches.load(Relaxed).then(|| {
+            self.classes
+                .pin()
+                .insert((EXITS_CLASS.as_bytes().into(), 0));
+            WATCHING_EXITS_FILE.to_vec()
+        })
     }
 
     /// Gives all classes their code back. They are not changed any more.

@@ -46,3 +46,4 @@ mod session;
 mod slots;
 mod synchronizers;
 mod threads;
+mod watch;

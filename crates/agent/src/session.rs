@@ -13,7 +13,7 @@ use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader, Hook};
 
 use crate::budget::Budget;
-use crate::ffi::{Env, Environment, Event, Helper, RuntimeOwner, local_time};
+use crate::ffi::{Env, Environment, Event, ExitHelper, RuntimeOwner, local_time};
 use crate::instrumentation::Instrumentation;
 use crate::methods::Methods;
 use crate::monitors::{Monitor, Monitors};
@@ -21,6 +21,7 @@ use crate::options::Options;
 use crate::parks::Parks;
 use crate::slots::Slots;
 use crate::threads::{Thread, Threads};
+use crate::watch::Watch;
 
 /// The trace that is being written.
 static SESSION: ArcSwapOption<Session> = ArcSwapOption::const_empty();
@@ -39,6 +40,7 @@ pub(crate) struct Session {
     pub(crate) monitors: Monitors,
     pub(crate) methods: Methods,
     pub(crate) slots: Slots<Monitor>,
+    pub(crate) watch: Watch,
     /// `None` if parks are not traced.
     pub(crate) parks: Option<Parks>,
     pub(crate) instrumentation: Instrumentation,
@@ -80,7 +82,7 @@ pub(crate) fn start(
     options: &Options,
 ) -> Result<bool, StartError> {
     let threads = Threads::new(env);
-    let helper = Helper::exits(env);
+    let helper = ExitHelper::get(env);
     let parks = Parks::new(env);
     let capabilities = match parks {
         Some(_) => CAPABILITIES,
@@ -109,7 +111,8 @@ pub(crate) fn start(
         threads,
         monitors: Monitors::default(),
         methods: Methods::default(),
-        slots: Slots::new(helper),
+        slots: Slots::new(helper.map(|helper| &helper.monitors)),
+        watch: Watch::default(),
         instrumentation: Instrumentation::new(options.filter.clone(), parks.as_ref()),
         parks,
         max_frames: options.chains,

@@ -3,7 +3,7 @@
 use trace_format::Counter;
 
 /// The counters and what they mean.
-pub(crate) const MEANINGS: [(Counter, &str); 7] = [
+pub(crate) const MEANINGS: [(Counter, &str); 8] = [
     (
         Counter::UntrackedEnters,
         "waits for monitors that are not in the trace: there was no room for the object",
@@ -11,6 +11,10 @@ pub(crate) const MEANINGS: [(Counter, &str); 7] = [
     (
         Counter::UnseenContenders,
         "waits whose owners could not be told of them: more than 64 locks were waited for",
+    ),
+    (
+        Counter::UnwatchedEnters,
+        "waits that began before owners looked for any: they do so once a thread has waited",
     ),
     (
         Counter::UntoldMethods,

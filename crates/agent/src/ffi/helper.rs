@@ -1,27 +1,14 @@
-//! The Java classes that changed code calls, and their static fields.
+//! Java classes that changed code calls, and their static fields.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
-use jvmti_bindings::sys::jni::{JNI_OK, JNIEnv, JNINativeMethod, jclass, jint, jobject};
+use jvmti_bindings::sys::jni::{JNI_OK, JNINativeMethod, jclass, jobject};
 
 use super::env::{Env, Object};
-use crate::hooks;
 
 /// How many objects a class has room for.
 pub(crate) const SLOTS: usize = 64;
-
-/// The internal name of the class that is called at releases of monitors.
-pub(crate) const EXITS_CLASS: &str = "java/locktrace/Exits";
-/// Its method that instrumented code calls.
-pub(crate) const EXITS_METHOD: &str = "exit";
-
-/// What javac of JDK 8 makes of `helper/Exits.java`.
-const EXITS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
-
-/// Defined once in a JVM, whatever traces come.
-static EXITS: OnceLock<Option<Helper>> = OnceLock::new();
 
 /// A class with an array of objects. Its references are global ones that are never deleted.
 #[derive(Debug)]
@@ -39,24 +26,6 @@ unsafe impl Send for Helper {}
 unsafe impl Sync for Helper {}
 
 impl Helper {
-    /// `java.locktrace.Exits`, which is defined at the first call. `None` if the JVM refuses it.
-    pub(crate) fn exits(env: Env<'_>) -> Option<&'static Self> {
-        EXITS
-            .get_or_init(|| {
-                let natives = [JNINativeMethod {
-                    name: c"released".as_ptr(),
-                    signature: c"(II)V".as_ptr(),
-                    fnPtr: released as *mut c_void,
-                }];
-                let name = c"java/locktrace/Exits";
-                // SAFETY: the type of the native method is that in the source.
-                let helper = unsafe { Self::define(env, name, EXITS_FILE, c"CONTENDED", &natives) };
-                env.clear_exception();
-                helper
-            })
-            .as_ref()
-    }
-
     /// # Safety
     ///
     /// `natives` are native methods of the class, with functions of their types.
@@ -153,15 +122,4 @@ pub(super) unsafe fn global(env: Env<'_>, object: jobject) -> Option<NonNull<c_v
     let object = NonNull::new(object)?;
     // SAFETY: as the caller promises.
     NonNull::new(unsafe { (native.NewGlobalRef)(jni, object.as_ptr()) })
-}
-
-/// `Exits.released`.
-unsafe extern "system" fn released(jni: *mut JNIEnv, _class: jclass, slot: jint, _site: jint) {
-    let Ok(slot) = usize::try_from(slot) else {
-        return;
-    };
-    hooks::contended_exit(slot, |environment| {
-        // SAFETY: the JVM gives the current thread's interface to native methods.
-        unsafe { environment.env_with(jni) }
-    });
 }

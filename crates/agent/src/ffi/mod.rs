@@ -5,6 +5,7 @@
 
 mod entry;
 mod env;
+mod exit_helper;
 mod helper;
 mod jvm_memory;
 mod machine;
@@ -13,7 +14,8 @@ mod park_helper;
 mod runtime_owner;
 
 pub(crate) use env::{Class, Env, Event, Frame, Frames, LongField, Method, Object, WeakObject};
-pub(crate) use helper::{EXITS_CLASS, EXITS_METHOD, Helper, SLOTS};
+pub(crate) use exit_helper::{EXITS_CLASS, EXITS_METHOD, ExitHelper, WATCHING_EXITS_FILE};
+pub(crate) use helper::{Helper, SLOTS};
 pub(crate) use jvm_memory::JvmText;
 pub(crate) use machine::{Environment, Vm, local_time};
 pub(crate) use park_fields::ParkFields;

@@ -52,7 +52,7 @@ fn each_method_is_blamed_for_what_its_clock_says() {
                 .flags(NEVER_INLINED)
                 .run();
             let setting = format!("{kind} on {}", jdk.home().display());
-            check_owner_shares(&setting, &run, contentions(&run.trace()));
+            check_owner_shares(&setting, &run, 40, contentions(&run.trace()));
         });
     }
 }
@@ -264,6 +264,22 @@ fn what_is_not_known_is_said() {
     check_said(&trace, "untold_methods", "such as native ones");
 }
 
+/// Code that releases monitors looks for waiting threads once there are any, also where it was compiled
+/// before, and where the owner is in it when the first thread begins to wait.
+#[test]
+fn owners_look_once_a_thread_waits() {
+    on_each_version(|jdk| {
+        let program = ["scenarios.OwnerShares", "Method", "50000", "1"];
+        let run = traced(jdk, &program, "").flags(NEVER_INLINED).run();
+        let setting = format!("the first waits on {}", jdk.home().display());
+        check_owner_shares(&setting, &run, 1, contentions(&run.trace()));
+        let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
+        let early = summary.tracer_value(Counter::UnwatchedEnters);
+        assert!(early.is_some_and(|waits| waits >= 1), "{setting}");
+        check_said(&run.trace(), "unwatched_enters", "once a thread has waited");
+    });
+}
+
 /// A line of `stat` begins and ends so.
 fn check_said(trace: &Path, begin: &str, end: &str) {
     let said = locktrace(["stat".as_ref(), trace.as_os_str()]).stdout;
@@ -279,7 +295,7 @@ fn chains_are_sampled_beyond_the_budget() {
         let program = ["scenarios.OwnerShares", "Method", "1000", "40"];
         let run = traced(jdk, &program, ",sample=0.001").run();
         let setting = format!("sampled on {}", jdk.home().display());
-        check_owner_shares(&setting, &run, contentions(&run.trace()));
+        check_owner_shares(&setting, &run, 40, contentions(&run.trace()));
         // Those with few frames are whole in any case.
         let (short, whole, budget) = sampled(&run.trace());
         assert!(
@@ -331,23 +347,32 @@ fn nothing_else_is_exported() {
 fn the_helpers_are_made_of_their_sources() {
     let _processor = among_others();
     let helper = repository().join("crates/agent/helper");
-    let directory = scratch_directory("helper");
+    let defined = scratch_directory("helper");
+    let classes = ["Exits", "Monitors", "Parks", "VirtualParks"];
+    let stubs = ("-sourcepath", &*helper.join("stubs"));
+    check_made(&helper, &classes, stubs, defined.path());
+    let defined_again = scratch_directory("watching");
+    let watching = helper.join("watching");
+    let made = ("-classpath", defined.path());
+    check_made(&watching, &["Exits"], made, defined_again.path());
+}
+
+/// Compiles the classes of a folder, with others that they need, and compares.
+fn check_made(folder: &Path, classes: &[&str], others: (&str, &Path), target: &Path) {
+    let sources = classes.iter().map(|class| folder.join(class));
     let mut javac = Command::new(Jdk::stock().tool("javac"));
     javac
         .args(["-g:none", "-XDignore.symbol.file", "-implicit:none"])
-        .arg("-sourcepath")
-        .arg(helper.join("stubs"))
+        .arg(others.0)
+        .arg(others.1)
         .arg("-d")
-        .arg(directory.path())
-        .args(
-            ["Exits", "Parks", "VirtualParks"]
-                .map(|class| helper.join(class).with_extension("java")),
-        );
+        .arg(target)
+        .args(sources.map(|source| source.with_extension("java")));
     run_to_success(&mut javac);
-    for class in ["Exits.class", "Parks.class", "VirtualParks.class"] {
-        let made = directory.path().join("java/locktrace").join(class);
-        let made = fs::read(made).expect("a class");
-        let committed = fs::read(helper.join(class)).expect("a class");
+    for class in classes {
+        let file = Path::new(class).with_extension("class");
+        let made = fs::read(target.join("java/locktrace").join(&file)).expect("a class");
+        let committed = fs::read(folder.join(&file)).expect("a class");
         assert!(
             made == committed,
             "{class} is not what javac makes of its source"

@@ -46,5 +46,5 @@ fn check(kind: &str, flags: &[&str]) {
         .flags(flags)
         .run();
     let setting = format!("{kind} {flags:?}");
-    check_owner_shares(&setting, &run, contentions(&run.trace()));
+    check_owner_shares(&setting, &run, 40, contentions(&run.trace()));
 }

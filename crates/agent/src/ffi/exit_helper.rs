@@ -1,0 +1,84 @@
+//! The Java classes that instrumented code calls before it releases a monitor.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jclass, jint};
+
+use super::env::{Class, Env, Object};
+use super::helper::Helper;
+use crate::hooks;
+
+/// The internal name of the class that is called.
+pub(crate) const EXITS_CLASS: &str = "java/locktrace/Exits";
+/// Its method.
+pub(crate) const EXITS_METHOD: &str = "exit";
+/// What javac of JDK 8 makes of `helper/watching/Exits.java`: the class that looks whether threads
+/// wait for the monitor, in the place of the one that does nothing.
+pub(crate) const WATCHING_EXITS_FILE: &[u8] = include_bytes!("../../helper/watching/Exits.class");
+
+/// What it makes of `helper/Exits.java`.
+const EXITS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
+/// What it makes of `helper/Monitors.java`.
+const MONITORS_FILE: &[u8] = include_bytes!("../../helper/Monitors.class");
+
+/// Defined once in a JVM, whatever traces come.
+static HELPER: OnceLock<Option<ExitHelper>> = OnceLock::new();
+
+/// The classes.
+#[derive(Debug)]
+pub(crate) struct ExitHelper {
+    /// The class with the monitors that threads wait for.
+    pub(crate) monitors: Helper,
+    /// The class that is called, by a global reference that is never deleted.
+    exits: NonNull<c_void>,
+}
+
+// SAFETY: global references may be used by any thread.
+unsafe impl Send for ExitHelper {}
+// SAFETY: as above.
+unsafe impl Sync for ExitHelper {}
+
+impl ExitHelper {
+    /// The classes, which are defined at the first call. `None` if the JVM refuses that.
+    pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
+        HELPER
+            .get_or_init(|| {
+                let helper = Self::define(env);
+                env.clear_exception();
+                helper
+            })
+            .as_ref()
+    }
+
+    fn define(env: Env<'_>) -> Option<Self> {
+        let natives = [JNINativeMethod {
+            name: c"released".as_ptr(),
+            signature: c"(II)V".as_ptr(),
+            fnPtr: released as *mut c_void,
+        }];
+        let name = c"java/locktrace/Monitors";
+        // SAFETY: the type of the native method is that in the source.
+        let monitors = unsafe { Helper::define(env, name, MONITORS_FILE, c"CONTENDED", &natives) }?;
+        let exits = Helper::define_class(env, c"java/locktrace/Exits", EXITS_FILE)?;
+        Some(Self { monitors, exits })
+    }
+
+    /// The class that is called.
+    pub(crate) fn exits(&self) -> Option<Class<'_>> {
+        // SAFETY: a global reference that is never deleted.
+        unsafe { Object::new(self.exits.as_ptr()) }
+    }
+}
+
+/// `Monitors.released`.
+unsafe extern "system" fn released(jni: *mut JNIEnv, _class: jclass, slot: jint, _site: jint) {
+    let Ok(slot) = usize::try_from(slot) else {
+        return;
+    };
+    hooks::contended_exit(slot, |environment| {
+        // SAFETY: the JVM gives the current thread's interface to native methods.
+        unsafe { environment.env_with(jni) }
+    });
+}
