@@ -3,8 +3,8 @@ package java.locktrace;
 /**
  * What instrumented code calls right before it releases a monitor.
  *
- * <p>As long as no thread has waited for a monitor this does nothing, which is also what compilers
- * make of the call. Then the agent has the class defined again, as in {@code watching/Exits.java}.
+ * <p>Until threads wait for monitors this does nothing, which is also what compilers make of the
+ * call. Then the agent has the class defined again, as in {@code watching/Exits.java}.
  *
  * <p>The agent defines this class by the boot loader. Each class loader asks that for packages
  * that begin with {@code java.}, also those of OSGi; and as no module has this one, no module

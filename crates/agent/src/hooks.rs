@@ -27,7 +27,7 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         .monitors
         .contend(env, object, &session.slots, runtime);
     let Some(contender) = contender else { return };
-    if !session.watch.is_needed(&session.environment) {
+    if !session.watch.wait_begins(&session.environment) {
         runtime.agent_counts.unwatched_enters.add(1);
     }
     if let Some(evicted) = contender.evicted {

@@ -73,6 +73,11 @@ impl<T> Slots<T> {
         }
     }
 
+    /// A thread waits for an object in one of them.
+    pub(crate) fn are_used(&self) -> bool {
+        self.bound() > 0
+    }
+
     /// All slots in use are below this one.
     fn bound(&self) -> i32 {
         let unused = self.lock().leading_zeros();

@@ -1,24 +1,30 @@
 //! From when on code that releases monitors looks whether threads wait for them.
 //!
 //! To look costs little, but a program that calls `StringBuffer` or `Vector` all the time, in one
-//! thread, would pay for nothing. So the method that instrumented code calls is empty until the
-//! first thread waits for a monitor. That has the class defined again: by another thread, since a
-//! thread of the application waits for nobody here.
+//! thread, would pay for nothing. So the method that instrumented code calls is empty at first. Once
+//! a thread waits for long, or some have waited, the class is defined again: by a thread of the
+//! agent, since one of the application waits for nobody here.
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::thread;
+use std::time::Duration;
 
 use crate::commands::{NO_OWNERS, say};
 use crate::ffi::{Environment, ExitHelper};
-use crate::session;
+use crate::session::{self, Session};
 
-/// Nobody has waited yet.
-const NOT_NEEDED: u8 = 0;
-/// A thread has the class defined again.
-const BEGINS: u8 = 1;
-/// Releases are looked at.
+/// One wait of the JVM's own threads, for microseconds, is not worth it. Releases are looked at from
+/// so many waits on, or once a thread waits for so long.
+const FEW: u32 = 2;
+const SHORT: Duration = Duration::from_millis(1);
+
+/// Releases are not looked at.
+const OFF: u8 = 0;
+/// A thread sees whether they are to be.
+const IN_DOUBT: u8 = 1;
+/// They are looked at.
 const ON: u8 = 2;
-/// The JVM refused the class.
+/// The JVM has refused the class.
 const REFUSED: u8 = 3;
 
 /// Whether releases are looked at.
@@ -26,43 +32,74 @@ const REFUSED: u8 = 3;
 /// Relaxed throughout: guards no other memory. What a thread that looks has to see it sees because
 /// it acquires a monitor.
 #[derive(Debug, Default)]
-pub(crate) struct Watch(AtomicU8);
+pub(crate) struct Watch {
+    state: AtomicU8,
+    /// How many waits have begun until then.
+    waits: AtomicU32,
+}
 
 impl Watch {
-    /// A thread waits for a monitor. Returns whether its owner looks for that.
-    pub(crate) fn is_needed(&self, environment: &Environment) -> bool {
-        match self.0.load(Relaxed) {
-            ON => return true,
-            NOT_NEEDED => {}
-            _ => return false,
+    /// A thread begins to wait for a monitor. Returns whether the owner looks for that already.
+    pub(crate) fn wait_begins(&self, environment: &Environment) -> bool {
+        if self.state.load(Relaxed) == ON {
+            return true;
         }
-        let first = self
-            .0
-            .compare_exchange(NOT_NEEDED, BEGINS, Relaxed, Relaxed);
-        if first.is_ok() {
+        self.waits.fetch_add(1, Relaxed);
+        if self.begin_doubt() {
             let vm = environment.vm();
             let thread = thread::Builder::new().name("locktrace-watch".to_owned());
-            let begin = move || vm.attached(begin);
-            if thread.spawn(begin).is_err() {
+            if thread.spawn(move || vm.attached(decide)).is_err() {
                 // The next thread that waits tries again.
-                self.0.store(NOT_NEEDED, Relaxed);
+                self.state.store(OFF, Relaxed);
             }
         }
         false
     }
-}
 
-/// Has the class defined again, in a thread that is attached to the JVM.
-fn begin() {
-    session::with_any(|session| {
-        let env = session.environment.env()?;
-        let exits = ExitHelper::get(env)?.exits()?;
-        let is_on = session.instrumentation.watch(env, exits);
+    fn begin_doubt(&self) -> bool {
+        let begun = self.state.compare_exchange(OFF, IN_DOUBT, Relaxed, Relaxed);
+        begun.is_ok()
+    }
+
+    /// Lets releases be looked at, if that is worth it. Returns whether it is still in doubt.
+    fn decide(&self, session: &Session) -> bool {
+        if self.state.load(Relaxed) != IN_DOUBT {
+            return false;
+        }
+        if self.waits.load(Relaxed) < FEW && !session.slots.are_used() {
+            self.state.store(OFF, Relaxed);
+            // A thread that has come meanwhile, and has seen the doubt, is in its slot, whose mutex
+            // puts that in order.
+            return session.slots.are_used() && self.begin_doubt();
+        }
+        let is_on = begin(session).unwrap_or(false);
         if !is_on {
             say(&NO_OWNERS);
         }
         let state = if is_on { ON } else { REFUSED };
-        session.watch.0.store(state, Relaxed);
-        Some(())
-    });
+        self.state.store(state, Relaxed);
+        false
+    }
+}
+
+/// In a thread of the agent that is attached to the JVM: sees whether waits are few and short.
+fn decide() {
+    let mut is_in_doubt = true;
+    while is_in_doubt {
+        is_in_doubt = false;
+        session::with_any(|session| {
+            if session.watch.waits.load(Relaxed) < FEW {
+                thread::sleep(SHORT);
+            }
+            is_in_doubt = session.watch.decide(session);
+            Some(())
+        });
+    }
+}
+
+/// Has the class defined again that is called at releases. Returns whether the JVM did that.
+fn begin(session: &Session) -> Option<bool> {
+    let env = session.environment.env()?;
+    let exits = ExitHelper::get(env)?.exits()?;
+    Some(session.instrumentation.watch(env, exits))
 }

@@ -14,7 +14,7 @@ pub(crate) const MEANINGS: [(Counter, &str); 8] = [
     ),
     (
         Counter::UnwatchedEnters,
-        "waits that began before owners looked for any: they do so once a thread has waited",
+        "waits that began before owners looked for any: they do so once threads wait",
     ),
     (
         Counter::UntoldMethods,

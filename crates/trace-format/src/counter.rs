@@ -210,7 +210,7 @@ counters! {
     HookBudgetPpm = 52, "hook_budget_ppm";
 
     /// Of an agent: contended enters before code that releases monitors looked for any, which it
-    /// does from the first one on, a moment later. Their owners may not be known.
+    /// does once threads wait. Their owners may not be known.
     UnwatchedEnters = 53, "unwatched_enters";
 
     /// Safepoints that are not in the trace: the drainer could not keep up.

@@ -1,6 +1,6 @@
 package java.locktrace;
 
-/** What becomes of the class of that name once a thread has waited for a monitor. */
+/** What becomes of the class of that name once threads wait for monitors. */
 public final class Exits {
     private Exits() {}
 

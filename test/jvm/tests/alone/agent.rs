@@ -264,7 +264,7 @@ fn what_is_not_known_is_said() {
     check_said(&trace, "untold_methods", "such as native ones");
 }
 
-/// Code that releases monitors looks for waiting threads once there are any, also where it was compiled
+/// Code that releases monitors looks for waiting threads once there are some, also where it was compiled
 /// before, and where the owner is in it when the first thread begins to wait.
 #[test]
 fn owners_look_once_a_thread_waits() {
@@ -276,7 +276,7 @@ fn owners_look_once_a_thread_waits() {
         let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
         let early = summary.tracer_value(Counter::UnwatchedEnters);
         assert!(early.is_some_and(|waits| waits >= 1), "{setting}");
-        check_said(&run.trace(), "unwatched_enters", "once a thread has waited");
+        check_said(&run.trace(), "unwatched_enters", "once threads wait");
     });
 }
 
