@@ -13,9 +13,9 @@ use crate::commands::{NO_OWNERS, say};
 use crate::ffi::{Environment, ExitHelper};
 use crate::session::{self, Session};
 
-/// One wait of the JVM's own threads, for microseconds, is not worth it. Releases are looked at from
-/// so many waits on, or once a thread waits for so long.
-const FEW: u32 = 2;
+/// A wait of the JVM's own threads now and then, for microseconds, is not worth it. Releases are looked
+/// at from so many waits on, or once a thread waits for so long, or two wait within that time.
+const FEW: u32 = 8;
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Releases are not looked at.
@@ -61,12 +61,14 @@ impl Watch {
         begun.is_ok()
     }
 
-    /// Lets releases be looked at, if that is worth it. Returns whether it is still in doubt.
-    fn decide(&self, session: &Session) -> bool {
+    /// Lets releases be looked at, if that is worth it: a while ago, so many waits `had_begun`. Returns
+    /// whether it is still in doubt.
+    fn decide(&self, session: &Session, had_begun: u32) -> bool {
         if self.state.load(Relaxed) != IN_DOUBT {
             return false;
         }
-        if self.waits.load(Relaxed) < FEW && !session.slots.are_used() {
+        let waits = self.waits.load(Relaxed);
+        if waits == had_begun && waits < FEW && !session.slots.are_used() {
             self.state.store(OFF, Relaxed);
             // A thread that has come meanwhile, and has seen the doubt, is in its slot, whose mutex
             // puts that in order.
@@ -88,10 +90,11 @@ fn decide() {
     while is_in_doubt {
         is_in_doubt = false;
         session::with_any(|session| {
-            if session.watch.waits.load(Relaxed) < FEW {
+            let waits = session.watch.waits.load(Relaxed);
+            if waits < FEW {
                 thread::sleep(SHORT);
             }
-            is_in_doubt = session.watch.decide(session);
+            is_in_doubt = session.watch.decide(session, waits);
             Some(())
         });
     }

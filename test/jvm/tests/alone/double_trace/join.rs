@@ -31,6 +31,9 @@ pub(crate) struct Joined {
     /// Of the same, what is between the two traces' notes of one release, where that is so long that
     /// the owner must have lost its processor in between.
     pub(crate) between_notes_ns: i64,
+    /// Of the same, what was over before the agent told of any release: code looks for waiting threads
+    /// once there are some (`docs/agent.md`).
+    pub(crate) early_ns: i64,
     /// The patched JVM says that nobody had the lock: by whether the agent names a thread.
     pub(crate) free_ns: BTreeMap<&'static str, i64>,
     /// The patched JVM does not know the owner.
@@ -61,13 +64,17 @@ impl Joined {
             part.end_ns -= offset_ns;
         }
 
+        let owned = agent.iter().flat_map(|wait| &wait.parts);
+        let owned = owned.filter(|part| is_thread(&part.owner));
+        let first_told_ns = owned.map(|part| part.end_ns).min().unwrap_or(i64::MAX);
+
         let mut joined = Self::default();
         let mut is_paired = vec![false; agent.len()];
         for (wait, other) in pair(patched, &agent) {
             match other {
                 Some(other) => {
                     is_paired[other] = true;
-                    joined.add(wait, &agent[other]);
+                    joined.add(wait, &agent[other], first_told_ns);
                 }
                 None if is_untold(wait) => note(&mut joined.untold, wait),
                 None => note(&mut joined.missed, wait),
@@ -78,7 +85,7 @@ impl Joined {
         joined
     }
 
-    fn add(&mut self, wait: &Told, by_agent: &Told) {
+    fn add(&mut self, wait: &Told, by_agent: &Told, first_told_ns: i64) {
         self.waits += 1;
         self.blocked_ns += wait.duration_ns();
         let mut inside_ns = 0;
@@ -92,6 +99,8 @@ impl Joined {
                     let is_noted = released.is_some_and(|by| is_same(by, &part.owner));
                     if is_noted && !is_thread(&other.owner) && length_ns > LONGEST_NOTE_NS {
                         self.between_notes_ns += length_ns;
+                    } else if is_thread(&part.owner) && other.end_ns < first_told_ns {
+                        self.early_ns += length_ns;
                     } else {
                         self.compare(wait, index, &other.owner, length_ns);
                     }
@@ -167,6 +176,11 @@ impl Joined {
     /// How much of the blocked time is between two notes of a release, far from each other.
     pub(crate) fn between_notes(&self) -> f64 {
         self.between_notes_ns as f64 / self.blocked_ns as f64
+    }
+
+    /// How much of the blocked time was over before the agent told of any release.
+    pub(crate) fn early(&self) -> f64 {
+        self.early_ns as f64 / self.blocked_ns as f64
     }
 
     /// How much of the blocked time has an owner that the agent does not know, waits included that
@@ -288,6 +302,11 @@ impl Display for Joined {
             f,
             "  the owner lost its processor between two notes of its release: {:.3} %",
             percent(self.between_notes_ns)
+        )?;
+        writeln!(
+            f,
+            "  over before the agent told of any release: {:.3} %",
+            percent(self.early_ns)
         )?;
         for (said, &ns) in &self.free_ns {
             writeln!(

@@ -20,6 +20,10 @@ const MOST_UNKNOWN: f64 = 0.01;
 /// The same where it loses its processor in between, which other programs cause.
 const MOST_BETWEEN_NOTES: f64 = 0.05;
 
+/// The same before code looks for waiting threads: milliseconds, or more if other programs have the
+/// processors.
+const MOST_EARLY: f64 = 0.05;
+
 /// Of the time in which both name the same thread they name the same method of it, where that locks
 /// what it has locked already. It is 60 % if inner releases are taken for the last ones.
 const LEAST_SAME_METHOD: f64 = 0.95;
@@ -60,6 +64,7 @@ fn check(name: &str, program: &[&str]) {
     let joined = join(name, jvm, &class_path);
     assert!(joined.agreement() >= LEAST_AGREEMENT, "{name}: {joined}");
     assert!(joined.unknown() <= MOST_UNKNOWN, "{name}: {joined}");
+    assert!(joined.early() <= MOST_EARLY, "{name}: {joined}");
     assert!(
         joined.between_notes() <= MOST_BETWEEN_NOTES,
         "{name}: {joined}"
