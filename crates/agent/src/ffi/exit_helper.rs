@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jclass, jint};
 
 use super::env::{Class, Env, Object};
-use super::helper::Helper;
+use super::helper::{Helper, once};
 use crate::hooks;
 
 /// The internal name of the class that is called.
@@ -23,7 +23,6 @@ const EXITS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
 /// What it makes of `helper/Monitors.java`.
 const MONITORS_FILE: &[u8] = include_bytes!("../../helper/Monitors.class");
 
-/// Defined once in a JVM, whatever traces come.
 static HELPER: OnceLock<Option<ExitHelper>> = OnceLock::new();
 
 /// The classes.
@@ -43,13 +42,7 @@ unsafe impl Sync for ExitHelper {}
 impl ExitHelper {
     /// The classes, which are defined at the first call. `None` if the JVM refuses that.
     pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
-        HELPER
-            .get_or_init(|| {
-                let helper = Self::define(env);
-                env.clear_exception();
-                helper
-            })
-            .as_ref()
+        once(&HELPER, env, || Self::define(env))
     }
 
     fn define(env: Env<'_>) -> Option<Self> {

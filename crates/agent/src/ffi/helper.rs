@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
 
 use jvmti_bindings::sys::jni::{JNI_OK, JNINativeMethod, jclass, jobject};
 
@@ -112,6 +113,21 @@ impl Helper {
             }
         }
     }
+}
+
+/// What is defined once in a JVM, at the first call, whatever traces come. `None` if the JVM refuses
+/// that.
+pub(super) fn once<T>(
+    cell: &'static OnceLock<Option<T>>,
+    env: Env<'_>,
+    define: impl FnOnce() -> Option<T>,
+) -> Option<&'static T> {
+    let defined = cell.get_or_init(|| {
+        let defined = define();
+        env.clear_exception();
+        defined
+    });
+    defined.as_ref()
 }
 
 /// # Safety

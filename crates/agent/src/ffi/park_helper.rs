@@ -10,7 +10,7 @@ use jvmti_bindings::sys::jni::{
 };
 
 use super::env::{Env, Object};
-use super::helper::Helper;
+use super::helper::{Helper, once};
 use super::machine::Environment;
 use crate::park_hooks;
 
@@ -27,7 +27,6 @@ const VIRTUAL_CLASS_FILE: &[u8] = include_bytes!("../../helper/VirtualParks.clas
 /// `JNI_VERSION_9`.
 const MODULES_SINCE: jint = 0x0009_0000;
 
-/// Defined once in a JVM, whatever traces come.
 static HELPER: OnceLock<Option<ParkHelper>> = OnceLock::new();
 
 /// The classes.
@@ -47,13 +46,7 @@ unsafe impl Sync for ParkHelper {}
 impl ParkHelper {
     /// The classes, which are defined at the first call. `None` if the JVM refuses that.
     pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
-        HELPER
-            .get_or_init(|| {
-                let helper = Self::define(env);
-                env.clear_exception();
-                helper
-            })
-            .as_ref()
+        once(&HELPER, env, || Self::define(env))
     }
 
     fn define(env: Env<'_>) -> Option<Self> {
