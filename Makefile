@@ -34,10 +34,27 @@ demo: jdk tools ## build all, trace a contended program, print the report
 # to optimize the one for people.
 TESTED := $(TARGET)/debug/locktrace
 
-test: jdk jdk-stock stock-jdks agent jmx lint loom fuzz-smoke ## every check and test
+# One selection of packages for all, as another one would be compiled anew.
+TEST := cargo test --workspace --locked --no-fail-fast
+
+test: export LOCKTRACE_BIN = $(TESTED)
+test: jdk jdk-stock stock-jdks agent jmx lint loom-and-fuzz ## every check and test
 	cargo test --workspace --locked --no-run
 	$(MAKE) test-viewer LOCKTRACE=$(TESTED)
-	LOCKTRACE_BIN=$(TESTED) cargo test --workspace --locked --no-fail-fast
+	@# The second line also if a test of the first one fails.
+	failed=0; $(TEST) --test jvm_alone || failed=1; \
+	scripts/at-once.sh \
+	  jvm-tests 'RUST_TEST_THREADS=$(AT_ONCE) $(TEST) --test jvm_among_others' \
+	  other-tests "$(TEST) --lib --bins --test '[!j]*' && $(TEST) --doc" && exit $$failed
+
+# The JVMs of those tests wait more than they compute.
+AT_ONCE = $(shell expr 2 '*' $$(nproc))
+
+# Cargo compiles both on one processor most of the time.
+.PHONY: loom-and-fuzz
+loom-and-fuzz:
+	scripts/at-once.sh loom '$(MAKE) loom' fuzz-build '$(MAKE) fuzz-build'
+	$(MAKE) fuzz-smoke
 
 test-nightly: test tools ## the same, with many times the cases, and the command line that people get
 	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis

@@ -9,7 +9,6 @@ use crate::contention::Wait;
 use crate::expectation::{Expectation, ExpectedFrame};
 use crate::jvm::{Jvm, NEVER_INLINED, Run};
 use crate::locktrace::waits_on;
-use crate::processor::{alone, among_others};
 use crate::setting::Setting;
 
 /// `Contend.ROUNDS`.
@@ -21,7 +20,6 @@ const BLOCKED: Duration = Duration::from_millis(20);
 /// Checks the rounds of a scenario in every setting; `check_run` sees to it that
 /// they were what the test is about.
 pub fn check_contend(scenario: &str, check_run: impl Fn(CompileMode, &Run)) {
-    let _processor = among_others();
     check_each(Setting::rotated(scenario), |setting| {
         let run = contend(scenario, setting);
         check_run(setting.mode, &run);
@@ -32,17 +30,6 @@ pub fn check_contend(scenario: &str, check_run: impl Fn(CompileMode, &Run)) {
 /// Checks a scenario that has a main method of its own in every setting, to
 /// which `flags` are added.
 pub fn check_program(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
-    let _processor = among_others();
-    check_in_settings(program, flags, check);
-}
-
-/// The same while no other test runs.
-pub fn check_program_alone(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
-    let _processor = alone();
-    check_in_settings(program, flags, check);
-}
-
-fn check_in_settings(program: &[&str], flags: &[&str], check: impl Fn(CompileMode, &Run)) {
     check_each(Setting::rotated(program[0]), |setting| {
         let run = Jvm::traced(program)
             .flags(NEVER_INLINED)

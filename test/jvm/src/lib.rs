@@ -53,9 +53,7 @@ pub use byte_code::Positions;
 pub use cases::check_each;
 pub use class_path::{Action, ClassPath};
 pub use compile_mode::CompileMode;
-pub use contend::{
-    check_compiled, check_contend, check_program, check_program_alone, compilations, contend,
-};
+pub use contend::{check_compiled, check_contend, check_program, compilations, contend};
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use demo::check_demo;
 pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};
@@ -73,7 +71,7 @@ pub use meetings::{boot_class_path, check_meetings, check_with_barriers};
 pub use owner_shares::check_owner_shares;
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
-pub use processor::{alone, among_others};
+pub use processor::alone;
 pub use programs::{Programs, java_compiler, redefinition_agent, run_to_success};
 pub use real_programs::{
     DATABASE_LOCK, check_bank, check_shop, database_class_path, shop_class_path,

@@ -12,7 +12,6 @@ use crate::cases::check_each;
 use crate::compile_mode::CompileMode;
 use crate::expectation::line_of;
 use crate::jvm::{Jvm, Run};
-use crate::processor::among_others;
 use crate::programs::Programs;
 use crate::return_barriers::ReturnBarriers;
 use crate::setting::{Setting, is_nightly};
@@ -45,7 +44,6 @@ pub fn check_with_barriers(
         !ReturnBarriers::Verified.flags().is_empty(),
         "the JVM has no flags LockContentionReturnBarriers and LockContentionVerifyReturnBarriers"
     );
-    let _processor = among_others();
     let mut settings = Setting::rotated(&program.join(" "));
     // What that compiles before the first call takes longer than all the rest.
     settings.retain(|setting| is_nightly() || setting.mode != CompileMode::Eager);

@@ -1,37 +1,13 @@
-//! Tests whose verdict depends on time, and which therefore run while no other does.
+//! Tests whose verdict needs the processors, and which therefore run while no other does: each asks
+//! for them, see `jvm_tests::alone`.
 //!
-//! Each test here asks for the processors, also one that can do with a part of them: see
-//! `jvm_tests::alone` and `jvm_tests::among_others`.
+//! They compare with another clock that is read some instructions away from the tracer's, or want a program to
+//! contend as much as was planned. What other tests compare is right also if others have the processors.
 
-mod agent;
-mod agent_applications;
-mod agent_parks;
 mod agent_virtual_threads;
-mod byte_code;
-mod class_init;
-mod clock_oracle;
-mod conservation;
-mod convoys;
-mod demo;
-mod diff;
 mod double_trace;
-mod h2;
-mod hold_oracle;
-mod inversions;
 mod jfr;
 mod jmh;
-mod jmx;
-mod lock_oracle;
-mod lock_sites;
-mod metrics;
-mod online;
-mod owner_activities;
-mod owner_samples;
-mod owner_shares;
-mod owner_stops;
-mod pool;
-mod server;
 mod thread_mx_bean;
 mod tracers_time;
-mod wait_notify;
 mod what_if;

@@ -3,7 +3,7 @@
 //!
 //! One scenario each; `scenarios/*.java` say what is expected.
 
-use jvm_tests::{CompileMode, Setting, among_others, check_compiled, check_contend, contend};
+use jvm_tests::{CompileMode, Setting, check_compiled, check_contend, contend};
 
 #[test]
 fn synchronized_method() {
@@ -94,7 +94,6 @@ fn method_handle_call() {
 /// so in their log.
 #[test]
 fn inlining_happens() {
-    let _processor = among_others();
     let deepest = [
         ("InlinedBlock", "own4"),
         ("InlinedBlock", "want3"),

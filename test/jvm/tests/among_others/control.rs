@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jvm_tests::{
-    Jdk, Jvm, Wait, among_others, check_each, is_nightly, jcmd, jcmd_output, locktrace,
-    parse_contentions, waits, waits_of_all_kinds,
+    Jdk, Jvm, Wait, check_each, is_nightly, jcmd, jcmd_output, locktrace, parse_contentions, waits,
+    waits_of_all_kinds,
 };
 
 /// How much more memory may be in use at the end than after a tenth of the rounds, in
@@ -19,12 +19,11 @@ const MOST_GROWTH_KB: u64 = 16 << 10;
 /// `Restarts.HOLD_NANOS`
 const HOLD_NS: u64 = 5_000_000;
 
-/// Two hundred traces one after the other: no gap, no wrong owner, no leak, and the locks
-/// exclude as ever. `LOCKTRACE_NIGHTLY=1` has each collector do so; else these are the two
+/// Sixty traces one after the other, with `LOCKTRACE_NIGHTLY=1` two hundred: no gap, no wrong
+/// owner, no leak, and the locks exclude as ever. In nightly tests with each collector, else with the two
 /// that most programs run with.
 #[test]
 fn started_and_stopped_through_jmx() {
-    let _processor = among_others();
     let collectors: &[&str] = if is_nightly() {
         &["Serial", "Parallel", "ConcMarkSweep", "G1"]
     } else {
@@ -37,7 +36,6 @@ fn started_and_stopped_through_jmx() {
 /// classes, and with the walk of the whole stack that checks each call chain.
 #[test]
 fn restarted_in_a_traced_jvm() {
-    let _processor = among_others();
     let flags = [
         "-XX:+TraceLockContention",
         "-XX:LockContentionTraceFile=first.lct",
@@ -48,17 +46,20 @@ fn restarted_in_a_traced_jvm() {
 }
 
 fn check_restarts(collector: &str, flags: &[&str]) {
-    const ROUNDS: usize = 200;
-    let rounds = ROUNDS.to_string();
-    let run = Jvm::untraced(Jdk::traced(), &["scenarios.Restarts", &rounds, "4"])
-        .flags([
-            &format!("-XX:+Use{collector}GC"),
-            "-Xms128m",
-            "-Xmx128m",
-            "-XX:+AlwaysPreTouch",
-        ])
-        .flags(flags)
-        .run();
+    let rounds = if is_nightly() { 200 } else { 60 };
+    let rounds_argument = rounds.to_string();
+    let run = Jvm::untraced(
+        Jdk::traced(),
+        &["scenarios.Restarts", &rounds_argument, "4"],
+    )
+    .flags([
+        &format!("-XX:+Use{collector}GC"),
+        "-Xms128m",
+        "-Xmx128m",
+        "-XX:+AlwaysPreTouch",
+    ])
+    .flags(flags)
+    .run();
     let resident: Vec<u64> = run
         .stdout
         .lines()
@@ -68,7 +69,7 @@ fn check_restarts(collector: &str, flags: &[&str]) {
         panic!("{}", run.describe());
     };
     assert!(late < early + MOST_GROWTH_KB, "{early} kB, then {late} kB");
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let trace = run.directory().join(format!("round-{round}.lct"));
         let waits = waits(&trace);
         check_round(round, &waits);
@@ -120,7 +121,6 @@ fn check_round(round: usize, waits: &[Wait]) {
 
 #[test]
 fn through_jcmd() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
     assert!(jcmd(&jvm, &["help"]).contains("LockContention.start"));
@@ -182,7 +182,6 @@ fn assert_open_at_begin(wait: &Wait) {
 /// that outlasts it is open at its end.
 #[test]
 fn waits_over_the_edges_of_a_trace() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.WaitsOverTheEdge"]).start();
     jvm.await_line("blocked");
     jcmd(&jvm, &["LockContention.start", "file=trace.lct"]);
@@ -258,7 +257,6 @@ fn only<'a>(waits: &'a [Wait], thread: &str) -> &'a Wait {
 /// A trace of one kind that stops by itself.
 #[test]
 fn kinds_and_duration() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.WaitsOverTheEdge"]).start();
     jvm.await_line("blocked");
     let wrong = jcmd_output(&jvm, &["LockContention.start", "kinds=monitor,gc"]);
@@ -302,7 +300,6 @@ fn kinds_and_duration() {
 /// meanwhile.
 #[test]
 fn safepoints_while_a_duration_goes_on() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
     let arguments = ["LockContention.start", "file=trace.lct", "duration=100s"];

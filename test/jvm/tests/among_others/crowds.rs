@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jvm_tests::{Jvm, among_others, analyze, check_program, check_sound, is_nightly, report};
+use jvm_tests::{Jvm, analyze, check_program, check_sound, is_nightly, report};
 use trace_analysis::TraceSummary;
 use trace_format::Counter;
 
@@ -44,7 +44,6 @@ fn thousands_of_short_lived() {
 
 #[test]
 fn many_more_short_lived() {
-    let _processor = among_others();
     let threads = if is_nightly() { 100_000 } else { 30_000 };
     let run = Jvm::traced(&["scenarios.ThreadCrowd", &threads.to_string(), "64"])
         .flags(["-Xss256k"])

@@ -1,12 +1,9 @@
 //! A JVM that a native program created in its own process.
 
-use jvm_tests::{
-    Jvm, NEVER_INLINED, Programs, Setting, among_others, check_chain, check_each, waits,
-};
+use jvm_tests::{Jvm, NEVER_INLINED, Programs, Setting, check_chain, check_each, waits};
 
 #[test]
 fn created_and_destroyed_by_a_native_program() {
-    let _processor = among_others();
     let launcher = Programs::compiled().launcher();
     let launcher = launcher
         .to_str()

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jvm_tests::{Jvm, Run, Wait, among_others, locktrace, parse_contentions, waits};
+use jvm_tests::{Jvm, Run, Wait, locktrace, parse_contentions, waits};
 
 /// `Endings.ROUNDS`.
 const ROUNDS: usize = 10;
@@ -51,7 +51,6 @@ fn main_throws() {
 /// The garbage collection in `Endings` handed in what the threads had recorded.
 #[test]
 fn killed() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"]).start();
     jvm.await_line("contended");
     await_rounds(&jvm.trace());
@@ -81,7 +80,6 @@ fn crashed() {
 
 #[test]
 fn read_while_running() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"]).start();
     jvm.await_line("contended");
     await_rounds(&jvm.trace());
@@ -107,7 +105,6 @@ fn children() {
 }
 
 fn end(ending: &str) -> Run {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.Endings", ending]).finish();
     assert!(run.stdout.contains("contended\n"), "{}", run.describe());
     run

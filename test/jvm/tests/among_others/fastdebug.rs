@@ -7,8 +7,8 @@ use std::fs;
 use std::process::Command;
 
 use jvm_tests::{
-    CompileMode, Jdk, Jvm, NEVER_INLINED, Run, Setting, among_others, analyze, check_each,
-    check_sound, run_to_success,
+    CompileMode, Jdk, Jvm, NEVER_INLINED, Run, Setting, analyze, check_each, check_sound,
+    run_to_success,
 };
 
 /// Main classes of `scenarios/` and their arguments.
@@ -102,7 +102,6 @@ fn safepoints_come_every_millisecond() {
 /// Runs every program with every collector, each time with another compiler.
 fn check_under(flags: &[&str]) {
     require_assertions();
-    let _processor = among_others();
     let cases = PROGRAMS.iter().flat_map(|program| {
         let settings = Setting::rotated(program).into_iter();
         // Takes ten times as long, as long as everything else together.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use jvm_tests::{Jvm, Run, among_others, for_each_segment, is_nightly, locktrace};
+use jvm_tests::{Jvm, Run, for_each_segment, is_nightly, locktrace};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use trace_format::{Event, LockId, ThreadId};
@@ -30,7 +30,6 @@ struct Deeds {
 
 #[test]
 fn what_was_written_survives_a_kill() {
-    let _processor = among_others();
     let kills = if is_nightly() { NIGHTLY_KILLS } else { KILLS };
     let mut rounds = 0;
     let mut recovered = 0;
@@ -48,7 +47,6 @@ fn what_was_written_survives_a_kill() {
 /// handles.
 #[test]
 fn buffers_go_with_the_end() {
-    let _processor = among_others();
     for ending in ["return", "halt"] {
         let run = Jvm::traced(&["scenarios.Endings", ending])
             .flags(CRASH_SAFE)
@@ -62,7 +60,6 @@ fn buffers_go_with_the_end() {
 /// The file costs threads waits for a disk, so nobody gets it who did not ask for it.
 #[test]
 fn buffers_are_in_memory_by_default() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "hang"]).start();
     jvm.await_line("contended");
     assert!(!buffers_beside(&jvm.trace()).exists());
@@ -73,7 +70,6 @@ fn buffers_are_in_memory_by_default() {
 /// before is in nobody's way.
 #[test]
 fn buffers_of_another_run_are_not_taken() {
-    let _processor = among_others();
     let killed = killed_after(LONGEST_LIFE);
     let other = Jvm::traced(&["scenarios.Endings", "return"]).run();
     let before = deeds_in(&other.trace());

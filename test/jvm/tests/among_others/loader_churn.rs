@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use jvm_tests::{
-    CompileMode, Jvm, Setting, Wait, among_others, analyze, boot_class_path, check_each,
-    check_sound, for_each_event, is_nightly, redefinition_agent, scratch_directory, waits,
+    CompileMode, Jvm, Setting, Wait, analyze, boot_class_path, check_each, check_sound,
+    for_each_event, is_nightly, redefinition_agent, scratch_directory, waits,
 };
 use trace_format::{ChainDescription, ChainRetired, Counter, Event};
 
@@ -34,7 +34,6 @@ fn redefined_classes() {
 }
 
 fn check_churn(loaders: usize, flags: &[&str]) {
-    let _processor = among_others();
     let mut settings = Setting::rotated("LoaderChurn");
     // Would compile all the time, which fills the memory for compiled code at once.
     settings.retain(|setting| setting.mode != CompileMode::Eager);

@@ -1,23 +1,48 @@
-//! Tests that are right whatever else the machine does, and run as many at once as there are
-//! processors. One that calls `jvm_tests::alone` belongs to the tests in `tests/alone`.
+//! Tests that are right whatever else the machine does. They wait more than they compute, so twice
+//! as many run at once as there are processors, see `make test`. One that calls `jvm_tests::alone`
+//! belongs to the tests in `tests/alone`.
 
+mod agent;
+mod agent_applications;
+mod agent_parks;
+mod byte_code;
 mod call_chains;
+mod class_init;
+mod clock_oracle;
 mod code_life;
+mod conservation;
 mod control;
+mod convoys;
 mod crowds;
 mod damaged_traces;
 mod deadlocks;
+mod demo;
+mod diff;
 mod embedded;
 mod endings;
 mod fastdebug;
+mod h2;
+mod hold_oracle;
 mod instrumentation;
+mod inversions;
+mod jmx;
 mod kills;
 mod loader_churn;
+mod lock_oracle;
+mod lock_sites;
+mod metrics;
 mod monitor_life;
+mod online;
+mod owner_activities;
+mod owner_samples;
+mod owner_shares;
+mod owner_stops;
 mod park_events;
 mod pipes;
+mod pool;
 mod release_paths;
 mod return_barriers;
+mod server;
 mod shared_classes;
 mod storms;
 mod threads;
@@ -25,3 +50,4 @@ mod top;
 mod trace_file;
 mod tracing_off;
 mod wait_kinds;
+mod wait_notify;

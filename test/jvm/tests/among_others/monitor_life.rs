@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use jvm_tests::{
-    Jvm, Run, Wait, among_others, check_chain, check_contend, check_program, locktrace, waits,
-    waits_on,
+    Jvm, Run, Wait, check_chain, check_contend, check_program, locktrace, waits, waits_on,
 };
 use serde_json::Value;
 
@@ -72,7 +71,6 @@ fn bulk_revocation_of_biases() {
 /// The name ends with a number that the tracer reads but must not compute.
 #[test]
 fn vm_anonymous_class() {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.AnonymousClass"]).run();
     let classes: Vec<_> = run.lines_of("class").collect();
     assert_eq!(classes.len(), 1, "{}", run.describe());

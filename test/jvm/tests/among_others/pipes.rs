@@ -8,8 +8,7 @@ use std::process::Command;
 use std::thread;
 
 use jvm_tests::{
-    Jdk, Jvm, Run, RunningJvm, among_others, analyze, check_sound, run_to_success,
-    scratch_directory,
+    Jdk, Jvm, Run, RunningJvm, analyze, check_sound, run_to_success, scratch_directory,
 };
 use tempfile::TempDir;
 
@@ -18,7 +17,6 @@ const TERMINATED: i32 = 143;
 
 #[test]
 fn reader_goes_away() {
-    let _processor = among_others();
     let (_directory, pipe) = new_pipe();
     let reader = open_for_reading(&pipe);
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"])
@@ -35,7 +33,6 @@ fn reader_goes_away() {
 
 #[test]
 fn nobody_reads() {
-    let _processor = among_others();
     let (_directory, pipe) = new_pipe();
     let run = hang_and_terminate(&pipe);
     assert_complains_once(&run, &pipe, "nobody reads it");
@@ -44,7 +41,6 @@ fn nobody_reads() {
 /// What happened before somebody read the pipe is in the trace, too.
 #[test]
 fn reader_comes_late() {
-    let _processor = among_others();
     let (directory, pipe) = new_pipe();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"])
         .trace_file(&pipe)
@@ -71,7 +67,6 @@ fn reader_comes_late() {
 fn reader_stalls_while_the_jvm_ends() {
     /// A collection takes some milliseconds; the end waits for two seconds.
     const COLLECTIONS: usize = 10;
-    let _processor = among_others();
     let (_directory, pipe) = new_pipe();
     let _reader = stalling_reader(&pipe);
     let run = Jvm::traced(&["scenarios.Endings", "collect"])
@@ -87,7 +82,6 @@ fn reader_stalls_while_the_jvm_ends() {
 
 #[test]
 fn reader_stalls() {
-    let _processor = among_others();
     let (_directory, pipe) = new_pipe();
     let _reader = stalling_reader(&pipe);
     let run = hang_and_terminate(&pipe);

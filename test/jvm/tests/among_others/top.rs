@@ -5,9 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jvm_tests::{
-    Jdk, Jvm, RunningJvm, among_others, jcmd, locktrace, locktrace_program, waits_of_all_kinds,
-};
+use jvm_tests::{Jdk, Jvm, RunningJvm, jcmd, locktrace, locktrace_program, waits_of_all_kinds};
 
 /// A terminal in which a command runs, by tmux.
 struct Terminal {
@@ -74,7 +72,6 @@ fn line_of<'s>(screen: &'s str, thread: &str) -> &'s str {
 
 #[test]
 fn a_running_program_in_a_terminal() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
     let trace = jvm.trace();
@@ -134,7 +131,6 @@ fn a_running_program_in_a_terminal() {
 
 #[test]
 fn plain_tables_while_a_program_runs() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
     // What the threads wrote is in the trace a second later.
@@ -156,7 +152,6 @@ fn plain_tables_while_a_program_runs() {
 
 #[test]
 fn a_process_stands_for_its_trace() {
-    let _processor = among_others();
     let says = |pid: u32, text: &str| {
         let answer = locktrace(["top".to_owned(), "--batch".to_owned(), pid.to_string()]);
         assert_eq!((answer.code, &*answer.stdout), (3, ""));
@@ -226,7 +221,6 @@ fn temporary_trace(jvm: &RunningJvm) -> PathBuf {
 /// A JVM that was started without any flag is traced while somebody looks, however that ends.
 #[test]
 fn a_trace_is_started_and_stopped() {
-    let _processor = among_others();
     // With this flag it listens from the start, and has no handler for the signal.
     let jvm = start_untraced(&["-Xrs"]);
     let id = jvm.id().to_string();

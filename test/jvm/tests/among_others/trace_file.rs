@@ -4,13 +4,10 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use jvm_tests::{
-    CompileMode, Jvm, Run, among_others, analyze, check_sound, locktrace, scratch_directory,
-};
+use jvm_tests::{CompileMode, Jvm, Run, analyze, check_sound, locktrace, scratch_directory};
 
 #[test]
 fn full_device() {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.Endings", "return"])
         .trace_file("/dev/full")
         .run();
@@ -23,7 +20,6 @@ fn full_device() {
 
 #[test]
 fn missing_directory() {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.Endings", "return"])
         .trace_file("missing/trace.lct")
         .run();
@@ -36,7 +32,6 @@ fn missing_directory() {
 
 #[test]
 fn directory_in_place_of_the_file() {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.Endings", "return"])
         .trace_file("/")
         .run();
@@ -46,7 +41,6 @@ fn directory_in_place_of_the_file() {
 /// As when a file system fills up or a quota is used up while tracing.
 #[test]
 fn limit_reached_while_running() {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.Endings", "return"])
         .below(&["prlimit", "--fsize=1024", "--"])
         .run();
@@ -60,7 +54,6 @@ fn limit_reached_while_running() {
 
 #[test]
 fn file_removed_while_running() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"]).start();
     jvm.await_line("contended");
     fs::remove_file(jvm.trace()).expect("the trace exists while the program runs");
@@ -77,7 +70,6 @@ fn file_removed_while_running() {
 /// As a name from a shell's variable that is not set.
 #[test]
 fn empty_name() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"])
         .trace_file("")
         .start();
@@ -92,7 +84,6 @@ fn empty_name() {
 /// has put into a directory that all may write to.
 #[test]
 fn files_that_are_there() {
-    let _processor = among_others();
     let directory = scratch_directory("taken");
     let [file, link, victim] =
         ["file.lct", "link.lct", "victim"].map(|name| directory.path().join(name));
@@ -121,7 +112,6 @@ fn files_that_are_there() {
 /// As two that inherit their options from the environment.
 #[test]
 fn two_jvms_with_one_name() {
-    let _processor = among_others();
     let directory = scratch_directory("shared");
     let start = || {
         Jvm::traced(&["scenarios.Endings", "await-input"])
@@ -144,7 +134,6 @@ fn two_jvms_with_one_name() {
 
 #[test]
 fn device() {
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.Endings", "return"])
         .trace_file("/dev/null")
         .run();
@@ -154,7 +143,6 @@ fn device() {
 /// What tracing leaves in monitors does not slow down their releases for ever.
 #[test]
 fn monitors_when_tracing_has_ended() {
-    let _processor = among_others();
     for mode in CompileMode::ALL {
         let run = Jvm::traced(&["scenarios.EndedTrace", "trace.lct"])
             .flags(mode.flags())
@@ -173,7 +161,6 @@ fn monitors_when_tracing_has_ended() {
 
 #[test]
 fn name_with_process_id() {
-    let _processor = among_others();
     let mut jvm = Jvm::traced(&["scenarios.Endings", "await-input"])
         .trace_file("of-%p.lct")
         .start();

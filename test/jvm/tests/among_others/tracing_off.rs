@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use jvm_tests::{Jdk, Jvm, RunningJvm, among_others};
+use jvm_tests::{Jdk, Jvm, RunningJvm};
 
 #[test]
 fn same_version() {
@@ -38,7 +38,6 @@ fn same_flags() {
 
 #[test]
 fn same_output_of_the_demo() {
-    let _processor = among_others();
     let stock = Jvm::untraced(Jdk::stock(), &["demo.Demo"]).run();
     let traced = Jvm::untraced(Jdk::traced(), &["demo.Demo"]).run();
     assert_eq!(
@@ -118,7 +117,6 @@ fn locked_instructions(jdk: &Jdk, function: &str) -> usize {
 /// The drainer runs while tracing, and only then.
 #[test]
 fn no_thread_of_the_tracer() {
-    let _processor = among_others();
     let hang = ["scenarios.Endings", "hang"];
     let mut untraced = Jvm::untraced(Jdk::traced(), &hang).start();
     untraced.await_line("contended");

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jvm_tests::{
-    CompileMode, Jdk, Jvm, NEVER_INLINED, Report, Wait, agent_option, among_others, check_each,
-    report, report_of_kinds, waits_of_all_kinds,
+    CompileMode, Jdk, Jvm, NEVER_INLINED, Report, Wait, agent_option, check_each, report,
+    report_of_kinds, waits_of_all_kinds,
 };
 
 /// The threads of `WaitKinds` that the main thread wakes up, and the class that
@@ -69,7 +69,6 @@ const NAP_NS: u64 = 20_000_000;
 
 #[test]
 fn each_wait_is_of_its_kind() {
-    let _processor = among_others();
     let modes = [
         CompileMode::Tiered,
         CompileMode::Interpreter,
@@ -113,7 +112,6 @@ fn each_wait_is_of_its_kind() {
 /// Classes of the JDK are called differently in each version, and so are the methods that tell.
 #[test]
 fn the_agent_tells_the_same_of_every_version() {
-    let _processor = among_others();
     check_each(Jdk::stock_versions().iter().copied(), |jdk| {
         let run = Jvm::untraced(jdk, &["scenarios.WaitKinds"])
             .flags([agent_option("file=trace.lct")])

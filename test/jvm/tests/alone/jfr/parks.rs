@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jvm_tests::{CompileMode, Frame, ParkAction, ParkLog, among_others, check_each};
+use jvm_tests::{CompileMode, Frame, ParkAction, ParkLog, alone, check_each};
 
 use super::recording::{Recording, position, record};
 
@@ -19,7 +19,7 @@ type Parks<'a> = BTreeMap<&'a str, Vec<Park>>;
 
 #[test]
 fn agrees_on_who_parks_where() {
-    let _processor = among_others();
+    let _processor = alone();
     let modes = [
         CompileMode::Tiered,
         CompileMode::Interpreter,

@@ -5,12 +5,11 @@ mod check;
 mod notes;
 
 use check::check;
-use jvm_tests::{CompileMode, Contention, Jvm, NEVER_INLINED, Wait, alone, check_each, waits};
+use jvm_tests::{CompileMode, Contention, Jvm, NEVER_INLINED, Wait, check_each, waits};
 use notes::Notes;
 
 #[test]
 fn each_thread_is_blamed_for_what_it_noted() {
-    let _processor = alone();
     let modes = [
         CompileMode::Tiered,
         CompileMode::Interpreter,

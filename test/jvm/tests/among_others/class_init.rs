@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use jvm_tests::{Run, Wait, check_chain, check_program_alone, locktrace, waits};
+use jvm_tests::{Run, Wait, check_chain, check_program, locktrace, waits};
 
 const SLOW_CLASS: &str = "scenarios.SlowInitializer";
 
@@ -70,7 +70,7 @@ fn waits_by_class(run: &Run) -> Vec<Vec<Wait>> {
 
 #[test]
 fn who_waits_for_a_class_waits_for_its_initializer() {
-    check_program_alone(&["scenarios.ClassInitialization"], &[], |mode, run| {
+    check_program(&["scenarios.ClassInitialization"], &[], |mode, run| {
         let rounds = rounds(run);
         let waits = waits_by_class(run);
         assert_eq!(waits.len(), rounds.len(), "classes that threads waited for");

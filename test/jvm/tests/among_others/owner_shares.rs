@@ -2,7 +2,7 @@
 //! the program's own clock says.
 
 use jvm_tests::{
-    CompileMode, Jvm, NEVER_INLINED, Setting, alone, check_each, check_owner_shares, contentions,
+    CompileMode, Jvm, NEVER_INLINED, Setting, check_each, check_owner_shares, contentions,
     is_nightly,
 };
 
@@ -12,7 +12,6 @@ const SHORTEST_HOLD_US: &str = "1000";
 
 #[test]
 fn with_every_compiler_collector_and_way_of_locking() {
-    let _processor = alone();
     check_each(Setting::rotated("OwnerShares"), |setting| {
         check("Block", &setting.flags());
     });
@@ -21,7 +20,6 @@ fn with_every_compiler_collector_and_way_of_locking() {
 /// In every mode in nightly tests; otherwise in every other one, from another one on for each kind.
 #[test]
 fn with_every_kind_of_monitor() {
-    let _processor = alone();
     let kinds = [
         "Method",
         "StaticMethod",

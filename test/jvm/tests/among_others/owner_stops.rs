@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use jvm_tests::{check_program_alone, locktrace};
+use jvm_tests::{check_program, locktrace};
 use serde_json::Value;
 
 /// What the collectors' beans say is rounded down to this, at each reading of each bean.
@@ -33,7 +33,7 @@ struct Reading {
 /// at least half of the truth needs looks at the owner that are a small part of a second apart.
 #[test]
 fn each_cause_has_its_time() {
-    check_program_alone(
+    check_program(
         &["scenarios.OwnerStops"],
         NO_OTHER_SAFEPOINTS,
         |mode, run| {

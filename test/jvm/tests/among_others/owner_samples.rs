@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jdk, Jvm, Programs, ReportNode, Run, alone, among_others, check_each,
-    check_program, for_each_event, is_nightly, jcmd, report,
+    ClassPath, CompileMode, Jdk, Jvm, Programs, ReportNode, Run, check_each, check_program,
+    for_each_event, is_nightly, jcmd, report,
 };
 use trace_analysis::{
     Analysis, ChainIndex, Detail, Entities, Limits, TraceFile, TraceSummary, Wait,
@@ -65,7 +65,6 @@ fn shares_are_right_with_more_threads_than_processors() {
 
 /// Each of these runs takes some ten seconds: in all modes in nightly tests, otherwise in one.
 fn check_in_some_modes(program: &[&str], mode: CompileMode) {
-    let _processor = alone();
     let modes = match is_nightly() {
         true => &CompileMode::ALL[..],
         false => &[mode],
@@ -83,7 +82,6 @@ fn check_in_some_modes(program: &[&str], mode: CompileMode) {
 /// is at the start, and the stop that used it up.
 #[test]
 fn samples_stay_within_the_budget() {
-    let _processor = alone();
     let run = Jvm::traced(&["scenarios.OwnersAtWork", "monitor", HOLDS, "4", "2"]).run();
     let (summary, sampled) = sampled(&run.trace());
     let value = |counter| summary.tracer_value(counter).unwrap_or(0);
@@ -101,7 +99,6 @@ fn samples_stay_within_the_budget() {
 
 #[test]
 fn there_are_no_samples_if_they_are_not_wanted() {
-    let _processor = among_others();
     let flags = [
         "LockContentionOwnerSampleThreshold",
         "LockContentionOwnerSampleBudget",
@@ -122,7 +119,6 @@ fn there_are_no_samples_if_they_are_not_wanted() {
 /// from the threshold on that was asked for.
 #[test]
 fn samples_of_traces_on_request() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
     let trace_for_a_while = |options: &[&str]| {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use jvm_tests::{Jvm, alone, analyze, check_sound, for_each_event, is_nightly, report};
+use jvm_tests::{Jvm, analyze, check_sound, for_each_event, is_nightly, report};
 use trace_analysis::Mechanism;
 use trace_format::{ContendedEnter, ContendedEntered, Event, LockId, ThreadId};
 
@@ -12,7 +12,6 @@ const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
 
 #[test]
 fn each_wait_adds_up() {
-    let _processor = alone();
     let least = if is_nightly() { 1_000_000 } else { 200_000 };
     let run = Jvm::traced(&["scenarios.LockHammer", "8", "2", &least.to_string()]).run();
     let trace = run.trace();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use jvm_tests::{Run, check_program_alone, locktrace};
+use jvm_tests::{Run, check_program, locktrace};
 use serde_json::Value;
 
 const THREADS: u64 = 12;
@@ -15,7 +15,7 @@ const CLOCKS: f64 = 0.001;
 fn what_was_planned_is_found() {
     let numbers = [THREADS, ROUNDS].map(|number| number.to_string());
     let program = ["scenarios.Convoys", &numbers[0], &numbers[1]];
-    check_program_alone(&program, &[], |mode, run| {
+    check_program(&program, &[], |mode, run| {
         let found = json(run, "convoys");
         let convoy = only(&found["convoys"], |row| &row["lock"]);
         println!("{mode:?}: {found:#}");

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use jvm_tests::{
-    Jdk, Jvm, RunningJvm, agent_library, agent_option, alone, analyze, applications_class_path,
+    Jdk, Jvm, RunningJvm, agent_library, agent_option, analyze, applications_class_path,
     check_bank, check_each, check_shop, check_sound, database_class_path, is_nightly, locktrace,
     scratch_directory, shop_class_path,
 };
@@ -14,7 +14,6 @@ use jvm_tests::{
 /// H2 1.2.121 is of 2009. What it needs of the JDK is still there.
 #[test]
 fn the_lock_of_the_database() {
-    let _processor = alone();
     check_each(Jdk::chosen_stock_versions(), |jdk| {
         let run = Jvm::untraced(jdk, &["h2.BankTransfers"])
             .flags([agent_option("file=trace.lct,sample=100")])
@@ -28,7 +27,6 @@ fn the_lock_of_the_database() {
 
 #[test]
 fn the_causes_in_a_server() {
-    let _processor = alone();
     check_each(Jdk::chosen_stock_versions(), |jdk| {
         let run = Jvm::untraced(jdk, &["server.WebShop"])
             .flags([agent_option("file=trace.lct")])
@@ -46,7 +44,6 @@ fn attached_after_the_warm_up() {
     if !is_nightly() {
         return;
     }
-    let _processor = alone();
     check_each(Jdk::chosen_stock_versions(), |jdk| {
         let database = [
             "bench.Driver",

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use jvm_tests::{
-    Contention, Jvm, Report, Wait, alone, analyze, check_shop, check_sound, locktrace,
-    parse_contentions, shop_class_path,
+    Contention, Jvm, Report, Wait, analyze, check_shop, check_sound, locktrace, parse_contentions,
+    shop_class_path,
 };
 
 const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
@@ -15,7 +15,6 @@ const NO_BLOCKER: &str = "<no blocker>";
 
 #[test]
 fn contention_has_its_cause_and_idle_workers_are_none() {
-    let _processor = alone();
     let run = Jvm::traced(&["server.WebShop"])
         .class_path(shop_class_path())
         .run();
@@ -29,7 +28,6 @@ fn contention_has_its_cause_and_idle_workers_are_none() {
 /// Parks that are no contention, as fast as they get.
 #[test]
 fn handing_over_is_no_contention() {
-    let _processor = alone();
     for (kind, expected) in [
         ("linked", &["conditional"][..]),
         ("synchronous", &["conditional"]),

@@ -7,7 +7,7 @@ use std::fmt::{self, Debug, Display, Formatter};
 
 use jvm_tests::CompileMode::{self, C1, C2, Interpreter, Tiered};
 use jvm_tests::{
-    Bounds, Compared, HoldLog, Jvm, NEVER_INLINED, TraceClock, alone, check_each, is_nightly,
+    Bounds, Compared, HoldLog, Jvm, NEVER_INLINED, TraceClock, check_each, is_nightly,
 };
 
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -108,7 +108,6 @@ fn milliseconds() {
 }
 
 fn check(holds: &Holds, settings: &[Setting]) {
-    let _processor = alone();
     if is_nightly() {
         check_each(all_settings(), |setting| check_run(holds, setting));
     } else {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use jvm_tests::{CompileMode, Jdk, Jvm, Run, alone, among_others, check_each, jcmd, report};
+use jvm_tests::{CompileMode, Jdk, Jvm, Run, check_each, jcmd, report};
 use trace_analysis::{Analysis, Entities, Limits, TraceFile, TraceSummary, Wait};
 use trace_format::{Capabilities, Counter};
 
@@ -24,7 +24,6 @@ const LATER: usize = 2 * 10 + 2 * 2;
 
 #[test]
 fn sites_are_those_of_the_program() {
-    let _processor = among_others();
     let modes = [
         CompileMode::Interpreter,
         CompileMode::C1,
@@ -43,7 +42,6 @@ fn sites_are_those_of_the_program() {
 /// The code that allocates is compiled when the trace begins.
 #[test]
 fn sites_in_a_trace_on_request() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.LockSites", "on-request"])
         .flags([WHOLE_BUDGET])
         .start();
@@ -92,7 +90,6 @@ fn check_sites(run: &Run) {
 
 #[test]
 fn nothing_is_recorded_unless_it_is_wanted() {
-    let _processor = among_others();
     for flags in [&[][..], &[SITES, "-XX:LockContentionLockSiteBudget=0"]] {
         let run = Jvm::traced(&["scenarios.MonitorReuse"]).flags(flags).run();
         let summary = summary(&run);
@@ -108,7 +105,6 @@ fn nothing_is_recorded_unless_it_is_wanted() {
 /// The class is given up when the budget is used up, and then allocated as fast as before.
 #[test]
 fn classes_that_are_allocated_too_often_are_given_up() {
-    let _processor = alone();
     let modes = [CompileMode::Interpreter, CompileMode::C1, CompileMode::C2];
     check_each(modes, |&mode| {
         let run = Jvm::traced(&["scenarios.ManyAllocations"])

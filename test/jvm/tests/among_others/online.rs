@@ -4,8 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use jvm_tests::{
-    Jdk, Jvm, RunningJvm, alone, among_others, applications_class_path, check_each, is_nightly,
-    jcmd_output, locktrace,
+    Jdk, Jvm, RunningJvm, applications_class_path, check_each, is_nightly, jcmd_output, locktrace,
 };
 use serde_json::Value;
 
@@ -14,7 +13,6 @@ const NIGHTLY_PROGRAMS: u64 = 1000;
 
 #[test]
 fn random_programs_have_one_report() {
-    let _processor = among_others();
     let programs = if is_nightly() {
         NIGHTLY_PROGRAMS
     } else {
@@ -36,7 +34,6 @@ fn random_programs_have_one_report() {
 
 #[test]
 fn storms_have_one_report() {
-    let _processor = alone();
     for program in ["scenarios.ParkStorm", "scenarios.NotifyStorm", "demo.Demo"] {
         let run = Jvm::traced(&[program]).analyzed_online().run();
         run.check_online_report();
@@ -47,7 +44,6 @@ fn storms_have_one_report() {
 /// for all kinds of things; and a million parks a second.
 #[test]
 fn applications_have_one_report() {
-    let _processor = alone();
     let iterations = if is_nightly() { "20" } else { "3" };
     check_each(["h2", "tomcat", "park-storm"], |name| {
         let run = Jvm::traced(&["bench.Driver", name, "--iterations", iterations])
@@ -72,7 +68,6 @@ fn applications_have_one_report() {
 #[test]
 fn short_lives_are_forgotten_but_not_their_waits() {
     const REQUESTS: u64 = 5_000;
-    let _processor = among_others();
     let run = Jvm::traced(&["scenarios.ShortLives", &REQUESTS.to_string()])
         .analyzed_online()
         .flags(["-XX:LockContentionAnalysisMemory=4m"])
@@ -102,7 +97,6 @@ fn short_lives_are_forgotten_but_not_their_waits() {
 /// Without a file there is nothing but ten lines on standard error.
 #[test]
 fn a_summary_at_the_end() {
-    let _processor = among_others();
     let run = Jvm::traced(&["demo.Demo"])
         .flags(["-XX:LockContentionAnalysis=online"])
         .run();
@@ -127,7 +121,6 @@ fn a_summary_at_the_end() {
 
 #[test]
 fn a_report_for_people_in_a_file() {
-    let _processor = among_others();
     let run = Jvm::traced(&["demo.Demo"])
         .flags([
             "-XX:LockContentionAnalysis=both",
@@ -157,7 +150,6 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn reports_on_request() {
-    let _processor = among_others();
     let mut jvm = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
     let help = jcmd_output(&jvm, &["help", "LockContention.report"]);
@@ -227,7 +219,6 @@ fn reports_on_request() {
 /// Sums over all waits on the last ones: with other aspects, of all kinds, since a time.
 #[test]
 fn reports_by_other_aspects_and_since() {
-    let _processor = among_others();
     // Before the third one it waits, and so answers until then.
     let mut jvm = Jvm::traced(&["scenarios.RandomContention", "1", "2", "3"])
         .flags(["-XX:LockContentionAnalysis=online"])
@@ -280,7 +271,6 @@ fn reports_by_other_aspects_and_since() {
 
 #[test]
 fn options_are_checked() {
-    let _processor = among_others();
     for (flag, expected) in [
         (
             "-XX:LockContentionAnalysis=never",

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 
 use jvm_tests::{
-    Jar, Jvm, Run, alone, analyze, check_sound, locktrace, program_class_path, report_of_kinds,
+    Jar, Jvm, Run, analyze, check_sound, locktrace, program_class_path, report_of_kinds,
 };
 
 /// The pool and what it depends on.
@@ -28,7 +28,6 @@ const RETURN: &str = "com.zaxxer.hikari.util.ConcurrentBag.requite";
 
 #[test]
 fn the_default_view_shows_who_waits_for_a_connection() {
-    let _processor = alone();
     let run = Jvm::traced(&["pool.SmallPool"])
         .class_path(program_class_path("pool", &JARS))
         .run();

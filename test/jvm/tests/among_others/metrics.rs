@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use jvm_tests::{Jvm, alone, locktrace, report, scratch_directory};
+use jvm_tests::{Jvm, locktrace, report, scratch_directory};
 
 /// Prints each sample as JSON: its name, labels and value.
 const PARSE: &str = "
@@ -41,7 +41,6 @@ fn sum(samples: &[Sample], name: &str) -> u64 {
 
 #[test]
 fn the_sums_are_those_of_the_report() {
-    let _processor = alone();
     let run = Jvm::traced(&["demo.Demo"]).run();
     let trace = run.trace();
     let by_owner = report(&trace, "kind,lock-class,owner-method");

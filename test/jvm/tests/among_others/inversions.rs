@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jvm_tests::{check_program_alone, locktrace};
+use jvm_tests::{check_program, locktrace};
 use serde_json::Value;
 
 const ROUNDS: u64 = 4;
@@ -12,7 +12,7 @@ const TOLERANCE_NS: u64 = 10_000_000;
 #[test]
 fn both_orders_are_found_with_their_code_and_how_close_they_were() {
     let program = ["scenarios.Inversions", &ROUNDS.to_string()];
-    check_program_alone(&program, &[], |mode, run| {
+    check_program(&program, &[], |mode, run| {
         let mut begins = BTreeMap::<[String; 2], Vec<[u64; 2]>>::new();
         for words in run.lines_of("began") {
             let order = [words[0].to_owned(), words[1].to_owned()];

@@ -1,7 +1,7 @@
 //! A real application: the H2 database, with one lock for all its clients.
 
 use jvm_tests::{
-    DATABASE_LOCK, Jdk, Jvm, alone, analyze, check_bank, check_sound, database_class_path, report,
+    DATABASE_LOCK, Jdk, Jvm, analyze, check_bank, check_sound, database_class_path, report,
 };
 
 const MAIN_CLASS: &str = "h2.BankTransfers";
@@ -9,7 +9,6 @@ const OUTPUT: &str = "16000 transfers, no money lost\n";
 
 #[test]
 fn the_report_names_the_lock_of_the_database() {
-    let _processor = alone();
     let run = Jvm::traced(&[MAIN_CLASS])
         .class_path(database_class_path())
         .analyzed_online()
@@ -31,7 +30,6 @@ fn the_report_names_the_lock_of_the_database() {
 
 #[test]
 fn works_as_with_the_stock_jdk_when_tracing_is_off() {
-    let _processor = alone();
     for jdk in [Jdk::stock(), Jdk::traced()] {
         let run = Jvm::untraced(jdk, &[MAIN_CLASS])
             .class_path(database_class_path())

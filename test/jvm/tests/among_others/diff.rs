@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jvm_tests::{Jvm, Run, alone, locktrace};
+use jvm_tests::{Jvm, Run, locktrace};
 use serde_json::Value;
 
 /// Orders of each of the program's four threads.
@@ -48,7 +48,6 @@ fn row<'d>(diff: &'d Value, class: &str) -> &'d Value {
 
 #[test]
 fn where_contention_goes_is_found_by_time_and_by_work() {
-    let _processor = alone();
     // Threads queue for the lock that is held longest: first for one, then for the other.
     let (before, after) = (orders("900", "600"), orders("300", "600"));
     let by_time: &[&str] = &["--by", "lock-class"];
@@ -85,7 +84,6 @@ fn where_contention_goes_is_found_by_time_and_by_work() {
 
 #[test]
 fn only_growth_fails_a_build() {
-    let _processor = alone();
     // Threads queue for the same lock all the time: by the time, nothing would change.
     let runs = [
         orders("400", "100"),

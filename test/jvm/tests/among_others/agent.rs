@@ -11,14 +11,13 @@ use trace_analysis::{Blame, Owner};
 use trace_format::Counter;
 
 use jvm_tests::{
-    Finished, Jdk, Jvm, NEVER_INLINED, RunningJvm, agent_library, agent_option, alone,
-    among_others, analyze, check_demo, check_each, check_owner_shares, check_sound, contentions,
-    locktrace, report, repository, run_to_success, scratch_directory,
+    Finished, Jdk, Jvm, NEVER_INLINED, RunningJvm, agent_library, agent_option, analyze,
+    check_demo, check_each, check_owner_shares, check_sound, contentions, locktrace, report,
+    repository, run_to_success, scratch_directory,
 };
 
 /// Checks something on stock JVMs.
 fn on_each_version(check: impl Fn(&'static Jdk)) {
-    let _processor = alone();
     check_each(Jdk::chosen_stock_versions(), |jdk| check(jdk));
 }
 
@@ -232,7 +231,6 @@ fn bad_options_are_named() {
 
 #[test]
 fn a_trace_ends_when_its_time_is_over() {
-    let _processor = alone();
     let jvm = traced(
         Jdk::stock(),
         &["scenarios.RandomContention", "1", "2"],
@@ -254,7 +252,6 @@ fn a_trace_ends_when_its_time_is_over() {
 /// What the agent does not know of is counted, and `stat` says so in words.
 #[test]
 fn what_is_not_known_is_said() {
-    let _processor = among_others();
     let program = ["scenarios.Contend", "SynchronizedNative"];
     let run = traced(Jdk::stock(), &program, "").run();
     let summary = analyze(&run.trace(), |_, _| {}).expect("a trace");
@@ -304,7 +301,6 @@ fn chains_are_sampled_beyond_the_budget() {
         );
         check_said(&run.trace(), "Sampled", "more than 0.001 % of a processor");
     });
-    let _processor = alone();
     let program = ["scenarios.OwnerShares", "Method", "1000", "40"];
     let run = traced(Jdk::stock(), &program, ",sample=100").run();
     let (short, whole, budget) = sampled(&run.trace());
@@ -324,7 +320,6 @@ fn sampled(trace: &Path) -> (u64, u64, u64) {
 /// of another library's.
 #[test]
 fn nothing_else_is_exported() {
-    let _processor = among_others();
     let output = Command::new("nm")
         .args(["--dynamic", "--defined-only"])
         .arg(agent_library())
@@ -345,7 +340,6 @@ fn nothing_else_is_exported() {
 /// The classes that changed code calls are what their sources say.
 #[test]
 fn the_helpers_are_made_of_their_sources() {
-    let _processor = among_others();
     let helper = repository().join("crates/agent/helper");
     let defined = scratch_directory("helper");
     let classes = ["Exits", "Monitors", "Parks", "VirtualParks"];

@@ -1,7 +1,7 @@
 //! The agent on stock JVMs of each version: who has a lock of `java.util.concurrent` while others
 //! wait for it, by the program's own clock.
 
-use jvm_tests::{Jdk, Jvm, NEVER_INLINED, agent_option, alone, check_each, check_shares_of_holds};
+use jvm_tests::{Jdk, Jvm, NEVER_INLINED, agent_option, check_each, check_shares_of_holds};
 
 /// Holds of milliseconds by four threads, for a second and a half.
 const NUMBERS: [&str; 6] = ["4", "1000000", "5000000", "12500000", "1500", "0"];
@@ -20,7 +20,6 @@ const LOCKS: [(&str, &str); 3] = [
 
 #[test]
 fn each_method_is_blamed_for_what_its_clock_says() {
-    let _processor = alone();
     check_each(Jdk::chosen_stock_versions(), |jdk| {
         for (lock, class) in LOCKS {
             check(jdk, lock, class);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use jvm_tests::{check_program_alone, report};
+use jvm_tests::{check_program, report};
 
 /// A thread is seen blocked before it takes the time of that, and may be interrupted in between.
 const TOLERANCE_NS: u64 = 10_000_000;
 
 #[test]
 fn each_activity_has_its_time_and_its_root_owner() {
-    check_program_alone(&["scenarios.OwnerActivities"], &[], |mode, run| {
+    check_program(&["scenarios.OwnerActivities"], &[], |mode, run| {
         let nanoseconds = |word: &str| word.parse::<u64>().expect("nanoseconds");
         let did: BTreeMap<_, _> = run
             .lines_of("did")

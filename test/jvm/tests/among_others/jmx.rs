@@ -6,8 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
 use jvm_tests::{
-    Jar, Jdk, Jvm, Run, RunningJvm, alone, among_others, dependencies, jcmd, repository,
-    source_directory, waits_of_all_kinds,
+    Jar, Jdk, Jvm, Run, RunningJvm, dependencies, jcmd, repository, source_directory,
+    waits_of_all_kinds,
 };
 use serde_json::Value;
 
@@ -24,7 +24,6 @@ const TOLERANCE: f64 = 0.05;
 
 #[test]
 fn figures_are_those_of_the_report_and_of_the_program() {
-    let _processor = alone();
     let mut jvm = managed("", &[]);
     jvm.await_line("ready");
     let report = report(&jvm);
@@ -74,7 +73,6 @@ fn figures_are_those_of_the_report_and_of_the_program() {
 
 #[test]
 fn what_there_is_not_is_said() {
-    let _processor = alone();
     for (arguments, is_analyzing) in [("", "true"), ("analysis=file file=trace.lct", "false")] {
         let mut jvm = managed(arguments, &[]);
         jvm.await_line("ready");
@@ -98,7 +96,6 @@ fn what_there_is_not_is_said() {
 
 #[test]
 fn a_jvm_that_cannot_trace_says_so() {
-    let _processor = among_others();
     let run = Jvm::untraced(Jdk::stock(), &["scenarios.TraceClock"])
         .flags([agent()])
         .finish();
@@ -108,7 +105,6 @@ fn a_jvm_that_cannot_trace_says_so() {
 
 #[test]
 fn prometheus_reads_it() {
-    let _processor = alone();
     let jar = dependencies("jmx", &[EXPORTER]).remove(0);
     // The port is free again until the exporter takes it.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -157,7 +153,6 @@ fn prometheus_reads_it() {
 /// connector that the JVM opens when somebody attaches.
 #[test]
 fn a_client_controls_a_jvm_without_flags() {
-    let _processor = among_others();
     let mut server = Jvm::untraced(Jdk::traced(), &["scenarios.BlockedChain"]).start();
     server.await_line("blocked");
     jcmd(&server, &["ManagementAgent.start_local"]);

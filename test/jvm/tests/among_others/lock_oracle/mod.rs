@@ -6,7 +6,7 @@ mod shares;
 
 use std::collections::BTreeMap;
 
-use jvm_tests::{CompileMode, Contention, Jvm, NEVER_INLINED, Run, Wait, alone, check_each, waits};
+use jvm_tests::{CompileMode, Contention, Jvm, NEVER_INLINED, Run, Wait, check_each, waits};
 use notes::Notes;
 use shares::Shares;
 
@@ -30,7 +30,6 @@ const MOST_WRONG: f64 = 0.005;
 
 #[test]
 fn owners_of_a_reentrant_lock() {
-    let _processor = alone();
     let cases = [
         ("nonfair", CompileMode::Tiered),
         ("nonfair", CompileMode::Interpreter),
@@ -46,7 +45,6 @@ fn owners_of_a_reentrant_lock() {
 /// Readers who share the lock may be unknown.
 #[test]
 fn writers_and_readers() {
-    let _processor = alone();
     let cases = [
         ("nonfair", CompileMode::Tiered),
         ("nonfair", CompileMode::Eager),

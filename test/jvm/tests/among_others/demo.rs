@@ -1,10 +1,9 @@
 //! The demonstration shows what it is meant to show.
 
-use jvm_tests::{Jvm, alone, analyze, check_demo, check_sound};
+use jvm_tests::{Jvm, analyze, check_demo, check_sound};
 
 #[test]
 fn the_report_names_the_culprits() {
-    let _processor = alone();
     let run = Jvm::traced(&["demo.Demo"]).run();
     assert_eq!(
         run.stdout,

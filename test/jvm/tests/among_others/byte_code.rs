@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use jvm_tests::{
-    ClassPath, CompileMode, Jdk, Jvm, Positions, Run, alone, applications_class_path, check_each,
+    ClassPath, CompileMode, Jdk, Jvm, Positions, Run, applications_class_path, check_each,
     database_class_path, is_nightly,
 };
 
@@ -42,7 +42,6 @@ const TIME_LIMIT: Duration = Duration::from_secs(600);
 /// that were inlined into them.
 #[test]
 fn database_with_prepared_statements() {
-    let _processor = alone();
     check_each(MODES, |mode| {
         let rounds = if is_nightly() { "100000" } else { "20000" };
         let run = Jvm::traced(&["h2.KeyedStatements", rounds])
@@ -57,7 +56,6 @@ fn database_with_prepared_statements() {
 
 #[test]
 fn applications() {
-    let _processor = alone();
     let all = || APPLICATIONS.into_iter().zip(MODES.into_iter().cycle());
     let cases: Vec<_> = if is_nightly() {
         let other_modes = MODES.into_iter().rev().cycle();
