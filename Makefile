@@ -54,7 +54,7 @@ AT_ONCE = $(shell expr 2 '*' $$(nproc))
 .PHONY: loom-and-fuzz
 loom-and-fuzz:
 	scripts/at-once.sh loom '$(MAKE) loom' fuzz-build '$(MAKE) fuzz-build'
-	$(MAKE) fuzz-smoke
+	$(MAKE) fuzz-smoke FUZZ_TIME=5
 
 test-nightly: test tools ## the same, with many times the cases, and the command line that people get
 	PROPTEST_CASES=100000 cargo test --release --locked -p trace-format -p trace-analysis

@@ -10,4 +10,5 @@ mod jfr;
 mod jmh;
 mod thread_mx_bean;
 mod tracers_time;
+mod wait_notify;
 mod what_if;

@@ -50,4 +50,3 @@ mod top;
 mod trace_file;
 mod tracing_off;
 mod wait_kinds;
-mod wait_notify;

@@ -2,7 +2,8 @@
 //! to be blocked when it returns (paper, section 3.2, "Conditional waiting").
 
 use jvm_tests::{
-    CompileMode, Contention, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, check_each, waits_on,
+    CompileMode, Contention, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, alone, check_each,
+    waits_on,
 };
 
 /// What the scenario's mailbox locks. Its threads can also be blocked at the
@@ -14,6 +15,7 @@ const ROUNDS: usize = 10;
 
 #[test]
 fn a_wait_that_times_out() {
+    let _processor = alone();
     check_each(CompileMode::ALL, |&mode| {
         let run = wait_notify("timeout", mode);
         let waits = waits_on(&run.trace(), LOCK_CLASS);
@@ -44,6 +46,7 @@ fn a_wait_that_times_out() {
 
 #[test]
 fn a_wait_that_is_notified() {
+    let _processor = alone();
     check_each(CompileMode::ALL, |&mode| {
         let run = wait_notify("notified", mode);
         let waits = waits_on(&run.trace(), LOCK_CLASS);
