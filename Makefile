@@ -22,7 +22,7 @@ include make/dist.mk
 include make/sanitize.mk
 include make/stress.mk
 
-.PHONY: help demo test test-nightly clean clean-cache
+.PHONY: help demo test test-jvm test-nightly clean clean-cache
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,11 @@ test: jdk jdk-stock stock-jdks agent jmx lint loom-and-fuzz ## every check and t
 	scripts/at-once.sh \
 	  jvm-tests 'RUST_TEST_THREADS=$(AT_ONCE) $(TEST) --test jvm_among_others' \
 	  other-tests "$(TEST) --lib --bins --test '[!j]*' && $(TEST) --doc" && exit $$failed
+
+test-jvm: export LOCKTRACE_BIN = $(TESTED)
+test-jvm: jdk jdk-stock stock-jdks agent jmx test-packages ## of these the tests on JVMs
+	cargo build --locked --package locktrace
+	RUST_TEST_THREADS=$(AT_ONCE) cargo test --locked --no-fail-fast --package jvm-tests
 
 # The JVMs of those tests wait more than they compute.
 AT_ONCE = $(shell expr 2 '*' $$(nproc))
