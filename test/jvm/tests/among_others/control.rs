@@ -47,19 +47,16 @@ fn restarted_in_a_traced_jvm() {
 
 fn check_restarts(collector: &str, flags: &[&str]) {
     let rounds = if is_nightly() { 200 } else { 60 };
-    let rounds_argument = rounds.to_string();
-    let run = Jvm::untraced(
-        Jdk::traced(),
-        &["scenarios.Restarts", &rounds_argument, "4"],
-    )
-    .flags([
-        &format!("-XX:+Use{collector}GC"),
-        "-Xms128m",
-        "-Xmx128m",
-        "-XX:+AlwaysPreTouch",
-    ])
-    .flags(flags)
-    .run();
+    let count = rounds.to_string();
+    let run = Jvm::untraced(Jdk::traced(), &["scenarios.Restarts", &count, "4"])
+        .flags([
+            &format!("-XX:+Use{collector}GC"),
+            "-Xms128m",
+            "-Xmx128m",
+            "-XX:+AlwaysPreTouch",
+        ])
+        .flags(flags)
+        .run();
     let resident: Vec<u64> = run
         .stdout
         .lines()
