@@ -38,7 +38,10 @@ report_each_minute() {
 (($# > 0 && $# % 2 == 0)) ||
   die "$EXIT_USAGE" "usage: scripts/at-once.sh NAME COMMAND [NAME COMMAND]..."
 mkdir -p "$LOG_DIR"
+# Each in a process group of its own, as otherwise it would ignore what interrupts this script, and go on.
+set -m
 running=()
+trap 'for process in "${running[@]}"; do kill -- "-$process"; done 2>/dev/null; exit 130' INT TERM
 while (($# > 0)); do
   run "$1" "$2" &
   running+=("$!")
