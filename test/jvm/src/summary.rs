@@ -48,8 +48,8 @@ pub fn for_each_segment(trace: &Path, mut on_segment: impl FnMut(&Segment<'_>)) 
 /// made sense of all of it.
 pub fn check_sound(summary: &TraceSummary) {
     let trace = summary.file.path().display();
-    assert!(summary.is_complete(), "{trace}: {:?}", summary.damage);
-    assert_eq!(summary.lost_events(), 0, "{trace}");
+    assert!(summary.is_whole(), "{trace}: {:?}", summary.damage);
+    assert_eq!(summary.lost_events(), 0, "{trace}: lost events");
     for (counter, value) in summary.counters.iter() {
         let expected = value == 0 || counter.severity() == Severity::Normal;
         assert!(expected, "{trace}: {} = {value}", counter.name());
