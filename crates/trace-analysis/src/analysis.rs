@@ -203,7 +203,7 @@ impl TraceAnalysis<'_> {
     }
 
     /// Takes the next chunk of the trace. Passes the waits that have ended to `sink`.
-    pub fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut impl WaitSink) {
+    pub fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut dyn WaitSink) {
         let blaming = &mut self.blaming;
         self.intake.chunk(chunk, &mut AtOnce { blaming, sink });
         if self.intake.entities.are_names_too_many() {
@@ -213,7 +213,7 @@ impl TraceAnalysis<'_> {
 
     /// Forgets locks and threads that have not been used for long.
     #[cold]
-    fn forget(&mut self, sink: &mut impl WaitSink) {
+    fn forget(&mut self, sink: &mut dyn WaitSink) {
         let mut in_use = InUse::default();
         (self.blaming).forget_unused(self.intake.entities, &mut in_use, sink);
         self.intake.forget(in_use);
@@ -232,7 +232,7 @@ impl TraceAnalysis<'_> {
     /// order, too, but an event that ends an identifier comes after all that refer
     /// to it. Passes the waits that have ended to `sink`.
     #[inline]
-    pub fn event(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut impl WaitSink) {
+    pub fn event(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut dyn WaitSink) {
         let blaming = &mut self.blaming;
         let mut stage = AtOnce { blaming, sink };
         self.intake.event(thread, event, &mut stage);
@@ -281,7 +281,7 @@ impl TraceAnalysis<'_> {
 
     /// Ends the trace: what is still held back is released without what never
     /// came, and waits that have not ended go to `sink` as such.
-    pub fn finish(mut self, sink: &mut impl WaitSink) -> Findings {
+    pub fn finish(mut self, sink: &mut dyn WaitSink) -> Findings {
         let blaming = &mut self.blaming;
         let end = self.intake.finish(&mut AtOnce { blaming, sink });
         let blamed = self.blaming.finish(&end, self.intake.entities(), sink);

@@ -134,7 +134,7 @@ impl Blaming {
         lock: LockId,
         step: Step<&LockEvent>,
         entities: &Entities,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         if sink.wants_holds()
             && let Step::Event { event, .. } = step
@@ -170,7 +170,7 @@ impl Blaming {
         domain: LockId,
         step: Step<&ParkEvent>,
         entities: &Entities,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         if sink.wants_holds()
             && let Step::Event { event, .. } = step
@@ -211,7 +211,7 @@ impl Blaming {
         pending: ChainIndex,
         chain: ChainIndex,
         entities: &Entities,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         self.delivery.chains.resolve(pending, chain);
         let counters = &mut self.counters;
@@ -224,7 +224,7 @@ impl Blaming {
         &mut self,
         entities: &Entities,
         in_use: &mut InUse,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         let delivery = &mut self.delivery;
         self.parks.forget_unused(&mut Sink {
@@ -275,7 +275,7 @@ impl Blaming {
         mut self,
         end: &TraceEnd,
         entities: &Entities,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) -> Blamed {
         let delivery = &mut self.delivery;
         let mut on_wait = |wait: &mut Wait, shared: &mut SharedRuns, counters: &mut Counters| {
@@ -307,12 +307,12 @@ impl Blaming {
 }
 
 /// Finds out who is to blame at once, for all locks.
-pub(crate) struct AtOnce<'a, S> {
+pub(crate) struct AtOnce<'a> {
     pub(crate) blaming: &'a mut Blaming,
-    pub(crate) sink: &'a mut S,
+    pub(crate) sink: &'a mut dyn WaitSink,
 }
 
-impl<S: WaitSink> Stage for AtOnce<'_, S> {
+impl Stage for AtOnce<'_> {
     fn stack(&mut self, started: StartedStack, _entities: &EntityStore) {
         self.blaming.stacks().add(started);
     }

@@ -48,7 +48,7 @@ struct Passage {
 
 impl Passage {
     /// Passes on what is selected of a wait.
-    fn pass_on(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut impl WaitSink) {
+    fn pass_on(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut dyn WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
             if let Some(owner_times) = &mut self.owner_times {
@@ -142,7 +142,7 @@ impl Delivery {
         (wait, shared): (&mut Wait, &mut SharedRuns),
         entities: &Entities,
         counters: &mut Counters,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         self.still_blocked.add(wait);
         if let Some(roots) = &mut self.roots {
@@ -164,7 +164,7 @@ impl Delivery {
         pending: ChainIndex,
         entities: &Entities,
         counters: &mut Counters,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         for (mut wait, shared) in self.held.remove(&pending).unwrap_or_default() {
             *self.held_parts_beside(&wait) -= parts(&wait);
@@ -177,7 +177,7 @@ impl Delivery {
         &mut self,
         entities: &Entities,
         counters: &mut Counters,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         self.chains.close();
         let mut held: Vec<_> = self.held.drain().flat_map(|(_, waits)| waits).collect();
@@ -193,7 +193,7 @@ impl Delivery {
         (wait, shared): (&mut Wait, &SharedRuns),
         entities: &Entities,
         counters: &mut Counters,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         if wait.blame.iter().any(|blame| is_pending(blame.owner)) {
             match self.first_unknown(wait) {
@@ -259,7 +259,7 @@ impl Delivery {
         (wait, shared): (&mut Wait, &SharedRuns),
         entities: &Entities,
         counters: &mut Counters,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
     ) {
         if wait.blame.is_empty() {
             // Nothing of it is in the time considered.
@@ -279,7 +279,7 @@ impl Delivery {
     }
 
     /// Passes on the waits whose root owners are known.
-    fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut impl WaitSink) {
+    fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut dyn WaitSink) {
         let Some(roots) = &mut self.roots else {
             return;
         };

@@ -65,6 +65,7 @@ impl<K: Copy + Eq + Hash, V> FewMap<K, V> {
         }
     }
 
+    #[cold]
     fn remove_many(&mut self, key: K) -> Option<V> {
         let value = self.many.remove(&key)?;
         if self.many.len() <= FEW_AGAIN {

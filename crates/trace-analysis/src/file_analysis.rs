@@ -124,7 +124,7 @@ impl TraceInput {
     pub fn analyze(
         mut self,
         analysis: &mut Analysis,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
         mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<TraceSummary, TraceError> {
         let mut trace = analysis.begin_trace(self.version(), self.header().capabilities);
@@ -150,7 +150,7 @@ impl TraceFile {
     pub fn analyze(
         &self,
         analysis: &mut Analysis,
-        sink: &mut impl WaitSink,
+        sink: &mut dyn WaitSink,
         on_progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<TraceSummary, TraceError> {
         self.input()?.analyze(analysis, sink, on_progress)

@@ -477,6 +477,7 @@ impl LockAnalyzer {
         })
     }
 
+    #[inline]
     fn end_interval(&mut self, interval: Interval, counters: &mut Counters) {
         if let Some(contended) = &mut self.contended
             && !contended.waiters.is_empty()
@@ -499,6 +500,7 @@ impl LockAnalyzer {
         }
     }
 
+    #[inline]
     fn remove_waiter(&mut self, thread: ThreadIndex) -> Option<Waiter> {
         self.contended.as_mut()?.waiters.take(thread)
     }

@@ -29,7 +29,7 @@ use crate::stacks::StartedStack;
 use crate::system_fact::SystemFact;
 use crate::trace_file::TraceError;
 use crate::trace_input::TraceInput;
-use crate::wait_sink::DivisibleSink;
+use crate::wait_sink::{DivisibleSink, WaitSink};
 
 /// What a worker does next.
 enum Task {
@@ -59,20 +59,19 @@ const BATCH: usize = 2048;
 const MAX_WAITING: usize = 4;
 
 /// The workers, and what they will get next.
-struct Workers<'scope, S> {
-    workers: Vec<Worker<'scope, S>>,
+struct Workers {
+    workers: Vec<Worker>,
     shares: GroupShares,
 }
 
-struct Worker<'scope, S> {
+struct Worker {
     tasks: Vec<Task>,
     queue: SyncSender<Message>,
     /// Batches to be filled again.
     empty: Receiver<Vec<Task>>,
-    handle: ScopedJoinHandle<'scope, (Blamed, S)>,
 }
 
-impl<S> Worker<'_, S> {
+impl Worker {
     fn push(&mut self, task: Task, entities: &EntityStore) {
         self.tasks.push(task);
         if self.tasks.len() == BATCH {
@@ -95,7 +94,7 @@ impl<S> Worker<'_, S> {
     }
 
     /// The trace is over.
-    fn end(&mut self, end: &Arc<TraceEnd>, entities: &EntityStore) {
+    fn end(mut self, end: &Arc<TraceEnd>, entities: &EntityStore) {
         self.send(entities);
         let last = Message::End {
             end: Arc::clone(end),
@@ -103,19 +102,13 @@ impl<S> Worker<'_, S> {
         };
         let _ = self.queue.send(last);
     }
-
-    /// Waits for what the worker has found.
-    fn join(self) -> (Blamed, S) {
-        drop(self.queue);
-        join(self.handle)
-    }
 }
 
 fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-impl<S> Workers<'_, S> {
+impl Workers {
     /// All have to do the same.
     fn push_to_all(&mut self, task: impl Fn() -> Task, entities: &EntityStore) {
         for worker in &mut self.workers {
@@ -124,7 +117,7 @@ impl<S> Workers<'_, S> {
     }
 }
 
-impl<S> Stage for Workers<'_, S> {
+impl Stage for Workers {
     fn stack(&mut self, started: StartedStack, entities: &EntityStore) {
         self.push_to_all(|| Task::Stack(started), entities);
     }
@@ -159,47 +152,40 @@ impl<S> Stage for Workers<'_, S> {
 }
 
 /// What a worker has to do with.
-struct Work<S> {
+struct Work {
     blaming: Blaming,
-    sink: S,
     queue: Receiver<Message>,
     empty: Sender<Vec<Task>>,
 }
 
-impl<S: DivisibleSink> Work<S> {
-    fn run(self) -> (Blamed, S) {
-        let Self {
-            mut blaming,
-            mut sink,
-            queue,
-            empty,
-        } = self;
+impl Work {
+    fn run(mut self, sink: &mut dyn WaitSink) -> Blamed {
         // The reader may be gone when an answer comes: then nobody needs it.
-        for message in queue {
+        for message in self.queue {
             match message {
                 Message::Batch {
                     mut tasks,
                     entities,
                 } => {
                     for task in &tasks {
-                        run(task, &mut blaming, &entities, &mut sink);
+                        run(task, &mut self.blaming, &entities, sink);
                     }
                     tasks.clear();
                     drop(entities);
-                    let _ = empty.send(tasks);
+                    let _ = self.empty.send(tasks);
                 }
                 Message::End { end, entities } => {
-                    let blamed = blaming.finish(&end, &entities, &mut sink);
-                    return (blamed, sink);
+                    return self.blaming.finish(&end, &entities, sink);
                 }
             }
         }
         // The reading failed.
-        (Blamed::default(), sink)
+        Blamed::default()
     }
 }
 
-fn run(task: &Task, blaming: &mut Blaming, entities: &Entities, sink: &mut impl DivisibleSink) {
+#[inline]
+fn run(task: &Task, blaming: &mut Blaming, entities: &Entities, sink: &mut dyn WaitSink) {
     match *task {
         Task::Stack(started) => blaming.stacks().add(started),
         Task::Lock(lock, ref step) => blaming.lock(lock, step.as_ref(), entities, sink),
@@ -250,19 +236,21 @@ impl TraceInput {
                 let (to_reader, empty) = channel();
                 let work = Work {
                     blaming: Blaming::new(setup),
-                    sink: sink.part(),
                     queue: messages,
                     empty: to_reader,
                 };
-                Worker {
+                let mut part = sink.part();
+                let worker = Worker {
                     tasks: Vec::with_capacity(BATCH),
                     queue,
                     empty,
-                    handle: scope.spawn(|| work.run()),
-                }
+                };
+                let thread = scope.spawn(|| (work.run(&mut part), part));
+                (worker, thread)
             };
+            let (queues, threads): (Vec<_>, Vec<_>) = (0..workers).map(start).unzip();
             let mut workers = Workers {
-                workers: (0..workers).map(start).collect(),
+                workers: queues,
                 shares: GroupShares::new(workers),
             };
             while let Some(chunk) = self.next_chunk()? {
@@ -275,11 +263,11 @@ impl TraceInput {
             }
             let end = Arc::new(intake.finish(&mut workers));
             let mut blamed = Blamed::default();
-            for worker in &mut workers.workers {
+            for worker in workers.workers {
                 worker.end(&end, intake.entities());
             }
-            for worker in workers.workers {
-                let (found, part) = worker.join();
+            for thread in threads {
+                let (found, part) = join(thread);
                 blamed.merge(found);
                 sink.merge(part);
             }

@@ -5,7 +5,8 @@ use crate::entity::Entities;
 
 /// Takes the waits that an analysis finds.
 ///
-/// Closures that take a wait and what it refers to are sinks, too.
+/// Closures that take a wait and what it refers to are sinks, too. The analysis knows a sink as `dyn` only, so that it
+/// is compiled once, not once for each.
 pub trait WaitSink {
     /// Takes a wait, which refers to `entities`. It is over, or the trace is.
     fn wait(&mut self, wait: &Wait, entities: &Entities);

@@ -45,6 +45,7 @@ pub fn decode(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
     }
 }
 
+#[cold]
 fn decode_long(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().take(MAX_LEN).enumerate() {
