@@ -8,7 +8,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 .PHONY: tools loom
 
 tools: ## build/bin/locktrace
-	cargo install --quiet --locked --no-track --force --path crates/locktrace --root build
+	scripts/build-tools.sh
 
 loom: ## the runtime's hand-overs, in every interleaving
 	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --package rust-tracer --lib --target-dir $(TARGET)/loom
