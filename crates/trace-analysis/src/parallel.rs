@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::scope;
 
 use trace_format::LockId;
 
@@ -102,10 +102,6 @@ impl Worker {
         };
         let _ = self.queue.send(last);
     }
-}
-
-fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl Workers {
@@ -267,7 +263,7 @@ impl TraceInput {
                 worker.end(&end, intake.entities());
             }
             for thread in threads {
-                let (found, part) = join(thread);
+                let (found, part) = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
                 blamed.merge(found);
                 sink.merge(part);
             }

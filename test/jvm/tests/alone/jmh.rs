@@ -1,14 +1,11 @@
 //! The JMH suite in its quick setting, in nightly tests the short one, and the JMH profiler as its
 //! users see it. `test/jmh/README.md` says what both check.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use jvm_tests::{
-    Jdk, alone, is_nightly, locktrace, repository, scratch_directory, target_directory,
-};
+use jvm_tests::{Jdk, alone, is_nightly, locktrace_program, repository, scratch_directory};
 use serde_json::Value;
 
 /// The benchmarks of the suite, each in at least one case of either setting.
@@ -161,12 +158,4 @@ fn script(argument: &str) -> Output {
         .env("LOCKTRACE_BIN", locktrace_program())
         .output()
         .expect("a script of the repository can be started")
-}
-
-/// The command line tool, built if the environment names none.
-fn locktrace_program() -> OsString {
-    std::env::var_os("LOCKTRACE_BIN").unwrap_or_else(|| {
-        assert_eq!(locktrace(["--version"]).code, 0);
-        target_directory().join("release/locktrace").into()
-    })
 }
