@@ -47,8 +47,8 @@ public final class Inversions {
     }
 
     private static void nest(Object outer, Object inner) throws InterruptedException {
-        Thread nester = new Thread(() -> own(outer, inner), "nester");
-        Thread waiter = new Thread(() -> use(outer), "waiter");
+        ObservedThread nester = new ObservedThread(() -> own(outer, inner), "nester");
+        ObservedThread waiter = new ObservedThread(() -> use(outer), "waiter");
         synchronized (inner) {
             nester.start();
             awaitBlocked(nester);
@@ -75,8 +75,8 @@ public final class Inversions {
         }
     }
 
-    private static void awaitBlocked(Thread thread) throws InterruptedException {
-        while (thread.getState() != Thread.State.BLOCKED) {
+    private static void awaitBlocked(ObservedThread thread) throws InterruptedException {
+        while (!thread.isAsleep(Thread.State.BLOCKED)) {
             Thread.sleep(1);
         }
     }

@@ -23,9 +23,9 @@ public final class OwnerActivities {
     private final Object other = new Other();
     private final CountDownLatch otherOwned = new CountDownLatch(1);
     private final CountDownLatch done = new CountDownLatch(1);
-    private final Thread owner = new Thread(this::own, "owner");
-    private final Thread waiter = new Thread(this::use, "waiter");
-    private final Thread holder = new Thread(this::hold, "holder");
+    private final ObservedThread owner = new ObservedThread(this::own, "owner");
+    private final ObservedThread waiter = new ObservedThread(this::use, "waiter");
+    private final ObservedThread holder = new ObservedThread(this::hold, "holder");
     private final Moment wait = new Moment();
     private final Moment acquired = new Moment();
     private final Moment blocked = new Moment();
@@ -70,6 +70,7 @@ public final class OwnerActivities {
         long othersLeast = least(blocked, unblocked) + least(waiting, awake) + parkedLeast;
         long othersMost = most(blocked, unblocked) + most(waiting, awake) + parkedNanos;
         print("running", least(wait, acquired) - othersMost, most(wait, acquired) - othersLeast);
+        print("anything", least(wait, acquired), most(wait, acquired));
         System.out.println("used " + used);
     }
 
@@ -135,8 +136,8 @@ public final class OwnerActivities {
     }
 
     /** Until it is in this state for what begins then, not for a class that it initializes. */
-    private static void await(Moment begin, Thread thread, Thread.State state) {
-        while (begin.before == 0 || thread.getState() != state) {
+    private static void await(Moment begin, ObservedThread thread, Thread.State state) {
+        while (begin.before == 0 || !thread.isAsleep(state)) {
             try {
                 Thread.sleep(1);
             } catch (InterruptedException e) {

@@ -6,8 +6,8 @@ use jvm_tests::{check_program, locktrace};
 use serde_json::Value;
 
 const ROUNDS: u64 = 4;
-/// A thread is seen blocked before it takes the time of that, and may be interrupted in between.
-const TOLERANCE_NS: u64 = 10_000_000;
+/// The program's clock and the tracer's are read apart, and may differ a little in their speed.
+const TOLERANCE_NS: u64 = 100_000;
 
 #[test]
 fn both_orders_are_found_with_their_code_and_how_close_they_were() {
