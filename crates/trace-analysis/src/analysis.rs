@@ -153,14 +153,9 @@ impl Analysis {
         self.traces += 1;
         let max_pending = self.limits.max_pending_events;
         let selection = &self.selection;
-        // What is selected of a wait is selected part by part, and what owners did is found with what
-        // was behind them.
-        let has_roots = self.detail.has_roots();
-        let is_by_parts = match selection.has_conditions() {
-            true => self.owner_times || has_roots,
-            false => self.owner_times && has_roots,
-        };
-        let by_parts = match is_by_parts {
+        // What is selected of a wait is selected part by part.
+        let is_by_owners = self.owner_times || self.detail.has_roots();
+        let by_parts = match selection.has_conditions() && is_by_owners {
             true => Detail::Contentions,
             false => self.detail,
         };

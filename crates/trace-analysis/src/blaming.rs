@@ -115,7 +115,7 @@ impl Blaming {
             range,
             wait: Wait::blank(),
             spans: OwnerSpans {
-                are_wanted: (owner_times && detail < Detail::RootsOfCode)
+                are_wanted: (owner_times && detail < Detail::Contentions)
                     && selection.may_select(WaitKind::Contention),
                 ..OwnerSpans::default()
             },

@@ -81,7 +81,7 @@ impl Delivery {
             passage: Passage {
                 selector: Selector::new(selection),
                 waits: WaitTally::default(),
-                owner_times: owner_times.then(OwnerTimesSum::default),
+                owner_times: owner_times.then(|| OwnerTimesSum::new(detail)),
             },
             still_blocked: StillBlocked::default(),
         }
@@ -149,7 +149,6 @@ impl Delivery {
             roots.take_shared(shared);
         }
         if let Some(owner_times) = &mut self.passage.owner_times
-            && self.roots.is_none()
             && !wait.blame.is_empty()
         {
             owner_times.add_own_wait(wait);

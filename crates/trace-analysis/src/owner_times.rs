@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{OwnerActivity, RootEnd, Wait, WaitKind};
+use crate::contention::{Detail, OwnerActivity, RootEnd, Wait, WaitKind};
 use crate::entity::ThreadIndex;
 use crate::hook_parts::{HookParts, HookTime, HookTimes};
 use crate::own_waits::{Did, OwnWaits};
@@ -130,6 +130,8 @@ impl OwnerTimes {
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
+    /// What owners did is in the waits: it is found with what was behind their parts.
+    is_in_roots: bool,
     /// When owners had locks, and when threads waited, on the way to what they did meanwhile.
     spans: VecDeque<OwnerSpan>,
     waits: VecDeque<OwnTime>,
@@ -162,10 +164,12 @@ const MAX_SAMPLES: usize = 1 << 17;
 /// How many parts of hooks do.
 const MAX_HOOK_PARTS: usize = 1 << 17;
 
-impl Default for OwnerTimesSum {
-    fn default() -> Self {
+impl OwnerTimesSum {
+    /// Of waits of which so much is found out.
+    pub(crate) fn new(detail: Detail) -> Self {
         Self {
             sum: OwnerTimes::default(),
+            is_in_roots: detail.has_roots() && !detail.adds_up_roots(),
             spans: VecDeque::new(),
             waits: VecDeque::new(),
             own_waits: OwnWaits::new(MAX_OWN_WAITS),
@@ -175,9 +179,7 @@ impl Default for OwnerTimesSum {
             ran: OwnerSpans::default(),
         }
     }
-}
 
-impl OwnerTimesSum {
     /// The JVM or the system did that.
     pub(crate) fn system(&mut self, fact: SystemFact) {
         match fact {
@@ -190,7 +192,9 @@ impl OwnerTimesSum {
 
     /// A thread, which may own locks, waited.
     pub(crate) fn add_own_wait(&mut self, wait: &Wait) {
-        self.own_waits.add(wait);
+        if !self.is_in_roots {
+            self.own_waits.add(wait);
+        }
     }
 
     /// Takes when owners had locks that threads waited for.
@@ -209,13 +213,13 @@ impl OwnerTimesSum {
         add(&mut self.sum.unknown_ns, unknown_ns, 1);
     }
 
-    /// Takes a wait that is selected. Of one that says what was behind its parts, that is what owners
-    /// did; else the same is looked for of its contentions.
+    /// Takes a wait that is selected. What owners did is looked for of its contentions, unless it is in
+    /// its roots, or comes in spans.
     pub(crate) fn add_wait(&mut self, wait: &Wait) {
         if wait.kind != WaitKind::Contention {
             return;
         }
-        if !wait.roots.is_empty() {
+        if self.is_in_roots {
             return self.add_roots(wait);
         }
         self.waits.push_back(OwnTime {

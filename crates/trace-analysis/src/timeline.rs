@@ -522,7 +522,7 @@ impl<I: Interval> Timeline<I> {
             true => LONG_WITH_SEGMENTS,
             false => u64::MAX,
         };
-        let mut shares = Shares::new(detail, &mut wait.blame);
+        let mut shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
         if detail.adds_up_roots() {
             shares = shares.with_segments(Segments {
                 id: wait.id,
@@ -530,8 +530,6 @@ impl<I: Interval> Timeline<I> {
                 contentions: &mut wait.contentions,
                 shared: &mut shared,
             });
-        } else {
-            shares = shares.with_spans(spans.wanted());
         }
         self.blame(view, settled, detail, &mut shares);
         spans.shared = shared;
