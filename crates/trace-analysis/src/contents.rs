@@ -51,6 +51,7 @@ impl Contents {
 
     fn segment(&mut self, segment: &Segment<'_>, on_event: &mut impl OnEvent) {
         self.statistics.add_segment(segment);
+        on_event.begin_buffer(segment.thread, segment.buffer_index);
         let mut decoder = segment.events();
         while let Some(taken) = decoder.next_with(Taker {
             contents: self,
@@ -95,6 +96,9 @@ impl Contents {
 
 /// What to do with each event of a chunk.
 pub(crate) trait OnEvent {
+    /// The events to come are of that buffer of the thread.
+    fn begin_buffer(&mut self, thread: ThreadId, index: u64);
+
     /// Takes an event of the thread. To be inlined, so that it is compiled for each type of events.
     fn event(&mut self, thread: ThreadId, event: &Event<'_>);
 

@@ -31,7 +31,8 @@ pub(crate) struct HeldWaits {
     runs: HeldRuns,
     /// How many contentions all have.
     contentions: usize,
-    /// How many waits of other kinds came, and how many of them before a wait that is gone.
+    /// How much the waits count that came and are not held back, and those of them before a wait that is
+    /// gone.
     others: u64,
     others_passed: u64,
 }
@@ -47,7 +48,7 @@ struct Held {
     /// Its number among those with runs; [`NO_RUNS`] if it has none.
     runs: u32,
     contentions: u32,
-    /// How many waits of other kinds came before.
+    /// How much the waits count that came before and were not held back.
     others: u64,
     id: WaitId,
     start_ns: u64,
@@ -162,19 +163,22 @@ impl HeldWaits {
         self.slots.len() - self.free.len()
     }
 
-    /// How much all count, and those of other kinds that came meanwhile.
+    /// How much all count, and those that came meanwhile and are not held back.
     pub(crate) fn cost(&self) -> usize {
         self.contentions + self.len() + self.cost_of_others()
     }
 
-    /// How much those of other kinds count that came meanwhile.
+    /// How much those count that came meanwhile and are not held back.
     pub(crate) fn cost_of_others(&self) -> usize {
-        cost(1) * (self.others - self.others_passed) as usize
+        (self.others - self.others_passed) as usize
     }
 
-    /// A wait of another kind came, which needs not be held back.
-    pub(crate) fn pass(&mut self) {
-        self.others += 1;
+    /// A wait of so many parts came that needs not be held back.
+    pub(crate) fn pass(&mut self, parts: usize) {
+        self.others += cost(parts) as u64;
+        if self.len() == 0 {
+            self.others_passed = self.others;
+        }
     }
 
     /// Adds a wait with its contentions and runs, which are together without gaps.

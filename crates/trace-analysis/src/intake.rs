@@ -13,6 +13,7 @@ use crate::entity_store::{EntityStore, InUse};
 use crate::forward_refs::ForwardRefs;
 use crate::held_events::{Held, HeldEvents, Missing};
 use crate::last_events::TraceEnd;
+use crate::last_waits::LastWaits;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::LockEvent;
 use crate::metadata::Resolver;
@@ -37,6 +38,7 @@ pub(crate) struct Intake<'a> {
     /// What ended while events are held back that may refer to it.
     ended: Vec<Ended>,
     pub(crate) contents: Contents,
+    last_waits: LastWaits,
     rearranger: Rearranger<LockEvent>,
     parks: ParkOrder,
     forward_refs: ForwardRefs,
@@ -74,6 +76,7 @@ impl<'a> Intake<'a> {
             held: HeldEvents::new(pending.events),
             ended: Vec::new(),
             contents: Contents::default(),
+            last_waits: LastWaits::default(),
             held_records: Vec::new(),
             rearranger: Rearranger::new(0, pending.events),
             parks: ParkOrder::new(pending.parks),
@@ -110,6 +113,8 @@ impl<'a> Intake<'a> {
         self.resolver.forget(self.entities);
         let resolver = &self.resolver;
         self.contents
+            .forget(|thread| resolver.has_forgotten(thread));
+        self.last_waits
             .forget(|thread| resolver.has_forgotten(thread));
     }
 
@@ -209,6 +214,7 @@ impl<'a> Intake<'a> {
                 self.lock(entered.lock, entered.sequence, event, stage);
             }
             Event::ContendedExit(ref exit) => {
+                let since_wait_ns = self.last_waits.since(thread, exit.time_ns);
                 let thread = resolver.thread(thread)?;
                 let chain = match exit.chain {
                     ChainRef::Chain(chain) => resolver.chain(chain, entities)?,
@@ -219,6 +225,7 @@ impl<'a> Intake<'a> {
                     time_ns: exit.time_ns,
                     holds: exit.hold.into(),
                     chain,
+                    since_wait_ns,
                 };
                 self.lock(exit.lock, exit.sequence, event, stage);
             }
@@ -494,8 +501,13 @@ struct AtOnce<'i, 'a, S> {
 }
 
 impl<S: Stage> OnEvent for AtOnce<'_, '_, S> {
+    fn begin_buffer(&mut self, thread: ThreadId, index: u64) {
+        self.intake.last_waits.begin_buffer(thread, index);
+    }
+
     #[inline(always)]
     fn event(&mut self, thread: ThreadId, event: &Event<'_>) {
+        self.intake.last_waits.add(event);
         self.intake.take(thread, event, self.stage);
     }
 

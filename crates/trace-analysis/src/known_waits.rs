@@ -167,6 +167,17 @@ impl KnownWaits {
 
     /// The wait, which was held back there, is resolved: of each part, the owner is the root owner.
     pub(crate) fn resolve_direct(&mut self, wait: &Wait, shared: &SharedRuns, slot: Slot) {
+        let resolved = self.direct(wait, shared);
+        self.of_thread(wait.thread).resolve(slot, resolved);
+    }
+
+    /// Adds such a wait, which was not held back.
+    pub(crate) fn add_direct(&mut self, wait: &Wait, shared: &SharedRuns) {
+        let resolved = self.direct(wait, shared);
+        self.of_thread(wait.thread).add(resolved);
+    }
+
+    fn direct(&mut self, wait: &Wait, shared: &SharedRuns) -> KnownWait {
         let parts = wait.contentions.iter().map(|part| KnownRoot {
             end_ns: part.start_ns + part.duration_ns,
             end: part.owner.into(),
@@ -174,10 +185,18 @@ impl KnownWaits {
             depth: 1,
         });
         let parts = self.add_roots(parts);
-        self.note(wait, parts, cost(wait.contention_count() as usize), true);
-        let number = self.add_shared(parts, shared);
-        let resolved = KnownWait::of(wait, KnownParts::Shared(number));
-        self.of_thread(wait.thread).resolve(slot, resolved);
+        let is_shared = !shared.runs.is_empty();
+        self.note(
+            wait,
+            parts,
+            cost(wait.contention_count() as usize),
+            is_shared,
+        );
+        let parts = match is_shared {
+            true => KnownParts::Shared(self.add_shared(parts, shared)),
+            false => KnownParts::Resolved(parts),
+        };
+        KnownWait::of(wait, parts)
     }
 
     fn add_shared(&mut self, parts: KnownRoots, shared: &SharedRuns) -> u64 {

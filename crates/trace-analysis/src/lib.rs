@@ -65,6 +65,7 @@ mod known_waits;
 mod label;
 mod last_events;
 mod last_facts;
+mod last_waits;
 mod ledger;
 mod left_buffers;
 mod library;

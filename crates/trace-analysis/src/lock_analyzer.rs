@@ -123,6 +123,27 @@ struct Contended {
     waiters: Waiters<Waiter>,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
+    /// None of the owners from that position on waited itself meanwhile.
+    direct_from: u64,
+}
+
+impl Contended {
+    /// When the owner may have changed last, for those who wait now.
+    fn last_boundary_ns(&mut self) -> u64 {
+        let last_ns = self.timeline.last_end_ns();
+        last_ns.unwrap_or_else(|| self.waiters.earliest_ns(|_| true).unwrap_or(0))
+    }
+}
+
+/// A thread releases the lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exit {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) holds: Holds,
+    pub(crate) chain: ChainIndex,
+    /// Since then the thread has not waited.
+    pub(crate) waited_until_ns: u64,
 }
 
 /// What the lock's last event says about its owner.
@@ -145,6 +166,8 @@ struct Waiter {
     chain: ChainIndex,
     start: Start,
     after_wait: bool,
+    /// By the clock, it did not begin before the last boundary.
+    is_in_time: bool,
 }
 
 impl LockAnalyzer {
@@ -186,6 +209,7 @@ impl LockAnalyzer {
             chain,
             start: contended.timeline.start_wait(time_ns),
             after_wait,
+            is_in_time: contended.timeline.last_end_ns() <= Some(time_ns),
         };
         contended.waiters.push(thread, time_ns, waiter);
     }
@@ -229,21 +253,22 @@ impl LockAnalyzer {
     }
 
     /// A thread releases the lock.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what is known, and all that is filled in"
-    )]
     pub(crate) fn exit(
         &mut self,
-        thread: ThreadIndex,
-        time_ns: u64,
-        holds: Holds,
-        chain: ChainIndex,
+        exit: &Exit,
         stacks: &Stacks,
         spans: &mut OwnerSpans,
         counters: &mut Counters,
     ) {
+        let Exit {
+            thread,
+            time_ns,
+            holds,
+            chain,
+            waited_until_ns,
+        } = *exit;
         self.abandon_wait(thread, spans, counters);
+        let has_waited = waited_until_ns > self.blamed_since_ns(exit);
         let owner = Owner::Thread { thread, chain };
         let mut owner_for_earlier = match self.owner_state {
             OwnerState::Entered(other, _) if other != thread => {
@@ -267,8 +292,29 @@ impl LockAnalyzer {
             owner_for_earlier = owner;
         }
         self.end_interval(Interval::new(time_ns, owner, owner_for_earlier), counters);
+        if has_waited && let Some(contended) = &mut self.contended {
+            contended.direct_from = contended.timeline.end();
+        }
         self.owner_state = OwnerState::Released;
         self.holder = self.holder.filter(|holder| !holder.is(thread, stacks));
+    }
+
+    /// Since when those who wait may blame the thread that releases the lock, or earlier.
+    fn blamed_since_ns(&mut self, exit: &Exit) -> u64 {
+        let may_have_gone_on = match (exit.holds, self.owner_state) {
+            (Holds::For { holds: 1, .. }, OwnerState::Entered(entered, _)) => {
+                entered == exit.thread
+            }
+            (Holds::For { .. }, _) => false,
+            _ => true,
+        };
+        match (exit.holds, &mut self.contended) {
+            (Holds::For { held_ns, .. }, _) if !may_have_gone_on => {
+                exit.time_ns.saturating_sub(held_ns)
+            }
+            (_, Some(contended)) => contended.last_boundary_ns(),
+            (_, None) => 0,
+        }
     }
 
     /// The owner acquired the lock then, as its exit says. If that stands for several holds,
@@ -462,9 +508,12 @@ impl LockAnalyzer {
             },
             rest,
         };
-        let timeline = &mut self.contended.get_or_insert_default().timeline;
+        let contended = self.contended.get_or_insert_default();
+        let timeline = &mut contended.timeline;
         wait.barging_holds = timeline.barging_holds(view.start);
         timeline.describe(&view, u64::MAX, self.detail, spans, wait);
+        spans.shared.is_direct =
+            began >= contended.direct_from && waiter.is_in_time && rest.thread().is_none();
     }
 
     /// What stands for an owner between the last boundary and an acquisition.
@@ -507,7 +556,10 @@ impl LockAnalyzer {
 
     /// Forgets what no waiting thread has seen.
     fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
-        if let Some(Contended { waiters, timeline }) = self.contended.as_deref_mut() {
+        if let Some(Contended {
+            waiters, timeline, ..
+        }) = self.contended.as_deref_mut()
+        {
             let oldest = waiters.first().map(|waiter| waiter.start.position);
             timeline.forget_before(oldest.unwrap_or(timeline.end()), spans);
         }

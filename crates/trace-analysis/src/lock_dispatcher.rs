@@ -6,7 +6,7 @@ use crate::contention::{Detail, OpenWait, Wait, WaitId};
 use crate::counter::{Counter, Counters};
 use crate::entity::{Entities, LockIndex};
 use crate::last_events::TraceEnd;
-use crate::lock_analyzer::LockAnalyzer;
+use crate::lock_analyzer::{Exit, LockAnalyzer};
 use crate::lock_event::LockEvent;
 use crate::owner_spans::OwnerSpans;
 use crate::rearranger::Step;
@@ -122,9 +122,16 @@ impl LockDispatcher {
                 time_ns,
                 holds,
                 chain,
+                since_wait_ns,
             } => {
-                let holds = holds.get();
-                analyzer.exit(thread, time_ns, holds, chain, &self.stacks, spans, counters);
+                let exit = Exit {
+                    thread,
+                    time_ns,
+                    holds: holds.get(),
+                    chain,
+                    waited_until_ns: time_ns.saturating_sub(since_wait_ns.into()),
+                };
+                analyzer.exit(&exit, &self.stacks, spans, counters);
             }
             LockEvent::Lost { thread, .. } => analyzer.lost(thread, spans, counters),
             LockEvent::Retired => {

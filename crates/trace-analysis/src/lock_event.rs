@@ -31,6 +31,8 @@ pub(crate) enum LockEvent {
         time_ns: u64,
         holds: PackedHolds,
         chain: ChainIndex,
+        /// For so long the thread had not waited; 0 if that is not known.
+        since_wait_ns: u32,
     },
     Retired,
     /// What the thread wrote, with so many numbers, will never be known.

@@ -138,13 +138,17 @@ impl Roots {
     }
 
     /// Takes a wait with its contentions. Returns whether its roots are known at once, and filled
-    /// in: those of a wait for a lock are not.
+    /// in: those of a wait for a lock seldom are if one of its owners waited itself.
     pub(crate) fn add(
         &mut self,
         wait: &mut Wait,
         shared: &SharedRuns,
         chains: &PendingChains,
     ) -> bool {
+        if self.is_direct(wait, shared) {
+            self.add_direct(wait, shared);
+            return true;
+        }
         if wait.kind == WaitKind::Contention {
             let slot = self.held.push(wait, shared);
             self.sharing.pass();
@@ -152,10 +156,30 @@ impl Roots {
             return false;
         }
         self.name_enders(wait, chains);
-        self.held.pass();
+        self.held.pass(1);
         self.known.add(wait);
         self.forget();
         true
+    }
+
+    /// Whether each owner of a wait whose parts may be added up is its root owner, and that is known
+    /// already. The safepoints before its end are known: a trace tells of them first.
+    fn is_direct(&self, wait: &Wait, shared: &SharedRuns) -> bool {
+        let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
+        self.adds_up && shared.is_direct && !self.safepoints.has_any(time)
+    }
+
+    /// Takes such a wait, whose roots are filled in.
+    fn add_direct(&mut self, wait: &mut Wait, shared: &SharedRuns) {
+        self.sharing.pass();
+        if !shared.runs.is_empty() {
+            self.sharing.note(false);
+        }
+        self.held.pass(wait.contention_count() as usize);
+        self.known.add_direct(wait, shared);
+        wait.root_is_owner();
+        wait.contentions.clear();
+        self.forget();
     }
 
     /// Fills in the roots of a wait for what nobody held: who ended it did not hold it up.

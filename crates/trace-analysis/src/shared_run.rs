@@ -29,6 +29,8 @@ pub(crate) struct SharedRuns {
     pub(crate) told_since_ns: u64,
     /// No wait that comes behind this one tells of holds before that position.
     pub(crate) needed_from: u64,
+    /// None of the owners waited itself meanwhile, whether it shares their holds or not.
+    pub(crate) is_direct: bool,
 }
 
 /// Holds of a lock one after the other that a wait went through, among its contentions.
@@ -86,6 +88,7 @@ impl Default for SharedRuns {
             told_from: 0,
             told_since_ns: 0,
             needed_from: 0,
+            is_direct: false,
         }
     }
 }
@@ -94,5 +97,6 @@ impl SharedRuns {
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
         self.told.clear();
+        self.is_direct = false;
     }
 }

@@ -183,6 +183,11 @@ impl<I: Interval> Timeline<I> {
         self.intervals.len()
     }
 
+    /// When the last interval ended.
+    pub(crate) fn last_end_ns(&self) -> Option<u64> {
+        self.intervals.back().map(Interval::end_ns)
+    }
+
     /// What a wait that begins now has to remember.
     pub(crate) fn start_wait(&self, time_ns: u64) -> Start {
         Start {

@@ -322,7 +322,7 @@ proptest! {
     }
 }
 
-fn set_clocks_ahead(history: &mut History, skews_ns: &[u64]) {
+pub(crate) fn set_clocks_ahead(history: &mut History, skews_ns: &[u64]) {
     for (events, skew_ns) in history.events.iter_mut().zip(skews_ns) {
         for written in events {
             if let Event::ContendedEnter(ContendedEnter { time_ns, .. })

@@ -1,16 +1,19 @@
 //! Root owners: those of small traces, and those of random programs, by brute force.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::Path;
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use trace_analysis::{Aggregation, Analysis, Aspect, Detail, Entities, Limits, Owner, RootEnd};
-use trace_analysis::{RowLimits, Wait};
+use trace_analysis::{RowLimits, TraceInput, Wait};
 use trace_format::file::VERSION;
 use trace_format::{Capabilities, Event, ThreadId};
 
 use crate::delivery::delivery;
 use crate::found::{self, FoundWait};
-use crate::random_programs::{actions, config, rules};
+use crate::random_programs::{actions, config, rules, set_clocks_ahead};
 use crate::script;
 use crate::simulator::{Rules, simulate};
 use crate::truth::{self, Known};
@@ -21,6 +24,17 @@ const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/analysis/roots.s
 type Parts = Vec<(u64, u64, String, u32)>;
 
 const CYCLE: &str = "cycle";
+
+/// Of waits whose parts may be added up.
+const ASPECTS: [&[Aspect]; 3] = [
+    &[Aspect::RootOwnerThread, Aspect::OwnerThread],
+    &[Aspect::Depth, Aspect::RootLockClass, Aspect::Thread],
+    &[
+        Aspect::OwnerActivity,
+        Aspect::RootOwnerMethod,
+        Aspect::OwnerMethod,
+    ],
+];
 
 /// Waits by their threads and begins.
 type Found = Vec<(String, u64, Parts)>;
@@ -49,15 +63,7 @@ fn analyze(
     let total_ns: u64 = sums.iter().map(|(_, duration_ns)| duration_ns).sum();
     assert_eq!(total_ns, by_root.totals().all.duration_ns, "conserved");
     found.sort();
-    for aspects in [
-        &[Aspect::RootOwnerThread, Aspect::OwnerThread][..],
-        &[Aspect::Depth, Aspect::RootLockClass, Aspect::Thread],
-        &[
-            Aspect::OwnerActivity,
-            Aspect::RootOwnerMethod,
-            Aspect::OwnerMethod,
-        ],
-    ] {
+    for aspects in ASPECTS {
         let wanted = Aggregation::new(aspects).detail();
         let one_by_one = all_rows(events, capabilities, aspects, Detail::Roots);
         assert_eq!(all_rows(events, capabilities, aspects, wanted), one_by_one);
@@ -82,6 +88,18 @@ fn all_rows(
         trace.event(*thread, event, &mut on_wait);
     }
     trace.finish(&mut on_wait);
+    format!("{:?}", sums.rows(RowLimits::default(), analysis.entities()))
+}
+
+/// The same of a file.
+fn all_rows_of(path: &Path, aspects: &[Aspect], detail: Detail) -> String {
+    let mut sums = Aggregation::new(aspects);
+    let mut on_wait = |wait: &Wait, entities: &Entities| sums.add(wait, entities);
+    let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
+    let input = TraceInput::open(path).expect("a trace");
+    let go_on = |_| ControlFlow::Continue(());
+    let read = input.analyze(&mut analysis, &mut on_wait, go_on);
+    read.expect("readable");
     format!("{:?}", sums.rows(RowLimits::default(), analysis.entities()))
 }
 
@@ -209,6 +227,11 @@ fn threads_that_wait_for_each_other_have_no_root() {
     );
 }
 
+/// By how much the clocks of threads are ahead; mostly they are not.
+fn skews() -> impl Strategy<Value = Vec<u64>> {
+    prop_oneof![3 => Just(Vec::new()), 1 => vec(0..12u64, 6)]
+}
+
 proptest! {
     #![proptest_config(config(SEEDS))]
 
@@ -227,5 +250,27 @@ proptest! {
         let mut waits = truth::waits(&history, &Known::new(&events));
         waits.extend(found::analyze_guaranteed(&events, Limits::default(), capabilities).open);
         prop_assert_eq!(analyze(&events, capabilities).0, by_brute_force(&waits));
+    }
+
+    /// In a file, threads' own events come in order, unless buffers are late or lost: so it is known at
+    /// once which owners waited themselves.
+    #[test]
+    fn owners_that_do_not_wait_are_found_at_once(
+        (rules, actions, delivery, deadlocks, skews) in
+            (rules(any::<bool>()), actions(), delivery(10), any::<bool>(), skews()),
+    ) {
+        let mut history = simulate(Rules { deadlocks, ..rules }, &actions);
+        set_clocks_ahead(&mut history, &skews);
+        let mut arrived = delivery.deliver(&history.events);
+        arrived.capabilities = history.capabilities();
+        for file in [arrived.write_file(), arrived.write_file_with_names_first()] {
+            for aspects in ASPECTS {
+                let one_by_one = all_rows_of(file.path(), aspects, Detail::Roots);
+                let wanted = Aggregation::new(aspects).detail();
+                for detail in [wanted, Detail::RootsOfOwners] {
+                    prop_assert_eq!(&all_rows_of(file.path(), aspects, detail), &one_by_one);
+                }
+            }
+        }
     }
 }
