@@ -221,32 +221,52 @@ proptest! {
     #[test]
     fn bounds_are_around_each_replay(program in programs(3, 8)) {
         let (_, script) = run(&program);
-        for change in [
-            LockChange::Removed,
-            LockChange::Holds(0.0),
-            LockChange::Holds(3.5),
-            LockChange::Split(3),
-            LockChange::Fair,
-            LockChange::Unfair,
-            LockChange::ReadWrite,
-        ] {
-            let found = predict(&script, 0, change);
-            let (least_ns, most_ns) = found.after_range_ns;
-            prop_assert!(least_ns <= most_ns);
-            for replay in &found.replays {
-                prop_assert!(least_ns <= replay.changed_ns);
-                let limit_ns = found.after_with_unseen_lock_ns.unwrap_or(u64::MAX);
-                prop_assert!(replay.changed_ns.min(limit_ns) <= most_ns);
-                prop_assert_eq!(replay.forced, 0, "locks are not nested");
-            }
-            if change == LockChange::Removed {
-                let of_changed = found.locks.iter().filter(|lock| lock.is_changed);
-                for lock in of_changed {
-                    prop_assert_eq!(lock.after_ns, (0, 0));
+        for script in [with_half_of_begins(&script), script] {
+            for change in [
+                LockChange::Removed,
+                LockChange::Holds(0.0),
+                LockChange::Holds(3.5),
+                LockChange::Split(3),
+                LockChange::Fair,
+                LockChange::Unfair,
+                LockChange::ReadWrite,
+            ] {
+                let found = predict(&script, 0, change);
+                check_bounds(&found)?;
+                if change == LockChange::Removed {
+                    let of_changed = found.locks.iter().filter(|lock| lock.is_changed);
+                    for lock in of_changed {
+                        prop_assert_eq!(lock.after_ns, (0, 0));
+                    }
                 }
             }
         }
     }
+}
+
+/// The trace where only every other release tells when the hold began.
+fn with_half_of_begins(script: &str) -> String {
+    let mut releases = 0;
+    let words = script.split_inclusive(' ').map(|word| {
+        releases += usize::from(word.starts_with("held:"));
+        match word.starts_with("held:") && releases % 2 == 0 {
+            true => "held:long ",
+            false => word,
+        }
+    });
+    words.collect()
+}
+
+fn check_bounds(found: &Prediction) -> Result<(), TestCaseError> {
+    let (least_ns, most_ns) = found.after_range_ns;
+    prop_assert!(least_ns <= most_ns);
+    for replay in &found.replays {
+        prop_assert!(least_ns <= replay.changed_ns);
+        let limit_ns = found.after_with_unseen_lock_ns.unwrap_or(u64::MAX);
+        prop_assert!(replay.changed_ns.min(limit_ns) <= most_ns);
+        prop_assert_eq!(replay.forced, 0, "locks are not nested");
+    }
+    Ok(())
 }
 
 /// The replay whose assumptions are those of the simulator.
@@ -346,6 +366,65 @@ fn programs_that_are_changed_wait_as_predicted() {
         assert!(outside.len() <= programs_seen / 10, "{change}: {outside:?}");
         assert!(beyond <= PROGRAMS / 10, "{change}");
     }
+}
+
+/// Two threads take two locks one after the other, in opposite order, and nobody knows when the
+/// second hold of each began. Without a third lock they do so at the same time. If the second hold
+/// were assumed to begin in the first one, they would wait for each other.
+#[test]
+fn a_hold_does_not_begin_in_one_that_ends_before_it() {
+    let script = "
+        10 T1 enter b on L1
+        150 T3 enter b on L2
+        200 T0 exit a held:100 on L2
+        200 T3 entered on L2
+        250 T4 enter b on L3
+        290 T0 exit a held:long on L3
+        290 T4 entered on L3
+        1000 T2 exit a held:1000 on L1
+        1000 T1 entered on L1
+        1140 T5 enter b on L3
+        1190 T1 exit a held:100 on L3
+        1190 T5 entered on L3
+        1240 T6 enter b on L2
+        1280 T1 exit a held:long on L2
+        1280 T6 entered on L2";
+    let found = predict(script, 0, LockChange::Removed);
+    assert!(
+        found.replays.iter().all(|replay| replay.forced == 0),
+        "{found:?}"
+    );
+}
+
+/// A thread waits for a lock, releases it unnoticed, and soon acquires it again, within another
+/// one: as the other thread always does. Were both one hold, they would wait for each other once
+/// they meet.
+#[test]
+fn a_hold_that_begins_in_another_one_is_not_what_was_waited_for_before() {
+    let script = "
+        10 T1 enter b on L1
+        40 T0 enter b on L2
+        60 T7 exit a held:60 on L2
+        60 T0 entered on L2
+        250 T3 enter b on L2
+        250 T4 enter b on L3
+        290 T0 exit a held:80 on L2
+        290 T3 entered on L2
+        300 T0 exit a held:200 on L3
+        300 T4 entered on L3
+        1000 T2 exit a held:1000 on L1
+        1000 T1 entered on L1
+        1180 T6 enter b on L2
+        1200 T1 exit a held:50 on L2
+        1200 T6 entered on L2
+        1250 T5 enter b on L3
+        1300 T1 exit a held:220 on L3
+        1300 T5 entered on L3";
+    let found = predict(script, 0, LockChange::Removed);
+    assert!(
+        found.replays.iter().all(|replay| replay.forced == 0),
+        "{found:?}"
+    );
 }
 
 #[test]
