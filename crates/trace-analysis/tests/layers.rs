@@ -75,6 +75,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
             "known_waits",
             "last_events",
             "last_facts",
+            "last_waits",
             "ledger",
             "lock_analyzer",
             "lock_dispatcher",
