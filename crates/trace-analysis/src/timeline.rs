@@ -321,6 +321,11 @@ impl<I: Interval> Timeline<I> {
 
     /// Forgets the sums that reach beyond `position`, but not what waits have in common.
     fn forget_ledgers(&mut self, position: u64) {
+        let ends = self.ledgers.iter().flatten().map(|known| known.end());
+        let stretches_end = self.stretches.iter().map(|known| known.end());
+        if ends.chain(stretches_end).all(|end| end <= position) {
+            return;
+        }
         let mut left = std::mem::take(&mut self.left);
         if let Some(mut stretches) = self.stretches.take_if(|known| known.end() > position) {
             self.pass_stretches(stretches.end(), &mut stretches, &mut left);
@@ -521,21 +526,23 @@ impl<I: Interval> Timeline<I> {
             wait.add_up_contentions();
             return;
         }
+        if !detail.adds_up_roots() {
+            let mut shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
+            return self.blame(view, settled, detail, &mut shares);
+        }
         let mut shared = std::mem::take(&mut spans.shared);
         shared.clear();
         let fewest = match spans.may_share {
             true => LONG_WITH_SEGMENTS,
             false => u64::MAX,
         };
-        let mut shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
-        if detail.adds_up_roots() {
-            shares = shares.with_segments(Segments {
-                id: wait.id,
-                fewest,
-                contentions: &mut wait.contentions,
-                shared: &mut shared,
-            });
-        }
+        let shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
+        let mut shares = shares.with_segments(Segments {
+            id: wait.id,
+            fewest,
+            contentions: &mut wait.contentions,
+            shared: &mut shared,
+        });
         self.blame(view, settled, detail, &mut shares);
         spans.shared = shared;
     }
