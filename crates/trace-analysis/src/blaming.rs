@@ -10,6 +10,7 @@ use crate::entity_store::{EntityStore, InUse};
 use crate::last_events::TraceEnd;
 use crate::lock_dispatcher::LockDispatcher;
 use crate::lock_event::{LockEvent, PackedHolds};
+use crate::owner_facts::ToThread;
 use crate::owner_spans::OwnerSpans;
 use crate::owner_times::OwnerTimes;
 use crate::park::{ParkEvent, Parks, Sink};
@@ -120,6 +121,11 @@ impl Blaming {
                 ..OwnerSpans::default()
             },
         }
+    }
+
+    /// What owners did is added up by that thread from now on, as far as it can.
+    pub(crate) fn pass_owner_facts_to(&mut self, thread: ToThread) {
+        self.delivery.pass_owner_facts_to(thread);
     }
 
     /// Where threads' stacks are.

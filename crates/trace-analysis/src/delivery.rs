@@ -7,8 +7,9 @@ use crate::entity_store::InUse;
 use crate::hash::SeededMap;
 use crate::lock_dispatcher::detail_of;
 use crate::lock_group::{LOCK_GROUPS, lock_group};
+use crate::owner_facts::{OwnerFacts, ToThread};
 use crate::owner_spans::OwnerSpans;
-use crate::owner_times::{OwnerTimes, OwnerTimesSum};
+use crate::owner_times::OwnerTimes;
 use crate::parts::Shares;
 use crate::pending_chains::PendingChains;
 use crate::roots::{RootLimits, Roots};
@@ -43,7 +44,7 @@ struct Passage {
     selector: Selector,
     waits: WaitTally,
     /// What owners did, if asked for.
-    owner_times: Option<OwnerTimesSum>,
+    owner_times: Option<OwnerFacts>,
 }
 
 impl Passage {
@@ -81,9 +82,16 @@ impl Delivery {
             passage: Passage {
                 selector: Selector::new(selection),
                 waits: WaitTally::default(),
-                owner_times: owner_times.then(|| OwnerTimesSum::new(detail)),
+                owner_times: owner_times.then(|| OwnerFacts::new(detail)),
             },
             still_blocked: StillBlocked::default(),
+        }
+    }
+
+    /// What owners did is added up by that thread from now on, as far as it can.
+    pub(crate) fn pass_owner_facts_to(&mut self, thread: ToThread) {
+        if let Some(owner_times) = &mut self.passage.owner_times {
+            owner_times.pass_to(thread);
         }
     }
 
@@ -114,7 +122,7 @@ impl Delivery {
 
     /// What owners did in the waits passed on, all of which are, if that is asked for.
     pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
-        self.passage.owner_times.take().map(OwnerTimesSum::finish)
+        self.passage.owner_times.take().map(OwnerFacts::finish)
     }
 
     /// What has been passed on.

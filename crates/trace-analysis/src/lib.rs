@@ -80,6 +80,8 @@ mod method_table;
 mod overloads;
 mod own_waits;
 mod owned_event;
+mod owner_fact;
+mod owner_facts;
 mod owner_samples;
 mod owner_spans;
 mod owner_times;

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{OwnerActivity, Wait};
+use crate::contention::OwnerActivity;
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
+use crate::owner_fact::ThreadTime;
 use crate::room::{shrink_map, shrink_queue};
 use crate::search::{count_from_back, count_near};
 
@@ -61,13 +62,13 @@ impl OwnWaits {
 
     /// Adds a wait of a thread, which ended about when the last ones did. What a damaged trace has
     /// at the same time as another one counts once.
-    pub(crate) fn add(&mut self, wait: &Wait) {
+    pub(crate) fn add(&mut self, time: ThreadTime, activity: OwnerActivity) {
         let mut added = OwnWait {
-            start_ns: wait.start_ns,
-            end_ns: wait.start_ns.saturating_add(wait.duration_ns),
-            activity: OwnerActivity::of_wait(wait.kind),
+            start_ns: time.start_ns,
+            end_ns: time.end_ns,
+            activity,
         };
-        let of_thread = self.threads.entry(wait.thread).or_default();
+        let of_thread = self.threads.entry(time.thread).or_default();
         let waits = &mut of_thread.waits;
         let place = count_from_back(waits, |known| known.start_ns <= added.start_ns);
         if let Some(before) = place.checked_sub(1).and_then(|before| waits.get(before)) {
@@ -81,7 +82,7 @@ impl OwnWaits {
             return;
         }
         waits.insert(place, added);
-        self.order.push_back(wait.thread);
+        self.order.push_back(time.thread);
         if self.order.len() > self.max {
             self.forget();
         }
@@ -155,17 +156,14 @@ impl OwnWaits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contention::WaitKind;
 
     const THREAD: ThreadIndex = ThreadIndex(1);
 
-    fn wait(thread: ThreadIndex, start_ns: u64, end_ns: u64, kind: WaitKind) -> Wait {
-        Wait {
+    fn time(thread: ThreadIndex, start_ns: u64, end_ns: u64) -> ThreadTime {
+        ThreadTime {
             thread,
-            kind,
             start_ns,
-            duration_ns: end_ns - start_ns,
-            ..Wait::blank()
+            end_ns,
         }
     }
 
@@ -183,12 +181,12 @@ mod tests {
     #[test]
     fn time_is_split_by_waits_in_any_order() {
         let mut waits = OwnWaits::new(10);
-        waits.add(&wait(THREAD, 40, 50, WaitKind::Conditional));
-        waits.add(&wait(THREAD, 10, 20, WaitKind::Contention));
+        waits.add(time(THREAD, 40, 50), OwnerActivity::Waiting);
+        waits.add(time(THREAD, 10, 20), OwnerActivity::Blocked);
         // At the same time as others.
-        waits.add(&wait(THREAD, 15, 45, WaitKind::Contention));
-        waits.add(&wait(THREAD, 42, 48, WaitKind::Contention));
-        waits.add(&wait(ThreadIndex(2), 0, 100, WaitKind::Contention));
+        waits.add(time(THREAD, 15, 45), OwnerActivity::Blocked);
+        waits.add(time(THREAD, 42, 48), OwnerActivity::Blocked);
+        waits.add(time(ThreadIndex(2), 0, 100), OwnerActivity::Blocked);
         let all = [
             (5, 10, Did::Ran),
             (10, 20, BLOCKED),
@@ -206,7 +204,10 @@ mod tests {
     fn what_is_forgotten_is_not_known() {
         let mut waits = OwnWaits::new(2);
         for start_ns in [10, 30, 50] {
-            waits.add(&wait(THREAD, start_ns, start_ns + 10, WaitKind::Contention));
+            waits.add(
+                time(THREAD, start_ns, start_ns + 10),
+                OwnerActivity::Blocked,
+            );
         }
         let all = [
             (5, 20, Did::Forgotten),
@@ -223,7 +224,10 @@ mod tests {
         for number in 0..3 * MAX_THREADS_WITHOUT as u32 {
             let start_ns = u64::from(number) * 10;
             let thread = ThreadIndex(number + 2);
-            waits.add(&wait(thread, start_ns, start_ns + 10, WaitKind::Contention));
+            waits.add(
+                time(thread, start_ns, start_ns + 10),
+                OwnerActivity::Blocked,
+            );
         }
         assert!(waits.threads.len() <= 10 + MAX_THREADS_WITHOUT + 1);
         assert!(waits.forgotten_until_ns > 0);

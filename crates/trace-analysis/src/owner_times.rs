@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::contention::{Detail, OwnerActivity, RootEnd, Wait, WaitKind};
-use crate::entity::ThreadIndex;
+use crate::contention::{OwnerActivity, RootEnd, Wait};
 use crate::hook_parts::{HookParts, HookTime, HookTimes};
 use crate::own_waits::{Did, OwnWaits};
+use crate::owner_fact::{OwnerFact, ThreadTime};
 use crate::owner_spans::{OwnerSpan, OwnerSpans};
 use crate::run_delays::{Division, RunDelays};
 use crate::safepoints::Safepoints;
@@ -130,25 +130,15 @@ impl OwnerTimes {
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
-    /// What owners did is in the waits: it is found with what was behind their parts.
-    is_in_roots: bool,
     /// When owners had locks, and when threads waited, on the way to what they did meanwhile.
     spans: VecDeque<OwnerSpan>,
-    waits: VecDeque<OwnTime>,
+    waits: VecDeque<ThreadTime>,
     own_waits: OwnWaits,
     safepoints: Safepoints,
     delays: RunDelays,
     hooks: HookParts,
     /// When owners of a wait ran; kept to reuse its memory.
     ran: OwnerSpans,
-}
-
-/// When a thread waited itself.
-#[derive(Clone, Copy, Debug)]
-struct OwnTime {
-    thread: ThreadIndex,
-    start_ns: u64,
-    end_ns: u64,
 }
 
 /// So many times of threads wait for what is to be known of them; then half of them are resolved,
@@ -164,12 +154,10 @@ const MAX_SAMPLES: usize = 1 << 17;
 /// How many parts of hooks do.
 const MAX_HOOK_PARTS: usize = 1 << 17;
 
-impl OwnerTimesSum {
-    /// Of waits of which so much is found out.
-    pub(crate) fn new(detail: Detail) -> Self {
+impl Default for OwnerTimesSum {
+    fn default() -> Self {
         Self {
             sum: OwnerTimes::default(),
-            is_in_roots: detail.has_roots() && !detail.adds_up_roots(),
             spans: VecDeque::new(),
             waits: VecDeque::new(),
             own_waits: OwnWaits::new(MAX_OWN_WAITS),
@@ -179,9 +167,23 @@ impl OwnerTimesSum {
             ran: OwnerSpans::default(),
         }
     }
+}
 
-    /// The JVM or the system did that.
-    pub(crate) fn system(&mut self, fact: SystemFact) {
+impl OwnerTimesSum {
+    /// Takes the next fact.
+    pub(crate) fn add(&mut self, fact: OwnerFact) {
+        match fact {
+            OwnerFact::System(fact) => return self.system(fact),
+            OwnerFact::OwnWait(time, activity) => return self.own_waits.add(time, activity),
+            OwnerFact::Waited(time) => self.waits.push_back(time),
+            OwnerFact::Owned(span) => self.spans.push_back(span),
+        }
+        if self.spans.len() + self.waits.len() >= MAX_WAITING {
+            self.resolve_until_left(MAX_WAITING / 2);
+        }
+    }
+
+    fn system(&mut self, fact: SystemFact) {
         match fact {
             SystemFact::Safepoint(safepoint) => self.safepoints.add(safepoint),
             SystemFact::Times(times) => self.delays.add(times),
@@ -190,53 +192,16 @@ impl OwnerTimesSum {
         }
     }
 
-    /// A thread, which may own locks, waited.
-    pub(crate) fn add_own_wait(&mut self, wait: &Wait) {
-        if !self.is_in_roots {
-            self.own_waits.add(wait);
-        }
-    }
-
-    /// Takes when owners had locks that threads waited for.
-    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
-        self.add_by_nobody(spans);
-        self.spans.extend(&spans.spans);
-        spans.spans.clear();
-        if self.spans.len() + self.waits.len() >= MAX_WAITING {
-            self.resolve_until_left(MAX_WAITING / 2);
-        }
-    }
-
-    fn add_by_nobody(&mut self, spans: &mut OwnerSpans) {
+    /// Takes what threads waited while nobody is known to have had the lock.
+    pub(crate) fn add_by_nobody(&mut self, spans: &mut OwnerSpans) {
         add(&mut self.sum.free_ns, std::mem::take(&mut spans.free_ns), 1);
         let unknown_ns = std::mem::take(&mut spans.unknown_ns);
         add(&mut self.sum.unknown_ns, unknown_ns, 1);
     }
 
-    /// Takes a wait that is selected. What owners did is looked for of its contentions, unless it is in
-    /// its roots, or comes in spans.
-    pub(crate) fn add_wait(&mut self, wait: &Wait) {
-        if wait.kind != WaitKind::Contention {
-            return;
-        }
-        if self.is_in_roots {
-            return self.add_roots(wait);
-        }
-        self.waits.push_back(OwnTime {
-            thread: wait.thread,
-            start_ns: wait.start_ns,
-            end_ns: wait.start_ns.saturating_add(wait.duration_ns),
-        });
-        let mut spans = OwnerSpans::default();
-        for part in &wait.contentions {
-            let time = (part.start_ns, part.start_ns + part.duration_ns);
-            spans.add(part.owner, time, 1, false);
-        }
-        self.add_spans(&mut spans);
-    }
-
-    /// The same of a wait that was held back: all is known that will ever be.
-    fn add_roots(&mut self, wait: &Wait) {
+    /// Takes a wait that says what was behind its parts, and was held back for that: all is known that
+    /// will ever be.
+    pub(crate) fn add_roots(&mut self, wait: &Wait) {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         self.hooks.waited(wait.thread, (wait.start_ns, end_ns));
         for part in &wait.contentions {

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::scope;
+use std::thread::{ScopedJoinHandle, scope};
 
 use trace_format::LockId;
 
@@ -23,6 +23,7 @@ use crate::file_analysis::{Progress, TraceSummary};
 use crate::last_events::TraceEnd;
 use crate::lock_event::LockEvent;
 use crate::lock_group::{GroupShares, LOCK_GROUPS};
+use crate::owner_facts;
 use crate::park::ParkEvent;
 use crate::rearranger::Step;
 use crate::stacks::StartedStack;
@@ -199,6 +200,11 @@ fn worker_count(threads: usize) -> usize {
     power_of_two.min(LOCK_GROUPS)
 }
 
+/// What a thread has found.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
 impl TraceInput {
     /// Runs the trace through `analysis` as [`analyze`](Self::analyze) does, with so many
     /// threads at once. The result is the same, but for the order in which waits come: the
@@ -230,8 +236,14 @@ impl TraceInput {
             let start = |_| {
                 let (queue, messages) = sync_channel(MAX_WAITING);
                 let (to_reader, empty) = channel();
+                let mut blaming = Blaming::new(setup);
+                let adding_up = setup.owner_times.then(|| {
+                    let (to_thread, adding_up) = owner_facts::queue();
+                    blaming.pass_owner_facts_to(to_thread);
+                    scope.spawn(|| adding_up.run())
+                });
                 let work = Work {
-                    blaming: Blaming::new(setup),
+                    blaming,
                     queue: messages,
                     empty: to_reader,
                 };
@@ -242,7 +254,7 @@ impl TraceInput {
                     empty,
                 };
                 let thread = scope.spawn(|| (work.run(&mut part), part));
-                (worker, thread)
+                (worker, (thread, adding_up))
             };
             let (queues, threads): (Vec<_>, Vec<_>) = (0..workers).map(start).unzip();
             let mut workers = Workers {
@@ -262,10 +274,13 @@ impl TraceInput {
             for worker in workers.workers {
                 worker.end(&end, intake.entities());
             }
-            for thread in threads {
-                let (found, part) = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            for (thread, adding_up) in threads {
+                let (found, part) = joined(thread);
                 blamed.merge(found);
                 sink.merge(part);
+                if let Some(times) = adding_up.map(joined) {
+                    blamed.owner_times.get_or_insert_default().merge(&times);
+                }
             }
             Ok(TraceSummary::new(
                 &self,

@@ -526,15 +526,22 @@ impl<I: Interval> Timeline<I> {
             wait.add_up_contentions();
             return;
         }
-        if !detail.adds_up_roots() {
+        let (has_spans, may_share) = (spans.are_wanted, spans.may_share);
+        // Spans are to be few, also of waits that share nothing.
+        if !detail.adds_up_roots() || has_spans && !may_share {
             let mut shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
-            return self.blame(view, settled, detail, &mut shares);
+            self.blame(view, settled, detail, &mut shares);
+            if detail.adds_up_roots() {
+                self.split(view, &mut wait.contentions);
+            }
+            return;
         }
         let mut shared = std::mem::take(&mut spans.shared);
         shared.clear();
-        let fewest = match spans.may_share {
-            true => LONG_WITH_SEGMENTS,
-            false => u64::MAX,
+        let fewest = match (may_share, has_spans) {
+            (true, true) => LONG_WITH_SPANS,
+            (true, false) => LONG_WITH_SEGMENTS,
+            (false, _) => u64::MAX,
         };
         let shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
         let mut shares = shares.with_segments(Segments {

@@ -69,6 +69,10 @@ fn found(
     let mut analysis = Analysis::new(limits)
         .with_detail(detail)
         .with_selection(selection.clone());
+    // All locks are with one worker then, where each kind of detail has another way to find them.
+    if detail != Detail::Contentions {
+        analysis = analysis.with_owner_times();
+    }
     let mut found = Found::new();
     let mut said = String::new();
     let threads = NonZeroUsize::new(threads).expect("not 0");
@@ -80,7 +84,8 @@ fn found(
             })
             .expect("readable");
         said += &format!(
-            "{} {:?} {:?} {:?} {:?} {:?}\n",
+            "{:?} {} {:?} {:?} {:?} {:?} {:?}\n",
+            summary.owner_times,
             summary.duration_ns,
             summary.counters,
             summary.waits,
@@ -108,7 +113,7 @@ fn found(
 pub(crate) fn assert_same_with_threads(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
     let all = Selection::default();
     let byte_len = fs::metadata(path).expect("there").len() as usize;
-    for detail in [Detail::Contentions, Detail::Roots] {
+    for detail in [Detail::Contentions, Detail::RootsOfCode, Detail::Roots] {
         let alone = found(|| Source::File.open(path), 1, limits, detail, &all);
         for (turn, threads) in [1, 2, 8].into_iter().enumerate() {
             let source = Source::ALL[(byte_len + turn) % Source::ALL.len()];

@@ -1,0 +1,37 @@
+//! What is to be known of owners to add up what they did.
+
+use crate::contention::{OwnerActivity, Wait};
+use crate::entity::ThreadIndex;
+use crate::owner_spans::OwnerSpan;
+use crate::system_fact::SystemFact;
+
+/// Something to be known about owners, in the order in which it is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OwnerFact {
+    /// The JVM or the system did that.
+    System(SystemFact),
+    /// A thread, which may own locks, waited, and did that meanwhile.
+    OwnWait(ThreadTime, OwnerActivity),
+    /// A thread waited for a lock in a wait that is selected.
+    Waited(ThreadTime),
+    /// An owner had a lock for which threads waited.
+    Owned(OwnerSpan),
+}
+
+/// Some time of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThreadTime {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+}
+
+impl ThreadTime {
+    pub(crate) fn of(wait: &Wait) -> Self {
+        Self {
+            thread: wait.thread,
+            start_ns: wait.start_ns,
+            end_ns: wait.start_ns.saturating_add(wait.duration_ns),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What it takes to add up what owners did, on its way there: at once, or to a thread of its own.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use crate::contention::{Detail, OwnerActivity, Wait, WaitKind};
+use crate::owner_fact::{OwnerFact, ThreadTime};
+use crate::owner_spans::OwnerSpans;
+use crate::owner_times::{OwnerTimes, OwnerTimesSum};
+use crate::system_fact::SystemFact;
+
+/// Takes what is found, and passes it on.
+#[derive(Debug)]
+pub(crate) struct OwnerFacts {
+    /// What owners did is in the waits: it is found with what was behind their parts.
+    is_in_roots: bool,
+    /// All of it, or what the other thread does not need.
+    sum: OwnerTimesSum,
+    thread: Option<ToThread>,
+}
+
+impl OwnerFacts {
+    /// Of waits of which so much is found out.
+    pub(crate) fn new(detail: Detail) -> Self {
+        Self {
+            is_in_roots: detail.has_roots() && !detail.adds_up_roots(),
+            sum: OwnerTimesSum::default(),
+            thread: None,
+        }
+    }
+
+    /// From now on, that thread adds up what it can.
+    pub(crate) fn pass_to(&mut self, thread: ToThread) {
+        self.thread = (!self.is_in_roots).then_some(thread);
+    }
+
+    #[inline]
+    fn add(&mut self, fact: OwnerFact) {
+        match &mut self.thread {
+            Some(thread) => thread.push(fact),
+            None => self.sum.add(fact),
+        }
+    }
+
+    /// The JVM or the system did that.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        self.add(OwnerFact::System(fact));
+    }
+
+    /// A thread, which may own locks, waited.
+    pub(crate) fn add_own_wait(&mut self, wait: &Wait) {
+        if !self.is_in_roots {
+            let activity = OwnerActivity::of_wait(wait.kind);
+            self.add(OwnerFact::OwnWait(ThreadTime::of(wait), activity));
+        }
+    }
+
+    /// Takes when owners had locks that threads waited for.
+    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        self.sum.add_by_nobody(spans);
+        for span in spans.spans.drain(..) {
+            self.add(OwnerFact::Owned(span));
+        }
+    }
+
+    /// Takes a wait that is selected. What owners did is looked for of its contentions, unless it is in
+    /// its roots, or comes in spans.
+    pub(crate) fn add_wait(&mut self, wait: &Wait) {
+        if wait.kind != WaitKind::Contention {
+            return;
+        }
+        if self.is_in_roots {
+            return self.sum.add_roots(wait);
+        }
+        self.add(OwnerFact::Waited(ThreadTime::of(wait)));
+        let mut spans = OwnerSpans::default();
+        for part in &wait.contentions {
+            let time = (part.start_ns, part.start_ns + part.duration_ns);
+            spans.add(part.owner, time, 1, false);
+        }
+        self.add_spans(&mut spans);
+    }
+
+    /// The sums over all that was not passed to another thread.
+    pub(crate) fn finish(self) -> OwnerTimes {
+        if let Some(mut thread) = self.thread {
+            thread.send();
+        }
+        self.sum.finish()
+    }
+}
+
+/// Facts that go to the thread together.
+const BATCH: usize = 2048;
+
+/// Batches that may wait for the thread.
+const MAX_WAITING: usize = 4;
+
+/// Passes facts to a thread that adds them up.
+#[derive(Debug)]
+pub(crate) struct ToThread {
+    facts: Vec<OwnerFact>,
+    queue: SyncSender<Vec<OwnerFact>>,
+    /// Batches to be filled again.
+    empty: Receiver<Vec<OwnerFact>>,
+}
+
+/// What such a thread has to do with.
+pub(crate) struct AddingUp {
+    queue: Receiver<Vec<OwnerFact>>,
+    empty: Sender<Vec<OwnerFact>>,
+}
+
+/// Both ends of a queue of facts.
+pub(crate) fn queue() -> (ToThread, AddingUp) {
+    let (queue, facts) = sync_channel(MAX_WAITING);
+    let (to_sender, empty) = channel();
+    let to_thread = ToThread {
+        facts: Vec::with_capacity(BATCH),
+        queue,
+        empty,
+    };
+    let adding_up = AddingUp {
+        queue: facts,
+        empty: to_sender,
+    };
+    (to_thread, adding_up)
+}
+
+impl ToThread {
+    #[inline]
+    fn push(&mut self, fact: OwnerFact) {
+        self.facts.push(fact);
+        if self.facts.len() == BATCH {
+            self.send();
+        }
+    }
+
+    /// A thread that does not take its facts has panicked, which is found when it is joined.
+    fn send(&mut self) {
+        let empty = self.empty.try_recv();
+        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH));
+        let _ = self.queue.send(std::mem::replace(&mut self.facts, empty));
+    }
+}
+
+impl AddingUp {
+    /// Adds up all facts, until there will be no more.
+    pub(crate) fn run(self) -> OwnerTimes {
+        let mut sum = OwnerTimesSum::default();
+        for mut facts in self.queue {
+            for fact in facts.drain(..) {
+                sum.add(fact);
+            }
+            // The sender may be gone: then nobody needs it.
+            let _ = self.empty.send(facts);
+        }
+        sum.finish()
+    }
+}
