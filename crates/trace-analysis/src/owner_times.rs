@@ -133,6 +133,9 @@ pub(crate) struct OwnerTimesSum {
     /// When owners had locks, and when threads waited, on the way to what they did meanwhile.
     spans: VecDeque<OwnerSpan>,
     waits: VecDeque<ThreadTime>,
+    /// How many facts came of late, and how many spans and waits had come before them.
+    facts: usize,
+    before_facts: (usize, usize),
     own_waits: OwnWaits,
     safepoints: Safepoints,
     delays: RunDelays,
@@ -144,6 +147,9 @@ pub(crate) struct OwnerTimesSum {
 /// So many times of threads wait for what is to be known of them; then half of them are resolved,
 /// one after the other.
 const MAX_WAITING: usize = 1 << 17;
+/// They wait for so many facts at least, and for twice as many at most: before what is to be known of
+/// them is forgotten.
+const FACTS: usize = 1 << 16;
 /// How many waits of owners stay known.
 const MAX_OWN_WAITS: usize = 1 << 18;
 /// How many safepoints do.
@@ -160,6 +166,8 @@ impl Default for OwnerTimesSum {
             sum: OwnerTimes::default(),
             spans: VecDeque::new(),
             waits: VecDeque::new(),
+            facts: 0,
+            before_facts: (0, 0),
             own_waits: OwnWaits::new(MAX_OWN_WAITS),
             safepoints: Safepoints::new(MAX_SAFEPOINTS),
             delays: RunDelays::new(MAX_SAMPLES),
@@ -173,11 +181,25 @@ impl OwnerTimesSum {
     /// Takes the next fact.
     pub(crate) fn add(&mut self, fact: OwnerFact) {
         match fact {
-            OwnerFact::System(fact) => return self.system(fact),
-            OwnerFact::OwnWait(time, activity) => return self.own_waits.add(time, activity),
-            OwnerFact::Waited(time) => self.waits.push_back(time),
-            OwnerFact::Owned(span) => self.spans.push_back(span),
+            OwnerFact::System(fact) => self.system(fact),
+            OwnerFact::OwnWait(time, activity) => self.own_waits.add(time, activity),
+            OwnerFact::Waited(time) => {
+                return self.waits_for_facts(|sum| sum.waits.push_back(time));
+            }
+            OwnerFact::Owned(span) => return self.waits_for_facts(|sum| sum.spans.push_back(span)),
         }
+        self.facts += 1;
+        if self.facts == FACTS {
+            self.facts = 0;
+            let (spans, waits) = self.before_facts;
+            self.resolve(spans, waits);
+            self.before_facts = (self.spans.len(), self.waits.len());
+        }
+    }
+
+    /// Adds what waits for facts to come.
+    fn waits_for_facts(&mut self, push: impl FnOnce(&mut Self)) {
+        push(self);
         if self.spans.len() + self.waits.len() >= MAX_WAITING {
             self.resolve_until_left(MAX_WAITING / 2);
         }
@@ -255,19 +277,29 @@ impl OwnerTimesSum {
         let surplus = all.saturating_sub(left);
         // As many of both as there are of both.
         let spans = surplus * self.spans.len() / all.max(1);
+        self.resolve(spans, surplus - spans);
+    }
+
+    /// Resolves the first spans and waits.
+    fn resolve(&mut self, spans: usize, waits: usize) {
         for _ in 0..spans {
             if let Some(span) = self.spans.pop_front() {
-                self.resolve(span);
+                self.add_span(span);
             }
         }
-        let waits = (surplus - spans).min(self.waits.len());
+        let waits = waits.min(self.waits.len());
         for wait in self.waits.drain(..waits) {
             self.hooks.waited(wait.thread, (wait.start_ns, wait.end_ns));
         }
+        let (spans_before, waits_before) = self.before_facts;
+        self.before_facts = (
+            spans_before.saturating_sub(spans),
+            waits_before.saturating_sub(waits),
+        );
     }
 
     /// Adds what an owner did, once for each wait.
-    fn resolve(&mut self, span: OwnerSpan) {
+    fn add_span(&mut self, span: OwnerSpan) {
         let Self {
             sum,
             own_waits,
@@ -307,4 +339,38 @@ impl OwnerTimesSum {
 
 fn add(sum: &mut u64, ns: u64, waits: u64) {
     *sum = sum.saturating_add(ns.saturating_mul(waits));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entity::ThreadIndex;
+
+    fn own_wait(thread: u32, start_ns: u64) -> OwnerFact {
+        let time = ThreadTime {
+            thread: ThreadIndex(thread),
+            start_ns,
+            end_ns: start_ns + 10,
+        };
+        OwnerFact::OwnWait(time, OwnerActivity::Blocked)
+    }
+
+    /// Thread 1 waits itself while it owns a lock, and then others do, however often.
+    #[test]
+    fn what_an_owner_did_is_known_until_it_is_added() {
+        let mut sum = OwnerTimesSum::default();
+        sum.add(own_wait(1, 20));
+        sum.add(OwnerFact::Owned(OwnerSpan {
+            thread: ThreadIndex(1),
+            start_ns: 10,
+            end_ns: 50,
+            waits: 2,
+        }));
+        for number in 0..2 * MAX_OWN_WAITS as u64 {
+            sum.add(own_wait(2, 100 + 20 * number));
+        }
+        let times = sum.finish();
+        assert_eq!((times.blocked_ns, times.not_sampled_ns), (20, 60));
+        assert_eq!(times.all_ns(), 80);
+    }
 }

@@ -11,7 +11,7 @@ use trace_analysis::{RowLimits, TraceInput, Wait};
 use trace_format::file::VERSION;
 use trace_format::{Capabilities, Event, ThreadId};
 
-use crate::delivery::delivery;
+use crate::delivery::{Arrived, delivery};
 use crate::found::{self, FoundWait};
 use crate::random_programs::{actions, config, rules, set_clocks_ahead};
 use crate::script;
@@ -101,6 +101,20 @@ fn all_rows_of(path: &Path, aspects: &[Aspect], detail: Detail) -> String {
     let read = input.analyze(&mut analysis, &mut on_wait, go_on);
     read.expect("readable");
     format!("{:?}", sums.rows(RowLimits::default(), analysis.entities()))
+}
+
+/// Asserts that the roots of waits in a file are the same whether they are added up or found one by one.
+pub(crate) fn assert_roots_add_up(arrived: &Arrived) -> Result<(), TestCaseError> {
+    for file in [arrived.write_file(), arrived.write_file_with_names_first()] {
+        for aspects in ASPECTS {
+            let one_by_one = all_rows_of(file.path(), aspects, Detail::Roots);
+            let wanted = Aggregation::new(aspects).detail();
+            for detail in [wanted, Detail::RootsOfOwners] {
+                prop_assert_eq!(&all_rows_of(file.path(), aspects, detail), &one_by_one);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn described(wait: &Wait, entities: &Entities) -> (String, u64, Parts) {
@@ -263,14 +277,6 @@ proptest! {
         set_clocks_ahead(&mut history, &skews);
         let mut arrived = delivery.deliver(&history.events);
         arrived.capabilities = history.capabilities();
-        for file in [arrived.write_file(), arrived.write_file_with_names_first()] {
-            for aspects in ASPECTS {
-                let one_by_one = all_rows_of(file.path(), aspects, Detail::Roots);
-                let wanted = Aggregation::new(aspects).detail();
-                for detail in [wanted, Detail::RootsOfOwners] {
-                    prop_assert_eq!(&all_rows_of(file.path(), aspects, detail), &one_by_one);
-                }
-            }
-        }
+        assert_roots_add_up(&arrived)?;
     }
 }

@@ -20,6 +20,7 @@ use crate::park::script as park_script;
 use crate::park::simulator::{Rules, simulate};
 use crate::park::truth::Truth;
 use crate::random_programs::{actions, analyze_arrived, assert_conserved, config, sorted};
+use crate::roots::assert_roots_add_up;
 
 const SEEDS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -136,6 +137,16 @@ proptest! {
             add_rows(&format!("{aspects:?}"), &rows, &mut sums);
         }
         prop_assert_eq!(sums, apart);
+    }
+
+    /// In a file, threads' own events come in order, unless buffers are late or lost: so it is known at
+    /// once which owners waited themselves.
+    #[test]
+    fn owners_that_do_not_wait_are_found_at_once(
+        (rules, actions, delivery) in (rules(any::<bool>()), actions(), park_delivery(10)),
+    ) {
+        let history = simulate(&rules, &actions);
+        assert_roots_add_up(&delivery.deliver(&history.events))?;
     }
 
     /// With all events, who is seen to have a lock is blamed, and nobody else is.
