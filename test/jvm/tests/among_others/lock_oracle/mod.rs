@@ -134,27 +134,27 @@ const DISTORTIONS: [(&str, Distort); 6] = [
         waits.push(second);
         waits.sort_by_key(|wait| wait.start_ns);
     }),
-    ("every tenth wait is blamed on its last owner", |waits| {
-        for wait in waits.iter_mut().step_by(10) {
+    ("a tenth of the time is blamed on the last owner", |waits| {
+        for wait in one_in(10, waits) {
             let last = known(wait).last().map(|part| part.owner.clone());
             known(wait).for_each(|part| part.owner = last.clone().flatten());
         }
     }),
-    ("every tenth wait is blamed on another method", |waits| {
-        for wait in waits.iter_mut().step_by(10) {
+    ("a tenth of the time is blamed on another method", |waits| {
+        for wait in one_in(10, waits) {
             for part in known(wait) {
                 let frames = part.owner_chain.iter_mut().flatten();
                 frames.for_each(|frame| "other".clone_into(&mut frame.method));
             }
         }
     }),
-    ("every third wait has no method", |waits| {
-        for wait in waits.iter_mut().step_by(3) {
+    ("a third of the time has no method", |waits| {
+        for wait in one_in(3, waits) {
             known(wait).for_each(|part| part.owner_chain = None);
         }
     }),
-    ("every eighth wait has no owner", |waits| {
-        for wait in waits.iter_mut().step_by(8) {
+    ("an eighth of the time has no owner", |waits| {
+        for wait in one_in(8, waits) {
             known(wait).for_each(|part| part.owner = None);
         }
     }),
@@ -164,4 +164,17 @@ const DISTORTIONS: [(&str, Distort); 6] = [
 fn known(wait: &mut Wait) -> impl DoubleEndedIterator<Item = &mut Contention> {
     let parts = wait.parts.iter_mut();
     parts.filter(|part| part.owner.is_some())
+}
+
+/// Waits that have one in so many of the nanoseconds for which somebody is to blame. One in so many waits
+/// may have far less of them: most are short.
+fn one_in(number: u64, waits: &mut [Wait]) -> impl Iterator<Item = &mut Wait> {
+    let (mut all_ns, mut chosen_ns) = (0, 0);
+    waits.iter_mut().filter_map(move |wait| {
+        let known_ns: u64 = known(wait).map(|part| part.duration_ns).sum();
+        all_ns += known_ns;
+        let is_due = chosen_ns * number < all_ns;
+        chosen_ns += if is_due { known_ns } else { 0 };
+        is_due.then_some(wait)
+    })
 }
