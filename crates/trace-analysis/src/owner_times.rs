@@ -181,13 +181,27 @@ impl OwnerTimesSum {
     /// Takes the next fact.
     pub(crate) fn add(&mut self, fact: OwnerFact) {
         match fact {
-            OwnerFact::System(fact) => self.system(fact),
-            OwnerFact::OwnWait(time, activity) => self.own_waits.add(time, activity),
-            OwnerFact::Waited(time) => {
-                return self.waits_for_facts(|sum| sum.waits.push_back(time));
+            OwnerFact::System(fact) => {
+                self.system(fact);
+                self.pass_fact();
             }
-            OwnerFact::Owned(span) => return self.waits_for_facts(|sum| sum.spans.push_back(span)),
+            OwnerFact::OwnWait(time, activity) => {
+                self.own_waits.add(time, activity);
+                self.pass_fact();
+            }
+            OwnerFact::Waited(time) => {
+                self.waits.push_back(time);
+                self.bound_waiting();
+            }
+            OwnerFact::Owned(span) => {
+                self.spans.push_back(span);
+                self.bound_waiting();
+            }
         }
+    }
+
+    /// Resolves what waited for as many facts as it has to.
+    fn pass_fact(&mut self) {
         self.facts += 1;
         if self.facts == FACTS {
             self.facts = 0;
@@ -197,9 +211,7 @@ impl OwnerTimesSum {
         }
     }
 
-    /// Adds what waits for facts to come.
-    fn waits_for_facts(&mut self, push: impl FnOnce(&mut Self)) {
-        push(self);
+    fn bound_waiting(&mut self) {
         if self.spans.len() + self.waits.len() >= MAX_WAITING {
             self.resolve_until_left(MAX_WAITING / 2);
         }

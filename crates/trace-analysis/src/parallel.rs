@@ -105,6 +105,11 @@ impl Worker {
     }
 }
 
+/// What a thread has found.
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
 impl Workers {
     /// All have to do the same.
     fn push_to_all(&mut self, task: impl Fn() -> Task, entities: &EntityStore) {
@@ -200,11 +205,6 @@ fn worker_count(threads: usize) -> usize {
     power_of_two.min(LOCK_GROUPS)
 }
 
-/// What a thread has found.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-}
-
 impl TraceInput {
     /// Runs the trace through `analysis` as [`analyze`](Self::analyze) does, with so many
     /// threads at once. The result is the same, but for the order in which waits come: the
@@ -275,10 +275,10 @@ impl TraceInput {
                 worker.end(&end, intake.entities());
             }
             for (thread, adding_up) in threads {
-                let (found, part) = joined(thread);
+                let (found, part) = join(thread);
                 blamed.merge(found);
                 sink.merge(part);
-                if let Some(times) = adding_up.map(joined) {
+                if let Some(times) = adding_up.map(join) {
                     blamed.owner_times.get_or_insert_default().merge(&times);
                 }
             }
