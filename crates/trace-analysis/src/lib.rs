@@ -39,6 +39,7 @@
 mod aggregation;
 mod analysis;
 mod aspect;
+mod batch;
 mod blaming;
 mod code_metadata;
 mod contention;

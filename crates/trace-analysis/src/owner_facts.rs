@@ -1,7 +1,8 @@
 //! What it takes to add up what owners did, on its way there: at once, or to a thread of its own.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
+use crate::batch::{Batch, MAX_WAITING};
 use crate::contention::{Detail, OwnerActivity, Wait, WaitKind};
 use crate::owner_fact::{OwnerFact, ThreadTime};
 use crate::owner_spans::OwnerSpans;
@@ -89,19 +90,11 @@ impl OwnerFacts {
     }
 }
 
-/// Facts that go to the thread together.
-const BATCH: usize = 2048;
-
-/// Batches that may wait for the thread.
-const MAX_WAITING: usize = 4;
-
 /// Passes facts to a thread that adds them up.
 #[derive(Debug)]
 pub(crate) struct ToThread {
-    facts: Vec<OwnerFact>,
+    facts: Batch<OwnerFact>,
     queue: SyncSender<Vec<OwnerFact>>,
-    /// Batches to be filled again.
-    empty: Receiver<Vec<OwnerFact>>,
 }
 
 /// What such a thread has to do with.
@@ -112,34 +105,28 @@ pub(crate) struct AddingUp {
 
 /// Both ends of a queue of facts.
 pub(crate) fn queue() -> (ToThread, AddingUp) {
-    let (queue, facts) = sync_channel(MAX_WAITING);
-    let (to_sender, empty) = channel();
-    let to_thread = ToThread {
-        facts: Vec::with_capacity(BATCH),
-        queue,
+    let (queue, messages) = sync_channel(MAX_WAITING);
+    let (facts, empty) = Batch::new();
+    let adding_up = AddingUp {
+        queue: messages,
         empty,
     };
-    let adding_up = AddingUp {
-        queue: facts,
-        empty: to_sender,
-    };
-    (to_thread, adding_up)
+    (ToThread { facts, queue }, adding_up)
 }
 
 impl ToThread {
     #[inline]
     fn push(&mut self, fact: OwnerFact) {
-        self.facts.push(fact);
-        if self.facts.len() == BATCH {
+        if self.facts.push(fact) {
             self.send();
         }
     }
 
     /// A thread that does not take its facts has panicked, which is found when it is joined.
     fn send(&mut self) {
-        let empty = self.empty.try_recv();
-        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH));
-        let _ = self.queue.send(std::mem::replace(&mut self.facts, empty));
+        if let Some(facts) = self.facts.take() {
+            let _ = self.queue.send(facts);
+        }
     }
 }
 

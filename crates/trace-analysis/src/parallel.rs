@@ -10,12 +10,13 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::thread::{ScopedJoinHandle, scope};
 
 use trace_format::LockId;
 
 use crate::analysis::{Analysis, Findings};
+use crate::batch::{Batch, MAX_WAITING};
 use crate::blaming::{Blamed, Blaming, Stage};
 use crate::entity::{ChainIndex, Entities};
 use crate::entity_store::{EntityStore, Loan};
@@ -53,12 +54,6 @@ enum Message {
     End { end: Arc<TraceEnd>, entities: Loan },
 }
 
-/// Tasks that go to a worker together.
-const BATCH: usize = 2048;
-
-/// Batches that may wait for a worker.
-const MAX_WAITING: usize = 4;
-
 /// The workers, and what they will get next.
 struct Workers {
     workers: Vec<Worker>,
@@ -66,32 +61,23 @@ struct Workers {
 }
 
 struct Worker {
-    tasks: Vec<Task>,
+    tasks: Batch<Task>,
     queue: SyncSender<Message>,
-    /// Batches to be filled again.
-    empty: Receiver<Vec<Task>>,
 }
 
 impl Worker {
     fn push(&mut self, task: Task, entities: &EntityStore) {
-        self.tasks.push(task);
-        if self.tasks.len() == BATCH {
+        if self.tasks.push(task) {
             self.send(entities);
         }
     }
 
     /// A worker that does not take its tasks has panicked, which is found when it is joined.
     fn send(&mut self, entities: &EntityStore) {
-        if self.tasks.is_empty() {
-            return;
+        if let Some(tasks) = self.tasks.take() {
+            let entities = entities.lend();
+            let _ = self.queue.send(Message::Batch { tasks, entities });
         }
-        let empty = self.empty.try_recv();
-        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH));
-        let batch = Message::Batch {
-            tasks: std::mem::replace(&mut self.tasks, empty),
-            entities: entities.lend(),
-        };
-        let _ = self.queue.send(batch);
     }
 
     /// The trace is over.
@@ -235,7 +221,7 @@ impl TraceInput {
         scope(|scope| {
             let start = |_| {
                 let (queue, messages) = sync_channel(MAX_WAITING);
-                let (to_reader, empty) = channel();
+                let (tasks, empty) = Batch::new();
                 let mut blaming = Blaming::new(setup);
                 let adding_up = setup.owner_times.then(|| {
                     let (to_thread, adding_up) = owner_facts::queue();
@@ -245,14 +231,10 @@ impl TraceInput {
                 let work = Work {
                     blaming,
                     queue: messages,
-                    empty: to_reader,
-                };
-                let mut part = sink.part();
-                let worker = Worker {
-                    tasks: Vec::with_capacity(BATCH),
-                    queue,
                     empty,
                 };
+                let mut part = sink.part();
+                let worker = Worker { tasks, queue };
                 let thread = scope.spawn(|| (work.run(&mut part), part));
                 (worker, (thread, adding_up))
             };

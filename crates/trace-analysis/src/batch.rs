@@ -1,0 +1,43 @@
+//! What goes to another thread together.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Is filled, taken and filled again, in memory that the other thread gives back.
+#[derive(Debug)]
+pub(crate) struct Batch<T> {
+    items: Vec<T>,
+    /// Batches to be filled again.
+    empty: Receiver<Vec<T>>,
+}
+
+/// So many items go together.
+const SIZE: usize = 2048;
+
+/// Batches that may wait for a thread.
+pub(crate) const MAX_WAITING: usize = 4;
+
+impl<T> Batch<T> {
+    /// An empty one, and where those go that the other thread is done with.
+    pub(crate) fn new() -> (Self, Sender<Vec<T>>) {
+        let (done, empty) = channel();
+        let items = Vec::with_capacity(SIZE);
+        (Self { items, empty }, done)
+    }
+
+    /// Adds an item. Returns whether the batch is to be taken.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) -> bool {
+        self.items.push(item);
+        self.items.len() == SIZE
+    }
+
+    /// Takes what there is, if it is anything.
+    pub(crate) fn take(&mut self) -> Option<Vec<T>> {
+        if self.items.is_empty() {
+            return None;
+        }
+        let empty = self.empty.try_recv();
+        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(SIZE));
+        Some(std::mem::replace(&mut self.items, empty))
+    }
+}
