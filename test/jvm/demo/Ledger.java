@@ -7,9 +7,10 @@ import java.util.Map;
 final class Ledger {
     private final Hashtable<Integer, Long> balances = new Hashtable<>();
 
+    /** Books nothing for each customer: no worker waits until {@link #credit} has been linked. */
     Ledger(int customers) {
         for (int customer = 0; customer < customers; customer++) {
-            balances.put(customer, 0L);
+            credit(customer, 0);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::locktrace::report;
 /// Panics if the report names others.
 pub fn check_demo(trace: &Path, nobody: &str) {
     let report = report(trace, "lock-class,owner-method,method");
-    // The two locks make up nearly everything; what the class library and the
-    // start of the threads contribute is a matter of chance.
+    // The two locks make up nearly everything: `Ledger` has linked its code before the workers
+    // start, and what else the class library contributes is a matter of chance.
     let audit_log = report.node("demo.AuditLog");
     let balances = report.node("java.util.Hashtable");
     assert!(audit_log.share + balances.share > 0.95, "{report:#?}");
