@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::entity::ThreadIndex;
-use crate::last_facts::{Fact, LastFacts};
+use crate::last_facts::{Fact, LastFacts, OfThread};
 use crate::system_fact::HookPart;
 
 /// What the tracer's hooks took of some time: an estimate, since one hook in many is in a trace, chosen
@@ -49,6 +49,9 @@ pub(crate) struct HookParts {
     /// What those took that are forgotten.
     forgotten: HookTimes,
 }
+
+/// Those of one thread.
+pub(crate) struct HooksOf<'h>(&'h OfThread<Counted>);
 
 /// What hooks took of the times of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,25 +110,40 @@ impl HookParts {
         }
     }
 
+    /// Those of a thread, if there are any.
+    pub(crate) fn of(&self, thread: ThreadIndex) -> Option<HooksOf<'_>> {
+        self.last.of(thread).map(HooksOf)
+    }
+
+    /// What all took.
+    pub(crate) fn finish(self) -> HookTimes {
+        let mut sums = self.forgotten;
+        for counted in self.last.into_facts() {
+            sums.add(&counted);
+        }
+        sums
+    }
+}
+
+impl HooksOf<'_> {
     /// The thread owned a lock from begin to end, for which so many waited.
-    pub(crate) fn owned(&self, thread: ThreadIndex, time: (u64, u64), waits: u64) {
-        self.count(thread, time, waits, |counted| &counted.of_owners_ns);
+    pub(crate) fn owned(&self, time: (u64, u64), waits: u64) {
+        self.count(time, waits, |counted| &counted.of_owners_ns);
     }
 
     /// The thread waited from begin to end.
-    pub(crate) fn waited(&self, thread: ThreadIndex, time: (u64, u64)) {
-        self.count(thread, time, 1, |counted| &counted.of_waiting_ns);
+    pub(crate) fn waited(&self, time: (u64, u64)) {
+        self.count(time, 1, |counted| &counted.of_waiting_ns);
     }
 
     fn count(
         &self,
-        thread: ThreadIndex,
         (start_ns, end_ns): (u64, u64),
         times: u64,
         sum_of: impl Fn(&Counted) -> &Cell<u64>,
     ) {
         // One after the other: where the next one begins behind the end, all do.
-        for counted in self.last.from(thread, start_ns.saturating_add(1)) {
+        for counted in self.0.from(start_ns.saturating_add(1)) {
             let HookPart {
                 end_ns: until_ns,
                 duration_ns,
@@ -139,15 +157,6 @@ impl HookParts {
             let sum_ns = sum_of(counted);
             sum_ns.set((sum_ns.get()).saturating_add(inside_ns.saturating_mul(times)));
         }
-    }
-
-    /// What all took.
-    pub(crate) fn finish(self) -> HookTimes {
-        let mut sums = self.forgotten;
-        for counted in self.last.into_facts() {
-            sums.add(&counted);
-        }
-        sums
     }
 }
 
@@ -173,7 +182,8 @@ mod tests {
             for (thread, end_ns) in [(THREAD, 200), (THREAD, 100), (ThreadIndex(2), 150)] {
                 parts.add(part(thread, end_ns, 10));
             }
-            parts.owned(THREAD, (start_ns, end_ns), waits);
+            let of_thread = parts.of(THREAD).expect("some");
+            of_thread.owned((start_ns, end_ns), waits);
             let sums = parts.finish();
             assert_eq!(sums.of_waiting, HookTime::default());
             sums.of_owners.estimate_ns
@@ -192,10 +202,11 @@ mod tests {
         let sums = |max, counts: &[(u64, u64)]| {
             let mut parts = HookParts::new(max);
             parts.add(part(THREAD, 100, 10));
+            let of_thread = parts.of(THREAD).expect("some");
             for &(start_ns, waits) in counts {
-                parts.owned(THREAD, (start_ns, 200), waits);
+                of_thread.owned((start_ns, 200), waits);
             }
-            parts.waited(THREAD, (0, 96));
+            of_thread.waited((0, 96));
             parts.add(part(THREAD, 300, 10));
             parts.finish()
         };

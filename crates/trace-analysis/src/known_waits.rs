@@ -8,7 +8,7 @@ use crate::entity::{LockIndex, ThreadIndex};
 use crate::held_waits::{Slot, cost};
 use crate::packed_owner::PackedOwner;
 use crate::pending_chains::PendingChains;
-use crate::search::{count_between, count_from_back, count_near};
+use crate::search::{count_between, count_near, insert_from_back};
 use crate::shared_holds::{SharedHolds, Walk};
 use crate::shared_run::{Place, Run, SharedRuns};
 
@@ -363,8 +363,7 @@ impl KnownWaits {
 
 impl ThreadWaits {
     fn add(&mut self, wait: KnownWait) {
-        let index = count_from_back(&self.waits, |known| known.key() <= wait.key());
-        self.waits.insert(index, wait);
+        insert_from_back(&mut self.waits, wait, |known| known.key() <= wait.key());
     }
 
     /// The wait that was held back there is resolved, unless it came so late that it is forgotten

@@ -5,7 +5,7 @@ use std::collections::{VecDeque, vec_deque};
 
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
-use crate::search::{count_from_back, count_near};
+use crate::search::{count_near, insert_from_back};
 
 /// Something that a trace tells of a thread at some time.
 pub(crate) trait Fact {
@@ -22,8 +22,9 @@ pub(crate) struct LastFacts<T> {
     max: usize,
 }
 
+/// Those of one thread.
 #[derive(Debug)]
-struct OfThread<T> {
+pub(crate) struct OfThread<T> {
     /// In the order of time.
     facts: VecDeque<T>,
     /// Near the one that was wanted last.
@@ -53,8 +54,7 @@ impl<T: Fact> LastFacts<T> {
     pub(crate) fn add(&mut self, fact: T) -> Option<T> {
         let (thread, time_ns) = (fact.thread(), fact.time_ns());
         let facts = &mut self.threads.entry(thread).or_default().facts;
-        let place = count_from_back(facts, |earlier| earlier.time_ns() <= time_ns);
-        facts.insert(place, fact);
+        insert_from_back(facts, fact, |earlier| earlier.time_ns() <= time_ns);
         self.order.push_back(thread);
         let is_too_many = self.order.len() > self.max;
         is_too_many.then(|| self.forget()).flatten()
@@ -78,12 +78,17 @@ impl<T: Fact> LastFacts<T> {
             .flat_map(|of_thread| of_thread.facts)
     }
 
-    /// Those of a thread at that time and later, in the order of time. Costs the less the nearer that is
-    /// to the time before.
-    pub(crate) fn from(&self, thread: ThreadIndex, time_ns: u64) -> vec_deque::Iter<'_, T> {
-        let Some(OfThread { facts, near }) = self.threads.get(&thread) else {
-            return vec_deque::Iter::default();
-        };
+    /// Those of a thread, if there are any.
+    pub(crate) fn of(&self, thread: ThreadIndex) -> Option<&OfThread<T>> {
+        self.threads.get(&thread)
+    }
+}
+
+impl<T: Fact> OfThread<T> {
+    /// Those at that time and later, in the order of time. Costs the less the nearer that is to the time
+    /// before.
+    pub(crate) fn from(&self, time_ns: u64) -> vec_deque::Iter<'_, T> {
+        let Self { facts, near } = self;
         let first = count_near(facts, near.get(), |fact| fact.time_ns() < time_ns);
         near.set(first);
         facts.range(first..)
@@ -111,10 +116,10 @@ mod tests {
             facts.add(fact);
         }
         assert_eq!(facts.threads.len(), 1);
-        let from = |thread, time_ns| facts.from(ThreadIndex(thread), time_ns);
-        assert!(from(1, 0).eq(&[(1, 30), (1, 40)]));
-        assert!(from(1, 31).eq(&[(1, 40)]));
-        assert!(from(1, 30).eq(&[(1, 30), (1, 40)]));
-        assert_eq!(from(2, 0).count(), 0);
+        let one = facts.of(ThreadIndex(1)).expect("some");
+        assert!(one.from(0).eq(&[(1, 30), (1, 40)]));
+        assert!(one.from(31).eq(&[(1, 40)]));
+        assert!(one.from(30).eq(&[(1, 30), (1, 40)]));
+        assert!(facts.of(ThreadIndex(2)).is_none());
     }
 }

@@ -41,6 +41,7 @@ mod analysis;
 mod aspect;
 mod batch;
 mod blaming;
+mod by_thread;
 mod code_metadata;
 mod contention;
 mod contents;

@@ -56,6 +56,8 @@ struct Interval {
     is_gap: bool,
     /// The owner has the lock beyond its end.
     goes_on: bool,
+    /// The owner did not wait itself meanwhile.
+    is_direct: bool,
 }
 
 impl Interval {
@@ -66,6 +68,7 @@ impl Interval {
             owner_for_earlier: owner_for_earlier.into(),
             is_gap: false,
             goes_on: false,
+            is_direct: false,
         }
     }
 
@@ -95,6 +98,10 @@ impl timeline::Interval for Interval {
 
     fn goes_on(&self) -> bool {
         self.goes_on
+    }
+
+    fn is_direct(&self) -> bool {
+        self.is_direct
     }
 
     fn collapsed(end_ns: u64) -> Self {
@@ -268,7 +275,7 @@ impl LockAnalyzer {
             waited_until_ns,
         } = *exit;
         self.abandon_wait(thread, spans, counters);
-        let has_waited = waited_until_ns > self.blamed_since_ns(exit);
+        let is_direct = waited_until_ns <= self.blamed_since_ns(exit);
         let owner = Owner::Thread { thread, chain };
         let mut owner_for_earlier = match self.owner_state {
             OwnerState::Entered(other, _) if other != thread => {
@@ -282,7 +289,7 @@ impl LockAnalyzer {
         };
         if let Holds::For { holds, held_ns } = holds {
             let acquired_ns = time_ns.saturating_sub(held_ns);
-            self.acquired(owner, holds, acquired_ns, counters);
+            self.acquired((owner, is_direct), holds, acquired_ns, counters);
             if let OwnerState::Lost { of_nobody: true } = self.owner_state
                 && let Some(contended) = &mut self.contended
             {
@@ -291,8 +298,12 @@ impl LockAnalyzer {
             }
             owner_for_earlier = owner;
         }
-        self.end_interval(Interval::new(time_ns, owner, owner_for_earlier), counters);
-        if has_waited && let Some(contended) = &mut self.contended {
+        let interval = Interval {
+            is_direct,
+            ..Interval::new(time_ns, owner, owner_for_earlier)
+        };
+        self.end_interval(interval, counters);
+        if !is_direct && let Some(contended) = &mut self.contended {
             contended.direct_from = contended.timeline.end();
         }
         self.owner_state = OwnerState::Released;
@@ -320,7 +331,13 @@ impl LockAnalyzer {
     /// The owner acquired the lock then, as its exit says. If that stands for several holds,
     /// they are taken as if the last one had lasted for all of them, and the pauses between
     /// them had come before.
-    fn acquired(&mut self, owner: Owner, holds: u16, acquired_ns: u64, counters: &mut Counters) {
+    fn acquired(
+        &mut self,
+        (owner, is_direct): (Owner, bool),
+        holds: u16,
+        acquired_ns: u64,
+        counters: &mut Counters,
+    ) {
         let has_entered = match (self.owner_state, owner) {
             (OwnerState::Entered(entered, _), Owner::Thread { thread, .. }) => entered == thread,
             _ => false,
@@ -337,6 +354,7 @@ impl LockAnalyzer {
         };
         let interval = Interval {
             goes_on,
+            is_direct,
             ..Interval::new(acquired_ns, before, owner_for_earlier)
         };
         if let Some(contended) = &mut self.contended
@@ -494,6 +512,7 @@ impl LockAnalyzer {
         };
 
         let began = waiter.start.position;
+        let contended = self.contended.get_or_insert_default();
         let view = View {
             start: waiter.start.at(start_ns),
             end_ns,
@@ -507,13 +526,13 @@ impl LockAnalyzer {
                 }
             },
             rest,
+            is_direct: began >= contended.direct_from
+                && waiter.is_in_time
+                && rest.thread().is_none(),
         };
-        let contended = self.contended.get_or_insert_default();
         let timeline = &mut contended.timeline;
         wait.barging_holds = timeline.barging_holds(view.start);
         timeline.describe(&view, u64::MAX, self.detail, spans, wait);
-        spans.shared.is_direct =
-            began >= contended.direct_from && waiter.is_in_time && rest.thread().is_none();
     }
 
     /// What stands for an owner between the last boundary and an acquisition.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::contention::OwnerActivity;
 use crate::entity::ThreadIndex;
 use crate::hash::SeededMap;
-use crate::owner_fact::ThreadTime;
+use crate::owner_spans::ThreadTime;
 use crate::room::{shrink_map, shrink_queue};
 use crate::search::{count_from_back, count_near};
 
@@ -20,9 +20,16 @@ pub(crate) struct OwnWaits {
     forgotten_until_ns: u64,
 }
 
+/// Those of one thread.
+pub(crate) enum WaitsOf<'w> {
+    Known(&'w mut OfThread),
+    /// None are known. What it did until then may be forgotten.
+    ForgottenUntil(u64),
+}
+
 /// Waits that do not touch each other, in the order of time.
 #[derive(Debug, Default)]
-struct OfThread {
+pub(crate) struct OfThread {
     waits: VecDeque<OwnWait>,
     /// Near the place in them that was wanted last.
     near: usize,
@@ -118,11 +125,20 @@ impl OwnWaits {
         shrink_map(&mut self.threads);
     }
 
-    /// Calls `on_part` with each part of the time of a thread from begin to end, and what it did.
-    /// Costs the less the nearer that is to the time before.
+    /// Those of a thread.
+    pub(crate) fn of(&mut self, thread: ThreadIndex) -> WaitsOf<'_> {
+        match self.threads.get_mut(&thread) {
+            Some(of_thread) => WaitsOf::Known(of_thread),
+            None => WaitsOf::ForgottenUntil(self.forgotten_until_ns),
+        }
+    }
+}
+
+impl WaitsOf<'_> {
+    /// Calls `on_part` with each part of the time from begin to end, and what the thread did. Costs the
+    /// less the nearer that is to the time before.
     pub(crate) fn split(
         &mut self,
-        thread: ThreadIndex,
         start_ns: u64,
         end_ns: u64,
         mut on_part: impl FnMut(u64, u64, Did),
@@ -135,8 +151,8 @@ impl OwnWaits {
             }
             at_ns = until_ns;
         };
-        match self.threads.get_mut(&thread) {
-            Some(of_thread) => {
+        match self {
+            Self::Known(of_thread) => {
                 part_until(of_thread.forgotten_until_ns, Did::Forgotten);
                 let waits = &of_thread.waits;
                 let first = count_near(waits, of_thread.near, |wait| wait.end_ns <= start_ns);
@@ -147,7 +163,7 @@ impl OwnWaits {
                     part_until(wait.end_ns, Did::Waited(wait.activity));
                 }
             }
-            None => part_until(self.forgotten_until_ns, Did::Forgotten),
+            Self::ForgottenUntil(until_ns) => part_until(*until_ns, Did::Forgotten),
         }
         part_until(end_ns, Did::Ran);
     }
@@ -169,7 +185,8 @@ mod tests {
 
     fn parts(waits: &mut OwnWaits, start_ns: u64, end_ns: u64) -> Vec<(u64, u64, Did)> {
         let mut parts = Vec::new();
-        waits.split(THREAD, start_ns, end_ns, |start_ns, end_ns, did| {
+        let mut of_thread = waits.of(THREAD);
+        of_thread.split(start_ns, end_ns, |start_ns, end_ns, did| {
             parts.push((start_ns, end_ns, did));
         });
         parts

@@ -1,8 +1,7 @@
 //! What is to be known of owners to add up what they did.
 
-use crate::contention::{OwnerActivity, Wait};
-use crate::entity::ThreadIndex;
-use crate::owner_spans::OwnerSpan;
+use crate::contention::OwnerActivity;
+use crate::owner_spans::{OwnerSpan, ThreadTime};
 use crate::system_fact::SystemFact;
 
 /// Something to be known about owners, in the order in which it is found.
@@ -16,22 +15,4 @@ pub(crate) enum OwnerFact {
     Waited(ThreadTime),
     /// An owner had a lock for which threads waited.
     Owned(OwnerSpan),
-}
-
-/// Some time of a thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ThreadTime {
-    pub(crate) thread: ThreadIndex,
-    pub(crate) start_ns: u64,
-    pub(crate) end_ns: u64,
-}
-
-impl ThreadTime {
-    pub(crate) fn of(wait: &Wait) -> Self {
-        Self {
-            thread: wait.thread,
-            start_ns: wait.start_ns,
-            end_ns: wait.start_ns.saturating_add(wait.duration_ns),
-        }
-    }
 }

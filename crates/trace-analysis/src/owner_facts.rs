@@ -4,8 +4,8 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use crate::batch::{Batch, MAX_WAITING};
 use crate::contention::{Detail, OwnerActivity, Wait, WaitKind};
-use crate::owner_fact::{OwnerFact, ThreadTime};
-use crate::owner_spans::OwnerSpans;
+use crate::owner_fact::OwnerFact;
+use crate::owner_spans::{OwnerSpans, ThreadTime};
 use crate::owner_times::{OwnerTimes, OwnerTimesSum};
 use crate::system_fact::SystemFact;
 
@@ -76,7 +76,7 @@ impl OwnerFacts {
         let mut spans = OwnerSpans::default();
         for part in &wait.contentions {
             let time = (part.start_ns, part.start_ns + part.duration_ns);
-            spans.add(part.owner, time, 1, false);
+            spans.add_part(part.owner, time, false);
         }
         self.add_spans(&mut spans);
     }

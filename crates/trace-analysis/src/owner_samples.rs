@@ -50,7 +50,8 @@ impl OwnerSamples {
         (start_ns, end_ns): (u64, u64),
         mut on_part: impl FnMut(u64, u64, Option<ChainIndex>),
     ) {
-        let samples = self.0.from(thread, start_ns);
+        let samples = self.0.of(thread).map(|samples| samples.from(start_ns));
+        let samples = samples.unwrap_or_default();
         let inside = samples.take_while(|sample| sample.time_ns < end_ns);
         let Some(first) = inside.clone().next() else {
             return on_part(start_ns, end_ns, None);

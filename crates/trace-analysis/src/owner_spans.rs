@@ -1,16 +1,25 @@
 //! When owners had locks that threads waited for, on the way to what they did meanwhile.
 
-use crate::contention::{Owner, WaitId};
+use crate::contention::{Owner, Wait, WaitId};
 use crate::entity::ThreadIndex;
 use crate::shared_run::{SharedRuns, Told};
 
-/// An owner had a lock from begin to end, and so many waits went through that.
+/// Some time of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OwnerSpan {
+pub(crate) struct ThreadTime {
     pub(crate) thread: ThreadIndex,
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
-    pub(crate) waits: u64,
+}
+
+/// An owner had a lock for that time, and so many waits went through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerSpan {
+    pub(crate) time: ThreadTime,
+    /// As many threads wait at once.
+    pub(crate) waits: u32,
+    /// It did not wait itself meanwhile; else that is not known.
+    pub(crate) is_direct: bool,
 }
 
 /// Collects them, if they are wanted: each part of a wait by itself, or those that several waits
@@ -18,6 +27,8 @@ pub(crate) struct OwnerSpan {
 #[derive(Debug, Default)]
 pub(crate) struct OwnerSpans {
     pub(crate) are_wanted: bool,
+    /// No owner waited itself while the wait lasted that is described next; else that is not known.
+    pub(crate) is_direct: bool,
     pub(crate) spans: Vec<OwnerSpan>,
     /// What threads waited while nobody had the lock, in nanoseconds.
     pub(crate) free_ns: u64,
@@ -32,6 +43,16 @@ pub(crate) struct OwnerSpans {
     pub(crate) ended_histories: Vec<WaitId>,
 }
 
+impl ThreadTime {
+    pub(crate) fn of(wait: &Wait) -> Self {
+        Self {
+            thread: wait.thread,
+            start_ns: wait.start_ns,
+            end_ns: wait.start_ns.saturating_add(wait.duration_ns),
+        }
+    }
+}
+
 impl OwnerSpans {
     /// If they are wanted, what collects them.
     #[inline]
@@ -39,31 +60,42 @@ impl OwnerSpans {
         self.are_wanted.then_some(self)
     }
 
-    /// So many waits go through that time of an owner; `goes_on` if it only makes the last one
+    /// The wait described goes through that time of an owner; `goes_on` if it only makes the last one
     /// longer.
+    pub(crate) fn add_part(&mut self, owner: Owner, time: (u64, u64), goes_on: bool) {
+        self.add(owner, time, 1, (goes_on, self.is_direct));
+    }
+
+    /// So many waits go through that time of an owner, who waited itself or did not.
     pub(crate) fn add(
         &mut self,
         owner: Owner,
         (start_ns, end_ns): (u64, u64),
         waits: u64,
-        goes_on: bool,
+        (goes_on, is_direct): (bool, bool),
     ) {
         let waited_ns = (end_ns - start_ns).saturating_mul(waits);
         match owner {
             Owner::Free => self.free_ns = self.free_ns.saturating_add(waited_ns),
             Owner::Unknown(_) => self.unknown_ns = self.unknown_ns.saturating_add(waited_ns),
             Owner::Thread { thread, .. } => {
+                let waits = u32::try_from(waits).unwrap_or(u32::MAX);
                 if goes_on
                     && let Some(last) = self.spans.last_mut()
-                    && (last.thread, last.end_ns, last.waits) == (thread, start_ns, waits)
+                    && (last.time.thread, last.time.end_ns, last.waits) == (thread, start_ns, waits)
                 {
-                    last.end_ns = end_ns;
+                    last.time.end_ns = end_ns;
+                    last.is_direct &= is_direct;
                 } else if waited_ns > 0 {
-                    self.spans.push(OwnerSpan {
+                    let time = ThreadTime {
                         thread,
                         start_ns,
                         end_ns,
+                    };
+                    self.spans.push(OwnerSpan {
+                        time,
                         waits,
+                        is_direct,
                     });
                 }
             }

@@ -1,13 +1,13 @@
 //! What owners did while others waited for their locks, added up.
 
-use std::collections::VecDeque;
-
+use crate::by_thread::ByThread;
 use crate::contention::{OwnerActivity, RootEnd, Wait};
+use crate::entity::ThreadIndex;
 use crate::hook_parts::{HookParts, HookTime, HookTimes};
 use crate::own_waits::{Did, OwnWaits};
-use crate::owner_fact::{OwnerFact, ThreadTime};
-use crate::owner_spans::{OwnerSpan, OwnerSpans};
-use crate::run_delays::{Division, RunDelays};
+use crate::owner_fact::OwnerFact;
+use crate::owner_spans::{OwnerSpan, OwnerSpans, ThreadTime};
+use crate::run_delays::{Division, RunDelays, SamplesOf};
 use crate::safepoints::Safepoints;
 use crate::system_fact::SystemFact;
 
@@ -130,26 +130,34 @@ impl OwnerTimes {
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
-    /// When owners had locks, and when threads waited, on the way to what they did meanwhile.
-    spans: VecDeque<OwnerSpan>,
-    waits: VecDeque<ThreadTime>,
-    /// How many facts came of late, and how many spans and waits had come before them.
+    /// What is resolved next, and what came after that.
+    next: Waiting,
+    later: Waiting,
+    /// How many facts came since then.
     facts: usize,
-    before_facts: (usize, usize),
     own_waits: OwnWaits,
     safepoints: Safepoints,
     delays: RunDelays,
     hooks: HookParts,
     /// When owners of a wait ran; kept to reuse its memory.
     ran: OwnerSpans,
+    /// What is resolved of each thread; kept for the same.
+    spans_of: ByThread<OwnerSpan>,
+    waits_of: ByThread<ThreadTime>,
 }
 
-/// So many times of threads wait for what is to be known of them; then half of them are resolved,
-/// one after the other.
-const MAX_WAITING: usize = 1 << 17;
-/// They wait for so many facts at least, and for twice as many at most: before what is to be known of
-/// them is forgotten.
+/// When owners had locks, and when threads waited, on the way to what they did meanwhile.
+#[derive(Debug, Default)]
+struct Waiting {
+    spans: Vec<OwnerSpan>,
+    waits: Vec<ThreadTime>,
+}
+
+/// Times of threads wait for so many facts at least, and for twice as many at most: before what is to
+/// be known of them is forgotten.
 const FACTS: usize = 1 << 16;
+/// If so many come meanwhile, they do not wait any longer.
+const MAX_WAITING: usize = 1 << 16;
 /// How many waits of owners stay known.
 const MAX_OWN_WAITS: usize = 1 << 18;
 /// How many safepoints do.
@@ -164,15 +172,16 @@ impl Default for OwnerTimesSum {
     fn default() -> Self {
         Self {
             sum: OwnerTimes::default(),
-            spans: VecDeque::new(),
-            waits: VecDeque::new(),
+            next: Waiting::default(),
+            later: Waiting::default(),
             facts: 0,
-            before_facts: (0, 0),
             own_waits: OwnWaits::new(MAX_OWN_WAITS),
             safepoints: Safepoints::new(MAX_SAFEPOINTS),
             delays: RunDelays::new(MAX_SAMPLES),
             hooks: HookParts::new(MAX_HOOK_PARTS),
             ran: OwnerSpans::default(),
+            spans_of: ByThread::default(),
+            waits_of: ByThread::default(),
         }
     }
 }
@@ -190,30 +199,26 @@ impl OwnerTimesSum {
                 self.pass_fact();
             }
             OwnerFact::Waited(time) => {
-                self.waits.push_back(time);
+                self.later.waits.push(time);
                 self.bound_waiting();
             }
             OwnerFact::Owned(span) => {
-                self.spans.push_back(span);
+                self.later.spans.push(span);
                 self.bound_waiting();
             }
         }
     }
 
-    /// Resolves what waited for as many facts as it has to.
     fn pass_fact(&mut self) {
         self.facts += 1;
         if self.facts == FACTS {
-            self.facts = 0;
-            let (spans, waits) = self.before_facts;
-            self.resolve(spans, waits);
-            self.before_facts = (self.spans.len(), self.waits.len());
+            self.resolve_next();
         }
     }
 
     fn bound_waiting(&mut self) {
-        if self.spans.len() + self.waits.len() >= MAX_WAITING {
-            self.resolve_until_left(MAX_WAITING / 2);
+        if self.later.spans.len() + self.later.waits.len() == MAX_WAITING {
+            self.resolve_next();
         }
     }
 
@@ -237,25 +242,29 @@ impl OwnerTimesSum {
     /// will ever be.
     pub(crate) fn add_roots(&mut self, wait: &Wait) {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
-        self.hooks.waited(wait.thread, (wait.start_ns, end_ns));
+        if let Some(hooks) = self.hooks.of(wait.thread) {
+            hooks.waited((wait.start_ns, end_ns));
+        }
         for part in &wait.contentions {
-            if let Some((thread, _)) = part.owner.thread() {
+            if let Some((thread, _)) = part.owner.thread()
+                && let Some(hooks) = self.hooks.of(thread)
+            {
                 let time = (part.start_ns, part.start_ns + part.duration_ns);
-                self.hooks.owned(thread, time, 1);
+                hooks.owned(time, 1);
             }
         }
         for part in &wait.roots {
             let time = (part.start_ns, part.start_ns + part.duration_ns);
             let activity = match (part.owner_activity(), part.root.end) {
                 (Some(OwnerActivity::Running), _) => {
-                    self.ran.add(part.owner, time, 1, true);
+                    self.ran.add_part(part.owner, time, true);
                     continue;
                 }
                 (Some(activity), _) => activity,
                 // It waits for a lock of its own.
                 (None, RootEnd::Cycle) => OwnerActivity::Blocked,
                 (None, RootEnd::Owner(end)) => {
-                    self.ran.add(end, time, 1, true);
+                    self.ran.add_part(end, time, true);
                     continue;
                 }
             };
@@ -264,15 +273,18 @@ impl OwnerTimesSum {
         let mut ran = std::mem::take(&mut self.ran);
         self.add_by_nobody(&mut ran);
         for span in ran.spans.drain(..) {
-            let division = self.delays.divide(span.thread, span.start_ns, span.end_ns);
-            self.sum.add_running(&division, span.waits);
+            let division =
+                self.delays
+                    .divide(span.time.thread, span.time.start_ns, span.time.end_ns);
+            self.sum.add_running(&division, span.waits.into());
         }
         self.ran = ran;
     }
 
     /// The sums over all.
     pub(crate) fn finish(mut self) -> OwnerTimes {
-        self.resolve_until_left(0);
+        self.resolve_next();
+        self.resolve_next();
         let HookTimes {
             of_owners,
             of_waiting,
@@ -284,67 +296,76 @@ impl OwnerTimesSum {
         }
     }
 
-    fn resolve_until_left(&mut self, left: usize) {
-        let all = self.spans.len() + self.waits.len();
-        let surplus = all.saturating_sub(left);
-        // As many of both as there are of both.
-        let spans = surplus * self.spans.len() / all.max(1);
-        self.resolve(spans, surplus - spans);
-    }
-
-    /// Resolves the first spans and waits.
-    fn resolve(&mut self, spans: usize, waits: usize) {
-        for _ in 0..spans {
-            if let Some(span) = self.spans.pop_front() {
-                self.add_span(span);
+    /// Resolves what came first.
+    fn resolve_next(&mut self) {
+        let (mut spans_of, mut waits_of) = (
+            std::mem::take(&mut self.spans_of),
+            std::mem::take(&mut self.waits_of),
+        );
+        let mut next = std::mem::take(&mut self.next);
+        for (thread, spans) in spans_of.group(&next.spans, |span| span.time.thread) {
+            self.add_spans(thread, spans);
+        }
+        for (thread, waits) in waits_of.group(&next.waits, |wait| wait.thread) {
+            if let Some(hooks) = self.hooks.of(thread) {
+                for wait in waits {
+                    hooks.waited((wait.start_ns, wait.end_ns));
+                }
             }
         }
-        let waits = waits.min(self.waits.len());
-        for wait in self.waits.drain(..waits) {
-            self.hooks.waited(wait.thread, (wait.start_ns, wait.end_ns));
-        }
-        let (spans_before, waits_before) = self.before_facts;
-        self.before_facts = (
-            spans_before.saturating_sub(spans),
-            waits_before.saturating_sub(waits),
-        );
+        next.spans.clear();
+        next.waits.clear();
+        self.next = std::mem::replace(&mut self.later, next);
+        (self.spans_of, self.waits_of) = (spans_of, waits_of);
+        self.facts = 0;
     }
 
-    /// Adds what an owner did, once for each wait.
-    fn add_span(&mut self, span: OwnerSpan) {
-        let Self {
-            sum,
-            own_waits,
-            safepoints,
-            delays,
-            hooks,
-            ..
-        } = self;
-        let OwnerSpan {
-            thread,
-            start_ns,
-            end_ns,
-            waits,
-        } = span;
-        hooks.owned(thread, (start_ns, end_ns), waits);
-        own_waits.split(thread, start_ns, end_ns, |start_ns, end_ns, did| {
-            let place = match did {
-                Did::Ran => {
-                    return safepoints.split(start_ns, end_ns, |start_ns, end_ns, phase| {
-                        let place = match phase {
-                            None => {
-                                let division = delays.divide(thread, start_ns, end_ns);
-                                return sum.add_running(&division, waits);
-                            }
-                            Some(phase) => sum.counted(OwnerActivity::at_safepoint(phase)),
-                        };
-                        add(place, end_ns - start_ns, waits);
-                    });
-                }
-                Did::Waited(activity) => sum.counted(activity),
-                Did::Forgotten => &mut sum.unknown_ns,
-            };
-            add(place, end_ns - start_ns, waits);
+    /// Adds what an owner did in these spans, once for each wait.
+    fn add_spans(&mut self, thread: ThreadIndex, spans: &[OwnerSpan]) {
+        let hooks = self.hooks.of(thread);
+        let mut own_waits = self.own_waits.of(thread);
+        let mut running = Running {
+            delays: self.delays.of(thread),
+            safepoints: &self.safepoints,
+        };
+        let sum = &mut self.sum;
+        for span in spans {
+            let (start_ns, end_ns) = (span.time.start_ns, span.time.end_ns);
+            let waits = span.waits.into();
+            if let Some(hooks) = &hooks {
+                hooks.owned((start_ns, end_ns), waits);
+            }
+            if span.is_direct {
+                running.add((start_ns, end_ns), waits, sum);
+                continue;
+            }
+            own_waits.split(start_ns, end_ns, |start_ns, end_ns, did| {
+                let place = match did {
+                    Did::Ran => return running.add((start_ns, end_ns), waits, sum),
+                    Did::Waited(activity) => sum.counted(activity),
+                    Did::Forgotten => &mut sum.unknown_ns,
+                };
+                add(place, end_ns - start_ns, waits);
+            });
+        }
+    }
+}
+
+/// What there is to know of a thread that did not wait itself.
+struct Running<'k> {
+    delays: SamplesOf<'k>,
+    safepoints: &'k Safepoints,
+}
+
+impl Running<'_> {
+    /// Adds what it did from begin to end, once for each wait.
+    fn add(&mut self, (start_ns, end_ns): (u64, u64), waits: u64, sum: &mut OwnerTimes) {
+        (self.safepoints).split(start_ns, end_ns, |start_ns, end_ns, phase| match phase {
+            None => sum.add_running(&self.delays.divide(start_ns, end_ns), waits),
+            Some(phase) => {
+                let place = sum.counted(OwnerActivity::at_safepoint(phase));
+                add(place, end_ns - start_ns, waits);
+            }
         });
     }
 }
@@ -356,15 +377,38 @@ fn add(sum: &mut u64, ns: u64, waits: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entity::ThreadIndex;
 
-    fn own_wait(thread: u32, start_ns: u64) -> OwnerFact {
-        let time = ThreadTime {
+    fn time(thread: u32, start_ns: u64, end_ns: u64) -> ThreadTime {
+        ThreadTime {
             thread: ThreadIndex(thread),
             start_ns,
-            end_ns: start_ns + 10,
-        };
-        OwnerFact::OwnWait(time, OwnerActivity::Blocked)
+            end_ns,
+        }
+    }
+
+    fn own_wait(thread: u32, start_ns: u64) -> OwnerFact {
+        OwnerFact::OwnWait(
+            time(thread, start_ns, start_ns + 10),
+            OwnerActivity::Blocked,
+        )
+    }
+
+    /// What is known at the release is not looked for, even if waits of the thread are forgotten.
+    #[test]
+    fn an_owner_that_did_not_wait_ran() {
+        let mut sum = OwnerTimesSum::default();
+        for number in 0..2 * MAX_OWN_WAITS as u64 {
+            sum.add(own_wait(1, 100 + 20 * number));
+        }
+        for (is_direct, waits) in [(true, 3), (false, 5)] {
+            sum.add(OwnerFact::Owned(OwnerSpan {
+                time: time(1, 10, 50),
+                waits,
+                is_direct,
+            }));
+        }
+        let times = sum.finish();
+        assert_eq!((times.not_sampled_ns, times.unknown_ns), (120, 200));
     }
 
     /// Thread 1 waits itself while it owns a lock, and then others do, however often.
@@ -373,10 +417,9 @@ mod tests {
         let mut sum = OwnerTimesSum::default();
         sum.add(own_wait(1, 20));
         sum.add(OwnerFact::Owned(OwnerSpan {
-            thread: ThreadIndex(1),
-            start_ns: 10,
-            end_ns: 50,
+            time: time(1, 10, 50),
             waits: 2,
+            is_direct: false,
         }));
         for number in 0..2 * MAX_OWN_WAITS as u64 {
             sum.add(own_wait(2, 100 + 20 * number));

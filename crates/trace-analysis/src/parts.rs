@@ -184,7 +184,7 @@ impl Parts for Shares<'_> {
     fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
         self.add_parts(owner, duration_ns, u64::from(!goes_on));
         if let Some(spans) = &mut self.spans {
-            spans.add(owner.get(), (start_ns, start_ns + duration_ns), 1, goes_on);
+            spans.add_part(owner.get(), (start_ns, start_ns + duration_ns), goes_on);
         }
         if let Some(segments) = &mut self.segments {
             segments.add(start_ns, duration_ns, owner, goes_on);

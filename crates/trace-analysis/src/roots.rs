@@ -171,10 +171,6 @@ impl Roots {
 
     /// Takes such a wait, whose roots are filled in.
     fn add_direct(&mut self, wait: &mut Wait, shared: &SharedRuns) {
-        self.sharing.pass();
-        if !shared.runs.is_empty() {
-            self.sharing.note(false);
-        }
         self.held.pass(wait.contention_count() as usize);
         self.known.add_direct(wait, shared);
         wait.root_is_owner();

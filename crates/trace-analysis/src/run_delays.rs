@@ -27,6 +27,9 @@ pub(crate) struct RunDelays {
     max: usize,
 }
 
+/// Those of one thread, if there are any.
+pub(crate) struct SamplesOf<'s>(Option<&'s mut OfThread>);
+
 /// In the order of time.
 #[derive(Debug, Default)]
 struct OfThread {
@@ -166,22 +169,22 @@ impl RunDelays {
         }
     }
 
-    /// Divides the time of a thread from begin to end. Costs the less the nearer that is to the
-    /// time before.
+    /// Those of a thread.
+    pub(crate) fn of(&mut self, thread: ThreadIndex) -> SamplesOf<'_> {
+        SamplesOf(self.threads.get_mut(&thread))
+    }
+
+    /// [Divides](SamplesOf::divide) the time of a thread from begin to end.
     pub(crate) fn divide(&mut self, thread: ThreadIndex, start_ns: u64, end_ns: u64) -> Division {
-        let of_thread = self.threads.get_mut(&thread);
-        let known = of_thread.and_then(|of_thread| {
-            if let Some([before, after]) = &of_thread.around
-                && before.time_ns < start_ns
-                && start_ns < end_ns
-                && end_ns <= after.time_ns
-            {
-                let moments =
-                    [start_ns, end_ns].map(|time_ns| Moment::between(before, after, time_ns));
-                return Some((start_ns..end_ns, moments));
-            }
-            of_thread.around(start_ns, end_ns)
-        });
+        self.of(thread).divide(start_ns, end_ns)
+    }
+}
+
+impl SamplesOf<'_> {
+    /// Divides the thread's time from begin to end. Costs the less the nearer that is to the time
+    /// before.
+    pub(crate) fn divide(&mut self, start_ns: u64, end_ns: u64) -> Division {
+        let known = (self.0.as_mut()).and_then(|of_thread| of_thread.known(start_ns, end_ns));
         let whole_ns = end_ns.saturating_sub(start_ns);
         match known {
             Some((known, moments)) => Division::of(known.end - known.start, &moments, whole_ns),
@@ -195,7 +198,20 @@ impl RunDelays {
 
 impl OfThread {
     /// What is known of the time from begin to end, and of these two moments.
-    fn around(&mut self, start_ns: u64, end_ns: u64) -> Option<(Range<u64>, [Moment; 2])> {
+    fn known(&mut self, start_ns: u64, end_ns: u64) -> Option<(Range<u64>, [Moment; 2])> {
+        if let Some([before, after]) = &self.around
+            && before.time_ns < start_ns
+            && start_ns < end_ns
+            && end_ns <= after.time_ns
+        {
+            let moments = [start_ns, end_ns].map(|time_ns| Moment::between(before, after, time_ns));
+            return Some((start_ns..end_ns, moments));
+        }
+        self.look_around(start_ns, end_ns)
+    }
+
+    /// The same, wherever it is.
+    fn look_around(&mut self, start_ns: u64, end_ns: u64) -> Option<(Range<u64>, [Moment; 2])> {
         let Self {
             samples,
             near,

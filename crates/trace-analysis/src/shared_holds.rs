@@ -25,6 +25,11 @@ pub(crate) struct SharedHolds {
 /// Of so many positions together it is known whether they are needed.
 const CHUNK: u64 = 64;
 
+/// The room of so many histories that are gone is kept for others, if it is for no more than so many
+/// holds.
+const FEW: usize = 64;
+const SMALL: usize = 1 << 12;
+
 /// Holds of a lock, by their positions.
 #[derive(Debug, Default)]
 struct History {
@@ -90,24 +95,12 @@ impl SharedHolds {
     fn place(&mut self, wait: &SharedRuns) -> Place {
         let (histories, free) = (&mut self.histories, &mut self.free);
         let place = self.places.entry(wait.history).or_insert_with(|| {
-            let history = History {
-                id: wait.history,
-                start: wait.told_from,
-                start_ns: wait.told_since_ns,
-                unseen: wait.told_from,
-                first_chunk: wait.told_from / CHUNK,
-                ..History::default()
-            };
-            match free.pop() {
-                Some(place) => {
-                    histories[place as usize] = history;
-                    place
-                }
-                None => {
-                    histories.push(history);
-                    (histories.len() - 1) as Place
-                }
-            }
+            let place = free.pop().unwrap_or_else(|| {
+                histories.push(History::default());
+                (histories.len() - 1) as Place
+            });
+            histories[place as usize].begin(wait);
+            place
         });
         *place
     }
@@ -144,7 +137,7 @@ impl SharedHolds {
         if history.is_over && history.waits_of_all == 0 {
             self.len -= history.holds.len();
             self.places.remove(&history.id);
-            *history = History::default();
+            history.end_all(self.free.len() < FEW);
             self.free.push(place);
         }
     }
@@ -282,6 +275,26 @@ fn count_while(len: usize, is_before: impl Fn(usize) -> bool) -> usize {
 }
 
 impl History {
+    /// Begins with the first hold that a wait tells of. Nothing is left of another one but its room.
+    fn begin(&mut self, wait: &SharedRuns) {
+        self.id = wait.history;
+        (self.start, self.start_ns) = (wait.told_from, wait.told_since_ns);
+        self.unseen = wait.told_from;
+        self.first_chunk = wait.told_from / CHUNK;
+    }
+
+    /// Nobody needs it any more.
+    fn end_all(&mut self, keeps_room: bool) {
+        let mut rest = std::mem::take(self);
+        if keeps_room && rest.holds.capacity() <= SMALL {
+            rest.holds.clear();
+            rest.waits.clear();
+            rest.indirect.clear();
+            (self.holds, self.waits) = (rest.holds, rest.waits);
+            self.indirect = rest.indirect;
+        }
+    }
+
     /// Position behind the last hold.
     fn end(&self) -> u64 {
         self.start + self.holds.len() as u64
@@ -327,7 +340,9 @@ impl History {
         self.holds.drain(..count);
         self.start = start;
         self.unseen = self.unseen.max(self.start);
-        shrink_queue(&mut self.holds);
+        if self.holds.capacity() > SMALL {
+            shrink_queue(&mut self.holds);
+        }
         shrink_queue(&mut self.waits);
         while self
             .indirect

@@ -34,6 +34,11 @@ pub(crate) trait Interval {
         false
     }
 
+    /// The owner did not wait itself meanwhile; else that is not known.
+    fn is_direct(&self) -> bool {
+        false
+    }
+
     /// What stands for several intervals that nobody remembers, the last of which
     /// ended at `end_ns`. It may have been a gap.
     fn collapsed(end_ns: u64) -> Self;
@@ -108,6 +113,8 @@ pub(crate) struct View<F> {
     pub(crate) owner_of: F,
     /// Who is to blame after the last boundary.
     pub(crate) rest: PackedOwner,
+    /// No owner waited itself while the wait lasted; else that is not known.
+    pub(crate) is_direct: bool,
 }
 
 /// Where a wait begins in a timeline.
@@ -344,12 +351,9 @@ impl<I: Interval> Timeline<I> {
     /// Passes on which owners waits have in common by the stretches, up to a position.
     fn pass_stretches(&self, position: u64, stretches: &mut Stretches, spans: &mut OwnerSpans) {
         stretches.pass_before(position, |position, time, waits, goes_on| {
-            spans.add(
-                self.at(position).owner(STRETCHES).get(),
-                time,
-                waits,
-                goes_on,
-            );
+            let interval = self.at(position);
+            let owner = interval.owner(STRETCHES).get();
+            spans.add(owner, time, waits, (goes_on, interval.is_direct()));
         });
     }
 
@@ -362,7 +366,9 @@ impl<I: Interval> Timeline<I> {
         spans: &mut OwnerSpans,
     ) {
         ledger.pass_before(position, |position, time, waits, goes_on| {
-            spans.add(self.at(position).owner(access).get(), time, waits, goes_on);
+            let interval = self.at(position);
+            let owner = interval.owner(access).get();
+            spans.add(owner, time, waits, (goes_on, interval.is_direct()));
         });
     }
 
@@ -526,7 +532,12 @@ impl<I: Interval> Timeline<I> {
             wait.add_up_contentions();
             return;
         }
-        let (has_spans, may_share) = (spans.are_wanted, spans.may_share);
+        spans.is_direct = view.is_direct;
+        spans.shared.clear();
+        spans.shared.is_direct = view.is_direct;
+        let has_spans = spans.are_wanted;
+        // What was behind the owners is not looked for in a wait without any: it stays as it is.
+        let may_share = spans.may_share || view.is_direct;
         // Spans are to be few, also of waits that share nothing.
         if !detail.adds_up_roots() || has_spans && !may_share {
             let mut shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
@@ -537,7 +548,6 @@ impl<I: Interval> Timeline<I> {
             return;
         }
         let mut shared = std::mem::take(&mut spans.shared);
-        shared.clear();
         let fewest = match (may_share, has_spans) {
             (true, true) => LONG_WITH_SPANS,
             (true, false) => LONG_WITH_SEGMENTS,
@@ -790,7 +800,7 @@ impl<I: Interval> Timeline<I> {
                         let runs = mark.runs - ledger.runs_before(position);
                         shares.add_parts(LOST, duration_ns, runs);
                         if let Some(spans) = &mut shares.spans {
-                            spans.add(LOST.get(), (cutter.at_ns, mark.until_ns), 1, false);
+                            spans.add_part(LOST.get(), (cutter.at_ns, mark.until_ns), false);
                         }
                         in_step = false;
                     } else {
@@ -1227,6 +1237,7 @@ mod tests {
             own: None,
             owner_of: |_, interval: &Any| interval.earlier,
             rest: PackedOwner::NOBODY,
+            is_direct: false,
         };
         for end_ns in [35, 41, 50, 444, 10 * INTERVALS, 10 * INTERVALS + 5] {
             let view = view(end_ns);
@@ -1249,8 +1260,9 @@ mod tests {
         let mut changes: BTreeMap<Change, i64> = BTreeMap::new();
         for span in &spans.spans {
             let waits = span.waits as i64;
-            *changes.entry((span.thread, span.start_ns)).or_default() += waits;
-            *changes.entry((span.thread, span.end_ns)).or_default() -= waits;
+            let time = span.time;
+            *changes.entry((time.thread, time.start_ns)).or_default() += waits;
+            *changes.entry((time.thread, time.end_ns)).or_default() -= waits;
         }
         changes.retain(|_, waits| *waits != 0);
         (changes, spans.free_ns, spans.unknown_ns)
@@ -1304,6 +1316,7 @@ mod tests {
                                 owner => owner,
                             },
                             rest: PackedOwner::unknown(UnknownOwner::TraceEnded),
+                            is_direct: false,
                         };
                         let mut parts: Vec<crate::contention::Contention> = Vec::new();
                         timeline.split(&view, &mut parts);
@@ -1312,7 +1325,7 @@ mod tests {
                         for part in &parts {
                             shares.add_parts(part.owner.into(), part.duration_ns, 1);
                             let time = (part.start_ns, part.start_ns + part.duration_ns);
-                            expected_spans.add(part.owner, time, 1, false);
+                            expected_spans.add_part(part.owner, time, false);
                         }
                         let mut found = Vec::new();
                         let settled = timeline.end().saturating_sub(unsettled);

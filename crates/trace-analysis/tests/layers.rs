@@ -70,6 +70,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
     (
         "blame",
         &[
+            "by_thread",
             "held_runs",
             "held_waits",
             "hook_parts",

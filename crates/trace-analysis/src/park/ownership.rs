@@ -709,6 +709,7 @@ impl Ownership {
                 owner => owner,
             },
             rest: rest.into(),
+            is_direct: false,
         };
         let settled = self.settled();
         self.timeline.describe(&view, settled, detail, spans, wait);
