@@ -10,8 +10,8 @@ pub(crate) struct Batch<T> {
     empty: Receiver<Vec<T>>,
 }
 
-/// So many items go together.
-const SIZE: usize = 2048;
+/// So many items go together: with fewer, threads wake each other more often than they work.
+const SIZE: usize = 8192;
 
 /// Batches that may wait for a thread.
 pub(crate) const MAX_WAITING: usize = 4;
@@ -28,7 +28,14 @@ impl<T> Batch<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> bool {
         self.items.push(item);
-        self.items.len() == SIZE
+        self.items.len() >= SIZE
+    }
+
+    /// Adds all items. Returns whether the batch is to be taken.
+    #[inline]
+    pub(crate) fn append(&mut self, items: &mut Vec<T>) -> bool {
+        self.items.append(items);
+        self.items.len() >= SIZE
     }
 
     /// Takes what there is, if it is anything.

@@ -1,7 +1,7 @@
 //! What is to be known of owners to add up what they did.
 
 use crate::contention::OwnerActivity;
-use crate::owner_spans::{OwnerSpan, ThreadTime};
+use crate::owner_spans::ThreadTime;
 use crate::system_fact::SystemFact;
 
 /// Something to be known about owners, in the order in which it is found.
@@ -13,6 +13,4 @@ pub(crate) enum OwnerFact {
     OwnWait(ThreadTime, OwnerActivity),
     /// A thread waited for a lock in a wait that is selected.
     Waited(ThreadTime),
-    /// An owner had a lock for which threads waited.
-    Owned(OwnerSpan),
 }

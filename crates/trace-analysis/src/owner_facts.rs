@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use crate::batch::{Batch, MAX_WAITING};
 use crate::contention::{Detail, OwnerActivity, Wait, WaitKind};
 use crate::owner_fact::OwnerFact;
-use crate::owner_spans::{OwnerSpans, ThreadTime};
+use crate::owner_spans::{OwnerSpan, OwnerSpans, ThreadTime};
 use crate::owner_times::{OwnerTimes, OwnerTimesSum};
 use crate::system_fact::SystemFact;
 
@@ -58,8 +58,9 @@ impl OwnerFacts {
     /// Takes when owners had locks that threads waited for.
     pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
         self.sum.add_by_nobody(spans);
-        for span in spans.spans.drain(..) {
-            self.add(OwnerFact::Owned(span));
+        match &mut self.thread {
+            Some(thread) => thread.append(&mut spans.spans),
+            None => self.sum.add_spans(&mut spans.spans),
         }
     }
 
@@ -84,7 +85,8 @@ impl OwnerFacts {
     /// The sums over all that was not passed to another thread.
     pub(crate) fn finish(self) -> OwnerTimes {
         if let Some(mut thread) = self.thread {
-            thread.send();
+            thread.send_facts();
+            thread.send_spans();
         }
         self.sum.finish()
     }
@@ -94,38 +96,66 @@ impl OwnerFacts {
 #[derive(Debug)]
 pub(crate) struct ToThread {
     facts: Batch<OwnerFact>,
-    queue: SyncSender<Vec<OwnerFact>>,
+    spans: Batch<OwnerSpan>,
+    queue: SyncSender<Message>,
+}
+
+/// What goes to the thread.
+enum Message {
+    Facts(Vec<OwnerFact>),
+    Spans(Vec<OwnerSpan>),
 }
 
 /// What such a thread has to do with.
 pub(crate) struct AddingUp {
-    queue: Receiver<Vec<OwnerFact>>,
-    empty: Sender<Vec<OwnerFact>>,
+    queue: Receiver<Message>,
+    empty_facts: Sender<Vec<OwnerFact>>,
+    empty_spans: Sender<Vec<OwnerSpan>>,
 }
 
 /// Both ends of a queue of facts.
 pub(crate) fn queue() -> (ToThread, AddingUp) {
     let (queue, messages) = sync_channel(MAX_WAITING);
-    let (facts, empty) = Batch::new();
+    let (facts, empty_facts) = Batch::new();
+    let (spans, empty_spans) = Batch::new();
+    let to_thread = ToThread {
+        facts,
+        spans,
+        queue,
+    };
     let adding_up = AddingUp {
         queue: messages,
-        empty,
+        empty_facts,
+        empty_spans,
     };
-    (ToThread { facts, queue }, adding_up)
+    (to_thread, adding_up)
 }
 
 impl ToThread {
     #[inline]
     fn push(&mut self, fact: OwnerFact) {
         if self.facts.push(fact) {
-            self.send();
+            self.send_facts();
+        }
+    }
+
+    #[inline]
+    fn append(&mut self, spans: &mut Vec<OwnerSpan>) {
+        if self.spans.append(spans) {
+            self.send_spans();
         }
     }
 
     /// A thread that does not take its facts has panicked, which is found when it is joined.
-    fn send(&mut self) {
+    fn send_facts(&mut self) {
         if let Some(facts) = self.facts.take() {
-            let _ = self.queue.send(facts);
+            let _ = self.queue.send(Message::Facts(facts));
+        }
+    }
+
+    fn send_spans(&mut self) {
+        if let Some(spans) = self.spans.take() {
+            let _ = self.queue.send(Message::Spans(spans));
         }
     }
 }
@@ -134,12 +164,20 @@ impl AddingUp {
     /// Adds up all facts, until there will be no more.
     pub(crate) fn run(self) -> OwnerTimes {
         let mut sum = OwnerTimesSum::default();
-        for mut facts in self.queue {
-            for fact in facts.drain(..) {
-                sum.add(fact);
+        // The sender may be gone when a batch is given back: then nobody needs it.
+        for message in self.queue {
+            match message {
+                Message::Facts(mut facts) => {
+                    for fact in facts.drain(..) {
+                        sum.add(fact);
+                    }
+                    let _ = self.empty_facts.send(facts);
+                }
+                Message::Spans(mut spans) => {
+                    sum.add_spans(&mut spans);
+                    let _ = self.empty_spans.send(spans);
+                }
             }
-            // The sender may be gone: then nobody needs it.
-            let _ = self.empty.send(facts);
         }
         sum.finish()
     }

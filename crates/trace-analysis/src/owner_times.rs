@@ -202,10 +202,15 @@ impl OwnerTimesSum {
                 self.later.waits.push(time);
                 self.bound_waiting();
             }
-            OwnerFact::Owned(span) => {
-                self.later.spans.push(span);
-                self.bound_waiting();
-            }
+        }
+    }
+
+    /// Takes when owners had locks for which threads waited.
+    #[inline]
+    pub(crate) fn add_spans(&mut self, spans: &mut Vec<OwnerSpan>) {
+        if !spans.is_empty() {
+            self.later.spans.append(spans);
+            self.bound_waiting();
         }
     }
 
@@ -217,7 +222,7 @@ impl OwnerTimesSum {
     }
 
     fn bound_waiting(&mut self) {
-        if self.later.spans.len() + self.later.waits.len() == MAX_WAITING {
+        if self.later.spans.len() + self.later.waits.len() >= MAX_WAITING {
             self.resolve_next();
         }
     }
@@ -304,7 +309,7 @@ impl OwnerTimesSum {
         );
         let mut next = std::mem::take(&mut self.next);
         for (thread, spans) in spans_of.group(&next.spans, |span| span.time.thread) {
-            self.add_spans(thread, spans);
+            self.resolve_spans(thread, spans);
         }
         for (thread, waits) in waits_of.group(&next.waits, |wait| wait.thread) {
             if let Some(hooks) = self.hooks.of(thread) {
@@ -321,7 +326,7 @@ impl OwnerTimesSum {
     }
 
     /// Adds what an owner did in these spans, once for each wait.
-    fn add_spans(&mut self, thread: ThreadIndex, spans: &[OwnerSpan]) {
+    fn resolve_spans(&mut self, thread: ThreadIndex, spans: &[OwnerSpan]) {
         let hooks = self.hooks.of(thread);
         let mut own_waits = self.own_waits.of(thread);
         let mut running = Running {
@@ -401,11 +406,11 @@ mod tests {
             sum.add(own_wait(1, 100 + 20 * number));
         }
         for (is_direct, waits) in [(true, 3), (false, 5)] {
-            sum.add(OwnerFact::Owned(OwnerSpan {
+            sum.add_spans(&mut vec![OwnerSpan {
                 time: time(1, 10, 50),
                 waits,
                 is_direct,
-            }));
+            }]);
         }
         let times = sum.finish();
         assert_eq!((times.not_sampled_ns, times.unknown_ns), (120, 200));
@@ -416,11 +421,11 @@ mod tests {
     fn what_an_owner_did_is_known_until_it_is_added() {
         let mut sum = OwnerTimesSum::default();
         sum.add(own_wait(1, 20));
-        sum.add(OwnerFact::Owned(OwnerSpan {
+        sum.add_spans(&mut vec![OwnerSpan {
             time: time(1, 10, 50),
             waits: 2,
             is_direct: false,
-        }));
+        }]);
         for number in 0..2 * MAX_OWN_WAITS as u64 {
             sum.add(own_wait(2, 100 + 20 * number));
         }
