@@ -23,19 +23,6 @@ pub(crate) fn count_from_back<T>(queue: &VecDeque<T>, is_before: impl Fn(&T) -> 
     count_back_from(queue, queue.len(), is_before)
 }
 
-/// Puts an item behind all that `is_before` finds, as [`count_from_back`] counts.
-#[inline]
-pub(crate) fn insert_from_back<T>(
-    queue: &mut VecDeque<T>,
-    item: T,
-    is_before: impl Fn(&T) -> bool,
-) {
-    match queue.back().is_none_or(&is_before) {
-        true => queue.push_back(item),
-        false => queue.insert(count_from_back(queue, is_before), item),
-    }
-}
-
 /// The same. Costs the more the further from `near` that is.
 pub(crate) fn count_near<T>(
     queue: &VecDeque<T>,
@@ -80,6 +67,19 @@ pub(crate) fn count_between<T>(
         }
     }
     low
+}
+
+/// Puts an item behind all that `is_before` finds, as [`count_from_back`] counts.
+#[inline]
+pub(crate) fn insert_from_back<T>(
+    queue: &mut VecDeque<T>,
+    item: T,
+    is_before: impl Fn(&T) -> bool,
+) {
+    match queue.back().is_none_or(&is_before) {
+        true => queue.push_back(item),
+        false => queue.insert(count_from_back(queue, is_before), item),
+    }
 }
 
 #[cfg(test)]
