@@ -132,8 +132,8 @@ choose() {
     PROGRAM=(EndlessContention)
     ;;
   profiler)
-    variant=${PROFILER_EVENTS[turn % ${#PROFILER_EVENTS[@]}]}
-    FLAGS+=("-agentpath:$WORK/programs/linux-x64/libasyncProfiler.so=start,$variant,interval=200us,collapsed,file=profile.txt")
+    variant=${PROFILER_EVENTS[turn / ${#PROFILERS[@]} % ${#PROFILER_EVENTS[@]}]}
+    FLAGS+=("-agentpath:$(profiler_agent "$turn")=start,$variant,interval=200us,collapsed,file=profile.txt")
     PROGRAM=(HoldsOfLocks monitor 8 2000 20000 50000 5000 0)
     ;;
   crowd)
@@ -257,7 +257,7 @@ main() {
   mkdir -p "$WORK"
   lock 9 "$WORK/lock"
   run_step "$EXIT_MACHINE" "compile programs" compile_programs
-  run_step "$EXIT_MACHINE" "fetch profiler" fetch_profiler
+  run_step "$EXIT_MACHINE" "fetch profilers" fetch_profilers
   rm -rf "$WORK/runs"
   say "random numbers from --seed $SEED"
   TURN=0 RUNS=0 FAILED=0

@@ -39,7 +39,10 @@ readonly ASSERTED_STRESSES=(
 readonly COLLECTORS=(SerialGC ParallelGC ConcMarkSweepGC G1GC)
 readonly MODES=("-Xbatch" "-Xint" "-XX:TieredStopAtLevel=1 -Xbatch" "-XX:-TieredCompilation -Xbatch")
 readonly LITTLE_MEMORY="-Xmx32m -XX:MaxMetaspaceSize=12m -XX:ReservedCodeCacheSize=6m -XX:+UseCodeCacheFlushing"
-readonly PROFILER_EVENTS=("event=itimer,cstack=no" "event=itimer,cstack=fp" "event=ctimer,cstack=vm" "event=ctimer,cstack=dwarf" "lock=1us,cstack=no" "event=cpu,lock=1us")
+readonly PROFILER_EVENTS=(
+  "event=itimer" "event=itimer,cstack=no" "event=itimer,cstack=fp" "event=ctimer,cstack=vm" "event=ctimer,cstack=vmx"
+  "event=ctimer,cstack=dwarf" "lock=1us,cstack=no" "event=cpu,lock=1us"
+)
 
 MINUTES=
 JDKS=()
@@ -147,8 +150,8 @@ choose() {
     fi
     ;;
   profiler)
-    variant=${PROFILER_EVENTS[turn % ${#PROFILER_EVENTS[@]}]}
-    FLAGS+=("-agentpath:$WORK/programs/linux-x64/libasyncProfiler.so=start,$variant,interval=200us,collapsed,file=profile.txt")
+    variant=${PROFILER_EVENTS[turn / ${#PROFILERS[@]} % ${#PROFILER_EVENTS[@]}]}
+    FLAGS+=("-agentpath:$(profiler_agent "$turn")=start,$variant,interval=200us,collapsed,file=profile.txt")
     ;;
   flight-recorder)
     FLAGS+=("-XX:StartFlightRecording=settings=profile,filename=recording.jfr,dumponexit=true")
@@ -280,7 +283,7 @@ main() {
   mkdir -p "$WORK"
   lock 9 "$WORK/lock"
   run_step "$EXIT_MACHINE" "compile programs" compile_programs
-  run_step "$EXIT_MACHINE" "fetch profiler" fetch_profiler
+  run_step "$EXIT_MACHINE" "fetch profilers" fetch_profilers
   rm -rf "$WORK/runs"
   say "random numbers from --seed $SEED"
   TURN=0 RUNS=0 FAILED=0

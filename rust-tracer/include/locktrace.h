@@ -1131,13 +1131,14 @@ void lct_submit(struct LctThread *thread);
 void lct_count_thread_memory(const struct LctRuntime *runtime, int64_t change_bytes);
 
 /*
- Notes that so many threads waited already when the trace began, and no event says so.
+ Changes how many threads waited already when the trace began without an event that says so:
+ by those that there was no time for, and, negative, by those that are described later.
 
  # Safety
 
  `runtime` comes from `lct_start`.
  */
-void lct_count_untold_waits(const struct LctRuntime *runtime, uint32_t waits);
+void lct_count_untold_waits(const struct LctRuntime *runtime, int32_t change);
 
 /*
  Notes that a compiled method was flushed: no thread has a frame of it, and

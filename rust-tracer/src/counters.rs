@@ -244,8 +244,9 @@ impl Losses {
             .fetch_add(contains_metadata.into(), Relaxed);
     }
 
-    pub(crate) fn add_untold_waits(&self, waits: u64) {
-        self.untold_waits.fetch_add(waits, Relaxed);
+    /// Adds to the untold waits, or takes away some of those that were added before.
+    pub(crate) fn change_untold_waits(&self, change: i64) {
+        self.untold_waits.fetch_add(change.cast_unsigned(), Relaxed);
     }
 
     pub(crate) fn untold_waits(&self) -> u64 {

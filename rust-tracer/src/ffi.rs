@@ -1442,14 +1442,15 @@ pub unsafe extern "C" fn lct_count_thread_memory(runtime: &'static Runtime, chan
     runtime.thread_memory.add(change_bytes);
 }
 
-/// Notes that so many threads waited already when the trace began, and no event says so.
+/// Changes how many threads waited already when the trace began without an event that says so:
+/// by those that there was no time for, and, negative, by those that are described later.
 ///
 /// # Safety
 ///
 /// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lct_count_untold_waits(runtime: &'static Runtime, waits: u32) {
-    runtime.losses.add_untold_waits(waits.into());
+pub unsafe extern "C" fn lct_count_untold_waits(runtime: &'static Runtime, change: i32) {
+    runtime.losses.change_untold_waits(change.into());
 }
 
 /// Notes that a compiled method was flushed: no thread has a frame of it, and

@@ -237,6 +237,17 @@ fn add_sampled(text: &mut String, summary: &TraceSummary) {
     }
 }
 
+/// How often all threads were stopped, for how long as the application saw it, and the share of the time.
+fn stopped(stops: u64, stopped_ns: u64, longest: TracerCounter, summary: &TraceSummary) -> String {
+    format!(
+        "all threads were stopped {} for that, {} in all, {} of the time, and {} at most",
+        plural(stops, "time"),
+        human::duration(stopped_ns),
+        human::percent(human::share(stopped_ns, summary.duration_ns)),
+        human::duration(summary.tracer_value(longest).unwrap_or(0)),
+    )
+}
+
 /// What it took to sample the stacks of owners.
 fn add_owner_samples(text: &mut String, summary: &TraceSummary) {
     let value = |counter| summary.tracer_value(counter).unwrap_or(0);
@@ -244,12 +255,14 @@ fn add_owner_samples(text: &mut String, summary: &TraceSummary) {
     if stops > 0 {
         let stopped_ns = value(TracerCounter::OwnerSampleStopNs);
         let mut samples = format!(
-            "{} of owners; all threads were stopped {} for that, {} of the time and {} at most; about {} \
-             more were due",
+            "{} of owners; {}; about {} more were due",
             plural(value(TracerCounter::OwnerSamples), "sample"),
-            plural(stops, "time"),
-            human::percent(human::share(stopped_ns, summary.duration_ns)),
-            human::duration(value(TracerCounter::OwnerSampleLongestStopNs)),
+            stopped(
+                stops,
+                stopped_ns,
+                TracerCounter::OwnerSampleLongestStopNs,
+                summary
+            ),
             human::count(value(TracerCounter::OwnerSamplesSkipped)),
         );
         let pauses = value(TracerCounter::OwnerSamplePauses);
@@ -269,14 +282,16 @@ fn add_lock_sites(text: &mut String, summary: &TraceSummary) {
     let stops = value(TracerCounter::LockSiteStops);
     if stops > 0 {
         let mut sites = format!(
-            "{} in {} of threads, classes: {}; all threads were stopped {} for that, {} in all and {} at most, \
-             and {} discarded",
+            "{} in {} of threads, classes: {}; {}, and {} discarded",
             plural(value(TracerCounter::LockSites), "allocation"),
             human::duration(value(TracerCounter::LockSiteNs)),
             human::count(value(TracerCounter::LockSiteClasses)),
-            plural(stops, "time"),
-            human::duration(value(TracerCounter::LockSiteStopNs)),
-            human::duration(value(TracerCounter::LockSiteLongestStopNs)),
+            stopped(
+                stops,
+                value(TracerCounter::LockSiteStopNs),
+                TracerCounter::LockSiteLongestStopNs,
+                summary,
+            ),
             plural(
                 value(TracerCounter::LockSiteMethodsDiscarded),
                 "compiled method"

@@ -242,7 +242,8 @@ counters! {
     /// Times that all threads were stopped for samples.
     OwnerSampleStops = 68, "owner_sample_stops";
 
-    /// For how long, in nanoseconds.
+    /// For how long, in nanoseconds, as the application saw it: from the request to stop until the last thread
+    /// could go on.
     OwnerSampleStopNs = 69, "owner_sample_stop_ns";
 
     /// The longest of these times, in nanoseconds.
@@ -279,7 +280,7 @@ counters! {
     /// Times that all threads were stopped for that.
     LockSiteStops = 86, "lock_site_stops";
 
-    /// For how long, in nanoseconds.
+    /// For how long, in nanoseconds, as the application saw it.
     LockSiteStopNs = 87, "lock_site_stop_ns";
 
     /// The longest of these times, in nanoseconds.

@@ -45,6 +45,31 @@ fn restarted_in_a_traced_jvm() {
     check_restarts("Parallel", &flags);
 }
 
+/// Two threads park before a trace begins, and what they are parked on is another object by the time it ends:
+/// a synchronizer, and none. Each synchronizer counts its own threads.
+#[test]
+fn the_end_of_a_park_is_that_of_its_begin() {
+    let mut jvm = Jvm::traced(&["scenarios.ExchangedBlocker"]).start();
+    for round in 1..=2 {
+        jvm.await_line(&format!("ready {round}"));
+        jcmd(&jvm, &["LockContention.stop"]);
+        jvm.send_line();
+        jvm.await_line(&format!("parked {round}"));
+        let file = format!("file=round-{round}.lct");
+        jcmd(&jvm, &["LockContention.start", &file]);
+        jvm.send_line();
+    }
+    let run = jvm.finish();
+    assert!(run.status.success(), "{}", run.describe());
+    let counted: Vec<_> = run.lines_of("counted").collect();
+    assert_eq!(counted, [["0", "0"]], "{}", run.describe());
+    for round in 1..=2 {
+        let waits = waits_of_all_kinds(&run.directory().join(format!("round-{round}.lct")));
+        let of_thread = |wait: &&Wait| wait.thread() == "parked";
+        assert_eq!(waits.iter().filter(of_thread).count(), 1, "{waits:?}");
+    }
+}
+
 fn check_restarts(collector: &str, flags: &[&str]) {
     let rounds = if is_nightly() { 200 } else { 60 };
     let count = rounds.to_string();

@@ -40,6 +40,7 @@ mod owner_stops;
 mod park_events;
 mod pipes;
 mod pool;
+mod profilers;
 mod release_paths;
 mod return_barriers;
 mod server;

@@ -230,11 +230,11 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
   const LockTracePcTable::Entry* known = _pcs->find(pc);
   if (known != NULL) {
     set_known(unextended_sp, known->code(), known->key());
-  } else if (Interpreter::contains(pc)) {
-    set_interpreted(fp);
-  } else if (LockTraceReturnBarriers::is_return_barrier(pc)) {
+  } else if (_thread->locktrace()->return_barrier()->is_at(slot)) {
     _at_barrier = true;
     _return_slot = NULL;
+  } else if (Interpreter::contains(pc)) {
+    set_interpreted(fp);
   } else {
     // A deoptimized frame's original pc, and the stack pointer of one that
     // calls a method handle (8u45), are HotSpot's to find.

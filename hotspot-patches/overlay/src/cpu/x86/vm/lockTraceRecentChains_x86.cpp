@@ -13,7 +13,7 @@
 #ifdef AMD64
 
 void LockTracePath::follow(LockTraceStackTop top, const LockTracePcTable::Entry* stub, const LockTraceVisitedCode& visited,
-                           int frames, intptr_t* barrier_slot) {
+                           int frames, const LockTraceReturnBarrier* barrier) {
   int stubs = stub == NULL ? 0 : 1;
   _length = 0;
   if (stubs + frames > max_codes) return;
@@ -21,7 +21,7 @@ void LockTracePath::follow(LockTraceStackTop top, const LockTracePcTable::Entry*
   for (int i = 0; i < frames; i++) _codes[stubs + i] = visited.at(i);
   _length = stubs + frames;
   _top = top.sp;
-  _barrier_slot = barrier_slot;
+  _barrier = barrier;
   // Not if code on the way is not known.
   if (!is_there(top)) forget();
 }
@@ -34,7 +34,7 @@ bool LockTracePath::is_there(LockTraceStackTop top) const {
     if (!_codes[i].is_at((address) sp[-1])) return false;
   }
   sp += _codes[_length - 1].frame_words();
-  return sp - 1 == _barrier_slot && LockTraceReturnBarriers::is_return_barrier((address) *_barrier_slot);
+  return _barrier->is_at(sp - 1);
 }
 
 void LockTraceRecentChains::forget() {

@@ -25,16 +25,16 @@ class LockTracePath VALUE_OBJ_CLASS_SPEC {
   LockTraceCode _codes[max_codes];   // from the top
   int           _length;             // 0: no path
   intptr_t*     _top;
-  intptr_t*     _barrier_slot;
+  const LockTraceReturnBarrier* _barrier;
 
  public:
-  LockTracePath() : _length(0), _top(NULL), _barrier_slot(NULL) {}
+  LockTracePath() : _length(0), _top(NULL), _barrier(NULL) {}
 
   // Makes this the path of the last walk, of as many frames; none if it did not visit
   // all of them as known code. stub: that of a runtime stub's frame on top of them, if
   // there is one.
   void follow(LockTraceStackTop top, const LockTracePcTable::Entry* stub, const LockTraceVisitedCode& visited,
-              int frames, intptr_t* barrier_slot);
+              int frames, const LockTraceReturnBarrier* barrier);
   void forget() { _length = 0; }
 
   // The stack is as it was. It has this top.

@@ -8,7 +8,6 @@
  */
 
 #include "precompiled.hpp"
-#include "code/codeBlob.hpp"
 #include "lockTraceReturnBarriers_x86.hpp"
 #include "locktrace/lockTraceReturnBarriers.hpp"
 #include "runtime/thread.inline.hpp"
@@ -26,25 +25,24 @@ static Address field_of_barrier(int offset) {
 
 // Java code returns with r15 as the thread and its results in rax, rdx and xmm0.
 // It expects nothing in r11.
-address LockTraceReturnBarriers::generate_stub() {
-  BufferBlob* blob = BufferBlob::create("LockTraceReturnBarrier", 128);
-  if (blob == NULL) return NULL;
-  CodeBuffer buffer(blob);
-  MacroAssembler assembler(&buffer);
-  MacroAssembler* masm = &assembler;
-  address start = __ pc();
+void LockTraceReturnBarrierCode::generate_stub(MacroAssembler* masm) {
   __ movptr(r11, field_of_barrier(LockTraceReturnBarrier::original_offset()));
   __ movptr(field_of_barrier(LockTraceReturnBarrier::slot_offset()), (int32_t) NULL_WORD);
   __ jmp(r11);
-  __ flush();
-  return start;
 }
 
+void LockTraceReturnBarriers::generate_interpreter_stub(MacroAssembler* masm) {
+  if (!LockContentionReturnBarriers) return;
+  _interpreter_stub = __ pc();
+  LockTraceReturnBarrierCode::generate_stub(masm);
+}
+
+// The stub of an earlier barrier is in no return address.
 void LockTraceReturnBarrierCode::resolve_popped(MacroAssembler* masm, Register pc) {
   // Tracing may begin at any time.
   if (!LockContentionReturnBarriers) return;
   Label no_barrier;
-  __ cmpptr(pc, ExternalAddress((address) LockTraceReturnBarriers::stub_addr()));
+  __ cmpptr(pc, field_of_barrier(LockTraceReturnBarrier::stub_offset()));
   __ jccb(Assembler::notEqual, no_barrier);
   __ movptr(pc, field_of_barrier(LockTraceReturnBarrier::original_offset()));
   __ movptr(field_of_barrier(LockTraceReturnBarrier::slot_offset()), (int32_t) NULL_WORD);

@@ -17,8 +17,11 @@
 // Return barriers in generated code.
 class LockTraceReturnBarrierCode : AllStatic {
  public:
+  // Code that a barrier returns through: removes the barrier, and goes on at the original address.
+  static void generate_stub(MacroAssembler* masm);
+
   // Code that replaces a return address, popped from the stack into pc already,
-  // by the original one, and removes the barrier. Kills rscratch1.
+  // by the original one, and removes the barrier.
   static void resolve_popped(MacroAssembler* masm, Register pc);
 };
 

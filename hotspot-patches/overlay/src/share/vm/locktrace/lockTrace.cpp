@@ -15,11 +15,14 @@
 #include "locktrace/lockTraceCommands.hpp"
 #include "locktrace/lockTraceEvents.hpp"
 #include "locktrace/lockTraceReturnBarriers.hpp"
+#include "locktrace/lockTraceReturnSites.hpp"
 #include "locktrace/lockTraceMetadata.hpp"
+#include "locktrace/lockTraceOpenWaits.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceSampler.hpp"
 #include "locktrace/lockTraceSites.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
+#include "locktrace/lockTraceStop.hpp"
 #include "locktrace/lockTraceSynchronizers.hpp"
 #include "locktrace/lockTraceText.hpp"
 #include "locktrace/lockTraceTimer.hpp"
@@ -67,13 +70,6 @@ volatile jint    LockTrace::_code_epoch = 0;
 
 // How long the end of the VM waits for the rest of the trace to be written.
 static const uint32_t StopTimeoutMillis = 10000;
-
-// How long the start of a trace may stop all threads to tell who waits already.
-static const jlong MaxStopMillis = 25;
-
-// So many threads are looked at in any case: it takes a few milliseconds at most, unless the
-// VM thread loses its processor, and then no time would be enough.
-static const int MinThreadsToldOf = 64;
 
 // ---------------------------------------------------------------------------
 // Life of the trace
@@ -132,11 +128,19 @@ void LockTrace::changed()    { OrderAccess::release_store(&_is_changing, 0); }
 
 class LockTraceForgetMonitors : public MonitorClosure {
  public:
-  void do_monitor(ObjectMonitor* monitor) { monitor->locktrace()->trace_begins(monitor->locktrace_interest()); }
+  void do_monitor(ObjectMonitor* monitor) { monitor->locktrace()->forget_trace(); }
 };
 
-// What an earlier trace has left in monitors and threads, or what came about without a
-// trace, would be taken for something of this one.
+// There may be a million of them, so safepoints go on meanwhile. Nobody else writes what the last
+// trace has left in them, but for deflation, which clears it, too; and they are never freed.
+static void forget_last_trace_in_monitors(JavaThread* thread) {
+  ThreadBlockInVM blocked(thread);
+  LockTraceForgetMonitors forget;
+  ObjectSynchronizer::monitors_iterate(&forget);
+}
+
+// What an earlier trace has left in threads, or what came about without a trace, would be
+// taken for something of this one.
 class LockTraceBegin : public VM_Operation {
  private:
   LctRuntime* const _runtime;
@@ -148,8 +152,7 @@ class LockTraceBegin : public VM_Operation {
     : _runtime(runtime), _start_ns(start_ns), _lock_sites(lock_sites) {}
   VMOp_Type type() const { return VMOp_Dummy; }
   void doit() {
-    LockTraceForgetMonitors forget;
-    ObjectSynchronizer::monitors_iterate(&forget);
+    const jlong begin_ns = os::javaTimeNanos();
     for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) LockTrace::begin_in(thread);
     LctStack no_stack = { 0, 0 };   // the VM thread locks no objects
     LockTrace::_vm_thread_tracer =
@@ -157,25 +160,8 @@ class LockTraceBegin : public VM_Operation {
     LockTrace::_runtime = _runtime;
     LockTrace::_session++;
     LockTraceSites::trace_begins(_lock_sites);
-    write_open_waits();
+    LockTraceOpenWaits::trace_begins(_runtime, begin_ns, _start_ns);
     OrderAccess::release_store((volatile jubyte*) &LockTrace::_enabled, (jubyte) 1);
-  }
-
- private:
-  // Of threads that are blocked or parked already: as many as the time allows for which
-  // all of them may be stopped.
-  void write_open_waits() {
-    ResourceMark rm;
-    const jlong deadline_ns = os::javaTimeNanos() + MaxStopMillis * NANOSECS_PER_MILLISEC;
-    uint32_t untold = 0;
-    int threads = 0;
-    for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) {
-      bool in_time = threads++ < MinThreadsToldOf || os::javaTimeNanos() < deadline_ns;
-      bool told = ((LockTrace::_kinds & LCT_KIND_MONITOR) == 0 || LockTraceEnter::trace_begins(thread, _start_ns, in_time))
-               && ((LockTrace::_kinds & LCT_KIND_PARK) == 0 || LockTracePark::trace_begins(thread, _start_ns, in_time));
-      if (!told) untold++;
-    }
-    lct_count_untold_waits(_runtime, untold);
   }
 };
 
@@ -257,9 +243,13 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   _started_ns = config.start_ns;
   _ends_ns = request.duration_ns == 0 ? 0 : _started_ns + request.duration_ns;
   _kinds = request.kinds;
+  if (_session != 0) forget_last_trace_in_monitors(thread);
   hash_park_blockers(thread);
   LockTraceBegin begin(runtime, _started_ns, request.lock_sites);
   VMThread::execute(&begin);
+  if (!LockTraceOpenWaits::start(_session, thread)) {
+    warning("locktrace: not all waits from before the trace are told: no thread can be created for that");
+  }
   if (!LockTraceSampler::start(_session, request.sample_after_ns, thread)) {
     warning("locktrace: owners of locks are not sampled: no thread can be created for that");
   }
@@ -574,7 +564,9 @@ void LockTrace::thread_renamed(JavaThread* current, oop java_thread, jstring nam
 // Safepoints. All of it runs in the VM thread.
 
 void LockTrace::safepoint_begin() {
-  if (enabled()) _safepoint_begin_ns = os::javaTimeNanos();
+  if (!enabled()) return;
+  _safepoint_begin_ns = os::javaTimeNanos();
+  LockTraceStop::safepoint_begins();
 }
 
 // All threads that run Java code are stopped.
@@ -597,11 +589,17 @@ void LockTrace::safepoint_end() {
   // would count it twice, for more than the reader's own wait.
   jlong end_ns = os::javaTimeNanos();
   jlong duration_ns = end_ns - _safepoint_begin_ns;
+  LockTraceStop::release_begins(end_ns);
   // The trace may have ended in this safepoint.
   if (enabled() && _runtime != NULL) lct_safepoint(_runtime, _safepoint_begin_ns, _safepoint_reached_ns, end_ns);
   _safepoint_begin_ns = 0;
   OrderAccess::storestore();
   _safepoint_total_ns += duration_ns;
+}
+
+// The last thread may go on.
+void LockTrace::safepoint_left() {
+  if (was_started()) LockTraceStop::released();
 }
 
 jlong LockTrace::safepoint_clock(jlong now_ns) {
@@ -667,6 +665,7 @@ void LockTrace::loader_unloading(ClassLoaderData* loader) {
 void LockTrace::code_flushed(nmethod* code) {
   if (!was_started()) return;
   Atomic::inc(&_code_epoch);
+  LockTraceReturnSites::code_flushed(code);
   if (enabled()) lct_code_flushed(_runtime, (uint32_t) code->compile_id());
 }
 

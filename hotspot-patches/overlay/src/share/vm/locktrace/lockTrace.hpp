@@ -83,7 +83,7 @@ class LockTrace : AllStatic {
   friend class LockTraceBegin;
   friend class LockTraceEnd;
   friend class LockTraceSampleOwners;
-  friend class LockTraceChangeSites;
+  friend class LockTraceStop;
 
   static LctThread* create_tracer(JavaThread* thread, jlong time_ns);
   static bool try_change();
@@ -97,8 +97,10 @@ class LockTrace : AllStatic {
 
  public:
   static bool enabled() { return _enabled != 0; }
-  static bool traces_monitors() { return enabled() && (_kinds & LCT_KIND_MONITOR) != 0; }
-  static bool traces_parks()    { return enabled() && (_kinds & LCT_KIND_PARK) != 0; }
+  static bool traces_monitors() { return enabled() && is_asked_for(LCT_KIND_MONITOR); }
+  static bool traces_parks()    { return enabled() && is_asked_for(LCT_KIND_PARK); }
+  // By who began the trace.
+  static bool is_asked_for(uint8_t kind) { return (_kinds & kind) != 0; }
   // Also after the trace has ended by itself, when releases still find what it has
   // left in monitors.
   static bool was_started() { return _session != 0; }
@@ -143,6 +145,7 @@ class LockTrace : AllStatic {
   static void safepoint_begin();
   static void safepoint_reached();
   static void safepoint_end();
+  static void safepoint_left();
   static void gc_begin();
   static void loader_unloading(ClassLoaderData* loader);
   static void monitor_deflated(ObjectMonitor* monitor);

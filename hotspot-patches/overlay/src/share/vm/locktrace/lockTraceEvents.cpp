@@ -32,20 +32,27 @@ void LockTraceInterest::contender_leaves()   { Atomic::add(-contender, &_bits); 
 void LockTraceInterest::forward_ref_comes()  { Atomic::add(+forward_ref_bit, &_bits); }
 void LockTraceInterest::forward_ref_leaves() { Atomic::add(-forward_ref_bit, &_bits); }
 
+// The number of a trace is cut off: what it would be taken for is 65,536 traces older.
+static uint16_t session_mark() { return (uint16_t) LockTrace::session(); }
+
+// One of an earlier trace may be there.
 void LockTraceMonitor::put_forward_ref(LockTraceInterest* interest, uint64_t forward_ref) {
-  _forward_ref = forward_ref;
-  interest->forward_ref_comes();
+  _forward_ref = (uint64_t) session_mark() << session_shift | forward_ref;
+  if (!interest->has_forward_ref()) interest->forward_ref_comes();
 }
 
 uint64_t LockTraceMonitor::take_forward_ref(LockTraceInterest* interest) {
   if (!interest->has_forward_ref()) return 0;
   interest->forward_ref_leaves();
-  return _forward_ref;
+  bool is_of_this_trace = _forward_ref >> session_shift == session_mark();
+  return is_of_this_trace ? _forward_ref & right_n_bits(session_shift) : 0;
 }
 
-void LockTraceMonitor::trace_begins(LockTraceInterest* interest) {
-  take_forward_ref(interest);
-  *this = LockTraceMonitor();
+void LockTraceMonitor::forget_trace() {
+  if (id == 0) return;
+  id = 0;
+  last_sequence = 0;
+  _acquired_ns = 0;
 }
 
 uint64_t LockTraceMonitor::hold_ends(jlong now_ns) {
@@ -140,16 +147,18 @@ static void hash_at_safepoint(ObjectMonitor* monitor) {
 
 // What the owner has to be known by must exist before the enter looks for it: no thread
 // has a tracer yet.
-bool LockTraceEnter::trace_begins(JavaThread* thread, jlong start_ns, bool in_time) {
+LockTraceOpenWaits::Outcome LockTraceEnter::tell_open(JavaThread* thread, jlong began_ns, bool in_time) {
   LockTraceEnter* enter = thread->locktrace()->_enter;
-  if (enter == NULL || enter->_monitor->owner() == thread) return true;
-  if (!in_time) return false;
+  if (enter == NULL || enter->_monitor->owner() == thread || enter->is_of_this_trace()) {
+    return LockTraceOpenWaits::nothing;
+  }
+  if (!in_time) return LockTraceOpenWaits::left;
   hash_at_safepoint(enter->_monitor);
   JavaThread* owner = Threads::owning_thread_from_monitor_owner((address) enter->_monitor->owner(), false);
   if (owner != NULL) LockTrace::tracer_from_start(owner);
   LockTrace::tracer_from_start(thread);
-  enter->write_enter(start_ns);
-  return enter->is_of_this_trace();
+  enter->write_enter(began_ns);
+  return enter->is_of_this_trace() ? LockTraceOpenWaits::told : LockTraceOpenWaits::left;
 }
 
 void LockTraceEnter::write_enter(jlong began_ns) {

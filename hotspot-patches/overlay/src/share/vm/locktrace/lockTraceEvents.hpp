@@ -11,6 +11,7 @@
 #define SHARE_VM_LOCKTRACE_LOCKTRACEEVENTS_HPP
 
 #include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceOpenWaits.hpp"
 #include "memory/allocation.hpp"
 
 // The monitor events: objects on the stack of the ObjectMonitor method that
@@ -57,7 +58,7 @@ class LockTraceEnter : public StackObj {
   jlong      _stopped_ns;     // in safepoints, until acquired
   LockTraceCycles _cycles;    // of the contended entered
 
-  // began_ns: when the trace began, if the wait is older; else 0.
+  // began_ns: the time of the event; 0: now.
   void write_enter(jlong began_ns = 0);
   void write_entered();
   void enlist();
@@ -92,10 +93,9 @@ class LockTraceEnter : public StackObj {
     if (is_open()) write_entered(); else if (LockTrace::enabled()) begin_hold();
   }
 
-  // At the safepoint at which a trace begins: writes the contended enter of a thread that
-  // is blocked already, if there is time for it. Its time is that of the trace's start, which
-  // no other event has. False if the thread is blocked and that is not told.
-  static bool trace_begins(JavaThread* thread, jlong start_ns, bool in_time);
+  // At a safepoint: writes the contended enter of a thread that was blocked before the trace
+  // began, if there is time for it.
+  static LockTraceOpenWaits::Outcome tell_open(JavaThread* thread, jlong began_ns, bool in_time);
 
   // At a safepoint: who owns what the thread is blocked on, and that object; NULL if there is
   // nobody, or it is not blocked.

@@ -89,28 +89,28 @@ void LockTracePark::begin() {
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, cycles);
-  if (tell_begin(blocker.object())) _counted_by = Handle(_thread, blocker.object());
+  tell_begin(blocker.object());
   bool continued = place != 0 && place == state->_queue_place && blocker.hash() == state->_blocker_hash;
   write_begin(tracer, blocker, continued, 0);
 }
 
-bool LockTracePark::trace_begins(JavaThread* thread, jlong start_ns, bool in_time) {
+LockTraceOpenWaits::Outcome LockTracePark::tell_open(JavaThread* thread, jlong began_ns, bool in_time) {
   LockTracePark* park = thread->locktrace()->_park;
+  if (park == NULL || park->is_of_this_trace()) return LockTraceOpenWaits::nothing;
   // It has been woken, or will be at once.
-  if (park == NULL || park->_permit != 0 || park->_waited) return true;
+  if (park->_permit != 0 || park->_waited) return LockTraceOpenWaits::nothing;
   HandleMark handles;
   LockTraceBlocker blocker(thread->current_park_blocker());
   // Without a hash it parked after the objects got theirs.
   LctThread* tracer = in_time && blocker.is_known() ? LockTrace::tracer_from_start(thread) : (LctThread*) NULL;
-  if (tracer == NULL) return false;
+  if (tracer == NULL) return LockTraceOpenWaits::left;
   LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, LockTraceCycles(thread->locktrace()));
-  bool is_counted = park->_counted_late || park->_counted_by.not_null();
-  if (!is_counted) park->_counted_late = park->tell_begin(blocker.object());
-  park->write_begin(tracer, blocker, false, start_ns);
-  return true;
+  park->tell_begin(blocker.object());
+  park->write_begin(tracer, blocker, false, began_ns);
+  return LockTraceOpenWaits::told;
 }
 
-// began_ns: when the trace began, if the park is older; else 0.
+// began_ns: the time of the event; 0: now.
 void LockTracePark::write_begin(LctThread* tracer, const LockTraceBlocker& blocker, bool continued, jlong began_ns) {
   LctParkBegin event;
   event.continued = continued;
@@ -145,9 +145,17 @@ JavaThread* LockTracePark::owner_of(JavaThread* thread) {
   return owner == NULL ? (JavaThread*) NULL : java_lang_Thread::thread(owner);
 }
 
-bool LockTracePark::tell_begin(oop blocker) const {
+// The end is of the same object, also if the thread's field says something else by then: who changes
+// that by reflection must not leave a synchronizer with one waiter too many, and another with one
+// too few. The handle is in the thread's own area, from which nothing is freed while it parks.
+void LockTracePark::tell_begin(oop blocker) {
+  if (_counted_by != NULL) return;
   const LockTraceHolds* holds = LockTraceHolds::of(blocker);
-  return holds != NULL && holds->park_begins(blocker);
+  if (holds != NULL && holds->park_begins(blocker)) _counted_by = _thread->handle_area()->allocate_handle(blocker);
+}
+
+void LockTracePark::tell_end() {
+  if (_counted_by != NULL) LockTraceHolds::of(*_counted_by)->park_ends(*_counted_by);
 }
 
 void LockTracePark::note_consumed(int permit) {
@@ -175,9 +183,7 @@ uint8_t LockTracePark::reason() const {
 void LockTracePark::end() {
   LockTraceThread* state = _thread->locktrace();
   state->wait_ends();
-  // The thread itself says what it parks on, and is in here.
-  oop counted_by = _counted_late ? _thread->current_park_blocker() : _counted_by();
-  if (counted_by != NULL) LockTraceHolds::of(counted_by)->park_ends(counted_by);
+  tell_end();
   LockTraceCycles cycles(state);
   cycles.begin_part();
   jlong now_ns = os::javaTimeNanos();
@@ -185,7 +191,7 @@ void LockTracePark::end() {
   uint32_t place = blocker.place_of(_thread);
   cycles.end_part();
   // The park outlasts the trace: looked at behind whatever may reach a safepoint.
-  if (!LockTrace::enabled() || _session != LockTrace::session()) return;
+  if (!LockTrace::enabled() || !is_of_this_trace()) return;
   LockTraceHook hook(_tracer, LCT_HOOK_PARK_END, cycles);
 
   LctParkEnd event;

@@ -12,6 +12,7 @@
 
 #include "jni.h"
 #include "locktrace/lockTrace.hpp"
+#include "locktrace/lockTraceOpenWaits.hpp"
 #include "memory/allocation.hpp"
 #include "runtime/handles.hpp"
 
@@ -69,22 +70,24 @@ class LockTracePark : public StackObj {
   bool        _timed_out;
   bool        _no_time;        // the deadline was over before
   jlong       _safepoint_ns;   // safepoint clock when the park began
-  Handle      _counted_by;     // the synchronizer that has to hear of the end, or ...
-  bool        _counted_late;   // ... whether it is what the thread parks on
+  oop*        _counted_by;     // handle of the synchronizer that has to hear of the end; NULL: none
 
   static void note_consumed(int permit);
   static void note_woken(int permit, int status);
   void begin();
   void write_begin(LctThread* tracer, const LockTraceBlocker& blocker, bool continued, jlong began_ns);
   void end();
-  // Before the park takes its number. True if the synchronizer is to hear of the end.
-  bool tell_begin(oop blocker) const;
+  // Before the park takes its number. In the thread, or at a safepoint while it is parked.
+  void tell_begin(oop blocker);
+  void tell_end();
   uint8_t reason() const;
+  // Otherwise the tracer is gone.
+  bool is_of_this_trace() const { return _tracer != NULL && _session == LockTrace::session(); }
 
  public:
   LockTracePark(JavaThread* thread, bool is_absolute, jlong time)
     : _thread(thread), _is_absolute(is_absolute), _time(time), _tracer(NULL), _session(0), _permit(0),
-      _waited(false), _timed_out(false), _no_time(false), _safepoint_ns(0), _counted_late(false) {
+      _waited(false), _timed_out(false), _no_time(false), _safepoint_ns(0), _counted_by(NULL) {
     if (LockTrace::traces_parks()) begin();
     thread->locktrace()->_park = this;
   }
@@ -93,10 +96,9 @@ class LockTracePark : public StackObj {
     if (_tracer != NULL) end();
   }
 
-  // At the safepoint at which a trace begins: writes the begin of a park that is going on, if
-  // there is time for it. Its time is that of the trace's start, which no other event has.
-  // False if the thread is parked and that is not told.
-  static bool trace_begins(JavaThread* thread, jlong start_ns, bool in_time);
+  // At a safepoint: writes the begin of a park that is older than the trace, if there is time
+  // for it.
+  static LockTraceOpenWaits::Outcome tell_open(JavaThread* thread, jlong began_ns, bool in_time);
 
   static bool is_parked(JavaThread* thread) { return thread->locktrace()->_park != NULL; }
   // Who owns what the thread is parked on; NULL if there is nobody, or that is not known. The

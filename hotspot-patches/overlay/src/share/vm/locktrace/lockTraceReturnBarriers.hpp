@@ -14,6 +14,7 @@
 #include "memory/allocation.hpp"
 
 class JavaThread;
+class MacroAssembler;
 class Thread;
 
 // Return barriers (paper, section 3.4, "Call chains"): the return address of one
@@ -25,28 +26,28 @@ class Thread;
 // address of a Java frame whose caller is a Java frame too. Whoever else reads
 // return addresses asks here for the original one; whoever moves them removes
 // the barrier first. The callers are listed in hooks/return-barriers.patch.
+//
+// Profilers that read stacks without HotSpot's help find a stub that belongs to the code which it
+// returns to: for an interpreted caller a codelet of the interpreter, for a compiled one a
+// LockTraceReturnSite.
 class LockTraceReturnBarriers : AllStatic {
  private:
-  static address _stub;   // NULL: there are no barriers
+  static address _interpreter_stub;   // NULL: there are no barriers
 
-  static address original(JavaThread* thread, intptr_t* slot);
-#ifdef AMD64
-  static address generate_stub();
-#endif
+  static address stub_for(address original);
 
  public:
   // In a Java thread, once.
   static void initialize();
 
-  // Where the stub begins, for generated code.
-  static address* stub_addr() { return &_stub; }
-  static bool is_return_barrier(address pc) { return pc == _stub; }
+#ifdef AMD64
+  // Generates what a barrier returns through to interpreted code, as part of the interpreter.
+  static void generate_interpreter_stub(MacroAssembler* masm);
+#endif
 
   // The return address that was read from slot, as it was before the barrier.
   // Callable in a signal handler of the thread, or while it is stopped.
-  static address resolve(JavaThread* thread, intptr_t* slot, address pc) {
-    return is_return_barrier(pc) ? original(thread, slot) : pc;
-  }
+  static address resolve(JavaThread* thread, intptr_t* slot, address pc);
 
   // The same for a return address of the current thread, whose barrier is removed
   // if this is it.
@@ -60,10 +61,8 @@ class LockTraceReturnBarriers : AllStatic {
   // Removes the barriers of all threads. At a safepoint.
   static void remove_all();
 
-  // Puts a barrier at slot, if the thread can have one now. It has
-  // none.
-  static bool can_set(JavaThread* thread);
-  static void set(JavaThread* thread, intptr_t* slot);
+  // Puts a barrier at slot. The thread has none. False if it cannot have one now, or not there.
+  static bool set(JavaThread* thread, intptr_t* slot);
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACERETURNBARRIERS_HPP

@@ -15,14 +15,13 @@
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceSampler.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
+#include "locktrace/lockTraceStop.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/handles.inline.hpp"
 #include "runtime/mutexLocker.hpp"
 #include "runtime/os.hpp"
 #include "runtime/safepoint.hpp"
 #include "runtime/thread.inline.hpp"
-#include "runtime/vmThread.hpp"
-#include "runtime/vm_operations.hpp"
 
 #include <math.h>
 
@@ -112,7 +111,7 @@ void LockTraceLongWaits::add(JavaThread* self, JavaThread* waiter, jlong since_n
 // ---------------------------------------------------------------------------
 // The samples
 
-class LockTraceSampleOwners : public VM_Operation {
+class LockTraceSampleOwners : public LockTraceStop {
  private:
   // More would stop all threads for too long at once.
   enum { max_owners = 8 };
@@ -126,8 +125,8 @@ class LockTraceSampleOwners : public VM_Operation {
   JavaThread*    _owners[max_owners];
   int            _count;          // of owners
   int            _samples;
-  jlong          _stopped_ns;
 
+  void run();
   void sample_all(jlong now_ns);
   bool is_new(JavaThread* owner);
   void sample(JavaThread* owner, jlong since_ns, jlong now_ns);
@@ -135,25 +134,13 @@ class LockTraceSampleOwners : public VM_Operation {
  public:
   LockTraceSampleOwners(const LockTraceLongWaits& waits, uint32_t session, jlong threshold_ns, jlong interval_ns)
     : _waits(waits), _session(session), _first(os::random() % waits.count()), _threshold_ns(threshold_ns),
-      _interval_ns(interval_ns), _requested_ns(os::javaTimeNanos()), _count(0), _samples(0), _stopped_ns(0) {}
-  VMOp_Type type() const { return VMOp_Dummy; }
-  void doit();
+      _interval_ns(interval_ns), _requested_ns(os::javaTimeNanos()), _count(0), _samples(0) {}
 
-  int samples() const      { return _samples; }
-  // For how long all threads were stopped for this. A safepoint that there is anyway costs
-  // what it is longer.
-  jlong stopped_ns() const { return _stopped_ns; }
+  int samples() const { return _samples; }
 };
 
-void LockTraceSampleOwners::doit() {
-  jlong begin_ns = os::javaTimeNanos();
-  if (is_going_on(_session)) {
-    sample_all(begin_ns);
-    if (LockTrace::_safepoint_begin_ns >= _requested_ns) {
-      _stopped_ns += LockTrace::_safepoint_reached_ns - LockTrace::_safepoint_begin_ns;
-    }
-  }
-  _stopped_ns += os::javaTimeNanos() - begin_ns;
+void LockTraceSampleOwners::run() {
+  if (is_going_on(_session)) sample_all(os::javaTimeNanos());
 }
 
 void LockTraceSampleOwners::sample_all(jlong now_ns) {
@@ -211,8 +198,10 @@ class LockTraceSampleClock : public StackObj {
   // The mean cost is over about as many samples; over fewer at first, and when costs have
   // grown so fast that the budget was used up.
   enum { mean_over = 64, mean_over_after_pause = 8 };
-  // What is not used for longer is not saved up.
+  // What is not used for longer is not saved up, unless a sample costs more.
   enum { max_credit_s = 10 };
+  // A trace begins with the credit of as long.
+  enum { first_credit_s = 1 };
   // To look who waits may take that part of a processor.
   enum { look_divisor = 100 };
 
@@ -229,13 +218,13 @@ class LockTraceSampleClock : public StackObj {
 
   double random();
   jlong of_budget(jlong ns) const { return ns / WholeBudget * _budget; }
-  jlong max_credit_ns() const     { return of_budget(max_credit_s * NANOSECS_PER_SEC); }
+  jlong max_credit_ns() const     { return MAX2(of_budget(max_credit_s * NANOSECS_PER_SEC), 2 * _cost_ns); }
 
  public:
   LockTraceSampleClock(jlong threshold_ns)
     : _threshold_ns(threshold_ns), _budget((jlong) MIN2(LockContentionOwnerSampleBudget, (uintx) WholeBudget)),
       _random((julong) os::javaTimeNanos() | 1), _now_ns(os::javaTimeNanos()), _mean_over(1), _cost_ns(first_guess_ns),
-      _look_ns(0), _credit_ns(max_credit_ns() / 2), _pausing(false), _interval_ns(threshold_ns) {}
+      _look_ns(0), _credit_ns(of_budget(first_credit_s * NANOSECS_PER_SEC)), _pausing(false), _interval_ns(threshold_ns) {}
 
   // How long to wait for the next moment.
   jlong next_ns();
@@ -278,7 +267,8 @@ bool LockTraceSampleClock::sampled(jlong stopped_ns) {
   _credit_ns -= stopped_ns;
   _mean_over = MIN2(_mean_over + 1, (int) mean_over);
   _cost_ns += (stopped_ns - _cost_ns) / _mean_over;
-  if (_credit_ns > 0) return false;
+  // The next one costs about as much, and that must be there before.
+  if (_credit_ns >= _cost_ns) return false;
   _pausing = true;
   _mean_over = MIN2(_mean_over, (int) mean_over_after_pause);
   return true;
@@ -310,15 +300,12 @@ void LockTraceSampler::run(JavaThread* thread, TRAPS) {
       clock.looked(os::javaTimeNanos() - clock.now_ns());
       if (waits.count() > 0) {
         LockTraceSampleOwners operation(waits, session, threshold_ns, clock.interval_ns());
-        bool pause_begins = false;
-        if (is_usable) {
-          VMThread::execute(&operation);
-          pause_begins = clock.sampled(operation.stopped_ns());
-        }
+        jlong stopped_ns = is_usable ? operation.execute() : 0;
+        bool pause_begins = is_usable && clock.sampled(stopped_ns);
         // Safepoints have passed, and with them perhaps the trace.
         if (!is_going_on(session)) return;
         jlong due = waits.count() * clock.due();
-        lct_count_owner_samples(LockTrace::runtime(), operation.samples(), due, operation.stopped_ns(), pause_begins);
+        lct_count_owner_samples(LockTrace::runtime(), operation.samples(), due, stopped_ns, pause_begins);
       }
     }
   }

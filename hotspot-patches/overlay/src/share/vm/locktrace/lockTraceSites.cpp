@@ -17,6 +17,7 @@
 #include "locktrace/lockTraceMetadata.hpp"
 #include "locktrace/lockTraceSites.hpp"
 #include "locktrace/lockTraceStackWalk.hpp"
+#include "locktrace/lockTraceStop.hpp"
 #include "memory/resourceArea.hpp"
 #include "oops/instanceKlass.hpp"
 #include "oops/oop.inline.hpp"
@@ -27,8 +28,6 @@
 #include "runtime/safepoint.hpp"
 #include "runtime/synchronizer.hpp"
 #include "runtime/thread.inline.hpp"
-#include "runtime/vmThread.hpp"
-#include "runtime/vm_operations.hpp"
 
 LockTraceSiteClass LockTraceSites::_classes[max_classes];
 int                LockTraceSites::_count = 0;
@@ -44,7 +43,7 @@ volatile jint      LockTraceSites::_skipped = 0;
 static const jlong WholeBudget = 1000;
 
 // How often costs are looked at, and how often at most compiled code is discarded for another
-// class.
+// class. Stops keep to the budget in any case.
 static const jlong LookMillis = 100;
 static const jlong ChangeMillis = 1000;
 
@@ -56,6 +55,11 @@ static const jlong LongestRecordingNanos = 100 * 1000;
 
 static jlong of_budget(jlong ns) {
   return ns / WholeBudget * (jlong) MIN2(LockContentionLockSiteBudget, (uintx) WholeBudget);
+}
+
+// How long it takes until the budget has as much.
+static jlong time_for(jlong ns) {
+  return ns * WholeBudget / (jlong) MIN2(LockContentionLockSiteBudget, (uintx) WholeBudget);
 }
 
 // ---------------------------------------------------------------------------
@@ -164,7 +168,7 @@ void LockTraceSites::record(JavaThread* thread, oop object) {
 
 // At a safepoint: begins with classes, gives up one or all of them, and discards the compiled code
 // that allocates their instances as before.
-class LockTraceChangeSites : public VM_Operation {
+class LockTraceChangeSites : public LockTraceStop {
  private:
   enum { max_compiles = 64 };
 
@@ -184,7 +188,6 @@ class LockTraceChangeSites : public VM_Operation {
   const uint32_t _session;
   const bool _gives_up;
   const bool _begins;
-  const jlong _requested_ns;
   int _classes;
   int _given_up;
 
@@ -197,15 +200,16 @@ class LockTraceChangeSites : public VM_Operation {
   static void look_at(Metadata* metadata);
   static void mark_if_affected(nmethod* code);
   static void discard_affected_code();
+  void run();
   void begin_with_candidates();
   void give_up_one();
 
  public:
   LockTraceChangeSites(uint32_t session, bool gives_up, bool begins)
-    : _session(session), _gives_up(gives_up), _begins(begins), _requested_ns(os::javaTimeNanos()), _classes(0),
-      _given_up(0) {}
-  VMOp_Type type() const { return VMOp_Dummy; }
-  void doit();
+    : _session(session), _gives_up(gives_up), _begins(begins), _classes(0), _given_up(0) {}
+
+  // Executes it, and counts it. Returns for how many nanoseconds all threads were stopped.
+  jlong make();
 
   static void give_up_all();
   static bool awaits_compiles() { return _compile_count > 0; }
@@ -324,8 +328,8 @@ void LockTraceChangeSites::give_up_one() {
   _given_up++;
 }
 
-void LockTraceChangeSites::doit() {
-  jlong begin_ns = os::javaTimeNanos();
+void LockTraceChangeSites::run() {
+  _discarded = 0;
   if (!is_going_on(_session)) return;
   _changed_count = 0;
   take_ended_compiles();
@@ -333,12 +337,13 @@ void LockTraceChangeSites::doit() {
   if (_begins) begin_with_candidates();
   discard_affected_code();
   if (_changed_count > 0) note_compiles();
-  jlong stopped_ns = os::javaTimeNanos() - begin_ns;
-  // A safepoint that there is anyway costs what it is longer.
-  if (LockTrace::_safepoint_begin_ns >= _requested_ns) {
-    stopped_ns += LockTrace::_safepoint_reached_ns - LockTrace::_safepoint_begin_ns;
-  }
-  lct_count_site_stop(LockTrace::runtime(), _classes, _given_up, _discarded, stopped_ns);
+}
+
+jlong LockTraceChangeSites::make() {
+  jlong stopped_ns = execute();
+  // Safepoints have passed, and with them perhaps the trace.
+  if (is_going_on(_session)) lct_count_site_stop(LockTrace::runtime(), _classes, _given_up, _discarded, stopped_ns);
+  return stopped_ns;
 }
 
 // What is compiled at this moment may go on to call the VM to allocate.
@@ -374,22 +379,23 @@ bool LockTraceSites::settle_costs(jlong elapsed_ns) {
 void LockTraceSites::run(JavaThread* thread, TRAPS) {
   const uint32_t session = LockTraceHelperThread::session_of(thread);
   jlong looked_ns = os::javaTimeNanos();
-  jlong changed_ns = looked_ns;
+  jlong next_stop_ns = looked_ns;
+  jlong next_change_ns = looked_ns + ChangeMillis * NANOSECS_PER_MILLISEC;
   while (true) {
     // Interruptible: the other kind of sleep is one in the VM, for which every safepoint waits.
     os::sleep(thread, LookMillis, true);
     if (!is_going_on(session)) return;
     jlong now_ns = os::javaTimeNanos();
-    bool gives_up = settle_costs(now_ns - looked_ns);
+    bool gives_up = settle_costs(now_ns - looked_ns) && now_ns >= next_stop_ns;
     looked_ns = now_ns;
-    bool is_time = now_ns - changed_ns >= ChangeMillis * NANOSECS_PER_MILLISEC;
+    bool is_time = now_ns >= next_change_ns;
     bool begins = is_time && has_candidates();
     if (gives_up || begins || (is_time && LockTraceChangeSites::awaits_compiles())) {
       LockTraceChangeSites change(session, gives_up, begins);
-      VMThread::execute(&change);
-      changed_ns = os::javaTimeNanos();
-      // Safepoints have passed, and with them perhaps the trace.
+      jlong stopped_ns = change.make();
       if (!is_going_on(session)) return;
+      next_stop_ns = os::javaTimeNanos() + time_for(stopped_ns);
+      next_change_ns = MAX2(next_stop_ns, now_ns + ChangeMillis * NANOSECS_PER_MILLISEC);
     }
     for (int i = 0; i < _count; i++) _classes[i].forget_allocations();
   }

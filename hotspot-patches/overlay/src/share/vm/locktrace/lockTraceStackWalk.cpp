@@ -96,7 +96,7 @@ void LockTraceCallChain::remember(JavaThread* thread, uint32_t chain, uint32_t e
   if (!barrier->is_set()) return;
   LockTraceStackTop top(thread);
   LockTracePath* path = _recent.add(chain, epoch, key());
-  path->follow(top, _pcs.find_stub(top.pc), visited.codes, _length - _frames_outside, barrier->slot());
+  path->follow(top, _pcs.find_stub(top.pc), visited.codes, _length - _frames_outside, barrier);
 }
 
 // Compares the frames to those that HotSpot itself finds.
@@ -158,9 +158,7 @@ uint32_t LockTraceCallChain::walk_and_find(JavaThread* thread, LctThread* tracer
 
   bool is_far = !at_barrier || _visited_frames > _barrier_index + 1 + further_frames;
   bool is_useful = is_far && _length - (_barrier_index + 1) >= min_frames_outside;
-  if (is_useful && _slot != NULL && !_truncated && LockTraceReturnBarriers::can_set(thread)) {
-    set_barrier(thread);
-  }
+  if (is_useful && _slot != NULL && !_truncated) set_barrier(thread);
   if (LockContentionVerifyReturnBarriers) verify(thread, tracer, entering);
 
   // Before the chain is found to be described in it.
@@ -214,15 +212,15 @@ void LockTraceCallChain::replace_inner_frames(const Visited& visited) {
   _length = _outer_frames + _visited_frames;
 }
 
-// Puts the return barrier at _slot.
+// Moves the return barrier to _slot.
 void LockTraceCallChain::set_barrier(JavaThread* thread) {
   LockTraceReturnBarriers::remove(thread);
-  _barrier_uses = 0;
-  _frames_outside = _length - (_barrier_index + 1);
 #ifdef AMD64
   _recent.forget();
 #endif
-  LockTraceReturnBarriers::set(thread, _slot);
+  if (!LockTraceReturnBarriers::set(thread, _slot)) return;
+  _barrier_uses = 0;
+  _frames_outside = _length - (_barrier_index + 1);
 }
 
 // Compares the frames to those that HotSpot itself finds.

@@ -59,7 +59,8 @@ class LockTraceInterest {
 // its owner. All zero while nobody has contended for the monitor since its inflation.
 class LockTraceMonitor : public LctLock {
  private:
-  uint64_t _forward_ref;   // the owner has to resolve it; 0: none
+  enum { session_shift = 48 };
+  uint64_t _forward_ref;   // the owner has to resolve it; above it the number of its trace
   // When the owner acquired the monitor; 0: before anybody contended for it, or there
   // is no owner. Only owners read and write it.
   jlong    _acquired_ns;
@@ -73,12 +74,13 @@ class LockTraceMonitor : public LctLock {
   uint64_t hold_ends(jlong now_ns);
   void forget_hold()             { _acquired_ns = 0; }
   void put_forward_ref(LockTraceInterest* interest, uint64_t forward_ref);
-  // 0: there is none.
+  // 0: there is none of this trace.
   uint64_t take_forward_ref(LockTraceInterest* interest);
 
-  // Forgets what an earlier trace has left, at a safepoint. Contenders of that trace
-  // stay in the interest until they own the monitor: they take themselves back.
-  void trace_begins(LockTraceInterest* interest);
+  // Forgets what the last trace has left, while there is none. Contenders of that trace
+  // stay in the interest until they own the monitor: they take themselves back. So does
+  // a forward reference: its owner takes it out.
+  void forget_trace();
 };
 
 // The return barrier of a thread, see lockTraceReturnBarriers.hpp. Generated code knows
@@ -88,13 +90,17 @@ class LockTraceReturnBarrier {
   friend class LockTraceReturnBarriers;
   address* volatile _slot;       // where the return address was replaced; NULL: nowhere
   address  volatile _original;
+  address  volatile _stub;       // what replaced it
 
  public:
-  LockTraceReturnBarrier() : _slot(0), _original(0) {}
+  LockTraceReturnBarrier() : _slot(0), _original(0), _stub(0) {}
   bool is_set() const           { return _slot != 0; }
   intptr_t* slot() const        { return (intptr_t*) _slot; }
+  // The truth is in the stack: what the record says of a frame that is gone does not count.
+  bool is_at(intptr_t* slot) const { return (address*) slot == _slot && *(address*) slot == _stub; }
   static int slot_offset()      { return offset_of(LockTraceReturnBarrier, _slot); }
   static int original_offset()  { return offset_of(LockTraceReturnBarrier, _original); }
+  static int stub_offset()      { return offset_of(LockTraceReturnBarrier, _stub); }
 };
 
 // In JavaThread. Only the thread itself reads and writes it, but for the barrier, which who

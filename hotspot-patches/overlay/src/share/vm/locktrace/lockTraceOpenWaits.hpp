@@ -1,0 +1,47 @@
+/*
+ * Copyright (c) 2026, the locktrace contributors.
+ *
+ * This code is free software; you can redistribute it and/or modify it
+ * under the terms of the GNU General Public License version 2 only, as
+ * published by the Free Software Foundation. It is subject to the
+ * "Classpath" exception as provided in the LICENSE file.
+ */
+
+#ifndef SHARE_VM_LOCKTRACE_LOCKTRACEOPENWAITS_HPP
+#define SHARE_VM_LOCKTRACE_LOCKTRACEOPENWAITS_HPP
+
+#include "locktrace/lockTraceState.hpp"
+#include "memory/allocation.hpp"
+#include "utilities/exceptions.hpp"
+
+class JavaThread;
+
+// Waits that are older than the trace: the VM thread writes their contended enter, or the begin of their
+// park, while all threads are stopped. As many as there is time for at the safepoint at which the trace
+// begins; these have the time of the trace's start, which no other event has. The others follow at
+// safepoints of their own, a part of the time apart, and have the time of those.
+class LockTraceOpenWaits : AllStatic {
+ public:
+  // Of a thread: it does not wait, or that is told; its wait was told now; it is left.
+  enum Outcome { nothing, told, left };
+
+ private:
+  friend class LockTraceTellOpenWaits;
+
+  static bool _any_left;     // there was no time for all of them
+
+  struct Count { int told; int left; };
+
+  static Outcome tell(JavaThread* thread, jlong at_ns, bool in_time);
+  // at_ns: the time of the events; 0: now.
+  static Count tell_all(jlong stopped_since_ns, jlong at_ns);
+  static void run(JavaThread* thread, TRAPS);
+
+ public:
+  // At the safepoint at which a trace begins, whose operation is under way since then.
+  static void trace_begins(LctRuntime* runtime, jlong stopped_since_ns, jlong start_ns);
+  // In the trace of this number: tells of those that are left. False if there can be no thread for that.
+  static bool start(uint32_t session, JavaThread* thread);
+};
+
+#endif // SHARE_VM_LOCKTRACE_LOCKTRACEOPENWAITS_HPP
