@@ -35,6 +35,7 @@ public final class OnceInflated {
         }
     }
 
+    @SuppressWarnings("deprecation")
     private static void inflate(int count) throws ReflectiveOperationException {
         Field field = Unsafe.class.getDeclaredField("theUnsafe");
         field.setAccessible(true);

@@ -149,13 +149,21 @@ JavaThread* LockTracePark::owner_of(JavaThread* thread) {
 // that by reflection must not leave a synchronizer with one waiter too many, and another with one
 // too few. The handle is in the thread's own area, from which nothing is freed while it parks.
 void LockTracePark::tell_begin(oop blocker) {
-  if (_counted_by != NULL) return;
+  tell_end();
+  if (blocker == NULL) {
+    _blocker = NULL;
+  } else if (_blocker != NULL) {
+    *_blocker = blocker;
+  } else {
+    _blocker = _thread->handle_area()->allocate_handle(blocker);
+  }
   const LockTraceHolds* holds = LockTraceHolds::of(blocker);
-  if (holds != NULL && holds->park_begins(blocker)) _counted_by = _thread->handle_area()->allocate_handle(blocker);
+  _is_counted = holds != NULL && holds->park_begins(blocker);
 }
 
 void LockTracePark::tell_end() {
-  if (_counted_by != NULL) LockTraceHolds::of(*_counted_by)->park_ends(*_counted_by);
+  if (_is_counted) LockTraceHolds::of(blocker())->park_ends(blocker());
+  _is_counted = false;
 }
 
 void LockTracePark::note_consumed(int permit) {
@@ -187,7 +195,7 @@ void LockTracePark::end() {
   LockTraceCycles cycles(state);
   cycles.begin_part();
   jlong now_ns = os::javaTimeNanos();
-  LockTraceBlocker blocker(_thread, _thread->current_park_blocker());
+  LockTraceBlocker blocker(_thread, this->blocker());
   uint32_t place = blocker.place_of(_thread);
   cycles.end_part();
   // The park outlasts the trace: looked at behind whatever may reach a safepoint.
@@ -200,7 +208,8 @@ void LockTracePark::end() {
   event.safepoint_ns = LockTrace::safepoint_clock(now_ns) - _safepoint_ns;
   event.owner = blocker.owner();
   event.permit = LockTraceParker::told(_permit);
-  event.unpark_elsewhere = event.permit != 0 && LockTraceParker::is_unseen(_permit) && !blocker.is_null();
+  bool is_exchanged = _thread->current_park_blocker() != blocker.object();
+  event.unpark_elsewhere = event.permit != 0 && (LockTraceParker::is_unseen(_permit) || is_exchanged) && !blocker.is_null();
   event.reason = reason();
   lct_park_end(_tracer, &event);
 

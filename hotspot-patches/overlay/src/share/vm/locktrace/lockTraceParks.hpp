@@ -70,7 +70,8 @@ class LockTracePark : public StackObj {
   bool        _timed_out;
   bool        _no_time;        // the deadline was over before
   jlong       _safepoint_ns;   // safepoint clock when the park began
-  oop*        _counted_by;     // handle of the synchronizer that has to hear of the end; NULL: none
+  oop*        _blocker;        // handle of what the begin was about; NULL: nothing
+  bool        _is_counted;     // the blocker has to hear of the end
 
   static void note_consumed(int permit);
   static void note_woken(int permit, int status);
@@ -80,6 +81,7 @@ class LockTracePark : public StackObj {
   // Before the park takes its number. In the thread, or at a safepoint while it is parked.
   void tell_begin(oop blocker);
   void tell_end();
+  oop blocker() const { return _blocker == NULL ? (oop) NULL : *_blocker; }
   uint8_t reason() const;
   // Otherwise the tracer is gone.
   bool is_of_this_trace() const { return _tracer != NULL && _session == LockTrace::session(); }
@@ -87,7 +89,7 @@ class LockTracePark : public StackObj {
  public:
   LockTracePark(JavaThread* thread, bool is_absolute, jlong time)
     : _thread(thread), _is_absolute(is_absolute), _time(time), _tracer(NULL), _session(0), _permit(0),
-      _waited(false), _timed_out(false), _no_time(false), _safepoint_ns(0), _counted_by(NULL) {
+      _waited(false), _timed_out(false), _no_time(false), _safepoint_ns(0), _blocker(NULL), _is_counted(false) {
     if (LockTrace::traces_parks()) begin();
     thread->locktrace()->_park = this;
   }
