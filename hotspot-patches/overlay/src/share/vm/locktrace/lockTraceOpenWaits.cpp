@@ -21,7 +21,7 @@
 bool LockTraceOpenWaits::_any_left = false;
 
 // For how long all threads are stopped at once, and how long they run in between.
-static const jlong MaxStopMillis = 25;
+static const jlong MaxStopMillis = 20;
 static const jlong PauseMillis = 250;
 
 // So many waits are told in any case: it takes a few milliseconds at most, unless the VM thread
