@@ -745,14 +745,18 @@ void lct_thread_os_id(struct LctThread *thread, uint32_t os_id);
 uint32_t lct_thread_number(const struct LctRuntime *runtime, uint64_t vm_thread);
 
 /*
- Notes a thread's new name. `writer` is the tracer of the calling thread,
- which need not be the one renamed.
+ Notes the new name of the thread that `vm_thread` names, if it has a tracer. That writes the
+ name before its next event: of names that change faster, only the last one. By any thread, at
+ any time; the pointer is not followed.
 
  # Safety
 
- `writer` is null or comes from `lct_thread_start`.
+ `runtime` comes from `lct_start`.
  */
-void lct_thread_rename(struct LctThread *writer, uint64_t java_id, struct LctStr name);
+void lct_thread_rename(const struct LctRuntime *runtime,
+                       uint64_t vm_thread,
+                       uint64_t java_id,
+                       struct LctStr name);
 
 /*
  Ends a tracer with its thread. The pointer is not valid afterwards.

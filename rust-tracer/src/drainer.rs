@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use trace_format::{
     ChunkWriter, Counter, DoesNotFit, Event, FileHeader, LostEvents, SegmentEncoder, SystemRecord,
-    ThreadId,
+    ThreadId, ThreadRename,
 };
 
 use crate::buffer::Buffer;
@@ -26,10 +26,12 @@ use crate::buffer_file::BufferFile;
 use crate::dump::Extent;
 use crate::fallible::try_collect;
 use crate::hook_costs::HookCosts;
+use crate::new_name::Name;
 use crate::os;
 use crate::output::Output;
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
+use crate::text;
 use crate::thread_slots::ThreadSlot;
 use crate::thread_times::ThreadTimesReader;
 use crate::trace_file::Failure;
@@ -46,8 +48,9 @@ const MAX_QUIET_CHECKS: u32 = 64;
 /// How long the end of the JVM may wait for somebody to open a named pipe.
 const LAST_CHANCE: Duration = Duration::from_secs(1);
 
-/// Length of a segment that the drainer writes itself, in bytes, at most.
-const OWN_SEGMENT_LEN: usize = 16 << 10;
+/// Length of a segment that the drainer writes itself, in bytes, at most. The longest event
+/// that it writes, a thread's name, fits.
+const OWN_SEGMENT_LEN: usize = text::MAX_LEN + (1 << 10);
 
 /// Length of the events from which a chunk is written, in bytes. Snappy's
 /// window is as long.
@@ -190,6 +193,7 @@ impl Drainer {
             self.runtime.repeat_lost_metadata();
             if check {
                 last_check = Instant::now();
+                self.write_names(ThreadSlot::name_to_tell)?;
                 self.output.check()?;
                 self.write_news()?;
             }
@@ -372,13 +376,29 @@ impl Drainer {
         self.write_own(lost.into_iter())
     }
 
+    /// Writes new names of threads that write nothing themselves. As soon as one does, it repeats
+    /// its name, in case this comes out of order.
+    fn write_names(
+        &mut self,
+        new_name: impl Fn(&ThreadSlot) -> Option<Box<Name>>,
+    ) -> Result<(), Failure> {
+        let slots = self.runtime.thread_slots.iter();
+        let names = try_collect(slots.filter_map(new_name))?;
+        self.write_own(names.iter().map(|name| {
+            Event::ThreadRename(ThreadRename {
+                java_id: name.java_id,
+                name: &name.text,
+            })
+        }))
+    }
+
     /// Writes events in the name of no thread.
-    fn write_own(&mut self, events: impl Iterator<Item = Event<'static>>) -> Result<(), Failure> {
+    fn write_own<'e>(&mut self, events: impl Iterator<Item = Event<'e>>) -> Result<(), Failure> {
         let mut events = events.peekable();
         while events.peek().is_some() {
             let mut segment = [0; OWN_SEGMENT_LEN];
             let mut encoder = SegmentEncoder::new();
-            // The first one fits: it is short.
+            // The first one fits.
             while events
                 .next_if(|event| encoder.encode(&mut segment, event).is_ok())
                 .is_some()
@@ -505,6 +525,8 @@ impl Drainer {
         self.runtime.reclaim_all();
         self.runtime.close();
         self.write_queue()?;
+        // Behind all that threads have written.
+        self.write_names(ThreadSlot::last_name)?;
         self.write_unrecorded_losses()?;
         self.write_counters(self.counters()?)?;
         let chunks = self.chunks_written();

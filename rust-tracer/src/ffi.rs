@@ -813,22 +813,23 @@ pub unsafe extern "C" fn lct_thread_number(runtime: &'static Runtime, vm_thread:
     runtime.thread_numbers.find(vm_thread).0
 }
 
-/// Notes a thread's new name. `writer` is the tracer of the calling thread,
-/// which need not be the one renamed.
+/// Notes the new name of the thread that `vm_thread` names, if it has a tracer. That writes the
+/// name before its next event: of names that change faster, only the last one. By any thread, at
+/// any time; the pointer is not followed.
 ///
 /// # Safety
 ///
-/// `writer` is null or comes from `lct_thread_start`.
+/// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_thread_rename(
-    writer: Option<&mut ThreadTracer>,
+    runtime: &'static Runtime,
+    vm_thread: u64,
     java_id: u64,
     name: LctStr,
 ) {
-    let Some(writer) = writer else { return };
     // SAFETY: the caller promises a valid text.
     let name = unsafe { name.bytes() };
-    writer.thread_renamed(JavaThreadId(java_id), &text::from_jvm(name));
+    runtime.rename_thread(vm_thread, JavaThreadId(java_id), &text::from_jvm(name));
 }
 
 /// Ends a tracer with its thread. The pointer is not valid afterwards.

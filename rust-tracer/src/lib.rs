@@ -65,6 +65,7 @@ mod hook_parts;
 mod lock;
 #[cfg(all(test, loom))]
 mod model;
+mod new_name;
 mod os;
 mod output;
 mod owners_seen;
@@ -74,6 +75,7 @@ mod retirement;
 mod runtime;
 mod safepoints;
 mod site_table;
+mod slot_table;
 pub mod text;
 mod thread_identity;
 mod thread_numbers;

@@ -24,6 +24,7 @@ use crate::chain_table::{Added, Table};
 use crate::counters::Serial;
 use crate::grace_period::GracePeriod;
 use crate::hook_parts::HookParts;
+use crate::new_name::{Name, NewName};
 use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::safepoints::Safepoints;
@@ -442,6 +443,48 @@ fn thread_slots_have_one_owner() {
             .filter(|slot| slot.reclaim().unwrap().is_some());
         let left = left.count();
         assert_eq!(left, slots.iter().count());
+    });
+}
+
+/// No two threads get the same slot, even if one that is about to be taken off the free ones is
+/// taken, used and freed meanwhile, and no free one gets lost.
+#[test]
+fn free_slots_are_given_to_one_thread_each() {
+    loom::model(|| {
+        let slots: &'static ThreadSlots = Box::leak(Box::default());
+        drop([(); 3].map(|()| slots.take().unwrap()));
+        let other = thread::spawn(|| {
+            let (top, second) = (slots.take().unwrap(), slots.take().unwrap());
+            drop(top);
+            second
+        });
+        let mine = [(); 2].map(|()| slots.take().unwrap());
+        let theirs = other.join().unwrap();
+        let mut numbers = [&mine[0], &mine[1], &theirs].map(|slot| slot.shared().number());
+        numbers.sort_unstable();
+        assert!(numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
+        assert!(numbers[2] <= 4, "{numbers:?}");
+        drop((mine, theirs));
+        let all = slots.iter().count();
+        let taken: Vec<_> = (0..all).map(|_| slots.take().unwrap()).collect();
+        assert_eq!(slots.iter().count(), all, "all were free");
+        drop(taken);
+    });
+}
+
+/// Of names that are given while another thread takes them, the last one arrives, at the latest
+/// when all is over, and behind those before it.
+#[test]
+fn the_last_name_arrives_last() {
+    loom::model(|| {
+        let new_name: &'static NewName = Box::leak(Box::default());
+        let give = |name: &str| new_name.give(Name::try_new(JavaThreadId(1), name).unwrap());
+        let taker = thread::spawn(|| [(); 2].map(|()| new_name.take()));
+        give("first");
+        give("second");
+        let taken = taker.join().unwrap().into_iter().chain([new_name.take()]);
+        let names: Vec<_> = taken.flatten().map(|name| name.text).collect();
+        assert!(names == ["second"] || names == ["first", "second"], "{names:?}");
     });
 }
 

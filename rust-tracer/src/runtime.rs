@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use trace_format::{Capabilities, FileHeader, LockId, PARK_DOMAINS};
+use trace_format::{Capabilities, FileHeader, JavaThreadId, LockId, PARK_DOMAINS};
 
 use crate::analysis::{self, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, Mode, Settings};
 use crate::buffer::{Buffer, BufferBudget};
@@ -27,7 +27,7 @@ use crate::feed::Feed;
 use crate::hook_parts::HookParts;
 use crate::os;
 use crate::output::Output;
-use crate::owners_seen::OwnersSeen;
+use crate::owners_seen::{OwnersSeen, SeenOwner};
 use crate::park_domains::ParkDomains;
 use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::safepoints::Safepoints;
@@ -344,30 +344,17 @@ impl Runtime {
     }
 
     /// Hands the buffers of all threads to the drainer, but for those that are
-    /// being written to at this moment. Returns whether there were none.
-    pub(crate) fn reclaim_all(&self) -> bool {
+    /// being written to at this moment.
+    pub(crate) fn reclaim_all(&self) {
         self.reclaims.next();
         // Relaxed: whoever finds a slot emptied by this sees it all the same.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
-        let mut is_complete = true;
         for slot in self.thread_slots.iter() {
-            is_complete &= self.reclaim(slot).is_ok();
+            // One that is being written to stays where it is.
+            let _ = self.reclaim(slot);
         }
         // Release: whoever sees that this is over sees the buffers in the queue.
         self.reclaiming.fetch_sub(1, Ordering::Release);
-        is_complete
-    }
-
-    /// As [`reclaim_all`](Self::reclaim_all), but lets threads that write to their
-    /// buffers finish, if they do so soon.
-    pub(crate) fn reclaim_all_patiently(&self) {
-        const MAX_YIELDS: usize = 100;
-        for _ in 0..MAX_YIELDS {
-            if self.reclaim_all() {
-                return;
-            }
-            thread::yield_now();
-        }
     }
 
     /// Hands the buffer of one thread, if it has one, to the drainer.
@@ -376,6 +363,29 @@ impl Runtime {
             self.submit(buffer);
         }
         Ok(())
+    }
+
+    /// The thread of the JVM at this address, if it has a tracer, is called otherwise from now on.
+    pub fn rename_thread(&self, vm_thread: u64, java_id: JavaThreadId, name: &str) {
+        let slot = self.thread_numbers.find_slot(vm_thread);
+        let slot = match slot {
+            Some(number) => self.thread_slots.get(number),
+            None if self.thread_numbers.are_complete() => None,
+            None => self
+                .thread_slots
+                .iter()
+                .find(|slot| slot.identity().is(SeenOwner::Java(java_id))),
+        };
+        if let Some(slot) = slot {
+            self.rename(slot, java_id, name);
+        }
+    }
+
+    /// The thread that has the slot is called otherwise from now on.
+    pub(crate) fn rename(&self, slot: &ThreadSlot, java_id: JavaThreadId, name: &str) {
+        if slot.rename(java_id, name).is_none() {
+            self.losses.add_events(1);
+        }
     }
 
     /// Buffers may be on their way from a slot to the queue.

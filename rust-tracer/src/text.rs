@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// The most that is kept of a text, in bytes. No symbol is longer; a thread's
 /// name can be.
-const MAX_LEN: usize = 65_535;
+pub(crate) const MAX_LEN: usize = 65_535;
 
 /// `bytes` as UTF-8: modified UTF-8 is converted, everything else that is not
 /// UTF-8 replaced by U+FFFD. Cut off after 65,535 bytes, or before the

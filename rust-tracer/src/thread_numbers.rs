@@ -6,6 +6,7 @@
 
 use trace_format::ThreadId;
 
+use crate::counters::Serial;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 /// Room for the threads that live at the same time; half a megabyte.
@@ -30,12 +31,16 @@ struct Entry {
     /// with this address in between.
     address: AtomicU64,
     number: AtomicU32,
+    /// Of its slot.
+    slot: AtomicU32,
 }
 
 /// The numbers of the threads that are alive.
 #[derive(Debug)]
 pub(crate) struct ThreadNumbers {
     entries: Vec<Entry>,
+    /// Threads that found no room.
+    left_out: Serial,
 }
 
 impl ThreadNumbers {
@@ -45,11 +50,14 @@ impl ThreadNumbers {
         if entries.try_reserve_exact(ENTRIES).is_ok() {
             entries.resize_with(ENTRIES, Entry::default);
         }
-        Self { entries }
+        Self {
+            entries,
+            left_out: Serial::default(),
+        }
     }
 
-    /// The thread at `address` has this number from now on.
-    pub(crate) fn add(&self, address: u64, number: ThreadId) {
+    /// The thread at `address` has this number and the slot of that number from now on.
+    pub(crate) fn add(&self, address: u64, number: ThreadId, slot: u32) {
         if address <= BUSY {
             return;
         }
@@ -62,12 +70,20 @@ impl ThreadNumbers {
             };
             entry.address.load(Ordering::Relaxed) == FREE && claim(FREE, BUSY).is_ok()
         });
-        if let Some(entry) = claimed {
-            // Release: who reads it sees that the entry is no longer another thread's.
-            entry.number.store(number.0, Ordering::Release);
-            // Release: who finds the address sees the number.
-            entry.address.store(address, Ordering::Release);
-        }
+        let Some(entry) = claimed else {
+            self.left_out.next();
+            return;
+        };
+        // Release: who reads one of them sees that the entry is no longer another thread's.
+        entry.number.store(number.0, Ordering::Release);
+        entry.slot.store(slot, Ordering::Release);
+        // Release: who finds the address sees both numbers.
+        entry.address.store(address, Ordering::Release);
+    }
+
+    /// Every thread that was added was found until it was removed.
+    pub(crate) fn are_complete(&self) -> bool {
+        self.left_out.count() == 0
     }
 
     /// The thread at `address`, which has this number, is no more.
@@ -84,21 +100,26 @@ impl ThreadNumbers {
     /// The number of the thread at `address`; [`ThreadId::NONE`] if there is none, or it is not
     /// known.
     pub(crate) fn find(&self, address: u64) -> ThreadId {
+        let number = self.read(address, |entry| &entry.number);
+        number.map_or(ThreadId::NONE, ThreadId)
+    }
+
+    /// The number of the slot of the thread at `address`; `None` if there is none, or it is not
+    /// known.
+    pub(crate) fn find_slot(&self, address: u64) -> Option<u32> {
+        self.read(address, |entry| &entry.slot)
+    }
+
+    fn read(&self, address: u64, number: impl Fn(&Entry) -> &AtomicU32) -> Option<u32> {
         if address <= BUSY {
-            return ThreadId::NONE;
+            return None;
         }
-        // Acquire: sees the number that came with the address.
+        // Acquire: sees the numbers that came with the address.
         let at_address = |entry: &&Entry| entry.address.load(Ordering::Acquire) == address;
-        let Some(entry) = self.probe(address).find(at_address) else {
-            return ThreadId::NONE;
-        };
+        let entry = self.probe(address).find(at_address)?;
         // Acquire: a number that came later comes with a later address.
-        let number = entry.number.load(Ordering::Acquire);
-        if entry.address.load(Ordering::Relaxed) == address {
-            ThreadId(number)
-        } else {
-            ThreadId::NONE
-        }
+        let number = number(entry).load(Ordering::Acquire);
+        (entry.address.load(Ordering::Relaxed) == address).then_some(number)
     }
 
     fn probe(&self, address: u64) -> impl Iterator<Item = &Entry> {
@@ -121,16 +142,18 @@ mod tests {
         let numbers = ThreadNumbers::new();
         let address = |thread: u32| 0x7f00_1234_0000 + u64::from(thread) * 0x800;
         for thread in 1..=10_000 {
-            numbers.add(address(thread), ThreadId(thread));
+            numbers.add(address(thread), ThreadId(thread), thread + 1);
         }
         let known =
             (1..=10_000).filter(|&thread| numbers.find(address(thread)) == ThreadId(thread));
         assert_eq!(known.count(), 10_000);
+        assert_eq!(numbers.find_slot(address(3)), Some(4));
+        assert_eq!(numbers.find_slot(address(3) + 8), None);
         assert_eq!(numbers.find(address(3) + 8), ThreadId::NONE);
 
         numbers.remove(address(3), ThreadId(3));
         assert_eq!(numbers.find(address(3)), ThreadId::NONE);
-        numbers.add(address(3), ThreadId(10_001));
+        numbers.add(address(3), ThreadId(10_001), 4);
         // The end of an older thread at that address comes late.
         numbers.remove(address(3), ThreadId(3));
         assert_eq!(numbers.find(address(3)), ThreadId(10_001));
@@ -139,8 +162,8 @@ mod tests {
     #[test]
     fn no_thread_has_no_number() {
         let numbers = ThreadNumbers::new();
-        numbers.add(0, ThreadId(1));
-        numbers.add(1, ThreadId(1));
+        numbers.add(0, ThreadId(1), 1);
+        numbers.add(1, ThreadId(1), 1);
         assert_eq!(numbers.find(0), ThreadId::NONE);
         assert_eq!(numbers.find(1), ThreadId::NONE);
     }
@@ -158,7 +181,7 @@ mod tests {
                 let numbers = &numbers;
                 scope.spawn(move || {
                     for round in 1..3_000 {
-                        numbers.add(address, ThreadId(round << 8 | name));
+                        numbers.add(address, ThreadId(round << 8 | name), 1);
                         numbers.remove(address, ThreadId(round << 8 | name));
                     }
                 });

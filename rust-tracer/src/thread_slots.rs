@@ -3,12 +3,16 @@
 use std::iter;
 use std::ptr;
 
+use trace_format::JavaThreadId;
+
 use crate::buffer::Buffer;
 use crate::buffer_slot::{BufferSlot, CheckedOut};
 use crate::fallible::try_box;
 use crate::grace_period::{Reader, Reading};
 use crate::hook_costs::HookCosts;
-use crate::primitive::{AtomicBool, AtomicIsize, AtomicPtr, Ordering};
+use crate::new_name::{Name, NewName};
+use crate::primitive::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::slot_table::SlotTable;
 use crate::thread_identity::ThreadIdentity;
 
 /// The shared part of a thread's tracer. Slots are used again and freed with all of
@@ -25,9 +29,16 @@ pub(crate) struct ThreadSlot {
     /// Of all threads that ever had the slot.
     costs: HookCosts,
     identity: ThreadIdentity,
-    taken: AtomicBool,
+    /// For the thread to write before its next event, or for the drainer at the end.
+    new_name: NewName,
+    /// The same for the drainer, in case that event is long in coming.
+    name_to_tell: NewName,
+    /// Constant.
+    number: u32,
     /// Set before the slot is published and constant afterwards.
     next: AtomicPtr<ThreadSlot>,
+    /// While nobody has the slot, the number of one that nobody had before; 0 for none.
+    next_free: AtomicU32,
 }
 
 impl ThreadSlot {
@@ -56,6 +67,31 @@ impl ThreadSlot {
     /// What hooks have cost the threads of this slot.
     pub(crate) fn costs(&self) -> &HookCosts {
         &self.costs
+    }
+
+    /// Other threads know the slot by this number.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The thread is called otherwise from now on. `None` when memory is short.
+    pub(crate) fn rename(&self, java_id: JavaThreadId, name: &str) -> Option<()> {
+        let names = (Name::try_new(java_id, name)?, Name::try_new(java_id, name)?);
+        // In this order: what the drainer tells too late, the thread tells again.
+        self.name_to_tell.give(names.0);
+        self.new_name.give(names.1);
+        Some(())
+    }
+
+    /// A name that the thread has not written yet. Each is returned once.
+    pub(crate) fn name_to_tell(&self) -> Option<Box<Name>> {
+        let name = self.name_to_tell.take()?;
+        self.new_name.is_given().then_some(name)
+    }
+
+    /// The name that a thread has not written which goes on without a tracer.
+    pub(crate) fn last_name(&self) -> Option<Box<Name>> {
+        self.new_name.take()
     }
 }
 
@@ -89,6 +125,17 @@ impl OwnedThreadSlot {
         &self.slot.identity
     }
 
+    /// A name that the thread was given and has not written.
+    #[inline]
+    pub(crate) fn take_new_name(&mut self) -> Option<Box<Name>> {
+        self.slot.new_name.take()
+    }
+
+    /// Where others reach the thread.
+    pub(crate) fn shared(&self) -> &'static ThreadSlot {
+        self.slot
+    }
+
     /// The slot belongs to `slots`.
     pub(crate) fn is_one_of(&self, slots: &ThreadSlots) -> bool {
         ptr::eq(self.slots, slots)
@@ -103,9 +150,7 @@ impl OwnedThreadSlot {
 impl Drop for OwnedThreadSlot {
     fn drop(&mut self) {
         self.slot.identity.clear();
-        // Release: the next thread sees what this one did with the slot.
-        self.slot.taken.store(false, Ordering::Release);
-        self.slots.free.fetch_add(1, Ordering::Relaxed);
+        self.slots.free(self.slot);
     }
 }
 
@@ -113,33 +158,80 @@ impl Drop for OwnedThreadSlot {
 #[derive(Debug, Default)]
 pub(crate) struct ThreadSlots {
     newest: AtomicPtr<ThreadSlot>,
-    /// Estimate of the slots that are free; spares threads the search for one
-    /// where there is none.
-    free: AtomicIsize,
+    table: SlotTable,
+    /// Those that nobody has: a stack (Treiber 1986). The lower half is the number of the one on
+    /// top, 0 for none. The upper half counts how often one was taken off: whoever still sees
+    /// the same word can rely on the link of the slot on top, even if that was taken and
+    /// freed in between.
+    free: AtomicU64,
 }
 
 impl ThreadSlots {
     /// A slot for a thread, or `None` when memory is short.
     pub(crate) fn take(&'static self) -> Option<OwnedThreadSlot> {
-        if self.free.load(Ordering::Relaxed) > 0 {
-            // Acquire: sees what the previous thread did with the slot.
-            let free = self.iter().find(|slot| {
-                let taken = &slot.taken;
-                !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
-            });
-            if let Some(slot) = free {
-                self.free.fetch_sub(1, Ordering::Relaxed);
-                return Some(OwnedThreadSlot { slot, slots: self });
+        let slot = self.take_free().or_else(|| self.add())?;
+        // The previous thread's.
+        drop((slot.new_name.take(), slot.name_to_tell.take()));
+        Some(OwnedThreadSlot { slot, slots: self })
+    }
+
+    fn take_free(&self) -> Option<&'static ThreadSlot> {
+        // Acquire: sees what the previous thread did with the slot.
+        let mut top = self.free.load(Ordering::Acquire);
+        loop {
+            let slot = self.get(number_of(top))?;
+            // Relaxed: it came with `top`. If it did not, the slot is another thread's, and the
+            // exchange fails.
+            let below = slot.next_free.load(Ordering::Relaxed);
+            let takes = takes_of(top).wrapping_add(1);
+            let taken = self.free.compare_exchange_weak(
+                top,
+                top_of_free(below, takes),
+                Ordering::Acquire,
+                Ordering::Acquire,
+            );
+            match taken {
+                Ok(_) => return Some(slot),
+                Err(found) => top = found,
             }
         }
+    }
+
+    fn free(&self, slot: &ThreadSlot) {
+        let mut top = self.free.load(Ordering::Relaxed);
+        loop {
+            slot.next_free.store(number_of(top), Ordering::Relaxed);
+            // Release: the next thread sees the link, and what this one did with the slot.
+            let freed = self.free.compare_exchange_weak(
+                top,
+                top_of_free(slot.number, takes_of(top)),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            match freed {
+                Ok(_) => return,
+                Err(found) => top = found,
+            }
+        }
+    }
+
+    /// A new slot, which is its caller's.
+    #[cold]
+    fn add(&self) -> Option<&'static ThreadSlot> {
+        let (number, entry) = self.table.reserve()?;
         let slot = try_box(ThreadSlot {
-            taken: AtomicBool::new(true),
+            number,
             ..ThreadSlot::default()
         })?;
-        Some(OwnedThreadSlot {
-            slot: self.publish(Box::leak(slot)),
-            slots: self,
-        })
+        let slot = self.publish(Box::leak(slot));
+        // Release: who finds the slot sees it initialized.
+        entry.store(ptr::from_ref(slot).cast_mut(), Ordering::Release);
+        Some(slot)
+    }
+
+    /// The slot of this number, if there is one.
+    pub(crate) fn get(&self, number: u32) -> Option<&'static ThreadSlot> {
+        self.table.get(number)
     }
 
     fn publish(&self, slot: &'static ThreadSlot) -> &'static ThreadSlot {
@@ -171,6 +263,18 @@ impl ThreadSlots {
         // the slots. Acquire: sees the slot initialized, and with it all older ones.
         unsafe { self.newest.load(Ordering::Acquire).as_ref() }
     }
+}
+
+fn number_of(top_of_free: u64) -> u32 {
+    top_of_free as u32
+}
+
+fn takes_of(top_of_free: u64) -> u32 {
+    (top_of_free >> u32::BITS) as u32
+}
+
+fn top_of_free(number: u32, takes: u32) -> u64 {
+    u64::from(takes) << u32::BITS | u64::from(number)
 }
 
 impl Drop for ThreadSlots {

@@ -19,6 +19,7 @@ use crate::fallible::{try_box, try_to_string};
 use crate::hook_costs::INTERRUPTED_CYCLES;
 use crate::hook_parts;
 use crate::lock::Lock;
+use crate::new_name::Name;
 use crate::owners_seen::SeenOwner;
 use crate::runtime::Runtime;
 use crate::site_table::{ObjectId, Site};
@@ -53,6 +54,8 @@ pub struct ThreadTracer {
     start_ns: u64,
     java_id: JavaThreadId,
     name: String,
+    /// It is not the one that the thread started with.
+    is_renamed: bool,
     vm_thread: u64,
     stack: StackRange,
     /// The epoch in which the thread was described last.
@@ -96,12 +99,14 @@ impl ThreadTracer {
             start_ns: runtime.since_start_ns(time_ns),
             java_id,
             name,
+            is_renamed: false,
             vm_thread,
             stack,
             described_in: 0,
         })?;
         runtime.thread_memory.add(Self::MEMORY_BYTES);
-        runtime.thread_numbers.add(vm_thread, thread);
+        let number = tracer.slot.shared().number();
+        runtime.thread_numbers.add(vm_thread, thread, number);
         tracer.set_os_id(0);
         tracer.describe_thread();
         Some(tracer)
@@ -120,7 +125,8 @@ impl ThreadTracer {
         self.leave();
     }
 
-    /// The thread goes on without a tracer. What it has written goes to the drainer.
+    /// The thread goes on without a tracer, because the trace ends. What it has written goes to the
+    /// drainer, which finds its last name in the slot.
     pub fn leave(mut self) {
         let numbers = &self.runtime.thread_numbers;
         numbers.remove(self.vm_thread, self.thread);
@@ -136,17 +142,9 @@ impl ThreadTracer {
         }
     }
 
-    /// Notes the new name of a thread, not necessarily this one. In file order
-    /// the last name holds, so one given by another thread comes behind what the
-    /// renamed thread has written, and before what it writes from now on.
-    pub fn thread_renamed(&mut self, java_id: JavaThreadId, name: &str) {
-        if java_id == self.java_id {
-            self.name = try_to_string(name).unwrap_or_default();
-            return self.write_event(Event::ThreadRename(ThreadRename { java_id, name }));
-        }
-        self.runtime.reclaim_all_patiently();
-        self.write_event(Event::ThreadRename(ThreadRename { java_id, name }));
-        self.submit_buffer();
+    /// The thread is called otherwise from now on.
+    pub fn rename(&mut self, name: &str) {
+        self.runtime.rename(self.slot.shared(), self.java_id, name);
     }
 
     /// Describes a lock that the caller has claimed.
@@ -396,6 +394,15 @@ impl ThreadTracer {
             stack: self.stack,
         });
         self.write(&Record::Event(start));
+        // Another name may have been told before, which the start does not change.
+        if self.is_renamed {
+            let java_id = self.java_id;
+            let rename = ThreadRename {
+                java_id,
+                name: &name,
+            };
+            self.write(&Record::Event(Event::ThreadRename(rename)));
+        }
         self.name = name;
     }
 
@@ -404,7 +411,30 @@ impl ThreadTracer {
         if self.described_in != self.runtime.metadata_epoch() {
             self.describe_thread();
         }
+        self.write_new_name();
         self.write(&Record::Event(event));
+    }
+
+    /// Whoever has given the thread another name has left it in the slot. In file order the last
+    /// name holds, so it comes behind what the thread has written, and before what it writes from now on.
+    #[inline]
+    fn write_new_name(&mut self) {
+        if let Some(name) = self.slot.take_new_name() {
+            self.write_name(*name);
+        }
+    }
+
+    #[cold]
+    fn write_name(&mut self, name: Name) {
+        let rename = ThreadRename {
+            java_id: name.java_id,
+            name: &name.text,
+        };
+        self.write(&Record::Event(Event::ThreadRename(rename)));
+        if name.java_id == self.java_id {
+            self.name = name.text;
+            self.is_renamed = true;
+        }
     }
 
     #[inline]
@@ -568,6 +598,9 @@ mod tests {
     use super::*;
     use crate::buffer::USUAL_LEN;
 
+    /// Of the thread in the JVM.
+    const ADDRESS: u64 = 0x7f00_1234_0000;
+
     fn runtime(max_buffer_bytes: u64) -> &'static Runtime {
         Box::leak(Box::new(Runtime::new(0, max_buffer_bytes, 1 << 20)))
     }
@@ -577,7 +610,7 @@ mod tests {
             runtime,
             JavaThreadId(7),
             "worker",
-            0,
+            ADDRESS,
             StackRange::default(),
             100,
         )
@@ -634,42 +667,67 @@ mod tests {
     fn a_thread_describes_itself_again_after_a_loss() {
         let runtime = runtime(1 << 20);
         let mut tracer = tracer(runtime);
-        tracer.thread_renamed(JavaThreadId(7), "renamed");
+        tracer.rename("renamed");
+        enter(&mut tracer, 1);
         written(runtime);
         runtime.note_metadata_loss();
         runtime.repeat_lost_metadata();
-        enter(&mut tracer, 1);
+        enter(&mut tracer, 2);
         let start = start_of("renamed");
-        assert_eq!(written(runtime), [start.as_str(), "1"]);
+        assert_eq!(written(runtime), [start, name("renamed"), "2".into()]);
+    }
+
+    fn name(name: &str) -> String {
+        format!("ThreadRename(ThreadRename {{ java_id: JavaThreadId(7), name: {name:?} }})")
     }
 
     /// The last name in file order holds.
     #[test]
-    fn names_stand_in_the_order_in_which_they_were_given() {
+    fn a_name_stands_before_what_the_thread_writes_under_it() {
         let runtime = runtime(1 << 20);
-        let mut renamed = tracer(runtime);
-        let mut other = ThreadTracer::start(
-            runtime,
-            JavaThreadId(8),
-            "other",
-            0,
-            StackRange::default(),
-            100,
-        )
-        .unwrap();
-        renamed.thread_renamed(JavaThreadId(7), "first");
-        other.thread_renamed(JavaThreadId(7), "second");
-        other.end(200);
-        renamed.thread_renamed(JavaThreadId(7), "third");
-        renamed.end(300);
-        let names: Vec<_> = written(runtime)
-            .into_iter()
-            .filter(|event| event.contains("ThreadRename"))
-            .collect();
-        let rename = |name| {
-            format!("ThreadRename(ThreadRename {{ java_id: JavaThreadId(7), name: {name:?} }})")
-        };
-        assert_eq!(names, ["first", "second", "third"].map(rename));
+        let mut tracer = tracer(runtime);
+        enter(&mut tracer, 1);
+        runtime.rename_thread(ADDRESS, JavaThreadId(7), "nothing is written under it");
+        runtime.rename_thread(ADDRESS, JavaThreadId(7), "first");
+        assert_eq!(written(runtime), [start_of("worker").as_str(), "1"]);
+        enter(&mut tracer, 2);
+        enter(&mut tracer, 3);
+        tracer.rename("second");
+        enter(&mut tracer, 4);
+        runtime.rename_thread(ADDRESS, JavaThreadId(7), "third");
+        tracer.end(300);
+        runtime.rename_thread(ADDRESS, JavaThreadId(7), "of nobody");
+        let (first, second, third) = (name("first"), name("second"), name("third"));
+        let end = "ThreadEnd(ThreadEnd { time_ns: 300 })";
+        assert_eq!(written(runtime), [&*first, "2", "3", &second, "4", &third, end]);
+        assert_eq!(runtime.reclaims.count(), 2, "by the test itself");
+    }
+
+    #[test]
+    fn a_thread_that_goes_on_without_a_tracer_leaves_its_name() {
+        let runtime = runtime(1 << 20);
+        let tracer = tracer(runtime);
+        runtime.rename_thread(ADDRESS, JavaThreadId(7), "at last");
+        tracer.leave();
+        assert_eq!(written(runtime), [start_of("worker")]);
+        let slot = runtime.thread_slots.newest().unwrap();
+        assert_eq!(slot.last_name().unwrap().text, "at last");
+    }
+
+    /// One that finds no room in the table of numbers is looked for among all.
+    #[test]
+    fn one_of_very_many_threads_gets_its_name() {
+        let runtime = runtime(1 << 20);
+        for neighbour in 1..200_000 {
+            let numbers = &runtime.thread_numbers;
+            numbers.add(neighbour << 4, ThreadId(1000), 0);
+        }
+        let mut tracer = tracer(runtime);
+        assert_eq!(runtime.thread_numbers.find_slot(ADDRESS), None);
+        runtime.rename_thread(ADDRESS, JavaThreadId(7), "found");
+        enter(&mut tracer, 1);
+        let expected = [start_of("worker"), name("found"), "1".into()];
+        assert_eq!(written(runtime), expected);
     }
 
     /// An event that is longer than any buffer gets one of its own size.

@@ -202,8 +202,7 @@ impl Thread {
         current.inspect(|&current| env.delete(current));
         if *name != *self.name {
             self.name = name.to_vec().into_boxed_slice();
-            self.tracer
-                .thread_renamed(self.java_id, &text::from_jvm(&name));
+            self.tracer.rename(&text::from_jvm(&name));
         }
     }
 }

@@ -167,7 +167,7 @@ static void *contending_thread(void *argument) {
     if (round % ROUNDS_OF_OWN_LOCK == ROUNDS_OF_OWN_LOCK - 1) lct_lock_retire(thread, &own_lock);
   }
   lct_lock_retire(thread, &own_lock);
-  lct_thread_rename(thread, number, text("ended"));
+  lct_thread_rename(runtime, vm_thread_of(number), number, text("ended"));
   lct_thread_end(thread, now_ns());
   return NULL;
 }

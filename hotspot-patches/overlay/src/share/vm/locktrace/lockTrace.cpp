@@ -519,12 +519,18 @@ LctThread* LockTrace::create_tracer(JavaThread* thread, jlong time_ns) {
   oop java_thread = thread->threadObj();
   // A thread that attaches contends, if ever, before it is known to Java.
   bool known = java_thread != NULL && !thread->is_attaching_via_jni();
+  oop name = known ? java_lang_Thread::name(java_thread) : (oop) NULL;
   ResourceMark rm;   // the VM thread's own if it is that which asks
   state->_tracer = lct_thread_start(_runtime,
                                     known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
                                     LockTraceText::of(known ? thread->get_thread_name() : "<attaching>"),
                                     (uint64_t) (uintptr_t) thread, stack_of(thread), time_ns);
   lct_thread_os_id(state->_tracer, (uint32_t) thread->osthread()->thread_id());
+  // With the fence in thread_renamed: whoever does not find the tracer has set the name before.
+  OrderAccess::fence();
+  if (known && java_lang_Thread::name(java_thread) != name) {
+    tell_name(thread, java_thread, thread->get_thread_name());
+  }
   return state->_tracer;
 }
 
@@ -551,13 +557,18 @@ void LockTrace::thread_end(JavaThread* thread) {
   state->_tracer = NULL;
 }
 
+// The thread may be ending: its address says which one it is, and nothing is read there.
+void LockTrace::tell_name(JavaThread* thread, oop java_thread, const char* name) {
+  lct_thread_rename(_runtime, (uint64_t) (uintptr_t) thread, (uint64_t) java_lang_Thread::thread_id(java_thread),
+                    LockTraceText::of(name));
+}
+
 void LockTrace::thread_renamed(JavaThread* current, oop java_thread, jstring name) {
   if (!enabled()) return;
-  LctThread* writer = tracer(current);
-  if (writer == NULL) return;
+  OrderAccess::fence();   // see create_tracer
   ResourceMark rm(current);
   const char* text = java_lang_String::as_utf8_string(JNIHandles::resolve_non_null(name));
-  lct_thread_rename(writer, (uint64_t) java_lang_Thread::thread_id(java_thread), LockTraceText::of(text));
+  tell_name(java_lang_Thread::thread(java_thread), java_thread, text);
 }
 
 // ---------------------------------------------------------------------------

@@ -86,6 +86,7 @@ class LockTrace : AllStatic {
   friend class LockTraceStop;
 
   static LctThread* create_tracer(JavaThread* thread, jlong time_ns);
+  static void tell_name(JavaThread* thread, oop java_thread, const char* name);
   static bool try_change();
   static void changed();
   static bool begin(const LockTraceRequest& request, JavaThread* thread, char* error, size_t error_size);
