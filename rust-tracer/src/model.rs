@@ -462,7 +462,10 @@ fn free_slots_are_given_to_one_thread_each() {
         let theirs = other.join().unwrap();
         let mut numbers = [&mine[0], &mine[1], &theirs].map(|slot| slot.shared().number());
         numbers.sort_unstable();
-        assert!(numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
+        assert!(
+            numbers.windows(2).all(|pair| pair[0] != pair[1]),
+            "{numbers:?}"
+        );
         assert!(numbers[2] <= 4, "{numbers:?}");
         drop((mine, theirs));
         let all = slots.iter().count();
@@ -484,7 +487,10 @@ fn the_last_name_arrives_last() {
         give("second");
         let taken = taker.join().unwrap().into_iter().chain([new_name.take()]);
         let names: Vec<_> = taken.flatten().map(|name| name.text).collect();
-        assert!(names == ["second"] || names == ["first", "second"], "{names:?}");
+        assert!(
+            names == ["second"] || names == ["first", "second"],
+            "{names:?}"
+        );
     });
 }
 

@@ -554,6 +554,7 @@ fn complain_of_no_buffer_file(reason: &NoBufferFile) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::collections::BTreeMap;
     use std::io::BufReader;
     use std::{env, fs, process};
 
@@ -618,6 +619,63 @@ mod tests {
         let ended = unsafe { Runtime::end(pointer) };
         assert!(ended);
         used
+    }
+
+    /// The names of threads, in the order of the file.
+    fn names(path: &Path) -> Vec<(u64, String)> {
+        let trace = fs::read(path).unwrap();
+        let mut reader = TraceReader::new(&*trace).unwrap();
+        let mut names = Vec::new();
+        while let Ok(Some(chunk)) = reader.next_chunk() {
+            let Chunk::Events(events) = chunk else {
+                continue;
+            };
+            for segment in events.segments() {
+                names.extend(segment.unwrap().events().filter_map(|event| match event {
+                    Ok(Event::ThreadRename(rename)) => {
+                        Some((rename.java_id.0, rename.name.to_owned()))
+                    }
+                    _ => None,
+                }));
+            }
+        }
+        names
+    }
+
+    /// While they do nothing the drainer tells their names, once each, and at the end those that came last.
+    #[test]
+    fn idle_threads_get_their_names() {
+        let path = env::temp_dir().join(format!("names-{}.lct", process::id()));
+        let pointer = start(path.clone(), Used::default());
+        // SAFETY: not used behind `end`.
+        let runtime: &'static Runtime = unsafe { &*pointer };
+        let tracers = [1, 2].map(|id| {
+            let stack = StackRange::default();
+            ThreadTracer::start(runtime, JavaThreadId(id), "idle", id << 8, stack, 0).unwrap()
+        });
+        let longest = "x".repeat(usize::from(u16::MAX));
+        let rename = |id, name: &str| runtime.rename_thread(id << 8, JavaThreadId(id), name);
+        rename(1, "first");
+        rename(2, &longest);
+        let begin = Instant::now();
+        let mut told = Vec::new();
+        while told.len() < 2 && begin.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(50));
+            told = names(&path);
+        }
+        told.sort_unstable();
+        assert_eq!(told, [(1, "first".to_owned()), (2, longest.clone())]);
+
+        rename(1, "second");
+        rename(1, "third");
+        tracers.into_iter().for_each(|tracer| tracer.leave());
+        runtime.stop(Duration::MAX);
+        let mut at_last = names(&path).into_iter().collect::<BTreeMap<_, _>>();
+        assert_eq!(at_last.remove(&1).as_deref(), Some("third"));
+        assert_eq!(at_last.remove(&2), Some(longest));
+        // SAFETY: all tracers have left.
+        assert!(unsafe { Runtime::end(pointer) });
+        fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -699,7 +699,10 @@ mod tests {
         runtime.rename_thread(ADDRESS, JavaThreadId(7), "of nobody");
         let (first, second, third) = (name("first"), name("second"), name("third"));
         let end = "ThreadEnd(ThreadEnd { time_ns: 300 })";
-        assert_eq!(written(runtime), [&*first, "2", "3", &second, "4", &third, end]);
+        assert_eq!(
+            written(runtime),
+            [&*first, "2", "3", &second, "4", &third, end]
+        );
         assert_eq!(runtime.reclaims.count(), 2, "by the test itself");
     }
 

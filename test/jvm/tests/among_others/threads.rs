@@ -1,8 +1,11 @@
 //! Threads that attach, change their names, and run code that is unloaded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use jvm_tests::{analyze, check_chain, check_program, for_each_segment, report, waits_on};
+use jvm_tests::{
+    analyze, check_chain, check_program, check_sound, for_each_event, for_each_segment, report,
+    waits_on,
+};
 use trace_format::{Counter, Event};
 
 #[test]
@@ -47,6 +50,72 @@ fn renamed() {
         assert_eq!(threads.len(), 1, "one thread: {threads:#?}");
         let label = &threads[0].label;
         assert!(label.contains("renamed by another"), "{label}");
+    });
+}
+
+/// Whoever gives them, names stand before what the thread does under them, as the program says; the last ones
+/// hold, nothing is lost, and nobody's buffer is taken for a name.
+#[test]
+fn renamed_as_fast_as_can_be() {
+    const JOBS: usize = 100;
+    let program = ["scenarios.Renames", &JOBS.to_string(), "200", "1500"];
+    check_program(&program, &["-Xss256k"], |_, run| {
+        let number = |word: &str| word.parse::<u64>().expect("a number");
+        let names_of = |word| {
+            let lines = run.lines_of(word);
+            let names = lines.map(|words| (number(words[0]), words[1].to_owned()));
+            names.collect::<Vec<_>>()
+        };
+        let jobs = names_of("job");
+        assert_eq!(jobs.len(), JOBS);
+        let worker_id = jobs[0].0;
+
+        let (mut lock_class, mut lock_classes, mut worker) = (None, BTreeMap::new(), None);
+        for_each_event(&run.trace(), |thread, event| match event {
+            Event::Class(class) if class.name == "scenarios.Renames" => {
+                lock_class = Some(class.class);
+            }
+            Event::LockDescription(lock) => {
+                lock_classes.insert(lock.lock, lock.class);
+            }
+            Event::ThreadStart(start) if start.java_id.0 == worker_id => worker = Some(thread),
+            _ => {}
+        });
+        assert!(lock_class.is_some() && worker.is_some());
+
+        let mut last_names = BTreeMap::new();
+        let (mut names, mut waited) = (0, Vec::new());
+        for_each_event(&run.trace(), |thread, event| match event {
+            Event::ThreadRename(rename) => {
+                names += 1;
+                last_names.insert(rename.java_id.0, rename.name.to_owned());
+            }
+            Event::ContendedEnter(enter)
+                if Some(thread) == worker
+                    && lock_classes.get(&enter.lock).copied() == lock_class =>
+            {
+                waited.extend(last_names.get(&worker_id).cloned());
+            }
+            _ => {}
+        });
+        let expected: Vec<_> = jobs.into_iter().map(|(_, name)| name).collect();
+        assert_eq!(waited, expected);
+        for (id, name) in names_of("last") {
+            assert_eq!(last_names.get(&id), Some(&name), "{id}");
+        }
+
+        let summary = analyze(&run.trace(), |_, _| {}).unwrap_or_else(|error| panic!("{error}"));
+        check_sound(&summary);
+        let given = number(run.lines_of("renames").next().expect("the program counts")[0]);
+        assert!(
+            names < given / 2,
+            "{names} of {given} names are in the trace"
+        );
+        let reclaims = summary.tracer_value(Counter::Reclaims).expect("counted");
+        assert!(
+            reclaims < given / 10,
+            "{reclaims} reclaims for {given} names"
+        );
     });
 }
 
