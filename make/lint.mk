@@ -1,6 +1,6 @@
 # Checks that need no JDK.
 
-.PHONY: lint check test-packages
+.PHONY: lint check test-packages export-matrix
 
 lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, licences
 	cargo fmt --all --check
@@ -19,3 +19,8 @@ check: lint ## lint, and the tests that need no JDK
 
 test-packages:
 	scripts/install-test-packages.sh
+
+# The rows go first, so that none stays of a reader that no test opens any more.
+export-matrix: test-packages stock-jdks ## the matrix of docs/export.md, anew: readers of exports, by the tests
+	sed --in-place '/^<!-- matrix -->$$/,/^<!-- end of matrix -->$$/ { /^| `/d }' docs/export.md
+	LOCKTRACE_MATRIX=write cargo test --locked -p locktrace --test cli export::

@@ -19,6 +19,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::matrix::{self, Version};
 use crate::node::node;
 use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, locktrace, succeed};
@@ -102,7 +103,7 @@ fn number(value: &Value) -> u64 {
 }
 
 /// What a program of another tool prints.
-fn printed(command: &mut Command) -> String {
+pub(crate) fn printed(command: &mut Command) -> String {
     let output = command.output();
     let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -138,6 +139,8 @@ fn inferno_draws_the_blocked_time() {
             }
         }
     }
+    let inferno = Version::pinned("Cargo.lock", "name = \"inferno\"");
+    matrix::opened("collapsed", "inferno", &inferno, "sums");
 }
 
 fn with_commas(number: u64) -> String {
@@ -228,6 +231,8 @@ fn pprof_counts_contentions_and_delays() {
     ] {
         assert!(top.contains(expected), "{expected} is not in {top}");
     }
+    let go = Version::asked(Command::new("go").arg("version"));
+    matrix::opened("pprof", "`go tool pprof`", &go, "sums, labels, lines");
 }
 
 /// What is on top of each stack, and how long, as speedscope tells of a profile.

@@ -10,6 +10,7 @@ mod filters;
 mod index;
 mod inputs;
 mod live;
+mod matrix;
 mod node;
 mod python;
 mod sample;
