@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Asks a question of this folder over the tables of many hosts, with Apache Spark 3.5.
+"""Asks a question of this folder over the tables of many hosts, with Apache Spark 3.5 or 4.
 
     spark-submit ask.py --runs s3a://bucket/runs top-owners.sql
     spark-submit ask.py --runs /mnt/runs --set before=2.7.0 --set after=2.7.1 release-difference.sql
 
 The text of a question is the same for Spark and DuckDB: its SQL is what both understand, and
-getvariable('name') stands for what --set says. docs/fleet.md says more.
+getvariable('name') stands for what --set says: a number where the question has one as default,
+as in coalesce(getvariable('rows'), 20), else a text. docs/fleet.md says more.
 """
 
 import argparse
@@ -15,8 +16,9 @@ import json
 import pathlib
 import re
 import sys
+import urllib.parse
 
-# The columns of docs/tables.md. Told rather than found out, so that Spark need not open a file before the
+# The columns of docs/tables.md. Declared rather than found out, so that Spark need not open a file before the
 # question is asked, and that columns which older files lack are empty.
 TABLES = {
     "runs": """
@@ -55,7 +57,7 @@ STACKS = """
     group by all
 """
 
-# Those of the folders' names.
+# Those of the folders' names. Spark would make a number of a host called 12.
 FOLDERS = "day date, host string, run string"
 
 # A sum that is too large is an error, and moments are those of UTC everywhere.
@@ -77,7 +79,7 @@ def parse_arguments():
         default=[],
         type=assignment,
         metavar="NAME=VALUE",
-        help="a variable of the question, a number or a text",
+        help="a variable of the question: a number where that has one as default, else a text",
     )
     parser.add_argument("--json", action="store_true", help="a line of JSON for each row instead of a table")
     parser.add_argument("--explain", action="store_true", help="on standard error, what Spark reads, and how")
@@ -86,6 +88,11 @@ def parse_arguments():
         arguments.question = pathlib.Path(__file__).parent / arguments.question
     if not arguments.question.exists():
         parser.error(f"{arguments.question}: there is no such file")
+    arguments.question_text = arguments.question.read_text()
+    try:
+        with_variables(arguments.question_text, dict(arguments.set))
+    except ValueError as error:
+        parser.error(error)
     return arguments
 
 
@@ -96,21 +103,32 @@ def assignment(text):
     return name, value
 
 
-def literal(value):
-    """A value as SQL has it: a number if it is one, else a text."""
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def literal(name, value, is_number):
+    """A variable's value as SQL has it. ValueError if it is no number, but has to be."""
     if value is None:
         return "null"
-    if re.fullmatch(r"-?\d+(\.\d+)?", value):
+    if is_number:
+        if not re.fullmatch(NUMBER, value):
+            raise ValueError(f"{name}: expected a number, found {value}")
         return value
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
 def with_variables(question, variables):
-    """The question with the values of its variables, null where there is none."""
+    """The question with the values of its variables, null where there is none.
+
+    A number is what has a number as default somewhere; all else is a text: a release is called 2.10, not 2.1.
+    ValueError if a variable is no number, but has to be.
+    """
+    numbers = set(re.findall(rf"coalesce\(\s*getvariable\('(\w+)'\)\s*,\s*{NUMBER}\s*\)", question))
 
     def value(variable):
-        return literal(variables.get(variable[1]))
+        name = variable[1]
+        return literal(name, variables.get(name), name in numbers)
 
     return re.sub(r"getvariable\('(\w+)'\)", value, question).strip().rstrip(";")
 
@@ -126,6 +144,17 @@ def read_table(spark, runs, table):
         if table not in LATER_TABLES or error.getErrorClass() != "PATH_NOT_FOUND":
             raise
         return spark.createDataFrame([], schema)
+
+
+def find_hidden_host(spark, runs):
+    """The folder of a host that Java passes over without a word, if there is one: it does so with names that it
+    cannot decode by the locale."""
+    url = urllib.parse.urlsplit(runs)
+    is_utf_8 = spark.sparkContext._jvm.java.lang.System.getProperty("sun.jnu.encoding") == "UTF-8"
+    if is_utf_8 or url.scheme not in ("", "file"):
+        return None
+    folder = pathlib.Path(urllib.parse.unquote(url.path) if url.scheme else runs)
+    return next((host for host in folder.glob("runs/day=*/host=*") if not host.name.isascii()), None)
 
 
 def create_views(spark, runs, since, until):
@@ -161,8 +190,10 @@ def main():
     name = f"locktrace {arguments.question.stem}"
     spark = SparkSession.builder.appName(name).config(map=SETTINGS).getOrCreate()
     try:
+        if hidden := find_hidden_host(spark, arguments.runs):
+            sys.exit(f"{hidden!a}: Java cannot see it by the locale: set LC_ALL=C.UTF-8")
         create_views(spark, arguments.runs, arguments.since, arguments.until)
-        rows = spark.sql(with_variables(arguments.question.read_text(), dict(arguments.set)))
+        rows = spark.sql(with_variables(arguments.question_text, dict(arguments.set)))
         if arguments.explain:
             with contextlib.redirect_stdout(sys.stderr):
                 rows.explain("formatted")

@@ -4,7 +4,8 @@
 # tmux as the terminal of `locktrace top`, shellcheck for the scripts, and what opens the files that
 # `locktrace export` writes: Go's pprof, the JDK's `jfr`, Python packages (into build/test-python), among them
 # Node.js, packages for that (into build/test-node) with a browser, and parts of JDK Mission Control (into
-# build/test-jmc), and Apache Spark (into build/test-spark), which asks about many of them.
+# build/test-jmc), and Apache Spark (into build/test-spark), which asks about many of them. With --fleet also the line
+# of Spark that runs on Java 8 (into build/test-spark-3).
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -71,3 +72,6 @@ provide test-python scripts/test-requirements.txt "install Python packages" inst
 provide test-node scripts/test-node-packages.txt "install packages for Node.js" install_node_packages
 provide test-spark scripts/test-spark-requirements.txt "install Spark" install_python_packages
 provide test-jmc crates/locktrace/tests/jmc/pom.xml "install Mission Control's parser" install_mission_control
+if [[ ${1-} == --fleet ]]; then
+  provide test-spark-3 scripts/test-spark-3-requirements.txt "install Spark for Java 8" install_python_packages
+fi

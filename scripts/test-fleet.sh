@@ -8,5 +8,6 @@ readonly ROOT
 # Where rustup puts cargo, which a shell that is no login shell may not know.
 PATH=$PATH:$HOME/.cargo/bin
 
+"$ROOT/scripts/install-test-packages.sh" --fleet
 cargo build --quiet --release --locked --manifest-path "$ROOT/Cargo.toml" --package magnify
 PYTHONPATH=$ROOT/build/test-python exec /usr/bin/python3 "$ROOT/test/fleet/test_fleet.py" "$@"

@@ -28,7 +28,7 @@ import time
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPARK = ROOT / "build/test-spark/pyspark"
+SPARK = ROOT / "build/test-spark-3/pyspark"
 BEFORE, AFTER = "2.7.0", "2.7.1"
 DAYS = [datetime.date(2026, 3, 1), datetime.date(2026, 3, 2)]
 # What is traced, and as which release: some programs in two versions, and one that nests two locks, which the

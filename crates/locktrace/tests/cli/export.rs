@@ -2,6 +2,7 @@
 
 mod firefox;
 mod fleet;
+mod hosts;
 mod jfr;
 mod nestings;
 mod object_stores;

@@ -47,7 +47,7 @@ impl Place {
 
 /// The folder of a host, in whatever there is for each of them.
 pub fn host_folder(host: &str) -> String {
-    format!("host={}", percent_encoded(host))
+    format!("host={}", escaped(host))
 }
 
 /// The day in UTC, as `2026-11-24`.
@@ -57,20 +57,21 @@ fn day(unix_ns: u64) -> String {
     time.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// A name without what means something in a path, as Hive and its readers encode it.
-fn percent_encoded(name: &str) -> String {
-    let mut encoded = String::new();
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                encoded.push(char::from(byte));
+/// A name without what means something in a path, escaped as Hive does. What is not of ASCII stays: Spark
+/// makes a character of each escape.
+fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for character in name.chars() {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '\u{80}'.. => {
+                escaped.push(character)
             }
             _ => {
-                let _ = write!(encoded, "%{byte:02X}");
+                let _ = write!(escaped, "%{:02X}", u32::from(character));
             }
         }
     }
-    encoded
+    escaped
 }
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
             ("shop-1.example", "host=shop-1.example"),
             ("../../etc", "host=..%2F..%2Fetc"),
             ("a=b c", "host=a%3Db%20c"),
-            ("läden", "host=l%C3%A4den"),
+            ("läden 东", "host=läden%20东"),
         ] {
             let place = Place {
                 directory: "out".into(),

@@ -1,14 +1,15 @@
 //! Questions over the tables of many hosts, as `fleet` has them for DuckDB, against reports of each trace.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{TRACE, demo, nestings, number, report_json};
+use super::{TRACE, demo, hosts, nestings, number, report_json};
+use crate::matrix::{self, Version};
 use crate::python::{packages, python};
 use crate::succeed;
 
@@ -23,13 +24,19 @@ connection.execute(open(f"{folder}/tables.sql").read())
 print(json.dumps(connection.sql(open(f"{folder}/{query}").read()).fetchall(), default = str))
 "#;
 
+/// Releases that are one number.
+const BEFORE: &str = "2.1";
+const AFTER: &str = "2.10";
+const SET_BEFORE: &str = "before = '2.1'";
+const SET_AFTER: &str = "after = '2.10'";
+
 /// Hosts, the release that each has, and what is selected of the trace there.
 const HOSTS: [(&str, &str, &str); 5] = [
-    ("shop-1", "1.0", ""),
-    ("shop-2", "1.0", "--to 20ms"),
-    ("shop-3", "1.1", "--from 5ms"),
-    ("shop-4", "1.1", "--from 5ms --to 30ms"),
-    ("shop-5", "1.1", "--exclude lock-class=Queue"),
+    ("shop-1", BEFORE, ""),
+    ("shop-2", BEFORE, "--to 20ms"),
+    ("shop-3", AFTER, "--from 5ms"),
+    ("shop-4", AFTER, "--from 5ms --to 30ms"),
+    ("shop-5", AFTER, "--exclude lock-class=Queue"),
 ];
 
 /// By lock class and the owner's method.
@@ -119,6 +126,8 @@ fn top_owners_add_up_to_the_reports() {
     }
     let first_rows = ask(directory, "top-owners.sql", &["rows = 2"]);
     assert_eq!(first_rows, rows[..2]);
+    let duckdb = Version::pinned("scripts/test-requirements.txt", "duckdb");
+    matrix::opened("parquet", "DuckDB", &duckdb, "answers in `fleet/`");
 }
 
 #[test]
@@ -134,7 +143,7 @@ fn releases_differ_as_their_runs_do() {
     let rows = ask(
         directory,
         "release-difference.sql",
-        &["before = '1.0'", "after = '1.1'"],
+        &[SET_BEFORE, SET_AFTER],
     );
     assert_eq!(rows.len(), codes.len());
     for row in &rows {
@@ -146,7 +155,7 @@ fn releases_differ_as_their_runs_do() {
                 .map(|(_, blocked)| blocked.get(&code).copied().unwrap_or(0) as f64 / 1e9 / hours);
             mean_and_its_variance(&rates.collect::<Vec<_>>())
         };
-        let ((before, before_variance), (after, after_variance)) = (side("1.0"), side("1.1"));
+        let ((before, before_variance), (after, after_variance)) = (side(BEFORE), side(AFTER));
         let half_width = 1.96 * (before_variance + after_variance).sqrt();
         let (least, most) = (after - before - half_width, after - before + half_width);
         for (column, expected) in [
@@ -213,7 +222,7 @@ fn long_waits_are_those_of_the_list_of_contentions() {
     assert!(rows.is_sorted_by(|one, next| rarity(one) <= rarity(next)));
 }
 
-/// The columns that Spark is told are those of the tables, in DuckDB's names of types.
+/// The columns that Spark is given are those of the tables, in DuckDB's names of types.
 #[test]
 fn spark_knows_all_columns() {
     const COMPARE: &str = r#"
@@ -239,9 +248,11 @@ print(json.dumps(wrong))
 const ASK_SPARK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fleet/ask.py");
 
 /// All questions in one Spark, because it is slow to start, and what it has read. Rows are as those of
-/// [`ask`]. So few rows are not worth optimizing for: without C2 it takes half of the processor time.
+/// [`ask`]. Then the hosts of [`hosts::tables`] in each folder, once as the job finds them, and once by a block of the
+/// documentation. So few rows are not worth optimizing for: without C2 it takes half of the processor time.
 const ASK_SPARK_ALL: &str = r#"
-import contextlib, io, json, pathlib, runpy, sys
+import contextlib, io, json, os, pathlib, runpy, sys
+import pyspark
 from pyspark.sql import SparkSession
 job = runpy.run_path(sys.argv[1])
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -258,18 +269,59 @@ answers = []
 for question, variables, runs, since, until in json.loads(sys.argv[2]):
     job["create_views"](spark, runs, since, until)
     answers.append(ask(question, variables))
+block, folder, *names = sys.argv[3:]
+by_job, by_block = [], []
+for name in names:
+    runs = f"{folder}/{name}/runs"
+    assert job["find_hidden_host"](spark, runs) is None
+    blame = job["read_table"](spark, runs, "blame")
+    by_job.append(sorted(host for host, in blame.select("host").distinct().collect()))
+    names = {"spark": spark}
+    exec(block.replace("runs/blame", f"{runs}/blame"), names)
+    by_block.append(sorted(host for host, in names["blame"].select("host").distinct().collect()))
 spark.stop()
-print(json.dumps(answers, default = str))
+print(json.dumps([pyspark.__version__, answers, by_job, by_block], default = str))
 "#;
 
-/// The JDK that Spark runs on: it takes one of Java 8.
-fn java_home() -> String {
+/// Rows, and Spark's plan for them.
+type Answer = (Vec<Vec<Value>>, String);
+
+/// A Java that the newest Spark takes: the JDK of `jfr`, which Java 8 does not have.
+fn newer_java_home() -> PathBuf {
+    let path = env::var_os("PATH").expect("set");
+    let mut tools = env::split_paths(&path).map(|folder| folder.join("jfr"));
+    let jfr = tools.find_map(|tool| tool.canonicalize().ok());
+    let jfr = jfr.expect("scripts/install-test-packages.sh installs a JDK");
+    let home = jfr.ancestors().nth(2);
+    home.expect("it is in the folder bin").to_owned()
+}
+
+/// The JDK 8 that is built here.
+fn java_8_home() -> PathBuf {
     let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../../build/jdk-stock");
-    std::env::var("LOCKTRACE_JDK_STOCK").unwrap_or_else(|_| built.to_owned())
+    env::var_os("LOCKTRACE_JDK_STOCK").map_or_else(|| built.into(), PathBuf::from)
 }
 
 #[test]
 fn spark_finds_what_duckdb_does() {
+    let spark = packages().with_file_name("test-spark");
+    let version = Version::pinned("scripts/test-spark-requirements.txt", "pyspark");
+    assert_spark_finds_what_duckdb_does(&spark, &newer_java_home(), &version);
+}
+
+/// Of the line of Spark that runs on Java 8, which `make test-fleet` installs.
+#[test]
+fn spark_3_finds_what_duckdb_does() {
+    let spark = packages().with_file_name("test-spark-3");
+    if !spark.exists() {
+        println!("skipped: {} is not there", spark.display());
+        return;
+    }
+    let version = Version::pinned("scripts/test-spark-3-requirements.txt", "pyspark");
+    assert_spark_finds_what_duckdb_does(&spark, &java_8_home(), &version);
+}
+
+fn assert_spark_finds_what_duckdb_does(spark: &Path, java_home: &Path, version: &Version) {
     let directory = fleet();
     let directory = directory.path();
     nestings::export(directory, "nested");
@@ -277,32 +329,42 @@ fn spark_finds_what_duckdb_does() {
     fs::remove_dir_all(directory.join("runs/nestings")).expect("a folder of nestings");
     let questions = json!([
         ["top-owners.sql", {"rows": "1000"}, "runs", null, null],
-        ["release-difference.sql", {"before": "1.0", "after": "1.1", "rows": "1000"}, "runs", null, null],
+        ["release-difference.sql", {"before": BEFORE, "after": AFTER, "rows": "1000"}, "runs", null, null],
         ["long-waits.sql", {"least_ms": "0.001", "rows": "1000"}, "runs", null, null],
         ["lock-order.sql", {}, "nested", null, null],
         ["lock-order.sql", {}, "runs", null, null],
         ["top-owners.sql", {"rows": "2"}, "runs", null, null],
         ["top-owners.sql", {}, "runs", "1970-01-02", "1970-01-03"],
     ]);
-    let spark = packages().with_file_name("test-spark");
+    let of_hosts = hosts::tables();
+    let documented = hosts::documented("python");
+    let mut blocks = documented.iter();
+    let block = blocks.find(|block| block.contains("spark.read"));
     let output = Command::new("/usr/bin/python3")
         .args(["-c", ASK_SPARK_ALL, ASK_SPARK, &questions.to_string()])
+        .arg(block.expect("it is documented"))
+        .arg(of_hosts.path())
+        .args(hosts::folders(5))
         .current_dir(directory)
-        .env("PYTHONPATH", &spark)
-        .env("JAVA_HOME", java_home())
+        .env("PYTHONPATH", spark)
+        .env("JAVA_HOME", java_home)
+        .env("LC_ALL", "C.UTF-8")
         .env("SPARK_LOCAL_IP", "127.0.0.1")
         .output()
         .expect("python is there");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let answers: Vec<(Vec<Vec<Value>>, String)> =
+    let (found, answers, by_job, by_block): (String, Vec<Answer>, Value, Value) =
         serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(&Version::Pinned(found), version);
+    hosts::assert_found("fleet/ask.py", &by_job, 5);
+    hosts::assert_found("Spark", &by_block, 5);
     let by_duckdb = [
         ask(directory, "top-owners.sql", &["rows = 1000"]),
         ask(
             directory,
             "release-difference.sql",
-            &["before = '1.0'", "after = '1.1'", "rows = 1000"],
+            &[SET_BEFORE, SET_AFTER, "rows = 1000"],
         ),
         ask(
             directory,
@@ -337,4 +399,84 @@ fn spark_finds_what_duckdb_does() {
                    owner_method:string,duration_ns:bigint>";
     assert!(plan.contains(columns), "{plan}");
     assert!(plan.contains("(day#"), "{plan}");
+    matrix::opened("parquet", "Spark", version, "hosts");
+    matrix::opened("parquet", "Spark", version, "answers in `fleet/`");
+}
+
+/// A number only where the question has a number as default: releases are texts, though they look like numbers.
+#[test]
+fn variables_are_numbers_where_their_defaults_are() {
+    const FILL_IN: &str = r#"
+import json, runpy, sys
+with_variables = runpy.run_path(sys.argv[1])["with_variables"]
+print(json.dumps([with_variables(question, variables) for question, variables in json.loads(sys.argv[2])]))
+"#;
+    let questions = json!([
+        ["release = getvariable('a') limit coalesce(getvariable('rows'), 20);", {"a": "2.10", "rows": "5"}],
+        ["host = getvariable('a') or x > coalesce( getvariable('least'),\n -0.5 )", {"a": "007", "least": "1.5"}],
+        ["coalesce(getvariable('a'), 'none') = getvariable('b')", {"a": "1", "b": "it's a \\"}],
+        ["getvariable('a') < coalesce(getvariable('a'), 7)", {"a": "-3"}],
+        ["getvariable('a') is null", {}],
+    ]);
+    let filled_in = python(
+        FILL_IN,
+        Path::new("."),
+        &[ASK_SPARK, &questions.to_string()],
+    );
+    let expected = json!([
+        "release = '2.10' limit coalesce(5, 20)",
+        "host = '007' or x > coalesce( 1.5,\n -0.5 )",
+        r"coalesce('1', 'none') = 'it\'s a \\'",
+        "-3 < coalesce(-3, 7)",
+        "null is null",
+    ]);
+    assert_eq!(filled_in, expected);
+    let wrong = Command::new("/usr/bin/python3")
+        .args([
+            ASK_SPARK,
+            "--runs",
+            "runs",
+            "--set",
+            "rows=many",
+            "top-owners.sql",
+        ])
+        .output()
+        .expect("python is there");
+    let errors = String::from_utf8_lossy(&wrong.stderr);
+    assert_eq!(wrong.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("rows: expected a number, found many"),
+        "{errors}"
+    );
+}
+
+/// Java passes over such hosts without a word where the locale is not one of UTF-8.
+#[test]
+fn hosts_that_java_cannot_see_are_named() {
+    const FIND: &str = r#"
+import json, runpy, sys
+from types import SimpleNamespace
+find = runpy.run_path(sys.argv[1])["find_hidden_host"]
+def spark(encoding):
+    system = SimpleNamespace(getProperty = lambda name: {"sun.jnu.encoding": encoding}[name])
+    lang = SimpleNamespace(lang = SimpleNamespace(System = system))
+    return SimpleNamespace(sparkContext = SimpleNamespace(_jvm = SimpleNamespace(java = lang)))
+places = ["all/runs", "all/runs/", f"file://{sys.argv[2]}/all/runs", "0/runs", "s3a://bucket/runs", "none"]
+found = [[find(spark(encoding), runs) for runs in places] for encoding in ["UTF-8", "ANSI_X3.4-1968"]]
+print(json.dumps([[host and host.name.isascii() for host in of_encoding] for of_encoding in found]))
+"#;
+    let directory = hosts::tables();
+    let directory = directory.path();
+    let folder = directory.to_str().expect("UTF-8");
+    let is_ascii = python(FIND, directory, &[ASK_SPARK, folder]);
+    let none = [const { Value::Null }; 6];
+    let hidden = [
+        json!(false),
+        json!(false),
+        json!(false),
+        Value::Null,
+        Value::Null,
+        Value::Null,
+    ];
+    assert_eq!(is_ascii, json!([none, hidden]));
 }

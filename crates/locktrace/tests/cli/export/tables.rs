@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{SELECTIONS, TRACE, demo, named, number, report, tear, totals};
+use crate::matrix::{self, Version};
 use crate::python::python;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, locktrace_with, succeed, succeed_with};
@@ -140,6 +141,8 @@ fn duckdb_adds_up_what_the_report_does() {
         assert_eq!(run[5], 4711);
         assert_eq!(run[7], "2016-02-29");
     }
+    let duckdb = Version::pinned("scripts/test-requirements.txt", "duckdb");
+    matrix::opened("parquet", "DuckDB", &duckdb, "sums");
 }
 
 #[test]
@@ -169,6 +172,8 @@ fn pandas_adds_up_what_the_report_does() {
             assert_eq!(by_key(&answer), expected, "{aspect}, {selection}");
         }
     }
+    let pandas = Version::pinned("scripts/test-requirements.txt", "pandas");
+    matrix::opened("parquet", "pandas", &pandas, "sums");
 }
 
 #[test]
