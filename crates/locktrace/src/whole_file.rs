@@ -4,6 +4,10 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::path::Path;
 
+/// What names of files begin and end with that are not complete. Readers of tables pass over them.
+pub(crate) const PREFIX: &str = ".locktrace-";
+pub(crate) const SUFFIX: &str = ".tmp";
+
 /// Writes a file such that whoever reads it sees all of the old one or all of the new one.
 ///
 /// # Errors
@@ -14,12 +18,26 @@ pub(crate) fn replace(
     permissions: Permissions,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
+    replace_by(PREFIX, path, permissions, write)
+}
+
+/// The same by way of a file whose name begins with `prefix`.
+///
+/// # Errors
+///
+/// As [`replace`].
+pub(crate) fn replace_by(
+    prefix: &str,
+    path: &Path,
+    permissions: Permissions,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let directory = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
-        .prefix(".locktrace-")
-        .suffix(".tmp")
+        .prefix(prefix)
+        .suffix(SUFFIX)
         .permissions(permissions)
         .tempfile_in(directory.unwrap_or(Path::new(".")))?;
     write(file.as_file_mut())?;

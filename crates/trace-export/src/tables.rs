@@ -12,6 +12,7 @@
 //! the same files.
 
 mod column;
+mod coverage;
 mod layout;
 mod names;
 mod place;
@@ -27,6 +28,7 @@ use trace_analysis::{
 };
 
 use self::column::Cell;
+pub use self::coverage::Coverage;
 use self::layout::Layout;
 use self::names::Names;
 pub use self::place::{Place, host_folder};
@@ -245,6 +247,16 @@ impl RunTables {
             self.referred.method(value, method);
         }
         self.names.key(value, entities)
+    }
+
+    /// Returns how much of the run the tables have, if all its waits were added. `summary` is what the
+    /// analysis of the trace has found.
+    pub fn coverage(&self, summary: &TraceSummary) -> Coverage {
+        Coverage {
+            is_complete: summary.is_complete(),
+            duration_ns: summary.duration_ns,
+            waits: self.count,
+        }
     }
 
     /// Ends the tables, adds what their waits refer to, and gives all of them their names.

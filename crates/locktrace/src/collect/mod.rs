@@ -7,13 +7,16 @@ mod candidate;
 mod watermark;
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use sha2::{Digest, Sha256};
 use trace_analysis::TraceError;
+use trace_export::tables::Coverage;
 
-use self::candidate::{Candidate, State};
+use self::candidate::{Candidate, Content, State};
 use self::watermark::Watermark;
 use crate::cli::{CollectArguments, WaitArguments};
 use crate::destination::Destination;
@@ -33,6 +36,10 @@ struct Collected {
     /// When those that may still be written began, in nanoseconds since 1970.
     go_on: Vec<u64>,
     copies: usize,
+    /// Those of whose runs the tables have more.
+    parts: Vec<Candidate>,
+    /// Those in which there is none, and why.
+    no_traces: Vec<(Candidate, String)>,
     unreadable: usize,
 }
 
@@ -53,10 +60,17 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
         .into());
     }
     let redaction = arguments.redact.redaction()?;
-    let destination = Destination::new(&arguments.output)?;
+    let host = arguments.origin.host();
+    let destination = Destination::owned(&arguments.output, &owner(&host, folder)?)?;
+    let watermark = Watermark::new(&host, folder)?;
+    // They take space, no more.
+    if let Err(error) = destination.remove_leftovers(watermark.folder_of_host()) {
+        output::complain(&error);
+    }
     let mut collected = Collected::default();
     for path in traces(folder)? {
         match collect(path, arguments, &redaction, &destination, &mut collected) {
+            Err(error) if is_of_no_file(&error) => {}
             Err(error) if error.is::<TraceError>() => {
                 output::complain(&error);
                 collected.unreadable += 1;
@@ -64,7 +78,6 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
             done => done?,
         }
     }
-    let watermark = Watermark::new(&arguments.origin.host(), folder)?;
     if collected.unreadable == 0 {
         let go_on = collected.go_on.iter().copied();
         watermark.advance(&destination, begun, go_on.min())?;
@@ -73,6 +86,7 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<Outcome> {
         destination.sync()?;
         collected.ended.iter().try_for_each(Candidate::delete)?;
     }
+    collected.set_aside(arguments.keep)?;
     let mut out = output::machine();
     writeln!(out, "{}", collected.line(arguments))?;
     out.flush()?;
@@ -88,6 +102,25 @@ fn lock(folder: &Path) -> Result<Option<File>, TraceError> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(source)) => Err(error(source)),
     }
+}
+
+/// What is written says by this whose it is: only this process, which has the lock, writes as it.
+/// Folders of two containers may have one path.
+fn owner(host: &str, folder: &Path) -> Result<String, TraceError> {
+    let error = |source| unreadable(folder, source);
+    let path = folder.canonicalize().map_err(error)?;
+    let metadata = fs::metadata(&path).map_err(error)?;
+    let (device, inode) = (metadata.dev(), metadata.ino());
+    Ok(digest(&format!(
+        "{host}\n{device}\n{inode}\n{}",
+        path.display()
+    )))
+}
+
+fn digest(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    let bytes = digest.iter().take(8);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The files that are called as traces are, in the order of their names. What is a link belongs
@@ -106,6 +139,14 @@ fn traces(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
     Ok(traces)
 }
 
+/// Somebody has removed it meanwhile.
+fn is_of_no_file(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<TraceError>();
+    error.is_some_and(
+        |error| matches!(error, TraceError::Io { source, .. } if source.kind() == ErrorKind::NotFound),
+    )
+}
+
 fn unreadable(path: &Path, source: io::Error) -> TraceError {
     TraceError::Io {
         path: path.to_owned(),
@@ -121,7 +162,18 @@ fn collect(
     destination: &Destination,
     collected: &mut Collected,
 ) -> anyhow::Result<()> {
-    let (candidate, trace) = Candidate::open(path)?;
+    let candidate = Candidate::find(path)?;
+    let trace = match candidate.open()? {
+        Content::Trace(trace) => trace,
+        Content::NoTrace(reason) if candidate.is_of_a_killed_process() => {
+            collected.no_traces.push((candidate, reason));
+            return Ok(());
+        }
+        Content::NoTrace(_) => {
+            collected.go_on.push(candidate.earliest_start_unix_ns());
+            return Ok(());
+        }
+    };
     match candidate.state(&trace)? {
         State::Ended => {}
         State::GoesOn => {
@@ -138,8 +190,21 @@ fn collect(
         range: RangeArguments::default(),
         filter: FilterArguments::default(),
     };
+    // Of a copy that was torn, there may be the whole.
+    let may_replace = |name: &Path, found: Coverage| {
+        if found.is_complete() {
+            return Ok(true);
+        }
+        let there = destination.read(name)?.and_then(Coverage::read);
+        Ok(there.is_none_or(|there| there <= found))
+    };
     let origin = &arguments.origin;
-    let summary = tables::write(trace.input()?, &waits, redaction, destination, origin)?;
+    let trace = trace.input()?;
+    let summary = tables::write(trace, &waits, redaction, destination, origin, may_replace)?;
+    let Some(summary) = summary else {
+        collected.parts.push(candidate);
+        return Ok(());
+    };
     if problem::complain(&[summary]) == Outcome::Incomplete {
         collected.incomplete += 1;
     }
@@ -148,6 +213,27 @@ fn collect(
 }
 
 impl Collected {
+    /// Says which files were not collected and never will be, and gives them other names, so that the
+    /// next one who collects does not look at them.
+    fn set_aside(&self, keep: bool) -> io::Result<()> {
+        let parts = self.parts.iter();
+        let parts = parts.map(|part| (part, "the tables have more of its run"));
+        let no_traces = self.no_traces.iter();
+        let no_traces = no_traces.map(|(file, reason)| (file, reason.as_str()));
+        for (file, reason) in parts.chain(no_traces) {
+            let path = file.path().display();
+            let aside = if keep { None } else { file.set_aside()? };
+            match aside {
+                Some(aside) => {
+                    let aside = aside.display();
+                    output::complain(&format_args!("{path}: {reason}; set aside as {aside}"));
+                }
+                None => output::complain(&format_args!("{path}: {reason}")),
+            }
+        }
+        Ok(())
+    }
+
     /// What has become of the traces, for a log.
     fn line(&self, arguments: &CollectArguments) -> String {
         let (ended, done) = match self.ended.len() {
@@ -156,12 +242,14 @@ impl Collected {
             ended => (ended, " and deleted"),
         };
         format!(
-            "{}: {} collected{done}, {} of them incomplete; {} may still be written; {} copied from a trace that went on; {} cannot be read",
+            "{}: {} collected{done}, {} of them incomplete; {} may still be written; {} copied from a trace that went on; {} of whose runs the tables have more; {} hold no trace; {} cannot be read",
             arguments.folder.display(),
             human::plural(ended as u64, "trace"),
             self.incomplete,
             self.go_on.len(),
             self.copies,
+            self.parts.len(),
+            self.no_traces.len(),
             self.unreadable,
         )
     }
@@ -169,7 +257,7 @@ impl Collected {
     fn outcome(&self) -> Outcome {
         if self.unreadable > 0 {
             Outcome::Unreadable
-        } else if self.incomplete > 0 {
+        } else if self.incomplete > 0 || !self.no_traces.is_empty() {
             Outcome::Incomplete
         } else {
             Outcome::Complete

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use trace_export::tables::host_folder;
 
+use super::digest;
 use crate::destination::Destination;
 
 /// A trace begins so much before its file is there, at most.
-const MARGIN: Duration = Duration::from_secs(60);
+pub(super) const MARGIN: Duration = Duration::from_secs(60);
 
 /// The watermark of a folder of a host, in a file among the tables.
 pub(super) struct Watermark {
@@ -29,17 +29,17 @@ impl Watermark {
     pub(super) fn new(host: &str, folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?.to_string_lossy().into_owned();
         // A path may be longer than a name.
-        let name: String = Sha256::digest(&folder)
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let path = Path::new("watermarks").join(host_folder(host));
+        let name = format!("{}.json", digest(&folder));
         Ok(Self {
-            name: path.join(format!("{name}.json")),
+            name: Path::new("watermarks").join(host_folder(host)).join(name),
             host: host.to_owned(),
             folder,
         })
+    }
+
+    /// The folder of the watermarks of the host, relative to the destination.
+    pub(super) fn folder_of_host(&self) -> &Path {
+        self.name.parent().unwrap_or(Path::new(""))
     }
 
     /// Notes that all traces are in the tables which began before the folder was looked at, and

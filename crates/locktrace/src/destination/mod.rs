@@ -1,5 +1,6 @@
 //! Where tables go: a directory, or a prefix in an object store.
 
+mod leftovers;
 mod store;
 
 use std::ffi::OsStr;
@@ -8,6 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use tempfile::TempDir;
 use url::Url;
 
@@ -15,7 +17,13 @@ use self::store::Store;
 use crate::{paths, whole_file};
 
 /// Where the tables of all runs are.
-pub(crate) enum Destination {
+pub(crate) struct Destination {
+    location: Location,
+    /// What names of files begin with that are not complete.
+    temporary_prefix: String,
+}
+
+enum Location {
     Directory(PathBuf),
     Store(Box<Store>),
 }
@@ -73,6 +81,99 @@ impl Destination {
     /// If nothing can be written there. Whether a store is there, and lets anybody write, is
     /// not known before.
     pub(crate) fn new(output: &Path) -> Result<Self, DestinationError> {
+        Ok(Self {
+            location: Location::new(output)?,
+            temporary_prefix: whole_file::PREFIX.to_owned(),
+        })
+    }
+
+    /// The same for the one process at a time that writes there as `owner`: the next one knows
+    /// what it has left, if it is killed.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub(crate) fn owned(output: &Path, owner: &str) -> Result<Self, DestinationError> {
+        Ok(Self {
+            location: Location::new(output)?,
+            temporary_prefix: format!("{}{owner}-", whole_file::PREFIX),
+        })
+    }
+
+    /// What names of files begin with that are not complete.
+    pub(crate) fn temporary_prefix(&self) -> &str {
+        &self.temporary_prefix
+    }
+
+    /// Where to write the tables of a run. Nobody sees them before they are published.
+    ///
+    /// # Errors
+    ///
+    /// If there can be no temporary directory; where it should be is named.
+    pub(crate) fn stage(&self) -> io::Result<Staged<'_>> {
+        match &self.location {
+            Location::Directory(directory) => Ok(Staged::Directory(directory)),
+            Location::Store(store) => {
+                let directory = tempfile::Builder::new()
+                    .prefix(&self.temporary_prefix)
+                    .tempdir()?;
+                Ok(Staged::Temporary(directory, store))
+            }
+        }
+    }
+
+    /// Reads a small file, if it is there. `name` is relative.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read; it is named.
+    pub(crate) fn read(&self, name: &Path) -> io::Result<Option<Bytes>> {
+        match &self.location {
+            Location::Directory(directory) => {
+                let path = directory.join(name);
+                match fs::read(&path) {
+                    Ok(bytes) => Ok(Some(bytes.into())),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                    Err(error) => Err(paths::named(&path, &error)),
+                }
+            }
+            Location::Store(store) => store.get(name),
+        }
+    }
+
+    /// Writes a line of text, such that whoever reads it sees all of the old one or all of the new one.
+    /// `name` is relative.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written; it is named.
+    pub(crate) fn replace(&self, name: &Path, text: &str) -> io::Result<()> {
+        match &self.location {
+            Location::Directory(directory) => {
+                let path = directory.join(name);
+                let replaced = replace_file(&path, &self.temporary_prefix, text);
+                replaced.map_err(|error| paths::named(&path, &error))
+            }
+            Location::Store(store) => store.put(name, format!("{text}\n").into_bytes()),
+        }
+    }
+
+    /// Waits until all that was written is on the disk. A store has it when it says so.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; the directory is named.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let Location::Directory(directory) = &self.location else {
+            return Ok(());
+        };
+        let synced = File::open(directory).and_then(|file| Ok(rustix::fs::syncfs(file)?));
+        synced.map_err(|error| paths::named(directory, &error))
+    }
+}
+
+impl Location {
+    fn new(output: &Path) -> Result<Self, DestinationError> {
         if !is_url(output) {
             return Ok(Self::Directory(output.to_owned()));
         }
@@ -88,50 +189,6 @@ impl Destination {
             },
             _ => Ok(Self::Store(Box::new(Store::new(url)?))),
         }
-    }
-
-    /// Where to write the tables of a run. Nobody sees them before they are published.
-    ///
-    /// # Errors
-    ///
-    /// If there can be no temporary directory; where it should be is named.
-    pub(crate) fn stage(&self) -> io::Result<Staged<'_>> {
-        match self {
-            Self::Directory(directory) => Ok(Staged::Directory(directory)),
-            Self::Store(store) => {
-                let directory = tempfile::Builder::new().prefix("locktrace-").tempdir()?;
-                Ok(Staged::Temporary(directory, store))
-            }
-        }
-    }
-
-    /// Writes a line of text, such that whoever reads it sees all of the old one or all of the new one.
-    /// `name` is relative.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written; it is named.
-    pub(crate) fn replace(&self, name: &Path, text: &str) -> io::Result<()> {
-        match self {
-            Self::Directory(directory) => {
-                let path = directory.join(name);
-                replace_file(&path, text).map_err(|error| paths::named(&path, &error))
-            }
-            Self::Store(store) => store.put(name, format!("{text}\n").into_bytes()),
-        }
-    }
-
-    /// Waits until all that was written is on the disk. A store has it when it says so.
-    ///
-    /// # Errors
-    ///
-    /// Those of the system; the directory is named.
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        let Self::Directory(directory) = self else {
-            return Ok(());
-        };
-        let synced = File::open(directory).and_then(|file| Ok(rustix::fs::syncfs(file)?));
-        synced.map_err(|error| paths::named(directory, &error))
     }
 }
 
@@ -166,12 +223,14 @@ impl Staged<'_> {
     }
 }
 
-fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+fn replace_file(path: &Path, temporary_prefix: &str, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
     let permissions = Permissions::from_mode(0o666);
-    whole_file::replace(path, permissions, |file| writeln!(file, "{text}"))
+    whole_file::replace_by(temporary_prefix, path, permissions, |file| {
+        writeln!(file, "{text}")
+    })
 }
 
 #[cfg(test)]
@@ -187,8 +246,8 @@ mod tests {
             ("file:///mnt/runs", "/mnt/runs"),
             ("file:///mnt/of%20all", "/mnt/of all"),
         ] {
-            let destination = Destination::new(Path::new(url));
-            let Ok(Destination::Directory(found)) = destination else {
+            let location = Location::new(Path::new(url));
+            let Ok(Location::Directory(found)) = location else {
                 panic!("{url} is a directory");
             };
             assert_eq!(found, Path::new(directory));
@@ -203,7 +262,7 @@ mod tests {
             ("ftp://host/runs", "found one of ftp"),
             ("s3://[/runs", "invalid IPv6 address"),
         ] {
-            let Err(error) = Destination::new(Path::new(url)) else {
+            let Err(error) = Location::new(Path::new(url)) else {
                 panic!("{url} is no place for tables");
             };
             let message = error.to_string();

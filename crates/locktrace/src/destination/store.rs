@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
+use bytes::Bytes;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -162,6 +163,24 @@ impl Store {
             }
         }
         upload.finish().await.map(drop)
+    }
+
+    /// Reads an object, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store; the object is named. A store that lets nobody list objects does not say
+    /// that one is not there.
+    pub(super) fn get(&self, name: &Path) -> io::Result<Option<Bytes>> {
+        let key = self.key(name)?;
+        let bytes = self
+            .runtime
+            .block_on(async { self.store.get(&key).await?.bytes().await });
+        match bytes {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.named(name, &error)),
+        }
     }
 
     /// Deletes an object, if it is there.

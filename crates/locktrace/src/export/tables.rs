@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use trace_analysis::{Detail, TraceInput, TraceSummary};
-use trace_export::tables::{Extent, Place, RunTables};
+use trace_export::tables::{Coverage, Extent, Place, RunTables};
 
 use crate::cli::{ExportArguments, OriginArguments, WaitArguments};
 use crate::destination::Destination;
@@ -15,21 +15,28 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
     let destination = Destination::new(output)?;
     let redaction = arguments.redact.redaction()?;
     let traces = input::open(&arguments.traces, arguments.follow)?.into_iter();
-    let summaries =
-        traces.map(|trace| write(trace, waits, &redaction, &destination, &arguments.origin));
+    let origin = &arguments.origin;
+    let summaries = traces.map(|trace| {
+        write(trace, waits, &redaction, &destination, origin, |_, _| {
+            Ok(true)
+        })
+    });
     let summaries: Vec<_> = summaries.collect::<anyhow::Result<_>>()?;
+    let summaries: Vec<_> = summaries.into_iter().flatten().collect();
     Ok(problem::complain(&summaries))
 }
 
 /// Writes the tables of a trace, by an analysis of its own, so that what is in them does not depend
-/// on other traces.
+/// on other traces. `may_replace` says whether they may take the place of those that are there, by the
+/// name of the table `runs` and how much of the run they have; `None` if not.
 pub(crate) fn write(
     trace: TraceInput,
     waits: &WaitArguments,
     redaction: &Redaction,
     destination: &Destination,
     origin: &OriginArguments,
-) -> anyhow::Result<TraceSummary> {
+    may_replace: impl FnOnce(&Path, Coverage) -> anyhow::Result<bool>,
+) -> anyhow::Result<Option<TraceSummary>> {
     let extent = Extent {
         kinds: waits.kinds.or_contention().kinds(),
         is_filtered: !(waits.range.is_all() && waits.filter.is_all()),
@@ -39,11 +46,13 @@ pub(crate) fn write(
     let staged = destination.stage()?;
     let place = Place {
         directory: staged.directory().to_owned(),
+        temporary_prefix: destination.temporary_prefix().to_owned(),
         host: origin.host(),
         release: origin.release.clone(),
         start_unix_ns: header.start_unix_ns,
         pid: header.pid,
     };
+    let name = place.name_of_run();
     let mut tables = RunTables::create(place, extent)?;
     let detail = if origin.nestings {
         Detail::Roots
@@ -55,7 +64,10 @@ pub(crate) fn write(
         tables.add(wait, entities)
     })?;
     let summary = analyzed.summaries.pop().expect("one of each trace");
+    if !may_replace(&name, tables.coverage(&summary))? {
+        return Ok(None);
+    }
     let files = tables.finish(&summary, &analyzed.entities)?;
     staged.publish(&files)?;
-    Ok(summary)
+    Ok(Some(summary))
 }

@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::layout::RUNS;
+
 /// What a run is known by among those of all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The folder of all runs.
     pub directory: PathBuf,
+    /// What the names of files begin with that are not complete. Readers pass over those with a dot.
+    pub temporary_prefix: String,
     /// Where the JVM ran.
     pub host: String,
     /// The version of the application that it ran, if somebody has said it.
@@ -22,26 +26,30 @@ pub struct Place {
 impl Place {
     const FILE_NAME: &str = "part-0.parquet";
 
-    /// The file of a table. Folders are named as Hive has them: readers make columns of them.
+    /// The file of the table `runs`, below the folder of all runs.
+    pub fn name_of_run(&self) -> PathBuf {
+        self.name(RUNS.name)
+    }
+
+    /// The file of a table.
     pub(super) fn file(&self, table: &str) -> PathBuf {
+        self.directory.join(self.name(table))
+    }
+
+    /// The same, below the folder of all runs. Folders are named as Hive has them: readers make
+    /// columns of them.
+    fn name(&self, table: &str) -> PathBuf {
         let Self {
-            directory,
             host,
             start_unix_ns,
             pid,
             ..
         } = self;
-        directory
-            .join(table)
+        Path::new(table)
             .join(format!("day={}", day(*start_unix_ns)))
             .join(host_folder(host))
             .join(format!("run={start_unix_ns}-{pid}"))
             .join(Self::FILE_NAME)
-    }
-
-    /// The folder of all runs.
-    pub(super) fn directory(&self) -> &Path {
-        &self.directory
     }
 }
 
@@ -88,6 +96,7 @@ mod tests {
         ] {
             let place = Place {
                 directory: "out".into(),
+                temporary_prefix: String::new(),
                 host: host.to_owned(),
                 release: None,
                 start_unix_ns: 1_456_789_012_345_678_901,

@@ -40,8 +40,8 @@ pub(super) struct Finished {
 impl Table {
     /// Begins a table. `version` is that of the layout of all tables.
     pub(super) fn create(layout: &Layout, place: &Place, version: u32) -> io::Result<Self> {
-        let directory = place.directory();
-        let (file, temporary) = temporary_file(directory)
+        let directory = &place.directory;
+        let (file, temporary) = temporary_file(directory, &place.temporary_prefix)
             .map_err(|error| named(directory, error))?
             .into_parts();
         let writer = schema(layout)
@@ -131,10 +131,10 @@ impl Finished {
 
 /// A file in `directory`, which is made if need be. Other users read it later, as far as the umask
 /// lets them.
-fn temporary_file(directory: &Path) -> io::Result<NamedTempFile> {
+fn temporary_file(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     fs::create_dir_all(directory)?;
     tempfile::Builder::new()
-        .prefix(".locktrace-")
+        .prefix(prefix)
         .suffix(".tmp")
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(directory)

@@ -1,13 +1,18 @@
 //! Tables in object stores: a server that speaks S3, on this machine, gets the bytes that files would.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use super::{TRACE, demo};
+use super::{TRACE, demo, tear};
 use crate::python::{packages, python};
+use crate::sample::Sample;
 use crate::{Run, succeed};
 use assert_cmd::Command as AssertCommand;
 
@@ -178,6 +183,83 @@ fn traces_are_collected_into_a_store() {
     let found = without_moments(store.objects());
     let expected = without_moments(files(&directory.join("files"), "prefix"));
     assert_eq!(found, expected);
+}
+
+/// Saves the first part of the trace, which looks as if its JVM had been killed.
+fn save_part(directory: &Path) {
+    tear(directory);
+    let file = File::options().write(true).open(directory.join(TRACE));
+    let long_ago = SystemTime::now() - Duration::from_secs(601);
+    let file = file.expect("there");
+    file.set_modified(long_ago)
+        .expect("a file's time can be set");
+}
+
+#[test]
+fn a_part_of_a_run_does_not_replace_the_whole_in_a_store() {
+    let directory = demo();
+    let directory = directory.path();
+    let store = S3::start();
+    let collect = "collect . --host shop-1 -o s3://runs/prefix";
+    let tables_of = |store: &S3| {
+        let mut objects = store.objects();
+        objects.retain(|name, _| name.ends_with(".parquet"));
+        objects
+    };
+    save_part(directory);
+    let run = store.run(directory, collect);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let of_part = tables_of(&store);
+    Sample::demo().save(directory, TRACE);
+    store.succeed(directory, collect);
+    let whole = tables_of(&store);
+    assert_eq!(whole.len(), of_part.len());
+    assert!(whole != of_part);
+    save_part(directory);
+    let run = store.run(directory, collect);
+    let aside = format!(
+        "locktrace: ./{TRACE}: the tables have more of its run; set aside as ./{TRACE}.aside\n"
+    );
+    assert_eq!((run.code, run.stderr), (Some(0), aside));
+    assert_eq!(tables_of(&store), whole);
+}
+
+/// A store that lets nobody read could have the whole of a run, so no part is written.
+#[test]
+fn a_part_needs_a_store_that_can_be_read() {
+    let directory = demo();
+    let directory = directory.path();
+    save_part(directory);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    // Its answers stop with the test.
+    let (sender, methods) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            let read = stream.read_line(&mut line);
+            let answer = "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            if read.is_err() || stream.get_mut().write_all(answer.as_bytes()).is_err() {
+                continue;
+            }
+            let method = line.split(' ').next().unwrap_or_default().to_owned();
+            if sender.send(method).is_err() {
+                break;
+            }
+        }
+    });
+    let credentials = [
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+    ];
+    let collect = "collect . --host shop-1 -o s3://runs/prefix";
+    let run = run(directory, collect, &url, &credentials);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    let named = "locktrace: s3://runs/prefix/runs/day=2016-02-29/host=shop-1/run=";
+    assert!(run.stderr.starts_with(named), "{}", run.stderr);
+    assert!(directory.join(TRACE).exists());
+    assert!(methods.try_iter().all(|method| method == "GET"));
 }
 
 /// The message of a command that cannot write, and leaves the trace where it is.
