@@ -402,12 +402,40 @@ fn identifiers_end_after_buffers_are_reclaimed() {
 
 fn write_and_post_unload(runtime: &'static Runtime) -> OwnedThreadSlot {
     let mut slot = runtime.thread_slots.take().unwrap();
-    let mut buffer = slot.check_out().unwrap_or_else(|| new_buffer(1));
-    write(&mut buffer, 1);
-    slot.check_in(Some(buffer));
+    write_to(&mut slot, 1);
     let unit = CodeUnit::interpreted(MethodId(7)).unwrap();
     runtime.unload_queue.post(unit);
     slot
+}
+
+/// As a tracer does.
+fn write_to(slot: &mut OwnedThreadSlot, sequence: u64) {
+    let mut buffer = slot.check_out().unwrap_or_else(|| {
+        slot.note_buffer();
+        new_buffer(sequence)
+    });
+    write(&mut buffer, sequence);
+    slot.check_in(Some(buffer));
+}
+
+/// Buffers are found whenever they come, also where another thread takes those before.
+#[test]
+fn no_buffer_is_forgotten() {
+    loom::model(|| {
+        let runtime = new_runtime();
+        let mut slot = runtime.thread_slots.take().unwrap();
+        let reclaimer = thread::spawn(|| runtime.reclaim_all());
+        write_to(&mut slot, 1);
+        write_to(&mut slot, 2);
+        reclaimer.join().unwrap();
+        runtime.reclaim_all();
+        let buffers = runtime.queue.take_all().unwrap();
+        let written = buffers
+            .into_iter()
+            .flat_map(|mut buffer| sequences(&mut buffer));
+        assert_eq!(written.collect::<Vec<_>>(), [1, 2]);
+        drop(slot);
+    });
 }
 
 /// What the drainer does. If the identifier has ended, its event is in the queue.
@@ -475,16 +503,23 @@ fn free_slots_are_given_to_one_thread_each() {
     });
 }
 
-/// Of names that are given while another thread takes them, the last one arrives, at the latest
-/// when all is over, and behind those before it.
+/// Of names that are given while the thread takes them and the drainer copies them, the last one arrives, at the
+/// latest when all is over, and behind those before it. Each is copied once at most.
 #[test]
 fn the_last_name_arrives_last() {
     loom::model(|| {
         let new_name: &'static NewName = Box::leak(Box::default());
         let give = |name: &str| new_name.give(Name::try_new(JavaThreadId(1), name).unwrap());
         let taker = thread::spawn(|| [(); 2].map(|()| new_name.take()));
+        let copier = thread::spawn(|| [(); 2].map(|()| new_name.copy()));
         give("first");
         give("second");
+        let copied = copier.join().unwrap().into_iter().flatten();
+        let copied: Vec<_> = copied.map(|name| name.text).collect();
+        assert!(
+            copied.len() < 2 || copied == ["first", "second"],
+            "{copied:?}"
+        );
         let taken = taker.join().unwrap().into_iter().chain([new_name.take()]);
         let names: Vec<_> = taken.flatten().map(|name| name.text).collect();
         assert!(

@@ -1,4 +1,7 @@
 //! A thread's new name on its way from whoever gives it.
+//!
+//! The name waits in the slot of the thread, which takes it before its next event. Meanwhile the drainer
+//! may copy it, once, in case that event is long in coming.
 
 use std::ptr;
 
@@ -22,41 +25,86 @@ impl Name {
     }
 }
 
-/// The last name that was given and not taken yet. Anybody may give and take one at any time.
+/// The last name that was given and not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct NewName {
-    /// Null or from `Box::into_raw`; whoever replaces that owns it.
+    /// Null, [`BEING_COPIED`], or from `Box::into_raw` with [`COPIED`] added once it was copied; whoever
+    /// replaces that owns it.
     name: AtomicPtr<Name>,
 }
 
+/// The drainer has the name. No other thread replaces this but by a newer name.
+const BEING_COPIED: *mut Name = ptr::without_provenance_mut(COPIED);
+/// Names are aligned to more than that.
+const COPIED: usize = 1;
+
 impl NewName {
-    /// Nobody gets the name that was given before, if that is still there.
+    /// Gives a name. Nobody gets the one before it, if that is still there. By anybody, at any time.
     pub(crate) fn give(&self, name: Box<Name>) {
-        drop(self.replace(Box::into_raw(name)));
+        // Acquire and release: who gets a name sees it whole.
+        let before = self.name.swap(Box::into_raw(name), Ordering::AcqRel);
+        // SAFETY: the exchange makes this the only one to get it.
+        drop(unsafe { owned(before) });
     }
 
-    /// Takes the name, if there is one.
+    /// Takes the name, unless there is none or it is being copied at this moment. By one thread at a time.
+    #[inline]
     pub(crate) fn take(&self) -> Option<Box<Name>> {
-        if self.is_given() {
-            self.replace(ptr::null_mut())
-        } else {
-            None
+        let name = self.name.load(Ordering::Relaxed);
+        if name.is_null() {
+            return None;
         }
+        self.take_this(name)
     }
 
-    /// A name is there to be taken.
-    pub(crate) fn is_given(&self) -> bool {
-        // Relaxed: `take` looks again.
-        !self.name.load(Ordering::Relaxed).is_null()
+    #[cold]
+    fn take_this(&self, mut name: *mut Name) -> Option<Box<Name>> {
+        while !name.is_null() && name != BEING_COPIED {
+            match self.exchange(name, ptr::null_mut()) {
+                // SAFETY: the exchange makes this the only one to get it.
+                Ok(taken) => return unsafe { owned(taken) },
+                Err(found) => name = found,
+            }
+        }
+        None
     }
 
-    fn replace(&self, name: *mut Name) -> Option<Box<Name>> {
-        // Acquire and release: who gets the name sees it whole.
-        let before = self.name.swap(name, Ordering::AcqRel);
-        // SAFETY: not null, so `give` stored a box, and the exchange makes this the only one to
-        // get it.
-        (!before.is_null()).then(|| unsafe { Box::from_raw(before) })
+    /// Copies the name, unless there is none or it was copied before. `None` also when memory is
+    /// short. By the drainer.
+    pub(crate) fn copy(&self) -> Option<Box<Name>> {
+        let name = self.name.load(Ordering::Relaxed);
+        if name.is_null() || name.addr() & COPIED != 0 {
+            return None;
+        }
+        let name = self.exchange(name, BEING_COPIED).ok()?;
+        // SAFETY: `give` stored a box without a mark, and until somebody replaces the mark, which leaves the
+        // name to this, it is nobody else's.
+        let copy = unsafe { &*name };
+        let copy = Name::try_new(copy.java_id, &copy.text);
+        let copied = name.map_addr(|address| address | COPIED);
+        if self.exchange(BEING_COPIED, copied).is_err() {
+            // SAFETY: a newer one has come, so that nobody else gets this.
+            drop(unsafe { owned(name) });
+        }
+        copy
     }
+
+    fn exchange(&self, from: *mut Name, to: *mut Name) -> Result<*mut Name, *mut Name> {
+        // Acquire and release: who gets a name sees it whole.
+        self.name
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+/// The name, if it is one.
+///
+/// # Safety
+///
+/// `name` was in the cell, and nobody else gets it.
+unsafe fn owned(name: *mut Name) -> Option<Box<Name>> {
+    let name = name.map_addr(|address| address & !COPIED);
+    // SAFETY: not null, so `give` stored a box, which is the caller's alone.
+    (!name.is_null()).then(|| unsafe { Box::from_raw(name) })
 }
 
 impl Drop for NewName {

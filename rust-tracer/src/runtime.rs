@@ -349,10 +349,7 @@ impl Runtime {
         self.reclaims.next();
         // Relaxed: whoever finds a slot emptied by this sees it all the same.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
-        for slot in self.thread_slots.iter() {
-            // One that is being written to stays where it is.
-            let _ = self.reclaim(slot);
-        }
+        self.thread_slots.empty(|slot| self.reclaim(slot).is_ok());
         // Release: whoever sees that this is over sees the buffers in the queue.
         self.reclaiming.fetch_sub(1, Ordering::Release);
     }

@@ -29,10 +29,7 @@ pub(crate) struct ThreadSlot {
     /// Of all threads that ever had the slot.
     costs: HookCosts,
     identity: ThreadIdentity,
-    /// For the thread to write before its next event, or for the drainer at the end.
     new_name: NewName,
-    /// The same for the drainer, in case that event is long in coming.
-    name_to_tell: NewName,
     /// Constant.
     number: u32,
     /// Set before the slot is published and constant afterwards.
@@ -45,6 +42,11 @@ impl ThreadSlot {
     /// Takes the thread's buffer, unless it is being written to.
     pub(crate) fn reclaim(&self) -> Result<Option<Box<Buffer>>, CheckedOut> {
         self.buffer.take()
+    }
+
+    /// The thread had no buffer a moment ago.
+    pub(crate) fn looks_empty(&self) -> bool {
+        self.buffer.looks_empty()
     }
 
     /// Whether the thread reads the call-chain set.
@@ -76,20 +78,16 @@ impl ThreadSlot {
 
     /// The thread is called otherwise from now on. `None` when memory is short.
     pub(crate) fn rename(&self, java_id: JavaThreadId, name: &str) -> Option<()> {
-        let names = (Name::try_new(java_id, name)?, Name::try_new(java_id, name)?);
-        // In this order: what the drainer tells too late, the thread tells again.
-        self.name_to_tell.give(names.0);
-        self.new_name.give(names.1);
+        self.new_name.give(Name::try_new(java_id, name)?);
         Some(())
     }
 
-    /// A name that the thread has not written yet. Each is returned once.
+    /// A name that the thread has not written yet, and will. Each is returned once. For the drainer.
     pub(crate) fn name_to_tell(&self) -> Option<Box<Name>> {
-        let name = self.name_to_tell.take()?;
-        self.new_name.is_given().then_some(name)
+        self.new_name.copy()
     }
 
-    /// The name that a thread has not written which goes on without a tracer.
+    /// The name that a thread has not written which goes on without a tracer. For the drainer.
     pub(crate) fn last_name(&self) -> Option<Box<Name>> {
         self.new_name.take()
     }
@@ -106,6 +104,11 @@ impl OwnedThreadSlot {
     /// Takes the thread's buffer, if it has one, to write to it.
     pub(crate) fn check_out(&mut self) -> Option<Box<Buffer>> {
         self.slot.buffer.check_out()
+    }
+
+    /// The thread gets a new buffer, which is to be checked in next.
+    pub(crate) fn note_buffer(&mut self) {
+        self.slots.table.note_buffer(self.slot.number);
     }
 
     /// Puts a buffer, checked out or new, where others can take it; `None` if the
@@ -170,8 +173,6 @@ impl ThreadSlots {
     /// A slot for a thread, or `None` when memory is short.
     pub(crate) fn take(&'static self) -> Option<OwnedThreadSlot> {
         let slot = self.take_free().or_else(|| self.add())?;
-        // The previous thread's.
-        drop((slot.new_name.take(), slot.name_to_tell.take()));
         Some(OwnedThreadSlot { slot, slots: self })
     }
 
@@ -227,6 +228,11 @@ impl ThreadSlots {
         // Release: who finds the slot sees it initialized.
         entry.store(ptr::from_ref(slot).cast_mut(), Ordering::Release);
         Some(slot)
+    }
+
+    /// Shows all slots that have a buffer to `empty`, which returns whether it has left none.
+    pub(crate) fn empty(&self, empty: impl FnMut(&'static ThreadSlot) -> bool) {
+        self.table.empty_slots(empty);
     }
 
     /// The slot of this number, if there is one.

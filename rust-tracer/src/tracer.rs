@@ -109,6 +109,8 @@ impl ThreadTracer {
         runtime.thread_numbers.add(vm_thread, thread, number);
         tracer.set_os_id(0);
         tracer.describe_thread();
+        // That of the slot's previous thread, if it was just being copied when that ended.
+        tracer.write_new_name();
         Some(tracer)
     }
 
@@ -491,6 +493,7 @@ impl ThreadTracer {
             self.runtime
                 .pool
                 .take(budget, max_bytes, capacity, self.thread, self.next_buffer)?;
+        self.slot.note_buffer();
         self.next_buffer = self.next_buffer.wrapping_add(1);
         let unrecorded = self.runtime.losses.take_unrecorded_numbers();
         if unrecorded > 0 {
