@@ -191,7 +191,7 @@ def main():
     spark = SparkSession.builder.appName(name).config(map=SETTINGS).getOrCreate()
     try:
         if hidden := find_hidden_host(spark, arguments.runs):
-            sys.exit(f"{hidden!a}: Java cannot see it by the locale: set LC_ALL=C.UTF-8")
+            sys.exit(f"{hidden}: Java cannot see it by the locale: set LC_ALL=C.UTF-8")
         create_views(spark, arguments.runs, arguments.since, arguments.until)
         rows = spark.sql(with_variables(arguments.question_text, dict(arguments.set)))
         if arguments.explain:
