@@ -12,6 +12,9 @@ use trace_analysis::Entities;
 use crate::frames::{StackFrame, stack};
 use crate::stacks::StackSums;
 
+/// Stands for a character that means something in this format.
+const ESCAPED: char = '\u{fffd}';
+
 /// Writes `sums`, sorted by call chain. With `lines`, a method is another frame for each line
 /// in it.
 ///
@@ -37,8 +40,7 @@ pub fn write(
     out.flush()
 }
 
-/// The name of a frame without what means something in this format: the traced program chooses
-/// its names.
+/// The name of a frame without what means something in this format.
 fn name(frame: StackFrame, entities: &Entities, lines: bool) -> String {
     let name = match frame {
         StackFrame::Java(frame) if lines && frame.line >= 0 => {
@@ -46,5 +48,52 @@ fn name(frame: StackFrame, entities: &Entities, lines: bool) -> String {
         }
         frame => frame.name(entities),
     };
-    name.replace(|c: char| c == ';' || c.is_control(), "\u{fffd}")
+    escaped(&name)
+}
+
+/// The traced program chooses its names. Readers take semicolons and line ends for ends of frames and lines,
+/// a number behind a blank at the end of the innermost frame for a second value, `# ` in front of the outermost
+/// one for a comment, and they leave out blanks in front and at the end.
+fn escaped(name: &str) -> String {
+    let begin = name.len() - name.trim_start_matches(in_front).len();
+    let end = name.trim_end_matches(at_end).len();
+    name.char_indices()
+        .map(|(at, c)| match c {
+            ';' | '\u{2028}' | '\u{2029}' => ESCAPED,
+            c if c.is_control() => ESCAPED,
+            c if c.is_whitespace() && (at < begin || at >= end) => ESCAPED,
+            c => c,
+        })
+        .collect()
+}
+
+fn in_front(c: char) -> bool {
+    c.is_whitespace() || c == '#'
+}
+
+fn at_end(c: char) -> bool {
+    c.is_whitespace() || c.is_numeric() || c == '.'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_is_escaped() {
+        for (name, expected) in [
+            ("demo.Ledger.adds 2 numbers", "demo.Ledger.adds 2 numbers"),
+            ("demo.Ledger.adds 2", "demo.Ledger.adds\u{fffd}2"),
+            ("adds 2 1.5 ", "adds\u{fffd}2\u{fffd}1.5\u{fffd}"),
+            ("run:12", "run:12"),
+            ("# 7a b", "#\u{fffd}7a b"),
+            (" \u{a0}#x", "\u{fffd}\u{fffd}#x"),
+            (" ", "\u{fffd}"),
+            ("a;b\n\u{2028}c", "a\u{fffd}b\u{fffd}\u{fffd}c"),
+            ("7", "7"),
+            ("", ""),
+        ] {
+            assert_eq!(escaped(name), expected, "{name:?}");
+        }
+    }
 }
