@@ -20,6 +20,7 @@ use trace_analysis::{
 
 use trace_report::Form;
 
+use crate::metrics::Label;
 use crate::redaction::{KeyError, Redaction, Rule};
 use crate::selection::{FilterArguments, PATTERNS, RangeArguments, Time, parse_time};
 use crate::view::{IndexUse, UsageError};
@@ -77,7 +78,7 @@ pub(crate) enum Command {
     Query(QueryArguments),
     /// Show while a program runs who is blocked by whom, and what is blocked most
     Top(TopArguments),
-    /// Print sums for monitoring systems, as OpenMetrics text
+    /// Print sums for monitoring systems, as text of OpenMetrics or Prometheus
     Metrics(MetricsArguments),
     /// Trace a JVM of any vendor that runs already, by an agent
     Attach(AttachArguments),
@@ -991,10 +992,11 @@ Families, all since tracing began:
   locktrace_trace_duration_seconds, locktrace_trace_complete, locktrace_lost_events_total,
   locktrace_trace_start_time_seconds   about the trace
 
-What has no series of its own is called other; sums over all series are those over everything. As
+What has no series of its own is called other; sums over all series are those over everything. Every
+series has the label pid, so that those of several applications can be in one folder. As
 node_exporter's textfile collector reads it:
 
-  locktrace metrics app.lct -o /var/lib/node_exporter/textfile/app.prom";
+  locktrace metrics app.lct --format prometheus -o /var/lib/node_exporter/textfile/app.prom";
 
 /// So many series of a family of metrics, unless somebody says how many.
 pub(crate) const DEFAULT_SERIES: usize = 100;
@@ -1009,6 +1011,15 @@ pub(crate) struct MetricsArguments {
     #[command(flatten)]
     pub(crate) waits: WaitArguments,
 
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = MetricsFormat::Openmetrics)]
+    pub(crate) format: MetricsFormat,
+
+    /// Put a label on every series, as often as given. There is one already, pid, the process; --label pid=VALUE
+    /// takes its place, and --label pid= leaves it out
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub(crate) labels: Vec<Label>,
+
     /// At most so many series of a family, those with the longest times, beside the others
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES)]
     pub(crate) series: usize,
@@ -1018,12 +1029,21 @@ pub(crate) struct MetricsArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MetricsFormat {
+    /// OpenMetrics text, as Prometheus asks for
+    Openmetrics,
+    /// The older text format, for node_exporter's textfile collector and promtool
+    Prometheus,
+}
+
 const EXPORT_NOTES: &str = "\
 Formats:
   collapsed  a line for each call chain, outermost frame first, and the nanoseconds that threads
              waited: for inferno, speedscope and other tools for flame graphs
   pprof      a profile, compressed: go tool pprof, speedscope. Each sample counts contentions and
-             has their delay; its labels are lock_class, thread and kind
+             has their delay; its labels are thread.name, lock.class, lock.owner_thread,
+             lock.waiting_thread and lock.wait_kind
   parquet    tables for DuckDB, Spark, pandas: waits, blame (what each owner had of each wait),
              threads, locks, chains, methods, runs. -o is a directory, for the runs of many hosts
   perfetto   a trace for Perfetto's page and trace processor: the waits on tracks of threads, who
@@ -1036,6 +1056,8 @@ Formats:
              one of delays and one of contentions
   openmetrics
              the families of locktrace metrics, over all traces together, as text for Prometheus
+  prometheus
+             the same in the older text format, for node_exporter's textfile collector
 
   locktrace export --to collapsed trace.lct | inferno-flamegraph --countname ns > owners.svg
   locktrace export --to pprof trace.lct -o owners.pb.gz && go tool pprof -top owners.pb.gz
@@ -1081,10 +1103,15 @@ pub(crate) struct ExportArguments {
     #[command(flatten)]
     pub(crate) origin: OriginArguments,
 
-    /// At most so many series of a family in openmetrics, those with the longest times, beside the
-    /// others [default: 100]
+    /// At most so many series of a family in openmetrics and prometheus, those with the longest times,
+    /// beside the others [default: 100]
     #[arg(long, value_name = "N")]
     pub(crate) series: Option<usize>,
+
+    /// Put a label on every series of openmetrics and prometheus, as often as given. There is one already, pid, the
+    /// processes; --label pid=VALUE takes its place, and --label pid= leaves it out
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub(crate) labels: Vec<Label>,
 
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
@@ -1282,6 +1309,8 @@ pub(crate) enum ExportFormat {
     Jfr,
     /// Sums for Prometheus, as text
     Openmetrics,
+    /// The same in the older format, for node_exporter
+    Prometheus,
     /// Profiles for OpenTelemetry
     Otlp,
 }

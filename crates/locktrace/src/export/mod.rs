@@ -11,7 +11,7 @@ pub(crate) mod tables;
 use std::io::{self, IsTerminal};
 
 use crate::Outcome;
-use crate::cli::{ExportArguments, ExportFormat};
+use crate::cli::{ExportArguments, ExportFormat, MetricsFormat};
 use crate::destination;
 use crate::view::UsageError;
 
@@ -22,8 +22,11 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Outcome> {
         ExportFormat::Collapsed | ExportFormat::Pprof => stacks::run(format, &waits, arguments),
         ExportFormat::Firefox => firefox::run(&waits, arguments),
         ExportFormat::Jfr => jfr::run(&waits, arguments),
-        ExportFormat::Openmetrics => openmetrics::run(&waits, arguments),
+        ExportFormat::Openmetrics => {
+            openmetrics::run(MetricsFormat::Openmetrics, &waits, arguments)
+        }
         ExportFormat::Otlp => otlp::run(&waits, arguments),
+        ExportFormat::Prometheus => openmetrics::run(MetricsFormat::Prometheus, &waits, arguments),
         ExportFormat::Perfetto => perfetto::run(&waits, arguments),
         ExportFormat::Parquet => tables::run(&waits, arguments),
     }
@@ -48,18 +51,19 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
             "--host, --release and --nestings are for --to parquet",
         ));
     }
-    if arguments.series.is_some() && format != ExportFormat::Openmetrics {
-        return Err(UsageError("--series is for --to openmetrics"));
+    let is_of_metrics = matches!(format, ExportFormat::Openmetrics | ExportFormat::Prometheus);
+    if (arguments.series.is_some() || !arguments.labels.is_empty()) && !is_of_metrics {
+        return Err(UsageError(
+            "--series and --label are for --to openmetrics and --to prometheus",
+        ));
     }
     let is_url = arguments.output.as_deref().is_some_and(destination::is_url);
     if is_url && format != ExportFormat::Parquet {
         return Err(UsageError("URLs are for --to parquet: use --output FILE"));
     }
     match (format, &arguments.output) {
-        (_, Some(_))
-        | (ExportFormat::Collapsed | ExportFormat::Firefox | ExportFormat::Openmetrics, None) => {
-            Ok(())
-        }
+        (_, Some(_)) | (ExportFormat::Collapsed | ExportFormat::Firefox, None) => Ok(()),
+        _ if is_of_metrics => Ok(()),
         (ExportFormat::Parquet, None) => Err(UsageError(
             "tables go to a directory or an object store: use --output DIRECTORY|URL",
         )),

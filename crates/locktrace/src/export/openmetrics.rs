@@ -1,12 +1,22 @@
 //! Sums for monitoring systems: those of `locktrace metrics`, over several traces.
 
-use crate::cli::{DEFAULT_SERIES, ExportArguments, WaitArguments};
-use crate::{Outcome, input, metrics};
+use crate::cli::{DEFAULT_SERIES, ExportArguments, MetricsFormat, WaitArguments};
+use crate::metrics::{self, Form};
+use crate::{Outcome, input};
 
-pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    format: MetricsFormat,
+    waits: &WaitArguments,
+    arguments: &ExportArguments,
+) -> anyhow::Result<Outcome> {
     let traces = input::open(&arguments.traces, arguments.follow)?;
-    let max_series = arguments.series.unwrap_or(DEFAULT_SERIES);
+    let form = Form {
+        format,
+        max_series: arguments.series.unwrap_or(DEFAULT_SERIES),
+        labels: &arguments.labels,
+        pids: traces.iter().map(|trace| trace.header().pid).collect(),
+    };
     let redaction = arguments.redact.redaction()?;
     let output = arguments.output.as_deref();
-    metrics::write(traces, waits, max_series, &redaction, output)
+    metrics::write(traces, waits, &form, &redaction, output)
 }

@@ -1,10 +1,12 @@
-//! The text format of OpenMetrics.
+//! Metrics as text, of OpenMetrics or of the older format of Prometheus.
 //!
-//! What is written can be read by parsers of the older text format of Prometheus, too, as that of
-//! node_exporter's textfile collector: there are counters and gauges only, no timestamps, and no
-//! `_created`.
+//! In OpenMetrics the type and the help of a counter are about its name without `_total`, in the older format about
+//! the whole name: a parser of the older one finds neither in text of the newer one.
 
 use std::fmt::Write;
+
+use crate::cli::MetricsFormat;
+use crate::metrics::label::Label;
 
 /// What the values of a family are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +39,24 @@ pub(super) struct Family {
 }
 
 /// A set of metrics being written.
-#[derive(Debug, Default)]
-pub(super) struct Exposition(String);
+#[derive(Debug)]
+pub(super) struct Exposition<'a> {
+    format: MetricsFormat,
+    /// Of every series.
+    common: &'a [Label],
+    text: String,
+}
 
-impl Exposition {
+impl<'a> Exposition<'a> {
+    /// Nothing yet.
+    pub(super) fn new(format: MetricsFormat, common: &'a [Label]) -> Self {
+        Self {
+            format,
+            common,
+            text: String::new(),
+        }
+    }
+
     /// Adds a family, and a series for each combination of values of its `labels`.
     pub(super) fn add<'n, const N: usize>(
         &mut self,
@@ -48,26 +64,32 @@ impl Exposition {
         labels: [&str; N],
         series: impl IntoIterator<Item = ([&'n str; N], u64)>,
     ) {
-        let Self(text) = self;
         let Family { name, kind, help } = family;
+        let suffix = if kind.is_counter() { "_total" } else { "" };
+        let described = match self.format {
+            MetricsFormat::Openmetrics => (*name).to_owned(),
+            MetricsFormat::Prometheus => format!("{name}{suffix}"),
+        };
         let type_name = if kind.is_counter() {
             "counter"
         } else {
             "gauge"
         };
-        let _ = writeln!(text, "# TYPE {name} {type_name}");
-        if kind.is_of_seconds() {
-            let _ = writeln!(text, "# UNIT {name} seconds");
+        let text = &mut self.text;
+        let _ = writeln!(text, "# HELP {described} {help}");
+        let _ = writeln!(text, "# TYPE {described} {type_name}");
+        if kind.is_of_seconds() && self.format == MetricsFormat::Openmetrics {
+            let _ = writeln!(text, "# UNIT {described} seconds");
         }
-        let _ = writeln!(text, "# HELP {name} {help}");
-        let suffix = if kind.is_counter() { "_total" } else { "" };
         for (values, value) in series {
-            let pairs = labels.iter().zip(values);
+            let common = self.common.iter();
+            let common = common.map(|label| (&*label.name, &*label.value));
+            let pairs = common.chain(labels.into_iter().zip(values));
             let pairs: Vec<_> = pairs
                 .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
                 .collect();
             let _ = write!(text, "{name}{suffix}");
-            if N > 0 {
+            if !pairs.is_empty() {
                 let _ = write!(text, "{{{}}}", pairs.join(","));
             }
             let _ = match kind.is_of_seconds() {
@@ -79,7 +101,11 @@ impl Exposition {
 
     /// The whole set.
     pub(super) fn finish(self) -> String {
-        self.0 + "# EOF\n"
+        let end = match self.format {
+            MetricsFormat::Openmetrics => "# EOF\n",
+            MetricsFormat::Prometheus => "",
+        };
+        self.text + end
     }
 }
 
@@ -99,20 +125,31 @@ fn seconds(duration_ns: u64) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn values_are_escaped() {
-        let mut exposition = Exposition::default();
+    const NAME: &str = "a\"} 1\n# EOF\n\\n\u{1b}";
+
+    fn waits(format: MetricsFormat) -> String {
+        let common: Label = "pid=7\"".parse().expect("a label");
+        let common = [common];
+        let mut exposition = Exposition::new(format, &common);
         let family = Family {
             name: "waits",
             kind: Kind::Counter,
             help: "All.",
         };
-        let name = "a\"} 1\n# EOF\n\\n\u{1b}";
-        exposition.add(&family, ["lock_class"], [([name], 3)]);
+        exposition.add(&family, ["lock_class"], [([NAME], 3)]);
+        exposition.finish()
+    }
+
+    #[test]
+    fn values_are_escaped() {
+        let series = "waits_total{pid=\"7\\\"\",lock_class=\"a\\\"} 1\\n# EOF\\n\\\\n\u{1b}\"} 3\n";
         assert_eq!(
-            exposition.finish(),
-            "# TYPE waits counter\n# HELP waits All.\n\
-             waits_total{lock_class=\"a\\\"} 1\\n# EOF\\n\\\\n\u{1b}\"} 3\n# EOF\n"
+            waits(MetricsFormat::Openmetrics),
+            format!("# HELP waits All.\n# TYPE waits counter\n{series}# EOF\n")
+        );
+        assert_eq!(
+            waits(MetricsFormat::Prometheus),
+            format!("# HELP waits_total All.\n# TYPE waits_total counter\n{series}")
         );
     }
 

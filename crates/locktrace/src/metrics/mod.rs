@@ -1,43 +1,62 @@
 //! `locktrace metrics`: the sums of a trace for monitoring systems.
 
 mod exposition;
+mod label;
 mod series;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use trace_analysis::{Aggregation, Aspect, RowLimits, TraceInput, TraceSummary};
 
 use crate::Outcome;
-use crate::cli::{MetricsArguments, WaitArguments};
+use crate::cli::{MetricsArguments, MetricsFormat, WaitArguments};
 use crate::metrics::exposition::{Exposition, Family, Kind};
+pub(crate) use crate::metrics::label::Label;
 use crate::metrics::series::{Series, Sums};
 use crate::redaction::Redaction;
 use crate::target::Target;
 use crate::{input, output, problem};
 
-pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
-    let path = Target::of(&arguments.target).trace()?;
-    let traces = vec![input::open_one(&path, false)?];
-    let output = arguments.output.as_deref();
-    let redaction = Redaction::new(&[], None)?;
-    write(
-        traces,
-        &arguments.waits,
-        arguments.series,
-        &redaction,
-        output,
-    )
+/// How metrics are written.
+pub(crate) struct Form<'a> {
+    pub(crate) format: MetricsFormat,
+    /// So many series of a family there may be beside the others.
+    pub(crate) max_series: usize,
+    /// The user's labels of every series.
+    pub(crate) labels: &'a [Label],
+    /// The traced processes.
+    pub(crate) pids: BTreeSet<u32>,
 }
 
-/// Writes the sums of all `traces` together, with at most `max_series` of a family beside the others.
+pub(crate) fn run(arguments: &MetricsArguments) -> anyhow::Result<Outcome> {
+    let target = Target::of(&arguments.target);
+    let trace = input::open_one(&target.trace()?, false)?;
+    let pid = match target {
+        // In a container it has another number, which others have, too.
+        Target::Process(pid) => pid,
+        Target::Trace(_) => trace.header().pid,
+    };
+    let form = Form {
+        format: arguments.format,
+        max_series: arguments.series,
+        labels: &arguments.labels,
+        pids: [pid].into(),
+    };
+    let output = arguments.output.as_deref();
+    let redaction = Redaction::new(&[], None)?;
+    write(vec![trace], &arguments.waits, &form, &redaction, output)
+}
+
+/// Writes the sums of all `traces` together.
 pub(crate) fn write(
     traces: Vec<TraceInput>,
     waits: &WaitArguments,
-    max_series: usize,
+    form: &Form<'_>,
     redaction: &Redaction,
     output: Option<&Path>,
 ) -> anyhow::Result<Outcome> {
+    let labels = label::common(form.labels, &form.pids)?;
     let aspects = [Aspect::Kind, Aspect::LockClass, Aspect::OwnerMethod];
     let mut aggregation = Aggregation::new(aspects);
     let detail = aggregation.detail();
@@ -48,8 +67,8 @@ pub(crate) fn write(
     })?;
     let entities = redaction.rename(analyzed.entities);
     let rows = aggregation.rows(RowLimits::default(), &entities);
-    let series = Series::of(&rows, max_series);
-    let mut exposition = Exposition::default();
+    let series = Series::of(&rows, form.max_series);
+    let mut exposition = Exposition::new(form.format, &labels);
     add_series(&mut exposition, &series);
     add_traces(&mut exposition, &analyzed.summaries);
     let text = exposition.finish();
@@ -57,7 +76,7 @@ pub(crate) fn write(
     Ok(problem::complain(&analyzed.summaries))
 }
 
-fn add_series(exposition: &mut Exposition, series: &Series) {
+fn add_series(exposition: &mut Exposition<'_>, series: &Series) {
     let labels = ["kind", "lock_class", "owner_method"];
     let by_owner = |value: fn(&Sums) -> u64| {
         let sums = series.by_owner.iter();
@@ -96,7 +115,7 @@ fn add_series(exposition: &mut Exposition, series: &Series) {
 }
 
 /// Adds what there is to say about the traces themselves.
-fn add_traces(exposition: &mut Exposition, traces: &[TraceSummary]) {
+fn add_traces(exposition: &mut Exposition<'_>, traces: &[TraceSummary]) {
     let sum =
         |value: fn(&TraceSummary) -> u64| traces.iter().map(value).fold(0, u64::saturating_add);
     let families = [
@@ -143,7 +162,7 @@ fn add_traces(exposition: &mut Exposition, traces: &[TraceSummary]) {
     let series = starts
         .iter()
         .map(|((jvm, pid), &start_unix_ns)| ([*jvm, pid.as_str()], start_unix_ns));
-    exposition.add(&start, ["jvm", "pid"], series);
+    exposition.add(&start, ["jvm", "process"], series);
 }
 
 /// When the first trace of each process began, in nanoseconds since 1970. In containers, many

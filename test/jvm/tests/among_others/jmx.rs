@@ -130,11 +130,20 @@ fn prometheus_reads_it() {
             .expect("a number")
     };
     assert_eq!(
-        sample("locktrace_waits_total "),
+        sample("locktrace_waits_total{application=\"shop\",} "),
         report["totals"]["waits"].as_f64().expect("waits")
     );
-    assert_eq!(sample("locktrace_lostevents_total "), 0.0);
-    assert_eq!(sample("locktrace_blockedthreads "), 0.0);
+    for name in ["locktrace_lostevents_total", "locktrace_blockedthreads"] {
+        assert_eq!(sample(&format!("{name}{{application=\"shop\",}} ")), 0.0);
+    }
+    // So those of several applications can be in one place.
+    let ours = metrics
+        .lines()
+        .filter(|line| line.starts_with("locktrace_"));
+    assert!(ours.clone().count() > 3, "{metrics}");
+    for line in ours {
+        assert!(line.contains("{application=\"shop\","), "{line}");
+    }
     let class = &report["tree"][0]["children"];
     let methods = class.as_array().expect("rows");
     let held = methods
@@ -142,7 +151,8 @@ fn prometheus_reads_it() {
         .find(|row| row["label"] == OWNER)
         .expect("the method");
     let seconds = held["duration_ns"].as_f64().expect("nanoseconds") / 1e9;
-    let name = format!("locktrace_blocked_seconds_total{{contention=\"scenarios.Managed {OWNER}\"");
+    let labels = format!("application=\"shop\",contention=\"scenarios.Managed {OWNER}\"");
+    let name = format!("locktrace_blocked_seconds_total{{{labels}");
     assert!(
         (sample(&name) - seconds).abs() < 1e-6,
         "{seconds} s, {metrics}"

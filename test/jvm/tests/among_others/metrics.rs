@@ -1,6 +1,7 @@
 //! `locktrace metrics`, read by the parsers of Prometheus' own client library.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -47,16 +48,22 @@ fn the_sums_are_those_of_the_report() {
     let directory = scratch_directory("metrics");
     let path = directory.path().join("demo.prom");
     for series in ["1000", "2", "0"] {
-        let arguments = ["metrics", "--series", series, "-o"].map(AsRef::as_ref);
-        let written = locktrace(
-            arguments
-                .into_iter()
-                .chain([path.as_os_str(), trace.as_os_str()]),
-        );
-        assert_eq!(
-            (written.code, &*written.stdout, &*written.stderr),
-            (0, "", "")
-        );
+        let write = |format: &str| {
+            let arguments = ["metrics", "--format", format, "--series", series, "-o"];
+            let written = locktrace(
+                arguments
+                    .iter()
+                    .map(OsStr::new)
+                    .chain([path.as_os_str(), trace.as_os_str()]),
+            );
+            assert_eq!(
+                (written.code, &*written.stdout, &*written.stderr),
+                (0, "", "")
+            );
+        };
+        write("prometheus");
+        let older = samples("prometheus_client.parser", &path);
+        write("openmetrics");
         // Nothing but the file is left behind.
         assert_eq!(
             std::fs::read_dir(directory.path())
@@ -66,8 +73,7 @@ fn the_sums_are_those_of_the_report() {
         );
 
         let found = samples("prometheus_client.openmetrics.parser", &path);
-        let older = samples("prometheus_client.parser", &path);
-        assert_eq!(found, older, "textfile collectors read the older format");
+        assert_eq!(found, older, "both formats say the same");
         let blocked = "locktrace_blocked_seconds_total";
         assert_eq!(sum(&found, blocked), by_owner.totals.duration_ns);
         let duration = sum(&found, "locktrace_trace_duration_seconds");
