@@ -20,6 +20,7 @@ pub mod collapsed;
 pub mod firefox;
 mod frames;
 pub mod jfr;
+mod labels;
 pub mod otlp;
 pub mod perfetto;
 mod period;

@@ -1,8 +1,8 @@
 //! Profiles of OpenTelemetry, `opentelemetry.proto.profiles.v1development`.
 //!
 //! Of each run there are two, since a profile has values of one type: `contentions`, a count, and
-//! `delay`, in nanoseconds, as in [`pprof`](crate::pprof). The attributes of samples tell thread, lock class
-//! and kind of waiting; those that OpenTelemetry has conventions for are called as these say.
+//! `delay`, in nanoseconds, as in [`pprof`](crate::pprof). The attributes of samples are
+//! called as labels there.
 
 mod dictionary;
 mod message;
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use prost::Message;
-use trace_analysis::{Entities, ThreadIndex};
+use trace_analysis::Entities;
 
 use self::dictionary::Dictionary;
 use self::message::{
@@ -20,6 +20,7 @@ use self::message::{
     ResourceProfiles, Sample, ScopeProfiles,
 };
 use crate::frames::stack;
+use crate::labels::{LabelValue, labels};
 use crate::period::Period;
 use crate::stacks::{StackKey, StackSum, StackSums};
 
@@ -63,6 +64,7 @@ impl ProfilesBuilder {
             sample_type: Some(sample_type),
             samples: samples
                 .iter()
+                .filter(|(_, sum)| value(sum) > 0)
                 .map(|((stack_index, attribute_indices), sum)| Sample {
                     stack_index: *stack_index,
                     attribute_indices: attribute_indices.clone(),
@@ -97,16 +99,15 @@ impl ProfilesBuilder {
         let mut frames = stack(key, entities);
         frames.reverse();
         let stack = dictionary.stack(&frames, entities);
-        let lock_class = OneValue::StringValue(key.lock_class.name(entities));
-        let mut attributes = vec![dictionary.attribute("locktrace.lock_class", lock_class)];
-        if let Some(kind) = key.kind {
-            let kind = OneValue::StringValue(kind.name().to_owned());
-            attributes.push(dictionary.attribute("locktrace.kind", kind));
-        }
-        if let Some(thread) = key.thread {
-            attributes.extend(thread_attributes(thread, entities, dictionary));
-        }
-        (stack, attributes)
+        let attributes = labels(key, entities).into_iter();
+        let attributes = attributes.map(|(name, value)| {
+            let value = match value {
+                LabelValue::Text(text) => OneValue::StringValue(text),
+                LabelValue::Number(number) => OneValue::IntValue(number),
+            };
+            dictionary.attribute(name, value)
+        });
+        (stack, attributes.collect())
     }
 
     /// Writes the profiles: the message `ProfilesData`.
@@ -122,20 +123,6 @@ impl ProfilesBuilder {
         out.write_all(&profiles.encode_to_vec())?;
         out.flush()
     }
-}
-
-/// Of threads of the JVM there is no number.
-fn thread_attributes(
-    thread: ThreadIndex,
-    entities: &Entities,
-    dictionary: &mut Dictionary,
-) -> impl Iterator<Item = i32> {
-    let thread = entities.thread(thread);
-    let name = OneValue::StringValue(thread.name.to_string());
-    let name = dictionary.attribute("thread.name", name);
-    let id = Some(signed(thread.java_id.0)).filter(|&id| id > 0);
-    let id = id.map(|id| dictionary.attribute("thread.id", OneValue::IntValue(id)));
-    [Some(name), id].into_iter().flatten()
 }
 
 fn resource(process: Process<'_>) -> Resource {

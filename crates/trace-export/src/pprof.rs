@@ -2,7 +2,7 @@
 //!
 //! As Go's runtime does it: the call chains of owners are a profile of *mutexes*, those of
 //! waiters one of *blocking*. Each sample has the values `contentions`, a count, and `delay`, in
-//! nanoseconds, and labels tell its lock class, thread and kind of waiting.
+//! nanoseconds, and labels tell lock class, threads and kind of waiting.
 
 mod message;
 
@@ -15,6 +15,7 @@ use trace_analysis::Entities;
 
 use self::message::{Function, Label, Line, Location, Profile, Sample, ValueType};
 use crate::frames::{StackFrame, stack};
+use crate::labels::{LabelValue, labels};
 use crate::period::Period;
 use crate::stacks::{StackKey, StackSum, StackSums};
 use crate::table::Table;
@@ -78,19 +79,17 @@ impl<'a> Builder<'a> {
     }
 
     fn labels(&mut self, key: &StackKey) -> Vec<Label> {
-        let entities = self.entities;
-        let thread = key.thread.map(|thread| entities.thread_long_label(thread));
-        let labels = [
-            ("lock_class", Some(key.lock_class.name(entities))),
-            ("thread", thread),
-            ("kind", key.kind.map(|kind| kind.name().to_owned())),
-        ];
-        let labels = labels.into_iter();
-        let known = labels.filter_map(|(name, value)| Some((name, value?)));
-        known
-            .map(|(name, value)| Label {
-                key: self.text(name),
-                str: self.text(value),
+        let labels = labels(key, self.entities).into_iter();
+        labels
+            .filter_map(|(name, value)| {
+                let (str, num) = match value {
+                    // Would be a number.
+                    LabelValue::Text(text) if text.is_empty() => return None,
+                    LabelValue::Text(text) => (self.text(text), 0),
+                    LabelValue::Number(num) => (0, num),
+                };
+                let key = self.text(name);
+                Some(Label { key, str, num })
             })
             .collect()
     }

@@ -25,8 +25,8 @@ pub enum Stacks {
 pub enum Told {
     /// Nothing else.
     ByCode,
-    /// The thread whose call chain it is, and the kind of the wait.
-    ByThreadAndKind,
+    /// The threads that owned the locks, those that waited, and the kind of the waits.
+    ByThreadsAndKind,
 }
 
 /// Waiting that has all this in common.
@@ -38,8 +38,10 @@ pub(crate) struct StackKey {
     pub(crate) owner: Option<Value>,
     /// The waiter's; `None` if only owners are told apart.
     pub(crate) waiter: Option<Value>,
-    /// The thread whose call chain it is. `None` if there is none, or threads are not told apart.
-    pub(crate) thread: Option<ThreadIndex>,
+    /// The owner, or why none is known. `None` if threads are not told apart.
+    pub(crate) owner_thread: Option<Value>,
+    /// `None` if threads are not told apart.
+    pub(crate) waiting_thread: Option<ThreadIndex>,
     /// `None` if kinds are not told apart.
     pub(crate) kind: Option<WaitKind>,
 }
@@ -50,28 +52,41 @@ impl StackKey {
         lock_class: Value::Other,
         owner: None,
         waiter: Some(Value::Other),
-        thread: None,
+        owner_thread: None,
+        waiting_thread: None,
         kind: None,
     };
+
+    /// The same for all threads.
+    fn of_any_threads(self) -> Self {
+        Self {
+            owner_thread: None,
+            waiting_thread: None,
+            ..self
+        }
+    }
+
+    /// The thread whose call chain it is; of a chain graph, the one whose frames are outermost.
+    pub(crate) fn thread(&self) -> Option<ThreadIndex> {
+        match (self.owner, self.owner_thread) {
+            (None, _) => self.waiting_thread,
+            (Some(_), Some(Value::Thread(owner))) => Some(owner),
+            (Some(_), _) => None,
+        }
+    }
 }
 
 /// Sums of one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StackSum {
-    /// In how many waits it had a part. One with several owners counts for each.
+    /// In how many waits it had a part. One with several owners counts for each; where only waiters' call
+    /// chains are told apart, for the owner that had most of it.
     pub(crate) waits: u64,
     /// How long threads waited, in nanoseconds.
     pub(crate) duration_ns: u64,
 }
 
 impl StackSum {
-    fn of_wait(duration_ns: u64) -> Self {
-        Self {
-            waits: 1,
-            duration_ns,
-        }
-    }
-
     pub(crate) fn add(&mut self, other: Self) {
         self.waits = self.waits.saturating_add(other.waits);
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
@@ -84,7 +99,7 @@ pub struct StackSums {
     stacks: Stacks,
     told: Told,
     sums: IndexMap<StackKey, StackSum, RandomState>,
-    /// So many keys may be told apart. What is beyond has one of its own.
+    /// So many keys may be told apart, and three quarters of them by thread. What is beyond has one of its own.
     max_keys: usize,
     methods: MethodTable,
 }
@@ -125,6 +140,14 @@ impl StackSums {
         other.map_or(0, |sum| sum.duration_ns)
     }
 
+    /// How much could be told apart by call chain but not by thread, in nanoseconds.
+    pub fn of_any_threads_ns(&self) -> u64 {
+        let is_of_any = |key: &StackKey| key.kind.is_some() && key.owner_thread.is_none();
+        let sums = self.sums.iter().filter(|(key, _)| is_of_any(key));
+        let durations = sums.map(|(_, sum)| sum.duration_ns);
+        durations.fold(0, u64::saturating_add)
+    }
+
     /// All sums, the longest first. Their order does not depend on that in which waits were found.
     pub(crate) fn sorted(&self, entities: &Entities) -> Vec<(&StackKey, &StackSum)> {
         let mut sums: Vec<_> = self.sums.iter().collect();
@@ -135,7 +158,8 @@ impl StackSums {
                 name(key.owner),
                 name(key.waiter),
                 name(Some(key.lock_class)),
-                name(key.thread.map(Value::Thread)),
+                name(key.owner_thread),
+                name(key.waiting_thread.map(Value::Thread)),
                 name(key.kind.map(Value::Kind)),
             )
         });
@@ -143,9 +167,20 @@ impl StackSums {
     }
 
     fn add(&mut self, key: StackKey, sum: StackSum) {
-        let is_told_apart = self.sums.len() < self.max_keys || self.sums.contains_key(&key);
-        let key = if is_told_apart { key } else { StackKey::OTHER };
+        // A chain is told apart longer than threads are.
+        let max_keys_of_threads = self.max_keys - self.max_keys / 4;
+        let key = if self.fits(&key, max_keys_of_threads) {
+            key
+        } else if self.fits(&key.of_any_threads(), self.max_keys) {
+            key.of_any_threads()
+        } else {
+            StackKey::OTHER
+        };
         self.sums.entry(key).or_default().add(sum);
+    }
+
+    fn fits(&self, key: &StackKey, max_keys: usize) -> bool {
+        self.sums.len() < max_keys || self.sums.contains_key(key)
     }
 
     /// The key of what `owner` had of a wait.
@@ -157,16 +192,13 @@ impl StackSums {
             Stacks::Waiters => (false, true),
             Stacks::ChainGraph => (true, true),
         };
-        let thread = match self.stacks {
-            Stacks::Waiters => Some(wait.thread),
-            Stacks::Owners | Stacks::ChainGraph => owner.thread().map(|(thread, _)| thread),
-        };
-        let is_told = self.told == Told::ByThreadAndKind;
+        let is_told = self.told == Told::ByThreadsAndKind;
         StackKey {
             lock_class: value(Aspect::LockClass),
             owner: of_owner.then(|| value(Aspect::OwnerChain)),
             waiter: of_waiter.then(|| value(Aspect::Chain)),
-            thread: thread.filter(|_| is_told),
+            owner_thread: is_told.then(|| value(Aspect::OwnerThread)),
+            waiting_thread: is_told.then_some(wait.thread),
             kind: is_told.then_some(wait.kind),
         }
     }
@@ -174,15 +206,18 @@ impl StackSums {
 
 impl WaitSink for StackSums {
     fn wait(&mut self, wait: &Wait, entities: &Entities) {
-        // Who waits does so once, however many had the lock meanwhile.
-        if self.stacks == Stacks::Waiters {
-            let key = self.key(wait, Owner::Free, entities);
-            self.add(key, StackSum::of_wait(wait.duration_ns));
-            return;
-        }
-        for blame in &wait.blame {
+        let parts = wait.blame.iter().enumerate();
+        let longest = parts.max_by_key(|(_, blame)| blame.duration_ns);
+        let longest = longest.map(|(at, _)| at);
+        for (at, blame) in wait.blame.iter().enumerate() {
+            // Who waits does so once, however many had the lock meanwhile.
+            let counts = self.stacks != Stacks::Waiters || Some(at) == longest;
+            let sum = StackSum {
+                waits: u64::from(counts),
+                duration_ns: blame.duration_ns,
+            };
             let key = self.key(wait, blame.owner, entities);
-            self.add(key, StackSum::of_wait(blame.duration_ns));
+            self.add(key, sum);
         }
     }
 }
@@ -212,12 +247,45 @@ mod tests {
         let golden = "../trace-format/tests/golden/v4.lct";
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(golden);
         let mut analysis = Analysis::default().with_detail(Detail::Owners);
-        let mut sums = StackSums::with_max_keys(stacks, Told::ByThreadAndKind, max_keys);
+        let mut sums = StackSums::with_max_keys(stacks, Told::ByThreadsAndKind, max_keys);
         let trace = TraceFile::open(&path).expect("a trace");
         trace
             .analyze(&mut analysis, &mut sums, |_| ControlFlow::Continue(()))
             .expect("readable");
         sums
+    }
+
+    #[test]
+    fn chains_are_told_apart_longer_than_threads() {
+        let key = |chain, thread| StackKey {
+            lock_class: Value::NoCaller,
+            owner: Some(Value::Depth(chain)),
+            waiter: None,
+            owner_thread: Some(Value::Depth(thread)),
+            waiting_thread: None,
+            kind: Some(WaitKind::Contention),
+        };
+        let sum = StackSum {
+            waits: 1,
+            duration_ns: 1,
+        };
+        let mut sums = StackSums::with_max_keys(Stacks::Owners, Told::ByThreadsAndKind, 8);
+        let of_any_and_other = |sums: &StackSums| (sums.of_any_threads_ns(), sums.other_ns());
+        for thread in 0..6 {
+            sums.add(key(0, thread), sum);
+        }
+        assert_eq!(of_any_and_other(&sums), (0, 0));
+        for chain in [0, 1, 0] {
+            sums.add(key(chain, 6), sum);
+        }
+        // What is told apart already still is.
+        sums.add(key(0, 5), sum);
+        assert_eq!(of_any_and_other(&sums), (3, 0));
+        assert_eq!(sums.sums[&key(0, 0).of_any_threads()].waits, 2);
+        assert_eq!(sums.sums[&key(0, 5)].waits, 2);
+        sums.add(key(2, 0), sum);
+        assert_eq!(of_any_and_other(&sums), (3, 1));
+        assert_eq!(sums.duration_ns(), 11);
     }
 
     #[test]

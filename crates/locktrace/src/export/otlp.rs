@@ -12,10 +12,11 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
     let traces = input::open(&arguments.traces, arguments.follow)?;
     let redaction = arguments.redact.redaction()?;
     let mut builder = ProfilesBuilder::default();
-    let (mut summaries, mut other_ns) = (Vec::new(), 0_u64);
+    let mut summaries = Vec::new();
+    let (mut other_ns, mut of_any_threads_ns) = (0_u64, 0_u64);
     for trace in traces {
         let select = |trace: &TraceInput| waits.selection(trace);
-        let mut sums = StackSums::new(stacks::wanted(arguments), Told::ByThreadAndKind);
+        let mut sums = StackSums::new(stacks::wanted(arguments), Told::ByThreadsAndKind);
         let mut analyzed = input::analyze_with(
             vec![trace],
             arguments.threads,
@@ -36,9 +37,10 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> anyhow:
         let entities = redaction.rename(analyzed.entities);
         builder.add(process, period, &sums, &entities);
         other_ns = other_ns.saturating_add(sums.other_ns());
+        of_any_threads_ns = of_any_threads_ns.saturating_add(sums.of_any_threads_ns());
         summaries.push(summary);
     }
     output::write_to(arguments.output.as_deref(), |out| builder.write(out))?;
-    stacks::complain_of_other(other_ns);
+    stacks::complain(other_ns, of_any_threads_ns);
     Ok(problem::complain(&summaries))
 }

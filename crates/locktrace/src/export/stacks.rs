@@ -17,7 +17,7 @@ pub(super) fn run(
     let select = |trace: &TraceInput| waits.selection(trace);
     let is_profile = format == ExportFormat::Pprof;
     let told = if is_profile {
-        Told::ByThreadAndKind
+        Told::ByThreadsAndKind
     } else {
         Told::ByCode
     };
@@ -34,7 +34,7 @@ pub(super) fn run(
             collapsed::write(out, &sums, entities, arguments.lines)
         }
     })?;
-    complain_of_other(sums.other_ns());
+    complain(sums.other_ns(), sums.of_any_threads_ns());
     Ok(problem::complain(summaries))
 }
 
@@ -47,12 +47,19 @@ pub(super) fn wanted(arguments: &ExportArguments) -> Stacks {
     }
 }
 
-/// Says how much is not told apart, in nanoseconds.
-pub(super) fn complain_of_other(other_ns: u64) {
+/// Says how much is told apart neither by call chain nor by thread, and how much by call chain only, both in
+/// nanoseconds.
+pub(super) fn complain(other_ns: u64, of_any_threads_ns: u64) {
     if other_ns > 0 {
         let other = human::duration(other_ns);
         output::complain(&format_args!(
             "{other} are <other>: there were more call chains than can be told apart"
+        ));
+    }
+    if of_any_threads_ns > 0 {
+        let of_any = human::duration(of_any_threads_ns);
+        output::complain(&format_args!(
+            "{of_any} name no threads: there were more pairs of threads than can be told apart"
         ));
     }
 }

@@ -51,13 +51,15 @@ pub(super) struct Sample {
     pub(super) label: Vec<Label>,
 }
 
-/// A property of a sample. Both are texts.
+/// A property of a sample: a text or a number. Its name is a text, too.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Label {
     #[prost(int64, tag = "1")]
     pub(super) key: i64,
     #[prost(int64, tag = "2")]
     pub(super) str: i64,
+    #[prost(int64, tag = "3")]
+    pub(super) num: i64,
 }
 
 /// A place in the program.
