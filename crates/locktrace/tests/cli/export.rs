@@ -42,10 +42,26 @@ fn demo() -> TempDir {
     directory_with(&sample, TRACE)
 }
 
-/// A wait for a lock whose class is called `name`, as is the thread.
+/// Names that mean something in some format, as far as a class file allows them: no method is called nothing, or
+/// has a semicolon in its name.
+const AWKWARD: [&str; 10] = [
+    "adds 2",
+    "adds 2 1.5 ",
+    "  # 7",
+    "\"quoted\" 'so' \\n",
+    "a=b,c{d}",
+    "two\nlines\r\n",
+    "größer 😀 \u{202e}\u{2028}",
+    "\u{1}\u{7f}\t",
+    "-- 0x7f",
+    "<init>",
+];
+
+/// A wait for a lock whose class is called `name`, as are the method that held it and the thread that waited.
 fn named(name: &'static str) -> Sample {
     let mut sample = Sample::new(&["main", name]);
     sample.rename_class("java.util.Hashtable", name);
+    sample.rename_method("put", name);
     sample.enter(2, 1, 10, HASHTABLE_GET);
     sample.exit(1, 1, 20, HASHTABLE_PUT);
     sample.entered(2, 1, 21, 0);
@@ -57,6 +73,17 @@ fn tear(directory: &Path) {
     let bytes = Sample::demo().bytes();
     fs::write(directory.join(TRACE), &bytes[..bytes.len() - 40]).expect("writable");
 }
+
+/// A trace for each awkward name, the first of them [`TRACE`].
+fn awkward() -> TempDir {
+    let directory = directory_with(&named(AWKWARD[0]), TRACE);
+    for (name, file) in AWKWARD[1..].iter().zip(1..) {
+        named(name).save(directory.path(), &format!("{file}.lct"));
+    }
+    directory
+}
+
+const AWKWARD_TRACES: &str = "demo.lct 1.lct 2.lct 3.lct 4.lct 5.lct 6.lct 7.lct 8.lct 9.lct";
 
 /// Saves the trace of another process, `other.lct`.
 fn save_other(directory: &Path, mut sample: Sample) {
@@ -124,12 +151,7 @@ fn inferno_draws_the_blocked_time() {
                     directory,
                     &format!("export --to collapsed {TRACE} --stacks {stacks} {lines} {selection}"),
                 );
-                let mut svg = Vec::new();
-                let mut options = inferno::flamegraph::Options::default();
-                options.count_name = "ns".to_owned();
-                inferno::flamegraph::from_lines(&mut options, collapsed.lines(), &mut svg)
-                    .expect("inferno reads it");
-                let svg = String::from_utf8(svg).expect("UTF-8");
+                let svg = drawn_by_inferno(&collapsed);
                 let all = format!("all ({} ns, 100%)", with_commas(blocked_ns));
                 assert!(svg.contains(&all), "{all} is not in the graph of {stacks}");
                 let has = |name: &str| svg.contains(name);
@@ -144,6 +166,15 @@ fn inferno_draws_the_blocked_time() {
     matrix::opened("collapsed", "inferno", &inferno, "sums");
 }
 
+fn drawn_by_inferno(collapsed: &str) -> String {
+    let mut svg = Vec::new();
+    let mut options = inferno::flamegraph::Options::default();
+    options.count_name = "ns".to_owned();
+    inferno::flamegraph::from_lines(&mut options, collapsed.lines(), &mut svg)
+        .expect("inferno reads it");
+    String::from_utf8(svg).expect("UTF-8")
+}
+
 fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
@@ -151,27 +182,58 @@ fn with_commas(number: u64) -> String {
     groups.join(",")
 }
 
-/// What `go tool pprof -raw` tells of a profile: the values of each sample, and all lines.
+/// What `go tool pprof -raw` tells of a profile: the values of each sample and its labels, and all lines.
 struct Profile {
-    samples: Vec<[u64; 2]>,
+    samples: Vec<([u64; 2], String)>,
     text: String,
+}
+
+impl Profile {
+    /// The sums of a value by the text of a label; what has none is called nothing.
+    fn sums(&self, value: usize, label: &str) -> BTreeMap<String, u64> {
+        let mut sums = BTreeMap::new();
+        for (values, labels) in &self.samples {
+            let of = labels.split_once(&format!(" {label}:["));
+            let of = of.map_or("", |(_, rest)| rest.split(']').next().expect("an end"));
+            *sums.entry(of.to_owned()).or_default() += values[value];
+        }
+        sums
+    }
+
+    fn sum(&self, value: usize) -> u64 {
+        self.samples.iter().map(|(values, _)| values[value]).sum()
+    }
 }
 
 fn pprof(path: &Path) -> Profile {
     let text = printed(Command::new("go").args(["tool", "pprof", "-raw"]).arg(path));
-    let samples: Vec<_> = text
-        .lines()
-        .filter_map(|line| {
-            let (values, _locations) = line.split_once(':')?;
-            let mut values = values.split_whitespace().map(str::parse);
-            match (values.next(), values.next(), values.next()) {
-                (Some(Ok(count)), Some(Ok(delay_ns)), None) => Some([count, delay_ns]),
-                _ => None,
+    let mut samples = Vec::new();
+    for line in text.lines() {
+        let numbers = line.split_once(':').map(|(values, _locations)| {
+            let values = values.split_whitespace().map(str::parse);
+            values.collect::<Result<Vec<u64>, _>>()
+        });
+        match (numbers, samples.last_mut()) {
+            (Some(Ok(values)), _) if values.len() == 2 => {
+                samples.push(([values[0], values[1]], String::new()));
             }
-        })
-        .collect();
+            (_, Some((_, labels))) if line.contains(":[") => {
+                labels.push(' ');
+                labels.push_str(line.trim());
+            }
+            _ => {}
+        }
+    }
     Profile { samples, text }
 }
+
+/// Labels of profiles, and the aspects of a report that they stand for.
+const LABELS: [(&str, &str); 4] = [
+    ("lock.class", "lock-class"),
+    ("lock.owner_thread", "owner-thread"),
+    ("lock.waiting_thread", "thread"),
+    ("lock.wait_kind", "kind"),
+];
 
 #[test]
 fn pprof_counts_contentions_and_delays() {
@@ -185,35 +247,38 @@ fn pprof_counts_contentions_and_delays() {
                 &format!("export --to pprof {TRACE} --stacks {stacks} {selection} -o demo.pb.gz"),
             );
             let profile = pprof(&directory.join("demo.pb.gz"));
-            let sum = |value: usize| {
-                profile
-                    .samples
-                    .iter()
-                    .map(|sample| sample[value])
-                    .sum::<u64>()
-            };
             assert_eq!(
-                sum(1),
+                profile.sum(1),
                 number(&totals["duration_ns"]),
                 "{stacks}, {selection}"
             );
             if stacks == "waiters" {
-                assert_eq!(sum(0), number(&totals["waits"]), "{selection}");
+                assert_eq!(profile.sum(0), number(&totals["waits"]), "{selection}");
             }
-            let thread = match stacks {
-                "waiters" => "thread:[worker-1 #11]",
-                _ => "thread:[main #10]",
-            };
+            for (label, aspect) in LABELS {
+                let expected = report_labels(directory, aspect, selection);
+                assert_eq!(profile.sums(1, label), expected, "{stacks}, {selection}");
+            }
             for expected in [
                 "contentions/count delay/nanoseconds[dflt]",
-                "lock_class:[java.util.Hashtable]",
-                thread,
-                "kind:[contention]",
                 "OpenJDK 64-Bit Server VM (25.45-b02), process 4711",
             ] {
                 let found = profile.text.contains(expected);
                 assert!(found, "{expected} is not in {}", profile.text);
             }
+            // The thread whose call chain it is.
+            let (of_thread, id) = match stacks {
+                "waiters" => ("lock.waiting_thread", "lock.waiting_thread_id"),
+                _ => ("lock.owner_thread", "lock.owner_thread_id"),
+            };
+            let mut threads = profile.sums(1, of_thread);
+            let unknown = threads.extract_if(.., |name, _| name.starts_with('<'));
+            let unknown_ns: u64 = unknown.map(|(_, duration_ns)| duration_ns).sum();
+            if unknown_ns > 0 {
+                threads.insert(String::new(), unknown_ns);
+            }
+            assert_eq!(profile.sums(1, "thread.name"), threads);
+            assert_eq!(profile.sums(1, "thread.id"), profile.sums(1, id));
         }
     }
     succeed(
@@ -234,6 +299,42 @@ fn pprof_counts_contentions_and_delays() {
     }
     let go = Version::asked(Command::new("go").arg("version"));
     matrix::opened("pprof", "`go tool pprof`", &go, "sums, labels, lines");
+}
+
+#[test]
+fn pprof_has_all_names() {
+    let directory = awkward();
+    let directory = directory.path();
+    succeed(
+        directory,
+        &format!("export --to pprof {AWKWARD_TRACES} -o names.pb.gz"),
+    );
+    let profile = pprof(&directory.join("names.pb.gz"));
+    for name in AWKWARD {
+        for expected in [
+            format!("lock.class:[{name}]"),
+            format!("lock.waiting_thread:[{name}]"),
+            format!(" {name}.{name} Hashtable.java:459"),
+        ] {
+            assert!(
+                profile.text.contains(&expected),
+                "{expected:?} is not in {}",
+                profile.text
+            );
+        }
+    }
+    let go = Version::asked(Command::new("go").arg("version"));
+    matrix::opened("pprof", "`go tool pprof`", &go, "names");
+    // A thread may be called nothing. A label without a text would be the number 0.
+    let directory = directory_with(&named(""), TRACE);
+    let directory = directory.path();
+    succeed(
+        directory,
+        &format!("export --to pprof {TRACE} -o names.pb.gz"),
+    );
+    let profile = pprof(&directory.join("names.pb.gz"));
+    assert!(profile.text.contains("lock.waiting_thread_id:[11]"));
+    assert!(!profile.text.contains("lock.waiting_thread:"));
 }
 
 /// What is on top of each stack, and how long, as speedscope tells of a profile.
@@ -279,7 +380,21 @@ fn speedscope_finds_the_same_times() {
         );
         speedscope.arg(directory.join(file));
     }
-    let profiles: Vec<Value> = serde_json::from_str(&printed(&mut speedscope)).expect("JSON");
+    let awkward = awkward();
+    let named = awkward.path().join("names.collapsed");
+    succeed(
+        awkward.path(),
+        &format!("export --to collapsed {AWKWARD_TRACES} -o names.collapsed"),
+    );
+    speedscope.arg(&named);
+    let mut profiles: Vec<Value> = serde_json::from_str(&printed(&mut speedscope)).expect("JSON");
+    let mut expected = BTreeMap::new();
+    for line in fs::read_to_string(named).expect("readable").lines() {
+        let (stack, duration_ns) = line.rsplit_once(' ').expect("a duration");
+        let top = stack.rsplit(';').next().unwrap_or(stack).to_owned();
+        *expected.entry(top).or_default() += duration_ns.parse::<u64>().expect("a number");
+    }
+    assert_eq!(tops(&profiles.pop().expect("that of names")), expected);
     assert_eq!(profiles.len(), exports.len());
     for ((format, stacks, selection), profile) in exports.into_iter().zip(profiles) {
         let tops = tops(&profile);
@@ -296,6 +411,10 @@ fn speedscope_finds_the_same_times() {
         };
         assert_eq!(profile["profiles"][0]["unit"], unit);
     }
+    let version = Version::pinned("scripts/test-node-packages.txt", "speedscope");
+    matrix::opened("pprof", "speedscope", &version, "sums by innermost frame");
+    let compared = "sums by innermost frame, names";
+    matrix::opened("collapsed", "speedscope", &version, compared);
 }
 
 #[test]
@@ -315,17 +434,84 @@ fn threads_make_no_difference() {
     assert!(one == eight);
 }
 
+/// What inferno finds in collapsed stacks, by what it makes of two profiles, here the same: the durations of both.
+fn durations_by_inferno(collapsed: &str) -> BTreeMap<String, [u64; 2]> {
+    let mut both = Vec::new();
+    let options = inferno::differential::Options::default();
+    inferno::differential::from_readers(
+        options,
+        collapsed.as_bytes(),
+        collapsed.as_bytes(),
+        &mut both,
+    )
+    .expect("inferno reads it");
+    let both = String::from_utf8(both).expect("UTF-8");
+    let lines = both.lines().map(|line| {
+        let mut columns = line.rsplitn(3, ' ');
+        let mut number = || columns.next().expect("a column").parse().expect("a number");
+        let durations_ns = [number(), number()];
+        (columns.next().expect("a stack").to_owned(), durations_ns)
+    });
+    lines.collect()
+}
+
+/// The same by its graph of one profile: how long what has which title lasted.
+fn titles_by_inferno(collapsed: &str) -> BTreeMap<String, u64> {
+    let svg = drawn_by_inferno(collapsed);
+    let titles = svg.split("<title>").skip(1).map(|title| {
+        let title = title.split_once("</title>").expect("an end").0;
+        let (name, rest) = title.rsplit_once(" (").expect("a duration");
+        assert!(!rest.contains(';'), "{title} has no second value");
+        let (duration_ns, _) = rest.split_once(" ns, ").expect("a unit");
+        let duration_ns = duration_ns.replace(',', "").parse().expect("a number");
+        (name.to_owned(), duration_ns)
+    });
+    titles.collect()
+}
+
 #[test]
 fn names_cannot_make_frames_or_lines() {
-    let directory = directory_with(&named("evil;class 7\n#"), TRACE);
-    let collapsed = succeed(
-        directory.path(),
-        &format!("export --to collapsed {TRACE} --stacks chain-graph"),
-    );
-    for line in collapsed.lines() {
-        let (_, duration_ns) = line.rsplit_once(' ').expect("a duration");
-        assert!(duration_ns.parse::<u64>().is_ok(), "{line}");
+    let directory = awkward();
+    let directory = directory.path();
+    for stacks in STACKS {
+        let arguments = format!("{AWKWARD_TRACES} --stacks {stacks}");
+        let collapsed = succeed(directory, &format!("export --to collapsed {arguments}"));
+        let lines = collapsed.split_terminator('\n').map(|line| {
+            let (stack, duration_ns) = line.rsplit_once(' ').expect("a duration");
+            (stack.to_owned(), duration_ns.parse().expect("a number"))
+        });
+        let stacks_ns: BTreeMap<String, u64> = lines.collect();
+        let both = stacks_ns.iter();
+        let both = both.map(|(stack, &duration_ns)| (stack.clone(), [duration_ns; 2]));
+        assert_eq!(durations_by_inferno(&collapsed), both.collect());
+        let all_ns: u64 = stacks_ns.values().sum();
+        assert_eq!(titles_by_inferno(&collapsed)["all"], all_ns);
+        assert_eq!(
+            all_ns,
+            AWKWARD.len() as u64 * number(&totals(directory, "")["duration_ns"])
+        );
+        if stacks == "owners" {
+            let innermost = |stack: &String| stack.rsplit(';').next().unwrap_or(stack).to_owned();
+            let frames: Vec<_> = stacks_ns.keys().map(innermost).collect();
+            for name in AWKWARD {
+                // Only what was escaped is another character.
+                let is_same = |(found, expected)| found == expected || found == '\u{fffd}';
+                let name = format!("{name}.{name}");
+                let found = frames.iter().filter(|frame| {
+                    frame.chars().count() == name.chars().count()
+                        && frame.chars().zip(name.chars()).all(is_same)
+                });
+                assert_eq!(found.count(), 1, "{name:?}: {frames:?}");
+            }
+        }
     }
+    let inferno = Version::pinned("Cargo.lock", "name = \"inferno\"");
+    matrix::opened(
+        "collapsed",
+        "inferno",
+        &inferno,
+        "names, also as differences",
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod diff;
 mod exit_codes;
 mod export;
 mod filters;
+mod go;
 mod index;
 mod inputs;
 mod live;

@@ -218,6 +218,17 @@ impl Sample {
         }
     }
 
+    /// Calls a method otherwise than it is called.
+    pub(crate) fn rename_method(&mut self, from: &str, to: &'static str) {
+        for event in self.threads.iter_mut().flatten() {
+            if let Event::Method(MethodDescription { name, .. }) = event
+                && *name == from
+            {
+                *name = to;
+            }
+        }
+    }
+
     /// A little of everything.
     pub(crate) fn demo() -> Self {
         let mut sample = Self::new(&["main", "worker-1", "worker-2", "worker-3"]);

@@ -1,11 +1,18 @@
 //! What OpenTelemetry's own classes find in an export, compared with the report.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
-use super::{SELECTIONS, STACKS, TRACE, demo, named, number, report, save_other, tear, totals};
+use super::{
+    AWKWARD, AWKWARD_TRACES, LABELS, SELECTIONS, STACKS, TRACE, awkward, demo, number, printed,
+    report_labels, save_other, tear, totals,
+};
+use crate::go::go_program;
+use crate::matrix::{self, Version};
 use crate::python::python;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -108,20 +115,91 @@ fn profiles_have_the_sums_of_the_report() {
             if stacks == "waiters" {
                 assert_eq!(sum(contentions), number(&totals["waits"]), "{selection}");
             }
-            for (aspect, attribute) in [
-                ("lock-class", "locktrace.lock_class"),
-                ("kind", "locktrace.kind"),
-            ] {
-                let mut sums = BTreeMap::<String, u64>::new();
-                for sample in samples(delay) {
-                    let of = sample["attributes"][attribute].as_str().expect("a name");
-                    *sums.entry(of.to_owned()).or_default() += number(&sample["value"]);
-                }
-                let rows = report(directory, aspect, selection).into_iter();
-                let expected: BTreeMap<_, _> = rows.map(|(key, sums)| (key, sums.0)).collect();
-                assert_eq!(sums, expected, "{arguments}");
+            for (attribute, aspect) in LABELS {
+                let expected = report_labels(directory, aspect, selection);
+                assert_eq!(sums(delay, attribute), expected, "{arguments}");
             }
         }
+    }
+    let classes = Version::pinned("scripts/test-requirements.txt", "opentelemetry-proto");
+    let compared = "sums by label, names, what the specification demands";
+    matrix::opened("otlp", "`opentelemetry-proto` (Python)", &classes, compared);
+}
+
+/// Values of a profile by an attribute of its samples.
+fn sums(profile: &Value, attribute: &str) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for sample in samples(profile) {
+        let of = sample["attributes"][attribute].as_str().expect("a name");
+        *sums.entry(of.to_owned()).or_default() += number(&sample["value"]);
+    }
+    sums
+}
+
+/// The collector's code for what it gets and passes on.
+#[test]
+fn a_collector_passes_on_the_same() {
+    let Some(mut collector) = go_program("collector") else {
+        return;
+    };
+    let directory = demo();
+    let directory = directory.path();
+    save_other(directory, Sample::with_many_waits(3));
+    let mut expected = Vec::new();
+    for (at, stacks) in STACKS.into_iter().enumerate() {
+        let file = format!("{at}.otlp");
+        let arguments = format!("{TRACE} other.lct --kind all --stacks {stacks}");
+        expected.extend(profiles(directory, &arguments));
+        fs::rename(directory.join("demo.otlp"), directory.join(&file)).expect("renamed");
+        collector.arg(directory.join(file));
+    }
+    let found: Vec<Value> = serde_json::from_str(&printed(&mut collector)).expect("profiles");
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        for field in ["resource", "type", "unit"] {
+            assert_eq!(found[field], expected[field]);
+        }
+        for (found, expected) in samples(found).iter().zip(samples(expected)) {
+            assert_eq!(found["value"], expected["value"]);
+            assert_eq!(found["attributes"], expected["attributes"]);
+            let frames = expected["stack"].as_array().expect("frames").iter();
+            let names: Vec<_> = frames.map(|frame| frame["name"].clone()).collect();
+            assert_eq!(found["stack"], Value::from(names));
+        }
+        assert_eq!(samples(found).len(), samples(expected).len());
+    }
+    let version = Version::pinned("crates/locktrace/tests/go/go.mod", "pdata/pprofile ");
+    let compared = "all samples, unmarshalled and merged";
+    matrix::opened(
+        "otlp",
+        "OpenTelemetry's collector (`pdata/pprofile`)",
+        &version,
+        compared,
+    );
+}
+
+/// OpenTelemetry's checker is in no registry of packages: it is asked where it is installed.
+#[test]
+fn profcheck_finds_no_fault() {
+    if Command::new("profcheck").output().is_err() {
+        eprintln!(
+            "skipped: no profcheck on the path, which is github.com/open-telemetry/sig-profiling/profcheck"
+        );
+        return;
+    }
+    let directory = awkward();
+    let directory = directory.path();
+    save_other(directory, Sample::demo());
+    for stacks in STACKS {
+        let arguments = format!("{AWKWARD_TRACES} other.lct --kind all --stacks {stacks}");
+        succeed(
+            directory,
+            &format!("export --to otlp {arguments} -o all.otlp"),
+        );
+        let mut profcheck = Command::new("profcheck");
+        profcheck.args(["-check-dupes", "-check-sample-shapes", "-check-orphans"]);
+        let passed = printed(profcheck.arg(directory.join("all.otlp")));
+        assert!(passed.contains("conformance checks passed"), "{passed}");
     }
 }
 
@@ -140,10 +218,21 @@ fn code_and_threads_are_named_by_convention() {
     assert_eq!(delay["scope"], "locktrace");
     let put = samples(delay)
         .iter()
-        .find(|sample| sample["attributes"]["locktrace.lock_class"] == "java.util.Hashtable")
+        .find(|sample| sample["attributes"]["lock.class"] == "java.util.Hashtable")
         .expect("the table's lock");
-    assert_eq!(put["attributes"]["thread.name"], "main");
-    assert_eq!(put["attributes"]["thread.id"], 10);
+    assert_eq!(
+        put["attributes"],
+        serde_json::json!({
+            "thread.name": "main",
+            "thread.id": 10,
+            "lock.class": "java.util.Hashtable",
+            "lock.owner_thread": "main",
+            "lock.owner_thread_id": 10,
+            "lock.waiting_thread": "worker-1",
+            "lock.waiting_thread_id": 11,
+            "lock.wait_kind": "contention",
+        })
+    );
     assert_eq!(
         put["stack"][0],
         serde_json::json!({
@@ -191,10 +280,24 @@ fn what_there_is_not_is_no_sample() {
 
 #[test]
 fn names_are_texts() {
-    const NAME: &str = "evil\n\u{202e}\"}]\u{7}";
-    let directory = directory_with(&named(NAME), TRACE);
-    let profiles = profiles(directory.path(), &format!("{TRACE} --stacks waiters"));
-    let attributes = &samples(&profiles[0])[0]["attributes"];
-    assert_eq!(attributes["locktrace.lock_class"], NAME);
-    assert_eq!(attributes["thread.name"], NAME);
+    let directory = awkward();
+    let profiles = profiles(directory.path(), AWKWARD_TRACES);
+    let delays = profiles.iter().filter(|profile| profile["type"] == "delay");
+    let mut names = Vec::new();
+    for delay in delays {
+        let attributes = &samples(delay)[0]["attributes"];
+        let name = attributes["lock.class"].as_str().expect("a name");
+        assert_eq!(attributes["lock.waiting_thread"], name);
+        let frames = samples(delay)
+            .iter()
+            .map(|sample| &sample["stack"][0]["name"]);
+        let method = format!("{name}.{name}");
+        assert_eq!(
+            frames.filter(|frame| **frame == method).count(),
+            1,
+            "{name:?}"
+        );
+        names.push(name.to_owned());
+    }
+    assert_eq!(names, AWKWARD);
 }

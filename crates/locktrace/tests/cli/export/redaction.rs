@@ -76,6 +76,7 @@ fn no_format_tells_names() {
         "pprof",
         "otlp",
         "openmetrics",
+        "prometheus",
         "parquet",
         "perfetto",
         "firefox",
