@@ -448,6 +448,7 @@ fn describe(wait: &Wait, entities: &Entities) -> String {
                 )
             }
             Owner::Free => "free".to_owned(),
+            Owner::Frozen => "frozen".to_owned(),
             Owner::Unknown(reason) => reason.name().to_owned(),
         };
     }

@@ -25,6 +25,7 @@ use crate::buffer::Buffer;
 use crate::buffer_file::BufferFile;
 use crate::dump::Extent;
 use crate::fallible::try_collect;
+use crate::freezes::FreezeWatch;
 use crate::hook_costs::HookCosts;
 use crate::new_name::Name;
 use crate::os;
@@ -106,6 +107,10 @@ struct Drainer {
     described: u64,
     retirement: Retirement,
     thread_times: ThreadTimesReader,
+    freezes: FreezeWatch,
+    /// Of the time since it was last looked for a freeze, what the drainer asked for, and what the file of
+    /// buffers took.
+    asked: Duration,
     /// What the JVM and the system did, which is to be written next.
     system: Vec<SystemRecord>,
     system_chunks: u64,
@@ -142,6 +147,8 @@ impl Drainer {
             described: 0,
             retirement: Retirement::new(runtime),
             thread_times: ThreadTimesReader::new(),
+            freezes: FreezeWatch::begin(runtime.now_ns()),
+            asked: Duration::ZERO,
             system: Vec::new(),
             system_chunks: 0,
         }
@@ -173,11 +180,8 @@ impl Drainer {
         }
         let mut last_check = Instant::now();
         let mut last_sweep = Instant::now();
-        while !self.runtime.stop_signal.wait(POLL_INTERVAL) {
-            if let Some(buffers) = &self.runtime.buffer_file {
-                buffers.set_alive(self.runtime.elapsed_ns());
-                buffers.make_room();
-            }
+        while !self.rest() {
+            self.keep_buffer_file();
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
             let is_new =
                 last_sweep.elapsed() >= NEWS_INTERVAL && self.described != self.runtime.described();
@@ -202,6 +206,32 @@ impl Drainer {
         self.finish()
     }
 
+    /// Waits until it is time to look again, and returns whether the trace is to end.
+    fn rest(&mut self) -> bool {
+        self.asked = self.asked.saturating_add(POLL_INTERVAL);
+        self.runtime.stop_signal.wait(POLL_INTERVAL)
+    }
+
+    /// Says in the file of buffers that the process lives, and makes room there.
+    fn keep_buffer_file(&mut self) {
+        if let Some(buffers) = &self.runtime.buffer_file {
+            let begin = Instant::now();
+            buffers.set_alive(self.runtime.elapsed_ns());
+            buffers.make_room();
+            self.asked = self.asked.saturating_add(begin.elapsed());
+        }
+    }
+
+    /// Looks whether the process ran since the last time.
+    fn look_for_freeze(&mut self) -> Result<(), Failure> {
+        let asked = mem::take(&mut self.asked).saturating_add(self.output.take_appending());
+        let (now_ns, thread_times) = (self.runtime.now_ns(), &self.thread_times);
+        let found = self
+            .freezes
+            .look(now_ns, asked, || thread_times.stolen_ns());
+        Ok(found?)
+    }
+
     fn extent(&self) -> Extent {
         Extent {
             len: self.output.len(),
@@ -219,7 +249,9 @@ impl Drainer {
     /// as far as there is room.
     fn await_reader(&mut self) -> Result<(), Failure> {
         while !self.output.connect()? {
-            if self.runtime.stop_signal.wait(POLL_INTERVAL) {
+            let ends = self.rest();
+            self.look_for_freeze()?;
+            if ends {
                 return self.await_last_reader();
             }
         }
@@ -274,6 +306,8 @@ impl Drainer {
     fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
         let buffers = self.runtime.queue.take_all()?;
+        // One that was over when a buffer was taken is told before that.
+        self.look_for_freeze()?;
         // Events in the buffers come behind what was before them.
         self.write_system()?;
         for buffer in in_order_of_threads(buffers)? {
@@ -299,6 +333,9 @@ impl Drainer {
             {
                 self.system.push(SystemRecord::HookPart(part));
             }
+            let freezes = self.freezes.take();
+            self.system.try_reserve(freezes.len())?;
+            self.system.extend(freezes);
             if self.system.is_empty() {
                 return Ok(());
             }
@@ -511,6 +548,7 @@ impl Drainer {
         let of_agent = runtime.agent_counts.values();
         // What a trace has nothing of is left out.
         let optional = samples.chain(sites).chain(of_agent).chain(lost_hook_parts);
+        let optional = optional.chain(self.freezes.counters());
         let optional = optional.filter(|&(_, value)| value > 0);
         let own = own.into_iter().chain(self.thread_times.counters());
         try_collect(own.chain(optional).chain(costs.counters()))

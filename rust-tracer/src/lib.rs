@@ -59,6 +59,7 @@ mod dump;
 mod fact_ring;
 mod fallible;
 mod feed;
+mod freezes;
 mod grace_period;
 mod hook_costs;
 mod hook_parts;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::ptr;
 
 /// Signals that a thread raises itself by what it does; blocking them would
@@ -126,6 +127,45 @@ pub(crate) fn thread_cpu_ns() -> u64 {
 /// they are not known.
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// Processor time of all threads of the process in nanoseconds; 0 if it is not known. Costs the more
+/// the more threads there are.
+pub(crate) fn process_cpu_ns() -> u64 {
+    clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// How long the machine was suspended since its start, in nanoseconds: the monotonic clock stood still.
+pub(crate) fn suspended_ns() -> u64 {
+    let monotonic_ns = monotonic_ns();
+    clock_ns(libc::CLOCK_BOOTTIME).saturating_sub(monotonic_ns)
+}
+
+/// How often the calling thread waited for a page of memory to be read; 0 if it is not known.
+pub(crate) fn thread_major_faults() -> u64 {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: `usage` is a valid place for the result.
+    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
+        return 0;
+    }
+    // SAFETY: the call above succeeded and initialized it.
+    let faults = unsafe { usage.assume_init() }.ru_majflt;
+    u64::try_from(faults).unwrap_or(0)
+}
+
+/// How much later than asked for the calling thread may be woken, in nanoseconds, as it or the service that
+/// it belongs to wants; 0 if it is not known.
+pub(crate) fn timer_slack_ns() -> u64 {
+    // SAFETY: asks for a number.
+    let slack_ns = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+    u64::try_from(slack_ns).unwrap_or(0)
+}
+
+/// How many threads the process has; 0 if it is not known.
+pub(crate) fn threads() -> u64 {
+    // A directory for each, which has a link to the one that they are in; that one has two of its own.
+    let links = std::fs::metadata("/proc/self/task").map_or(0, |tasks| tasks.nlink());
+    links.saturating_sub(2)
 }
 
 /// How many processors the system has.

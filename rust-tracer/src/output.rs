@@ -1,8 +1,10 @@
 //! Where the drainer writes to: a file, the analysis in the same process, or both.
 
 use std::io::{self, Write};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::feed::Feed;
 use crate::trace_file::{Failure, TraceFile};
@@ -16,6 +18,8 @@ pub(crate) struct Output {
     len: u64,
     /// Set to 0 after a failure.
     enabled: Option<&'static AtomicU8>,
+    /// What [`append`](Self::append) took since it was asked for last.
+    appending: Duration,
 }
 
 impl Output {
@@ -29,6 +33,7 @@ impl Output {
             feed,
             len: 0,
             enabled,
+            appending: Duration::ZERO,
         }
     }
 
@@ -49,6 +54,7 @@ impl Output {
 
     /// As [`TraceFile::append`]. Waits for the analysis if that is far behind.
     pub(crate) fn append(&mut self, chunk: &[u8]) -> Result<(), Failure> {
+        let begin = Instant::now();
         if let Some(file) = &mut self.file {
             file.append(chunk)?;
         }
@@ -56,7 +62,14 @@ impl Output {
             feed.append(chunk);
         }
         self.len = self.len.saturating_add(chunk.len() as u64);
+        self.appending = self.appending.saturating_add(begin.elapsed());
         Ok(())
+    }
+
+    /// How long it took to append since this was asked for last, whether the thread was busy with that or
+    /// waited.
+    pub(crate) fn take_appending(&mut self) -> Duration {
+        mem::take(&mut self.appending)
     }
 
     /// As [`TraceFile::check`].

@@ -239,6 +239,15 @@ impl ThreadTimesReader {
         steal.last_ns = steal_ns().unwrap_or(steal.last_ns);
     }
 
+    /// What the hypervisor took of each processor since the steal time was asked for last, in
+    /// nanoseconds.
+    pub(crate) fn stolen_ns(&self) -> u64 {
+        let now_ns = self.steal.and_then(|_| steal_ns());
+        let last_ns = self.steal.map_or(0, |steal| steal.last_ns);
+        let stolen_ns = now_ns.unwrap_or(0).saturating_sub(last_ns);
+        stolen_ns.checked_div(os::processors()).unwrap_or(0)
+    }
+
     /// What the trace says of it.
     pub(crate) fn counters(&self) -> impl Iterator<Item = (Counter, u64)> + use<> {
         let asked = [
@@ -278,13 +287,26 @@ pub(crate) fn is_told() -> bool {
 
 /// What the system has counted of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SystemTimes {
+pub(crate) struct SystemTimes {
     /// How long it was on a processor.
-    processor_ns: u64,
+    pub(crate) processor_ns: u64,
     /// How long it waited for one.
-    run_delay_ns: u64,
+    pub(crate) run_delay_ns: u64,
     /// How often it came to one; the waits before are in the above.
     timeslices: u64,
+}
+
+impl SystemTimes {
+    /// What a thread's file says now.
+    pub(crate) fn read(schedstat: &File) -> Option<Self> {
+        let mut text = [0; 128];
+        let mut numbers = numbers(read_again(schedstat, &mut text)?);
+        Some(Self {
+            processor_ns: numbers.next()?,
+            run_delay_ns: numbers.next()?,
+            timeslices: numbers.next()?,
+        })
+    }
 }
 
 /// `None` if there is no such thread.
@@ -292,15 +314,12 @@ fn times_of(os_id: u32) -> Option<SystemTimes> {
     let mut path = [0; 64];
     let path = format_into(&mut path, format_args!("/proc/self/task/{os_id}/schedstat"))?;
     let file = File::open(path).ok()?;
-    let mut text = [0; 128];
     // The system reads its counts one by one, and adds a wait just before it counts the timeslice
     // (`sched_info_arrive`): read first, that is not ahead of the wait.
-    let timeslices = numbers(read_again(&file, &mut text)?).nth(2)?;
-    let mut numbers = numbers(read_again(&file, &mut text)?);
+    let SystemTimes { timeslices, .. } = SystemTimes::read(&file)?;
     Some(SystemTimes {
-        processor_ns: numbers.next()?,
-        run_delay_ns: numbers.next()?,
         timeslices,
+        ..SystemTimes::read(&file)?
     })
 }
 

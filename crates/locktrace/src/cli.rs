@@ -110,7 +110,8 @@ Columns:
 
 A wait is blamed on the threads that held the lock meanwhile, each for its part. Where nobody held
 it, <lock was free>: woken threads were not running yet. A barging hold is that of a thread that
-acquired the lock without waiting while others waited. No owner is known
+acquired the lock without waiting while others waited. While the process was stopped or frozen,
+<process did not run>. No owner is known
   hand-off         from a release until the next thread is seen to have the lock, where the trace
                    does not tell since when locks are held
   no exit seen     if a thread released the lock before it could see anyone queued

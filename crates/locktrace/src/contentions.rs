@@ -106,7 +106,7 @@ struct Record<'a> {
     owner: Option<ThreadRecord<'a>>,
     /// Nobody held the lock.
     free: bool,
-    /// Why no owner is known.
+    /// Why no owner is known; `frozen` if the process did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown_reason: Option<&'static str>,
     start_ns: u64,
@@ -165,6 +165,7 @@ impl<'a> Record<'a> {
         let (owner, unknown_reason) = match contention.owner {
             Owner::Thread { thread, .. } => (Some(ThreadRecord::new(thread, entities)), None),
             Owner::Free => (None, None),
+            Owner::Frozen => (None, Some("frozen")),
             Owner::Unknown(reason) => (None, Some(reason.name())),
         };
         let (timeout_ns, deadline_unix_ms) = match wait.timeout {
@@ -238,7 +239,7 @@ fn known_owner_chain(contention: &Contention, entities: &Entities) -> Option<Cha
         Owner::Thread { chain, .. } => {
             Some(chain).filter(|&chain| !entities.chain(chain).frames().is_empty())
         }
-        Owner::Free | Owner::Unknown(_) => None,
+        Owner::Free | Owner::Frozen | Owner::Unknown(_) => None,
     }
 }
 

@@ -157,6 +157,7 @@ fn owner(owner: Owner, entities: &Entities) -> String {
             code(chain, entities)
         ),
         Owner::Free => Value::Free.name(entities),
+        Owner::Frozen => Value::Frozen.name(entities),
         Owner::Unknown(reason) => Value::UnknownOwner(reason).name(entities),
     }
 }

@@ -138,6 +138,7 @@ fn render(summary: &TraceSummary) -> String {
     facts::add_trace(&mut text, summary);
     add_sizes(&mut text, summary);
     add_tracer(&mut text, summary);
+    add_freezes(&mut text, summary);
     add_sampled(&mut text, summary);
     add_owner_samples(&mut text, summary);
     add_lock_sites(&mut text, summary);
@@ -218,6 +219,29 @@ fn add_tracer(text: &mut String, summary: &TraceSummary) {
     }
     if !parts.is_empty() {
         facts::add(text, "Tracer", &parts.join("; "));
+    }
+}
+
+/// When the process did not run, and what no time in the trace contains.
+fn add_freezes(text: &mut String, summary: &TraceSummary) {
+    let value = |counter| summary.tracer_value(counter).unwrap_or(0);
+    let freezes = value(TracerCounter::Freezes);
+    if freezes > 0 {
+        let frozen_ns = value(TracerCounter::FrozenNs);
+        let frozen = format!(
+            "the process did not run {}, {} in all",
+            plural(freezes, "time"),
+            human::duration(frozen_ns),
+        );
+        facts::add(text, "Frozen", &frozen);
+    }
+    let suspended_ns = value(TracerCounter::SuspendedNs);
+    if suspended_ns > 0 {
+        let suspended = format!(
+            "the machine, for {} that no time in the trace contains",
+            human::duration(suspended_ns),
+        );
+        facts::add(text, "Suspended", &suspended);
     }
 }
 

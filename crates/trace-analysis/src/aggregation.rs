@@ -37,6 +37,8 @@ pub struct Totals {
     pub all: Sums,
     /// How much of the total duration the lock was free, in nanoseconds.
     pub free_ns: u64,
+    /// How much of the total duration the process did not run, in nanoseconds.
+    pub frozen_ns: u64,
     /// How much of the total duration has no known owner, by reason in the order
     /// of [`UnknownOwner::ALL`], in nanoseconds.
     pub unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
@@ -60,6 +62,7 @@ impl Totals {
     /// nanoseconds.
     pub fn known_owner_ns(&self) -> u64 {
         let by_nobody_ns = self.free_ns.saturating_add(self.all_unknown_owner_ns());
+        let by_nobody_ns = by_nobody_ns.saturating_add(self.frozen_ns);
         self.all.duration_ns.saturating_sub(by_nobody_ns)
     }
 }
@@ -86,6 +89,7 @@ pub struct Aggregation {
     /// How many waits were added.
     waits: u64,
     free_ns: u64,
+    frozen_ns: u64,
     unknown_owner_ns: [u64; UnknownOwner::ALL.len()],
     safepoint_ns: u64,
     reenter_after_wait_ns: u64,
@@ -207,6 +211,7 @@ impl Aggregation {
             methods: MethodTable::new(libraries),
             waits: 0,
             free_ns: 0,
+            frozen_ns: 0,
             unknown_owner_ns: [0; UnknownOwner::ALL.len()],
             safepoint_ns: 0,
             reenter_after_wait_ns: 0,
@@ -262,6 +267,7 @@ impl Aggregation {
             match blame.owner {
                 Owner::Thread { .. } => {}
                 Owner::Free => add_saturating(&mut self.free_ns, blame.duration_ns),
+                Owner::Frozen => add_saturating(&mut self.frozen_ns, blame.duration_ns),
                 Owner::Unknown(reason) => {
                     let unknown_ns = &mut self.unknown_owner_ns[reason as usize];
                     add_saturating(unknown_ns, blame.duration_ns);
@@ -350,6 +356,7 @@ impl Aggregation {
         }
         self.methods.merge(&other.methods);
         add_saturating(&mut self.free_ns, other.free_ns);
+        add_saturating(&mut self.frozen_ns, other.frozen_ns);
         for (sum_ns, &other_ns) in self
             .unknown_owner_ns
             .iter_mut()
@@ -366,6 +373,7 @@ impl Aggregation {
         Totals {
             all: self.tree.nodes[0].sums,
             free_ns: self.free_ns,
+            frozen_ns: self.frozen_ns,
             unknown_owner_ns: self.unknown_owner_ns,
             safepoint_ns: self.safepoint_ns,
             reenter_after_wait_ns: self.reenter_after_wait_ns,

@@ -201,6 +201,7 @@ impl Aspect {
             | Aspect::OwnerCaller
             | Aspect::OwnerChain => match owner {
                 Owner::Free => Value::Free,
+                Owner::Frozen => Value::Frozen,
                 Owner::Unknown(reason) => Value::UnknownOwner(reason),
                 Owner::Thread { thread, chain } => {
                     self.owner_value(wait.lock, thread, chain, entities, methods)
@@ -253,6 +254,7 @@ impl Aspect {
             (Aspect::RootLockClass, _) => Value::of_lock_class(root.lock, entities),
             (Aspect::Depth, _) => Value::Depth(root.depth),
             (_, RootEnd::Owner(Owner::Free)) => Value::Free,
+            (_, RootEnd::Owner(Owner::Frozen)) => Value::Frozen,
             (_, RootEnd::Owner(Owner::Unknown(reason))) => Value::UnknownOwner(reason),
             (_, RootEnd::Owner(Owner::Thread { thread, chain })) => {
                 self.owner_value(root.lock, thread, chain, entities, methods)
@@ -263,6 +265,7 @@ impl Aspect {
     fn sample_value(self, part: &RootPart, entities: &Entities) -> Value {
         match (part.owner, part.sample) {
             (Owner::Free, _) => Value::Free,
+            (Owner::Frozen, _) => Value::Frozen,
             (Owner::Unknown(reason), _) => Value::UnknownOwner(reason),
             (Owner::Thread { .. }, None) => Value::NotSampled,
             (Owner::Thread { .. }, Some(chain)) => {

@@ -264,7 +264,10 @@ impl Blaming {
 
     /// The JVM or the system did that.
     pub(crate) fn system(&mut self, fact: SystemFact) {
-        self.delivery.system(fact);
+        match fact {
+            SystemFact::Freeze(freeze) => self.spans.freezes.add(freeze),
+            fact => self.delivery.system(fact),
+        }
     }
 
     /// What has been found so far.

@@ -242,6 +242,15 @@ impl Wait {
         }
     }
 
+    /// How much of it the process did not run, in nanoseconds.
+    pub fn frozen_ns(&self) -> u64 {
+        let frozen = self
+            .blame
+            .iter()
+            .filter(|blame| blame.owner == Owner::Frozen);
+        frozen.map(|blame| blame.duration_ns).sum()
+    }
+
     /// How many contentions the wait consists of.
     pub(crate) fn contention_count(&self) -> u64 {
         self.blame.iter().map(|blame| blame.contentions).sum()
@@ -574,6 +583,9 @@ pub enum Owner {
     },
     /// Nobody: the lock was free. Those who waited for it did not run yet.
     Free,
+    /// Nobody is to blame: the process did not run, it was stopped or frozen, or the machine was
+    /// suspended.
+    Frozen,
     /// The events do not tell.
     Unknown(UnknownOwner),
 }
@@ -583,7 +595,7 @@ impl Owner {
     pub fn thread(self) -> Option<(ThreadIndex, ChainIndex)> {
         match self {
             Owner::Thread { thread, chain } => Some((thread, chain)),
-            Owner::Free | Owner::Unknown(_) => None,
+            Owner::Free | Owner::Frozen | Owner::Unknown(_) => None,
         }
     }
 }

@@ -45,7 +45,7 @@ impl QueuePeriod {
             start_ns: wait.start_ns,
             end_ns: wait.start_ns.saturating_add(wait.duration_ns),
             waits: wait.ended().into(),
-            blocked_ns: wait.duration_ns,
+            blocked_ns: wait.duration_ns - wait.frozen_ns(),
             threads: SeededSet::from_iter([wait.thread]),
         }
     }
@@ -240,20 +240,21 @@ impl Convoys {
                 if wait.after_wait {
                     let reentries = self.reentries.entry(wait.lock).or_default();
                     reentries.count += 1;
-                    reentries.blocked_ns += wait.duration_ns;
+                    reentries.blocked_ns += wait.duration_ns - wait.frozen_ns();
                 }
             }
             WaitKind::Conditional if wait.end == WaitEnd::Woken => {
                 let wakers = wait.blame.iter();
                 let waker = wakers.filter_map(|blame| match blame.owner {
                     Owner::Thread { thread, chain } => Some((thread, chain, blame.duration_ns)),
-                    Owner::Free | Owner::Unknown(_) => None,
+                    Owner::Free | Owner::Frozen | Owner::Unknown(_) => None,
                 });
-                // The waker's part is the first one.
+                // The waker's part is the first one, in which the process may not have run.
+                let frozen_ns = wait.frozen_ns();
                 for (thread, chain, duration_ns) in waker {
                     let in_await = self.in_await.entry(chain);
                     let in_await = *in_await.or_insert_with(|| is_in_await(chain, entities));
-                    let woken_ns = wait.start_ns.saturating_add(duration_ns);
+                    let woken_ns = wait.start_ns.saturating_add(duration_ns + frozen_ns);
                     let wake_ups = self.wake_ups.entry(wait.lock).or_default();
                     wake_ups.add(wait, thread, woken_ns, in_await);
                 }

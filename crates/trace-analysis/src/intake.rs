@@ -131,6 +131,7 @@ impl<'a> Intake<'a> {
     fn fact(&mut self, record: SystemRecord) -> Option<SystemFact> {
         Some(match record {
             SystemRecord::Safepoint(safepoint) => SystemFact::Safepoint(safepoint),
+            SystemRecord::Freeze(freeze) => SystemFact::Freeze(freeze),
             SystemRecord::ThreadTimes(times) => SystemFact::Times(Times {
                 thread: self.resolver.thread(times.thread).ok()?,
                 time_ns: times.time_ns,

@@ -54,6 +54,7 @@ mod feeder;
 mod few_map;
 mod file_analysis;
 mod forward_refs;
+mod freezes;
 mod hash;
 mod held_events;
 mod held_runs;

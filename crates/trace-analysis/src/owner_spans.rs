@@ -2,6 +2,7 @@
 
 use crate::contention::{Owner, Wait, WaitId};
 use crate::entity::ThreadIndex;
+use crate::freezes::Freezes;
 use crate::shared_run::{SharedRuns, Told};
 
 /// Some time of a thread.
@@ -34,6 +35,10 @@ pub(crate) struct OwnerSpans {
     pub(crate) free_ns: u64,
     /// The same while it is not known who had it.
     pub(crate) unknown_ns: u64,
+    /// The same while the process did not run, whoever had it.
+    pub(crate) frozen_ns: u64,
+    /// When the process did not run: that is no owner's time.
+    pub(crate) freezes: Freezes,
     /// Of the wait described last, what it has in common with others, where root owners are looked
     /// for.
     pub(crate) shared: SharedRuns,
@@ -70,6 +75,25 @@ impl OwnerSpans {
     pub(crate) fn add(
         &mut self,
         owner: Owner,
+        time: (u64, u64),
+        waits: u64,
+        (goes_on, is_direct): (bool, bool),
+    ) {
+        if !self.freezes.has_any(time) {
+            return self.add_running(owner, time, waits, (goes_on, is_direct));
+        }
+        let freezes = std::mem::take(&mut self.freezes);
+        freezes.split(time, |part, is_frozen| match is_frozen {
+            true => self.add_running(Owner::Frozen, part, waits, (false, is_direct)),
+            false => self.add_running(owner, part, waits, (goes_on, is_direct)),
+        });
+        self.freezes = freezes;
+    }
+
+    /// The same of a time in which the process ran, or of the time of nobody in which it did not.
+    fn add_running(
+        &mut self,
+        owner: Owner,
         (start_ns, end_ns): (u64, u64),
         waits: u64,
         (goes_on, is_direct): (bool, bool),
@@ -77,6 +101,7 @@ impl OwnerSpans {
         let waited_ns = (end_ns - start_ns).saturating_mul(waits);
         match owner {
             Owner::Free => self.free_ns = self.free_ns.saturating_add(waited_ns),
+            Owner::Frozen => self.frozen_ns = self.frozen_ns.saturating_add(waited_ns),
             Owner::Unknown(_) => self.unknown_ns = self.unknown_ns.saturating_add(waited_ns),
             Owner::Thread { thread, .. } => {
                 let waits = u32::try_from(waits).unwrap_or(u32::MAX);
@@ -114,5 +139,6 @@ impl OwnerSpans {
         self.spans.append(&mut others.spans);
         self.free_ns = (self.free_ns).saturating_add(std::mem::take(&mut others.free_ns));
         self.unknown_ns = (self.unknown_ns).saturating_add(std::mem::take(&mut others.unknown_ns));
+        self.frozen_ns = (self.frozen_ns).saturating_add(std::mem::take(&mut others.frozen_ns));
     }
 }

@@ -43,6 +43,8 @@ pub struct OwnerTimes {
     pub free_ns: u64,
     /// The events do not tell who owned the lock, or what the owner did.
     pub unknown_ns: u64,
+    /// The process did not run.
+    pub frozen_ns: u64,
     /// Of all this, what the tracer's own hooks took in owners while others waited for them.
     pub hooks_of_owners: HookTime,
     /// Of all this, what they took in the threads that waited.
@@ -61,6 +63,7 @@ impl OwnerTimes {
             self.safepoint_ns,
             self.free_ns,
             self.unknown_ns,
+            self.frozen_ns,
         ];
         parts.into_iter().fold(0, u64::saturating_add)
     }
@@ -93,6 +96,7 @@ impl OwnerTimes {
         add(&mut self.safepoint_ns, other.safepoint_ns);
         add(&mut self.free_ns, other.free_ns);
         add(&mut self.unknown_ns, other.unknown_ns);
+        add(&mut self.frozen_ns, other.frozen_ns);
         self.hooks_of_owners.merge(&other.hooks_of_owners);
         self.hooks_of_waiting.merge(&other.hooks_of_waiting);
     }
@@ -232,7 +236,7 @@ impl OwnerTimesSum {
             SystemFact::Safepoint(safepoint) => self.safepoints.add(safepoint),
             SystemFact::Times(times) => self.delays.add(times),
             SystemFact::Hook(part) => self.hooks.add(part),
-            SystemFact::Sample(_) => {}
+            SystemFact::Sample(_) | SystemFact::Freeze(_) => {}
         }
     }
 
@@ -241,6 +245,8 @@ impl OwnerTimesSum {
         add(&mut self.sum.free_ns, std::mem::take(&mut spans.free_ns), 1);
         let unknown_ns = std::mem::take(&mut spans.unknown_ns);
         add(&mut self.sum.unknown_ns, unknown_ns, 1);
+        let frozen_ns = std::mem::take(&mut spans.frozen_ns);
+        add(&mut self.sum.frozen_ns, frozen_ns, 1);
     }
 
     /// Takes a wait that says what was behind its parts, and was held back for that: all is known that

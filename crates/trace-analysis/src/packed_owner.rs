@@ -3,14 +3,15 @@
 use crate::contention::{Owner, UnknownOwner};
 use crate::entity::{ChainIndex, ThreadIndex};
 
-/// An [`Owner`]. The thread's number is above the chain's; the last numbers are for free locks
-/// and the unknown owners. So many threads that one would have those do not fit into memory.
+/// An [`Owner`]. The thread's number is above the chain's; the last numbers are for free locks,
+/// the unknown owners and the frozen process. So many threads that one would have those do not fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedOwner(u64);
 
 impl PackedOwner {
     const FREE: u64 = u64::MAX;
-    const LAST_THREAD: u64 = Self::FREE - 1 - UnknownOwner::ALL.len() as u64;
+    const FROZEN: u64 = Self::FREE - 1 - UnknownOwner::ALL.len() as u64;
+    const LAST_THREAD: u64 = Self::FROZEN - 1;
 
     /// That of a free lock.
     pub(crate) const NOBODY: Self = Self(Self::FREE);
@@ -31,6 +32,7 @@ impl PackedOwner {
                 chain: ChainIndex(self.0 as u32),
             },
             (None, 0) => Owner::Free,
+            (None, _) if self.0 == Self::FROZEN => Owner::Frozen,
             (None, reason) => Owner::Unknown(UnknownOwner::ALL[reason as usize - 1]),
         }
     }
@@ -66,6 +68,7 @@ impl From<Owner> for PackedOwner {
                 Self(u64::from(thread.0) << u32::BITS | u64::from(chain.0))
             }
             Owner::Free => Self(Self::FREE),
+            Owner::Frozen => Self(Self::FROZEN),
             Owner::Unknown(reason) => Self::unknown(reason),
         }
     }
@@ -83,7 +86,8 @@ mod tests {
         };
         let threads = [thread(0, 0), thread(7, u32::MAX), thread(u32::MAX - 1, 3)];
         let unknown = UnknownOwner::ALL.map(Owner::Unknown);
-        let owners = threads.into_iter().chain([Owner::Free]).chain(unknown);
+        let nobody = [Owner::Free, Owner::Frozen];
+        let owners = threads.into_iter().chain(nobody).chain(unknown);
         for owner in owners {
             let packed = PackedOwner::from(owner);
             assert_eq!(packed.get(), owner);

@@ -1,6 +1,6 @@
 //! A wait, cut into parts.
 
-use crate::contention::{Blame, Contention, Detail, Wait, WaitId};
+use crate::contention::{Blame, Contention, Detail, Owner, Wait, WaitId};
 use crate::hash::SeededMap;
 use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
@@ -192,6 +192,18 @@ impl Parts for Shares<'_> {
     }
 }
 
+/// Adds the contentions of a wait. One that a freeze has cut is one all the same.
+pub(crate) fn add_contentions(contentions: &[Contention], shares: &mut Shares<'_>) {
+    for (at, part) in contentions.iter().enumerate() {
+        let before = at
+            .checked_sub(2)
+            .and_then(|first| contentions.get(first..at));
+        let goes_on = matches!(before, Some([first, freeze])
+            if freeze.owner == Owner::Frozen && first.owner == part.owner);
+        shares.add(part.start_ns, part.duration_ns, part.owner.into(), goes_on);
+    }
+}
+
 impl Wait {
     /// Leaves of its contentions what is in `range`.
     pub(crate) fn clip_contentions(&mut self, range: TimeRange) {
@@ -207,9 +219,7 @@ impl Wait {
     /// Fills in what each owner had of the contentions.
     pub(crate) fn add_up_contentions(&mut self) {
         let mut shares = Shares::new(Detail::Owners, &mut self.blame);
-        for contention in &self.contentions {
-            shares.add_parts(contention.owner.into(), contention.duration_ns, 1);
-        }
+        add_contentions(&self.contentions, &mut shares);
     }
 }
 

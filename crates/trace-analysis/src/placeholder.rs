@@ -4,6 +4,7 @@ pub(crate) const CYCLE: &str = "<waiting for each other>";
 pub(crate) const FORGOTTEN_LOCK: &str = "<other locks>";
 pub(crate) const FORGOTTEN_THREAD: &str = "<other threads>";
 pub(crate) const FREE: &str = "<lock was free>";
+pub(crate) const FROZEN: &str = "<process did not run>";
 pub(crate) const NO_BLOCKER: &str = "<no blocker>";
 pub(crate) const NO_CALLER: &str = "<only the JDK and libraries>";
 pub(crate) const NOT_RECORDED: &str = "<call chain not recorded>";
@@ -15,7 +16,7 @@ pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace en
 
 /// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
 /// number that the trace knows the thing by.
-pub const PLACEHOLDERS: [(&str, &str); 18] = [
+pub const PLACEHOLDERS: [(&str, &str); 19] = [
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
@@ -49,6 +50,10 @@ pub const PLACEHOLDERS: [(&str, &str); 18] = [
     (
         SITE_NOT_SEEN,
         "where the lock was allocated is not known: before the first of its class was contended, where that is not recorded, or too long before",
+    ),
+    (
+        FROZEN,
+        "the process was stopped or frozen, or the machine suspended: nobody is to blame",
     ),
     (OTHER, "what was not told apart, for want of memory"),
     ("<call chain #N not described>", LOST),

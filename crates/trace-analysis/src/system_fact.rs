@@ -1,6 +1,6 @@
 //! What the JVM and the system did with threads, bound to entities.
 
-use trace_format::Safepoint;
+use trace_format::{Freeze, Safepoint};
 
 use crate::entity::{ChainIndex, ThreadIndex};
 
@@ -11,6 +11,7 @@ pub(crate) enum SystemFact {
     Times(Times),
     Sample(Sample),
     Hook(HookPart),
+    Freeze(Freeze),
 }
 
 /// When the tracer itself ran in a thread: one hook of as many as `weight`, chosen by chance, or the part

@@ -8,7 +8,7 @@ use crate::entity::ThreadIndex;
 use crate::ledger::Ledger;
 use crate::owner_spans::OwnerSpans;
 use crate::packed_owner::PackedOwner;
-use crate::parts::{Cutter, Part, Parts, Segments, Shares};
+use crate::parts::{Cutter, Part, Parts, Segments, Shares, add_contentions};
 use crate::room::shrink_queue;
 use crate::shared_run::{SharedHold, Told};
 use crate::stretches::Stretches;
@@ -529,12 +529,16 @@ impl<I: Interval> Timeline<I> {
         wait.contentions.clear();
         if detail >= Detail::Contentions {
             self.split(view, &mut wait.contentions);
+            spans.freezes.cut(&mut wait.contentions);
             wait.add_up_contentions();
             return;
         }
         spans.is_direct = view.is_direct;
         spans.shared.clear();
         spans.shared.is_direct = view.is_direct;
+        if spans.freezes.has_any((view.start.time_ns, view.end_ns)) {
+            return self.describe_frozen(view, detail, spans, wait);
+        }
         let has_spans = spans.are_wanted;
         // What was behind the owners is not looked for in a wait without any: it stays as it is.
         let may_share = spans.may_share || view.is_direct;
@@ -562,6 +566,24 @@ impl<I: Interval> Timeline<I> {
         });
         self.blame(view, settled, detail, &mut shares);
         spans.shared = shared;
+    }
+
+    /// The same of a wait in part of which the process did not run: each part by itself, since sums do
+    /// not know when they were.
+    fn describe_frozen(
+        &self,
+        view: &View<impl Fn(u64, &I) -> PackedOwner>,
+        detail: Detail,
+        spans: &mut OwnerSpans,
+        wait: &mut Wait,
+    ) {
+        self.split(view, &mut wait.contentions);
+        spans.freezes.cut(&mut wait.contentions);
+        let mut shares = Shares::new(detail, &mut wait.blame).with_spans(spans.wanted());
+        add_contentions(&wait.contentions, &mut shares);
+        if !detail.adds_up_roots() {
+            wait.contentions.clear();
+        }
     }
 
     /// Adds up what each owner had of a wait. The intervals before `settled` will not be

@@ -3,7 +3,7 @@
 use crate::contention::{Mechanism, OwnerActivity, UnknownOwner, WaitEnd, WaitKind};
 use crate::entity::{ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex};
 use crate::overloads::Overloads;
-use crate::placeholder::{CYCLE, FREE, NO_CALLER, NOT_SAMPLED, OTHER, SITE_NOT_SEEN};
+use crate::placeholder::{CYCLE, FREE, FROZEN, NO_CALLER, NOT_SAMPLED, OTHER, SITE_NOT_SEEN};
 
 /// What a contention is under an aspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +45,8 @@ pub enum Value {
     Other,
     /// Nobody held the lock.
     Free,
+    /// The process did not run.
+    Frozen,
     /// Nobody is known to have held the lock.
     UnknownOwner(UnknownOwner),
     /// The threads of a chain of owners waited for each other.
@@ -99,6 +101,7 @@ impl Value {
             Value::Chain(chain) => entities.chain_label(chain, 0),
             Value::Other => OTHER.to_owned(),
             Value::Free => FREE.to_owned(),
+            Value::Frozen => FROZEN.to_owned(),
             Value::UnknownOwner(reason) => format!("<owner unknown: {}>", reason.label()),
             Value::Cycle => CYCLE.to_owned(),
             Value::Depth(depth) => depth.to_string(),
@@ -149,6 +152,7 @@ impl Value {
             Value::Chain(chain) => entities.chain_key(chain),
             Value::Other => OTHER.to_owned(),
             Value::Free => "<free>".to_owned(),
+            Value::Frozen => "<frozen>".to_owned(),
             Value::UnknownOwner(reason) => format!("<{}>", reason.name()),
             Value::Cycle => "<cycle>".to_owned(),
             Value::Depth(depth) => depth.to_string(),

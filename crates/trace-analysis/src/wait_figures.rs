@@ -124,7 +124,7 @@ impl WaitFigures {
             match blame.owner {
                 Owner::Free => self.free_ns += blame.duration_ns,
                 Owner::Unknown(_) => self.unknown_ns += blame.duration_ns,
-                Owner::Thread { .. } => {}
+                Owner::Thread { .. } | Owner::Frozen => {}
             }
         }
     }

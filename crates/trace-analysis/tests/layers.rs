@@ -71,6 +71,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
         "blame",
         &[
             "by_thread",
+            "freezes",
             "held_runs",
             "held_waits",
             "hook_parts",

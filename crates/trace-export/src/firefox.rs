@@ -112,6 +112,7 @@ impl RunProfile<'_> {
             let (thread, code) = match blame.owner {
                 Owner::Thread { thread, chain } => (self.thread(thread), Value::Chain(chain)),
                 Owner::Free => (self.nobody(), Value::Free),
+                Owner::Frozen => (self.nobody(), Value::Frozen),
                 Owner::Unknown(reason) => (self.nobody(), Value::UnknownOwner(reason)),
             };
             let key = SampleKey {

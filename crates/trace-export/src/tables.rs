@@ -167,6 +167,7 @@ impl RunTables {
         let (owner, unknown_reason) = match blame.owner {
             Owner::Thread { .. } => ("thread", None),
             Owner::Free => ("free", None),
+            Owner::Frozen => ("frozen", None),
             Owner::Unknown(reason) => ("unknown", Some(reason.name())),
         };
         let known = blame.owner.thread();

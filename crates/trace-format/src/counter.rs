@@ -256,6 +256,16 @@ counters! {
     /// two threads told of one at once.
     LostHookParts = 72, "lost_hook_parts";
 
+    /// [Times that the process did not run](crate::Freeze).
+    Freezes = 73, "freezes";
+
+    /// How long they were together, in nanoseconds.
+    FrozenNs = 74, "frozen_ns";
+
+    /// How long the machine was suspended since the trace's start, in nanoseconds. No time in the trace
+    /// contains that: the monotonic clock stood still.
+    SuspendedNs = 75, "suspended_ns";
+
     /// Objects of which it was recorded where they were allocated, in case they become
     /// [contended locks](crate::LockSite).
     LockSites = 80, "lock_sites";

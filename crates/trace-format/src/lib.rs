@@ -66,4 +66,4 @@ pub use reader::{Damage, SkipReason, Skipped, TraceReader};
 pub use segment::{
     DecodeError, DoesNotFit, GrownTail, Malformed, SegmentDecoder, SegmentEncoder, TakeEvent,
 };
-pub use system::{HookPart, Safepoint, SystemRecord, SystemRecords, ThreadTimes};
+pub use system::{Freeze, HookPart, Safepoint, SystemRecord, SystemRecords, ThreadTimes};

@@ -7,6 +7,7 @@
 //! | 1 | [`Safepoint`] | begin; until all threads had stopped, and from there to the end |
 //! | 2 | [`ThreadTimes`] | thread, time, and what the system had counted |
 //! | 3 | [`HookPart`] | thread, time, duration, and how many like it there were |
+//! | 4 | [`Freeze`] | begin and duration |
 //!
 //! Times and durations are in nanoseconds. A reader ends at a record that it does not know.
 
@@ -58,6 +59,16 @@ pub struct HookPart {
     pub weight: u64,
 }
 
+/// The process did not run, nor would it have on an idle machine: it was stopped by a signal, a debugger or
+/// a freezer, or the machine was suspended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freeze {
+    /// From when on, in nanoseconds since the trace's start. It may have begun a little earlier.
+    pub begin_ns: u64,
+    /// When it was over.
+    pub end_ns: u64,
+}
+
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemRecord {
@@ -67,11 +78,14 @@ pub enum SystemRecord {
     ThreadTimes(ThreadTimes),
     /// The tracer's own time.
     HookPart(HookPart),
+    /// The process did not run.
+    Freeze(Freeze),
 }
 
 const SAFEPOINT: u64 = 1;
 const THREAD_TIMES: u64 = 2;
 const HOOK_PART: u64 = 3;
+const FREEZE: u64 = 4;
 
 /// Length of the longest record, in bytes.
 pub(crate) const MAX_RECORD_LEN: usize = 6 * varint::MAX_LEN;
@@ -115,6 +129,10 @@ impl SystemRecord {
                 [HOOK_PART, thread.into(), end_ns, duration_ns, weight, 0],
                 5,
             ),
+            Self::Freeze(Freeze { begin_ns, end_ns }) => {
+                let duration_ns = end_ns.saturating_sub(begin_ns);
+                ([FREEZE, begin_ns, duration_ns, 0, 0, 0], 3)
+            }
         };
         for number in numbers.into_iter().take(len) {
             varint::push(payload, number);
@@ -146,6 +164,11 @@ impl SystemRecord {
                 duration_ns: input.varint()?,
                 weight: input.varint()?,
             })),
+            FREEZE => {
+                let begin_ns = input.varint()?;
+                let end_ns = begin_ns.saturating_add(input.varint()?);
+                Some(Self::Freeze(Freeze { begin_ns, end_ns }))
+            }
             _ => None,
         })
     }

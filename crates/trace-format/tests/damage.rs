@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
-    Capabilities, Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, HeaderError,
-    HookPart, JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder, SkipReason,
-    SystemRecord, ThreadId, ThreadRename, ThreadTimes, TraceReader, varint,
+    Capabilities, Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, Freeze,
+    HeaderError, HookPart, JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder,
+    SkipReason, SystemRecord, ThreadId, ThreadRename, ThreadTimes, TraceReader, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -343,7 +343,13 @@ fn any_record() -> impl Strategy<Value = SystemRecord> {
             weight,
         })
     });
-    prop_oneof![times, part]
+    let freeze = any::<(u64, u32)>().prop_map(|(begin_ns, duration_ns)| {
+        SystemRecord::Freeze(Freeze {
+            begin_ns,
+            end_ns: begin_ns.saturating_add(duration_ns.into()),
+        })
+    });
+    prop_oneof![times, part, freeze]
 }
 
 proptest! {

@@ -53,6 +53,8 @@ pub struct Confidence {
     pub free_ns: u64,
     /// In which it is not known who held the lock.
     pub unknown_ns: u64,
+    /// In which the process did not run.
+    pub frozen_ns: u64,
     /// In which the JVM was in safepoints.
     pub safepoint_ns: u64,
     /// In which threads came back from `Object.wait` or `Condition.await`.
@@ -227,6 +229,12 @@ impl Model {
         self.kinds[kind as usize]
     }
 
+    /// How long threads waited for locks while the process ran, in nanoseconds.
+    pub fn contention_ns(&self) -> u64 {
+        let all_ns = self.totals(WaitKind::Contention).duration_ns;
+        all_ns.saturating_sub(self.confidence.frozen_ns)
+    }
+
     /// What makes the numbers about contention less sure.
     pub fn confidence(&self) -> Confidence {
         self.confidence
@@ -281,6 +289,7 @@ impl Confidence {
                 trace_analysis::Owner::Thread { .. } => {}
                 trace_analysis::Owner::Free => add(&mut self.free_ns, blame.duration_ns),
                 trace_analysis::Owner::Unknown(_) => add(&mut self.unknown_ns, blame.duration_ns),
+                trace_analysis::Owner::Frozen => add(&mut self.frozen_ns, blame.duration_ns),
             }
         }
     }

@@ -15,6 +15,19 @@ pub fn add(text: &mut String, name: &str, fact: &str) {
     let _ = writeln!(text, "{BOLD}{name:<11}{BOLD:#} {fact}");
 }
 
+/// Adds for how much of the time that threads were blocked the process did not run, if for any.
+pub fn add_frozen(text: &mut String, frozen_ns: u64, blocked_ns: u64) {
+    if frozen_ns == 0 {
+        return;
+    }
+    let frozen = format!(
+        "{}, {} of the blocked time: the process did not run",
+        human::duration(frozen_ns),
+        human::percent(human::share(frozen_ns, blocked_ns)),
+    );
+    add(text, "Frozen", &frozen);
+}
+
 /// Adds where a trace comes from, and what it lacks.
 pub fn add_trace(text: &mut String, summary: &TraceSummary) {
     let header = summary.file.header();

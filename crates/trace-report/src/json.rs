@@ -43,6 +43,8 @@ struct TotalsRecord {
     max_wait_ns: u64,
     /// The lock was free.
     free_ns: u64,
+    /// The process did not run.
+    frozen_ns: u64,
     barging_holds: u64,
     unknown_owner_ns: u64,
     unknown_owner_ns_by_reason: NamedNumbers,
@@ -126,6 +128,7 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         duration_ns: totals.all.duration_ns,
         max_wait_ns: totals.all.max_wait_ns,
         free_ns: totals.free_ns,
+        frozen_ns: totals.frozen_ns,
         barging_holds: report.barging_holds(),
         unknown_owner_ns: totals.all_unknown_owner_ns(),
         unknown_owner_ns_by_reason: NamedNumbers(by_reason.collect()),

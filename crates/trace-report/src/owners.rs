@@ -15,7 +15,7 @@ use crate::human::{self, plural};
 pub(crate) struct OwnersRecord {
     /// What threads waited for locks. It is the sum of what owners did and of the time in which
     /// there was none, or that is not known: running, blocked, waiting, parked, reaching a
-    /// safepoint and at one, free and unknown.
+    /// safepoint and at one, free, unknown and frozen.
     blocked_ns: u64,
     /// The owners did nothing that events tell of: the next five add up to it. The first three are
     /// what it was at least.
@@ -33,6 +33,8 @@ pub(crate) struct OwnersRecord {
     at_safepoint_ns: u64,
     free_ns: u64,
     unknown_ns: u64,
+    /// The process did not run.
+    frozen_ns: u64,
     /// What the run delay was at most, without what was not sampled.
     most_run_delay_ns: u64,
     /// Of all that, what the tracer's own hooks took in owners, and in the threads that waited: estimates, and
@@ -84,6 +86,7 @@ impl OwnersRecord {
             at_safepoint_ns: times.safepoint_ns,
             free_ns: times.free_ns,
             unknown_ns: times.unknown_ns,
+            frozen_ns: times.frozen_ns,
             most_run_delay_ns: times.most_run_delay_ns,
             hooks_of_owners_ns: times.hooks_of_owners.estimate_ns,
             hooks_of_owners_error_ns: times.hooks_of_owners.standard_error_ns(),
@@ -129,6 +132,7 @@ impl OwnersRecord {
             ("were stopped at safepoints", self.at_safepoint_ns),
             ("nobody owned the lock", self.free_ns),
             ("owner or activity not known", self.unknown_ns),
+            ("the process did not run", self.frozen_ns),
         ] {
             if ns > 0 {
                 let _ = write!(text, "; {name} {}", self.percent(ns));

@@ -105,6 +105,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
         facts::add(text, "Free", &free);
     }
 
+    facts::add_frozen(text, totals.frozen_ns, all.duration_ns);
     if let Some(owners) = &report.owners {
         owners.write(text);
     }

@@ -198,7 +198,7 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
 fn role(row: &Row, kinds: &Kinds) -> &'static str {
     let only_locks = kinds.is_only(WaitKind::Contention);
     match (row.aspect, row.value) {
-        (_, Value::Free | Value::UnknownOwner(_) | Value::SiteNotSeen) => "",
+        (_, Value::Free | Value::Frozen | Value::UnknownOwner(_) | Value::SiteNotSeen) => "",
         (
             Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock | Aspect::WaitEnd,
             _,

@@ -217,7 +217,7 @@ fn add_found(found: &mut Blame<u64>, waiter: &str, wait: &Wait, entities: &Entit
                 found.held += part.duration_ns;
             }
             Owner::Free => found.free += part.duration_ns,
-            Owner::Unknown(_) => found.unknown += part.duration_ns,
+            Owner::Frozen | Owner::Unknown(_) => found.unknown += part.duration_ns,
         }
     }
 }

@@ -178,7 +178,7 @@ impl SeenWait {
     fn of(wait: &trace_analysis::Wait, entities: &Entities) -> Self {
         let owners = wait.contentions.iter().filter_map(|part| match part.owner {
             Owner::Thread { chain, .. } => Some(Place::of_chain(chain, entities)),
-            Owner::Free | Owner::Unknown(_) => None,
+            Owner::Free | Owner::Frozen | Owner::Unknown(_) => None,
         });
         let class = entities.lock_class(wait.lock);
         Self {

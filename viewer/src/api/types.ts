@@ -50,6 +50,8 @@ export interface Confidence {
   duration_ns: number;
   free_ns: number;
   unknown_ns: number;
+  /** The process did not run. */
+  frozen_ns: number;
   safepoint_ns: number;
   reenter_after_wait_ns: number;
   barging_holds: number;

@@ -21,7 +21,7 @@ export function ownerColours(ranked: string[]): OwnerColours {
   };
 }
 
-const PLACEHOLDERS = new Set(["<free>", "<handoff>", "<no-exit>", "<lost>", "<collapsed>", "<readers>", "<not-woken>", "<trace-ended>", "<folded>", "<others>"]);
+const PLACEHOLDERS = new Set(["<free>", "<frozen>", "<handoff>", "<no-exit>", "<lost>", "<collapsed>", "<readers>", "<not-woken>", "<trace-ended>", "<folded>", "<others>"]);
 
 /** Nobody is known to have had the lock. */
 export function isPlaceholder(key: string): boolean {

@@ -35,7 +35,7 @@ function Headline() {
   const group = answer?.groups[0];
   const contention = model.totals.find((total) => total.kind === "contention");
   const { confidence } = model;
-  const known = confidence.duration_ns - confidence.free_ns - confidence.unknown_ns;
+  const known = confidence.duration_ns - confidence.free_ns - confidence.unknown_ns - confidence.frozen_ns;
   const parts: [string, number, string][] = [
     ["owner known", known, "var(--owner)"], ["lock free: woken threads were not running yet", confidence.free_ns, "var(--free)"], ["owner unknown", confidence.unknown_ns, "var(--unknown)"],
   ];
@@ -58,6 +58,7 @@ function Headline() {
             {parts.map(([name, ns, colour]) => (
               <li key={name}><i class={`swatch ${name.startsWith("lock") ? "free" : name === "owner unknown" ? "unknown" : ""}`} style={{ backgroundColor: colour }} /><span>{name} {percent(share(ns, confidence.duration_ns))}</span></li>
             ))}
+            {confidence.frozen_ns > 0 && <li><span>the process did not run {percent(share(confidence.frozen_ns, confidence.duration_ns))}</span></li>}
             <li><span>in safepoints {percent(share(confidence.safepoint_ns, confidence.duration_ns))}</span></li>
             {confidence.reenter_after_wait_ns > 0 && <li><span>back from Object.wait {percent(share(confidence.reenter_after_wait_ns, confidence.duration_ns))}</span></li>}
           </ul>

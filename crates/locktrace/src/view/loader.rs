@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use trace_analysis::{
     Analysis, EndedHolds, Entities, Limits, Snapshot, StillBlocked, TraceError, TraceInput,
-    TraceSummary, Wait, WaitKind, WaitSink, WhatIf,
+    TraceSummary, Wait, WaitSink, WhatIf,
 };
 use trace_format::{Chunk, Counter, FileHeader};
 use trace_model::{Arrangement, Budget, Finding, Model, Search, sort_by_saving};
@@ -100,8 +100,7 @@ impl State {
                 self.findings.found[at].predict_saving(&mut what_if, processors, entities);
                 in_between(self);
             }
-            let contention_ns = self.model.totals(WaitKind::Contention).duration_ns;
-            sort_by_saving(&mut self.findings.found, contention_ns);
+            sort_by_saving(&mut self.findings.found, self.model.contention_ns());
         }
         self.findings.are_final = true;
     }

@@ -26,6 +26,11 @@ pub(crate) fn render(state: &State, findings: &[Finding], width: Option<usize>) 
     let waits = plural(totals.waits, "wait");
     let blocked = format!("{} in {waits}", duration(totals.duration_ns));
     facts::add(&mut text, "Blocked", &blocked);
+    facts::add_frozen(
+        &mut text,
+        state.model.confidence().frozen_ns,
+        totals.duration_ns,
+    );
     if findings.is_empty() {
         text.push_str("\nNo code made others wait long enough to be worth a finding.\n");
     }

@@ -7,6 +7,7 @@ mod diff;
 mod exit_codes;
 mod export;
 mod filters;
+mod freezes;
 mod go;
 mod index;
 mod inputs;

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use trace_format::{
     Blocker, Capabilities, ChainDescription, ChainId, ChainRef, ChainRetired, ChunkWriter,
     ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit, Counter, Event,
-    FileHeader, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription,
-    LockId, LockOwner, LostNumbers, MethodDescription, MethodId, PARK_DOMAINS, ParkBegin, ParkEnd,
-    ParkEndReason, Permit, SegmentEncoder, StackRange, ThreadId, ThreadStart, Unpark,
+    FileHeader, ForwardRef, ForwardResolved, Frame, Freeze, Hold, JavaThreadId, LoaderId,
+    LockDescription, LockId, LockOwner, LostNumbers, MethodDescription, MethodId, PARK_DOMAINS,
+    ParkBegin, ParkEnd, ParkEndReason, Permit, SegmentEncoder, StackRange, SystemRecord, ThreadId,
+    ThreadStart, Unpark,
 };
 
 /// A trace under construction.
@@ -22,6 +23,8 @@ pub(crate) struct Sample {
     capabilities: Capabilities,
     /// How often a thread has waited for a latch.
     conditions: u64,
+    /// When the process did not run.
+    freezes: Vec<Freeze>,
 }
 
 /// Java frames of the samples: class, source file, method, descriptor, line.
@@ -126,6 +129,7 @@ impl Sample {
             pid: 4711,
             capabilities: Capabilities::default(),
             conditions: 0,
+            freezes: Vec::new(),
         };
         for (at, name) in names.iter().enumerate() {
             let java_id = JavaThreadId(at as u64 + 10);
@@ -271,6 +275,18 @@ impl Sample {
             (Counter::DrainerCpuNs, 412_000),
         ];
         sample
+    }
+
+    /// The process does not run for so long.
+    pub(crate) fn freeze(&mut self, start_us: u64, duration_us: u64) {
+        let begin_ns = start_us * MICROSECOND;
+        self.freezes.push(Freeze {
+            begin_ns,
+            end_ns: begin_ns + duration_us * MICROSECOND,
+        });
+        let frozen_ns = duration_us * MICROSECOND;
+        self.counters
+            .extend([(Counter::Freezes, 1), (Counter::FrozenNs, frozen_ns)]);
     }
 
     /// The second of three threads owns one lock while it waits, for 80 microseconds, for another one that the first
@@ -642,6 +658,11 @@ impl Sample {
         let mut bytes = header.encode();
         let mut writer = ChunkWriter::new(true);
         let mut chunks = 1;
+        if !self.freezes.is_empty() {
+            let records = self.freezes.iter().copied().map(SystemRecord::Freeze);
+            bytes.extend_from_slice(writer.system(records));
+            chunks += 1;
+        }
         let mut left: Vec<_> = self.threads.iter().map(Vec::as_slice).collect();
         for number in 0.. {
             for (thread, events) in left.iter_mut().enumerate().rev() {

@@ -280,7 +280,13 @@ impl Replay<'_> {
             waker,
             may_be_two_waits: lost_meanwhile >= 2,
         };
-        wait.describe(&woken, sink.detail, sink.range, sink.wait);
+        wait.describe(
+            &woken,
+            sink.detail,
+            sink.range,
+            &sink.spans.freezes,
+            sink.wait,
+        );
         sink.pass_on();
     }
 

@@ -84,7 +84,7 @@ impl Interval {
     fn is_sure(&self) -> bool {
         match self.owner.get() {
             Owner::Thread { .. } => !self.goes_on,
-            Owner::Free => false,
+            Owner::Free | Owner::Frozen => false,
             Owner::Unknown(reason) => {
                 matches!(reason, UnknownOwner::Lost | UnknownOwner::Collapsed)
             }

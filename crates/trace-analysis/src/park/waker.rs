@@ -10,6 +10,7 @@ use crate::contention::{
     Contention, Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
 };
 use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::freezes::Freezes;
 use crate::synchronizer::Synchronizer;
 use crate::time_range::TimeRange;
 
@@ -118,6 +119,7 @@ impl WaitForWaker {
         woken: &Woken<'_>,
         detail: Detail,
         range: TimeRange,
+        freezes: &Freezes,
         wait: &mut Wait,
     ) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
@@ -175,6 +177,7 @@ impl WaitForWaker {
             }
         }
         wait.clip_contentions(range);
+        freezes.cut(&mut wait.contentions);
         wait.add_up_contentions();
         if detail < Detail::Contentions {
             wait.contentions.clear();

@@ -157,7 +157,7 @@ pub struct LockOutcome {
 pub struct Prediction {
     /// How many waits were replayed.
     pub waits: u64,
-    /// How long they are, in nanoseconds.
+    /// How long they are, in nanoseconds: without the time in which the process did not run.
     pub before_ns: u64,
     /// How long threads would wait, in nanoseconds: the mean of the replays without assumed holds.
     pub after_ns: u64,
@@ -216,9 +216,11 @@ impl WhatIf {
         C: Fn(Option<ChainIndex>, LockIndex) -> bool,
     {
         self.observed.merge_spans();
+        let without_frozen = self.observed.without_frozen();
+        let observed = without_frozen.as_ref().unwrap_or(&self.observed);
         let is_affected = |chain, lock| (question.is_affected)(Some(chain), lock);
-        let programs = Programs::new(&self.observed, question.processors, is_affected);
-        Predictor::new(question, programs).predict(&self.observed)
+        let programs = Programs::new(observed, question.processors, is_affected);
+        Predictor::new(question, programs).predict(observed)
     }
 }
 

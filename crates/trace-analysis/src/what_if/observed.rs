@@ -58,6 +58,8 @@ pub(super) struct Observed {
     merged: usize,
     /// When the holds began of which a release told, by lock, thread, and end.
     pub(super) begins: BTreeMap<(LockIndex, ThreadIndex, u64), u64>,
+    /// When the process did not run while threads waited: from when on until when.
+    frozen: BTreeMap<u64, u64>,
     /// What is from then on is not kept, if there was too much.
     until_ns: Option<u64>,
 }
@@ -77,6 +79,10 @@ impl Observed {
             return;
         }
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
+        let frozen = wait.contentions.iter();
+        for part in frozen.filter(|part| part.owner == Owner::Frozen) {
+            self.add_frozen(part.start_ns, part.start_ns + part.duration_ns);
+        }
         if wait.kind == WaitKind::Contention {
             self.waits.push(waited(wait, end_ns));
             let owned = wait.contentions.iter().filter_map(|part| {
@@ -116,10 +122,46 @@ impl Observed {
         self.pauses.append(&mut other.pauses);
         self.spans.append(&mut other.spans);
         self.begins.append(&mut other.begins);
+        for (begin_ns, end_ns) in other.frozen {
+            self.add_frozen(begin_ns, end_ns);
+        }
         if let Some(until_ns) = other.until_ns {
             self.forget_from(until_ns.min(self.until_ns.unwrap_or(u64::MAX)));
         }
         self.keep_within_limits();
+    }
+
+    fn add_frozen(&mut self, begin_ns: u64, end_ns: u64) {
+        let known_ns = self.frozen.entry(begin_ns).or_default();
+        *known_ns = end_ns.max(*known_ns);
+    }
+
+    /// The same as if the clock had stood still while the process did not run; `None` if it always ran.
+    pub(super) fn without_frozen(&self) -> Option<Self> {
+        if self.frozen.is_empty() {
+            return None;
+        }
+        let clock = ThawedClock::new(&self.frozen);
+        let mut thawed = Self {
+            frozen: BTreeMap::new(),
+            ..self.clone()
+        };
+        let waits = thawed.waits.iter_mut();
+        let waits = waits.map(|wait| (&mut wait.start_ns, &mut wait.end_ns));
+        let pauses = thawed.pauses.iter_mut();
+        let pauses = pauses.map(|pause| (&mut pause.start_ns, &mut pause.end_ns));
+        let spans = thawed.spans.iter_mut();
+        let spans = spans.map(|span| (&mut span.start_ns, &mut span.end_ns));
+        for (start_ns, end_ns) in waits.chain(pauses).chain(spans) {
+            (*start_ns, *end_ns) = (clock.at(*start_ns), clock.at(*end_ns));
+        }
+        let begins = self.begins.iter();
+        let begins = begins.map(|(&(lock, thread, end_ns), &begin_ns)| {
+            ((lock, thread, clock.at(end_ns)), clock.at(begin_ns))
+        });
+        thawed.begins = begins.collect();
+        thawed.merge_spans();
+        Some(thawed)
     }
 
     /// Several waits have seen the same hold.
@@ -173,14 +215,47 @@ impl Observed {
     }
 }
 
+/// A clock that stands still while the process does not run.
+struct ThawedClock {
+    /// From when on the process did not run, until when, and how long it had not run before.
+    freezes: Vec<(u64, u64, u64)>,
+}
+
+impl ThawedClock {
+    fn new(frozen: &BTreeMap<u64, u64>) -> Self {
+        let mut freezes: Vec<(u64, u64, u64)> = Vec::new();
+        for (&begin_ns, &end_ns) in frozen {
+            match freezes.last_mut() {
+                Some(last) if begin_ns <= last.1 => last.1 = last.1.max(end_ns),
+                last => {
+                    let before_ns = last.map_or(0, |last| last.2 + last.1 - last.0);
+                    freezes.push((begin_ns, end_ns, before_ns));
+                }
+            }
+        }
+        Self { freezes }
+    }
+
+    /// What it says then.
+    fn at(&self, time_ns: u64) -> u64 {
+        let begun = (self.freezes).partition_point(|&(begin_ns, ..)| begin_ns < time_ns);
+        let last = begun.checked_sub(1).and_then(|last| self.freezes.get(last));
+        last.map_or(time_ns, |&(begin_ns, end_ns, before_ns)| {
+            time_ns - before_ns - (time_ns.min(end_ns) - begin_ns)
+        })
+    }
+}
+
 fn waited(wait: &Wait, end_ns: u64) -> Waited {
     let (mut free_ns, mut unexplained_ns) = (0, 0);
-    for (from_last, part) in wait.contentions.iter().rev().enumerate() {
+    let parts = wait.contentions.iter().rev();
+    let ran = parts.filter(|part| part.owner != Owner::Frozen);
+    for (from_last, part) in ran.enumerate() {
         match part.owner {
             Owner::Free | Owner::Unknown(UnknownOwner::HandOff) if from_last == 0 => {
                 free_ns = part.duration_ns;
             }
-            Owner::Thread { .. } | Owner::Free => {}
+            Owner::Thread { .. } | Owner::Free | Owner::Frozen => {}
             Owner::Unknown(_) => unexplained_ns += part.duration_ns,
         }
     }
@@ -194,5 +269,26 @@ fn waited(wait: &Wait, end_ns: u64) -> Waited {
         unexplained_ns,
         has_ended: wait.ended(),
         mechanism: wait.mechanism,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_stands_still() {
+        let clock = ThawedClock::new(&BTreeMap::from([(10, 20), (15, 30), (30, 40), (50, 60)]));
+        for (time_ns, says_ns) in [
+            (0, 0),
+            (10, 10),
+            (25, 10),
+            (40, 10),
+            (45, 15),
+            (55, 20),
+            (70, 30),
+        ] {
+            assert_eq!(clock.at(time_ns), says_ns, "{time_ns}");
+        }
     }
 }

@@ -36,6 +36,7 @@ impl Counted {
             match contention.owner {
                 Owner::Free => self.free_ns += contention.duration_ns,
                 Owner::Unknown(_) => self.unknown_ns += contention.duration_ns,
+                Owner::Frozen => {}
                 Owner::Thread { thread, .. } => _ = self.owning.insert(thread),
             }
         }

@@ -192,6 +192,7 @@ impl FoundWait {
                     chain,
                 } => Ok((thread(owner), method(chain, wait.lock, entities))),
                 Blamed::Free => Err("free"),
+                Blamed::Frozen => Err("frozen"),
                 Blamed::Unknown(reason) => Err(reason.name()),
             },
         });

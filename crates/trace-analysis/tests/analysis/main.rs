@@ -6,6 +6,7 @@ mod figures;
 mod forgetting;
 mod forward_refs;
 mod found;
+mod freezes;
 mod history;
 mod hostile_files;
 mod inputs;

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use trace_analysis::{Analysis, Detail, Entities, Findings, Limits, OwnerTimes, Wait};
 use trace_format::file::VERSION;
 use trace_format::{
-    Capabilities, Chunk, ChunkWriter, Event, FileHeader, HookPart, Safepoint, SystemRecord,
-    ThreadId, ThreadTimes, TraceReader,
+    Capabilities, Event, Freeze, HookPart, Safepoint, SystemRecord, ThreadId, ThreadTimes,
 };
 
 use crate::delivery::delivery;
 use crate::found::{self, FoundWait};
+use crate::freezes::freezes;
 use crate::random_programs::{actions, config, rules};
 use crate::script;
 use crate::simulator::simulate;
@@ -38,13 +38,7 @@ fn analyze(
     for (thread, event) in &script::metadata_events() {
         trace.event(*thread, event, &mut ignore);
     }
-    let mut file = FileHeader::default().encode();
-    file.extend_from_slice(ChunkWriter::new(false).system(system.iter().copied()));
-    let mut reader = TraceReader::new(file.as_slice()).expect("a header");
-    while let Some(chunk) = reader.next_chunk().expect("memory does not fail") {
-        assert!(matches!(chunk, Chunk::System(_)));
-        trace.chunk(chunk, &mut ignore);
-    }
+    script::take_system(&mut trace, system, &mut ignore);
     for (thread, event) in events {
         trace.event(*thread, event, &mut ignore);
     }
@@ -52,12 +46,15 @@ fn analyze(
 }
 
 /// Asks at each moment at which anything changes what the owner of each wait does.
-fn by_brute_force(waits: &[FoundWait], safepoints: &[Safepoint]) -> OwnerTimes {
+fn by_brute_force(waits: &[FoundWait], safepoints: &[Safepoint], freezes: &[Freeze]) -> OwnerTimes {
     let parts = waits.iter().flat_map(|wait| &wait.parts);
     let of_parts = parts.flat_map(|part| [part.start_ns, part.end_ns]);
     let of_safepoints = safepoints.iter();
     let of_safepoints = of_safepoints.flat_map(|at| [at.begin_ns, at.reached_ns, at.end_ns]);
-    let times: BTreeSet<u64> = of_parts.chain(of_safepoints).collect();
+    let of_freezes = freezes.iter();
+    let of_freezes = of_freezes.flat_map(|freeze| [freeze.begin_ns, freeze.end_ns]);
+    let times = of_parts.chain(of_safepoints).chain(of_freezes);
+    let times: BTreeSet<u64> = times.collect();
     let times: Vec<u64> = times.into_iter().collect();
     let waits_then = |thread: &str, time_ns: u64| {
         let mut of_thread = waits.iter().filter(|wait| wait.thread == thread);
@@ -72,7 +69,11 @@ fn by_brute_force(waits: &[FoundWait], safepoints: &[Safepoint]) -> OwnerTimes {
             let safepoint = safepoints
                 .iter()
                 .find(|safepoint| (safepoint.begin_ns..safepoint.end_ns).contains(&time[0]));
+            let is_frozen = freezes
+                .iter()
+                .any(|freeze| (freeze.begin_ns..freeze.end_ns).contains(&time[0]));
             let place = match (&part.owner, safepoint) {
+                _ if is_frozen => &mut sum.frozen_ns,
                 (Err("free"), _) => &mut sum.free_ns,
                 (Err(_), _) => &mut sum.unknown_ns,
                 (Ok((owner, _)), _) if waits_then(owner, time[0]) => &mut sum.blocked_ns,
@@ -89,22 +90,29 @@ fn by_brute_force(waits: &[FoundWait], safepoints: &[Safepoint]) -> OwnerTimes {
 }
 
 /// What of the tracer's hooks lay in waits of their thread, and in what it owned while others waited.
-fn hooks_by_brute_force(waits: &[FoundWait], hooks: &[HookPart]) -> (u64, u64) {
-    let inside_ns = |hook: &HookPart, start_ns: u64, end_ns: u64| {
+fn hooks_by_brute_force(waits: &[FoundWait], hooks: &[HookPart], freezes: &[Freeze]) -> (u64, u64) {
+    let inside_ns = |hook: &HookPart, is_inside: &dyn Fn(u64) -> bool| {
         let begin_ns = hook.end_ns - hook.duration_ns;
-        let inside = (begin_ns..hook.end_ns).filter(|at_ns| (start_ns..end_ns).contains(at_ns));
+        let inside = (begin_ns..hook.end_ns).filter(|&at_ns| is_inside(at_ns));
         inside.count() as u64 * hook.weight
+    };
+    let is_frozen = |at_ns| {
+        let mut freezes = freezes.iter();
+        freezes.any(|freeze| (freeze.begin_ns..freeze.end_ns).contains(&at_ns))
     };
     let (mut of_waiting_ns, mut of_owners_ns) = (0, 0);
     for hook in hooks {
         let thread = format!("T{}", hook.thread.0);
         for wait in waits {
             if wait.thread == thread {
-                of_waiting_ns += inside_ns(hook, wait.start_ns, wait.end_ns);
+                let waited = |at_ns| (wait.start_ns..wait.end_ns).contains(&at_ns);
+                of_waiting_ns += inside_ns(hook, &waited);
             }
             for part in &wait.parts {
                 if matches!(&part.owner, Ok((owner, _)) if *owner == thread) {
-                    of_owners_ns += inside_ns(hook, part.start_ns, part.end_ns);
+                    let owned =
+                        |at_ns| (part.start_ns..part.end_ns).contains(&at_ns) && !is_frozen(at_ns);
+                    of_owners_ns += inside_ns(hook, &owned);
                 }
             }
         }
@@ -157,8 +165,8 @@ proptest! {
     /// The waits that ended are the simulator's own, not what the analysis found.
     #[test]
     fn owner_times_are_the_truth(
-        (rules, actions, delivery, safepoints, hooks) in
-            (rules(Just(false)), actions(), delivery(0), safepoints(), hooks()),
+        (rules, actions, delivery, safepoints, hooks, freezes) in
+            (rules(Just(false)), actions(), delivery(0), safepoints(), hooks(), freezes()),
     ) {
         let history = simulate(rules, &actions);
         let arrived = delivery.deliver(&history.events);
@@ -166,11 +174,12 @@ proptest! {
         let capabilities = history.capabilities();
         let mut waits = truth::waits(&history, &Known::new(&events));
         waits.extend(found::analyze_guaranteed(&events, Limits::default(), capabilities).open);
-        let expected = by_brute_force(&waits, &safepoints);
-        let (of_waiting_ns, of_owners_ns) = hooks_by_brute_force(&waits, &hooks);
+        let expected = by_brute_force(&waits, &safepoints, &freezes);
+        let (of_waiting_ns, of_owners_ns) = hooks_by_brute_force(&waits, &hooks, &freezes);
         let safepoints = safepoints.into_iter().map(SystemRecord::Safepoint);
         let hooks = hooks.into_iter().map(SystemRecord::HookPart);
-        let system: Vec<_> = safepoints.chain(hooks).collect();
+        let freezes = freezes.into_iter().map(SystemRecord::Freeze);
+        let system: Vec<_> = safepoints.chain(hooks).chain(freezes).collect();
         // Of what waits have in common, and of each contention.
         let mut standard_errors_ns = BTreeSet::new();
         let details = [

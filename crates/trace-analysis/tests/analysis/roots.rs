@@ -128,6 +128,7 @@ fn described(wait: &Wait, entities: &Entities) -> (String, u64, Parts) {
                 entities.thread(thread).name.to_string()
             }
             RootEnd::Owner(Owner::Free) => "free".to_owned(),
+            RootEnd::Owner(Owner::Frozen) => "frozen".to_owned(),
             RootEnd::Owner(Owner::Unknown(reason)) => reason.name().to_owned(),
         };
         (part.start_ns, at_ns, root, part.root.depth)

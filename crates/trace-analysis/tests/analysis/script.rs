@@ -2,12 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use trace_analysis::{TraceAnalysis, WaitSink};
 use trace_format::{
-    ChainDescription, ChainId, ChainRef, ClassDescription, ClassId, ContendedEnter,
-    ContendedEntered, ContendedExit, Event, ForwardRef, ForwardResolved, Frame, Hold, JavaThreadId,
-    LoaderId, LockDescription, LockId, LockOwner, LockRetired, LostNumbers, MethodDescription,
-    MethodId, PARK_DOMAINS, StackRange, ThreadId, ThreadStart,
+    ChainDescription, ChainId, ChainRef, Chunk, ChunkWriter, ClassDescription, ClassId,
+    ContendedEnter, ContendedEntered, ContendedExit, Event, FileHeader, ForwardRef,
+    ForwardResolved, Frame, Hold, JavaThreadId, LoaderId, LockDescription, LockId, LockOwner,
+    LockRetired, LostNumbers, MethodDescription, MethodId, PARK_DOMAINS, StackRange, SystemRecord,
+    ThreadId, ThreadStart, TraceReader,
 };
+
+/// Passes what the system did to the analysis of a trace.
+pub(crate) fn take_system(
+    trace: &mut TraceAnalysis<'_>,
+    records: &[SystemRecord],
+    sink: &mut impl WaitSink,
+) {
+    let mut file = FileHeader::default().encode();
+    file.extend_from_slice(ChunkWriter::new(false).system(records.iter().copied()));
+    let mut reader = TraceReader::new(file.as_slice()).expect("a header");
+    while let Some(chunk) = reader.next_chunk().expect("memory does not fail") {
+        assert!(matches!(chunk, Chunk::System(_)));
+        trace.chunk(chunk, sink);
+    }
+}
 
 /// A number that was taken but whose event is not in the trace.
 pub(crate) const MISSING: &str = "missing";

@@ -120,6 +120,7 @@ impl Named {
                     Names::of_method(chain, wait.lock, entities),
                 ],
                 Owner::Free => [(); 2].map(|()| Names::new("<lock was free>", "<free>")),
+                Owner::Frozen => [(); 2].map(|()| Names::new("<process did not run>", "<frozen>")),
                 Owner::Unknown(reason) => [(); 2].map(|()| {
                     let label = format!("<owner unknown: {}>", reason.label());
                     Names::new(label, format!("<{}>", reason.name()))

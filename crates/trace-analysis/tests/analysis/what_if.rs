@@ -9,8 +9,8 @@ use trace_analysis::{
     Analysis, ChainIndex, Detail, Limits, LockChange, LockIndex, Prediction, Question, Replay,
     WhatIf,
 };
-use trace_format::Capabilities;
 use trace_format::file::VERSION;
+use trace_format::{Capabilities, Freeze, SystemRecord};
 
 use crate::script;
 
@@ -112,9 +112,21 @@ fn predict_for(
     change: LockChange,
     is_affected: impl Fn(Option<&str>) -> bool,
 ) -> Prediction {
+    predict_frozen(script, &[], lock, change, is_affected)
+}
+
+/// The same of a process that did not always run.
+fn predict_frozen(
+    script: &str,
+    freezes: &[SystemRecord],
+    lock: usize,
+    change: LockChange,
+    is_affected: impl Fn(Option<&str>) -> bool,
+) -> Prediction {
     let mut what_if = WhatIf::default();
     let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
     let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
+    script::take_system(&mut trace, freezes, &mut what_if);
     let events = script::parse(script);
     for (thread, event) in script::metadata_events().iter().chain(&events) {
         trace.event(*thread, event, &mut what_if);
@@ -217,6 +229,26 @@ proptest! {
         }
     }
 
+    /// However long a program was stopped while threads waited, the same is predicted.
+    #[test]
+    fn a_freeze_makes_no_difference(
+        program in programs(2, 8), at in any::<prop::sample::Index>(), duration_ns in 1..10_000_000_u64,
+    ) {
+        let (_, script) = run(&program);
+        let times_ns = times_in_waits(&script);
+        prop_assume!(!times_ns.is_empty());
+        let begin_ns = times_ns[at.index(times_ns.len())];
+        let stopped = frozen(&script, begin_ns, duration_ns);
+        let freeze = SystemRecord::Freeze(Freeze {
+            begin_ns,
+            end_ns: begin_ns + duration_ns,
+        });
+        for change in [LockChange::Removed, LockChange::Holds(0.5), LockChange::Holds(0.0)] {
+            let found = predict_frozen(&stopped, &[freeze], 0, change, |_| true);
+            prop_assert_eq!(found, predict(&script, 0, change));
+        }
+    }
+
     /// Bounds and estimate are in order, whatever is changed, also by rules that contradict the trace.
     #[test]
     fn bounds_are_around_each_replay(program in programs(3, 8)) {
@@ -242,6 +274,48 @@ proptest! {
             }
         }
     }
+}
+
+/// The trace of the same program, stopped at that time for so long.
+fn frozen(script: &str, begin_ns: u64, duration_ns: u64) -> String {
+    let shifted = |time_ns: u64| match time_ns < begin_ns {
+        true => time_ns,
+        false => time_ns + duration_ns,
+    };
+    let lines = script.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let time_ns: u64 = words[0].parse().expect("a time");
+        let words = words[1..]
+            .iter()
+            .map(|word| match word.strip_prefix("held:") {
+                Some(held) => {
+                    let since_ns = time_ns - held.parse::<u64>().expect("a duration");
+                    format!(" held:{}", shifted(time_ns) - shifted(since_ns))
+                }
+                None => format!(" {word}"),
+            });
+        format!("{}{}\n", shifted(time_ns), words.collect::<String>())
+    });
+    lines.collect()
+}
+
+/// When some thread waits, and no event is.
+fn times_in_waits(script: &str) -> Vec<u64> {
+    let mut waiting = 0;
+    let events = script.lines().map(|line| {
+        let time_ns: u64 = line
+            .split(' ')
+            .next()
+            .and_then(|it| it.parse().ok())
+            .expect("a time");
+        waiting += i32::from(line.contains(" enter ")) - i32::from(line.contains(" entered "));
+        (time_ns, waiting)
+    });
+    let events: Vec<(u64, i32)> = events.collect();
+    let times = events
+        .windows(2)
+        .filter(|it| it[0].1 > 0 && it[0].0 + 1 < it[1].0);
+    times.map(|it| it[0].0.midpoint(it[1].0) + 1).collect()
 }
 
 /// The trace where only every other release tells when the hold began.

@@ -84,7 +84,7 @@ pub(crate) fn candidates(
     let mut total_ns = contention.duration_ns();
     total_ns.add_sum(stuck_ns);
     contention.add_to(&mut candidates, total_ns);
-    let contention_ns = model.totals(WaitKind::Contention).duration_ns;
+    let contention_ns = model.contention_ns();
     if let Some(conditional) = conditional
         && conditional.duration_ns() > Sum::from(contention_ns)
     {
@@ -170,9 +170,23 @@ impl Asking {
 }
 
 impl Answers {
-    /// How long threads waited.
+    /// How long threads waited while the process ran.
     pub(crate) fn duration_ns(&self) -> Sum {
-        self.by_waiter.groups[0].duration_ns
+        let owners = self.by_waiter.groups.iter();
+        let frozen = owners.filter(|group| group.path.len() == 2 && self.is_frozen(group));
+        let all_ns = self.by_waiter.groups[0].duration_ns;
+        all_ns.without(sum(frozen))
+    }
+
+    /// How long threads waited for these locks while the process ran.
+    fn lock_ns(&self, lock: &Group) -> Sum {
+        let owners = children(&self.by_waiter, lock);
+        let frozen = owners.filter(|owner| self.is_frozen(owner));
+        lock.duration_ns.without(sum(frozen))
+    }
+
+    fn is_frozen(&self, owner: &Group) -> bool {
+        value(&self.by_waiter, owner).key == FROZEN
     }
 
     /// `total_ns` is what all shares are of.
@@ -181,9 +195,11 @@ impl Answers {
         let locks = groups.iter().filter(|group| group.path.len() == 1);
         let mut found = Vec::new();
         for lock in locks {
-            let owners: Vec<&Group> = children(&self.by_waiter, lock).collect();
+            let owners = children(&self.by_waiter, lock);
+            let owners: Vec<&Group> = owners.filter(|owner| !self.is_frozen(owner)).collect();
             let nobody_ns = sum(owners.iter().copied().filter(|owner| self.is_nobody(owner)));
-            let is_nobodys = nobody_ns > Sum::default() && nobody_ns.of(lock.duration_ns) >= MOSTLY;
+            let is_nobodys =
+                nobody_ns > Sum::default() && nobody_ns.of(self.lock_ns(lock)) >= MOSTLY;
             if is_nobodys {
                 let largest = owners.iter().copied().filter(|owner| self.is_nobody(owner));
                 found.extend(
@@ -245,7 +261,7 @@ impl Answers {
                 waits: owner.waits,
                 contentions: owner.contentions,
                 share: owner.duration_ns.of(total_ns),
-                lock_ns: lock.duration_ns,
+                lock_ns: self.lock_ns(lock),
                 free_ns: of_lock(&|key| key == FREE),
                 unknown_ns: of_lock(&is_unknown),
                 readers_ns: of_lock(&|key| key == READERS),
@@ -321,6 +337,7 @@ impl Answers {
 
 // Keys of values, and beginnings of keys and labels.
 const FREE: &str = "<free>";
+const FROZEN: &str = "<frozen>";
 const NOT_RELEASED: &str = "<code unknown: lock not released>";
 const HAND_OFF: &str = "<handoff>";
 const READERS: &str = "<readers>";

@@ -82,7 +82,8 @@ impl Finding {
 }
 
 /// Sorts findings by what they would save at most, deadlocks first. If that cannot be told of one, it is all
-/// of the waiting that it is about. `contention_ns` is how long threads waited for locks.
+/// of the waiting that it is about. `contention_ns` is how long threads waited for locks
+/// while the process ran.
 pub fn sort_by_saving(findings: &mut [Finding], contention_ns: u64) {
     let at_most_ns = |finding: &Finding| match &finding.saving {
         Some(saving) => saving.share_at_most * contention_ns as f64,

@@ -93,6 +93,7 @@ fn owners_of_cut_waits_are_exact() {
                             trace_analysis::Value::Thread(thread)
                         }
                         trace_analysis::Owner::Free => trace_analysis::Value::Free,
+                        trace_analysis::Owner::Frozen => trace_analysis::Value::Frozen,
                         trace_analysis::Owner::Unknown(reason) => {
                             trace_analysis::Value::UnknownOwner(reason)
                         }

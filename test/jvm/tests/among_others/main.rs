@@ -21,6 +21,7 @@ mod diff;
 mod embedded;
 mod endings;
 mod fastdebug;
+mod freezes;
 mod h2;
 mod hold_oracle;
 mod instrumentation;

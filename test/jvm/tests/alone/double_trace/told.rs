@@ -85,7 +85,7 @@ fn tell(wait: &Wait, entities: &Entities, class_path: &ClassPath) -> Told {
                 let id = entities.thread(thread).java_id.0;
                 owner(id, chain, entities, class_path)
             }
-            Owner::Free => By::Nobody,
+            Owner::Free | Owner::Frozen => By::Nobody,
             Owner::Unknown(reason) => By::NotKnown(reason),
         },
     });
