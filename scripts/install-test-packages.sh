@@ -3,10 +3,10 @@
 # programs that have dependencies, Prometheus' parsers for its metrics,
 # tmux as the terminal of `locktrace top`, shellcheck for the scripts, and what opens the files that
 # `locktrace export` writes: Go's pprof, the JDK's `jfr`, Python packages (into build/test-python), among them
-# Node.js, packages for that (into build/test-node) with a browser, and parts of JDK Mission Control (into
-# build/test-jmc), and Apache Spark (into build/test-spark), which asks about many of them; where Go is new enough,
-# also node_exporter, what promtool checks metrics with, and OpenTelemetry's collector (into build/test-go). With --fleet
-# also the line of Spark that runs on Java 8 (into build/test-spark-3).
+# Node.js, packages for that (into build/test-node) with a browser, parts of JDK Mission Control with async-profiler's
+# converter (into build/test-jmc), and Apache Spark (into build/test-spark), which asks about many of them; where Go is
+# new enough, also node_exporter, what promtool checks metrics with, and OpenTelemetry's collector (into build/test-go).
+# With --fleet also the line of Spark that runs on Java 8 (into build/test-spark-3).
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -63,7 +63,7 @@ install_node_packages() {
   done <"$requirements"
 }
 
-install_mission_control() {
+install_readers_of_recordings() {
   local pom=$1 folder=$2
   mvn --batch-mode --quiet --file "$pom" dependency:copy-dependencies "-DoutputDirectory=$folder"
 }
@@ -92,7 +92,7 @@ lock 9 "$CACHE/lock"
 provide test-python scripts/test-requirements.txt "install Python packages" install_python_packages
 provide test-node scripts/test-node-packages.txt "install packages for Node.js" install_node_packages
 provide test-spark scripts/test-spark-requirements.txt "install Spark" install_python_packages
-provide test-jmc crates/locktrace/tests/jmc/pom.xml "install Mission Control's parser" install_mission_control
+provide test-jmc crates/locktrace/tests/jmc/pom.xml "install readers of recordings" install_readers_of_recordings
 if [[ ${1-} == --fleet ]]; then
   provide test-spark-3 scripts/test-spark-3-requirements.txt "install Spark for Java 8" install_python_packages
 fi

@@ -18,6 +18,7 @@ mod metadata;
 mod types;
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Write};
 
 use foldhash::fast::RandomState;
@@ -37,6 +38,8 @@ pub struct RecordingWriter<W: Write> {
     run: Run,
     /// How many threads there are in all runs.
     threads: u64,
+    /// The highest number of a constant in the runs before, if there are some.
+    last_constant: Option<u64>,
     /// When chunks begin, in nanoseconds since 1970.
     starts: HashSet<u64, RandomState>,
 }
@@ -67,6 +70,7 @@ impl<W: Write> RecordingWriter<W> {
             out,
             run: Run::default(),
             threads: 0,
+            last_constant: None,
             starts: HashSet::default(),
         }
     }
@@ -74,13 +78,22 @@ impl<W: Write> RecordingWriter<W> {
     /// Begins a run of the process `pid` in a virtual machine that calls itself `jvm`, which began
     /// so many nanoseconds after 1970. Waits are of this one until it ends.
     pub fn begin_run(&mut self, start_unix_ns: u64, pid: u32, jvm: &str) {
+        let before_constants = self
+            .last_constant
+            .unwrap_or_else(|| before_constants(start_unix_ns, pid));
         self.run = Run {
             start_unix_ns,
+            chunk: Chunk::new(0, before_constants),
             ..Run::default()
         };
         self.run.chunk.event(types::JVM_INFORMATION, 0, |event| {
-            event.number(0); // when
+            event.number(start_unix_ns);
             event.text(jvm);
+            // Its version, three kinds of arguments, and its start are not in a trace.
+            for _ in 0..4 {
+                event.optional_text(None);
+            }
+            event.signed(NOTHING);
             event.number(u64::from(pid));
         });
     }
@@ -105,32 +118,37 @@ impl<W: Write> RecordingWriter<W> {
 
     fn add_wait(&mut self, wait: &Wait, stretch: &Stretch<'_>, entities: &Entities) {
         let common = self.common(wait, entities);
-        let mut latest_first = stretch.parts.iter().rev();
-        let previous_owner = latest_first
-            .find_map(|part| part.owner.thread())
-            .map_or(NONE, |(owner, _)| self.thread(owner, entities));
+        let start = chunk::ticks(self.run.start_unix_ns, stretch.start_ns);
         let begin = |event: &mut Encoder| {
-            event.number(stretch.start_ns);
+            event.number(start);
             event.number(stretch.end_ns - stretch.start_ns);
             event.number(common.thread);
             event.number(common.stack);
             event.number(common.class);
         };
-        let chunk = &mut self.run.chunk;
         match wait.mechanism {
-            Mechanism::Monitor => chunk.event(types::MONITOR_ENTER, stretch.end_ns, |event| {
-                begin(event);
-                event.number(previous_owner);
-                event.number(common.address);
-            }),
-            Mechanism::Park => chunk.event(types::THREAD_PARK, stretch.end_ns, |event| {
-                begin(event);
-                let (timeout, until) = limits(wait.timeout);
-                event.signed(timeout);
-                event.signed(until);
-                event.number(common.address);
-                event.number(previous_owner);
-            }),
+            Mechanism::Monitor => {
+                let mut latest_first = stretch.parts.iter().rev();
+                let previous_owner = latest_first
+                    .find_map(|part| part.owner.thread())
+                    .map_or(NONE, |(owner, _)| self.thread(owner, entities));
+                let chunk = &mut self.run.chunk;
+                chunk.event(types::MONITOR_ENTER, stretch.end_ns, |event| {
+                    begin(event);
+                    event.number(previous_owner);
+                    event.number(common.address);
+                });
+            }
+            Mechanism::Park => {
+                let chunk = &mut self.run.chunk;
+                chunk.event(types::THREAD_PARK, stretch.end_ns, |event| {
+                    begin(event);
+                    let (timeout, until) = limits(wait.timeout);
+                    event.signed(timeout);
+                    event.signed(until);
+                    event.number(common.address);
+                });
+            }
         }
     }
 
@@ -149,10 +167,11 @@ impl<W: Write> RecordingWriter<W> {
         };
         let method = name(Aspect::OwnerMethod, part.owner);
         let kind = name(Aspect::Kind, part.owner);
+        let start = chunk::ticks(self.run.start_unix_ns, part.start_ns);
         let constants = &mut self.run.chunk.constants;
         let lock = constants.text(&entities.lock_label(wait.lock));
         self.run.chunk.event(types::BLAME, end_ns(part), |event| {
-            event.number(part.start_ns);
+            event.number(start);
             event.number(part.duration_ns);
             event.number(thread);
             event.number(stack);
@@ -189,7 +208,8 @@ impl<W: Write> RecordingWriter<W> {
     /// Writes the chunk if it is full, and begins the next one.
     fn make_room(&mut self) -> io::Result<()> {
         if self.run.chunk.is_full() {
-            let next = Chunk::new(self.run.chunk.end_ns());
+            let chunk = &self.run.chunk;
+            let next = Chunk::new(chunk.end_ns(), chunk.constants.last_number());
             let full = std::mem::replace(&mut self.run.chunk, next);
             self.write(full)?;
         }
@@ -215,6 +235,7 @@ impl<W: Write> RecordingWriter<W> {
     /// Those of the output.
     pub fn end_run(&mut self, duration_ns: u64) -> io::Result<()> {
         let mut last = std::mem::take(&mut self.run.chunk);
+        self.last_constant = Some(last.constants.last_number());
         last.extend_to(duration_ns);
         self.write(last)
     }
@@ -250,10 +271,20 @@ impl Run {
     }
 }
 
+/// Behind what the numbers of a recording's constants begin, so that it can be put together with others: where a
+/// random part of the numbers begins that have four bytes, far above those of JVMs. Some readers take 32 bits of them.
+fn before_constants(start_unix_ns: u64, pid: u32) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u64(start_unix_ns);
+    hasher.write_u32(pid);
+    1 << 27 | hasher.finish() >> (u64::BITS - 27)
+}
+
+/// Stands for no time in the JDK's events.
+const NOTHING: i64 = i64::MIN;
+
 /// How long a thread parks at most, in nanoseconds, and until when, in milliseconds since 1970.
 fn limits(timeout: ParkTimeout) -> (i64, i64) {
-    /// Stands for nothing in the JDK's events.
-    const NOTHING: i64 = i64::MIN;
     match timeout {
         ParkTimeout::None => (NOTHING, NOTHING),
         ParkTimeout::After(duration_ns) => (signed(duration_ns), NOTHING),

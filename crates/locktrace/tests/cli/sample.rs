@@ -20,11 +20,14 @@ pub(crate) struct Sample {
     sequences: Vec<u64>,
     counters: Vec<(Counter, u64)>,
     pid: u32,
+    start_unix_ns: u64,
     capabilities: Capabilities,
     /// How often a thread has waited for a latch.
     conditions: u64,
     /// When the process did not run.
     freezes: Vec<Freeze>,
+    /// How many events threads have at times when they are written.
+    writes: Vec<Vec<usize>>,
 }
 
 /// Java frames of the samples: class, source file, method, descriptor, line.
@@ -127,9 +130,11 @@ impl Sample {
             sequences: vec![0; 3],
             counters: Vec::new(),
             pid: 4711,
+            start_unix_ns: 1_456_789_012_345_678_901,
             capabilities: Capabilities::default(),
             conditions: 0,
             freezes: Vec::new(),
+            writes: Vec::new(),
         };
         for (at, name) in names.iter().enumerate() {
             let java_id = JavaThreadId(at as u64 + 10);
@@ -209,6 +214,25 @@ impl Sample {
                 *truncated = true;
             }
         }
+    }
+
+    /// Adds a lock whose class is called `class_name`, and returns its number.
+    pub(crate) fn add_lock(&mut self, class_name: &'static str) -> u64 {
+        self.sequences.push(0);
+        let lock = self.sequences.len() as u64;
+        let id = 500 + lock as u32;
+        self.write(1, class(id, class_name, ""));
+        self.write(
+            1,
+            Event::LockDescription(LockDescription {
+                lock: LockId(PARK_DOMAINS + lock),
+                class: ClassId(id),
+                mirrored_class: ClassId::NONE,
+                identity_hash: id,
+                monitor_address: 0,
+            }),
+        );
+        lock
     }
 
     /// Calls a class otherwise than it is called.
@@ -316,6 +340,52 @@ impl Sample {
             time_us += 1 + (random >> 20) % 500;
             sample.exit(1, 1, time_us, HASHTABLE_PUT);
             sample.entered(2, 1, time_us, 0);
+        }
+        sample
+    }
+
+    /// Threads that hand two locks on so many times, half of them at each, to whomever a fixed sequence of random
+    /// numbers says: who releases one wants it again. Their waits have many parts, which begin and end at the same
+    /// times, as all wait for the same owners. Every 100 microseconds the trace is written, so that the waits for both
+    /// locks are found by turns.
+    pub(crate) fn crowd(threads: u32, handoffs: u64) -> Self {
+        let names: Vec<_> = (1..=threads).map(|at| &*format!("t{at}").leak()).collect();
+        let mut sample = Self::new(&names);
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut locks = [1, 2].map(|lock| {
+            let of_lock = (1..=threads).filter(|at| u64::from(at % 2) + 1 == lock);
+            let mut waiting: Vec<_> = of_lock.collect();
+            let owner = waiting.pop();
+            for &thread in &waiting {
+                sample.enter(thread, lock, 1, HASHTABLE_GET);
+            }
+            (lock, owner, waiting, 1)
+        });
+        for slice in 1..=handoffs {
+            for (lock, owner, waiting, time_us) in &mut locks {
+                while let Some(releasing) = *owner
+                    && *time_us < 100 * slice
+                {
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    *time_us += 1 + random % 10;
+                    sample.exit(releasing, *lock, *time_us, HASHTABLE_PUT);
+                    *owner = (!waiting.is_empty())
+                        .then(|| waiting.swap_remove((random >> 20) as usize % waiting.len()));
+                    if let Some(next) = *owner {
+                        *time_us += (random >> 40) % 3;
+                        sample.entered(next, *lock, *time_us, 0);
+                    }
+                    if *time_us < 5 * handoffs {
+                        sample.enter(releasing, *lock, *time_us, HASHTABLE_GET);
+                        waiting.push(releasing);
+                    }
+                }
+            }
+            sample
+                .writes
+                .push(sample.threads.iter().map(Vec::len).collect());
         }
         sample
     }
@@ -631,6 +701,11 @@ impl Sample {
         );
     }
 
+    /// The trace begins so much later.
+    pub(crate) fn begin_later(&mut self, duration_us: u64) {
+        self.start_unix_ns += duration_us * MICROSECOND;
+    }
+
     /// The trace of a process that is there, and has told everything until then.
     pub(crate) fn written_until(&mut self, pid: u32, time_us: u64) {
         self.pid = pid;
@@ -638,8 +713,8 @@ impl Sample {
         self.counters.push(complete_until);
     }
 
-    /// The bytes of the trace: a chunk for each thread, the last thread first, and again as long
-    /// as they have more.
+    /// The bytes of the trace: of each time when it is written a chunk for each thread, the last thread first, or
+    /// several where it has too many events for one.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let (mut bytes, end) = self.bytes_and_end();
         bytes.extend_from_slice(&end);
@@ -651,7 +726,7 @@ impl Sample {
         let header = FileHeader {
             compressed: true,
             capabilities: self.capabilities,
-            start_unix_ns: 1_456_789_012_345_678_901,
+            start_unix_ns: self.start_unix_ns,
             pid: self.pid,
             jvm: "OpenJDK 64-Bit Server VM (25.45-b02)".to_owned(),
         };
@@ -663,29 +738,33 @@ impl Sample {
             bytes.extend_from_slice(writer.system(records));
             chunks += 1;
         }
-        let mut left: Vec<_> = self.threads.iter().map(Vec::as_slice).collect();
-        for number in 0.. {
-            for (thread, events) in left.iter_mut().enumerate().rev() {
-                if number > 0 && events.is_empty() {
-                    continue;
+        let all = self.threads.iter().map(Vec::len).collect();
+        let mut written = vec![0; self.threads.len()];
+        let mut numbers = vec![0; self.threads.len()];
+        for until in self.writes.iter().chain([&all]) {
+            while written.iter().zip(until).any(|(from, until)| from < until) {
+                for (thread, &until) in until.iter().enumerate().rev() {
+                    let from = &mut written[thread];
+                    if *from == until {
+                        continue;
+                    }
+                    let mut buffer = vec![0; 64 << 10];
+                    let mut encoder = SegmentEncoder::new();
+                    while let Some(event) = self.threads[thread][..until].get(*from)
+                        && encoder.encode(&mut buffer, event).is_ok()
+                    {
+                        *from += 1;
+                    }
+                    let segment = &buffer[..encoder.len()];
+                    let number = &mut numbers[thread];
+                    let of_thread = ThreadId(thread as u32 + 1);
+                    writer
+                        .push_segment(of_thread, *number, segment, encoder.contains_metadata())
+                        .expect("a chunk has room for a segment");
+                    *number += 1;
+                    bytes.extend_from_slice(writer.events());
+                    chunks += 1;
                 }
-                let mut buffer = vec![0; 64 << 10];
-                let mut encoder = SegmentEncoder::new();
-                while let [event, rest @ ..] = events
-                    && encoder.encode(&mut buffer, event).is_ok()
-                {
-                    *events = rest;
-                }
-                let thread = ThreadId(thread as u32 + 1);
-                let events = &buffer[..encoder.len()];
-                writer
-                    .push_segment(thread, number, events, encoder.contains_metadata())
-                    .expect("a chunk has room for a segment");
-                bytes.extend_from_slice(writer.events());
-                chunks += 1;
-            }
-            if left.iter().all(|events| events.is_empty()) {
-                break;
             }
         }
         bytes.extend_from_slice(writer.counters(self.counters.iter().copied()));

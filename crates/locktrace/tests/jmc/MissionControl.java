@@ -1,4 +1,5 @@
 import java.io.File;
+import java.io.PrintStream;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.RunnableFuture;
@@ -25,7 +26,8 @@ import org.openjdk.jmc.flightrecorder.rules.jdk.latency.JavaBlockingRule;
 
 /**
  * Prints what JDK Mission Control finds in a recording, a line for each sum: what it is of, a tab, the key, a
- * tab, how many events there are, a tab, and their durations in nanoseconds.
+ * tab, how many events there are, a tab, and their durations in nanoseconds. Control characters in keys, and
+ * backslashes, are escaped as in JSON.
  */
 final class MissionControl {
     private final Map<String, long[]> sums = new TreeMap<>();
@@ -36,7 +38,9 @@ final class MissionControl {
         found.add(events, JdkTypeIDs.MONITOR_ENTER);
         found.add(events, JdkTypeIDs.THREAD_PARK);
         found.add(events, "locktrace.Blame");
-        found.sums.forEach((key, sum) -> System.out.println(key + "\t" + sum[0] + "\t" + sum[1]));
+        PrintStream out = new PrintStream(System.out, false, "UTF-8");
+        found.sums.forEach((key, sum) -> out.println(key + "\t" + sum[0] + "\t" + sum[1]));
+        out.flush();
         if (found.sums.isEmpty()) {
             return; // the rule expects an event that has an end
         }
@@ -70,9 +74,16 @@ final class MissionControl {
     }
 
     private void sum(String of, String key, long nanoseconds) {
-        long[] sum = sums.computeIfAbsent(of + "\t" + key, none -> new long[2]);
+        long[] sum = sums.computeIfAbsent(of + "\t" + escaped(key), none -> new long[2]);
         sum[0]++;
         sum[1] += nanoseconds;
+    }
+
+    private static String escaped(String key) {
+        StringBuilder escaped = new StringBuilder();
+        key.chars().forEach(of -> escaped.append(
+            of < ' ' || of == '\\' ? String.format("\\u%04x", of) : String.valueOf((char) of)));
+        return escaped.toString();
     }
 
     private static long nanoseconds(IQuantity duration) {

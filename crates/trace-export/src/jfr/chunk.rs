@@ -9,18 +9,26 @@
 //! ```
 
 use std::io::{self, Write};
+use std::iter;
 
 use super::constants::Constants;
 use super::encoding::Encoder;
 use super::metadata;
 
-/// A chunk that is filled. Times are in nanoseconds since the trace's start, which are the ticks of
-/// the recording.
+/// The ticks of a time in a trace that began so many nanoseconds after 1970: nanoseconds since then. Readers count
+/// ticks from a chunk's start, the JDK's even from that of another chunk with the same types; so they are the same in all.
+pub(super) fn ticks(start_unix_ns: u64, time_ns: u64) -> u64 {
+    start_unix_ns.wrapping_add(time_ns)
+}
+
+/// A chunk that is filled. Times are in nanoseconds since the trace's start.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     start_ns: u64,
     end_ns: u64,
     events: Encoder,
+    /// When each event ended, and where it ends among the bytes of `events`.
+    ends: Vec<(u64, usize)>,
     pub(super) constants: Constants,
 }
 
@@ -35,10 +43,12 @@ impl Chunk {
     /// So much is kept in memory, a thousand times of what the types take.
     const MAX_BYTES: usize = 4 << 20;
 
-    pub(super) fn new(start_ns: u64) -> Self {
+    /// A chunk that begins at a time, with constants whose numbers begin behind one.
+    pub(super) fn new(start_ns: u64, before_constants: u64) -> Self {
         Self {
             start_ns,
             end_ns: start_ns,
+            constants: Constants::new(before_constants),
             ..Self::default()
         }
     }
@@ -75,22 +85,37 @@ impl Chunk {
     ) {
         self.extend_to(time_ns);
         self.events.event(event_type, write);
+        self.ends.push((time_ns, self.events.bytes.len()));
+    }
+
+    /// The bytes of each event, by the time of its end. Mission Control, which lays the events of a type out in lanes
+    /// in the order of the file, loses some and doubles others if one ends before the one in front of it, and two at
+    /// the same time.
+    fn events_by_end(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
+        let mut events: Vec<_> = self.ends.iter().zip(starts).collect();
+        events.sort_by_key(|&(&(time_ns, _), _)| time_ns);
+        events
+            .into_iter()
+            .map(|(&(_, end), start)| &self.events.bytes[start..end])
     }
 
     /// Writes the chunk of a trace that began so many nanoseconds after 1970.
     pub(super) fn write(&self, start_unix_ns: u64, out: &mut impl Write) -> io::Result<()> {
         let (mut types, mut checkpoint) = (Encoder::default(), Encoder::default());
-        metadata::write(self.end_ns, &mut types);
-        self.constants.write(self.end_ns, &mut checkpoint);
-        let parts = [&types.bytes, &self.events.bytes, &checkpoint.bytes];
-        let size = Self::HEADER_BYTES + parts.iter().map(|part| part.len()).sum::<usize>();
+        let [start, end] =
+            [self.start_ns, self.end_ns].map(|time_ns| ticks(start_unix_ns, time_ns));
+        metadata::write(end, &mut types);
+        self.constants.write(end, &mut checkpoint);
+        let parts = [&types, &self.events, &checkpoint];
+        let size = Self::HEADER_BYTES + parts.iter().map(|part| part.bytes.len()).sum::<usize>();
         let numbers = [
             size as u64,
             (size - checkpoint.bytes.len()) as u64,
             Self::HEADER_BYTES as u64, // where the metadata is
-            start_unix_ns.wrapping_add(self.start_ns),
+            start, // in nanoseconds
             self.end_ns - self.start_ns,
-            self.start_ns,
+            start, // in ticks
             Self::TICKS_PER_SECOND,
         ];
         out.write_all(&Self::MAGIC)?;
@@ -101,6 +126,9 @@ impl Chunk {
             out.write_all(&number.to_be_bytes())?;
         }
         out.write_all(&Self::STATE)?;
-        parts.into_iter().try_for_each(|part| out.write_all(part))
+        out.write_all(&types.bytes)?;
+        self.events_by_end()
+            .try_for_each(|event| out.write_all(event))?;
+        out.write_all(&checkpoint.bytes)
     }
 }

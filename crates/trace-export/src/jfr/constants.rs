@@ -18,9 +18,11 @@ const CHECKPOINT: u64 = 1;
 /// Stands for no constant.
 pub(super) const NONE: u64 = 0;
 
-/// The constants of a chunk.
+/// The constants of a chunk. Their numbers begin behind `before`: of chunks in a file, the JDK takes constants with the
+/// same number for the same, whatever they are.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
+    before: u64,
     texts: Pool<String>,
     symbols: Pool<String>,
     threads: Pool<ThreadIndex>,
@@ -30,16 +32,24 @@ pub(super) struct Constants {
     stacks: Pool<ChainIndex>,
 }
 
-/// Constants of a type, by what they stand for. They are numbered from 1.
+/// Constants of a type, by what they stand for.
 #[derive(Debug)]
 struct Pool<T> {
+    before: u64,
     numbers: HashMap<T, u64, RandomState>,
     encoded: Encoder,
 }
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl<T> Pool<T> {
+    fn new(before: u64) -> Self {
         Self {
+            before,
             numbers: HashMap::default(),
             encoded: Encoder::default(),
         }
@@ -53,7 +63,7 @@ impl<T: Hash + Eq> Pool<T> {
 
     /// Adds what is not in the pool yet.
     fn add(&mut self, of: T, write: impl FnOnce(&mut Encoder)) -> u64 {
-        let number = self.numbers.len() as u64 + 1;
+        let number = self.before + self.numbers.len() as u64 + 1;
         self.numbers.insert(of, number);
         self.encoded.number(number);
         write(&mut self.encoded);
@@ -69,6 +79,31 @@ impl Pool<String> {
 }
 
 impl Constants {
+    pub(super) fn new(before: u64) -> Self {
+        Self {
+            before,
+            texts: Pool::new(before),
+            symbols: Pool::new(before),
+            threads: Pool::new(before),
+            classes: Pool::new(before),
+            methods: Pool::new(before),
+            stacks: Pool::new(before),
+        }
+    }
+
+    /// Behind what the numbers of other constants may begin.
+    pub(super) fn last_number(&self) -> u64 {
+        let counts = [
+            self.texts.numbers.len(),
+            self.symbols.numbers.len(),
+            self.threads.numbers.len(),
+            self.classes.numbers.len(),
+            self.methods.numbers.len(),
+            self.stacks.numbers.len(),
+        ];
+        self.before + counts.into_iter().max().unwrap_or_default() as u64
+    }
+
     /// How much they take in the recording, in bytes.
     pub(super) fn byte_len(&self) -> usize {
         let pools = [
@@ -213,10 +248,12 @@ impl<T> Pool<T> {
 const NOT_DESCRIBED: &str = "<class not described>";
 
 /// The name of a class as in class files, and so in the JDK's recordings. Readers take apart what
-/// begins as the name of an array does, and fail if it is none.
+/// begins as the name of an array does, and fail if it is none. Some look at the first letter without
+/// asking whether there is one.
 fn internal(name: &str) -> String {
     let name = name.replace('.', "/");
     match name.strip_prefix('[') {
+        None if name.is_empty() => "\u{fffd}".to_owned(),
         Some(rest) if !is_type_descriptor(&name) => format!("\u{fffd}{rest}"),
         _ => name,
     }

@@ -1,33 +1,42 @@
 //! The event of a chunk that describes the types of all others (JDK:
 //! `jdk.jfr.internal.MetadataReader`): texts, and a tree of elements that are made of them.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use super::encoding::Encoder;
-use super::types::{Annotation, CATEGORY, Field, Form, Holds, TYPES, Type};
+use super::types::{self, Annotation, CATEGORY, Field, Form, Holds, Type};
 use crate::table::Table;
 
 /// Number of the type of this event, which is not described.
 const METADATA: u64 = 0;
 
-/// The types of all chunks are the same.
-const VERSION: u64 = 1;
-
 /// Writes the event, at a time in ticks.
 pub(super) fn write(time: u64, encoder: &mut Encoder) {
     let root = Element::new("root", []).with([
-        Element::new("metadata", []).with(TYPES.iter().map(Type::element)),
+        Element::new("metadata", []).with(types::all().map(Type::element)),
         Element::new("region", [("locale", "en_US"), ("gmtOffset", "0")]),
     ]);
     let (mut texts, mut tree) = (Table::default(), Encoder::default());
     root.write(&mut texts, &mut tree);
     let texts: Vec<_> = texts.into_values().collect();
+    let mut description = Encoder::default();
+    description.number(texts.len() as u64);
+    texts.iter().for_each(|text| description.text(text));
+    description.bytes.append(&mut tree.bytes);
     encoder.event(METADATA, |event| {
         event.number(time);
         event.number(0); // its duration
-        event.number(VERSION);
-        event.number(texts.len() as u64);
-        texts.iter().for_each(|text| event.text(text));
-        event.bytes.append(&mut tree.bytes);
+        event.number(identity(&description.bytes));
+        event.bytes.append(&mut description.bytes);
     });
+}
+
+/// Tells apart descriptions: of chunks with the same identity in a file, put together of whichever recordings, the JDK
+/// reads the first description only. JVMs count theirs from 1; a high bit keeps clear of them.
+fn identity(description: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(description);
+    hasher.finish() >> 2 | 1 << 62
 }
 
 struct Element {

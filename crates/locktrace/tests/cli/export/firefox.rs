@@ -11,6 +11,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{SELECTIONS, TRACE, demo, named, number, printed, report, save_other, tear, totals};
+use crate::matrix::{self, Version};
 use crate::node::node;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -212,6 +213,9 @@ fn the_profiler_itself_finds_the_same() {
     }
     assert_eq!(durations_ns, reported_durations_ns(directory, ""));
     assert_eq!(weights, reported_weights(directory, ""));
+    let profiler = Version::pinned("scripts/test-node-packages.txt", "profiler-cli");
+    let reader = "npm's `@firefox-devtools/profiler-cli`";
+    matrix::opened("firefox", reader, &profiler, "sums of markers and samples");
 }
 
 /// The profile of the whole demo.

@@ -1,13 +1,16 @@
-//! What the JDK's `jfr` and Mission Control find in a recording, compared with the report.
+//! What the JDK's `jfr`, Mission Control and `jfrconv` find in a recording, compared with the report.
+
+mod compatibility;
+mod readers;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{SELECTIONS, TRACE, demo, named, number, printed, report, save_other, tear, totals};
+use self::readers::{Jdk, Jfrconv, MissionControl};
+use super::{SELECTIONS, TRACE, demo, number, report, report_labels, save_other, tear, totals};
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
 
@@ -30,59 +33,6 @@ fn durations(sums: Sums) -> BTreeMap<String, u64> {
     sums.into_iter().map(|(key, (_, ns))| (key, ns)).collect()
 }
 
-/// What Mission Control finds in a recording.
-struct MissionControl(BTreeMap<String, Sums>);
-
-impl MissionControl {
-    /// The program and the packages that `scripts/install-test-packages.sh` installs.
-    fn open(recording: &Path) -> Self {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut java = Command::new("java");
-        java.arg("-cp")
-            .arg(package.join("../../build/test-jmc/*"))
-            .arg(package.join("tests/jmc/MissionControl.java"))
-            .arg(recording);
-        let mut found = BTreeMap::<String, Sums>::new();
-        for line in printed(&mut java).lines() {
-            let cells: Vec<_> = line.split('\t').collect();
-            let [of, key, count, duration_ns] = cells[..] else {
-                panic!("{line}");
-            };
-            let sum = [count, duration_ns].map(|number| number.parse().expect("a number"));
-            add(found.entry(of.to_owned()).or_default(), key, sum.into());
-        }
-        Self(found)
-    }
-
-    /// Of these events, or an aspect of them.
-    fn sums(&self, of: &str) -> Sums {
-        self.0.get(of).cloned().unwrap_or_default()
-    }
-
-    /// Of waits, whichever the mechanism.
-    fn waits(&self, aspect: &str) -> Sums {
-        let mut sums = self.sums(&format!("{MONITOR_ENTER}{aspect}"));
-        for (key, sum) in self.sums(&format!("{THREAD_PARK}{aspect}")) {
-            add(&mut sums, &key, sum);
-        }
-        sums
-    }
-}
-
-/// The events that `jfr print` finds: type and values.
-fn events(recording: &Path) -> Vec<(String, Value)> {
-    let types = [MONITOR_ENTER, THREAD_PARK, BLAME].join(",");
-    let mut jfr = Command::new("jfr");
-    let print = ["print", "--json", "--stack-depth", "64", "--events"];
-    jfr.args(print).arg(types).arg(recording);
-    let recording: Value = serde_json::from_str(&printed(&mut jfr)).expect("JSON");
-    let events = recording["recording"]["events"].as_array().expect("events");
-    let events = events.iter().cloned();
-    events
-        .map(|mut event| (text(&event["type"]).to_owned(), event["values"].take()))
-        .collect()
-}
-
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
 }
@@ -93,23 +43,6 @@ fn nanoseconds(duration: &Value) -> u64 {
     let seconds = seconds.strip_suffix('S').expect("seconds");
     let (whole, part) = seconds.split_once('.').unwrap_or((seconds, ""));
     format!("{whole}{part:0<9}").parse().expect("a number")
-}
-
-/// A line that begins so of what `jfr summary` prints, without its begin.
-fn summary(recording: &Path, begin: &str) -> String {
-    let summary = printed(Command::new("jfr").arg("summary").arg(recording));
-    let mut lines = summary.lines();
-    let rest = lines.find_map(|line| line.trim_start().strip_prefix(begin));
-    rest.unwrap_or_else(|| panic!("no {begin} in {summary}"))
-        .trim()
-        .to_owned()
-}
-
-/// How many events of a type `jfr summary` finds.
-fn count(recording: &Path, event: &str) -> u64 {
-    let counts = summary(recording, &format!("{event} "));
-    let first = counts.split_whitespace().next().expect("a count");
-    first.parse().expect("a number")
 }
 
 /// The parts of waits, as `contentions` lists them.
@@ -191,16 +124,21 @@ fn events_add_up_to_the_report() {
         let found_owners = found.sums(&format!("{MONITOR_ENTER} previous owner"));
         assert_eq!(found_owners, expected, "{selection}");
     }
+    MissionControl::opened("sums by thread, previous owner, owner's thread and frame");
 }
 
 #[test]
 fn jfr_prints_classes_and_owners_methods() {
     let directory = demo();
     let directory = directory.path();
-    for selection in SELECTIONS {
+    let installed = Jdk::installed();
+    let of_installed = SELECTIONS.map(|selection| (&installed, selection));
+    let newest = Jdk::stock(25);
+    let of_newest = newest.iter().map(|jdk| (jdk, "--kind all"));
+    for (jdk, selection) in of_installed.into_iter().chain(of_newest) {
         let recording = export(directory, selection);
         let (mut classes, mut methods, mut kinds) = (Sums::new(), Sums::new(), Sums::new());
-        for (event, values) in events(&recording) {
+        for (event, values) in jdk.events(&recording) {
             let sum = (1, nanoseconds(&values["duration"]));
             let class = match event.as_str() {
                 MONITOR_ENTER => &values["monitorClass"],
@@ -213,16 +151,7 @@ fn jfr_prints_classes_and_owners_methods() {
             };
             add(&mut classes, &text(&class["name"]).replace('/', "."), sum);
         }
-        let mut expected = Sums::new();
-        for (key, (ns, waits)) in report(directory, "lock-class", selection) {
-            let class = if key.starts_with("Class of ") {
-                "java.lang.Class"
-            } else {
-                &key
-            };
-            add(&mut expected, class, (waits, ns));
-        }
-        assert_eq!(classes, expected, "{selection}");
+        assert_eq!(classes, lock_classes(directory, selection), "{selection}");
         let rows = report(directory, "kind", selection).into_iter();
         let expected: BTreeMap<_, _> = rows.map(|(key, (ns, _))| (key, ns)).collect();
         assert_eq!(durations(kinds), expected, "{selection}");
@@ -232,7 +161,39 @@ fn jfr_prints_classes_and_owners_methods() {
             .map(|row| (text(&row["label"]).to_owned(), number(&row["duration_ns"])))
             .collect();
         assert_eq!(durations(methods), expected, "{selection}");
+        jdk.opened("sums by class, owner's method and kind");
     }
+}
+
+/// async-profiler's converter knows the fields of the JDK's events by heart.
+#[test]
+fn jfrconv_adds_up_what_the_report_does() {
+    let directory = demo();
+    let directory = directory.path();
+    for selection in SELECTIONS {
+        let recording = export(directory, selection);
+        let mut classes = Sums::new();
+        for (chain, sum) in Jfrconv::locks(&recording, &[]) {
+            let (_, class) = chain.rsplit_once(';').expect("frames and a class");
+            add(&mut classes, class.trim_end_matches("_[i]"), sum);
+        }
+        assert_eq!(classes, lock_classes(directory, selection), "{selection}");
+    }
+    Jfrconv::opened("sums by class");
+}
+
+/// Sums by the classes of locks, as recordings call them.
+fn lock_classes(directory: &Path, selection: &str) -> Sums {
+    let mut sums = Sums::new();
+    for (key, (ns, waits)) in report(directory, "lock-class", selection) {
+        let class = if key.starts_with("Class of ") {
+            "java.lang.Class"
+        } else {
+            &key
+        };
+        add(&mut sums, class, (waits, ns));
+    }
+    sums
 }
 
 /// When it was, and that Mission Control's own rule of blocked threads finds its events.
@@ -241,22 +202,27 @@ fn a_recording_is_as_the_jdk_writes_it() {
     let directory = demo();
     let directory = directory.path();
     let recording = export(directory, "--kind all");
-    assert_eq!(summary(&recording, "Version:"), "2.1");
-    assert_eq!(summary(&recording, "Chunks:"), "1");
-    assert_eq!(summary(&recording, "Start:"), "2016-02-29 23:36:52 (UTC)");
-    assert_eq!(count(&recording, "jdk.JVMInformation"), 1);
-    let events = events(&recording);
+    let jdk = Jdk::installed();
+    for (begin, rest) in [
+        ("Version:", "2.1"),
+        ("Chunks:", "1"),
+        ("Start:", "2016-02-29 23:36:52 (UTC)"),
+    ] {
+        assert_eq!(jdk.summary(&recording, begin), [rest]);
+    }
+    assert_eq!(jdk.count(&recording, "jdk.JVMInformation"), 1);
+    let events = jdk.events(&recording);
     let (_, wait) = &events[0];
     let start = text(&wait["startTime"]);
     assert!(start.starts_with("2016-02-29T23:36:52.3"), "{start}");
     let parks = events.iter().filter(|(event, _)| event == THREAD_PARK);
     for (_, park) in parks {
-        assert!(park["previousOwner"]["javaName"].is_string(), "{park}");
         assert_eq!(park["stackTrace"]["truncated"], json!(false));
     }
     let found = MissionControl::open(&recording);
     let (_, blocked_ns) = found.sums(MONITOR_ENTER)[""];
     assert_eq!(found.sums("rule")["JavaBlocking"], (0, blocked_ns));
+    MissionControl::opened("the time its rule of blocked threads finds");
 }
 
 #[test]
@@ -269,8 +235,9 @@ fn several_traces_are_in_chunks_of_their_own() {
         &format!("export --to jfr {TRACE} other.lct -o both.jfr"),
     );
     let recording = directory.join("both.jfr");
-    assert_eq!(summary(&recording, "Chunks:"), "2");
-    assert_eq!(count(&recording, "jdk.JVMInformation"), 2);
+    let jdk = Jdk::installed();
+    assert_eq!(jdk.summary(&recording, "Chunks:"), ["2"]);
+    assert_eq!(jdk.count(&recording, "jdk.JVMInformation"), 2);
     let (waits, _) = MissionControl::open(&recording).waits("")[""];
     assert_eq!(waits, number(&totals(directory, "")["waits"]) + 3);
 }
@@ -287,7 +254,8 @@ fn long_recordings_have_several_chunks() {
         let directory = directory.path();
         succeed(directory, &format!("export --to jfr {TRACE} -o long.jfr"));
         let recording = directory.join("long.jfr");
-        let chunks = summary(&recording, "Chunks:");
+        let jdk = Jdk::installed();
+        let chunks = jdk.summary(&recording, "Chunks:").concat();
         assert!(
             chunks.parse::<u64>().is_ok_and(|chunks| chunks > 1),
             "{chunks}"
@@ -295,7 +263,31 @@ fn long_recordings_have_several_chunks() {
         let totals = totals(directory, "");
         let expected = (number(&totals["waits"]), number(&totals["duration_ns"]));
         assert_eq!(MissionControl::open(&recording).waits("")[""], expected);
-        assert_eq!(count(&recording, MONITOR_ENTER), expected.0);
+        assert_eq!(jdk.count(&recording, MONITOR_ENTER), expected.0);
+    }
+}
+
+/// Constants of a chunk are not taken for those of another one.
+#[test]
+fn each_chunk_has_names_of_its_own() {
+    let directory = directory_with(&Sample::with_long_names(100), TRACE);
+    let directory = directory.path();
+    let recording = export(directory, "");
+    let expected = report_labels(directory, "method", "");
+    assert_eq!(expected.len(), 100);
+    for jdk in Jdk::all() {
+        assert_ne!(jdk.summary(&recording, "Chunks:"), ["1"]);
+        let mut sums = Sums::new();
+        for (event, wait) in jdk.events(&recording) {
+            if event == MONITOR_ENTER {
+                let method = &wait["stackTrace"]["frames"][0]["method"];
+                let class = text(&method["type"]["name"]).replace('/', ".");
+                let name = format!("{class}.{}", text(&method["name"]));
+                add(&mut sums, &name, (1, nanoseconds(&wait["duration"])));
+            }
+        }
+        assert!(durations(sums) == expected, "sums by method");
+        jdk.opened("names of several chunks");
     }
 }
 
@@ -305,34 +297,15 @@ fn what_there_is_not_is_no_event() {
     let directory = directory.path();
     succeed(directory, &format!("export --to jfr {TRACE} -o empty.jfr"));
     let recording = directory.join("empty.jfr");
-    assert!(events(&recording).is_empty());
+    let jdk = Jdk::installed();
+    assert!(jdk.events(&recording).is_empty());
     assert_eq!(MissionControl::open(&recording).waits(""), Sums::new());
     tear(directory);
     let run = locktrace(directory, &format!("export --to jfr {TRACE} -o torn.jfr"));
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(!events(&directory.join("torn.jfr")).is_empty());
+    assert!(!jdk.events(&directory.join("torn.jfr")).is_empty());
     fs::write(directory.join(TRACE), "foreign").expect("writable");
     let run = locktrace(directory, &format!("export --to jfr {TRACE} -o no.jfr"));
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     assert!(!directory.join("no.jfr").exists());
-}
-
-#[test]
-fn names_are_texts() {
-    // Readers take apart what looks like the name of an array.
-    for (name, class) in [
-        ("evil\n\u{202e}\"}]\u{7};(", "evil\n\u{202e}\"}]\u{7};("),
-        ("[", "\u{fffd}"),
-        ("[Lx", "\u{fffd}Lx"),
-    ] {
-        let directory = directory_with(&named(name), TRACE);
-        let directory = directory.path();
-        let recording = export(directory, "");
-        let events = events(&recording);
-        let mut waits = events.iter().filter(|(event, _)| event == MONITOR_ENTER);
-        let (_, wait) = waits.next().expect("a wait");
-        assert_eq!(wait["monitorClass"]["name"], class);
-        assert_eq!(wait["eventThread"]["javaName"], name);
-        printed(Command::new("jfr").arg("print").arg(&recording));
-    }
 }

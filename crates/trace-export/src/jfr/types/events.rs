@@ -1,0 +1,303 @@
+//! The events. Of some there is none in a recording: `jfr view` asks for several types at once, and gives no answer
+//! where one of them is not described.
+
+use super::*;
+
+const START_TIME: Field = field(
+    "startTime",
+    LONG,
+    &[(LABEL, &["Start Time"]), (TIMESTAMP, &["TICKS"])],
+);
+const DURATION: Field = field(
+    "duration",
+    LONG,
+    &[(LABEL, &["Duration"]), (TIMESPAN, &["TICKS"])],
+);
+const EVENT_THREAD: Field = constant("eventThread", THREAD, &[(LABEL, &["Event Thread"])]);
+const EVENT_STACK: Field = constant("stackTrace", STACK_TRACE, &[(LABEL, &["Stack Trace"])]);
+
+/// An address tells apart locks, and is the same in all events that are about one.
+const fn address(annotations: &'static [Annotation; 4]) -> Field {
+    field("address", LONG, annotations)
+}
+
+const APPLICATION: Annotation = (CATEGORY, &["Java Application"]);
+
+pub(super) const TYPES: &[Type] = &[
+    Type::event(
+        JVM_INFORMATION,
+        "jdk.JVMInformation",
+        &[
+            (CATEGORY, &["Java Virtual Machine"]),
+            (LABEL, &["JVM Information"]),
+        ],
+        &[
+            START_TIME,
+            field("jvmName", STRING, &[(LABEL, &["JVM Name"])]),
+            field("jvmVersion", STRING, &[(LABEL, &["JVM Version"])]),
+            field(
+                "jvmArguments",
+                STRING,
+                &[(LABEL, &["JVM Command Line Arguments"])],
+            ),
+            field(
+                "jvmFlags",
+                STRING,
+                &[(LABEL, &["JVM Settings File Arguments"])],
+            ),
+            field(
+                "javaArguments",
+                STRING,
+                &[(LABEL, &["Java Application Arguments"])],
+            ),
+            field(
+                "jvmStartTime",
+                LONG,
+                &[
+                    (TIMESTAMP, &["MILLISECONDS_SINCE_EPOCH"]),
+                    (LABEL, &["JVM Start Time"]),
+                ],
+            ),
+            field("pid", LONG, &[(LABEL, &["Process Identifier"])]),
+        ],
+    ),
+    Type::event(
+        MONITOR_ENTER,
+        "jdk.JavaMonitorEnter",
+        &[APPLICATION, (LABEL, &["Java Monitor Blocked"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            constant("monitorClass", CLASS, &[(LABEL, &["Monitor Class"])]),
+            constant(
+                "previousOwner",
+                THREAD,
+                &[(LABEL, &["Previous Monitor Owner"])],
+            ),
+            address(&[
+                (UNSIGNED, &[]),
+                (MEMORY_ADDRESS, &[]),
+                (MONITOR_ADDRESS, &[]),
+                (LABEL, &["Monitor Address"]),
+            ]),
+        ],
+    ),
+    Type::event(
+        MONITOR_WAIT,
+        "jdk.JavaMonitorWait",
+        &[APPLICATION, (LABEL, &["Java Monitor Wait"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            constant("monitorClass", CLASS, &[(LABEL, &["Monitor Class"])]),
+            constant("notifier", THREAD, &[(LABEL, &["Notifier Thread"])]),
+            field(
+                "timeout",
+                LONG,
+                &[(TIMESPAN, &["MILLISECONDS"]), (LABEL, &["Timeout"])],
+            ),
+            field("timedOut", BOOLEAN, &[(LABEL, &["Timed Out"])]),
+            address(&[
+                (UNSIGNED, &[]),
+                (MEMORY_ADDRESS, &[]),
+                (MONITOR_ADDRESS, &[]),
+                (LABEL, &["Monitor Address"]),
+            ]),
+        ],
+    ),
+    Type::event(
+        THREAD_PARK,
+        "jdk.ThreadPark",
+        &[APPLICATION, (LABEL, &["Java Thread Park"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            constant("parkedClass", CLASS, &[(LABEL, &["Class Parked On"])]),
+            field(
+                "timeout",
+                LONG,
+                &[(TIMESPAN, &["NANOSECONDS"]), (LABEL, &["Park Timeout"])],
+            ),
+            field(
+                "until",
+                LONG,
+                &[
+                    (TIMESTAMP, &["MILLISECONDS_SINCE_EPOCH"]),
+                    (LABEL, &["Park Until"]),
+                ],
+            ),
+            address(&[
+                (UNSIGNED, &[]),
+                (MEMORY_ADDRESS, &[]),
+                (MONITOR_ADDRESS, &[]),
+                (LABEL, &["Address of Object Parked"]),
+            ]),
+        ],
+    ),
+    Type::event(
+        THREAD_SLEEP,
+        "jdk.ThreadSleep",
+        &[APPLICATION, (LABEL, &["Java Thread Sleep"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            field(
+                "time",
+                LONG,
+                &[(TIMESPAN, &["MILLISECONDS"]), (LABEL, &["Sleep Time"])],
+            ),
+        ],
+    ),
+    Type::event(
+        SOCKET_READ,
+        "jdk.SocketRead",
+        &[APPLICATION, (LABEL, &["Socket Read"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            field("host", STRING, &[(LABEL, &["Remote Host"])]),
+            field("address", STRING, &[(LABEL, &["Remote Address"])]),
+            field("port", INT, &[(LABEL, &["Remote Port"])]),
+            field(
+                "timeout",
+                LONG,
+                &[(LABEL, &["Timeout Value"]), (TIMESPAN, &["MILLISECONDS"])],
+            ),
+            field(
+                "bytesRead",
+                LONG,
+                &[(LABEL, &["Bytes Read"]), (DATA_AMOUNT, &["BYTES"])],
+            ),
+            field("endOfStream", BOOLEAN, &[(LABEL, &["End of Stream"])]),
+        ],
+    ),
+    Type::event(
+        SOCKET_WRITE,
+        "jdk.SocketWrite",
+        &[APPLICATION, (LABEL, &["Socket Write"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            field("host", STRING, &[(LABEL, &["Remote Host"])]),
+            field("address", STRING, &[(LABEL, &["Remote Address"])]),
+            field("port", INT, &[(LABEL, &["Remote Port"])]),
+            field(
+                "bytesWritten",
+                LONG,
+                &[(LABEL, &["Bytes Written"]), (DATA_AMOUNT, &["BYTES"])],
+            ),
+        ],
+    ),
+    Type::event(
+        FILE_READ,
+        "jdk.FileRead",
+        &[APPLICATION, (LABEL, &["File Read"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            field("path", STRING, &[(LABEL, &["Path"])]),
+            field(
+                "bytesRead",
+                LONG,
+                &[(LABEL, &["Bytes Read"]), (DATA_AMOUNT, &["BYTES"])],
+            ),
+            field("endOfFile", BOOLEAN, &[(LABEL, &["End of File"])]),
+        ],
+    ),
+    Type::event(
+        FILE_WRITE,
+        "jdk.FileWrite",
+        &[APPLICATION, (LABEL, &["File Write"])],
+        &[
+            START_TIME,
+            DURATION,
+            EVENT_THREAD,
+            EVENT_STACK,
+            field("path", STRING, &[(LABEL, &["Path"])]),
+            field(
+                "bytesWritten",
+                LONG,
+                &[(LABEL, &["Bytes Written"]), (DATA_AMOUNT, &["BYTES"])],
+            ),
+        ],
+    ),
+    Type::event(
+        BLAME,
+        "locktrace.Blame",
+        &[
+            (CATEGORY, &["Java Application", "Lock Contention"]),
+            (LABEL, &["Wait Caused by Owner"]),
+            (
+                DESCRIPTION,
+                &[
+                    "A part of a wait for a lock, on the thread that held the lock meanwhile; \
+                   of another wait, on the thread that ended it",
+                ],
+            ),
+        ],
+        &[
+            START_TIME,
+            DURATION,
+            constant(
+                "eventThread",
+                THREAD,
+                &[
+                    (LABEL, &["Event Thread"]),
+                    (DESCRIPTION, &["The owner; none if it is not known"]),
+                ],
+            ),
+            constant(
+                "stackTrace",
+                STACK_TRACE,
+                &[
+                    (LABEL, &["Stack Trace"]),
+                    (DESCRIPTION, &["Where the owner released the lock"]),
+                ],
+            ),
+            field(
+                "ownerMethod",
+                STRING,
+                &[
+                    (LABEL, &["Owner Method"]),
+                    (DESCRIPTION, &["As in a report; if there is no owner, why"]),
+                ],
+            ),
+            constant("blockedThread", THREAD, &[(LABEL, &["Blocked Thread"])]),
+            constant(
+                "blockedStackTrace",
+                STACK_TRACE,
+                &[(LABEL, &["Blocked Stack Trace"])],
+            ),
+            constant("lockClass", CLASS, &[(LABEL, &["Lock Class"])]),
+            address(&[
+                (UNSIGNED, &[]),
+                (MEMORY_ADDRESS, &[]),
+                (MONITOR_ADDRESS, &[]),
+                (LABEL, &["Lock Address"]),
+            ]),
+            field(
+                "lock",
+                STRING,
+                &[
+                    (LABEL, &["Lock"]),
+                    (DESCRIPTION, &["What a report calls it"]),
+                ],
+            ),
+            field("kind", STRING, &[(LABEL, &["Kind of Wait"])]),
+        ],
+    ),
+];
