@@ -113,7 +113,7 @@ impl Chunk {
             size as u64,
             (size - checkpoint.bytes.len()) as u64,
             Self::HEADER_BYTES as u64, // where the metadata is
-            start, // in nanoseconds
+            start,                     // in nanoseconds
             self.end_ns - self.start_ns,
             start, // in ticks
             Self::TICKS_PER_SECOND,
