@@ -1,6 +1,7 @@
 //! Traces that begin and end while the program runs, in a JVM that was started without
 //! any flag of the tracer.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::thread;
@@ -68,6 +69,45 @@ fn the_end_of_a_park_is_that_of_its_begin() {
         let of_thread = |wait: &&Wait| wait.thread() == "parked";
         assert_eq!(waits.iter().filter(of_thread).count(), 1, "{waits:?}");
     }
+}
+
+/// More threads wait than a start has time for: the others are in the trace a little later, each once.
+#[test]
+fn a_crowd_that_waits_is_in_the_trace() {
+    let threads: usize = if is_nightly() { 10_000 } else { 2_000 };
+    let program = ["scenarios.WaitingCrowd", &threads.to_string(), "40"];
+    let mut jvm = Jvm::untraced(Jdk::traced(), &program).start();
+    jvm.await_line("waiting");
+    jcmd(&jvm, &["LockContention.start", "file=crowd.lct"]);
+    let trace = jvm.trace().with_file_name("crowd.lct");
+    let begin = Instant::now();
+    while blocked_threads(&trace) < threads {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "not all are there"
+        );
+        thread::sleep(Duration::from_millis(250));
+    }
+    jvm.send_line();
+    let run = jvm.finish();
+    assert!(run.status.success(), "{}", run.describe());
+    let waits = waits(&trace);
+    let of_crowd = waits
+        .iter()
+        .filter(|wait| wait.thread().starts_with("crowd-"));
+    assert_eq!(of_crowd.clone().count(), threads);
+    let names: BTreeSet<_> = of_crowd.map(Wait::thread).collect();
+    assert_eq!(names.len(), threads);
+    let facts = locktrace([OsStr::new("report"), trace.as_os_str()]).stdout;
+    assert!(!facts.contains("Left out"), "{facts}");
+}
+
+/// How many threads wait in the trace of a running JVM so far.
+fn blocked_threads(trace: &Path) -> usize {
+    let so_far = locktrace([OsStr::new("contentions"), trace.as_os_str()]);
+    let waits = Wait::group(parse_contentions(&so_far.stdout));
+    let threads: BTreeSet<_> = waits.iter().map(Wait::thread).collect();
+    threads.len()
 }
 
 fn check_restarts(collector: &str, flags: &[&str]) {

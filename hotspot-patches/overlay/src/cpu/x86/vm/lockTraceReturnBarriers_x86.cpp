@@ -31,21 +31,19 @@ void LockTraceReturnBarrierCode::generate_stub(MacroAssembler* masm) {
   __ jmp(r11);
 }
 
-void LockTraceReturnBarriers::generate_interpreter_stub(MacroAssembler* masm) {
-  if (!LockContentionReturnBarriers) return;
-  _interpreter_stub = __ pc();
-  LockTraceReturnBarrierCode::generate_stub(masm);
-}
-
-// The stub of an earlier barrier is in no return address.
+// The stub of an earlier barrier is in no return address. What a barrier returns through to interpreted
+// code has to be a part of the interpreter, and stands here, beside the way.
 void LockTraceReturnBarrierCode::resolve_popped(MacroAssembler* masm, Register pc) {
   // Tracing may begin at any time.
   if (!LockContentionReturnBarriers) return;
   Label no_barrier;
   __ cmpptr(pc, field_of_barrier(LockTraceReturnBarrier::stub_offset()));
-  __ jccb(Assembler::notEqual, no_barrier);
+  __ jcc(Assembler::notEqual, no_barrier);
   __ movptr(pc, field_of_barrier(LockTraceReturnBarrier::original_offset()));
   __ movptr(field_of_barrier(LockTraceReturnBarrier::slot_offset()), (int32_t) NULL_WORD);
+  __ jmp(no_barrier);
+  LockTraceReturnBarriers::set_interpreter_stub(__ pc());
+  generate_stub(masm);
   __ bind(no_barrier);
 }
 

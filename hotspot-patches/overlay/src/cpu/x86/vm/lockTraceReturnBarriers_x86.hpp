@@ -21,7 +21,7 @@ class LockTraceReturnBarrierCode : AllStatic {
   static void generate_stub(MacroAssembler* masm);
 
   // Code that replaces a return address, popped from the stack into pc already,
-  // by the original one, and removes the barrier.
+  // by the original one, and removes the barrier. In the interpreter, once.
   static void resolve_popped(MacroAssembler* masm, Register pc);
 };
 

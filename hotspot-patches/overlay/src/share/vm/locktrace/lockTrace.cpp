@@ -248,7 +248,7 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
   LockTraceBegin begin(runtime, _started_ns, request.lock_sites);
   VMThread::execute(&begin);
   if (!LockTraceOpenWaits::start(_session, thread)) {
-    warning("locktrace: not all waits from before the trace are told: no thread can be created for that");
+    warning("locktrace: not all waits from before the trace are in it: no thread can be created for that");
   }
   if (!LockTraceSampler::start(_session, request.sample_after_ns, thread)) {
     warning("locktrace: owners of locks are not sampled: no thread can be created for that");

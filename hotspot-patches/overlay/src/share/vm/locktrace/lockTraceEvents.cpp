@@ -147,7 +147,7 @@ static void hash_at_safepoint(ObjectMonitor* monitor) {
 
 // What the owner has to be known by must exist before the enter looks for it: no thread
 // has a tracer yet.
-LockTraceOpenWaits::Outcome LockTraceEnter::tell_open(JavaThread* thread, jlong began_ns, bool in_time) {
+LockTraceOpenWaits::Outcome LockTraceEnter::write_open(JavaThread* thread, jlong began_ns, bool in_time) {
   LockTraceEnter* enter = thread->locktrace()->_enter;
   if (enter == NULL || enter->_monitor->owner() == thread || enter->is_of_this_trace()) {
     return LockTraceOpenWaits::nothing;
@@ -158,7 +158,7 @@ LockTraceOpenWaits::Outcome LockTraceEnter::tell_open(JavaThread* thread, jlong 
   if (owner != NULL) LockTrace::tracer_from_start(owner);
   LockTrace::tracer_from_start(thread);
   enter->write_enter(began_ns);
-  return enter->is_of_this_trace() ? LockTraceOpenWaits::told : LockTraceOpenWaits::left;
+  return enter->is_of_this_trace() ? LockTraceOpenWaits::written : LockTraceOpenWaits::left;
 }
 
 void LockTraceEnter::write_enter(jlong began_ns) {

@@ -95,7 +95,7 @@ class LockTraceEnter : public StackObj {
 
   // At a safepoint: writes the contended enter of a thread that was blocked before the trace
   // began, if there is time for it.
-  static LockTraceOpenWaits::Outcome tell_open(JavaThread* thread, jlong began_ns, bool in_time);
+  static LockTraceOpenWaits::Outcome write_open(JavaThread* thread, jlong began_ns, bool in_time);
 
   // At a safepoint: who owns what the thread is blocked on, and that object; NULL if there is
   // nobody, or it is not blocked.

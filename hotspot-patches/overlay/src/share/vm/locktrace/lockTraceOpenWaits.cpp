@@ -24,26 +24,26 @@ bool LockTraceOpenWaits::_any_left = false;
 static const jlong MaxStopMillis = 20;
 static const jlong PauseMillis = 250;
 
-// So many waits are told in any case: it takes a few milliseconds at most, unless the VM thread
+// Written in any case: it takes a few milliseconds at most, unless the VM thread
 // loses its processor, and then no time would be enough.
-static const int MinTold = 64;
+static const int MinWritten = 64;
 
-LockTraceOpenWaits::Outcome LockTraceOpenWaits::tell(JavaThread* thread, jlong at_ns, bool in_time) {
+LockTraceOpenWaits::Outcome LockTraceOpenWaits::write(JavaThread* thread, jlong at_ns, bool in_time) {
   Outcome outcome = nothing;
-  if (LockTrace::is_asked_for(LCT_KIND_MONITOR)) outcome = LockTraceEnter::tell_open(thread, at_ns, in_time);
-  if (outcome == nothing && LockTrace::is_asked_for(LCT_KIND_PARK)) outcome = LockTracePark::tell_open(thread, at_ns, in_time);
+  if (LockTrace::is_asked_for(LCT_KIND_MONITOR)) outcome = LockTraceEnter::write_open(thread, at_ns, in_time);
+  if (outcome == nothing && LockTrace::is_asked_for(LCT_KIND_PARK)) outcome = LockTracePark::write_open(thread, at_ns, in_time);
   return outcome;
 }
 
-LockTraceOpenWaits::Count LockTraceOpenWaits::tell_all(jlong stopped_since_ns, jlong at_ns) {
+LockTraceOpenWaits::Count LockTraceOpenWaits::write_all(jlong stopped_since_ns, jlong at_ns) {
   ResourceMark rm;
   const jlong deadline_ns = stopped_since_ns + MaxStopMillis * NANOSECS_PER_MILLISEC;
   Count count = { 0, 0 };
   _any_left = false;
   for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) {
-    bool in_time = count.told < MinTold || os::javaTimeNanos() < deadline_ns;
-    Outcome outcome = tell(thread, at_ns, in_time);
-    if (outcome == told) count.told++;
+    bool in_time = count.written < MinWritten || os::javaTimeNanos() < deadline_ns;
+    Outcome outcome = write(thread, at_ns, in_time);
+    if (outcome == written) count.written++;
     if (outcome == left) count.left++;
     _any_left = _any_left || (outcome == left && !in_time);
   }
@@ -51,7 +51,7 @@ LockTraceOpenWaits::Count LockTraceOpenWaits::tell_all(jlong stopped_since_ns, j
 }
 
 void LockTraceOpenWaits::trace_begins(LctRuntime* runtime, jlong stopped_since_ns, jlong start_ns) {
-  lct_count_untold_waits(runtime, tell_all(stopped_since_ns, start_ns).left);
+  lct_count_untold_waits(runtime, write_all(stopped_since_ns, start_ns).left);
 }
 
 // ---------------------------------------------------------------------------
@@ -60,18 +60,18 @@ void LockTraceOpenWaits::trace_begins(LctRuntime* runtime, jlong stopped_since_n
 // The trace of this number.
 static bool is_going_on(uint32_t session) { return LockTrace::enabled() && LockTrace::session() == session; }
 
-class LockTraceTellOpenWaits : public LockTraceStop {
+class LockTraceWriteOpenWaits : public LockTraceStop {
  private:
   const uint32_t _session;
 
   void run() {
     if (!is_going_on(_session)) return;
-    LockTraceOpenWaits::Count count = LockTraceOpenWaits::tell_all(os::javaTimeNanos(), 0);
-    lct_count_untold_waits(LockTrace::runtime(), -count.told);
+    LockTraceOpenWaits::Count count = LockTraceOpenWaits::write_all(os::javaTimeNanos(), 0);
+    lct_count_untold_waits(LockTrace::runtime(), -count.written);
   }
 
  public:
-  explicit LockTraceTellOpenWaits(uint32_t session) : _session(session) {}
+  explicit LockTraceWriteOpenWaits(uint32_t session) : _session(session) {}
 };
 
 void LockTraceOpenWaits::run(JavaThread* thread, TRAPS) {
@@ -80,8 +80,8 @@ void LockTraceOpenWaits::run(JavaThread* thread, TRAPS) {
     // Interruptible: the other kind of sleep is one in the VM, for which every safepoint waits.
     os::sleep(thread, PauseMillis, true);
     if (!is_going_on(session)) return;
-    LockTraceTellOpenWaits tell(session);
-    tell.execute();
+    LockTraceWriteOpenWaits write(session);
+    write.execute();
   }
 }
 

@@ -22,25 +22,25 @@ class JavaThread;
 // safepoints of their own, a part of the time apart, and have the time of those.
 class LockTraceOpenWaits : AllStatic {
  public:
-  // Of a thread: it does not wait, or that is told; its wait was told now; it is left.
-  enum Outcome { nothing, told, left };
+  // Of a thread: it does not wait, or the trace has its wait; the wait is written now; there was no time.
+  enum Outcome { nothing, written, left };
 
  private:
-  friend class LockTraceTellOpenWaits;
+  friend class LockTraceWriteOpenWaits;
 
   static bool _any_left;     // there was no time for all of them
 
-  struct Count { int told; int left; };
+  struct Count { int written; int left; };
 
-  static Outcome tell(JavaThread* thread, jlong at_ns, bool in_time);
+  static Outcome write(JavaThread* thread, jlong at_ns, bool in_time);
   // at_ns: the time of the events; 0: now.
-  static Count tell_all(jlong stopped_since_ns, jlong at_ns);
+  static Count write_all(jlong stopped_since_ns, jlong at_ns);
   static void run(JavaThread* thread, TRAPS);
 
  public:
   // At the safepoint at which a trace begins, whose operation is under way since then.
   static void trace_begins(LctRuntime* runtime, jlong stopped_since_ns, jlong start_ns);
-  // In the trace of this number: tells of those that are left. False if there can be no thread for that.
+  // In the trace of this number: writes those that are left. False if there can be no thread for that.
   static bool start(uint32_t session, JavaThread* thread);
 };
 

@@ -94,7 +94,7 @@ void LockTracePark::begin() {
   write_begin(tracer, blocker, continued, 0);
 }
 
-LockTraceOpenWaits::Outcome LockTracePark::tell_open(JavaThread* thread, jlong began_ns, bool in_time) {
+LockTraceOpenWaits::Outcome LockTracePark::write_open(JavaThread* thread, jlong began_ns, bool in_time) {
   LockTracePark* park = thread->locktrace()->_park;
   if (park == NULL || park->is_of_this_trace()) return LockTraceOpenWaits::nothing;
   // It has been woken, or will be at once.
@@ -107,7 +107,7 @@ LockTraceOpenWaits::Outcome LockTracePark::tell_open(JavaThread* thread, jlong b
   LockTraceHook hook(tracer, LCT_HOOK_PARK_BEGIN, LockTraceCycles(thread->locktrace()));
   park->tell_begin(blocker.object());
   park->write_begin(tracer, blocker, false, began_ns);
-  return LockTraceOpenWaits::told;
+  return LockTraceOpenWaits::written;
 }
 
 // began_ns: the time of the event; 0: now.

@@ -100,7 +100,7 @@ class LockTracePark : public StackObj {
 
   // At a safepoint: writes the begin of a park that is older than the trace, if there is time
   // for it.
-  static LockTraceOpenWaits::Outcome tell_open(JavaThread* thread, jlong began_ns, bool in_time);
+  static LockTraceOpenWaits::Outcome write_open(JavaThread* thread, jlong began_ns, bool in_time);
 
   static bool is_parked(JavaThread* thread) { return thread->locktrace()->_park != NULL; }
   // Who owns what the thread is parked on; NULL if there is nobody, or that is not known. The

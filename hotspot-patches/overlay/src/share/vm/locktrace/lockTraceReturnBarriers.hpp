@@ -14,7 +14,6 @@
 #include "memory/allocation.hpp"
 
 class JavaThread;
-class MacroAssembler;
 class Thread;
 
 // Return barriers (paper, section 3.4, "Call chains"): the return address of one
@@ -28,7 +27,7 @@ class Thread;
 // the barrier first. The callers are listed in hooks/return-barriers.patch.
 //
 // Profilers that read stacks without HotSpot's help find a stub that belongs to the code which it
-// returns to: for an interpreted caller a codelet of the interpreter, for a compiled one a
+// returns to: for an interpreted caller code of the interpreter, for a compiled one a
 // LockTraceReturnSite.
 class LockTraceReturnBarriers : AllStatic {
  private:
@@ -40,10 +39,8 @@ class LockTraceReturnBarriers : AllStatic {
   // In a Java thread, once.
   static void initialize();
 
-#ifdef AMD64
-  // Generates what a barrier returns through to interpreted code, as part of the interpreter.
-  static void generate_interpreter_stub(MacroAssembler* masm);
-#endif
+  // What a barrier returns through to interpreted code, a part of the interpreter.
+  static void set_interpreter_stub(address stub) { _interpreter_stub = stub; }
 
   // The return address that was read from slot, as it was before the barrier.
   // Callable in a signal handler of the thread, or while it is stopped.

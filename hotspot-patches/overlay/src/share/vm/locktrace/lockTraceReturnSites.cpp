@@ -20,9 +20,56 @@
 #include "runtime/atomic.inline.hpp"
 #include "runtime/globals.hpp"
 #include "runtime/orderAccess.hpp"
+#include "runtime/vmStructs.hpp"
 #ifdef AMD64
 #include "lockTraceReturnBarriers_x86.hpp"
 #endif
+
+extern "C" VMStructEntry* gHotSpotVMStructs;   // vmStructs.cpp
+
+// ---------------------------------------------------------------------------
+// Fields
+
+// Fields of code blobs and nmethods by which profilers find their way: where HotSpot's table for the
+// serviceability agent, which they read, says that they are.
+class LockTraceCodeFields : AllStatic {
+ public:
+  enum Field { frame_complete, deoptimize, deoptimize_mh, metadata, scopes_data, scopes_pcs, dependencies, fields };
+
+ private:
+  static const char* const _names[fields];
+  static int _offsets[fields];
+
+  static bool find(int field);
+
+ public:
+  // False if the table lacks one.
+  static bool find_all();
+  static void set(CodeBlob* blob, Field field, int value) { *(int*) ((address) blob + _offsets[field]) = value; }
+};
+
+const char* const LockTraceCodeFields::_names[fields] = {
+  "_frame_complete_offset", "_deoptimize_offset", "_deoptimize_mh_offset", "_metadata_offset",
+  "_scopes_data_offset", "_scopes_pcs_offset", "_dependencies_offset"
+};
+int LockTraceCodeFields::_offsets[fields];
+
+bool LockTraceCodeFields::find(int field) {
+  for (const VMStructEntry* entry = gHotSpotVMStructs; entry->typeName != NULL; entry++) {
+    bool is_of_code = strcmp(entry->typeName, "nmethod") == 0 || strcmp(entry->typeName, "CodeBlob") == 0;
+    if (!is_of_code || entry->isStatic || strcmp(entry->fieldName, _names[field]) != 0) continue;
+    _offsets[field] = (int) entry->offset;
+    return true;
+  }
+  return false;
+}
+
+bool LockTraceCodeFields::find_all() {
+  for (int field = 0; field < fields; field++) {
+    if (!find(field)) return false;
+  }
+  return true;
+}
 
 // ---------------------------------------------------------------------------
 // A site
@@ -127,18 +174,17 @@ bool LockTraceReturnSite::describe(address return_address) {
 
 // All but what the blob itself is. It is no nmethod, but has the fields of one in the same places.
 void LockTraceReturnSite::set_header(nmethod* code) {
-  nmethod* header = (nmethod*) (address) _blob;
   memcpy((void*) ((address) _blob + sizeof(CodeBlob)), (void*) ((address) code + sizeof(CodeBlob)),
          sizeof(nmethod) - sizeof(CodeBlob));
-  _blob->_frame_size = code->_frame_size;
-  _blob->_frame_complete_offset = 0;
+  _blob->set_frame_size(code->frame_size());
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::frame_complete, 0);
   // No return address is there.
-  header->_exception_offset = header->_deoptimize_offset = header->_deoptimize_mh_offset = 0;
-  header->_metadata_offset = Tail::offset() + offset_of(Tail, methods);
-  header->_scopes_data_offset = Tail::offset() + offset_of(Tail, scopes);
-  header->_scopes_pcs_offset = Tail::offset() + offset_of(Tail, pc_descs);
-  header->_dependencies_offset = header->_handler_table_offset = header->_nul_chk_table_offset =
-      header->_nmethod_end_offset = Tail::end();
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::deoptimize, 0);
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::deoptimize_mh, 0);
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::metadata, Tail::offset() + offset_of(Tail, methods));
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::scopes_data, Tail::offset() + offset_of(Tail, scopes));
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::scopes_pcs, Tail::offset() + offset_of(Tail, pc_descs));
+  LockTraceCodeFields::set(_blob, LockTraceCodeFields::dependencies, Tail::end());
 }
 
 // ---------------------------------------------------------------------------
@@ -150,6 +196,7 @@ uint                 LockTraceReturnSites::_sets = 0;
 // At most a hundredth of the code cache.
 void LockTraceReturnSites::initialize() {
   const uintx part_of_cache = 100;
+  if (!LockTraceCodeFields::find_all()) return;
   uint sets = max_sets;
   while (sets > 1 && sets * ways * LockTraceReturnSite::bytes() > ReservedCodeCacheSize / part_of_cache) sets /= 2;
   _sites = NEW_C_HEAP_ARRAY_RETURN_NULL(LockTraceReturnSite, sets * ways, mtInternal);
