@@ -306,7 +306,7 @@ impl Drainer {
     fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
         let buffers = self.runtime.queue.take_all()?;
-        // One that was over when a buffer was taken is told before that.
+        // A freeze that was over when a buffer was taken is written before it.
         self.look_for_freeze()?;
         // Events in the buffers come behind what was before them.
         self.write_system()?;

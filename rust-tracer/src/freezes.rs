@@ -15,14 +15,14 @@ use trace_format::{Counter, Freeze, SystemRecord};
 use crate::os;
 use crate::thread_times::{self, SystemTimes};
 
-/// Shorter ones are not told from a timer that is late on a virtual machine with few processors.
+/// A shorter one could be a late timer on a virtual machine with few processors.
 const MIN_FREEZE: Duration = Duration::from_millis(100);
-/// What other threads of the process may do before this one is on a processor again: all together, and
-/// each to stop and to go on.
+/// Processor time that other threads may use before this one runs again: all together, and each to
+/// stop and to go on.
 const WAKING_NS: u64 = 20_000_000;
 const WAKING_OF_THREAD_NS: u64 = 100_000;
-/// The processor time of the process costs the more the more threads it has. For one in so many
-/// nanoseconds the drainer may be busy with asking for it.
+/// Reading the processor time of the process costs the more the more threads it has. The drainer may
+/// spend this part of its time on it.
 const COST_DIVISOR: u64 = 1000;
 /// A shorter time is what passes while two clocks are read.
 const MIN_SUSPENDED_NS: u64 = 1_000_000;
@@ -52,7 +52,7 @@ struct ProcessLook {
 struct Gap {
     before: Look,
     after: Look,
-    /// So much of it the thread asked for, or waited for input and output.
+    /// The part that the thread asked for, or spent on files.
     asked_ns: u64,
 }
 
@@ -80,8 +80,8 @@ impl Gap {
         self.before.now_ns.saturating_add(self.asked_ns)
     }
 
-    /// How long all threads of the process, so many, can have run outside of a freeze, if the process was
-    /// looked at then.
+    /// How long all threads of the process can have run outside of a freeze since the last look at the
+    /// process.
     fn most_ran_ns(&self, process: &ProcessLook, processors: u64, threads: u64) -> u64 {
         let before_ns = self.due_ns().saturating_sub(process.now_ns);
         let busy_ns = before_ns.saturating_add(self.awake_ns());
@@ -90,9 +90,8 @@ impl Gap {
     }
 }
 
-/// Whether the process was frozen in a gap of so much time: it ran so long since it was looked at
-/// before, where it can have run so long outside of a freeze. One thread that went on would have run
-/// for most of the time.
+/// Whether the process was frozen while its thread was stopped: it ran no longer than it can have run
+/// outside of a freeze. One thread that went on would have run for most of the time.
 fn is_frozen(stopped_ns: u64, ran_ns: u64, most_ran_ns: u64) -> bool {
     ran_ns <= most_ran_ns.min(stopped_ns / 2)
 }
@@ -117,7 +116,7 @@ struct Watched {
     min_freeze_ns: u64,
     last: Look,
     process: ProcessLook,
-    /// How long it took to ask for the processor time of the process.
+    /// Processor time of the thread for the last look at the process.
     process_cost_ns: u64,
 }
 
@@ -133,8 +132,8 @@ impl FreezeWatch {
         }
     }
 
-    /// Looks at the time since the last look, of which the thread asked for so much to pass, or waited so
-    /// long for input and output. `stolen_ns` is what each processor lost to other machines meanwhile.
+    /// Looks at the time since the last look. `asked` is the part that the thread asked for, or spent on
+    /// files; `stolen_ns` is what each processor lost to other machines meanwhile.
     ///
     /// # Errors
     ///
@@ -240,12 +239,12 @@ impl Watched {
     }
 
     fn look_at_process(&mut self, now_ns: u64) {
-        let begin_ns = os::monotonic_ns();
+        let begin_ns = os::thread_cpu_ns();
         self.process = ProcessLook {
             now_ns,
             ran_ns: os::process_cpu_ns(),
         };
-        self.process_cost_ns = os::monotonic_ns().saturating_sub(begin_ns);
+        self.process_cost_ns = os::thread_cpu_ns().saturating_sub(begin_ns);
     }
 }
 

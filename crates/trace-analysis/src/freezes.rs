@@ -7,7 +7,7 @@ use trace_format::Freeze;
 use crate::contention::{Contention, Owner};
 use crate::room::shrink_queue;
 
-/// So many stay known.
+/// The most that stay known.
 const MAX_FREEZES: usize = 1 << 12;
 
 /// The last times that the process did not run.

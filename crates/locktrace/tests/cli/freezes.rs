@@ -7,8 +7,7 @@ use crate::{directory_with, succeed};
 
 const FROZEN_US: u64 = 4_000_000;
 
-/// The demo, and behind it a wait of 300 microseconds. While that lasts the process is stopped for
-/// so long.
+/// The demo, and behind it a wait of 300 microseconds during which the process is stopped.
 fn stopped_for(duration_us: u64) -> Sample {
     const START_US: u64 = 60_000;
     let mut sample = Sample::demo();

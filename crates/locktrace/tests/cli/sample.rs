@@ -301,7 +301,7 @@ impl Sample {
         sample
     }
 
-    /// The process does not run for so long.
+    /// The process does not run from then on, for that duration.
     pub(crate) fn freeze(&mut self, start_us: u64, duration_us: u64) {
         let begin_ns = start_us * MICROSECOND;
         self.freezes.push(Freeze {

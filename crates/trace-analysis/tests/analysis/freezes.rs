@@ -37,7 +37,7 @@ fn analyze(
     waits
 }
 
-/// The owner as far as the detail tells owners apart: thread and call chain, or why there is none.
+/// The owner as far as the detail distinguishes owners: thread and call chain, or why there is none.
 fn owner(owner: Owner, detail: Detail) -> String {
     let is_by_code = matches!(detail, Detail::OwnerCode | Detail::RootsOfCode);
     match owner {
@@ -108,7 +108,7 @@ pub(crate) fn freezes() -> impl Strategy<Value = Vec<Freeze>> {
     })
 }
 
-/// Whatever is asked for, the blame is that of the single contentions without what was frozen.
+/// Whatever is asked for, the blame is the same as for the single contentions without their frozen time.
 fn assert_nobody_is_blamed(
     events: &[(ThreadId, Event<'_>)],
     freezes: &[Freeze],

@@ -276,7 +276,7 @@ proptest! {
     }
 }
 
-/// The trace of the same program, stopped at that time for so long.
+/// The trace of the same program, stopped at that time for that duration.
 fn frozen(script: &str, begin_ns: u64, duration_ns: u64) -> String {
     let shifted = |time_ns: u64| match time_ns < begin_ns {
         true => time_ns,
