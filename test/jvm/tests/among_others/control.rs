@@ -1,15 +1,15 @@
 //! Traces that begin and end while the program runs, in a JVM that was started without
 //! any flag of the tracer.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jvm_tests::{
-    Jdk, Jvm, Wait, check_each, is_nightly, jcmd, jcmd_output, locktrace, parse_contentions, waits,
-    waits_of_all_kinds,
+    Jdk, Jvm, Wait, analyze, check_each, is_nightly, jcmd, jcmd_output, locktrace,
+    parse_contentions, waits, waits_of_all_kinds,
 };
 
 /// How much more memory may be in use at the end than after a tenth of the rounds, in
@@ -74,14 +74,14 @@ fn the_end_of_a_park_is_that_of_its_begin() {
 /// More threads wait than a start has time for: the others are in the trace a little later, each once.
 #[test]
 fn a_crowd_that_waits_is_in_the_trace() {
-    let threads: usize = if is_nightly() { 10_000 } else { 2_000 };
+    let threads: usize = if is_nightly() { 5_000 } else { 1_000 };
     let program = ["scenarios.WaitingCrowd", &threads.to_string(), "40"];
     let mut jvm = Jvm::untraced(Jdk::traced(), &program).start();
     jvm.await_line("waiting");
     jcmd(&jvm, &["LockContention.start", "file=crowd.lct"]);
     let trace = jvm.trace().with_file_name("crowd.lct");
     let begin = Instant::now();
-    while blocked_threads(&trace) < threads {
+    while waiting_threads(&trace).len() < threads {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
             "not all are there"
@@ -91,23 +91,24 @@ fn a_crowd_that_waits_is_in_the_trace() {
     jvm.send_line();
     let run = jvm.finish();
     assert!(run.status.success(), "{}", run.describe());
-    let waits = waits(&trace);
-    let of_crowd = waits
-        .iter()
-        .filter(|wait| wait.thread().starts_with("crowd-"));
-    assert_eq!(of_crowd.clone().count(), threads);
-    let names: BTreeSet<_> = of_crowd.map(Wait::thread).collect();
-    assert_eq!(names.len(), threads);
+    let waits = waiting_threads(&trace);
+    let expected = (0..threads).map(|number| (format!("crowd-{number}"), 1));
+    assert_eq!(waits, expected.collect());
     let facts = locktrace([OsStr::new("report"), trace.as_os_str()]).stdout;
     assert!(!facts.contains("Left out"), "{facts}");
 }
 
-/// How many threads wait in the trace of a running JVM so far.
-fn blocked_threads(trace: &Path) -> usize {
-    let so_far = locktrace([OsStr::new("contentions"), trace.as_os_str()]);
-    let waits = Wait::group(parse_contentions(&so_far.stdout));
-    let threads: BTreeSet<_> = waits.iter().map(Wait::thread).collect();
-    threads.len()
+/// How often each thread of the crowd waits in a trace, which may still be written.
+fn waiting_threads(trace: &Path) -> BTreeMap<String, usize> {
+    let mut waits = BTreeMap::new();
+    let summary = analyze(trace, |wait, entities| {
+        let thread = entities.thread(wait.thread).name.to_string();
+        if thread.starts_with("crowd-") {
+            *waits.entry(thread).or_default() += 1;
+        }
+    });
+    summary.unwrap_or_else(|error| panic!("{error}"));
+    waits
 }
 
 fn check_restarts(collector: &str, flags: &[&str]) {
