@@ -68,7 +68,7 @@ fn stacks_are_whole_for_async_profiler() {
 fn program() -> [&'static str; 2] {
     [
         "scenarios.ProfiledStacks",
-        if is_nightly() { "10" } else { "4" },
+        if is_nightly() { "10" } else { "6" },
     ]
 }
 
@@ -124,6 +124,7 @@ fn whole_stacks(jvm: Jvm, agent: &Path, walk: &str) -> Stacks {
             stacks.whole += samples;
         }
     }
-    assert!(stacks.all >= 500, "{stacks:?}: {}", run.describe());
+    // So that one that is not whole does not decide; a busy machine has fewer of them.
+    assert!(stacks.all >= 100, "{stacks:?}: {}", run.describe());
     stacks
 }
