@@ -59,7 +59,7 @@ fn shares_of_reentrant_locks_owners_are_those_of_the_program() {
 /// Threads that want a processor reach a safepoint late, so that samples cost more.
 #[test]
 fn shares_are_right_with_more_threads_than_processors() {
-    let program = ["scenarios.OwnersAtWork", "monitor", "150", "4", "6"];
+    let program = ["scenarios.OwnersAtWork", "monitor", "300", "4", "6"];
     check_in_some_modes(&program, CompileMode::Interpreter);
 }
 
