@@ -21,6 +21,29 @@ const fn address(annotations: &'static [Annotation; 4]) -> Field {
     field("address", LONG, annotations)
 }
 
+// What several events have.
+const CLASS_OF_MONITOR: Field = constant("monitorClass", CLASS, &[(LABEL, &["Monitor Class"])]);
+const ADDRESS_OF_MONITOR: Field = address(&[
+    (UNSIGNED, &[]),
+    (MEMORY_ADDRESS, &[]),
+    (MONITOR_ADDRESS, &[]),
+    (LABEL, &["Monitor Address"]),
+]);
+const REMOTE_HOST: Field = field("host", STRING, &[(LABEL, &["Remote Host"])]);
+const REMOTE_ADDRESS: Field = field("address", STRING, &[(LABEL, &["Remote Address"])]);
+const REMOTE_PORT: Field = field("port", INT, &[(LABEL, &["Remote Port"])]);
+const PATH: Field = field("path", STRING, &[(LABEL, &["Path"])]);
+const BYTES_READ: Field = field(
+    "bytesRead",
+    LONG,
+    &[(LABEL, &["Bytes Read"]), (DATA_AMOUNT, &["BYTES"])],
+);
+const BYTES_WRITTEN: Field = field(
+    "bytesWritten",
+    LONG,
+    &[(LABEL, &["Bytes Written"]), (DATA_AMOUNT, &["BYTES"])],
+);
+
 const APPLICATION: Annotation = (CATEGORY, &["Java Application"]);
 
 pub(super) const TYPES: &[Type] = &[
@@ -70,18 +93,13 @@ pub(super) const TYPES: &[Type] = &[
             DURATION,
             EVENT_THREAD,
             EVENT_STACK,
-            constant("monitorClass", CLASS, &[(LABEL, &["Monitor Class"])]),
+            CLASS_OF_MONITOR,
             constant(
                 "previousOwner",
                 THREAD,
                 &[(LABEL, &["Previous Monitor Owner"])],
             ),
-            address(&[
-                (UNSIGNED, &[]),
-                (MEMORY_ADDRESS, &[]),
-                (MONITOR_ADDRESS, &[]),
-                (LABEL, &["Monitor Address"]),
-            ]),
+            ADDRESS_OF_MONITOR,
         ],
     ),
     Type::event(
@@ -93,7 +111,7 @@ pub(super) const TYPES: &[Type] = &[
             DURATION,
             EVENT_THREAD,
             EVENT_STACK,
-            constant("monitorClass", CLASS, &[(LABEL, &["Monitor Class"])]),
+            CLASS_OF_MONITOR,
             constant("notifier", THREAD, &[(LABEL, &["Notifier Thread"])]),
             field(
                 "timeout",
@@ -101,12 +119,7 @@ pub(super) const TYPES: &[Type] = &[
                 &[(TIMESPAN, &["MILLISECONDS"]), (LABEL, &["Timeout"])],
             ),
             field("timedOut", BOOLEAN, &[(LABEL, &["Timed Out"])]),
-            address(&[
-                (UNSIGNED, &[]),
-                (MEMORY_ADDRESS, &[]),
-                (MONITOR_ADDRESS, &[]),
-                (LABEL, &["Monitor Address"]),
-            ]),
+            ADDRESS_OF_MONITOR,
         ],
     ),
     Type::event(
@@ -165,19 +178,15 @@ pub(super) const TYPES: &[Type] = &[
             DURATION,
             EVENT_THREAD,
             EVENT_STACK,
-            field("host", STRING, &[(LABEL, &["Remote Host"])]),
-            field("address", STRING, &[(LABEL, &["Remote Address"])]),
-            field("port", INT, &[(LABEL, &["Remote Port"])]),
+            REMOTE_HOST,
+            REMOTE_ADDRESS,
+            REMOTE_PORT,
             field(
                 "timeout",
                 LONG,
                 &[(LABEL, &["Timeout Value"]), (TIMESPAN, &["MILLISECONDS"])],
             ),
-            field(
-                "bytesRead",
-                LONG,
-                &[(LABEL, &["Bytes Read"]), (DATA_AMOUNT, &["BYTES"])],
-            ),
+            BYTES_READ,
             field("endOfStream", BOOLEAN, &[(LABEL, &["End of Stream"])]),
         ],
     ),
@@ -190,14 +199,10 @@ pub(super) const TYPES: &[Type] = &[
             DURATION,
             EVENT_THREAD,
             EVENT_STACK,
-            field("host", STRING, &[(LABEL, &["Remote Host"])]),
-            field("address", STRING, &[(LABEL, &["Remote Address"])]),
-            field("port", INT, &[(LABEL, &["Remote Port"])]),
-            field(
-                "bytesWritten",
-                LONG,
-                &[(LABEL, &["Bytes Written"]), (DATA_AMOUNT, &["BYTES"])],
-            ),
+            REMOTE_HOST,
+            REMOTE_ADDRESS,
+            REMOTE_PORT,
+            BYTES_WRITTEN,
         ],
     ),
     Type::event(
@@ -209,12 +214,8 @@ pub(super) const TYPES: &[Type] = &[
             DURATION,
             EVENT_THREAD,
             EVENT_STACK,
-            field("path", STRING, &[(LABEL, &["Path"])]),
-            field(
-                "bytesRead",
-                LONG,
-                &[(LABEL, &["Bytes Read"]), (DATA_AMOUNT, &["BYTES"])],
-            ),
+            PATH,
+            BYTES_READ,
             field("endOfFile", BOOLEAN, &[(LABEL, &["End of File"])]),
         ],
     ),
@@ -227,12 +228,8 @@ pub(super) const TYPES: &[Type] = &[
             DURATION,
             EVENT_THREAD,
             EVENT_STACK,
-            field("path", STRING, &[(LABEL, &["Path"])]),
-            field(
-                "bytesWritten",
-                LONG,
-                &[(LABEL, &["Bytes Written"]), (DATA_AMOUNT, &["BYTES"])],
-            ),
+            PATH,
+            BYTES_WRITTEN,
         ],
     ),
     Type::event(
