@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::readers::{Jdk, Jfrconv, MissionControl};
-use super::{BLAME, MONITOR_ENTER, Sum, Sums, TRACE, contentions, demo, export, nanoseconds, text};
+use super::{
+    BLAME, MONITOR_ENTER, Sum, Sums, THREAD_PARK, TRACE, add, contentions, demo, export,
+    nanoseconds, text,
+};
 use crate::export::{named, number, printed, save_other, totals};
 use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, succeed};
@@ -94,42 +97,53 @@ fn recordings_can_be_put_together() {
     let mut other = Sample::crowd(4, 10);
     other.begin_later(1_000_000);
     save_other(directory, other);
-    let exported = export(directory, "");
     succeed(directory, "export --to jfr other.lct -o other.jfr");
-    let other = directory.join("other.jfr");
+    let files = [
+        export(directory, ""),
+        directory.join("other.jfr"),
+        recording_of(&Jdk::installed(), directory),
+    ];
+    let jdks = Jdk::all();
+    let events: Vec<_> = jdks
+        .iter()
+        .map(|jdk| files.each_ref().map(|file| jdk.events(file)))
+        .collect();
+    let sums = files.each_ref().map(|file| in_mission_control(file));
     let both = directory.join("both.jfr");
-    for jdk in Jdk::all() {
-        let jdks = recording_of(&jdk, directory);
-        for (parts, have_times) in [
-            ([&exported, &other], true),
-            // JDK 25 takes the ticks of all chunks for those of the first one, also in recordings of two JDKs.
-            ([&exported, &jdks], false),
-            ([&jdks, &exported], false),
-        ] {
-            let bytes = parts.map(|part| fs::read(part).expect("readable"));
-            fs::write(&both, bytes.concat()).expect("writable");
-            for event in [MONITOR_ENTER, BLAME, "jdk.JVMInformation"] {
-                let sum: u64 = parts.iter().map(|part| jdk.count(part, event)).sum();
-                assert_eq!(jdk.count(&both, event), sum, "{event}, {parts:?}");
-            }
-            let expected = by_text(parts.map(|part| jdk.events(part)).concat(), have_times);
+    for (first, second, have_times) in [
+        (0, 1, true),
+        // JDK 25 takes the ticks of all chunks for those of the first one, also in recordings of two JDKs.
+        (0, 2, false),
+        (2, 0, false),
+    ] {
+        let bytes = [first, second].map(|part| fs::read(&files[part]).expect("readable"));
+        fs::write(&both, bytes.concat()).expect("writable");
+        for (jdk, events) in jdks.iter().zip(&events) {
+            assert_eq!(jdk.count(&both, "jdk.JVMInformation"), 2);
+            let expected = [&*events[first], &events[second]].concat();
             let found = by_text(jdk.events(&both), have_times);
-            assert!(found == expected, "{parts:?}");
-            let [one, next, all] = [parts[0], parts[1], &both].map(|recording| {
-                let found = MissionControl::open(recording);
-                [found.sums(MONITOR_ENTER), found.sums(BLAME)]
-            });
-            for ((one, next), all) in one.into_iter().zip(next).zip(all) {
-                let mut sums = Sums::new();
-                for (key, sum) in one.iter().chain(&next) {
-                    super::add(&mut sums, key, *sum);
-                }
-                assert_eq!(all, sums, "{parts:?}");
-            }
+            assert!(found == by_text(expected, have_times), "{first}, {second}");
+            jdk.opened("files put together, also with a recording of a JDK");
         }
-        jdk.opened("files put together, also with a recording of its own");
+        let mut expected = sums[first].clone();
+        for (key, sum) in &sums[second] {
+            add(&mut expected, key, *sum);
+        }
+        assert_eq!(in_mission_control(&both), expected, "{first}, {second}");
     }
-    MissionControl::opened("files put together");
+    MissionControl::opened("files put together, also with a recording of a JDK");
+}
+
+/// What Mission Control finds of each type of events.
+fn in_mission_control(recording: &Path) -> Sums {
+    let found = MissionControl::open(recording);
+    let mut sums = Sums::new();
+    for event in [MONITOR_ENTER, THREAD_PARK, BLAME] {
+        for (_, sum) in found.sums(event) {
+            add(&mut sums, event, sum);
+        }
+    }
+    sums
 }
 
 /// Readers put events in an order of their own.
@@ -153,7 +167,7 @@ fn views_of_the_newest_jdk_have_rows() {
     for jdk in [21, 25].into_iter().filter_map(Jdk::stock) {
         let mut expected: Vec<_> = [
             ("Java Monitor Blocked", MONITOR_ENTER),
-            ("Java Thread Park", super::THREAD_PARK),
+            ("Java Thread Park", THREAD_PARK),
         ]
         .map(|(label, event)| {
             let count = jdk.count(&recording, event);
