@@ -109,6 +109,8 @@ class LockTrace : AllStatic {
   // the next safepoint.
   static LctRuntime* runtime() { return _runtime; }
   static uint32_t session() { return _session; }
+  // The trace of this number.
+  static bool is_going_on(uint32_t session) { return enabled() && _session == session; }
 
   // The tracer of the current thread; NULL where none can be had. Valid until the next
   // safepoint.

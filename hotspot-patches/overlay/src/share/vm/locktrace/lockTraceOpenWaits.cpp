@@ -57,15 +57,12 @@ void LockTraceOpenWaits::trace_begins(LctRuntime* runtime, jlong stopped_since_n
 // ---------------------------------------------------------------------------
 // What was left
 
-// The trace of this number.
-static bool is_going_on(uint32_t session) { return LockTrace::enabled() && LockTrace::session() == session; }
-
 class LockTraceWriteOpenWaits : public LockTraceStop {
  private:
   const uint32_t _session;
 
   void run() {
-    if (!is_going_on(_session)) return;
+    if (!LockTrace::is_going_on(_session)) return;
     LockTraceOpenWaits::Count count = LockTraceOpenWaits::write_all(os::javaTimeNanos(), 0);
     lct_count_untold_waits(LockTrace::runtime(), -count.written);
   }
@@ -79,7 +76,7 @@ void LockTraceOpenWaits::run(JavaThread* thread, TRAPS) {
   while (_any_left) {
     // Interruptible: the other kind of sleep is one in the VM, for which every safepoint waits.
     os::sleep(thread, PauseMillis, true);
-    if (!is_going_on(session)) return;
+    if (!LockTrace::is_going_on(session)) return;
     LockTraceWriteOpenWaits write(session);
     write.execute();
   }

@@ -42,9 +42,6 @@ jlong LockTraceSampler::threshold_ns(jlong wanted_ns) {
   return MAX2(wanted_ns, (jlong) NANOSECS_PER_MILLISEC);
 }
 
-// The trace of this number.
-static bool is_going_on(uint32_t session) { return LockTrace::enabled() && LockTrace::session() == session; }
-
 // ---------------------------------------------------------------------------
 // Who waits for long
 
@@ -140,7 +137,7 @@ class LockTraceSampleOwners : public LockTraceStop {
 };
 
 void LockTraceSampleOwners::run() {
-  if (is_going_on(_session)) sample_all(os::javaTimeNanos());
+  if (LockTrace::is_going_on(_session)) sample_all(os::javaTimeNanos());
 }
 
 void LockTraceSampleOwners::sample_all(jlong now_ns) {
@@ -280,7 +277,7 @@ static bool sleep_in(uint32_t session, jlong duration_ns, JavaThread* thread) {
   for (jlong left_ms = duration_ns / NANOSECS_PER_MILLISEC + 1; left_ms > 0; left_ms -= longest_sleep_ms) {
     // Interruptible: the other kind of sleep is one in the VM, for which every safepoint waits.
     os::sleep(thread, MIN2(left_ms, longest_sleep_ms), true);
-    if (!is_going_on(session)) return false;
+    if (!LockTrace::is_going_on(session)) return false;
   }
   return true;
 }
@@ -303,7 +300,7 @@ void LockTraceSampler::run(JavaThread* thread, TRAPS) {
         jlong stopped_ns = is_usable ? operation.execute() : 0;
         bool pause_begins = is_usable && clock.sampled(stopped_ns);
         // Safepoints have passed, and with them perhaps the trace.
-        if (!is_going_on(session)) return;
+        if (!LockTrace::is_going_on(session)) return;
         jlong due = waits.count() * clock.due();
         lct_count_owner_samples(LockTrace::runtime(), operation.samples(), due, stopped_ns, pause_begins);
       }

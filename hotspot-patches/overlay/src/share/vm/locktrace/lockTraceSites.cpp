@@ -226,9 +226,6 @@ int    LockTraceChangeSites::_discarded = 0;
 bool   LockTraceChangeSites::_is_late = false;
 bool   LockTraceChangeSites::_is_affected = false;
 
-// The trace of this number.
-static bool is_going_on(uint32_t session) { return LockTrace::enabled() && LockTrace::session() == session; }
-
 // What a compiler compiles at this moment.
 static CompileTask* task_of(JavaThread* thread) {
   return thread->is_Compiler_thread() ? ((CompilerThread*) thread)->task() : (CompileTask*) NULL;
@@ -330,7 +327,7 @@ void LockTraceChangeSites::give_up_one() {
 
 void LockTraceChangeSites::run() {
   _discarded = 0;
-  if (!is_going_on(_session)) return;
+  if (!LockTrace::is_going_on(_session)) return;
   _changed_count = 0;
   take_ended_compiles();
   if (_gives_up) give_up_one();
@@ -342,7 +339,7 @@ void LockTraceChangeSites::run() {
 jlong LockTraceChangeSites::make() {
   jlong stopped_ns = execute();
   // Safepoints have passed, and with them perhaps the trace.
-  if (is_going_on(_session)) lct_count_site_stop(LockTrace::runtime(), _classes, _given_up, _discarded, stopped_ns);
+  if (LockTrace::is_going_on(_session)) lct_count_site_stop(LockTrace::runtime(), _classes, _given_up, _discarded, stopped_ns);
   return stopped_ns;
 }
 
@@ -384,7 +381,7 @@ void LockTraceSites::run(JavaThread* thread, TRAPS) {
   while (true) {
     // Interruptible: the other kind of sleep is one in the VM, for which every safepoint waits.
     os::sleep(thread, LookMillis, true);
-    if (!is_going_on(session)) return;
+    if (!LockTrace::is_going_on(session)) return;
     jlong now_ns = os::javaTimeNanos();
     bool gives_up = settle_costs(now_ns - looked_ns) && now_ns >= next_stop_ns;
     looked_ns = now_ns;
@@ -393,7 +390,7 @@ void LockTraceSites::run(JavaThread* thread, TRAPS) {
     if (gives_up || begins || (is_time && LockTraceChangeSites::awaits_compiles())) {
       LockTraceChangeSites change(session, gives_up, begins);
       jlong stopped_ns = change.make();
-      if (!is_going_on(session)) return;
+      if (!LockTrace::is_going_on(session)) return;
       next_stop_ns = os::javaTimeNanos() + time_for(stopped_ns);
       next_change_ns = MAX2(next_stop_ns, now_ns + ChangeMillis * NANOSECS_PER_MILLISEC);
     }
