@@ -13,6 +13,8 @@ public final class ManyAllocations {
     private static final double AS_BEFORE = 0.7;
     private static final long SLICE_NANOS = 100_000_000;
     private static final long CHANGE_NANOS = 60_000_000_000L;
+    /** Several looks of the JVM at what was recorded: with each one, a class that is watched is recorded again. */
+    private static final long GIVEN_UP_NANOS = 2_000_000_000L;
     private static final int AT_ONCE = 1_000;
 
     private static volatile Cheap sink;
@@ -36,8 +38,8 @@ public final class ManyAllocations {
             before = Math.max(before, printSlice("before"));
         }
         contend(new Cheap(0));
-        allocateUntilRecorded(true);
-        allocateUntilRecorded(false);
+        allocateUntilRecorded();
+        allocateUntilGivenUp();
         long after = 0;
         for (int slice = 0; slice < MAX_SLICES_AFTER && after < before * AS_BEFORE; slice++) {
             after = printSlice("after");
@@ -48,31 +50,48 @@ public final class ManyAllocations {
         long end = System.nanoTime() + SLICE_NANOS;
         long count = 0;
         while (System.nanoTime() < end) {
-            allocateSome();
+            allocate(AT_ONCE);
             count += AT_ONCE;
         }
         System.out.println(when + ' ' + count);
         return count;
     }
 
-    /** Until allocations are recorded, or no longer are. */
-    private static void allocateUntilRecorded(boolean recorded) {
+    private static void allocateUntilRecorded() {
         long end = System.nanoTime() + CHANGE_NANOS;
         do {
-            allocateSome();
-            if (System.nanoTime() > end) {
-                throw new AssertionError("recorded: " + !recorded + ", for too long");
-            }
-        } while (MarkWord.isHashed(sink) != recorded);
+            allocate(1);
+            check(System.nanoTime() < end, "allocations are not recorded");
+        } while (!MarkWord.isHashed(sink));
     }
 
-    private static void allocateSome() {
-        for (int i = 0; i < AT_ONCE; i++) {
+    /** Until no allocation has been recorded for a while: without credit, the JVM skips some of a class it watches. */
+    private static void allocateUntilGivenUp() {
+        long end = System.nanoTime() + CHANGE_NANOS;
+        long recorded = System.nanoTime();
+        long now = recorded;
+        while (now - recorded < GIVEN_UP_NANOS) {
+            allocate(1);
+            now = System.nanoTime();
+            if (MarkWord.isHashed(sink)) {
+                recorded = now;
+            }
+            check(now < end, "allocations are recorded for too long");
+        }
+    }
+
+    private static void allocate(int count) {
+        for (int i = 0; i < count; i++) {
             sink = new Cheap(i);
             Cheap cheap = sink;
-            if (cheap.number != i || cheap.square != (long) i * i || cheap.locked != 0) {
-                throw new AssertionError("an object is not as it was constructed");
-            }
+            check(cheap.number == i && cheap.square == (long) i * i && cheap.locked == 0,
+                    "an object is not as it was constructed");
+        }
+    }
+
+    private static void check(boolean is, String otherwise) {
+        if (!is) {
+            throw new AssertionError(otherwise);
         }
     }
 
