@@ -197,7 +197,9 @@ impl Drainer {
             self.runtime.repeat_lost_metadata();
             if check {
                 last_check = Instant::now();
-                self.write_names(ThreadSlot::name_to_tell)?;
+                if self.runtime.thread_slots.take_renamed() {
+                    self.write_names(ThreadSlot::name_to_tell)?;
+                }
                 self.output.check()?;
                 self.write_news()?;
             }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
+use std::mem;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,8 +38,12 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn publish(&self, extent: Extent) {
-        *self.lock() = extent;
-        self.changed.notify_all();
+        let before = mem::replace(&mut *self.lock(), extent);
+        // To wake nobody costs the more the more threads of the process wait for anything: the kernel looks
+        // for one among all of them.
+        if extent.complete_until_ns != before.complete_until_ns {
+            self.changed.notify_all();
+        }
     }
 
     /// Waits for `timeout` until the file has all events from before `time_ns`.

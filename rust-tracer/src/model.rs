@@ -29,7 +29,7 @@ use crate::retirement::Retirement;
 use crate::runtime::Runtime;
 use crate::safepoints::Safepoints;
 use crate::thread_identity::ThreadIdentity;
-use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
+use crate::thread_slots::{OwnedThreadSlot, ThreadSlot, ThreadSlots};
 use crate::unload_queue::UnloadQueue;
 
 fn new_buffer(index: u64) -> Box<Buffer> {
@@ -526,6 +526,31 @@ fn the_last_name_arrives_last() {
             names == ["second"] || names == ["first", "second"],
             "{names:?}"
         );
+    });
+}
+
+/// Who takes the mark that some were renamed finds the names of all who left it.
+#[test]
+fn a_mark_stands_for_all_new_names() {
+    loom::model(|| {
+        let slots: &'static ThreadSlots = Box::leak(Box::default());
+        let owned = [(); 2].map(|()| slots.take().unwrap());
+        let others = [0, 1].map(|thread| {
+            let slot = owned[thread].shared();
+            thread::spawn(move || {
+                slot.rename(JavaThreadId(1), "new").unwrap();
+                slots.note_renamed();
+            })
+        });
+        let look = || match slots.take_renamed() {
+            true => slots.iter().filter_map(ThreadSlot::name_to_tell).count(),
+            false => 0,
+        };
+        let early = look();
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(early + look(), 2);
     });
 }
 

@@ -380,8 +380,9 @@ impl Runtime {
 
     /// The thread that has the slot is called otherwise from now on.
     pub(crate) fn rename(&self, slot: &ThreadSlot, java_id: JavaThreadId, name: &str) {
-        if slot.rename(java_id, name).is_none() {
-            self.losses.add_events(1);
+        match slot.rename(java_id, name) {
+            Some(()) => self.thread_slots.note_renamed(),
+            None => self.losses.add_events(1),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::fallible::try_box;
 use crate::grace_period::{Reader, Reading};
 use crate::hook_costs::HookCosts;
 use crate::new_name::{Name, NewName};
-use crate::primitive::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::primitive::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::slot_table::SlotTable;
 use crate::thread_identity::ThreadIdentity;
 
@@ -167,6 +167,8 @@ pub(crate) struct ThreadSlots {
     /// the same word can rely on the link of the slot on top, even if that was taken and
     /// freed in between.
     free: AtomicU64,
+    /// A slot got a new name since the drainer looked for some.
+    is_renamed: AtomicBool,
 }
 
 impl ThreadSlots {
@@ -238,6 +240,18 @@ impl ThreadSlots {
     /// The slot of this number, if there is one.
     pub(crate) fn get(&self, number: u32) -> Option<&'static ThreadSlot> {
         self.table.get(number)
+    }
+
+    /// A slot has got a new name.
+    pub(crate) fn note_renamed(&self) {
+        // Release, and an exchange, which continues what others have released: who takes the mark sees
+        // the names of all that left it.
+        self.is_renamed.swap(true, Ordering::Release);
+    }
+
+    /// Whether a slot has got a new name since the last time. For the drainer.
+    pub(crate) fn take_renamed(&self) -> bool {
+        self.is_renamed.swap(false, Ordering::Acquire)
     }
 
     fn publish(&self, slot: &'static ThreadSlot) -> &'static ThreadSlot {
