@@ -11,6 +11,7 @@ use jvm_tests::{
     Jdk, Jvm, Wait, analyze, check_each, is_nightly, jcmd, jcmd_output, locktrace,
     parse_contentions, waits, waits_of_all_kinds,
 };
+use trace_analysis::Value;
 
 /// How much more memory may be in use at the end than after a tenth of the rounds, in
 /// kilobytes. A runtime that stays behind takes half a megabyte for its table of threads
@@ -98,12 +99,14 @@ fn a_crowd_that_waits_is_in_the_trace() {
     assert!(!facts.contains("are not in it"), "{facts}");
 }
 
-/// How often each thread of the crowd waits in a trace, which may still be written.
+/// How often each thread of the crowd waits for the crowd's lock in a trace, which may still be written. When they end,
+/// threads may wait for another one, that of their group.
 fn waiting_threads(trace: &Path) -> BTreeMap<String, usize> {
     let mut waits = BTreeMap::new();
     let summary = analyze(trace, |wait, entities| {
         let thread = entities.thread(wait.thread).name.to_string();
-        if thread.starts_with("crowd-") {
+        let lock = Value::of_lock_class(wait.lock, entities).name(entities);
+        if thread.starts_with("crowd-") && lock == "scenarios.WaitingCrowd" {
             *waits.entry(thread).or_default() += 1;
         }
     });
