@@ -70,6 +70,7 @@ test-nightly: test tools ## the same, with many times the cases, and the command
 	  LOCKTRACE_NIGHTLY=1 cargo test --release --locked -p trace-analysis --test bounds convoys; \
 	else echo "note: valgrind is not installed, so no instructions are counted"; fi
 	LOCKTRACE_NIGHTLY=1 LOCKTRACE_BIN=$(CURDIR)/build/bin/locktrace cargo test --locked -p jvm-tests
+	scripts/same-output.sh
 	$(MAKE) test-viewer
 	$(MAKE) fuzz-smoke FUZZ_TIME=300
 	$(if $(FOREST),$(MAKE) test-8u45,@echo "note: no FOREST=DIR|TARBALL was given, so 8u45 is left out")
