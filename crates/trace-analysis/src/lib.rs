@@ -36,136 +36,55 @@
 
 #![forbid(unsafe_code)]
 
-mod aggregation;
-mod analysis;
-mod aspect;
-mod batch;
-mod blaming;
-mod by_thread;
-mod code_metadata;
-mod contention;
-mod contents;
-mod convoys;
-mod counter;
-mod delivery;
-mod entity;
-mod entity_store;
-mod feeder;
-mod few_map;
-mod file_analysis;
-mod forward_refs;
-mod freezes;
-mod hash;
-mod held_events;
-mod held_runs;
-mod held_waits;
-pub mod histogram;
-mod hook_parts;
-mod id_set;
-mod intake;
-mod kept_set;
-mod known_waits;
-mod label;
-mod last_events;
-mod last_facts;
-mod last_waits;
-mod ledger;
-mod left_buffers;
-mod library;
-mod lock_analyzer;
-mod lock_dispatcher;
-mod lock_event;
-mod lock_group;
-mod lock_order;
-mod maybe;
-mod metadata;
-mod method_table;
-mod overloads;
-mod own_waits;
-mod owned_event;
-mod owner_fact;
-mod owner_facts;
-mod owner_samples;
-mod owner_spans;
-mod owner_times;
-mod packed_owner;
-mod parallel;
-mod park;
-mod parts;
-mod pattern;
-mod pending_chains;
-mod placeholder;
-mod rearranger;
-mod recent_map;
-mod recent_paths;
-mod recent_roots;
-mod room;
-mod roots;
-mod run_delays;
-mod safepoints;
-mod search;
-mod seen_owner;
-mod selection;
-mod shared_holds;
-mod shared_run;
-mod sharing;
-mod signature;
-mod snapshot;
-mod stacks;
-mod statistics;
-mod still_blocked;
-mod stretches;
-mod synchronizer;
-mod system_fact;
-mod tally;
-mod through;
-mod time_range;
-mod timeline;
-mod trace_file;
-mod trace_input;
-mod value;
-mod wait_figures;
-mod wait_sink;
-mod waiters;
+mod aggregate;
+mod blame;
+mod collections;
+mod input;
+mod model;
+mod order;
+mod pipeline;
+mod resolve;
 mod what_if;
-mod worker_loop;
 
-pub use aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
-pub use analysis::{Analysis, Findings, Limits, TraceAnalysis};
-pub use aspect::{Aspect, UnknownAspect};
-pub use contention::{
+pub use aggregate::aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
+pub use aggregate::aspect::{Aspect, UnknownAspect};
+pub use aggregate::convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
+pub use aggregate::histogram;
+pub use aggregate::kind_totals::{WaitSums, WaitTally};
+pub use aggregate::lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
+pub use aggregate::method_table::MethodTable;
+pub use aggregate::overloads::Overloads;
+pub use aggregate::pattern::{InvalidPattern, Pattern};
+pub use aggregate::selection::{Condition, Selection, Selector};
+pub use aggregate::statistics::{EventCount, Statistics};
+pub use aggregate::still_blocked::{BlockedThread, Deadlock, StillBlocked};
+pub use aggregate::value::Value;
+pub use aggregate::wait_stats::{
+    Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures,
+};
+pub use blame::activity::overhead::HookTime;
+pub use blame::activity::sums::OwnerTimes;
+pub use input::trace_file::{FileReader, TraceError, TraceFile};
+pub use input::trace_input::TraceInput;
+pub use model::counter::{Counter, Counters, Severity};
+pub use model::entity::renamed::{RenamedEntities, Renaming};
+pub use model::entity::{
+    Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
+    ThreadIndex,
+};
+pub use model::placeholder::PLACEHOLDERS;
+pub use model::signature::{is_method_descriptor, is_type_descriptor};
+pub use model::time_range::TimeRange;
+pub use model::wait::{
     Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
     OwnerActivity, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId,
     WaitKind,
 };
-pub use convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
-pub use counter::{Counter, Counters, Severity};
-pub use entity::renamed::{RenamedEntities, Renaming};
-pub use entity::{
-    Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
-    ThreadIndex,
-};
-pub use file_analysis::{Progress, TraceSummary};
-pub use hook_parts::HookTime;
-pub use lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
-pub use method_table::MethodTable;
-pub use overloads::Overloads;
-pub use owner_times::OwnerTimes;
-pub use pattern::{InvalidPattern, Pattern};
-pub use placeholder::PLACEHOLDERS;
-pub use selection::{Condition, Selection, Selector};
-pub use signature::{is_method_descriptor, is_type_descriptor};
-pub use snapshot::Snapshot;
-pub use statistics::{EventCount, Statistics};
-pub use still_blocked::{BlockedThread, Deadlock, StillBlocked};
-pub use tally::{WaitSums, WaitTally};
-pub use time_range::TimeRange;
-pub use trace_file::{FileReader, TraceError, TraceFile};
+pub use model::wait_sink::{DivisibleSink, WaitSink};
+pub use pipeline::analysis::{Analysis, Findings, Limits, TraceAnalysis};
+pub use pipeline::file_analysis::{Progress, TraceSummary};
+pub use pipeline::snapshot::Snapshot;
 pub use trace_format::{EVENT_TYPES, EventType, ParkTimeout};
-pub use trace_input::TraceInput;
-pub use value::Value;
-pub use wait_figures::{Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures};
-pub use wait_sink::{DivisibleSink, WaitSink};
 pub use what_if::{
     Assumptions, LockChange, LockOutcome, OwnerCode, Prediction, Question, Replay, UnknownChange,
     WhatIf,

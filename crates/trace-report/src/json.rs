@@ -11,6 +11,17 @@ use crate::owners::OwnersRecord;
 use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records, write_json};
 use crate::report::Report;
 
+impl Report<'_> {
+    /// Writes the report as one JSON object.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_json(&self, out: impl Write) -> io::Result<()> {
+        write(self, out)
+    }
+}
+
 #[derive(Serialize)]
 struct ReportRecord<'a> {
     deadlocks: Vec<DeadlockRecord<'a>>,

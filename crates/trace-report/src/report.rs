@@ -1,6 +1,5 @@
 //! What there is to show.
 
-use std::io::{self, Write};
 
 use trace_analysis::{
     Aspect, Counter, Entities, RowLimits, Rows, Totals, TraceSummary, WaitKind, WaitTally,
@@ -9,7 +8,6 @@ use trace_analysis::{
 use crate::kinds::Kinds;
 use crate::owners::OwnersRecord;
 use crate::sums::Sums;
-use crate::{json, table};
 
 /// Which rows a form of reports shows if nobody says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,21 +140,6 @@ impl<'a> Report<'a> {
         }
         self.conditional = None;
         self
-    }
-
-    /// The report as text, with styles, no wider than `width` columns if there is a limit, and
-    /// with all frames of call chains if asked.
-    pub fn text(&self, width: Option<usize>, full_chains: bool) -> String {
-        table::render(self, width, full_chains)
-    }
-
-    /// Writes the report as one JSON object.
-    ///
-    /// # Errors
-    ///
-    /// If `out` cannot be written.
-    pub fn write_json(&self, out: impl Write) -> io::Result<()> {
-        json::write(self, out)
     }
 
     /// How often threads acquired a lock without waiting while others waited for it.

@@ -10,6 +10,14 @@ use crate::human::{self, plural};
 use crate::report::{Part, Report};
 use crate::tree::Tree;
 
+impl Report<'_> {
+    /// The report as text, with styles, no wider than `width` columns if there is a limit, and
+    /// with all frames of call chains if asked.
+    pub fn text(&self, width: Option<usize>, full_chains: bool) -> String {
+        render(self, width, full_chains)
+    }
+}
+
 pub(crate) fn render(report: &Report<'_>, width: Option<usize>, full_chains: bool) -> String {
     let mut text = String::new();
     deadlocks::write(&mut text, report);

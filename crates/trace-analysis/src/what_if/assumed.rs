@@ -12,9 +12,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::known_thread::Mark;
-use super::program::Programs;
-use crate::entity::ThreadIndex;
+use crate::model::entity::ThreadIndex;
+use crate::what_if::known_thread::Mark;
+use crate::what_if::program::Programs;
 
 /// Holds are assumed of so many locks, those that threads waited for longest.
 const MAX_LOCKS: usize = 16;

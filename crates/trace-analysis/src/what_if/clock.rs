@@ -1,6 +1,6 @@
 //! How long work would have taken if nobody had had to wait for a processor.
 
-use super::known_thread::Known;
+use crate::what_if::known_thread::Known;
 
 /// At most so many threads go on at once: if more work, all of them are slower.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::hold::Hold;
-use super::known_lock::KnownLock;
-use super::known_thread::{Known, Mark};
-use super::observed::{Observed, Span};
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::what_if::hold::Hold;
+use crate::what_if::known_lock::KnownLock;
+use crate::what_if::known_thread::{Known, Mark};
+use crate::what_if::observed::{Observed, Span};
 
 /// A hold that begins so soon after a wait ended is the one that the thread waited for, if nobody else
 /// had the lock in between and the thread did nothing with other locks: who is woken in a queue of

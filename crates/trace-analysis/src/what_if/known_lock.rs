@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::observed::Observed;
-use crate::contention::Mechanism;
-use crate::entity::LockIndex;
+use crate::model::entity::LockIndex;
+use crate::model::wait::Mechanism;
+use crate::what_if::observed::Observed;
 
 /// A lock.
 #[derive(Clone, Copy, Debug)]

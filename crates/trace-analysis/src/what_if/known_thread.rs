@@ -1,6 +1,6 @@
 //! What is known of one thread: when it waited, and when it acquired and released locks.
 
-use super::hold::{Hold, Queue};
+use crate::what_if::hold::{Hold, Queue};
 
 /// The acquisition of a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]

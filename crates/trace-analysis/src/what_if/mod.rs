@@ -18,9 +18,9 @@ mod replay;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contention::{EndedHolds, Mechanism, Wait, WaitKind};
-use crate::entity::{ChainIndex, Entities, LockIndex};
-use crate::wait_sink::{DivisibleSink, WaitSink};
+use crate::model::entity::{ChainIndex, Entities, LockIndex};
+use crate::model::wait::{EndedHolds, Mechanism, Wait, WaitKind};
+use crate::model::wait_sink::{DivisibleSink, WaitSink};
 use observed::Observed;
 pub use owner_code::OwnerCode;
 use program::{Program, Programs};

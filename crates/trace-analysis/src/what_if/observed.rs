@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::contention::{EndedHolds, Holds, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::time_range::TimeRange;
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::time_range::TimeRange;
+use crate::model::wait::{EndedHolds, Holds, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 
 /// So many waits are kept; if there are more, those of the first part of the time.
 const MAX_WAITS: usize = 1 << 18;

@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use crate::entity::{ChainIndex, Entities, LockIndex};
-use crate::hash::SeededMap;
-use crate::method_table::MethodTable;
-use crate::value::Value;
+use crate::aggregate::method_table::MethodTable;
+use crate::aggregate::value::Value;
+use crate::collections::hash::SeededMap;
+use crate::model::entity::{ChainIndex, Entities, LockIndex};
 
 /// The code of owners that is wanted; remembers what it was asked.
 pub struct OwnerCode<F> {

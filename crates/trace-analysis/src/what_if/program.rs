@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::clock::Clock;
-use super::hold::{Hold, Queue};
-use super::holds::holds_of;
-use super::known_lock::{KnownLock, known_locks};
-use super::known_thread::{Acquisition, Known, Mark};
-use super::observed::Observed;
-use crate::contention::WaitKind;
-use crate::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::wait::WaitKind;
+use crate::what_if::clock::Clock;
+use crate::what_if::hold::{Hold, Queue};
+use crate::what_if::holds::holds_of;
+use crate::what_if::known_lock::{KnownLock, known_locks};
+use crate::what_if::known_thread::{Acquisition, Known, Mark};
+use crate::what_if::observed::Observed;
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq)]

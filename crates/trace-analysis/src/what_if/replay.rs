@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::known_thread::Acquisition;
-use super::program::{Program, Step};
-use crate::hash::SeededMap;
+use crate::collections::hash::SeededMap;
+use crate::what_if::known_thread::Acquisition;
+use crate::what_if::program::{Program, Step};
 
 /// What a lock is like.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! What types and fields are marked with.
 
-use super::*;
+use super::description::*;
+use super::numbers::*;
 
 pub(super) const TYPES: &[Type] = &[
     Type::annotation(LABEL, "jdk.jfr.Label", &[field("value", STRING, &[])]),

@@ -1,7 +1,8 @@
 //! The events. Of some there is none in a recording: `jfr view` asks for several types at once, and gives no answer
 //! where one of them is not described.
 
-use super::*;
+use super::description::*;
+use super::numbers::*;
 
 const START_TIME: Field = field(
     "startTime",

@@ -1,6 +1,7 @@
 //! What fields of events have.
 
-use super::*;
+use super::description::*;
+use super::numbers::*;
 
 pub(super) const TYPES: &[Type] = &[
     Type::new(BOOLEAN, "boolean", &[]),

@@ -1,0 +1,79 @@
+//! When threads were last heard of.
+
+use trace_format::ThreadId;
+
+use crate::collections::hash::SeededMap;
+use crate::collections::shrink::shrink_map;
+use crate::model::entity::ThreadIndex;
+
+/// The times of the last events, in nanoseconds since the trace's start.
+#[derive(Debug, Default)]
+pub(crate) struct LastEvents {
+    /// The thread of the last event: events come by the buffer.
+    current: ThreadId,
+    current_ns: u64,
+    others: SeededMap<ThreadId, u64>,
+    /// Of all threads, and of what else says that the trace went on.
+    end_ns: u64,
+}
+
+impl LastEvents {
+    /// The thread wrote an event then.
+    #[inline]
+    pub(crate) fn add(&mut self, thread: ThreadId, time_ns: u64) {
+        if thread != self.current {
+            self.set_aside();
+            self.current = thread;
+            self.current_ns = 0;
+        }
+        self.current_ns = self.current_ns.max(time_ns);
+    }
+
+    /// The trace went on until then at least.
+    pub(crate) fn end(&mut self, time_ns: u64) {
+        self.end_ns = self.end_ns.max(time_ns);
+    }
+
+    /// Forgets when threads that have ended were last heard of.
+    pub(crate) fn forget(&mut self, has_ended: impl Fn(ThreadId) -> bool) {
+        self.others.retain(|&thread, _| !has_ended(thread));
+        shrink_map(&mut self.others);
+    }
+
+    fn set_aside(&mut self) {
+        self.end(self.current_ns);
+        let last_ns = self.others.entry(self.current).or_default();
+        *last_ns = self.current_ns.max(*last_ns);
+    }
+
+    /// What is known at the end of the trace. `threads` says who is who.
+    pub(crate) fn finish(
+        mut self,
+        threads: impl Iterator<Item = (ThreadId, ThreadIndex)>,
+    ) -> TraceEnd {
+        self.set_aside();
+        let last_ns = |(thread, index)| Some((index, *self.others.get(&thread)?));
+        TraceEnd {
+            time_ns: self.end_ns,
+            last_ns: threads.filter_map(last_ns).collect(),
+        }
+    }
+}
+
+/// The end of a trace.
+#[derive(Debug)]
+pub(crate) struct TraceEnd {
+    /// When, as far as known.
+    pub(crate) time_ns: u64,
+    last_ns: SeededMap<ThreadIndex, u64>,
+}
+
+impl TraceEnd {
+    /// The thread did something else after it was seen to wait then: the end of the
+    /// wait is lost.
+    pub(crate) fn went_on(&self, thread: ThreadIndex, waiting_ns: u64) -> bool {
+        self.last_ns
+            .get(&thread)
+            .is_some_and(|&last_ns| last_ns > waiting_ns)
+    }
+}

@@ -1,0 +1,8 @@
+//! Who made whom wait, and for how long.
+
+pub(crate) mod activity;
+pub(crate) mod facts;
+pub(crate) mod monitor;
+pub(crate) mod park;
+pub(crate) mod root_owner;
+pub(crate) mod timeline;

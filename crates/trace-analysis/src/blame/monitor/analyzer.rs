@@ -1,0 +1,646 @@
+//! The intrinsic lock analyzer (paper, section 4.1): replays the events of one
+//! lock, in order, and finds out who made whom wait.
+//!
+//! # Who is to blame
+//!
+//! A wait lasts from a thread's contended enter to its contended entered. An
+//! exit by X at *t* says that X held the lock until *t*, and since when, if that
+//! was while somebody waited; an entered of X at *t* says that X holds it from *t*
+//! on. So a wait is split at those boundaries, and each part is blamed
+//!
+//! * on X, from where its exit says that it acquired the lock, or its entered event,
+//!   to the exit. If the exit does not say ([`Holds::NotKnown`]), X must have barged
+//!   in some time since the last boundary: it is blamed from there, unless somebody
+//!   else was seen to acquire the lock;
+//! * on nobody ([`Owner::Free`]) from an exit to the next acquisition, as long as a
+//!   thread waits that began before the exit: each release would see it, and write an
+//!   event. In traces without holds, others may have had the lock meanwhile
+//!   ([`UnknownOwner::HandOff`]);
+//! * on nobody ([`UnknownOwner::NoExit`]) where the lock changed hands without
+//!   an exit being written: the owner saw no thread queued, as a thread writes
+//!   its enter before it is queued;
+//! * on nobody ([`UnknownOwner::Lost`]) where events are lost. If it is not known
+//!   who lost them, the thread may not even have waited all the time: one of them
+//!   may have ended its wait, and another one begun the next, as late as within the
+//!   hold whose release comes first after them.
+//!
+//! The order of events is that of their sequence numbers. The clocks of two
+//! processors may disagree a little; parts are clamped to the wait, so that they
+//! always add up to its duration.
+
+use trace_format::ParkTimeout;
+
+use crate::blame::facts::trace_end::TraceEnd;
+use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::owner_timeline::{self, Access, Start, Timeline, View};
+use crate::blame::timeline::waiters::{Ticket, Waiters};
+use crate::model::counter::{Counter, Counters};
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::packed_owner::PackedOwner;
+use crate::model::time_range::TimeRange;
+use crate::model::wait::{
+    Detail, Holds, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
+};
+use crate::resolve::seen_owner::Holder;
+use crate::resolve::stacks::Stacks;
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    end_ns: u64,
+    /// The owner, from the view of threads that began to wait within the
+    /// interval.
+    owner: PackedOwner,
+    /// The owner, from the view of threads that waited before: the interval's
+    /// events may tell who held the lock at its end, but not since when.
+    owner_for_earlier: PackedOwner,
+    is_gap: bool,
+    /// The owner has the lock beyond its end.
+    goes_on: bool,
+    /// The owner did not wait itself meanwhile.
+    is_direct: bool,
+}
+
+impl Interval {
+    fn new(end_ns: u64, owner: Owner, owner_for_earlier: Owner) -> Self {
+        Self {
+            end_ns,
+            owner: owner.into(),
+            owner_for_earlier: owner_for_earlier.into(),
+            is_gap: false,
+            goes_on: false,
+            is_direct: false,
+        }
+    }
+
+    fn unknown(end_ns: u64, reason: UnknownOwner, is_gap: bool) -> Self {
+        let owner = Owner::Unknown(reason);
+        Self {
+            is_gap,
+            ..Self::new(end_ns, owner, owner)
+        }
+    }
+}
+
+impl owner_timeline::Interval for Interval {
+    const HAS_OWN: bool = false;
+
+    fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    fn is_gap(&self) -> bool {
+        self.is_gap
+    }
+
+    fn owner(&self, _access: Access) -> PackedOwner {
+        self.owner_for_earlier
+    }
+
+    fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+
+    fn collapsed(end_ns: u64) -> Self {
+        Self::unknown(end_ns, UnknownOwner::Collapsed, true)
+    }
+}
+
+/// The state of one lock.
+#[derive(Debug)]
+pub(crate) struct LockAnalyzer {
+    lock: LockIndex,
+    /// Exits say for how long the lock was held.
+    has_holds: bool,
+    /// What is asked for about owners.
+    detail: Detail,
+    owner_state: OwnerState,
+    /// The thread that has the lock, if one was seen to have it and not to release it.
+    holder: Option<Holder>,
+    /// Made when the first thread waits: for many locks none ever does.
+    contended: Option<Box<Contended>>,
+}
+
+/// What is known because of the threads that wait.
+#[derive(Debug, Default)]
+struct Contended {
+    waiters: Waiters<Waiter>,
+    /// Empty while no thread waits.
+    timeline: Timeline<Interval>,
+    /// None of the owners from that position on waited itself meanwhile.
+    direct_from: u64,
+}
+
+impl Contended {
+    /// When the owner may have changed last, for those who wait now.
+    fn last_boundary_ns(&mut self) -> u64 {
+        let last_ns = self.timeline.last_end_ns();
+        last_ns.unwrap_or_else(|| self.waiters.earliest_ns(|_| true).unwrap_or(0))
+    }
+}
+
+/// A thread releases the lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exit {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) time_ns: u64,
+    pub(crate) holds: Holds,
+    pub(crate) chain: ChainIndex,
+    /// Since then the thread has not waited.
+    pub(crate) waited_until_ns: u64,
+}
+
+/// What the lock's last event says about its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnerState {
+    /// Nothing.
+    Unseen,
+    /// The thread acquired the lock, in the code of the chain.
+    Entered(ThreadIndex, Option<ChainIndex>),
+    /// A thread released the lock.
+    Released,
+    /// Events are lost; of some of them it is not known whose they were.
+    Lost { of_nobody: bool },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    id: WaitId,
+    thread: ThreadIndex,
+    chain: ChainIndex,
+    start: Start,
+    after_wait: bool,
+    /// By the clock, it did not begin before the last boundary.
+    is_in_time: bool,
+}
+
+impl LockAnalyzer {
+    pub(crate) fn new(lock: LockIndex, has_holds: bool, detail: Detail) -> Self {
+        Self {
+            lock,
+            has_holds,
+            detail,
+            owner_state: OwnerState::Unseen,
+            holder: None,
+            contended: None,
+        }
+    }
+
+    pub(crate) fn lock(&self) -> LockIndex {
+        self.lock
+    }
+
+    /// A thread begins to wait.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
+    pub(crate) fn enter(
+        &mut self,
+        id: WaitId,
+        thread: ThreadIndex,
+        time_ns: u64,
+        chain: ChainIndex,
+        after_wait: bool,
+        spans: &mut OwnerSpans,
+        counters: &mut Counters,
+    ) {
+        self.abandon_wait(thread, spans, counters);
+        let contended = self.contended.get_or_insert_default();
+        let waiter = Waiter {
+            id,
+            thread,
+            chain,
+            start: contended.timeline.start_wait(time_ns),
+            after_wait,
+            is_in_time: contended.timeline.last_end_ns() <= Some(time_ns),
+        };
+        contended.waiters.push(thread, time_ns, waiter);
+    }
+
+    /// A thread that begins to wait saw the owner, if it could.
+    pub(crate) fn see_owner(
+        &mut self,
+        waiter: ThreadIndex,
+        owner: Option<Holder>,
+        stacks: &Stacks,
+    ) {
+        let is_other = |holder: &Holder| !holder.is(waiter, stacks);
+        // Whoever is seen later has got the lock without an event.
+        self.holder = owner.filter(is_other).or(self.holder.filter(is_other));
+    }
+
+    /// A thread acquires the lock that it waited for. Fills in `wait`, all but
+    /// its number; `false` if it was not seen to wait.
+    pub(crate) fn entered(
+        &mut self,
+        thread: ThreadIndex,
+        time_ns: u64,
+        range: TimeRange,
+        spans: &mut OwnerSpans,
+        wait: &mut Wait,
+        counters: &mut Counters,
+    ) -> bool {
+        let before = Interval::new(time_ns, self.owner_before_acquisition(), self.nobody());
+        let waiter = self.remove_waiter(thread);
+        match &waiter {
+            Some(waiter) => {
+                self.describe_wait(waiter, before, range, spans, wait);
+                self.forget_unseen(spans);
+            }
+            None => counters.add(Counter::EnteredWithoutEnter, 1),
+        }
+        self.end_interval(before, counters);
+        self.owner_state = OwnerState::Entered(thread, waiter.map(|waiter| waiter.chain));
+        self.holder = Some(Holder::Thread(thread));
+        waiter.is_some()
+    }
+
+    /// A thread releases the lock.
+    pub(crate) fn exit(
+        &mut self,
+        exit: &Exit,
+        stacks: &Stacks,
+        spans: &mut OwnerSpans,
+        counters: &mut Counters,
+    ) {
+        let Exit {
+            thread,
+            time_ns,
+            holds,
+            chain,
+            waited_until_ns,
+        } = *exit;
+        self.abandon_wait(thread, spans, counters);
+        let is_direct = waited_until_ns <= self.blamed_since_ns(exit);
+        let owner = Owner::Thread { thread, chain };
+        let mut owner_for_earlier = match self.owner_state {
+            OwnerState::Entered(other, _) if other != thread => {
+                if self.somebody_waited_before() {
+                    counters.add(Counter::UnexpectedExits, 1);
+                }
+                Owner::Unknown(UnknownOwner::NoExit)
+            }
+            OwnerState::Lost { .. } => Owner::Unknown(UnknownOwner::Lost),
+            _ => owner,
+        };
+        if let Holds::For { holds, held_ns } = holds {
+            let acquired_ns = time_ns.saturating_sub(held_ns);
+            self.acquired((owner, is_direct), holds, acquired_ns, counters);
+            if let OwnerState::Lost { of_nobody: true } = self.owner_state
+                && let Some(contended) = &mut self.contended
+            {
+                // It may have begun before what is lost.
+                contended.timeline.doubt_next();
+            }
+            owner_for_earlier = owner;
+        }
+        let interval = Interval {
+            is_direct,
+            ..Interval::new(time_ns, owner, owner_for_earlier)
+        };
+        self.end_interval(interval, counters);
+        if !is_direct && let Some(contended) = &mut self.contended {
+            contended.direct_from = contended.timeline.end();
+        }
+        self.owner_state = OwnerState::Released;
+        self.holder = self.holder.filter(|holder| !holder.is(thread, stacks));
+    }
+
+    /// Since when those who wait may blame the thread that releases the lock, or earlier.
+    fn blamed_since_ns(&mut self, exit: &Exit) -> u64 {
+        let may_have_gone_on = match (exit.holds, self.owner_state) {
+            (Holds::For { holds: 1, .. }, OwnerState::Entered(entered, _)) => {
+                entered == exit.thread
+            }
+            (Holds::For { .. }, _) => false,
+            _ => true,
+        };
+        match (exit.holds, &mut self.contended) {
+            (Holds::For { held_ns, .. }, _) if !may_have_gone_on => {
+                exit.time_ns.saturating_sub(held_ns)
+            }
+            (_, Some(contended)) => contended.last_boundary_ns(),
+            (_, None) => 0,
+        }
+    }
+
+    /// The owner acquired the lock then, as its exit says. If that stands for several holds,
+    /// they are taken as if the last one had lasted for all of them, and the pauses between
+    /// them had come before.
+    fn acquired(
+        &mut self,
+        (owner, is_direct): (Owner, bool),
+        holds: u16,
+        acquired_ns: u64,
+        counters: &mut Counters,
+    ) {
+        let has_entered = match (self.owner_state, owner) {
+            (OwnerState::Entered(entered, _), Owner::Thread { thread, .. }) => entered == thread,
+            _ => false,
+        };
+        // Its entered event may be lost.
+        let may_have_waited = has_entered || matches!(self.owner_state, OwnerState::Lost { .. });
+        let barging_holds = holds - u16::from(may_have_waited);
+        // Since its entered event it cannot have let go of the lock unseen.
+        let goes_on = has_entered && holds == 1;
+        let (before, owner_for_earlier) = match (goes_on, has_entered) {
+            (true, _) => (self.owner_before_acquisition(), owner),
+            (false, true) => (Owner::Free, Owner::Free),
+            (false, false) => (self.owner_before_acquisition(), self.nobody()),
+        };
+        let interval = Interval {
+            goes_on,
+            is_direct,
+            ..Interval::new(acquired_ns, before, owner_for_earlier)
+        };
+        if let Some(contended) = &mut self.contended
+            && let Some(first_ns) = contended.waiters.earliest_ns(|_| true)
+        {
+            let holds = u64::from(barging_holds);
+            contended.timeline.note_barging(acquired_ns, holds);
+            if first_ns <= acquired_ns {
+                counters.add(Counter::BargingHolds, holds);
+            }
+        }
+        self.end_interval(interval, counters);
+    }
+
+    /// A thread waits that has seen the last boundary.
+    fn somebody_waited_before(&self) -> bool {
+        self.contended.as_ref().is_some_and(|contended| {
+            let first = contended.waiters.first();
+            first.is_some_and(|waiter| waiter.start.position < contended.timeline.end())
+        })
+    }
+
+    /// Who had the lock between the last boundary and the acquisition that follows, for
+    /// those who began to wait in between.
+    fn owner_before_acquisition(&self) -> Owner {
+        match self.nobody() {
+            // A release would have seen the thread that waited before.
+            Owner::Free if self.somebody_waited_before() => Owner::Free,
+            _ => Owner::Unknown(UnknownOwner::NoExit),
+        }
+    }
+
+    /// An event of `thread` is lost.
+    pub(crate) fn lost(
+        &mut self,
+        thread: ThreadIndex,
+        spans: &mut OwnerSpans,
+        counters: &mut Counters,
+    ) {
+        // If the thread waited, the lost event is the end of its wait: what it
+        // writes later must not be taken for that.
+        self.abandon_wait(thread, spans, counters);
+        self.lose_owner(false, counters);
+    }
+
+    /// That many events of the lock are lost, it is not known whose.
+    pub(crate) fn gap(&mut self, numbers: u64, counters: &mut Counters) {
+        if let Some(contended) = &mut self.contended {
+            contended.timeline.lose(numbers);
+        }
+        self.lose_owner(true, counters);
+    }
+
+    fn lose_owner(&mut self, is_gap: bool, counters: &mut Counters) {
+        // Without a duration: it only tells who began to wait before the loss.
+        let interval = Interval::unknown(0, UnknownOwner::Lost, is_gap);
+        self.end_interval(interval, counters);
+        let since_gap = self.owner_state == OwnerState::Lost { of_nobody: true };
+        self.owner_state = OwnerState::Lost {
+            of_nobody: is_gap || since_gap,
+        };
+        self.holder = None;
+    }
+
+    /// The waits that have not ended.
+    pub(crate) fn open_waits(&self) -> impl Iterator<Item = UnendedWait> {
+        let contended = self.contended.iter();
+        let waiters = contended.flat_map(|contended| contended.waiters.iter());
+        waiters.map(|(ticket, waiter)| UnendedWait {
+            start_ns: waiter.start.time_ns,
+            thread: waiter.thread,
+            lock: self.lock,
+            id: waiter.id,
+            ticket,
+        })
+    }
+
+    /// The waits that have not ended, for a snapshot.
+    pub(crate) fn open(&self, stacks: &Stacks) -> impl Iterator<Item = OpenWait> {
+        let contended = self.contended.iter();
+        let waiters = contended.flat_map(|contended| contended.waiters.iter());
+        waiters.map(|(_, waiter)| OpenWait {
+            kind: WaitKind::Contention,
+            holder: self.holder(waiter.thread, stacks).thread(),
+            id: waiter.id,
+            mechanism: Mechanism::Monitor,
+            lock: self.lock,
+            thread: waiter.thread,
+            chain: waiter.chain,
+            start_ns: waiter.start.time_ns,
+        })
+    }
+
+    /// Who has the lock, for a thread that still waits for it, as far as it was seen.
+    fn holder(&self, waiter: ThreadIndex, stacks: &Stacks) -> Owner {
+        let holder = self.holder.and_then(|holder| holder.thread(stacks));
+        match (holder, self.owner_state) {
+            (_, OwnerState::Lost { .. }) if self.holder.is_none() => {
+                Owner::Unknown(UnknownOwner::Lost)
+            }
+            (None, _) => Owner::Unknown(UnknownOwner::TraceEnded),
+            (Some(thread), _) if thread == waiter => Owner::Unknown(UnknownOwner::TraceEnded),
+            (Some(thread), OwnerState::Entered(entered, Some(chain))) if entered == thread => {
+                Owner::Thread { thread, chain }
+            }
+            (Some(thread), _) => Owner::Thread {
+                thread,
+                chain: ChainIndex::NOT_RELEASED,
+            },
+        }
+    }
+
+    /// Describes a wait that ended, as far as known, when the thread acquired the lock.
+    /// `last` is the interval that ends then.
+    fn describe_wait(
+        &mut self,
+        waiter: &Waiter,
+        last: Interval,
+        range: TimeRange,
+        spans: &mut OwnerSpans,
+        wait: &mut Wait,
+    ) {
+        let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
+        let saw_boundary = timeline.is_some_and(|known| waiter.start.position < known.end());
+        let rest = if saw_boundary {
+            last.owner_for_earlier
+        } else {
+            last.owner
+        };
+        wait.end = WaitEnd::Acquired;
+        wait.holder = None;
+        self.describe_until(waiter, last.end_ns, rest, range, spans, wait);
+    }
+
+    /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
+    fn describe_until(
+        &mut self,
+        waiter: &Waiter,
+        end_ns: u64,
+        rest: PackedOwner,
+        range: TimeRange,
+        spans: &mut OwnerSpans,
+        wait: &mut Wait,
+    ) {
+        wait.id = waiter.id;
+        wait.mechanism = Mechanism::Monitor;
+        wait.kind = WaitKind::Contention;
+        wait.after_wait = waiter.after_wait;
+        wait.lock = self.lock;
+        wait.thread = waiter.thread;
+        wait.chain = waiter.chain;
+        wait.timeout = ParkTimeout::None;
+        let Some((start_ns, end_ns)) = wait.set_time(waiter.start.time_ns, end_ns, range) else {
+            return;
+        };
+
+        let began = waiter.start.position;
+        let contended = self.contended.get_or_insert_default();
+        let view = View {
+            start: waiter.start.at(start_ns),
+            end_ns,
+            access: Access::Exclusive,
+            own: None,
+            owner_of: move |position, interval: &Interval| {
+                if position == began {
+                    interval.owner
+                } else {
+                    interval.owner_for_earlier
+                }
+            },
+            rest,
+            is_direct: began >= contended.direct_from
+                && waiter.is_in_time
+                && rest.thread().is_none(),
+        };
+        let timeline = &mut contended.timeline;
+        wait.barging_holds = timeline.barging_holds(view.start);
+        timeline.describe(&view, u64::MAX, self.detail, spans, wait);
+    }
+
+    /// What stands for an owner between the last boundary and an acquisition.
+    fn nobody(&self) -> Owner {
+        Owner::Unknown(match self.owner_state {
+            OwnerState::Released if self.has_holds => return Owner::Free,
+            OwnerState::Released => UnknownOwner::HandOff,
+            OwnerState::Unseen | OwnerState::Entered(..) => UnknownOwner::NoExit,
+            OwnerState::Lost { .. } => UnknownOwner::Lost,
+        })
+    }
+
+    #[inline]
+    fn end_interval(&mut self, interval: Interval, counters: &mut Counters) {
+        if let Some(contended) = &mut self.contended
+            && !contended.waiters.is_empty()
+        {
+            let collapsed = contended.timeline.push(interval);
+            counters.add(Counter::IntervalsCollapsed, collapsed);
+        }
+    }
+
+    /// Forgets that `thread` waits: it went on without an entered event.
+    fn abandon_wait(
+        &mut self,
+        thread: ThreadIndex,
+        spans: &mut OwnerSpans,
+        counters: &mut Counters,
+    ) {
+        if self.remove_waiter(thread).is_some() {
+            counters.add(Counter::WaitsWithoutEntered, 1);
+            self.forget_unseen(spans);
+        }
+    }
+
+    #[inline]
+    fn remove_waiter(&mut self, thread: ThreadIndex) -> Option<Waiter> {
+        self.contended.as_mut()?.waiters.take(thread)
+    }
+
+    /// Forgets what no waiting thread has seen.
+    fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
+        if let Some(Contended {
+            waiters, timeline, ..
+        }) = self.contended.as_deref_mut()
+        {
+            let oldest = waiters.first().map(|waiter| waiter.start.position);
+            timeline.forget_before(oldest.unwrap_or(timeline.end()), spans);
+        }
+    }
+
+    /// No more events: passes on what waits have in common.
+    pub(crate) fn finish(&mut self, spans: &mut OwnerSpans) {
+        if let Some(Contended { timeline, .. }) = self.contended.as_deref_mut() {
+            timeline.forget_before(timeline.end(), spans);
+        }
+    }
+
+    /// Fills in `wait`, which has not ended; `false` if the wait may be
+    /// over.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known, and all that is filled in"
+    )]
+    pub(crate) fn describe_open(
+        &mut self,
+        open: &UnendedWait,
+        end: &TraceEnd,
+        range: TimeRange,
+        stacks: &Stacks,
+        spans: &mut OwnerSpans,
+        wait: &mut Wait,
+        counters: &mut Counters,
+    ) -> bool {
+        let contended = self.contended.get_or_insert_default();
+        let Some(&waiter) = contended.waiters.get(open.ticket) else {
+            return false;
+        };
+        if end.went_on(waiter.thread, waiter.start.time_ns) {
+            counters.add(Counter::WaitsWithoutEntered, 1);
+            return false;
+        }
+        counters.add(Counter::OpenWaits, 1);
+        if contended.timeline.loses_since(waiter.start) {
+            let known_ns = contended.timeline.known_until_ns(waiter.start);
+            counters.add(
+                Counter::OpenWaitsNs,
+                known_ns.saturating_sub(waiter.start.time_ns),
+            );
+            return false;
+        }
+        wait.safepoint_ns = 0;
+        let rest = self.holder(waiter.thread, stacks);
+        wait.end = WaitEnd::Open;
+        wait.holder = rest.thread();
+        self.describe_until(&waiter, end.time_ns, rest.into(), range, spans, wait);
+        counters.add(Counter::OpenWaitsNs, wait.whole_duration_ns);
+        true
+    }
+}
+
+/// A wait that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UnendedWait {
+    // In the order in which they began.
+    start_ns: u64,
+    thread: ThreadIndex,
+    lock: LockIndex,
+    id: WaitId,
+    ticket: Ticket,
+}

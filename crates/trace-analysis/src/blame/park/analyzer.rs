@@ -1,0 +1,794 @@
+//! The analyzer of one lock of `java.util.concurrent` (paper, section 3.3, figure
+//! 5, and section 4.1): replays the events of those who park on it, in order, and
+//! finds out who made whom wait. [`Ownership`] says who is to blame.
+//!
+//! # What is one wait
+//!
+//! A thread that is woken and does not get the lock parks again, still in its
+//! place in the queue. That is one wait. So a wait is known to have ended only
+//! when the thread does something else with the lock, or a while later. And the
+//! call chain of the last owner is known when that releases the lock.
+
+use std::collections::VecDeque;
+
+use trace_format::{Hold, ParkTimeout};
+
+use crate::blame::facts::trace_end::TraceEnd;
+use crate::blame::park::code::Code;
+use crate::blame::park::ownership::{OpenWaits, Ownership};
+use crate::blame::park::sink::Sink;
+use crate::blame::park::ticket_heap::TicketHeap;
+use crate::blame::park::waker::WaitForWaker;
+use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::owner_timeline::{Access, Start};
+use crate::blame::timeline::waiters::{Ticket, Waiters};
+use crate::collections::shrink::shrink_queue;
+use crate::model::counter::Counter;
+use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
+use crate::model::synchronizer::Synchronizer;
+use crate::model::wait::{Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, WaitId, WaitKind};
+use crate::order::park::event::{Begin, End, Release, Unpark};
+use crate::order::park::permits::Waker;
+
+/// A thread that waits for the lock, or did until a short time ago.
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    id: WaitId,
+    thread: ThreadIndex,
+    chain: ChainIndex,
+    after_wait: bool,
+    access: Access,
+    start: Start,
+    /// How long it would park at most, as it said first.
+    timeout: ParkTimeout,
+    /// When it parked last.
+    parked_ns: u64,
+    /// How its last park ended; open as long as none has.
+    end: WaitEnd,
+    safepoint_ns: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Parked,
+    /// It may park again, or have the lock.
+    Awake {
+        since_ns: u64,
+        /// Position in the ownership.
+        position: u64,
+    },
+    /// It has the lock, or has given up.
+    Ended {
+        at_ns: u64,
+        /// Position in the ownership.
+        position: u64,
+    },
+}
+
+impl Waiter {
+    fn is_over(&self) -> bool {
+        matches!(self.state, State::Ended { .. })
+    }
+}
+
+/// How many events of a domain are lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Losses {
+    pub(super) all: u64,
+    /// Those of which it is not known who wrote them.
+    pub(super) of_nobody: u64,
+}
+
+impl Losses {
+    pub(super) fn add_listed(&mut self, numbers: u64) {
+        self.all = self.all.saturating_add(numbers);
+    }
+
+    pub(super) fn add_gap(&mut self, numbers: u64) {
+        self.all = self.all.saturating_add(numbers);
+        self.of_nobody = self.of_nobody.saturating_add(numbers);
+    }
+}
+
+/// The state of one lock.
+#[derive(Debug)]
+pub(super) struct LockAnalyzer {
+    lock: LockIndex,
+    synchronizer: Synchronizer,
+    ownership: Ownership,
+    queue: Queue,
+    /// Losses that have been taken into account.
+    losses: Losses,
+    /// Waits that are about to be passed on; kept to reuse its memory.
+    over: Vec<(u64, Ticket)>,
+    /// When something happened to it last, in steps of its group.
+    pub(super) last_step: u64,
+    /// A thread released it that never acquired it.
+    is_signalled: bool,
+    /// Another one did.
+    is_released: bool,
+}
+
+/// The threads that wait, or did until a short time ago.
+#[derive(Debug, Default)]
+struct Queue {
+    waiters: Waiters<Waiter>,
+    /// Those that are parked, by what they want.
+    parked: [TicketHeap<Ticket>; 2],
+    /// The first of those parked that want the lock alone, once somebody has asked.
+    first_writer: Option<Option<Queued>>,
+    /// Those that are awake, by position, and some that were.
+    awake: VecDeque<(u64, Ticket)>,
+    awake_len: usize,
+    /// Those whose wait has ended, by position.
+    ended: TicketHeap<(u64, Ticket)>,
+}
+
+/// A thread that is in the queue, and where it stands.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    ticket: Ticket,
+    thread: ThreadIndex,
+    chain: ChainIndex,
+}
+
+impl Queued {
+    fn new(ticket: Ticket, waiter: &Waiter) -> Self {
+        Self {
+            ticket,
+            thread: waiter.thread,
+            chain: waiter.chain,
+        }
+    }
+}
+
+impl Queue {
+    fn push(&mut self, waiter: Waiter) {
+        let (thread, start_ns) = (waiter.thread, waiter.start.time_ns);
+        let (access, state) = (waiter.access, waiter.state);
+        let chain = waiter.chain;
+        let ticket = self.waiters.push(thread, start_ns, waiter);
+        let queued = Queued {
+            ticket,
+            thread,
+            chain,
+        };
+        self.note(queued, access, state);
+    }
+
+    /// Changes a waiter, which is too large to be copied before and after each change.
+    fn set(&mut self, ticket: Ticket, change: impl FnOnce(&mut Waiter)) {
+        let Some(waiter) = self.waiters.get_mut(ticket) else {
+            return;
+        };
+        let before = waiter.state;
+        change(waiter);
+        let (access, after) = (waiter.access, waiter.state);
+        let queued = Queued::new(ticket, waiter);
+        self.forget(ticket, access, before);
+        self.note(queued, access, after);
+    }
+
+    fn remove(&mut self, ticket: Ticket) -> Option<Waiter> {
+        let waiter = self.waiters.remove(ticket)?;
+        self.forget(ticket, waiter.access, waiter.state);
+        if !waiter.is_over() {
+            self.waiters.end(waiter.thread);
+        }
+        Some(waiter)
+    }
+
+    /// Who waits for this access is in this state from now on.
+    fn note(&mut self, waiter: Queued, access: Access, state: State) {
+        let Queued { ticket, thread, .. } = waiter;
+        let waiters = &mut self.waiters;
+        match state {
+            State::Parked => {
+                self.parked[access as usize].insert(ticket, |other| is_parked(waiters, other));
+                if access == Access::Exclusive
+                    && let Some(first) = &mut self.first_writer
+                    && first.is_none_or(|first| ticket < first.ticket)
+                {
+                    *first = Some(waiter);
+                }
+            }
+            State::Awake { position, .. } => {
+                if self.awake.len() >= self.awake_len * 2 + FEW {
+                    let awake = self.awake.make_contiguous();
+                    // Only those of one position can be out of order.
+                    awake.sort_unstable();
+                    let mut last = None;
+                    self.awake.retain(|&entry| {
+                        let is_new = last.replace(entry) != Some(entry);
+                        is_new && is_awake(waiters, entry)
+                    });
+                    shrink_queue(&mut self.awake);
+                }
+                self.awake.push_back((position, ticket));
+                self.awake_len += 1;
+            }
+            State::Ended { position, .. } => {
+                waiters.end(thread);
+                self.ended
+                    .insert((position, ticket), |other| is_ended(waiters, other));
+            }
+        }
+    }
+
+    /// It is no longer in this state.
+    fn forget(&mut self, ticket: Ticket, access: Access, state: State) {
+        match state {
+            State::Parked => {
+                self.parked[access as usize].remove();
+                let first = self.first_writer.flatten();
+                if first.is_some_and(|first| first.ticket == ticket) {
+                    self.first_writer = None;
+                }
+            }
+            State::Awake { .. } => self.awake_len -= 1,
+            State::Ended { .. } => self.ended.remove(),
+        }
+    }
+
+    /// The first of those parked that want this.
+    fn first_parked(&mut self, access: Access) -> Option<Ticket> {
+        let waiters = &self.waiters;
+        self.parked[access as usize].first(|ticket| is_parked(waiters, ticket))
+    }
+
+    /// The first of those parked that want the lock alone.
+    fn first_writer(&mut self) -> Option<Queued> {
+        if self.first_writer.is_none() {
+            let first = self.first_parked(Access::Exclusive);
+            let first = first.and_then(|ticket| Some((ticket, self.waiters.get(ticket)?)));
+            self.first_writer = Some(first.map(|(ticket, waiter)| Queued::new(ticket, waiter)));
+        }
+        self.first_writer.flatten()
+    }
+
+    /// Those that are awake.
+    fn all_awake(&self) -> Vec<Ticket> {
+        let awake = self.awake.iter().copied();
+        let awake = awake.filter(|&entry| is_awake(&self.waiters, entry));
+        awake.map(|(_, ticket)| ticket).collect()
+    }
+
+    /// Position of the interval in which the first of those began to wait that are parked. One that
+    /// is awake may have given up and left the queue, which writes no event.
+    fn first_queued(&mut self) -> Option<u64> {
+        let first_parked =
+            [Access::Exclusive, Access::Shared].map(|access| self.first_parked(access));
+        let first = first_parked.into_iter().flatten().min();
+        let first = first.and_then(|ticket| self.waiters.get(ticket));
+        first.map(|waiter| waiter.start.position)
+    }
+
+    /// There may be some awake since before one position, or that ended before another one.
+    #[inline]
+    fn may_have_not_parked(&self, awake_before: u64, ended_before: u64) -> bool {
+        let awake = self.awake.front();
+        awake.is_some_and(|&(at, _)| at < awake_before)
+            || self.ended.peek().is_some_and(|(at, _)| at < ended_before)
+    }
+
+    /// Adds those awake since before one position and those that ended before another one, in
+    /// the order in which they began to wait. They are about to be removed.
+    fn take_not_parked(
+        &mut self,
+        awake_before: u64,
+        ended_before: u64,
+        found: &mut Vec<(u64, Ticket)>,
+    ) {
+        let waiters = &self.waiters;
+        while let Some(&entry) = self.awake.front()
+            && entry.0 < awake_before
+        {
+            self.awake.pop_front();
+            if is_awake(waiters, entry) {
+                found.push(entry);
+            }
+        }
+        if !self.ended.is_empty() {
+            let is_ended = |entry| is_ended(waiters, entry);
+            self.ended.take_before((ended_before, 0), is_ended, found);
+        }
+        if found.len() > 1 {
+            found.sort_unstable_by_key(|&(_, ticket)| ticket);
+            found.dedup_by_key(|&mut (_, ticket)| ticket);
+        }
+    }
+}
+
+fn is_parked(waiters: &Waiters<Waiter>, ticket: Ticket) -> bool {
+    let waiter = waiters.get(ticket);
+    waiter.is_some_and(|waiter| waiter.state == State::Parked)
+}
+
+fn is_awake(waiters: &Waiters<Waiter>, (at, ticket): (u64, Ticket)) -> bool {
+    let waiter = waiters.get(ticket);
+    waiter.is_some_and(
+        |waiter| matches!(waiter.state, State::Awake { position, .. } if position == at),
+    )
+}
+
+fn is_ended(waiters: &Waiters<Waiter>, (at, ticket): (u64, Ticket)) -> bool {
+    let waiter = waiters.get(ticket);
+    waiter.is_some_and(
+        |waiter| matches!(waiter.state, State::Ended { position, .. } if position == at),
+    )
+}
+
+/// So many entries may be of threads that are not awake any more in any case.
+const FEW: usize = 16;
+
+/// After this many boundaries, a thread that was woken has the lock, or has given
+/// up.
+const SHORT_WHILE: u64 = 256;
+
+/// The same where each release is a boundary: a thread that was woken has to get a
+/// processor first.
+const SHORT_WHILE_OF_RELEASES: u64 = 1 << 16;
+
+impl LockAnalyzer {
+    pub(super) fn new(lock: LockIndex, synchronizer: Synchronizer, losses: Losses) -> Self {
+        Self {
+            lock,
+            synchronizer,
+            ownership: Ownership::new(synchronizer),
+            queue: Queue::default(),
+            losses,
+            over: Vec::new(),
+            last_step: 0,
+            is_signalled: false,
+            is_released: false,
+        }
+    }
+
+    /// All threads that released it never had it.
+    pub(super) fn is_signalled_only(&self) -> bool {
+        self.is_signalled && !self.is_released
+    }
+
+    /// A thread that never acquired it releases it.
+    pub(super) fn signal(&mut self) {
+        self.is_signalled = true;
+    }
+
+    /// The thread did not wait for an owner, but in its last park for a waker. Returns that
+    /// with its parks before.
+    pub(super) fn leave(
+        &mut self,
+        thread: ThreadIndex,
+        park: WaitForWaker,
+        spans: &mut OwnerSpans,
+    ) -> WaitForWaker {
+        let waiter = self.queue.waiters.find(thread);
+        let Some(waiter) = waiter.and_then(|ticket| self.queue.remove(ticket)) else {
+            return park;
+        };
+        self.forget_unseen(spans);
+        park.since(
+            waiter.id.number,
+            waiter.start.time_ns,
+            waiter.timeout,
+            waiter.safepoint_ns,
+        )
+    }
+
+    /// It has been seen that the lock can have an owner.
+    pub(super) fn knows_owner(&self) -> bool {
+        self.ownership.is_known_by_lock()
+    }
+
+    /// A thread waits.
+    pub(super) fn is_in_use(&self) -> bool {
+        !self.queue.parked.iter().all(TicketHeap::is_empty)
+    }
+
+    /// How much is remembered: waits of threads that have been woken, and who had the lock.
+    pub(super) fn remembered(&self) -> usize {
+        self.queue.awake_len + self.queue.ended.len() + self.ownership.remembered()
+    }
+
+    /// Gives back room that is not needed any more.
+    pub(super) fn shrink(&mut self) {
+        shrink_queue(&mut self.queue.awake);
+        self.over = Vec::new();
+        self.ownership.shrink();
+    }
+
+    /// The wait of a thread, which is parked.
+    pub(super) fn open_wait(&self, thread: ThreadIndex) -> Option<OpenWait> {
+        let waiter = self.queue.waiters.get(self.queue.waiters.find(thread)?)?;
+        Some(OpenWait {
+            id: waiter.id,
+            mechanism: Mechanism::Park,
+            lock: self.lock,
+            thread,
+            chain: waiter.chain,
+            start_ns: waiter.start.time_ns,
+            kind: if self.is_signalled_only() {
+                WaitKind::Conditional
+            } else {
+                WaitKind::Contention
+            },
+            holder: None,
+        })
+    }
+
+    /// The thread that has the lock after the events so far, and where it acquired it, if they
+    /// tell. Costs as much as there are threads that wait.
+    pub(super) fn holder(&self) -> Option<(ThreadIndex, ChainIndex)> {
+        let thread = self.ownership.holder()?;
+        let chain = self.acquired_by(thread);
+        Some((thread, chain.unwrap_or(ChainIndex::NOT_RELEASED)))
+    }
+
+    /// Nothing has been lost since the lock's last event.
+    pub(super) fn is_up_to(&self, losses: Losses) -> bool {
+        self.losses == losses
+    }
+
+    /// What is lost since the lock's last event.
+    #[inline]
+    pub(super) fn lost(&mut self, losses: Losses, sink: &mut Sink<'_>) {
+        if !self.is_up_to(losses) {
+            self.lose(losses, sink);
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, losses: Losses, sink: &mut Sink<'_>) {
+        // A damaged trace may have the lock in several domains.
+        let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
+        self.losses = losses;
+        let open_waits = self.open_waits();
+        self.ownership.lose(of_nobody, open_waits, sink.counters);
+        // Whoever is awake may have waited again meanwhile.
+        for ticket in self.queue.all_awake() {
+            self.end_wait(ticket, sink);
+        }
+    }
+
+    /// The thread parks.
+    pub(super) fn begin(&mut self, id: WaitId, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
+        let before = self.queue.waiters.find(begin.thread);
+        let before = before.filter(|&ticket| {
+            if !begin.continued {
+                self.end_wait(ticket, sink);
+            }
+            begin.continued
+        });
+        let open_waits = if self.ownership.is_shareable() {
+            self.open_waits_with_writer()
+        } else {
+            self.open_waits()
+        };
+        self.ownership.begin(begin, code, open_waits, sink.counters);
+        self.are_awake([Some(begin.thread), begin.owner.get()], sink.entities);
+        if let Some(ticket) = before {
+            self.queue.set(ticket, |waiter| {
+                waiter.state = State::Parked;
+                waiter.parked_ns = begin.time_ns;
+            });
+        } else {
+            let shares = code.shares && self.synchronizer != Synchronizer::Semaphore;
+            self.queue.push(Waiter {
+                id,
+                thread: begin.thread,
+                chain: begin.chain,
+                after_wait: code.after_await,
+                access: if shares {
+                    Access::Shared
+                } else {
+                    Access::Exclusive
+                },
+                start: self.ownership.start_wait(begin.time_ns),
+                timeout: begin.timeout,
+                parked_ns: begin.time_ns,
+                end: WaitEnd::Open,
+                safepoint_ns: 0,
+                state: State::Parked,
+            });
+        }
+        self.pass_on_ended(sink);
+    }
+
+    /// The thread parks no longer. `unseen_waker` unparked it, if that has not been
+    /// [`unpark`](Self::unpark)ed.
+    pub(super) fn end(&mut self, end: &End, unseen_waker: Option<Waker>, sink: &mut Sink<'_>) {
+        let Some(ticket) = self.queue.waiters.find(end.thread) else {
+            return;
+        };
+        let Some(waiter) = self.queue.waiters.get(ticket) else {
+            return;
+        };
+        let (start, access) = (waiter.start, waiter.access);
+        let open_waits = self.open_waits();
+        // Where all releases are told, the unpark is of one of those, and comes after it.
+        let tells_all =
+            self.synchronizer == Synchronizer::ReentrantLock && self.ownership.is_told();
+        let unseen_waker = unseen_waker.filter(|_| !tells_all);
+        if self.ownership.may_be_two_waits(start) {
+            // It may be the end of another park, on another lock.
+            self.ownership.doubt(end.time_ns, open_waits, sink.counters);
+        } else {
+            let reader = access == Access::Shared;
+            self.ownership
+                .end(end, reader, unseen_waker, open_waits, sink.counters);
+        }
+        self.are_awake([Some(end.thread), end.owner.get()], sink.entities);
+        let position = self.ownership.position();
+        self.queue.set(ticket, |waiter| {
+            waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
+            waiter.end = end.reason.into();
+            waiter.state = State::Awake {
+                since_ns: end.time_ns,
+                position,
+            };
+        });
+        self.pass_on_ended(sink);
+    }
+
+    /// The thread unparks another one that is parked here.
+    pub(super) fn unpark(&mut self, unpark: &Unpark, code: Code, sink: &mut Sink<'_>) {
+        let waiter = self.queue.waiters.find(unpark.thread);
+        if let Some(ticket) = waiter.filter(|_| !code.no_release) {
+            // It got the lock.
+            self.end_wait(ticket, sink);
+        }
+        self.is_released |= code.is_release();
+        let open_waits = if code.releases_shared {
+            self.open_waits_with_writer()
+        } else {
+            self.open_waits()
+        };
+        let writer = sink.entities.thread(unpark.thread).java_id;
+        self.ownership
+            .unpark(unpark, writer, code, open_waits, sink.counters);
+        self.are_awake([unpark.owner.get()], sink.entities);
+        self.pass_on_ended(sink);
+    }
+
+    /// The thread releases the lock, which it had alone.
+    pub(super) fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
+        let waiter = self.queue.waiters.find(release.thread);
+        if let Some(ticket) = waiter {
+            // It got the lock.
+            self.end_wait(ticket, sink);
+        }
+        if waiter.is_none()
+            && let Hold::For { duration_ns } = release.hold
+        {
+            let acquired_ns = release.time_ns.saturating_sub(duration_ns);
+            let earliest_ns = self.queue.waiters.earliest_ns(|waiter| !waiter.is_over());
+            let barges_in = earliest_ns.is_some_and(|earliest_ns| earliest_ns <= acquired_ns);
+            sink.counters
+                .add(Counter::BargingHolds, u64::from(barges_in));
+        }
+        let (open_waits, has_waited) = (self.open_waits(), waiter.is_some());
+        let first_queued = match release.hold {
+            Hold::BeforeContention => self.queue.first_queued(),
+            _ => None,
+        };
+        self.ownership
+            .release(release, has_waited, first_queued, open_waits, sink.counters);
+        self.pass_on_ended(sink);
+    }
+
+    /// An event shows that these threads do something.
+    fn are_awake<const N: usize>(
+        &mut self,
+        threads: [Option<ThreadIndex>; N],
+        entities: &Entities,
+    ) {
+        if !self.ownership.wakes_some() {
+            return;
+        }
+        for thread in threads.into_iter().flatten() {
+            self.ownership.is_awake(entities.thread(thread).java_id);
+        }
+    }
+
+    /// The thread went on without an end.
+    pub(super) fn abandon(&mut self, thread: ThreadIndex, spans: &mut OwnerSpans) {
+        if let Some(ticket) = self.queue.waiters.find(thread) {
+            self.queue.remove(ticket);
+            self.forget_unseen(spans);
+        }
+    }
+
+    /// Waits that may have gone on have ended. Forgets what no other thread has seen.
+    pub(super) fn pass_on_all_ended(&mut self, sink: &mut Sink<'_>) {
+        let mut over = Vec::new();
+        self.queue.take_not_parked(u64::MAX, u64::MAX, &mut over);
+        for (_, ticket) in over {
+            self.pass_on(ticket, sink);
+        }
+        self.forget_unseen(sink.spans);
+    }
+
+    /// No more events: passes on all waits, also those that have not ended.
+    pub(super) fn finish(&mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
+        let holder = self.holder();
+        let holder = holder.map(|(thread, chain)| Owner::Thread { thread, chain });
+        if let Some(holder) = holder {
+            self.ownership.never_released(holder);
+        }
+        self.pass_on_all_ended(sink);
+        if self.is_signalled_only() {
+            let open_waits = self.queue.waiters.iter().count() as u64;
+            sink.counters.add(Counter::OpenWaits, open_waits);
+        } else {
+            self.pass_on_all_open(end, holder, sink);
+        }
+        let end = self.ownership.position();
+        self.ownership.forget_before(end, sink.spans);
+    }
+
+    /// Passes on the waits that have not ended.
+    fn pass_on_all_open(&mut self, end: &TraceEnd, holder: Option<Owner>, sink: &mut Sink<'_>) {
+        let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
+        let parked = self.queue.waiters.iter();
+        let parked: Vec<_> = parked.map(|(_, &waiter)| waiter).collect();
+        for waiter in &parked {
+            self.pass_on_open(waiter, end, rest, sink);
+        }
+    }
+
+    /// Where the thread acquired the lock, if it had to wait for it.
+    fn acquired_by(&self, thread: ThreadIndex) -> Option<ChainIndex> {
+        let mut waits = self.queue.waiters.iter().rev().map(|(_, waiter)| waiter);
+        let acquired = |waiter: &&Waiter| waiter.thread == thread && waiter.state != State::Parked;
+        waits.find(acquired).map(|waiter| waiter.chain)
+    }
+
+    /// Passes on a wait that has not ended, with `rest` as the owner since the last
+    /// boundary.
+    fn pass_on_open(&mut self, waiter: &Waiter, end: &TraceEnd, rest: Owner, sink: &mut Sink<'_>) {
+        let counters = &mut *sink.counters;
+        if end.went_on(waiter.thread, waiter.parked_ns) {
+            return counters.add(Counter::WaitsWithoutEntered, 1);
+        }
+        counters.add(Counter::OpenWaits, 1);
+        if self.ownership.loses_since(waiter.start) {
+            let known_ns = self.ownership.known_until_ns(waiter.start);
+            let known_ns = known_ns.saturating_sub(waiter.start.time_ns);
+            return counters.add(Counter::OpenWaitsNs, known_ns);
+        }
+        let rest = match rest {
+            Owner::Thread { thread, .. } if thread == waiter.thread => {
+                Owner::Unknown(UnknownOwner::TraceEnded)
+            }
+            rest => rest,
+        };
+        self.describe_until(waiter, end.time_ns, rest, sink);
+        sink.wait.end = WaitEnd::Open;
+        sink.wait.holder = rest.thread();
+        sink.counters
+            .add(Counter::OpenWaitsNs, sink.wait.whole_duration_ns);
+        sink.pass_on();
+    }
+
+    /// The wait ended when the thread woke up last. A thread that is still parked
+    /// cannot do anything, so its end is lost.
+    fn end_wait(&mut self, ticket: Ticket, sink: &mut Sink<'_>) {
+        match self.queue.waiters.get(ticket).map(|waiter| waiter.state) {
+            Some(State::Awake {
+                since_ns, position, ..
+            }) => self.queue.set(ticket, |waiter| {
+                waiter.state = State::Ended {
+                    at_ns: since_ns,
+                    position,
+                };
+            }),
+            Some(State::Parked) => {
+                sink.counters.add(Counter::WaitsWithoutEntered, 1);
+                self.queue.remove(ticket);
+                self.forget_unseen(sink.spans);
+            }
+            Some(State::Ended { .. }) | None => {}
+        }
+    }
+
+    /// Passes on the waits that have ended, once their owners are known as well as
+    /// they will be. Threads that have been awake for long do not wait any more.
+    #[inline]
+    fn pass_on_ended(&mut self, sink: &mut Sink<'_>) {
+        let now = self.ownership.position();
+        let awake_while = if self.ownership.is_told() {
+            SHORT_WHILE_OF_RELEASES
+        } else {
+            SHORT_WHILE
+        };
+        let awake_before = now.saturating_sub(awake_while);
+        let ended_before = now.saturating_sub(SHORT_WHILE);
+        let ended_before = ended_before.max(self.ownership.settled_ends());
+        if (self.queue).may_have_not_parked(awake_before, ended_before) {
+            self.pass_on_before(awake_before, ended_before, sink);
+        }
+    }
+
+    /// Passes on the waits of those awake since before one position, and of those that ended
+    /// before another one.
+    #[inline(never)]
+    fn pass_on_before(&mut self, awake_before: u64, ended_before: u64, sink: &mut Sink<'_>) {
+        let mut over = std::mem::take(&mut self.over);
+        self.queue
+            .take_not_parked(awake_before, ended_before, &mut over);
+        for (_, ticket) in over.drain(..) {
+            self.pass_on(ticket, sink);
+            self.forget_unseen(sink.spans);
+        }
+        self.over = over;
+    }
+
+    /// Passes on a wait that is not parked.
+    fn pass_on(&mut self, ticket: Ticket, sink: &mut Sink<'_>) {
+        let Some(waiter) = self.queue.remove(ticket) else {
+            return;
+        };
+        let (State::Awake { since_ns, .. }
+        | State::Ended {
+            at_ns: since_ns, ..
+        }) = waiter.state
+        else {
+            return;
+        };
+        let rest = Owner::Unknown(self.ownership.why_unknown());
+        self.describe_until(&waiter, since_ns, rest, sink);
+        sink.wait.end = waiter.end;
+        sink.wait.holder = None;
+        sink.pass_on();
+    }
+
+    /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
+    fn describe_until(&mut self, waiter: &Waiter, end_ns: u64, rest: Owner, sink: &mut Sink<'_>) {
+        let wait = &mut *sink.wait;
+        wait.id = waiter.id;
+        wait.mechanism = Mechanism::Park;
+        wait.kind = WaitKind::Contention;
+        wait.after_wait = waiter.after_wait;
+        wait.lock = self.lock;
+        wait.thread = waiter.thread;
+        wait.chain = waiter.chain;
+        wait.timeout = waiter.timeout;
+        wait.safepoint_ns = waiter.safepoint_ns;
+        let Some((start_ns, _)) = wait.set_time(waiter.start.time_ns, end_ns, sink.range) else {
+            return;
+        };
+        self.ownership.blame(
+            waiter.start.at(start_ns),
+            waiter.access,
+            rest,
+            sink.detail,
+            sink.spans,
+            wait,
+        );
+    }
+
+    fn open_waits(&self) -> OpenWaits {
+        OpenWaits {
+            some: !self.queue.waiters.is_empty(),
+            first_writer: None,
+        }
+    }
+
+    /// The same where readers may have to queue up behind a writer.
+    fn open_waits_with_writer(&mut self) -> OpenWaits {
+        let first_writer = self.queue.first_writer();
+        OpenWaits {
+            first_writer: first_writer.map(|writer| (writer.thread, writer.chain)),
+            ..self.open_waits()
+        }
+    }
+
+    /// Forgets what no waiting thread has seen.
+    fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
+        let oldest = self.queue.waiters.first();
+        let oldest = oldest.map(|waiter| waiter.start.position);
+        let end = self.ownership.position();
+        self.ownership.forget_before(oldest.unwrap_or(end), spans);
+    }
+}

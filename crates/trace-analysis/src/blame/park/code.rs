@@ -1,0 +1,147 @@
+//! What the methods that a thread is in tell about a park or an unpark.
+
+use crate::model::entity::{ChainIndex, ClassIndex, Entities, Frame};
+
+/// What a call chain tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Code {
+    /// The thread acquires something that several threads can share.
+    pub(crate) shares: bool,
+    /// The thread acquires a lock again after it waited for a condition.
+    pub(crate) after_await: bool,
+    /// The thread is a worker and waits for work.
+    pub(crate) idles: bool,
+    /// The unpark passes on a release to the next thread in the queue: the writer
+    /// was just woken itself.
+    pub(crate) passes_on: bool,
+    /// The unpark is no release: the thread gives up waiting, or moves another
+    /// one in a queue.
+    pub(crate) no_release: bool,
+    /// The unpark is part of the release of a synchronizer.
+    pub(crate) releases: bool,
+    /// The unpark releases what several threads could share.
+    pub(crate) releases_shared: bool,
+    /// The class that releases its synchronizer, if the chain tells.
+    releaser: Option<ClassIndex>,
+}
+
+impl Code {
+    fn of(frames: &[Frame], entities: &Entities) -> Self {
+        let mut code = Self::default();
+        let mut passed_release = false;
+        for frame in frames {
+            let method = entities.method(frame.method);
+            let Some(class) = method.class else { continue };
+            let name = entities.class_name(class);
+            if passed_release != code.releases {
+                passed_release = true;
+                // To wait for a condition, it releases itself.
+                code.releaser = Some(class).filter(|_| !name.contains(".AbstractQueued"));
+            }
+            code.add(name, &method.name);
+        }
+        code
+    }
+
+    /// The unpark is a release by the thread itself.
+    pub(crate) fn is_release(self) -> bool {
+        self.releases && !self.no_release && !self.passes_on
+    }
+
+    /// The released synchronizer may be one of the class: its releaser, if known,
+    /// belongs to the same top-level class, as `Semaphore` and `Semaphore$FairSync`.
+    pub(crate) fn may_release(&self, class: ClassIndex, entities: &Entities) -> bool {
+        let top_level = |class| {
+            let name = entities.class_name(class);
+            name.split_once('$').map_or(name, |(outer, _)| outer)
+        };
+        self.releases
+            && self
+                .releaser
+                .is_none_or(|releaser| top_level(releaser) == top_level(class))
+    }
+
+    /// Considers that the thread is in `method`. Applications bring copies of
+    /// `java.util.concurrent` in packages of their own.
+    fn add(&mut self, class: &str, method: &str) {
+        let class = class.rsplit('.').next().unwrap_or(class);
+        let queued = matches!(
+            class,
+            "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer" | "StampedLock"
+        );
+        if queued && matches!(method, "release" | "releaseShared") {
+            self.releases = true;
+        }
+        match (class, method) {
+            (
+                "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
+                // Until JDK 13, and from then on.
+                "doAcquireShared"
+                | "doAcquireSharedInterruptibly"
+                | "doAcquireSharedNanos"
+                | "acquireShared"
+                | "acquireSharedInterruptibly"
+                | "tryAcquireSharedNanos",
+            ) => self.shares = true,
+            (
+                "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
+                "setHeadAndPropagate" | "signalNextIfShared",
+            ) => self.passes_on = true,
+            ("AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer", "releaseShared") => {
+                self.releases_shared = true
+            }
+            (
+                "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
+                "cancelAcquire" | "transferForSignal" | "enqueue",
+            ) => self.no_release = true,
+            ("StampedLock", "acquireRead") => {
+                self.shares = true;
+                self.passes_on = true;
+            }
+            ("StampedLock", "cancelWaiter") => self.no_release = true,
+            ("StampedLock", "unlockRead" | "tryUnlockRead") => self.releases_shared = true,
+            (
+                "AbstractQueuedSynchronizer$ConditionObject"
+                | "AbstractQueuedLongSynchronizer$ConditionObject",
+                method,
+            ) if method.starts_with("await") => self.after_await = true,
+            ("ForkJoinPool", "awaitWork" | "scan" | "idleAwaitWork")
+            | ("SingleThreadEventExecutor" | "GlobalEventExecutor", "takeTask") => {
+                self.idles = true;
+            }
+            (class, "getTask") if class.ends_with("ThreadPoolExecutor") => self.idles = true,
+            (class, "idleJobPoll" | "reservedWait") if class.contains("ThreadPool") => {
+                self.idles = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Remembers what call chains tell.
+#[derive(Debug, Default)]
+pub(crate) struct CodeTable {
+    /// By chain.
+    known: Vec<Option<Code>>,
+}
+
+impl CodeTable {
+    #[inline]
+    pub(crate) fn of_chain(&mut self, chain: ChainIndex, entities: &Entities) -> Code {
+        match self.known.get(chain.0 as usize) {
+            Some(&Some(code)) => code,
+            _ => self.find(chain, entities),
+        }
+    }
+
+    #[cold]
+    fn find(&mut self, chain: ChainIndex, entities: &Entities) -> Code {
+        let index = chain.0 as usize;
+        if index >= self.known.len() {
+            self.known.resize(index + 1, None);
+        }
+        let code = Code::of(entities.chain(chain).frames(), entities);
+        self.known[index] = Some(code);
+        code
+    }
+}

@@ -1,0 +1,485 @@
+//! The park thread dispatcher and the park blocker dispatcher (paper, section
+//! 4.1).
+
+use trace_format::{JavaThreadId, LockId, ParkEndReason, Permit};
+
+use crate::blame::park::analyzer::{LockAnalyzer, Losses};
+use crate::blame::park::code::{Code, CodeTable};
+use crate::blame::park::recent_wakers::{RecentWakers, WakeUp};
+use crate::blame::park::sink::Sink;
+use crate::blame::park::waker::{WaitForWaker, Woken as WokenUp};
+use crate::collections::cached_map::RecentMap;
+use crate::collections::hash::SeededMap;
+use crate::collections::small_map::FewMap;
+use crate::model::counter::Counter;
+use crate::model::entity::{Entities, LockIndex, ThreadIndex};
+use crate::model::lock_group::LOCK_GROUPS;
+use crate::model::synchronizer::Synchronizer;
+use crate::model::wait::{OpenWait, WaitId, WaitKind};
+use crate::order::park::event::{Begin, End, ParkEvent, Release, Unpark};
+use crate::order::park::permits::Waker;
+use crate::order::rearranger::Step;
+
+/// Passes the ordered events of the threads that are parked in some domains to the analyzers of
+/// what they are parked on.
+#[derive(Debug)]
+pub(crate) struct ParkDispatcher {
+    /// Position of the trace among those analyzed.
+    trace: u32,
+    domains: RecentMap<LockId, Domain>,
+    analyzers: Analyzers,
+}
+
+/// The state of one domain.
+#[derive(Debug, Default)]
+struct Domain {
+    /// The threads that are parked.
+    parked: FewMap<ThreadIndex, Parked>,
+    /// Who was woken up may pass that on, just after.
+    woken: RecentWakers<ThreadIndex>,
+    /// Whose release of which lock a permit passes on.
+    passed_on: RecentWakers<(JavaThreadId, Permit)>,
+    losses: Losses,
+}
+
+impl Domain {
+    /// The thread is not parked any more.
+    fn unpark(&mut self, thread: ThreadIndex) -> Option<Parked> {
+        self.parked.remove(thread)
+    }
+}
+
+/// A thread that is parked.
+#[derive(Clone, Copy, Debug)]
+struct Parked {
+    wait: WaitForWaker,
+    /// It waits for a lock, whose analyzer knows more.
+    on_lock: bool,
+    /// What was lost before the park.
+    losses: Losses,
+}
+
+impl ParkDispatcher {
+    pub(crate) fn new(trace: u32) -> Self {
+        Self {
+            trace,
+            domains: RecentMap::default(),
+            analyzers: Analyzers::default(),
+        }
+    }
+
+    /// Replays the next step of `domain`.
+    pub(crate) fn dispatch(
+        &mut self,
+        lock: LockId,
+        step: Step<&ParkEvent>,
+        codes: &mut CodeTable,
+        sink: &mut Sink<'_>,
+    ) {
+        let domain = self.domains.get_or_insert_with(lock, Domain::default);
+        let mut replay = Replay {
+            trace: self.trace,
+            lock,
+            domain,
+            analyzers: &mut self.analyzers,
+            codes,
+        };
+        match step {
+            Step::Gap { numbers, .. } => replay.domain.losses.add_gap(numbers),
+            Step::Event { number, event } => match event {
+                &ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
+                ParkEvent::Begin(begin) => replay.begin(number, begin, sink),
+                ParkEvent::End(end) => replay.end(end, sink),
+                ParkEvent::Unpark(unpark) => replay.unpark(unpark, sink),
+                ParkEvent::Release(release) => replay.release(release, sink),
+            },
+        }
+        self.analyzers.forget_unused(sink);
+        self.analyzers.forget_idle(sink);
+    }
+
+    /// Forgets the locks on which no thread is parked, but not the last few.
+    pub(super) fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+        let recent_since = self.analyzers.recent_since();
+        self.analyzers.forget_unused_since(recent_since, sink);
+    }
+
+    /// The locks that are not forgotten, and what else threads are parked on.
+    pub(super) fn locks(&self) -> impl Iterator<Item = LockIndex> {
+        let domains = self.domains.values();
+        let parked = domains.flat_map(|domain| domain.parked.iter());
+        let parked_on = parked.map(|(_, parked)| parked.wait.lock);
+        parked_on.chain(self.analyzers.analyzers.iter().map(|(lock, _)| lock))
+    }
+
+    /// Adds the waits that have not ended.
+    pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
+        let mut holders = SeededMap::default();
+        for (lock, domain) in self.domains.iter() {
+            for (thread, parked) in domain.parked.iter() {
+                if !parked.on_lock {
+                    open.push(parked.wait.open(self.trace, lock, thread));
+                    continue;
+                }
+                let Some(analyzer) = self.analyzers.get(parked.wait.lock) else {
+                    continue;
+                };
+                let Some(wait) = analyzer.open_wait(thread) else {
+                    continue;
+                };
+                let holder = holders.entry(wait.lock).or_insert_with(|| {
+                    let is_known = analyzer.is_up_to(domain.losses);
+                    analyzer.holder().filter(|_| is_known)
+                });
+                let is_holder =
+                    |&(holder, _): &_| wait.kind == WaitKind::Contention && holder != thread;
+                open.push(OpenWait {
+                    holder: holder.filter(is_holder),
+                    ..wait
+                });
+            }
+        }
+    }
+
+    /// No more events: counts the waits for a waker that have not ended. Returns the analyzers
+    /// of locks.
+    pub(crate) fn finish(
+        mut self,
+        sink: &mut Sink<'_>,
+    ) -> impl Iterator<Item = (LockIndex, LockAnalyzer)> + use<> {
+        let mut domains: Vec<_> = self.domains.iter().collect();
+        domains.sort_unstable_by_key(|&(domain, _)| domain);
+        for (_, domain) in domains {
+            for (_, parked) in domain.parked.iter() {
+                if parked.on_lock
+                    && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
+                {
+                    analyzer.lost(domain.losses, sink);
+                }
+            }
+        }
+        let parked = self
+            .domains
+            .values()
+            .flat_map(|domain| domain.parked.iter());
+        let for_waker = parked.filter(|(_, parked)| !parked.on_lock);
+        sink.counters
+            .add(Counter::OpenWaits, for_waker.count() as u64);
+        self.analyzers.analyzers.into_entries()
+    }
+}
+
+/// What it takes to replay the events of one domain.
+struct Replay<'a> {
+    trace: u32,
+    /// What the domain is known by.
+    lock: LockId,
+    domain: &'a mut Domain,
+    analyzers: &'a mut Analyzers,
+    codes: &'a mut CodeTable,
+}
+
+impl Replay<'_> {
+    fn lost(&mut self, thread: ThreadIndex, numbers: u64, sink: &mut Sink<'_>) {
+        self.domain.losses.add_listed(numbers);
+        // A parked thread writes nothing but the end.
+        self.abandon(thread, sink);
+    }
+
+    fn begin(&mut self, number: u64, begin: &Begin, sink: &mut Sink<'_>) {
+        self.abandon(begin.thread, sink);
+        let code = self.codes.of_chain(begin.chain, sink.entities);
+        let losses = self.domain.losses;
+        let on_lock = self.is_on_lock(begin, code);
+        if on_lock {
+            let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
+            analyzer.lost(losses, sink);
+            let id = WaitId {
+                trace: self.trace,
+                lock: self.lock,
+                number,
+            };
+            analyzer.begin(id, begin, code, sink);
+        }
+        let wait = WaitForWaker::new(number, begin, code);
+        let parked = Parked {
+            wait,
+            on_lock,
+            losses,
+        };
+        self.domain.parked.insert(begin.thread, parked);
+    }
+
+    /// The thread waits for a lock.
+    fn is_on_lock(&self, begin: &Begin, code: Code) -> bool {
+        let had_owner = || {
+            let analyzer = self.analyzers.get(begin.lock);
+            begin.owner.get().is_some() || analyzer.is_some_and(LockAnalyzer::knows_owner)
+        };
+        begin.synchronizer.is_lock()
+            || begin.synchronizer == Synchronizer::Queued && (!code.shares || had_owner())
+    }
+
+    fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
+        let passed_on = self.take_passed_on(end, sink.entities);
+        let Some(parked) = self.domain.unpark(end.thread) else {
+            sink.counters.add(Counter::EnteredWithoutEnter, 1);
+            return;
+        };
+        let lock = parked.wait.lock;
+        // A permit left over from another lock may be consumed before it is known that it
+        // passes on anything.
+        let first = passed_on.filter(|passed_on| passed_on.lock == lock);
+        let waker = end.waker;
+        let waker = waker.map(|waker| first.map_or(waker, |first| first.waker));
+        if !parked.on_lock {
+            self.woken(parked.wait, &parked, end, waker, sink);
+        } else if self.is_signal(lock, end, waker, sink.entities) {
+            let wait = match self.analyzers.get_mut(lock) {
+                Some(analyzer) => analyzer.leave(end.thread, parked.wait, sink.spans),
+                None => parked.wait,
+            };
+            self.woken(wait, &parked, end, waker, sink);
+        } else {
+            let unseen =
+                waker.filter(|waker| self.is_unseen_release(lock, end, waker, sink.entities));
+            if let Some(analyzer) = self.analyzers.get_mut(lock) {
+                analyzer.lost(self.domain.losses, sink);
+                analyzer.end(end, unseen, sink);
+            }
+        }
+        match waker {
+            Some(waker) => self.domain.woken.note(end.thread, lock, waker),
+            None => _ = self.domain.woken.take(end.thread),
+        }
+    }
+
+    /// Whose release of which lock the permit passes on that the thread consumes: few do so.
+    fn take_passed_on(&mut self, end: &End, entities: &Entities) -> Option<WakeUp> {
+        let passed_on = &mut self.domain.passed_on;
+        if passed_on.is_empty() {
+            return None;
+        }
+        passed_on.take((entities.thread(end.thread).java_id, end.permit))
+    }
+
+    /// Passes on a wait for a waker.
+    fn woken(
+        &mut self,
+        wait: WaitForWaker,
+        parked: &Parked,
+        end: &End,
+        waker: Option<Waker>,
+        sink: &mut Sink<'_>,
+    ) {
+        let lost_meanwhile = self.domain.losses.of_nobody - parked.losses.of_nobody;
+        let woken = WokenUp {
+            trace: self.trace,
+            domain: self.lock,
+            end,
+            waker,
+            may_be_two_waits: lost_meanwhile >= 2,
+        };
+        wait.describe(
+            &woken,
+            sink.detail,
+            sink.range,
+            &sink.spans.freezes,
+            sink.wait,
+        );
+        sink.pass_on();
+    }
+
+    /// The thread waited for a signal, not for an owner to release the lock: a
+    /// semaphore was released by a thread that never acquired it. Where no release is known to
+    /// have ended the wait, it was one if all releases were signals so far.
+    fn is_signal(
+        &mut self,
+        lock: LockIndex,
+        end: &End,
+        waker: Option<Waker>,
+        entities: &Entities,
+    ) -> bool {
+        let is_release = match waker {
+            Some(waker) if end.is_unparked() => {
+                let code = self.codes.of_chain(waker.chain, entities);
+                if code.is_release() && waker.signalled.get() == Some(lock) {
+                    return true;
+                }
+                !self.is_unseen_release(lock, end, &waker, entities)
+            }
+            _ => false,
+        };
+        let analyzer = self.analyzers.get(lock);
+        !is_release && analyzer.is_some_and(LockAnalyzer::is_signalled_only)
+    }
+
+    /// The unpark was the release of a lock whose analyzer has not heard of it. It
+    /// may have been one of another lock, where the thread parked before.
+    fn is_unseen_release(
+        &mut self,
+        lock: LockIndex,
+        end: &End,
+        waker: &Waker,
+        entities: &Entities,
+    ) -> bool {
+        let code = self.codes.of_chain(waker.chain, entities);
+        let class = entities.lock_class(lock);
+        end.unpark_elsewhere
+            && end.reason != ParkEndReason::Interrupted
+            && class.is_some_and(|class| code.may_release(class, entities))
+            && code.is_release()
+    }
+
+    fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
+        let code = self.codes.of_chain(unpark.chain, sink.entities);
+        if code.passes_on
+            && let Some(woken) = self.domain.woken.get(unpark.thread)
+            && woken.lock == unpark.lock
+        {
+            let permit = (unpark.target, unpark.permit);
+            let passed_on = &mut self.domain.passed_on;
+            passed_on.note(permit, unpark.lock, woken.waker);
+        }
+        if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
+            analyzer.lost(self.domain.losses, sink);
+            if unpark.never_acquired && code.is_release() {
+                analyzer.signal();
+            } else {
+                analyzer.unpark(unpark, code, sink);
+            }
+        }
+    }
+
+    fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
+        let losses = self.domain.losses;
+        let (lock, synchronizer) = (release.lock, release.synchronizer);
+        if !synchronizer.is_lock() && synchronizer != Synchronizer::Queued {
+            // Whoever parks on it is not blamed on an owner.
+            return;
+        }
+        let analyzer = self.analyzers.add(lock, synchronizer, losses);
+        analyzer.lost(losses, sink);
+        analyzer.release(release, sink);
+    }
+
+    /// The thread went on if it was parked, but the end of its park is lost.
+    fn abandon(&mut self, thread: ThreadIndex, sink: &mut Sink<'_>) {
+        let Some(parked) = self.domain.unpark(thread) else {
+            return;
+        };
+        sink.counters.add(Counter::WaitsWithoutEntered, 1);
+        if parked.on_lock
+            && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
+        {
+            analyzer.abandon(thread, sink.spans);
+        }
+    }
+}
+
+/// The analyzers of locks.
+#[derive(Debug, Default)]
+struct Analyzers {
+    analyzers: RecentMap<LockIndex, LockAnalyzer>,
+    /// When this many are kept, those that are not in use are forgotten.
+    max: usize,
+    /// How many steps have been replayed, and at which one is counted next what is remembered.
+    steps: u64,
+    next_count: u64,
+}
+
+/// Fewer analyzers are never forgotten.
+const MIN_ANALYZERS: usize = (1 << 14) / LOCK_GROUPS;
+
+/// So many to which something has happened last are not forgotten for want of memory for their names:
+/// a thread that was woken may park again, and the last owner is yet to show its code.
+const RECENT_ANALYZERS: usize = (1 << 9) / LOCK_GROUPS;
+
+/// So much may be remembered of locks to which nothing has happened for long: waits of threads
+/// that have been woken, and intervals in which somebody had the lock.
+const MAX_REMEMBERED: usize = (1 << 17) / LOCK_GROUPS;
+
+/// After so many steps of others, it is long ago that something happened to a lock.
+const LONG: u64 = 1 << 14;
+
+/// So many steps go by until it is counted again, and one for each analyzer at least.
+const MIN_STEPS: u64 = 1 << 12;
+
+impl Analyzers {
+    fn get(&self, lock: LockIndex) -> Option<&LockAnalyzer> {
+        self.analyzers.get(lock)
+    }
+
+    fn get_mut(&mut self, lock: LockIndex) -> Option<&mut LockAnalyzer> {
+        let analyzer = self.analyzers.get_mut(lock)?;
+        analyzer.last_step = self.steps;
+        Some(analyzer)
+    }
+
+    fn add(
+        &mut self,
+        lock: LockIndex,
+        synchronizer: Synchronizer,
+        losses: Losses,
+    ) -> &mut LockAnalyzer {
+        let new = || LockAnalyzer::new(lock, synchronizer, losses);
+        let analyzer = self.analyzers.get_or_insert_with(lock, new);
+        analyzer.last_step = self.steps;
+        analyzer
+    }
+
+    /// Nothing in the trace says that a lock will not be used again. So those are
+    /// forgotten now and then on which no thread is parked.
+    fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+        if self.analyzers.len() > self.max.max(MIN_ANALYZERS) {
+            self.forget_unused_since(u64::MAX, sink);
+        }
+    }
+
+    /// The step since which something has happened to the last few locks.
+    fn recent_since(&self) -> u64 {
+        let analyzers = self.analyzers.iter();
+        let mut last_steps: Vec<_> = analyzers.map(|(_, analyzer)| analyzer.last_step).collect();
+        match last_steps.len().checked_sub(RECENT_ANALYZERS) {
+            Some(others) if others > 0 => *last_steps.select_nth_unstable(others).1,
+            _ => 0,
+        }
+    }
+
+    /// Forgets the locks on which no thread is parked, and to which nothing has happened since
+    /// that step.
+    fn forget_unused_since(&mut self, step: u64, sink: &mut Sink<'_>) {
+        let mut unused = (self.analyzers)
+            .extract_if(|analyzer| !analyzer.is_in_use() && analyzer.last_step < step);
+        unused.sort_unstable_by_key(|&(lock, _)| lock);
+        for (_, mut analyzer) in unused {
+            analyzer.pass_on_all_ended(sink);
+        }
+        self.max = self.analyzers.len() * 2;
+    }
+
+    /// Whoever was woken is remembered for a while, because it may park again, and with it who had
+    /// the lock since it began to wait. Thousands of threads may leave hundreds of locks for
+    /// good: then that is forgotten of those to which nothing has happened for long.
+    fn forget_idle(&mut self, sink: &mut Sink<'_>) {
+        self.steps += 1;
+        if self.steps < self.next_count {
+            return;
+        }
+        self.next_count = self.steps + MIN_STEPS.max(self.analyzers.len() as u64);
+        let long_ago = self.steps.saturating_sub(LONG);
+        let analyzers = self.analyzers.iter_mut();
+        let mut idle: Vec<_> = analyzers
+            .filter(|(_, analyzer)| analyzer.last_step < long_ago && !analyzer.is_in_use())
+            .collect();
+        let remembered = idle.iter().map(|(_, analyzer)| analyzer.remembered());
+        if remembered.sum::<usize>() <= MAX_REMEMBERED {
+            return;
+        }
+        idle.sort_unstable_by_key(|&(lock, _)| lock);
+        for (_, analyzer) in idle {
+            analyzer.pass_on_all_ended(sink);
+            analyzer.shrink();
+        }
+    }
+}

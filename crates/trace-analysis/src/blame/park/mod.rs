@@ -1,0 +1,95 @@
+//! Parked threads: who made them wait (paper, sections 3.3 and 4.1).
+//!
+//! ```text
+//! events → permits → rearranger → thread dispatcher → lock analyzers, one per blocker → waits
+//!                                                   → wakers                          → waits
+//! ```
+//!
+//! * [`ParkOrder`] finds the unpark that ended a park: park end and unpark name
+//!   the same permit ([`Permits`](permits::Permits)). A rearranger puts the events of each
+//!   domain in order. All events of one blocker are of one domain.
+//! * [`ParkDispatcher`], one per group of domains, makes of each thread's begin, unpark and end a bundle,
+//!   and passes it on by what the blocker's class means
+//!   ([`Synchronizer`](crate::model::synchronizer::Synchronizer)) and by where the thread stands
+//!   ([`Code`](code::Code)).
+//! * [`LockAnalyzer`](lock_analyzer::LockAnalyzer) replays the events of one lock, keeps track of the owner,
+//!   and splits the waits of all threads over the owners.
+//! * Whoever waits for something else than a lock is woken by a thread that takes
+//!   the owner's place ([`waker`]).
+
+mod analyzer;
+mod code;
+mod dispatcher;
+mod ownership;
+mod recent_wakers;
+mod sink;
+mod ticket_heap;
+mod waker;
+
+pub(crate) use sink::Sink;
+
+use trace_format::LockId;
+
+use crate::blame::facts::trace_end::TraceEnd;
+use crate::model::entity::LockIndex;
+use crate::model::lock_group::{LOCK_GROUPS, lock_group};
+use crate::model::wait::OpenWait;
+use crate::order::park::event::ParkEvent;
+use crate::order::rearranger::Step;
+use code::CodeTable;
+use dispatcher::ParkDispatcher;
+
+/// Who made parked threads wait: takes their events in order.
+#[derive(Debug)]
+pub(crate) struct Parks {
+    codes: CodeTable,
+    /// Domains do not depend on each other.
+    groups: [ParkDispatcher; LOCK_GROUPS],
+}
+
+impl Parks {
+    /// Of this trace among those analyzed.
+    pub(crate) fn new(trace: u32) -> Self {
+        Self {
+            codes: CodeTable::default(),
+            groups: std::array::from_fn(|_| ParkDispatcher::new(trace)),
+        }
+    }
+
+    /// Replays the next step of a domain.
+    #[inline]
+    pub(crate) fn dispatch(&mut self, domain: LockId, step: Step<&ParkEvent>, sink: &mut Sink<'_>) {
+        let group = &mut self.groups[lock_group(domain)];
+        group.dispatch(domain, step, &mut self.codes, sink);
+    }
+
+    /// Forgets the locks on which no thread is parked.
+    pub(crate) fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+        for group in &mut self.groups {
+            group.forget_unused(sink);
+        }
+    }
+
+    /// The locks that are not forgotten, and what else threads are parked on.
+    pub(crate) fn locks(&self) -> impl Iterator<Item = LockIndex> {
+        self.groups.iter().flat_map(ParkDispatcher::locks)
+    }
+
+    /// Adds the waits that have not ended.
+    pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
+        for group in &self.groups {
+            group.add_open(open);
+        }
+    }
+
+    /// No more events: waits that have not ended go to `sink` as such.
+    pub(crate) fn finish(self, end: &TraceEnd, sink: &mut Sink<'_>) {
+        let groups = self.groups.into_iter();
+        let mut analyzers: Vec<_> = groups.flat_map(|group| group.finish(sink)).collect();
+        // A damaged trace may have a lock in several domains.
+        analyzers.sort_by_key(|&(lock, _)| lock);
+        for (_, mut analyzer) in analyzers {
+            analyzer.finish(end, sink);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Waits for something else than a lock: the thread that ended the wait takes the
+//! owner's place.
+
+use trace_format::{LockId, ParkEndReason, ParkTimeout};
+
+use crate::blame::facts::freezes::Freezes;
+use crate::blame::park::code::Code;
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::synchronizer::Synchronizer;
+use crate::model::time_range::TimeRange;
+use crate::model::wait::{
+    Contention, Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+};
+use crate::order::park::event::{Begin, End};
+use crate::order::park::permits::Waker;
+
+/// A thread that waits for something else than a lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitForWaker {
+    /// That of the begin in its domain.
+    number: u64,
+    pub(crate) lock: LockIndex,
+    synchronizer: Synchronizer,
+    code: Code,
+    chain: ChainIndex,
+    start_ns: u64,
+    /// Of the parks before, of the same wait.
+    safepoint_ns: u64,
+    /// How long it waits at most, as it said first.
+    timeout: ParkTimeout,
+}
+
+/// How such a wait ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Woken<'a> {
+    /// Position of the trace among those analyzed.
+    pub(crate) trace: u32,
+    pub(crate) domain: LockId,
+    pub(crate) end: &'a End,
+    pub(crate) waker: Option<Waker>,
+    /// Enough events were lost meanwhile for it to have been two waits.
+    pub(crate) may_be_two_waits: bool,
+}
+
+impl WaitForWaker {
+    /// The thread parks, with this code.
+    pub(crate) fn new(number: u64, begin: &Begin, code: Code) -> Self {
+        Self {
+            number,
+            lock: begin.lock,
+            synchronizer: begin.synchronizer,
+            code,
+            chain: begin.chain,
+            start_ns: begin.time_ns,
+            safepoint_ns: 0,
+            timeout: begin.timeout,
+        }
+    }
+
+    /// The thread has waited since `start_ns`, when a park of this number and for so long at most
+    /// began, in several parks; the JVM was in safepoints for `safepoint_ns` in those before.
+    pub(super) fn since(
+        self,
+        number: u64,
+        start_ns: u64,
+        timeout: ParkTimeout,
+        safepoint_ns: u64,
+    ) -> Self {
+        Self {
+            number,
+            start_ns,
+            timeout,
+            safepoint_ns,
+            ..self
+        }
+    }
+
+    /// What the wait was for. By default, parking without a known synchronizer is
+    /// waiting for another thread, but for the time to pass if it passed.
+    fn kind(&self, reason: ParkEndReason) -> WaitKind {
+        if self.code.idles || self.synchronizer == Synchronizer::Pool {
+            WaitKind::Idle
+        } else if self.synchronizer == Synchronizer::Other
+            && self.timeout != ParkTimeout::None
+            && reason == ParkEndReason::TimedOut
+        {
+            WaitKind::Sleep
+        } else {
+            WaitKind::Conditional
+        }
+    }
+
+    /// What the wait is known by, in this domain of this trace.
+    fn id(&self, trace: u32, domain: LockId) -> WaitId {
+        WaitId {
+            trace,
+            lock: domain,
+            number: self.number,
+        }
+    }
+
+    /// The wait of `thread`, which is still parked, in this domain of this trace.
+    pub(crate) fn open(&self, trace: u32, domain: LockId, thread: ThreadIndex) -> OpenWait {
+        OpenWait {
+            id: self.id(trace, domain),
+            mechanism: Mechanism::Park,
+            lock: self.lock,
+            thread,
+            chain: self.chain,
+            start_ns: self.start_ns,
+            kind: self.kind(ParkEndReason::Unparked),
+            holder: None,
+        }
+    }
+
+    /// Fills in `wait`.
+    pub(crate) fn describe(
+        &self,
+        woken: &Woken<'_>,
+        detail: Detail,
+        range: TimeRange,
+        freezes: &Freezes,
+        wait: &mut Wait,
+    ) {
+        let end_ns = woken.end.time_ns.max(self.start_ns);
+        wait.id = self.id(woken.trace, woken.domain);
+        wait.mechanism = Mechanism::Park;
+        wait.barging_holds = 0;
+        wait.kind = self.kind(woken.end.reason);
+        wait.after_wait = false;
+        wait.lock = self.lock;
+        wait.thread = woken.end.thread;
+        wait.chain = self.chain;
+        wait.safepoint_ns = self.safepoint_ns.saturating_add(woken.end.safepoint_ns);
+        wait.end = woken.end.reason.into();
+        wait.timeout = self.timeout;
+        wait.holder = None;
+        if wait.set_time(self.start_ns, end_ns, range).is_none() {
+            return;
+        }
+
+        let mut add = |start_ns: u64, until_ns: u64, owner| {
+            let duration_ns = until_ns - start_ns;
+            wait.contentions.push(Contention {
+                start_ns,
+                duration_ns,
+                owner,
+            });
+        };
+        match woken.waker {
+            _ if woken.may_be_two_waits => {
+                add(self.start_ns, end_ns, Owner::Unknown(UnknownOwner::Lost));
+            }
+            Some(Waker {
+                thread,
+                time_ns,
+                chain,
+                ..
+            }) => {
+                // A permit can be older than the park.
+                let until_ns = time_ns.clamp(self.start_ns, end_ns);
+                if until_ns > self.start_ns || until_ns == end_ns {
+                    add(self.start_ns, until_ns, Owner::Thread { thread, chain });
+                }
+                if until_ns < end_ns {
+                    add(until_ns, end_ns, Owner::Unknown(UnknownOwner::HandOff));
+                }
+            }
+            None => {
+                let reason = match woken.end.reason {
+                    ParkEndReason::TimedOut | ParkEndReason::Spurious => UnknownOwner::NotWoken,
+                    // Not every unpark has an event.
+                    _ if woken.end.permit.is_none() => UnknownOwner::NoExit,
+                    _ => UnknownOwner::Lost,
+                };
+                add(self.start_ns, end_ns, Owner::Unknown(reason));
+            }
+        }
+        wait.clip_contentions(range);
+        freezes.cut(&mut wait.contentions);
+        wait.add_up_contentions();
+        if detail < Detail::Contentions {
+            wait.contentions.clear();
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Waits for locks that are held back until those of their owners have come.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::ops::Range;
+
+use trace_format::ParkTimeout;
+
+use crate::blame::root_owner::held_runs::HeldRuns;
+use crate::blame::root_owner::hold_history::{SharedHolds, Walk, WalkedPart};
+use crate::blame::timeline::hold_range::{NO_PLACE, Run, SharedRuns};
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::packed_owner::PackedOwner;
+use crate::model::wait::{Contention, Mechanism, Wait, WaitEnd, WaitId, WaitKind};
+
+/// Waits for locks, the first to have ended first.
+///
+/// A wait is written once when it comes and read once when it goes, and takes no memory of its own
+/// in between: there are so many of them that each comes from memory far away.
+#[derive(Debug, Default)]
+pub(crate) struct HeldWaits {
+    slots: Vec<Held>,
+    free: Vec<Slot>,
+    order: Order,
+    /// Those of the waits without runs, also of some that are gone.
+    parts: Vec<DirectPart>,
+    /// How many are of the waits.
+    parts_held: usize,
+    /// Those with runs.
+    runs: HeldRuns,
+    /// How many contentions all have.
+    contentions: usize,
+    /// How much the waits count that came and are not held back, and those of them before a wait that is
+    /// gone.
+    others: u64,
+    others_passed: u64,
+}
+
+/// Where a wait is while it is held back.
+pub(crate) type Slot = u32;
+
+/// A wait, in as little memory as goes.
+#[derive(Debug)]
+struct Held {
+    first_part: u32,
+    parts: u32,
+    /// Its number among those with runs; [`NO_RUNS`] if it has none.
+    runs: u32,
+    contentions: u32,
+    /// How much the waits count that came before and were not held back.
+    others: u64,
+    id: WaitId,
+    start_ns: u64,
+    duration_ns: u64,
+    whole_start_ns: u64,
+    whole_duration_ns: u64,
+    safepoint_ns: u64,
+    barging_holds: u64,
+    timeout: ParkTimeout,
+    holder: Option<(ThreadIndex, ChainIndex)>,
+    lock: LockIndex,
+    thread: ThreadIndex,
+    chain: ChainIndex,
+    mechanism: Mechanism,
+    after_wait: bool,
+    end: WaitEnd,
+}
+
+impl Held {
+    /// Without its parts.
+    fn of(wait: &Wait) -> Self {
+        Self {
+            first_part: 0,
+            parts: 0,
+            runs: NO_RUNS,
+            contentions: wait.contention_count() as u32,
+            others: 0,
+            id: wait.id,
+            start_ns: wait.start_ns,
+            duration_ns: wait.duration_ns,
+            whole_start_ns: wait.whole_start_ns,
+            whole_duration_ns: wait.whole_duration_ns,
+            safepoint_ns: wait.safepoint_ns,
+            barging_holds: wait.barging_holds,
+            timeout: wait.timeout,
+            holder: wait.holder,
+            lock: wait.lock,
+            thread: wait.thread,
+            chain: wait.chain,
+            mechanism: wait.mechanism,
+            after_wait: wait.after_wait,
+            end: wait.end,
+        }
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.start_ns + self.duration_ns
+    }
+
+    /// Where its parts are.
+    fn parts(&self) -> Range<usize> {
+        let first = self.first_part as usize;
+        first..first + self.parts as usize
+    }
+
+    /// Fills in the wait, without what it is made of.
+    fn fill_in(&self, wait: &mut Wait) {
+        wait.id = self.id;
+        wait.mechanism = self.mechanism;
+        wait.kind = WaitKind::Contention;
+        wait.after_wait = self.after_wait;
+        wait.lock = self.lock;
+        wait.thread = self.thread;
+        wait.chain = self.chain;
+        wait.start_ns = self.start_ns;
+        wait.duration_ns = self.duration_ns;
+        wait.whole_start_ns = self.whole_start_ns;
+        wait.whole_duration_ns = self.whole_duration_ns;
+        wait.safepoint_ns = self.safepoint_ns;
+        wait.end = self.end;
+        wait.timeout = self.timeout;
+        wait.holder = self.holder;
+        wait.barging_holds = self.barging_holds;
+        wait.roots.clear();
+    }
+
+    /// Fills in the contentions of the wait, which has these parts.
+    fn fill_in_parts(&self, parts: &[DirectPart], wait: &mut Wait) {
+        let mut start_ns = self.start_ns;
+        wait.contentions.clear();
+        wait.contentions.extend(parts.iter().map(|part| {
+            let begin_ns = std::mem::replace(&mut start_ns, part.end_ns);
+            Contention {
+                start_ns: begin_ns,
+                duration_ns: part.end_ns - begin_ns,
+                owner: part.owner.get(),
+            }
+        }));
+        wait.add_up_contentions();
+    }
+}
+
+/// A part of a wait. It begins where the one before ends, the first one where the wait begins.
+#[derive(Clone, Copy, Debug)]
+struct DirectPart {
+    end_ns: u64,
+    owner: PackedOwner,
+}
+
+/// That of waits without runs.
+const NO_RUNS: u32 = u32::MAX;
+
+/// So many parts of waits that are gone are kept in any case.
+const FEW: usize = 1 << 12;
+
+/// So many waits are read together.
+const NEXT_READ: usize = 16;
+
+impl HeldWaits {
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// How much all count, and those that came meanwhile and are not held back.
+    pub(crate) fn cost(&self) -> usize {
+        self.contentions + self.len() + self.cost_of_others()
+    }
+
+    /// How much those count that came meanwhile and are not held back.
+    pub(crate) fn cost_of_others(&self) -> usize {
+        (self.others - self.others_passed) as usize
+    }
+
+    /// A wait of so many parts came that needs not be held back.
+    pub(crate) fn pass(&mut self, parts: usize) {
+        self.others += cost(parts) as u64;
+        if self.len() == 0 {
+            self.others_passed = self.others;
+        }
+    }
+
+    /// Adds a wait with its contentions and runs, which are together without gaps.
+    pub(crate) fn push(&mut self, wait: &Wait, shared: &SharedRuns) -> Slot {
+        let mut held = Held::of(wait);
+        held.others = self.others;
+        self.contentions += held.contentions as usize;
+        if shared.runs.is_empty() {
+            held.first_part = self.parts.len() as u32;
+            held.parts = wait.contentions.len() as u32;
+            self.parts
+                .extend(wait.contentions.iter().map(|part| DirectPart {
+                    end_ns: part.start_ns + part.duration_ns,
+                    owner: part.owner.into(),
+                }));
+            self.parts_held += wait.contentions.len();
+        } else {
+            held.runs = self.runs.add(wait, shared);
+        }
+        let end_ns = held.end_ns();
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = held;
+                slot
+            }
+            None => {
+                self.slots.push(held);
+                (self.slots.len() - 1) as Slot
+            }
+        };
+        self.order.push(end_ns, slot, &self.slots);
+        slot
+    }
+
+    /// Takes out the wait that ended first, and fills it in, without its roots. Returns where it
+    /// was.
+    pub(crate) fn pop(&mut self, wait: &mut Wait, shared: &mut SharedRuns) -> Option<Slot> {
+        let slot = self.order.pop(&self.slots)?;
+        if self.order.next.len().is_multiple_of(NEXT_READ) {
+            self.read_next();
+        }
+        let held = &mut self.slots[slot as usize];
+        held.fill_in(wait);
+        shared.runs.clear();
+        if held.runs == NO_RUNS {
+            held.fill_in_parts(&self.parts[held.parts()], wait);
+        } else {
+            self.runs.take(held.runs, wait, shared);
+        }
+        self.contentions -= held.contentions as usize;
+        self.parts_held -= held.parts as usize;
+        held.parts = 0;
+        self.others_passed = self.others_passed.max(held.others);
+        self.free.push(slot);
+        if self.parts.len() > 2 * self.parts_held + FEW {
+            self.forget_parts();
+        }
+        Some(slot)
+    }
+
+    /// Reads where the next ones and their parts are. The processor waits for all that memory at once;
+    /// for that of one wait after the other it would do so as many times.
+    fn read_next(&self) {
+        let next = self.order.next.iter().rev().take(NEXT_READ);
+        let slots = next.map(|entry| &self.slots[entry.slot as usize]);
+        black_box(slots.clone().fold(0, |all, held| {
+            all ^ held.start_ns ^ u64::from(held.first_part)
+        }));
+        let parts = slots.filter_map(|held| self.parts.get(held.first_part as usize));
+        black_box(parts.fold(0, |all, part| all ^ part.end_ns));
+    }
+
+    /// Keeps the parts of those waits only that are held back.
+    fn forget_parts(&mut self) {
+        let mut kept = Vec::with_capacity(2 * self.parts_held + FEW);
+        for held in &mut self.slots {
+            let parts = held.parts();
+            held.first_part = kept.len() as u32;
+            kept.extend_from_slice(&self.parts[parts]);
+        }
+        self.parts = kept;
+    }
+
+    /// Calls `on_part` with the parts of a wait that is held back, from begin to end.
+    pub(crate) fn walk(
+        &self,
+        slot: Slot,
+        shared: &SharedHolds,
+        time: (u64, u64),
+        on_part: impl FnMut(WalkedPart),
+    ) {
+        let held = &self.slots[slot as usize];
+        if held.runs == NO_RUNS {
+            let parts = &self.parts[held.parts()];
+            let walk = Walk {
+                start_ns: held.start_ns,
+                parts: parts.len(),
+                part: |index: usize| (parts[index].end_ns, parts[index].owner),
+                runs: 0,
+                run: |_| Run::NONE,
+                place: NO_PLACE,
+            };
+            shared.walk(&walk, time, on_part);
+        } else {
+            let of_wait = self.runs.of(held.runs);
+            let walk = Walk::of(held.start_ns, &of_wait.others, &of_wait.runs, of_wait.place);
+            shared.walk(&walk, time, on_part);
+        }
+    }
+}
+
+/// What a wait of so many parts counts.
+pub(crate) fn cost(parts: usize) -> usize {
+    parts + 1
+}
+
+/// Waits in the order of their ends.
+///
+/// Some come much later than others that ended after them: threads write their buffers when these
+/// are full. So those that are next are sorted when there are no others left, the earlier half of
+/// all; by then nearly all that belong there have come. Only one that comes still later needs a place
+/// between others.
+#[derive(Debug, Default)]
+struct Order {
+    /// The next ones, the first of them at the end.
+    next: Vec<Entry>,
+    /// Those that came later, but are due before one of these at least.
+    late: BinaryHeap<Reverse<(EndKey, Slot)>>,
+    /// Before that, all are `next` or `late`; all others end then or later.
+    sorted_until: Option<EndKey>,
+    rest: Vec<Entry>,
+}
+
+/// A wait and its end, which says nearly always which one is first.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    end_ns: u64,
+    slot: Slot,
+}
+
+/// Waits that end at the same time are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct EndKey {
+    end_ns: u64,
+    start_ns: u64,
+    id: WaitId,
+}
+
+impl EndKey {
+    fn of(slots: &[Held], slot: Slot) -> Self {
+        let held = &slots[slot as usize];
+        Self {
+            end_ns: held.end_ns(),
+            start_ns: held.start_ns,
+            id: held.id,
+        }
+    }
+}
+
+impl Order {
+    fn push(&mut self, end_ns: u64, slot: Slot, slots: &[Held]) {
+        let is_late = self.sorted_until.is_some_and(|until| {
+            end_ns < until.end_ns || end_ns == until.end_ns && EndKey::of(slots, slot) < until
+        });
+        if is_late {
+            self.late.push(Reverse((EndKey::of(slots, slot), slot)));
+        } else {
+            self.rest.push(Entry { end_ns, slot });
+        }
+    }
+
+    fn pop(&mut self, slots: &[Held]) -> Option<Slot> {
+        if self.next.is_empty() && self.late.is_empty() {
+            self.sort_next(slots);
+        }
+        let is_late = match (self.next.last(), self.late.peek()) {
+            (Some(next), Some(Reverse((late, _)))) => {
+                late.end_ns <= next.end_ns && *late < EndKey::of(slots, next.slot)
+            }
+            (next, _) => next.is_none(),
+        };
+        match is_late {
+            true => self.late.pop().map(|Reverse((_, slot))| slot),
+            false => self.next.pop().map(|entry| entry.slot),
+        }
+    }
+
+    fn sort_next(&mut self, slots: &[Held]) {
+        let later_first = |one: &Entry, other: &Entry| {
+            let by_end = other.end_ns.cmp(&one.end_ns);
+            by_end.then_with(|| EndKey::of(slots, other.slot).cmp(&EndKey::of(slots, one.slot)))
+        };
+        let later = self.rest.len() / 2;
+        if later > 0 {
+            self.rest.select_nth_unstable_by(later, later_first);
+        }
+        self.next.extend(self.rest.drain(later..));
+        self.next.sort_unstable_by(later_first);
+        let last = self.next.first();
+        self.sorted_until = last.map(|last| EndKey::of(slots, last.slot));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::wait::Owner;
+
+    /// A wait of so many parts, each 1 ns longer than the one before.
+    fn wait(number: u64, start_ns: u64, parts: u64) -> Wait {
+        let mut wait = Wait {
+            start_ns,
+            ..Wait::blank()
+        };
+        wait.id.number = number;
+        for part in 0..parts {
+            let thread = ThreadIndex((number + part) as u32 % 3);
+            let chain = ChainIndex::NOT_RECORDED;
+            wait.contentions.push(Contention {
+                start_ns: start_ns + wait.duration_ns,
+                duration_ns: part,
+                owner: Owner::Thread { thread, chain },
+            });
+            wait.duration_ns += part;
+        }
+        wait.add_up_contentions();
+        wait
+    }
+
+    proptest! {
+        /// Whatever comes when, each time the one that ended first goes, as it came.
+        #[test]
+        fn waits_go_in_the_order_of_their_ends(
+            steps in proptest::collection::vec((0..50u64, 1..40u64, 0..3u32), 1..400),
+        ) {
+            let (mut held, mut expected) = (HeldWaits::default(), BTreeMap::new());
+            let (mut gone, mut none) = (Wait::blank(), SharedRuns::default());
+            for (number, &(start_ns, parts, pops)) in (0..).zip(&steps) {
+                let wait = wait(number, start_ns, parts);
+                held.push(&wait, &none);
+                expected.insert((start_ns + wait.duration_ns, start_ns, wait.id), wait);
+                let is_last = number + 1 == steps.len() as u64;
+                let pops = if is_last { u32::MAX } else { pops };
+                for _ in 0..pops {
+                    let Some((_, wait)) = expected.pop_first() else {
+                        break;
+                    };
+                    prop_assert!(held.pop(&mut gone, &mut none).is_some());
+                    prop_assert_eq!(&gone, &wait);
+                }
+                let parts = expected.values().map(|wait| cost(wait.contentions.len()));
+                prop_assert_eq!(held.cost(), parts.sum::<usize>());
+                prop_assert!(held.parts.len() <= 2 * held.parts_held + FEW + 40);
+            }
+            prop_assert_eq!(held.pop(&mut gone, &mut none), None);
+        }
+    }
+}

@@ -1,0 +1,765 @@
+//! Who is at the end of the chain of owners behind each part of a wait.
+//!
+//! While a thread waits for a lock, the lock's owner may wait for another one. What it waits for
+//! ends before it releases the lock, so nearly all that is to be known about a wait has ended
+//! when the wait does. Waits come here in no order. They are held back for a while, are
+//! resolved in the order in which they ended, and stay known for a while to those that they held
+//! up. So each part is found with one look at the waits of its owner, whatever is behind that.
+
+use crate::blame::facts::safepoints::Safepoints;
+use crate::blame::root_owner::cache::{OwnersTime, RecentRoots};
+use crate::blame::root_owner::hold_history::SharedHolds;
+use crate::blame::root_owner::reorder_buffer::HeldWaits;
+use crate::blame::root_owner::samples::OwnerSamples;
+use crate::blame::root_owner::sharing_policy::Sharing;
+use crate::blame::root_owner::wait_history::{KnownParts, KnownWait, KnownWaits};
+use crate::blame::timeline::hold_range::SharedRuns;
+use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::pending_chains::PendingChains;
+use crate::model::wait::{
+    Contention, Detail, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner,
+    Wait, WaitId, WaitKind,
+};
+use crate::order::system_fact::SystemFact;
+
+/// What the search for root owners may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RootLimits {
+    /// How many parts of waits are held back until the waits of their owners have come.
+    pub(crate) max_held_parts: usize,
+    /// How many parts of waits stay known beyond those.
+    pub(crate) max_known_parts: usize,
+    /// How many parts one wait may be split into.
+    pub(crate) max_parts_of_wait: usize,
+    /// How many waits are followed that are not resolved themselves: those of a thread that
+    /// gave up, or did not come back.
+    pub(crate) max_unresolved: usize,
+    /// How many safepoints stay known.
+    pub(crate) max_safepoints: usize,
+    /// How many samples of owners do.
+    pub(crate) max_samples: usize,
+    /// How many holds do that waits share. Each counts as a part of each of these, so there are so
+    /// many only if waits through others before stay known.
+    pub(crate) max_shared_holds: usize,
+}
+
+impl Default for RootLimits {
+    /// By the sizes of the elements about 80 MB; not measured. What is known is read again far from where
+    /// it was written: twice as much took a tenth of the time of an analysis.
+    fn default() -> Self {
+        Self {
+            max_held_parts: 1 << 18,
+            max_known_parts: 1 << 19,
+            max_parts_of_wait: 1 << 16,
+            max_unresolved: 256,
+            max_safepoints: 1 << 16,
+            max_samples: 1 << 18,
+            max_shared_holds: 1 << 21,
+        }
+    }
+}
+
+/// Splits waits by their root owners.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    limits: RootLimits,
+    /// Those that are not resolved yet.
+    held: HeldWaits,
+    /// Those, and those that are resolved since a short time.
+    known: KnownWaits,
+    shared: SharedHolds,
+    /// Of a wait whose owners are all root owners, what each had is added up.
+    adds_up: bool,
+    sharing: Sharing,
+    safepoints: Safepoints,
+    /// Where owners stood, if parts are to be split by that.
+    samples: Option<OwnerSamples>,
+    /// What was found last.
+    recent: RecentRoots,
+    /// Threads that wait for each other; kept to reuse its memory.
+    behind: Vec<ThreadIndex>,
+}
+
+/// A part of an owner's time, at the end of so many waits.
+#[derive(Clone, Copy)]
+struct Link {
+    thread: ThreadIndex,
+    chain: ChainIndex,
+    /// What the last of the waits is for.
+    lock: LockIndex,
+    depth: u32,
+}
+
+impl Roots {
+    pub(crate) fn new(limits: RootLimits, detail: Detail) -> Self {
+        Self {
+            limits,
+            held: HeldWaits::default(),
+            known: KnownWaits::default(),
+            shared: SharedHolds::new(limits.max_shared_holds),
+            adds_up: detail.adds_up_roots(),
+            sharing: Sharing::default(),
+            safepoints: Safepoints::new(limits.max_safepoints),
+            samples: (detail == Detail::Samples).then(|| OwnerSamples::new(limits.max_samples)),
+            recent: RecentRoots::default(),
+            behind: Vec::new(),
+        }
+    }
+
+    /// Takes what the JVM or the system did.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        match (fact, &mut self.samples) {
+            (SystemFact::Safepoint(safepoint), _) => self.safepoints.add(safepoint),
+            (SystemFact::Sample(sample), Some(samples)) => samples.add(sample),
+            _ => {}
+        }
+    }
+
+    /// How many waits are held back.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Takes the holds that a wait shares with others, before anything else of it, and of all waits.
+    pub(crate) fn take_shared(&mut self, shared: &mut SharedRuns) {
+        shared.place = self.shared.add(shared);
+        shared.told.clear();
+    }
+
+    /// Whether the next wait is to share holds with others.
+    pub(crate) fn shares_next(&self) -> bool {
+        self.sharing.is_wanted()
+    }
+
+    /// No wait will tell of these histories of holds any more.
+    pub(crate) fn end_histories(&mut self, ended: &mut Vec<WaitId>) {
+        for id in ended.drain(..) {
+            self.shared.end(id);
+        }
+    }
+
+    /// Takes a wait with its contentions. Returns whether its roots are known at once, and filled
+    /// in: those of a wait for a lock seldom are if one of its owners waited itself.
+    pub(crate) fn add(
+        &mut self,
+        wait: &mut Wait,
+        shared: &SharedRuns,
+        chains: &PendingChains,
+    ) -> bool {
+        if self.is_direct(wait, shared) {
+            self.add_direct(wait, shared);
+            return true;
+        }
+        if wait.kind == WaitKind::Contention {
+            let slot = self.held.push(wait, shared);
+            self.sharing.pass();
+            self.known.hold(wait, slot);
+            return false;
+        }
+        self.name_enders(wait, chains);
+        self.held.pass(1);
+        self.known.add(wait);
+        self.forget();
+        true
+    }
+
+    /// Whether each owner of a wait whose parts may be added up is its root owner, and that is known
+    /// already. The safepoints before its end are known: a trace tells of them first.
+    fn is_direct(&self, wait: &Wait, shared: &SharedRuns) -> bool {
+        let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
+        self.adds_up && shared.is_direct && !self.safepoints.has_any(time)
+    }
+
+    /// Takes such a wait, whose roots are filled in.
+    fn add_direct(&mut self, wait: &mut Wait, shared: &SharedRuns) {
+        self.held.pass(wait.contention_count() as usize);
+        self.known.add_direct(wait, shared);
+        wait.root_is_owner();
+        wait.contentions.clear();
+        self.forget();
+    }
+
+    /// Fills in the roots of a wait for what nobody held: who ended it did not hold it up.
+    fn name_enders(&self, wait: &mut Wait, chains: &PendingChains) {
+        if self.adds_up {
+            return wait.root_is_owner();
+        }
+        let mut found = Found::of(wait, self.limits, chains);
+        for part in &wait.contentions {
+            found.begins_contention = true;
+            found.add_direct(part, wait.lock);
+        }
+        wait.roots = found.parts;
+    }
+
+    /// Forgets what was known first. What is known of waits that were not held back counts only from
+    /// then on when they would not be held back any more.
+    fn forget(&mut self) {
+        let max = self.limits.max_known_parts + self.held.cost_of_others();
+        self.known.forget(max, &mut self.shared);
+    }
+
+    /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
+    /// if there is none.
+    pub(crate) fn next(
+        &mut self,
+        is_over: bool,
+        chains: &PendingChains,
+        (wait, shared): (&mut Wait, &mut SharedRuns),
+    ) -> bool {
+        if !is_over && self.held.cost() <= self.limits.max_held_parts {
+            return false;
+        }
+        let Some(slot) = self.held.pop(wait, shared) else {
+            return false;
+        };
+        let are_roots = self.are_owners_roots(wait, shared);
+        if !shared.runs.is_empty() {
+            self.sharing.note(are_roots == Some(false));
+        }
+        match are_roots {
+            Some(true) => {
+                wait.root_is_owner();
+                self.known.resolve_direct(wait, shared, slot);
+            }
+            Some(false) => {
+                self.take_apart(wait, shared, chains);
+                self.resolve(wait, chains);
+                self.known.resolve(wait, slot);
+            }
+            None => {
+                self.let_go(shared);
+                let mut found = Found::of(wait, self.limits, chains);
+                let end_ns = wait.start_ns + wait.duration_ns;
+                found.add(wait.start_ns, end_ns, UNKNOWN, wait.lock, 1);
+                wait.roots = found.parts;
+                self.known.resolve(wait, slot);
+                forget_roots(wait);
+            }
+        }
+        if self.adds_up {
+            wait.contentions.clear();
+        }
+        self.forget();
+        true
+    }
+
+    /// Whether no owner in a wait whose parts may be added up waited itself, as far as that is known;
+    /// `None` if some of its holds are forgotten.
+    fn are_owners_roots(&mut self, wait: &Wait, shared: &SharedRuns) -> Option<bool> {
+        // To look at each of a few contentions costs no more than to add them up.
+        if shared.runs.is_empty() {
+            return Some(false);
+        }
+        let (known, safepoints) = (&self.known, &self.safepoints);
+        let waited = |thread, time| known.has_waited(thread, time) || safepoints.has_any(time);
+        for run in &shared.runs {
+            if !self.shared.is_direct((shared.place, run), waited)? {
+                return Some(false);
+            }
+        }
+        Some(wait.contentions.iter().all(|part| {
+            let time = (part.start_ns, part.start_ns + part.duration_ns);
+            let owner = part.owner.thread();
+            owner.is_none_or(|(thread, _)| !waited(thread, time))
+        }))
+    }
+
+    /// Makes contentions of the holds that a wait shares with others.
+    fn take_apart(&mut self, wait: &mut Wait, shared: &SharedRuns, chains: &PendingChains) {
+        if shared.runs.is_empty() {
+            return;
+        }
+        let others = std::mem::take(&mut wait.contentions);
+        let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
+        self.shared
+            .take_apart(shared, time, &others, &mut wait.contentions);
+        for contention in &mut wait.contentions {
+            contention.owner = chains.named(contention.owner);
+        }
+        self.let_go(shared);
+    }
+
+    /// The holds that a wait shares with others are not looked for any more.
+    fn let_go(&mut self, shared: &SharedRuns) {
+        if let Some(first) = shared.runs.first() {
+            self.shared.let_go(shared.place, first);
+        }
+    }
+
+    /// Fills in the roots of a wait.
+    fn resolve(&mut self, wait: &mut Wait, chains: &PendingChains) {
+        let mut behind = std::mem::take(&mut self.behind);
+        let mut recent = std::mem::take(&mut self.recent);
+        behind.clear();
+        self.resolve_with(wait, chains, &mut behind, &mut recent);
+        (self.behind, self.recent) = (behind, recent);
+    }
+
+    /// The same. The threads that the wait leads to are put behind each other in `behind`, and taken
+    /// out again.
+    fn resolve_with(
+        &self,
+        wait: &mut Wait,
+        chains: &PendingChains,
+        behind: &mut Vec<ThreadIndex>,
+        recent: &mut RecentRoots,
+    ) {
+        let mut found = Found::of(wait, self.limits, chains);
+        behind.push(wait.thread);
+        for part in &wait.contentions {
+            found.begins_contention = true;
+            if part.duration_ns == 0 || part.owner.thread().is_none() {
+                found.add_direct(part, wait.lock);
+                continue;
+            }
+            let time = OwnersTime::of(part, wait.lock);
+            if let Some(known) = recent.of(&time)
+                && found.has_room_for(known.len())
+            {
+                found.add_known(known);
+                continue;
+            }
+            let before = found.parts.len();
+            found.owner = part.owner;
+            found.is_same_for_all = true;
+            self.split_by_samples(part, |start_ns, end_ns, sample| {
+                found.sample = sample;
+                let waits = (start_ns, end_ns, part.owner, wait.lock, 1);
+                self.follow(waits, behind, &mut found);
+            });
+            found.sample = None;
+            let parts = &found.parts[before..];
+            let are_all = (parts.first()).is_some_and(|first| first.start_ns == part.start_ns);
+            if are_all && found.is_same_for_all && found.has_room_for(1) {
+                recent.add(time, parts);
+            }
+        }
+        wait.roots = found.parts;
+    }
+
+    /// Calls `on_part` with the parts of a contention, and where its owner stood in each.
+    fn split_by_samples(
+        &self,
+        part: &Contention,
+        mut on_part: impl FnMut(u64, u64, Option<ChainIndex>),
+    ) {
+        let time = (part.start_ns, part.start_ns + part.duration_ns);
+        match (&self.samples, part.owner) {
+            (Some(samples), Owner::Thread { thread, .. }) => samples.split(thread, time, on_part),
+            _ => on_part(time.0, time.1, None),
+        }
+    }
+
+    /// Adds what was behind an owner from begin to end, at the end of so many waits of the
+    /// threads in `behind`.
+    fn follow(
+        &self,
+        (start_ns, end_ns, owner, lock, depth): (u64, u64, Owner, LockIndex, u32),
+        behind: &mut Vec<ThreadIndex>,
+        found: &mut Found<'_>,
+    ) {
+        let Some((thread, chain)) = owner.thread() else {
+            return found.add(start_ns, end_ns, RootEnd::Owner(owner), lock, depth);
+        };
+        if behind.contains(&thread) {
+            found.is_same_for_all = false;
+            return found.add(start_ns, end_ns, RootEnd::Cycle, lock, depth);
+        }
+        if behind.len() > self.limits.max_unresolved {
+            return found.add(start_ns, end_ns, UNKNOWN, lock, depth);
+        }
+        behind.push(thread);
+        let link = Link {
+            thread,
+            chain,
+            lock,
+            depth,
+        };
+        self.split(start_ns, end_ns, link, behind, found);
+        behind.pop();
+    }
+
+    /// Splits an owner's time by its own waits.
+    fn split(
+        &self,
+        start_ns: u64,
+        end_ns: u64,
+        link: Link,
+        behind: &mut Vec<ThreadIndex>,
+        found: &mut Found<'_>,
+    ) {
+        let running = RootEnd::Owner(Owner::Thread {
+            thread: link.thread,
+            chain: link.chain,
+        });
+        let mut at_ns = start_ns;
+        let known_ns = self.known.forgotten_until_ns(link.thread);
+        let known_ns = known_ns.clamp(at_ns, end_ns);
+        found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
+        at_ns = known_ns;
+        for wait in self.known.during(link.thread, (at_ns, end_ns)) {
+            let from_ns = wait.own.start_ns.max(at_ns);
+            let to_ns = wait.end_ns.min(end_ns);
+            if from_ns < to_ns {
+                self.add_running(at_ns, from_ns, running, link, found);
+                let is_direct = link.depth == 1;
+                if is_direct {
+                    found.own_wait = Some(wait.own);
+                }
+                self.in_wait((from_ns, to_ns), link, wait, behind, found);
+                if is_direct {
+                    found.own_wait = None;
+                }
+                at_ns = to_ns;
+            }
+        }
+        self.add_running(at_ns, end_ns, running, link, found);
+    }
+
+    /// Adds the time of an owner that did not wait itself.
+    fn add_running(
+        &self,
+        start_ns: u64,
+        end_ns: u64,
+        running: RootEnd,
+        link: Link,
+        found: &mut Found<'_>,
+    ) {
+        if link.depth > 1 || start_ns >= end_ns {
+            return found.add(start_ns, end_ns, running, link.lock, link.depth);
+        }
+        self.safepoints
+            .split(start_ns, end_ns, |start_ns, end_ns, phase| {
+                found.safepoint = phase;
+                found.add(start_ns, end_ns, running, link.lock, link.depth);
+            });
+        found.safepoint = None;
+    }
+
+    /// Adds what was behind an owner that waited itself.
+    fn in_wait(
+        &self,
+        (start_ns, end_ns): (u64, u64),
+        link: Link,
+        wait: &KnownWait,
+        behind: &mut Vec<ThreadIndex>,
+        found: &mut Found<'_>,
+    ) {
+        let OwnWait {
+            kind, lock, chain, ..
+        } = wait.own;
+        let depth = link.depth.saturating_add(1);
+        if kind != WaitKind::Contention {
+            // Nobody had what it waited for: it ends the chain, where it waits.
+            let thread = link.thread;
+            let end = RootEnd::Owner(Owner::Thread { thread, chain });
+            return found.add(start_ns, end_ns, end, lock, depth);
+        }
+        let time = (start_ns, end_ns);
+        match wait.parts {
+            KnownParts::Held(slot) => {
+                found.is_same_for_all = false;
+                let chains = found.chains;
+                self.held.walk(slot, &self.shared, time, |part| {
+                    let owner = chains.named(part.owner.get());
+                    let waits = (part.start_ns, part.end_ns, owner, lock, depth);
+                    self.follow(waits, behind, found);
+                });
+            }
+            KnownParts::Shared(number) => {
+                let holds = (&self.shared, found.chains);
+                let on_part =
+                    |start_ns, end_ns, root| found.add_behind(start_ns, end_ns, root, link);
+                self.known
+                    .shared_during((wait.own, number), time, holds, on_part);
+            }
+            KnownParts::Resolved(roots) => {
+                let on_part =
+                    |start_ns, end_ns, root| found.add_behind(start_ns, end_ns, root, link);
+                self.known.roots_during((wait.own, roots), time, on_part);
+            }
+        }
+    }
+}
+
+const UNKNOWN: RootEnd = RootEnd::Owner(Owner::Unknown(UnknownOwner::Collapsed));
+
+/// Where holds are forgotten, it is not known what was behind the owners of a wait.
+fn forget_roots(wait: &mut Wait) {
+    wait.root_is_owner();
+    for part in &mut wait.roots {
+        if part.owner.thread().is_some() {
+            part.root.end = UNKNOWN;
+        }
+    }
+}
+
+/// The parts of a wait found so far.
+struct Found<'a> {
+    parts: Vec<RootPart>,
+    chains: &'a PendingChains,
+    /// The next part is the first one of a contention.
+    begins_contention: bool,
+    /// The direct owner, and what it waits for itself.
+    owner: Owner,
+    own_wait: Option<OwnWait>,
+    safepoint: Option<SafepointPhase>,
+    /// Where the direct owner stood.
+    sample: Option<ChainIndex>,
+    /// Whatever wait the part belongs to, the same would be found.
+    is_same_for_all: bool,
+    max_parts: usize,
+}
+
+impl<'a> Found<'a> {
+    /// None of the wait, whose memory is used again.
+    fn of(wait: &mut Wait, limits: RootLimits, chains: &'a PendingChains) -> Self {
+        let mut parts = std::mem::take(&mut wait.roots);
+        parts.clear();
+        Self {
+            parts,
+            chains,
+            begins_contention: false,
+            owner: Owner::Free,
+            own_wait: None,
+            safepoint: None,
+            sample: None,
+            is_same_for_all: false,
+            max_parts: limits.max_parts_of_wait,
+        }
+    }
+
+    /// Adds a part behind whose owner nobody is looked for.
+    fn add_direct(&mut self, part: &Contention, lock: LockIndex) {
+        self.owner = part.owner;
+        let end_ns = part.start_ns + part.duration_ns;
+        let end = RootEnd::Owner(part.owner);
+        self.add(part.start_ns, end_ns, end, lock, 1);
+    }
+
+    /// So many more parts stay apart.
+    fn has_room_for(&self, parts: usize) -> bool {
+        self.parts.len() + parts <= self.max_parts
+    }
+
+    /// Adds what was found for another wait.
+    fn add_known<'p>(&mut self, mut parts: impl Iterator<Item = &'p RootPart>) {
+        if let Some(first) = parts.next() {
+            self.push(*first);
+        }
+        self.parts.extend(parts);
+    }
+
+    /// Adds a part of an owner's own wait, behind which that was.
+    fn add_behind(&mut self, start_ns: u64, end_ns: u64, root: Root, link: Link) {
+        let depth = root.depth.saturating_add(link.depth);
+        self.add(start_ns, end_ns, root.end, root.lock, depth);
+    }
+
+    /// Adds a part; nothing if it takes no time, but for the first.
+    fn add(&mut self, start_ns: u64, end_ns: u64, end: RootEnd, lock: LockIndex, depth: u32) {
+        if start_ns >= end_ns && !self.parts.is_empty() {
+            return;
+        }
+        let mut root = Root { end, lock, depth };
+        if end == RootEnd::Cycle {
+            // It goes round for ever.
+            root.depth = u32::MAX;
+        }
+        if !self.has_room_for(1) {
+            root.end = UNKNOWN;
+        }
+        let part = RootPart {
+            start_ns,
+            duration_ns: end_ns - start_ns,
+            contentions: 1,
+            owner: self.owner,
+            own_wait: self.own_wait,
+            safepoint: self.safepoint,
+            sample: self.sample,
+            root,
+        };
+        self.push(part);
+    }
+
+    /// Adds a part behind the last one, or makes that longer if both are of one contention.
+    fn push(&mut self, part: RootPart) {
+        let is_full = !self.has_room_for(1);
+        let is_first = std::mem::take(&mut self.begins_contention);
+        let Some(last) = self.parts.last_mut() else {
+            return self.parts.push(part);
+        };
+        let is_of_same = last.owner == part.owner
+            && last.own_wait == part.own_wait
+            && last.safepoint == part.safepoint
+            && last.sample == part.sample;
+        if last.duration_ns == 0 {
+            let start_ns = last.start_ns;
+            *last = RootPart { start_ns, ..part };
+        } else if !is_first && is_of_same && last.root == part.root {
+            last.duration_ns += part.duration_ns;
+        } else if is_full && last.owner == part.owner && last.root.end == UNKNOWN {
+            (last.own_wait, last.safepoint, last.sample) = (None, None, None);
+            last.duration_ns += part.duration_ns;
+        } else {
+            self.parts.push(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blame::timeline::hold_range::{Run, SharedHold};
+
+    /// A wait of `thread` from begin to end for a lock that `owner` has.
+    fn wait(number: u64, thread: u32, (start_ns, end_ns): (u64, u64), owner: u32) -> Wait {
+        let mut wait = Wait::blank();
+        wait.id.number = number;
+        wait.thread = ThreadIndex(thread);
+        wait.lock = LockIndex(owner);
+        (wait.start_ns, wait.duration_ns) = (start_ns, end_ns - start_ns);
+        wait.contentions.push(Contention {
+            start_ns,
+            duration_ns: end_ns - start_ns,
+            owner: thread_owner(owner),
+        });
+        wait
+    }
+
+    fn thread_owner(thread: u32) -> Owner {
+        Owner::Thread {
+            thread: ThreadIndex(thread),
+            chain: ChainIndex::NOT_RECORDED,
+        }
+    }
+
+    /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
+    fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
+        let mut roots = Roots::new(limits, Detail::Roots);
+        let waits = [
+            wait(1, 2, (10, 20), 1),
+            wait(2, 2, (30, 40), 1),
+            wait(3, 3, (0, 50), 2),
+        ];
+        let (mut last, mut none) = (Wait::blank(), SharedRuns::default());
+        let chains = PendingChains::default();
+        for mut wait in waits {
+            roots.add(&mut wait, &none, &chains);
+            roots.next(false, &chains, (&mut last, &mut none));
+        }
+        while roots.next(true, &chains, (&mut last, &mut none)) {}
+        assert_eq!(roots.held(), 0);
+        let parts = last.roots.iter();
+        parts
+            .map(|part| (part.duration_ns, part.root.end))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_forgotten_is_unknown() {
+        let [one, two] = [1, 2].map(|thread| RootEnd::Owner(thread_owner(thread)));
+        let all = RootLimits::default();
+        let ends = [(10, two), (10, one), (10, two), (10, one), (10, two)];
+        assert_eq!(ends_of_last(all), ends);
+        let one_wait = RootLimits {
+            max_known_parts: 2,
+            ..all
+        };
+        let ends = [(20, UNKNOWN), (10, two), (10, one), (10, two)];
+        assert_eq!(ends_of_last(one_wait), ends);
+        let none = RootLimits {
+            max_known_parts: 0,
+            ..all
+        };
+        assert_eq!(ends_of_last(none), [(40, UNKNOWN), (10, two)]);
+    }
+
+    /// A damaged trace has a thread wait for two others at once, and the one that began first
+    /// ends last.
+    #[test]
+    fn a_thread_that_waits_twice_at_once_waits_for_one_at_a_time() {
+        let mut roots = Roots::new(RootLimits::default(), Detail::Roots);
+        let (mut none, chains) = (SharedRuns::default(), PendingChains::default());
+        let mut waits = [
+            wait(1, 2, (10, 40), 1),
+            wait(2, 2, (20, 30), 4),
+            wait(3, 3, (0, 50), 2),
+        ];
+        for wait in &mut waits {
+            roots.add(wait, &none, &chains);
+        }
+        let mut last = Wait::blank();
+        while roots.next(true, &chains, (&mut last, &mut none)) {}
+        let sum: u64 = last.roots.iter().map(|part| part.duration_ns).sum();
+        assert_eq!((last.id.number, sum), (3, 50));
+        let ends: Vec<_> = last.roots.iter().map(|part| part.root.end).collect();
+        let [two, four, one] = [2, 4, 1].map(|thread| RootEnd::Owner(thread_owner(thread)));
+        assert_eq!(ends, [two, four, one, two]);
+    }
+
+    /// Thread 3 waits for 2, which waited meanwhile for 1 through holds that there was no room for.
+    #[test]
+    fn holds_that_are_forgotten_have_unknown_owners() {
+        for (max_shared_holds, end) in [(0, UNKNOWN), (1, RootEnd::Owner(thread_owner(1)))] {
+            let limits = RootLimits {
+                max_shared_holds,
+                ..RootLimits::default()
+            };
+            let mut roots = Roots::new(limits, Detail::RootsOfOwners);
+            let chains = PendingChains::default();
+            let mut through = wait(1, 2, (10, 40), 1);
+            through.add_up_contentions();
+            through.contentions.clear();
+            let mut shared = SharedRuns {
+                history: through.id,
+                told: vec![SharedHold {
+                    end_ns: 40,
+                    owner: thread_owner(1).into(),
+                    goes_on: false,
+                }],
+                told_since_ns: 10,
+                runs: vec![Run {
+                    end: 1,
+                    end_ns: 40,
+                    ..Run::NONE
+                }],
+                ..SharedRuns::default()
+            };
+            roots.take_shared(&mut shared);
+            roots.add(&mut through, &shared, &chains);
+            let mut behind = wait(2, 3, (0, 50), 2);
+            behind.add_up_contentions();
+            roots.add(&mut behind, &SharedRuns::default(), &chains);
+            let mut found = Wait::blank();
+            assert!(roots.next(true, &chains, (&mut found, &mut shared)));
+            let parts = found.roots.iter();
+            let parts: Vec<_> = parts
+                .map(|part| (part.duration_ns, part.root.end))
+                .collect();
+            assert_eq!(parts, [(30, end)]);
+            assert!(roots.next(true, &chains, (&mut found, &mut shared)));
+            let parts = found.roots.iter();
+            let parts: Vec<_> = parts
+                .map(|part| (part.duration_ns, part.root.end))
+                .collect();
+            let two = RootEnd::Owner(thread_owner(2));
+            assert_eq!(parts, [(10, two), (30, end), (10, two)]);
+            roots.end_histories(&mut vec![through.id]);
+            roots.known.forget(0, &mut roots.shared);
+            assert_eq!(roots.shared.len(), 0);
+        }
+    }
+
+    #[test]
+    fn a_wait_of_too_many_parts_is_unknown_from_there_on() {
+        let limits = RootLimits {
+            max_parts_of_wait: 2,
+            ..RootLimits::default()
+        };
+        let [one, two] = [1, 2].map(|thread| RootEnd::Owner(thread_owner(thread)));
+        let ends = ends_of_last(limits);
+        assert_eq!(ends, [(10, two), (10, one), (30, UNKNOWN)]);
+    }
+}

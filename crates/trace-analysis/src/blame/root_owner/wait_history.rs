@@ -1,0 +1,420 @@
+//! The waits of owners, for those who waited for them.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use crate::blame::root_owner::hold_history::{SharedHolds, Walk};
+use crate::blame::root_owner::reorder_buffer::{Slot, cost};
+use crate::blame::timeline::hold_range::{Place, Run, SharedRuns};
+use crate::collections::galloping::{count_between, count_near, insert_from_back};
+use crate::model::entity::{LockIndex, ThreadIndex};
+use crate::model::packed_owner::PackedOwner;
+use crate::model::pending_chains::PendingChains;
+use crate::model::wait::{OwnWait, Root, RootEnd, RootPart, Wait, WaitKind};
+
+/// The waits of all threads: those that are held back, and the last of those that are resolved.
+///
+/// What is known of a thread's waits lies in one place: it is asked for threads far from each other.
+#[derive(Debug, Default)]
+pub(crate) struct KnownWaits {
+    /// By [`ThreadIndex`].
+    threads: Vec<ThreadWaits>,
+    /// Of those that are resolved, in the order in which they are forgotten.
+    order: VecDeque<Forgettable>,
+    /// How much those count.
+    cost: usize,
+    /// What was behind the parts of those for locks: nobody asks for that of others.
+    roots: VecDeque<KnownRoot>,
+    /// How many were forgotten before those.
+    roots_forgotten: u64,
+    /// Those with runs of shared holds, and how many of them were forgotten.
+    shared: VecDeque<KnownShared>,
+    shared_forgotten: u64,
+    /// Their runs, and how many of them were forgotten.
+    runs: VecDeque<Run>,
+    runs_forgotten: u64,
+}
+
+/// The waits of a thread. It does not wait twice at once, unless a trace is damaged.
+#[derive(Debug, Default)]
+struct ThreadWaits {
+    /// By their ends.
+    waits: VecDeque<KnownWait>,
+    /// Near the one of those that was wanted last.
+    near: Cell<usize>,
+    /// What the thread did until then is forgotten.
+    forgotten_until_ns: u64,
+}
+
+/// A wait of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownWait {
+    pub(crate) own: OwnWait,
+    pub(crate) end_ns: u64,
+    pub(crate) parts: KnownParts,
+}
+
+/// Where the parts of a wait are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KnownParts {
+    /// Who the owners were, not yet what they waited for.
+    Held(Slot),
+    Resolved(KnownRoots),
+    /// Of each part, the owner is the root owner, and some are shared with others: how many such waits
+    /// there were before.
+    Shared(u64),
+}
+
+/// A wait through runs of shared holds, between which are the others of its parts.
+#[derive(Clone, Copy, Debug)]
+struct KnownShared {
+    parts: KnownRoots,
+    /// How many runs there were before since the beginning, and how many it has.
+    first_run: u64,
+    runs: u32,
+    /// Where the holds are.
+    place: Place,
+}
+
+/// The [`KnownRoot`]s of a wait: how many, and how many there were before since the beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownRoots {
+    count: u32,
+    first: u64,
+}
+
+/// What is to be forgotten of a wait that is resolved.
+#[derive(Clone, Copy, Debug)]
+struct Forgettable {
+    end_ns: u64,
+    thread: ThreadIndex,
+    cost: u32,
+    roots: u32,
+    is_shared: bool,
+}
+
+/// What was behind a part of a wait. The part begins where the one before ends, the first one where
+/// the wait begins.
+#[derive(Clone, Copy, Debug)]
+struct KnownRoot {
+    end_ns: u64,
+    /// [`PackedOwner::NONE`] of a cycle.
+    end: PackedOwner,
+    lock: LockIndex,
+    depth: u32,
+}
+
+impl KnownWait {
+    fn of(wait: &Wait, parts: KnownParts) -> Self {
+        Self {
+            own: OwnWait {
+                kind: wait.kind,
+                lock: wait.lock,
+                chain: wait.chain,
+                start_ns: wait.start_ns,
+            },
+            end_ns: wait.start_ns + wait.duration_ns,
+            parts,
+        }
+    }
+
+    /// By this, waits are in order.
+    fn key(&self) -> (u64, u64) {
+        (self.end_ns, self.own.start_ns)
+    }
+}
+
+impl KnownRoot {
+    fn of(part: &RootPart) -> Self {
+        let Root { end, lock, depth } = part.root;
+        let end = match end {
+            RootEnd::Owner(owner) => owner.into(),
+            RootEnd::Cycle => PackedOwner::NONE,
+        };
+        Self {
+            end_ns: part.start_ns + part.duration_ns,
+            end,
+            lock,
+            depth,
+        }
+    }
+
+    fn root(&self) -> Root {
+        let end = match self.end {
+            PackedOwner::NONE => RootEnd::Cycle,
+            owner => RootEnd::Owner(owner.get()),
+        };
+        Root {
+            end,
+            lock: self.lock,
+            depth: self.depth,
+        }
+    }
+}
+
+impl KnownWaits {
+    /// Adds a wait for a lock that is held back there.
+    pub(crate) fn hold(&mut self, wait: &Wait, slot: Slot) {
+        let held = KnownWait::of(wait, KnownParts::Held(slot));
+        self.of_thread(wait.thread).add(held);
+    }
+
+    /// The wait, which was held back there, is resolved.
+    pub(crate) fn resolve(&mut self, wait: &Wait, slot: Slot) {
+        let resolved = self.resolved(wait);
+        self.of_thread(wait.thread).resolve(slot, resolved);
+    }
+
+    /// The wait, which was held back there, is resolved: of each part, the owner is the root owner.
+    pub(crate) fn resolve_direct(&mut self, wait: &Wait, shared: &SharedRuns, slot: Slot) {
+        let resolved = self.direct(wait, shared);
+        self.of_thread(wait.thread).resolve(slot, resolved);
+    }
+
+    /// Adds such a wait, which was not held back.
+    pub(crate) fn add_direct(&mut self, wait: &Wait, shared: &SharedRuns) {
+        let resolved = self.direct(wait, shared);
+        self.of_thread(wait.thread).add(resolved);
+    }
+
+    fn direct(&mut self, wait: &Wait, shared: &SharedRuns) -> KnownWait {
+        let parts = wait.contentions.iter().map(|part| KnownRoot {
+            end_ns: part.start_ns + part.duration_ns,
+            end: part.owner.into(),
+            lock: wait.lock,
+            depth: 1,
+        });
+        let parts = self.add_roots(parts);
+        let is_shared = !shared.runs.is_empty();
+        self.note(
+            wait,
+            parts,
+            cost(wait.contention_count() as usize),
+            is_shared,
+        );
+        let parts = match is_shared {
+            true => KnownParts::Shared(self.add_shared(parts, shared)),
+            false => KnownParts::Resolved(parts),
+        };
+        KnownWait::of(wait, parts)
+    }
+
+    fn add_shared(&mut self, parts: KnownRoots, shared: &SharedRuns) -> u64 {
+        let number = self.shared_forgotten + self.shared.len() as u64;
+        self.shared.push_back(KnownShared {
+            parts,
+            first_run: self.runs_forgotten + self.runs.len() as u64,
+            runs: shared.runs.len() as u32,
+            place: shared.place,
+        });
+        self.runs.extend(&shared.runs);
+        number
+    }
+
+    /// Adds a wait of another kind.
+    pub(crate) fn add(&mut self, wait: &Wait) {
+        let resolved = self.resolved(wait);
+        self.of_thread(wait.thread).add(resolved);
+    }
+
+    fn of_thread(&mut self, thread: ThreadIndex) -> &mut ThreadWaits {
+        let index = thread.0 as usize;
+        if self.threads.len() <= index {
+            self.threads.resize_with(index + 1, ThreadWaits::default);
+        }
+        &mut self.threads[index]
+    }
+
+    /// Adds what was behind a wait, and that it is to be forgotten.
+    fn resolved(&mut self, wait: &Wait) -> KnownWait {
+        let wanted: &[RootPart] = match wait.kind {
+            WaitKind::Contention => &wait.roots,
+            _ => &[],
+        };
+        let roots = self.add_roots(wanted.iter().map(KnownRoot::of));
+        self.note(wait, roots, cost(wait.roots.len()), false);
+        KnownWait::of(wait, KnownParts::Resolved(roots))
+    }
+
+    fn add_roots(&mut self, roots: impl ExactSizeIterator<Item = KnownRoot>) -> KnownRoots {
+        let added = KnownRoots {
+            count: roots.len() as u32,
+            first: self.roots_forgotten + self.roots.len() as u64,
+        };
+        self.roots.extend(roots);
+        added
+    }
+
+    /// The wait is to be forgotten, with these roots.
+    fn note(&mut self, wait: &Wait, roots: KnownRoots, cost: usize, is_shared: bool) {
+        self.cost += cost;
+        self.order.push_back(Forgettable {
+            end_ns: wait.start_ns + wait.duration_ns,
+            thread: wait.thread,
+            cost: cost as u32,
+            roots: roots.count,
+            is_shared,
+        });
+    }
+
+    /// Forgets the waits resolved first, until those left count no more than that.
+    pub(crate) fn forget(&mut self, max_cost: usize, holds: &mut SharedHolds) {
+        while self.cost > max_cost
+            && let Some(first) = self.order.pop_front()
+        {
+            self.cost -= first.cost as usize;
+            self.roots.drain(..first.roots as usize);
+            self.roots_forgotten += u64::from(first.roots);
+            if first.is_shared
+                && let Some(shared) = self.shared.pop_front()
+            {
+                self.shared_forgotten += 1;
+                if let Some(run) = self.runs.front() {
+                    holds.let_go(shared.place, run);
+                }
+                self.runs.drain(..shared.runs as usize);
+                self.runs_forgotten += u64::from(shared.runs);
+            }
+            self.threads[first.thread.0 as usize].forget(first.end_ns);
+        }
+    }
+
+    /// Until when it is forgotten what a thread did.
+    pub(crate) fn forgotten_until_ns(&self, thread: ThreadIndex) -> u64 {
+        let of_thread = self.threads.get(thread.0 as usize);
+        of_thread.map_or(0, |of_thread| of_thread.forgotten_until_ns)
+    }
+
+    /// The waits of a thread that ended behind `start_ns` and began before `end_ns`, by their ends.
+    #[inline]
+    pub(crate) fn during(
+        &self,
+        thread: ThreadIndex,
+        (start_ns, end_ns): (u64, u64),
+    ) -> impl Iterator<Item = &KnownWait> {
+        let of_thread = self.threads.get(thread.0 as usize);
+        let waits = of_thread.map(|of_thread| of_thread.behind(start_ns));
+        let waits = waits.into_iter().flatten();
+        waits.take_while(move |wait| wait.own.start_ns < end_ns)
+    }
+
+    /// Whether a thread waited between begin and end, or that is forgotten.
+    pub(crate) fn has_waited(&self, thread: ThreadIndex, (start_ns, end_ns): (u64, u64)) -> bool {
+        let is_forgotten = self.forgotten_until_ns(thread) > start_ns;
+        is_forgotten || self.during(thread, (start_ns, end_ns)).next().is_some()
+    }
+
+    /// Calls `on_part` with what was behind the parts of a wait for a lock, from begin to end.
+    pub(crate) fn roots_during(
+        &self,
+        (own, roots): (OwnWait, KnownRoots),
+        (start_ns, end_ns): (u64, u64),
+        mut on_part: impl FnMut(u64, u64, Root),
+    ) {
+        let first = (roots.first - self.roots_forgotten) as usize;
+        let behind = first + roots.count as usize;
+        let is_before = |part: &KnownRoot| part.end_ns <= start_ns;
+        let place = count_between(&self.roots, first, behind, is_before);
+        let mut at_ns = match place == first {
+            true => own.start_ns,
+            false => self.roots[place - 1].end_ns,
+        };
+        for part in self.roots.range(place..behind) {
+            if at_ns >= end_ns {
+                break;
+            }
+            on_part(at_ns.max(start_ns), part.end_ns.min(end_ns), part.root());
+            at_ns = part.end_ns;
+        }
+    }
+
+    /// The same of a wait that shares holds with others.
+    pub(crate) fn shared_during(
+        &self,
+        (own, number): (OwnWait, u64),
+        time: (u64, u64),
+        (holds, chains): (&SharedHolds, &PendingChains),
+        mut on_part: impl FnMut(u64, u64, Root),
+    ) {
+        let shared = self.shared[(number - self.shared_forgotten) as usize];
+        let first_part = (shared.parts.first - self.roots_forgotten) as usize;
+        let first_run = (shared.first_run - self.runs_forgotten) as usize;
+        let walk = Walk {
+            start_ns: own.start_ns,
+            parts: shared.parts.count as usize,
+            part: |index: usize| {
+                let part = self.roots[first_part + index];
+                (part.end_ns, part.end)
+            },
+            runs: shared.runs as usize,
+            run: |index: usize| self.runs[first_run + index],
+            place: shared.place,
+        };
+        holds.walk(&walk, time, |part| {
+            let root = Root {
+                end: RootEnd::Owner(chains.named(part.owner.get())),
+                lock: own.lock,
+                depth: 1,
+            };
+            on_part(part.start_ns, part.end_ns, root);
+        });
+    }
+}
+
+impl ThreadWaits {
+    fn add(&mut self, wait: KnownWait) {
+        insert_from_back(&mut self.waits, wait, |known| known.key() <= wait.key());
+    }
+
+    /// The wait that was held back there is resolved, unless it came so late that it is forgotten
+    /// already.
+    fn resolve(&mut self, slot: Slot, resolved: KnownWait) {
+        let near = self.near.get();
+        let index = count_near(&self.waits, near, |known| known.key() < resolved.key());
+        let waits = self.waits.range_mut(index..);
+        let mut same = waits.take_while(|known| known.key() == resolved.key());
+        let is_held =
+            |known: &&mut KnownWait| matches!(known.parts, KnownParts::Held(at) if at == slot);
+        if let Some(held) = same.find(is_held) {
+            *held = resolved;
+        }
+    }
+
+    /// A wait that ended then is forgotten, and with it what there was before.
+    fn forget(&mut self, end_ns: u64) {
+        self.forgotten_until_ns = self.forgotten_until_ns.max(end_ns);
+        let until_ns = self.forgotten_until_ns;
+        let near = self.near.get_mut();
+        while let Some(first) = self.waits.front()
+            && first.end_ns <= until_ns
+        {
+            self.waits.pop_front();
+            *near = near.saturating_sub(1);
+        }
+        give_back(&mut self.waits);
+    }
+
+    /// Those that ended behind that time.
+    #[inline]
+    fn behind(&self, time_ns: u64) -> impl Iterator<Item = &KnownWait> {
+        let near = self.near.get();
+        let first = count_near(&self.waits, near, |known| known.end_ns <= time_ns);
+        self.near.set(first);
+        self.waits.range(first..)
+    }
+}
+
+/// Gives back what a queue does not need any more: a program may have many threads that are gone.
+fn give_back<T>(queue: &mut VecDeque<T>) {
+    if queue.is_empty() {
+        *queue = VecDeque::new();
+    } else if queue.capacity() > queue.len().max(SMALL) * SPARE {
+        queue.shrink_to(queue.len() * 2);
+    }
+}
+
+/// Room for so many places is kept of a thread that waits.
+const SMALL: usize = 4;
+
+/// Room for so many times what there is, is given back.
+const SPARE: usize = 8;

@@ -1,0 +1,403 @@
+//! For how long each owner had a lock, added up: what it had between two boundaries is a
+//! difference.
+
+use std::collections::VecDeque;
+
+use crate::blame::timeline::coverage::{Since, Through};
+use crate::blame::timeline::splitter::{Cutter, Part, Shares};
+use crate::collections::galloping::{count_from_back, count_from_front};
+use crate::collections::hash::SeededMap;
+use crate::collections::shrink::shrink_queue;
+use crate::model::entity::ThreadIndex;
+use crate::model::packed_owner::PackedOwner;
+use crate::model::wait::Detail;
+
+/// Sums over the intervals of a timeline, as a thread sees them that waits all the time.
+///
+/// An interval costs the same however many threads wait, and a wait costs the same however
+/// many intervals an owner had in it.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    detail: Detail,
+    /// Position of the first mark.
+    start: u64,
+    /// For each interval.
+    marks: VecDeque<Mark>,
+    /// The greatest end of what is before the first mark.
+    start_ns: u64,
+    owners: Owners,
+    /// The positions of each thread's own intervals that have a duration, if they are asked
+    /// for.
+    positions: SeededMap<ThreadIndex, VecDeque<u64>>,
+    has_positions: bool,
+    /// When so many threads have positions, those without any that still count are
+    /// forgotten.
+    max_positions: usize,
+    /// Cuts the wait that sees all.
+    cutter: Cutter,
+    through: Through,
+}
+
+/// What is known at the end of an interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    /// When the interval ended, or an earlier one if that ended later.
+    pub(crate) until_ns: u64,
+    /// How many parts there would be so far if all intervals had one owner.
+    pub(crate) runs: u64,
+    /// Position of the last interval that had a duration.
+    pub(crate) last: u64,
+    /// The last part goes on if the next one has the same owner.
+    pub(crate) goes_on: bool,
+}
+
+/// What an owner had up to an interval.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    position: u64,
+    duration_ns: u64,
+    contentions: u64,
+}
+
+impl Mark {
+    fn since(&self) -> Since {
+        Since {
+            time_ns: self.until_ns,
+            goes_on: self.goes_on,
+        }
+    }
+}
+
+impl Ledger {
+    /// Of the intervals from `start` on; with `has_positions`, those of each thread can be
+    /// [found](Self::next_own).
+    pub(crate) fn new(detail: Detail, start: u64, has_positions: bool) -> Self {
+        Self {
+            detail,
+            start,
+            marks: VecDeque::new(),
+            start_ns: 0,
+            owners: Owners::default(),
+            positions: SeededMap::default(),
+            has_positions,
+            max_positions: 0,
+            cutter: Cutter::new(0, u64::MAX),
+            through: Through::default(),
+        }
+    }
+
+    /// Position behind the last interval.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.marks.len() as u64
+    }
+
+    /// Adds the next interval.
+    pub(crate) fn push(&mut self, until_ns: u64, owner: PackedOwner, goes_on: bool) {
+        let position = self.end();
+        let mut last = self.marks.back().copied().unwrap_or(Mark {
+            until_ns: self.start_ns,
+            runs: 0,
+            last: position,
+            goes_on: false,
+        });
+        let begins_run = !self.cutter.goes_on;
+        let mut part = Part::default();
+        let duration_ns = self.cutter.cut(until_ns, || owner, goes_on, &mut part);
+        if duration_ns > 0 {
+            last.last = position;
+            last.runs += u64::from(begins_run);
+            let key = self.detail.key(owner);
+            self.owners.add(key, owner, position, part);
+            self.owners.forget_of_latest(self.start);
+            if let Some(thread) = owner.thread()
+                && self.has_positions
+            {
+                self.add_position(thread, position);
+            }
+        }
+        last.until_ns = self.cutter.at_ns;
+        last.goes_on = self.cutter.goes_on;
+        self.marks.push_back(last);
+    }
+
+    fn add_position(&mut self, thread: ThreadIndex, position: u64) {
+        const FEW: usize = 64;
+        let start = self.start;
+        if self.positions.len() > self.max_positions.max(FEW) {
+            self.positions
+                .retain(|_, of_thread| of_thread.back() >= Some(&start));
+            self.max_positions = self.positions.len() * 2;
+        }
+        let of_thread = self.positions.entry(thread).or_default();
+        while of_thread.front().is_some_and(|&first| first < start) {
+            of_thread.pop_front();
+        }
+        of_thread.push_back(position);
+    }
+
+    /// One more wait goes through the intervals from `start` to before `end`.
+    pub(crate) fn go_through(&mut self, start: u64, end: u64) {
+        let [start, end] = [start, end].map(|position| (position - self.start) as usize);
+        self.through.add(start, end);
+    }
+
+    /// Calls `on_passed` with the intervals before `position` that waits go through: with its
+    /// position, from when to when it counts, how many waits, and whether it may be one with that
+    /// before. They are to be [forgotten](Self::forget_before) then.
+    pub(crate) fn pass_before(
+        &mut self,
+        position: u64,
+        on_passed: impl FnMut(u64, (u64, u64), u64, bool),
+    ) {
+        let count = position.saturating_sub(self.start) as usize;
+        let marks = self.marks.iter().take(count).map(Mark::since);
+        self.through
+            .pass((self.start, self.start_ns), marks, on_passed);
+    }
+
+    /// Forgets the intervals before `position`, which is at most the end.
+    pub(crate) fn forget_before(&mut self, position: u64) {
+        let count = position.saturating_sub(self.start) as usize;
+        if let Some(last) = count.checked_sub(1).and_then(|last| self.marks.get(last)) {
+            self.start_ns = last.until_ns;
+        }
+        self.marks.drain(..count.min(self.marks.len()));
+        shrink_queue(&mut self.marks);
+        self.start = self.start.max(position);
+        self.owners.forget_before(self.start);
+    }
+
+    /// The interval's mark; it must be one of the ledger.
+    pub(crate) fn mark(&self, position: u64) -> Mark {
+        self.marks[(position - self.start) as usize]
+    }
+
+    /// The greatest end of the intervals before `position`.
+    pub(crate) fn before_ns(&self, position: u64) -> u64 {
+        match position.checked_sub(self.start + 1) {
+            Some(index) => self.marks[index as usize].until_ns,
+            None => self.start_ns,
+        }
+    }
+
+    /// How many runs there were in the intervals before `position`.
+    pub(crate) fn runs_before(&self, position: u64) -> u64 {
+        let index = position.checked_sub(self.start + 1);
+        index.map_or(0, |index| self.marks[index as usize].runs)
+    }
+
+    /// Position of the first interval from `position` on, which is one of the ledger's, that
+    /// ends later.
+    pub(crate) fn first_beyond(&self, position: u64, time_ns: u64) -> u64 {
+        if self.mark(position).until_ns > time_ns {
+            return position;
+        }
+        let known = (position - self.start) as usize + 1;
+        let is_before = |mark: &Mark| mark.until_ns <= time_ns;
+        let count = count_from_front(&self.marks, known, is_before);
+        self.start + count as u64
+    }
+
+    /// Position of the first interval that ends then or later.
+    pub(crate) fn first_reaching(&self, time_ns: u64) -> u64 {
+        if self.cutter.at_ns < time_ns {
+            return self.end();
+        }
+        let count = count_from_back(&self.marks, |mark| mark.until_ns < time_ns);
+        self.start + count as u64
+    }
+
+    /// Position of the first interval from `position` on that is the thread's own.
+    pub(crate) fn next_own(&self, thread: ThreadIndex, position: u64) -> Option<u64> {
+        let own = self.positions.get(&thread)?;
+        let passed = own.partition_point(|&own| own < position);
+        own.get(passed).copied()
+    }
+
+    /// Adds what each owner had from `start` to before `end`.
+    pub(crate) fn add(&self, start: u64, end: u64, shares: &mut Shares<'_>) {
+        self.owners.add_since(start, end, shares);
+    }
+}
+
+/// The sums of all owners, and who had the lock last, who before that, and so on.
+#[derive(Debug)]
+struct Owners {
+    places: SeededMap<u64, usize>,
+    accounts: Vec<Account>,
+    free: Vec<usize>,
+    latest: usize,
+    oldest: usize,
+}
+
+#[derive(Debug)]
+struct Account {
+    key: u64,
+    /// One of those of the key.
+    owner: PackedOwner,
+    /// In the order of positions; beyond those that count, the last one before.
+    sums: VecDeque<Sum>,
+    /// Who had the lock after this one did last; [`NOBODY`] if this is the latest.
+    later: usize,
+    /// Who had the lock before.
+    earlier: usize,
+}
+
+const NOBODY: usize = usize::MAX;
+
+impl Default for Owners {
+    fn default() -> Self {
+        Self {
+            places: SeededMap::default(),
+            accounts: Vec::new(),
+            free: Vec::new(),
+            latest: NOBODY,
+            oldest: NOBODY,
+        }
+    }
+}
+
+impl Account {
+    fn last_position(&self) -> u64 {
+        self.sums.back().map_or(0, |sum| sum.position)
+    }
+
+    /// What is added up before `position`.
+    fn before(&self, position: u64) -> Part {
+        let last = match self.sums.back() {
+            Some(last) if last.position < position => Some(last),
+            _ => {
+                let count = count_from_front(&self.sums, 0, |sum| sum.position < position);
+                count.checked_sub(1).and_then(|last| self.sums.get(last))
+            }
+        };
+        last.map_or(Part::default(), |sum| Part {
+            duration_ns: sum.duration_ns,
+            contentions: sum.contentions,
+        })
+    }
+}
+
+impl Owners {
+    fn add(&mut self, key: u64, owner: PackedOwner, position: u64, part: Part) {
+        let place = self.recent(key);
+        let place = place.unwrap_or_else(|| self.find(key, owner));
+        self.make_latest(place);
+        let sums = &mut self.accounts[place].sums;
+        let last = sums.back().copied().unwrap_or(Sum {
+            position,
+            duration_ns: 0,
+            contentions: 0,
+        });
+        sums.push_back(Sum {
+            position,
+            duration_ns: last.duration_ns.saturating_add(part.duration_ns),
+            contentions: last.contentions + part.contentions,
+        });
+    }
+
+    /// The account of one of the two who had the lock last: often the lock is free between
+    /// two owners.
+    fn recent(&self, key: u64) -> Option<usize> {
+        let latest = self.accounts.get(self.latest)?;
+        if latest.key == key {
+            return Some(self.latest);
+        }
+        let earlier = self.accounts.get(latest.earlier)?;
+        (earlier.key == key).then_some(latest.earlier)
+    }
+
+    fn find(&mut self, key: u64, owner: PackedOwner) -> usize {
+        if let Some(&place) = self.places.get(&key) {
+            return place;
+        }
+        let account = Account {
+            key,
+            owner,
+            sums: VecDeque::new(),
+            later: NOBODY,
+            earlier: NOBODY,
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.accounts[place] = account;
+                place
+            }
+            None => {
+                self.accounts.push(account);
+                self.accounts.len() - 1
+            }
+        };
+        self.places.insert(key, place);
+        place
+    }
+
+    fn make_latest(&mut self, place: usize) {
+        if place == self.latest {
+            return;
+        }
+        self.unlink(place);
+        self.accounts[place].earlier = self.latest;
+        match self.accounts.get_mut(self.latest) {
+            Some(latest) => latest.later = place,
+            None => self.oldest = place,
+        }
+        self.latest = place;
+    }
+
+    /// Takes an account that is not the latest out of the order, if it is there.
+    fn unlink(&mut self, place: usize) {
+        let Account { later, earlier, .. } = self.accounts[place];
+        if let Some(later) = self.accounts.get_mut(later) {
+            later.earlier = earlier;
+        }
+        if let Some(earlier) = self.accounts.get_mut(earlier) {
+            earlier.later = later;
+        }
+        if place == self.oldest {
+            self.oldest = later;
+        }
+        let account = &mut self.accounts[place];
+        (account.later, account.earlier) = (NOBODY, NOBODY);
+    }
+
+    /// Forgets sums of the latest that none from `start` on needs.
+    #[inline]
+    fn forget_of_latest(&mut self, start: u64) {
+        if let Some(latest) = self.accounts.get_mut(self.latest) {
+            while latest.sums.get(1).is_some_and(|sum| sum.position < start) {
+                latest.sums.pop_front();
+            }
+            shrink_queue(&mut latest.sums);
+        }
+    }
+
+    /// Forgets those who had the lock last before `start`.
+    fn forget_before(&mut self, start: u64) {
+        while let Some(oldest) = self.accounts.get(self.oldest)
+            && oldest.last_position() < start
+            && self.oldest != self.latest
+        {
+            let (place, key) = (self.oldest, oldest.key);
+            self.unlink(place);
+            self.places.remove(&key);
+            self.accounts[place].sums = VecDeque::new();
+            self.free.push(place);
+        }
+    }
+
+    fn add_since(&self, start: u64, end: u64, shares: &mut Shares<'_>) {
+        let mut next = self.latest;
+        while let Some(account) = self.accounts.get(next)
+            && account.last_position() >= start
+        {
+            let (before, until) = (account.before(start), account.before(end));
+            let contentions = until.contentions - before.contentions;
+            let duration_ns = until.duration_ns - before.duration_ns;
+            if duration_ns > 0 {
+                shares.add_parts(account.owner, duration_ns, contentions);
+            }
+            next = account.earlier;
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! A wait, cut into parts.
+
+use crate::blame::timeline::hold_range::{Run, SharedRuns};
+use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::collections::hash::SeededMap;
+use crate::model::packed_owner::PackedOwner;
+use crate::model::time_range::TimeRange;
+use crate::model::wait::{Blame, Contention, Detail, Owner, Wait, WaitId};
+
+/// What takes the parts of a wait, in order.
+pub(crate) trait Parts {
+    /// A part that begins then and lasts so long; `goes_on` if it only makes the last one
+    /// longer.
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool);
+}
+
+/// One part, or what several add up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) duration_ns: u64,
+    pub(crate) contentions: u64,
+}
+
+impl Parts for Part {
+    fn add(&mut self, _start_ns: u64, duration_ns: u64, _owner: PackedOwner, goes_on: bool) {
+        self.duration_ns = duration_ns;
+        self.contentions = u64::from(!goes_on);
+    }
+}
+
+/// Every part by itself.
+impl Parts for Vec<Contention> {
+    #[inline]
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
+        if goes_on && let Some(last) = self.last_mut() {
+            last.duration_ns += duration_ns;
+        } else {
+            self.push(Contention {
+                start_ns,
+                duration_ns,
+                owner: owner.get(),
+            });
+        }
+    }
+}
+
+/// Takes a wait as contentions, and as runs of holds between them.
+pub(crate) struct Segments<'a> {
+    /// The wait.
+    pub(crate) id: WaitId,
+    /// So many intervals are worth to be shared.
+    pub(crate) fewest: u64,
+    pub(crate) contentions: &'a mut Vec<Contention>,
+    pub(crate) shared: &'a mut SharedRuns,
+}
+
+impl Segments<'_> {
+    /// Adds a run behind what there is.
+    pub(crate) fn add_run(&mut self, (first, end): (u64, u64), end_ns: u64, goes_on: bool) {
+        self.shared.runs.push(Run {
+            first,
+            end,
+            end_ns,
+            before: self.contentions.len() as u32,
+            goes_on,
+            goes_on_behind: false,
+        });
+    }
+}
+
+impl Parts for Segments<'_> {
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
+        let before = self.contentions.len() as u32;
+        match self.shared.runs.last_mut() {
+            Some(run) if run.before == before => {
+                run.goes_on_behind = goes_on;
+                self.contentions.add(start_ns, duration_ns, owner, false);
+            }
+            _ => (self.contentions).add(start_ns, duration_ns, owner, goes_on),
+        }
+    }
+}
+
+/// Parts of one owner together.
+pub(crate) struct Shares<'a> {
+    /// What tells owners apart, of an [`PackedOwner::key`].
+    owner_mask: u64,
+    shares: &'a mut Vec<Blame>,
+    /// The keys of the first shares.
+    first: [u64; FEW],
+    /// Where those behind them are, by key.
+    places: Option<SeededMap<u64, usize>>,
+    /// Gets each part by itself.
+    pub(crate) spans: Option<&'a mut OwnerSpans>,
+    /// The same.
+    pub(crate) segments: Option<Segments<'a>>,
+}
+
+/// So many shares are faster searched than looked up.
+const FEW: usize = 12;
+
+impl<'a> Shares<'a> {
+    /// Begins anew in `shares`.
+    pub(crate) fn new(detail: Detail, shares: &'a mut Vec<Blame>) -> Self {
+        shares.clear();
+        Self {
+            owner_mask: detail.owner_mask(),
+            shares,
+            first: [0; FEW],
+            places: None,
+            spans: None,
+            segments: None,
+        }
+    }
+
+    /// The parts go to `spans`, too.
+    pub(crate) fn with_spans(self, spans: Option<&'a mut OwnerSpans>) -> Self {
+        Self { spans, ..self }
+    }
+
+    /// The parts go to `segments`, too.
+    pub(crate) fn with_segments(self, segments: Segments<'a>) -> Self {
+        let segments = Some(segments);
+        Self { segments, ..self }
+    }
+
+    /// Only what parts add up to is wanted.
+    pub(crate) fn are_all(&self) -> bool {
+        self.spans.is_none() && self.segments.is_none()
+    }
+
+    /// Adds what several parts of one owner add up to, if they are any.
+    #[inline]
+    pub(crate) fn add_part(&mut self, owner: PackedOwner, part: Part) {
+        if part.contentions > 0 || part.duration_ns > 0 {
+            self.add_parts(owner, part.duration_ns, part.contentions);
+        }
+    }
+
+    /// Adds several parts, with one owner.
+    #[inline]
+    pub(crate) fn add_parts(&mut self, owner: PackedOwner, duration_ns: u64, contentions: u64) {
+        let key = owner.key(self.owner_mask);
+        let known = self.first.iter().zip(self.shares.iter_mut());
+        for (&first, share) in known {
+            if first == key {
+                share.duration_ns += duration_ns;
+                share.contentions += contentions;
+                return;
+            }
+        }
+        let share = self.other(key, owner);
+        share.duration_ns += duration_ns;
+        share.contentions += contentions;
+    }
+
+    /// A share that is none of the first, or new.
+    #[inline(never)]
+    fn other(&mut self, key: u64, owner: PackedOwner) -> &mut Blame {
+        let next = self.shares.len();
+        let place = match self.first.get_mut(next) {
+            Some(first) => {
+                *first = key;
+                next
+            }
+            None => {
+                let places = self.places.get_or_insert_default();
+                *places.entry(key).or_insert(next)
+            }
+        };
+        if place == next {
+            self.shares.push(Blame {
+                owner: owner.get(),
+                duration_ns: 0,
+                contentions: 0,
+            });
+        }
+        &mut self.shares[place]
+    }
+}
+
+impl Parts for Shares<'_> {
+    #[inline(always)]
+    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
+        self.add_parts(owner, duration_ns, u64::from(!goes_on));
+        if let Some(spans) = &mut self.spans {
+            spans.add_part(owner.get(), (start_ns, start_ns + duration_ns), goes_on);
+        }
+        if let Some(segments) = &mut self.segments {
+            segments.add(start_ns, duration_ns, owner, goes_on);
+        }
+    }
+}
+
+/// Adds the contentions of a wait. One that a freeze has cut is one all the same.
+pub(crate) fn add_contentions(contentions: &[Contention], shares: &mut Shares<'_>) {
+    for (at, part) in contentions.iter().enumerate() {
+        let before = at
+            .checked_sub(2)
+            .and_then(|first| contentions.get(first..at));
+        let goes_on = matches!(before, Some([first, freeze])
+            if freeze.owner == Owner::Frozen && first.owner == part.owner);
+        shares.add(part.start_ns, part.duration_ns, part.owner.into(), goes_on);
+    }
+}
+
+impl Wait {
+    /// Leaves of its contentions what is in `range`.
+    pub(crate) fn clip_contentions(&mut self, range: TimeRange) {
+        self.contentions.retain_mut(|part| {
+            let inside = range.clip(part.start_ns, part.start_ns + part.duration_ns);
+            if let Some((start_ns, end_ns)) = inside {
+                (part.start_ns, part.duration_ns) = (start_ns, end_ns - start_ns);
+            }
+            inside.is_some()
+        });
+    }
+
+    /// Fills in what each owner had of the contentions.
+    pub(crate) fn add_up_contentions(&mut self) {
+        let mut shares = Shares::new(Detail::Owners, &mut self.blame);
+        add_contentions(&self.contentions, &mut shares);
+    }
+}
+
+impl Detail {
+    /// A number for all owners whose parts are added up.
+    #[inline]
+    pub(crate) fn key(self, owner: PackedOwner) -> u64 {
+        owner.key(self.owner_mask())
+    }
+
+    /// What tells owners apart whose parts are not added up, of an [`PackedOwner::key`].
+    fn owner_mask(self) -> u64 {
+        match self {
+            Detail::OwnerCode | Detail::RootsOfCode => u32::MAX.into(),
+            Detail::Owners
+            | Detail::RootsOfOwners
+            | Detail::Contentions
+            | Detail::Roots
+            | Detail::Samples => u64::MAX,
+        }
+    }
+}
+
+/// Cuts a wait at boundaries. The parts are clamped to the wait, so that they add up to it
+/// wherever the clocks of processors disagree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cutter {
+    /// Where the part begins that is cut next.
+    pub(crate) at_ns: u64,
+    /// Where the wait ends.
+    pub(crate) end_ns: u64,
+    /// The last part's owner goes on if the next one has the same.
+    pub(crate) goes_on: bool,
+    /// The owner of the last part.
+    pub(crate) last: Option<PackedOwner>,
+}
+
+impl Cutter {
+    pub(crate) fn new(start_ns: u64, end_ns: u64) -> Self {
+        Self {
+            at_ns: start_ns,
+            end_ns,
+            goes_on: false,
+            last: None,
+        }
+    }
+
+    /// The whole wait is cut.
+    pub(crate) fn is_done(&self) -> bool {
+        self.at_ns >= self.end_ns
+    }
+
+    /// `owner` had the lock until then, who is not asked for if that is no time at all. Returns
+    /// the part's duration.
+    #[inline(always)]
+    pub(crate) fn cut(
+        &mut self,
+        until_ns: u64,
+        owner: impl FnOnce() -> PackedOwner,
+        goes_on: bool,
+        parts: &mut impl Parts,
+    ) -> u64 {
+        let until_ns = until_ns.min(self.end_ns);
+        if until_ns <= self.at_ns {
+            // Nothing goes on from an interval without a duration.
+            self.goes_on &= goes_on;
+            return 0;
+        }
+        let owner = owner();
+        let duration_ns = until_ns - self.at_ns;
+        let continues = self.goes_on && self.last == Some(owner);
+        parts.add(self.at_ns, duration_ns, owner, continues);
+        self.last = Some(owner);
+        self.goes_on = goes_on;
+        self.at_ns = until_ns;
+        duration_ns
+    }
+
+    /// `owner` had the lock from the last boundary on.
+    pub(crate) fn finish(mut self, owner: PackedOwner, parts: &mut impl Parts) {
+        self.goes_on = false;
+        self.cut(self.end_ns, || owner, false, parts);
+        if self.last.is_none() {
+            parts.add(self.at_ns, 0, owner, false);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The stages of the analysis, connected (paper, figure 6).
+
+use trace_format::{Capabilities, Chunk, Counter as TracerCounter, Event, ThreadId};
+
+use crate::aggregate::kind_totals::WaitTally;
+use crate::aggregate::selection::Selection;
+use crate::aggregate::statistics::Statistics;
+use crate::aggregate::still_blocked::StillBlocked;
+use crate::blame::activity::sums::OwnerTimes;
+use crate::model::counter::Counters;
+use crate::model::entity::Entities;
+use crate::model::entity_store::{EntityStore, InUse};
+use crate::model::time_range::TimeRange;
+use crate::model::wait::Detail;
+use crate::model::wait_sink::WaitSink;
+use crate::pipeline::blame_stage::{AtOnce, Blamed, Blaming, Setup};
+use crate::pipeline::ingest::{Intake, Pending};
+use crate::pipeline::snapshot::Snapshot;
+
+/// What the analysis may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many events to hold back until the events before them come. Park
+    /// events count threefold.
+    pub max_pending_events: usize,
+}
+
+/// Memory that a park event takes compared with one of an intrinsic lock.
+const PARK_EVENT_SIZE: usize = 3;
+
+impl Limits {
+    /// The most that keeps within so much memory, in bytes.
+    pub fn within(bytes: usize) -> Self {
+        /// An event takes 40 bytes, and three times as much if each is of another lock.
+        const MAX_EVENT_BYTES: usize = 120;
+        Self {
+            max_pending_events: bytes / MAX_EVENT_BYTES,
+        }
+    }
+}
+
+impl Default for Limits {
+    /// Four million events, which take 160 MB, and at most three times as much if
+    /// they are of many locks: an eighth as many may have some.
+    fn default() -> Self {
+        Self {
+            max_pending_events: 4_000_000,
+        }
+    }
+}
+
+/// An analysis of one or more traces.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    limits: Limits,
+    detail: Detail,
+    /// It is asked for what owners did.
+    owner_times: bool,
+    selection: Selection,
+    entities: EntityStore,
+    /// How many traces have begun.
+    traces: u32,
+}
+
+impl Analysis {
+    /// Creates an analysis within `limits`.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// Finds out only so much about who made threads wait.
+    #[must_use]
+    pub fn with_detail(self, detail: Detail) -> Self {
+        Self { detail, ..self }
+    }
+
+    /// Finds out what the owners of locks did while others waited for them
+    /// ([`Findings::owner_times`]), too.
+    #[must_use]
+    pub fn with_owner_times(self) -> Self {
+        Self {
+            owner_times: true,
+            ..self
+        }
+    }
+
+    /// Keeps call chains only as long as they take no more memory than that, in bytes. All
+    /// others are [one](crate::Chain::NotKept).
+    #[must_use]
+    pub fn with_max_chain_bytes(mut self, bytes: usize) -> Self {
+        self.entities.set_max_chain_bytes(bytes);
+        self
+    }
+
+    /// Keeps threads and locks only as long as they take no more memory than that together with
+    /// classes and methods, in bytes. Those that have not been used for long are
+    /// [forgotten](crate::Lock::Forgotten) then; what nothing refers to any more is
+    /// missed by nobody.
+    #[must_use]
+    pub fn with_max_name_bytes(mut self, bytes: usize) -> Self {
+        self.entities.set_max_name_bytes(bytes);
+        self
+    }
+
+    /// Considers only what `selection` selects.
+    #[must_use]
+    pub fn with_selection(mut self, selection: Selection) -> Self {
+        self.select(selection);
+        self
+    }
+
+    /// Considers only what `selection` selects, in the traces that begin from now on.
+    pub fn select(&mut self, selection: Selection) {
+        self.selection = selection;
+    }
+
+    /// Returns what is considered.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Returns what the waits found so far refer to.
+    pub fn entities(&self) -> &Entities {
+        &self.entities
+    }
+
+    /// Returns what the waits found refer to, when the analysis is over.
+    pub fn into_entities(self) -> Entities {
+        self.entities.into_entities()
+    }
+
+    /// Begins the analysis of one more trace, in this version of the format, whose producer
+    /// guarantees these capabilities.
+    pub fn begin_trace(&mut self, version: u16, capabilities: Capabilities) -> TraceAnalysis<'_> {
+        let (intake, setup) = self.begin(version, capabilities);
+        TraceAnalysis {
+            intake,
+            blaming: Blaming::new(setup),
+            range: setup.selection.range(),
+        }
+    }
+
+    /// What it takes to analyze one more trace.
+    pub(crate) fn begin(
+        &mut self,
+        version: u16,
+        capabilities: Capabilities,
+    ) -> (Intake<'_>, Setup<'_>) {
+        let trace = self.traces;
+        self.traces += 1;
+        let max_pending = self.limits.max_pending_events;
+        let selection = &self.selection;
+        // What is selected of a wait is selected part by part.
+        let is_by_owners = self.owner_times || self.detail.has_roots();
+        let by_parts = match selection.has_conditions() && is_by_owners {
+            true => Detail::Contentions,
+            false => self.detail,
+        };
+        let setup = Setup {
+            trace,
+            has_holds: capabilities.contains(Capabilities::HOLDS),
+            detail: self.detail.and(selection.detail()).and(by_parts),
+            owner_times: self.owner_times,
+            selection,
+        };
+        let pending = Pending {
+            events: max_pending,
+            parks: max_pending / PARK_EVENT_SIZE,
+        };
+        let entities = &mut self.entities;
+        (Intake::new(entities, trace, version, pending), setup)
+    }
+}
+
+/// The analysis of one trace, which is fed with its chunks, or with single events.
+///
+/// A description may come behind the events that refer to it. Memory stays bounded: what
+/// waits for a description too long is analyzed without it.
+#[derive(Debug)]
+pub struct TraceAnalysis<'a> {
+    intake: Intake<'a>,
+    blaming: Blaming,
+    range: TimeRange,
+}
+
+impl TraceAnalysis<'_> {
+    /// Returns what the waits found so far refer to. Names of threads may still change.
+    pub fn entities(&self) -> &Entities {
+        self.intake.entities
+    }
+
+    /// The part of the time that is considered.
+    pub fn range(&self) -> TimeRange {
+        self.range
+    }
+
+    /// Takes the next chunk of the trace. Passes the waits that have ended to `sink`.
+    pub fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut dyn WaitSink) {
+        let blaming = &mut self.blaming;
+        self.intake.chunk(chunk, &mut AtOnce { blaming, sink });
+        if self.intake.entities.are_names_too_many() {
+            self.forget(sink);
+        }
+    }
+
+    /// Forgets locks and threads that have not been used for long.
+    #[cold]
+    fn forget(&mut self, sink: &mut dyn WaitSink) {
+        let mut in_use = InUse::default();
+        (self.blaming).forget_unused(self.intake.entities, &mut in_use, sink);
+        self.intake.forget(in_use);
+        let entities = self.intake.entities();
+        let stacks = self.blaming.stacks();
+        stacks.retain(|thread| entities.has_thread(thread));
+    }
+
+    /// Returns `false` if threads, locks, classes and methods take more memory than they
+    /// [may](Analysis::with_max_name_bytes), although all were forgotten that nothing uses.
+    pub fn has_room_for_names(&self) -> bool {
+        !self.intake.entities.are_names_too_many()
+    }
+
+    /// Takes one event of `thread`. The events of one thread may come in any
+    /// order, too, but an event that ends an identifier comes after all that refer
+    /// to it. Passes the waits that have ended to `sink`.
+    #[inline]
+    pub fn event(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut dyn WaitSink) {
+        let blaming = &mut self.blaming;
+        let mut stage = AtOnce { blaming, sink };
+        self.intake.event(thread, event, &mut stage);
+    }
+
+    /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
+    /// the time of its last event.
+    pub fn goes_on_until(&mut self, time_ns: u64) {
+        self.intake.goes_on_until(time_ns);
+    }
+
+    /// Returns what is known so far beside the waits that went to the sink. Costs as much as
+    /// there are threads that wait.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut open = self.blaming.open();
+        open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
+        let mut counters = self.intake.counters();
+        counters.merge(self.blaming.counters());
+        Snapshot {
+            complete_until_ns: self.intake.contents.complete_until_ns(),
+            last_event_ns: self.intake.contents.statistics.last_event_ns,
+            open,
+            waits: self.blaming.waits().clone(),
+            counters,
+            pending_events: self.intake.pending(),
+            events_without_names: self.intake.held(),
+            waits_without_names: self.blaming.held_waits(),
+        }
+    }
+
+    /// Returns what was found so far, as if the trace had ended then, but for the waits that
+    /// have not ended: they are not among the waits.
+    pub fn findings(&self) -> Findings {
+        let contents = &self.intake.contents;
+        let snapshot = self.snapshot();
+        Findings {
+            duration_ns: contents.last_ns(),
+            tracer: contents.tracer.clone(),
+            statistics: contents.statistics.clone(),
+            still_blocked: snapshot.still_blocked(),
+            counters: snapshot.counters,
+            waits: snapshot.waits,
+            owner_times: None,
+        }
+    }
+
+    /// Ends the trace: what is still held back is released without what never
+    /// came, and waits that have not ended go to `sink` as such.
+    pub fn finish(mut self, sink: &mut dyn WaitSink) -> Findings {
+        let blaming = &mut self.blaming;
+        let end = self.intake.finish(&mut AtOnce { blaming, sink });
+        let blamed = self.blaming.finish(&end, self.intake.entities(), sink);
+        Findings::new(self.intake, blamed)
+    }
+}
+
+/// What the analysis of a trace found beside the single waits.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// From the trace's start to its end, or to its last event if the end is missing, in
+    /// nanoseconds; 0 if only single events were taken.
+    pub duration_ns: u64,
+    /// What the tracer counted, in the order of its counters.
+    pub tracer: Vec<(TracerCounter, u64)>,
+    /// What the chunks consist of.
+    pub statistics: Statistics,
+    /// What there was to count.
+    pub counters: Counters,
+    /// The waits selected, by what they were for.
+    pub waits: WaitTally,
+    /// The threads that still waited for a lock when the trace ended, whatever is selected.
+    pub still_blocked: StillBlocked,
+    /// What the owners of locks did meanwhile in the waits selected; `None` if nobody
+    /// [asked](Analysis::with_owner_times), or the trace is not over.
+    pub owner_times: Option<OwnerTimes>,
+}
+
+impl Findings {
+    /// What was found in a trace that is over.
+    pub(crate) fn new(intake: Intake<'_>, blamed: Blamed) -> Self {
+        let mut counters = intake.counters();
+        counters.merge(&blamed.counters);
+        let contents = intake.contents;
+        Self {
+            duration_ns: contents.last_ns(),
+            tracer: contents.tracer,
+            statistics: contents.statistics,
+            counters,
+            waits: blamed.waits,
+            still_blocked: blamed.still_blocked,
+            owner_times: blamed.owner_times,
+        }
+    }
+}

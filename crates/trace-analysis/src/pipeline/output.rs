@@ -1,0 +1,307 @@
+//! What waits pass on their way from the analyzers to the caller's sink.
+
+use crate::aggregate::kind_totals::WaitTally;
+use crate::aggregate::selection::{Selection, Selector};
+use crate::aggregate::still_blocked::StillBlocked;
+use crate::blame::activity::owner_facts::{OwnerFacts, ToThread};
+use crate::blame::activity::sums::OwnerTimes;
+use crate::blame::monitor::dispatcher::detail_of;
+use crate::blame::root_owner::resolver::{RootLimits, Roots};
+use crate::blame::timeline::hold_range::SharedRuns;
+use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::splitter::Shares;
+use crate::collections::hash::SeededMap;
+use crate::model::counter::{Counter, Counters};
+use crate::model::entity::{ChainIndex, Entities};
+use crate::model::entity_store::InUse;
+use crate::model::lock_group::{LOCK_GROUPS, lock_group};
+use crate::model::pending_chains::PendingChains;
+use crate::model::wait::{Detail, Mechanism, Owner, Wait};
+use crate::model::wait_sink::WaitSink;
+use crate::order::system_fact::SystemFact;
+
+/// Holds waits back until the chains of their owners are known, counts them all, and passes on
+/// what is selected.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    detail: Detail,
+    pub(crate) chains: PendingChains,
+    /// The waits held back, by the pending chain that they wait for.
+    held: SeededMap<ChainIndex, Vec<(Wait, SharedRuns)>>,
+    /// How many parts those of each group of locks have.
+    held_parts: [usize; LOCK_GROUPS],
+    /// Splits waits by their root owners, if asked to.
+    roots: Option<Roots>,
+    /// The wait that was split last; kept to reuse its memory.
+    resolved: (Wait, SharedRuns),
+    passage: Passage,
+    pub(crate) still_blocked: StillBlocked,
+}
+
+/// The last that waits pass.
+#[derive(Debug)]
+struct Passage {
+    selector: Selector,
+    waits: WaitTally,
+    /// What owners did, if asked for.
+    owner_times: Option<OwnerFacts>,
+}
+
+impl Passage {
+    /// Passes on what is selected of a wait.
+    fn pass_on(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut dyn WaitSink) {
+        if self.selector.select(wait, entities) {
+            self.waits.add(wait);
+            if let Some(owner_times) = &mut self.owner_times {
+                owner_times.add_wait(wait);
+            }
+            sink.wait(wait, entities);
+        }
+    }
+}
+
+/// How many parts the waits of a group of locks may have that are held back. Where each
+/// contention is wanted, a wait has as many as the lock had owners meanwhile: some thousand where
+/// threads wait for processors as well.
+fn max_held_parts(detail: Detail) -> usize {
+    match detail {
+        Detail::OwnerCode | Detail::Owners | Detail::RootsOfCode | Detail::RootsOfOwners => 1 << 16,
+        Detail::Contentions | Detail::Roots | Detail::Samples => 1 << 19,
+    }
+}
+
+impl Delivery {
+    pub(crate) fn new(selection: &Selection, detail: Detail, owner_times: bool) -> Self {
+        Self {
+            detail,
+            chains: PendingChains::default(),
+            held: SeededMap::default(),
+            held_parts: [0; LOCK_GROUPS],
+            roots: (detail.has_roots()).then(|| Roots::new(RootLimits::default(), detail)),
+            resolved: (Wait::blank(), SharedRuns::default()),
+            passage: Passage {
+                selector: Selector::new(selection),
+                waits: WaitTally::default(),
+                owner_times: owner_times.then(|| OwnerFacts::new(detail)),
+            },
+            still_blocked: StillBlocked::default(),
+        }
+    }
+
+    /// What owners did is added up by that thread from now on, as far as it can.
+    pub(crate) fn pass_owner_facts_to(&mut self, thread: ToThread) {
+        if let Some(owner_times) = &mut self.passage.owner_times {
+            owner_times.pass_to(thread);
+        }
+    }
+
+    /// Takes what the JVM or the system did.
+    pub(crate) fn system(&mut self, fact: SystemFact) {
+        if let Some(roots) = &mut self.roots {
+            roots.system(fact);
+        }
+        if let Some(owner_times) = &mut self.passage.owner_times {
+            owner_times.system(fact);
+        }
+    }
+
+    /// Takes what the waits passed on had in common of their owners' time, or each by itself, where
+    /// it is not to be seen from their contentions.
+    #[inline]
+    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+        if let Some(roots) = &mut self.roots {
+            roots.end_histories(&mut spans.ended_histories);
+            spans.may_share = roots.shares_next();
+        }
+        if spans.are_wanted
+            && let Some(owner_times) = &mut self.passage.owner_times
+        {
+            owner_times.add_spans(spans);
+        }
+    }
+
+    /// What owners did in the waits passed on, all of which are, if that is asked for.
+    pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
+        self.passage.owner_times.take().map(OwnerFacts::finish)
+    }
+
+    /// What has been passed on.
+    pub(crate) fn waits(&self) -> &WaitTally {
+        &self.passage.waits
+    }
+
+    /// How many waits are held back.
+    pub(crate) fn held(&self) -> usize {
+        let without_roots = self.roots.as_ref().map_or(0, Roots::held);
+        self.held.values().map(Vec::len).sum::<usize>() + without_roots
+    }
+
+    /// Adds what the waits that are held back are about.
+    pub(crate) fn add_in_use(&self, in_use: &mut InUse) {
+        for (wait, _) in self.held.values().flatten() {
+            in_use.locks.insert(wait.lock);
+            in_use.threads.insert(wait.thread);
+        }
+    }
+
+    /// Takes a wait, and passes it on if the chains of its owners are known.
+    pub(crate) fn pass_on(
+        &mut self,
+        (wait, shared): (&mut Wait, &mut SharedRuns),
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut dyn WaitSink,
+    ) {
+        self.still_blocked.add(wait);
+        if let Some(roots) = &mut self.roots {
+            roots.take_shared(shared);
+        }
+        if let Some(owner_times) = &mut self.passage.owner_times
+            && !wait.blame.is_empty()
+        {
+            owner_times.add_own_wait(wait);
+        }
+        self.complete((wait, shared), entities, counters, sink);
+        shared.clear();
+    }
+
+    /// The chain that a pending one stood for has come.
+    pub(crate) fn resolved(
+        &mut self,
+        pending: ChainIndex,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut dyn WaitSink,
+    ) {
+        for (mut wait, shared) in self.held.remove(&pending).unwrap_or_default() {
+            *self.held_parts_beside(&wait) -= parts(&wait);
+            self.complete((&mut wait, &shared), entities, counters, sink);
+        }
+    }
+
+    /// No chain will come any more.
+    pub(crate) fn finish(
+        &mut self,
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut dyn WaitSink,
+    ) {
+        self.chains.close();
+        let mut held: Vec<_> = self.held.drain().flat_map(|(_, waits)| waits).collect();
+        held.sort_unstable_by_key(|(wait, _)| wait.id);
+        for (mut wait, shared) in held {
+            self.complete((&mut wait, &shared), entities, counters, sink);
+        }
+        self.pass_on_resolved(true, entities, sink);
+    }
+
+    fn complete(
+        &mut self,
+        (wait, shared): (&mut Wait, &SharedRuns),
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut dyn WaitSink,
+    ) {
+        if wait.blame.iter().any(|blame| is_pending(blame.owner)) {
+            match self.first_unknown(wait) {
+                Some(pending) if self.has_room_for(wait) => {
+                    *self.held_parts_beside(wait) += parts(wait);
+                    return self
+                        .held
+                        .entry(pending)
+                        .or_default()
+                        .push((wait.clone(), shared.clone()));
+                }
+                unknown => {
+                    counters.add(Counter::ForwardRefsForgotten, unknown.is_some().into());
+                    self.name_owners(wait, entities);
+                }
+            }
+        }
+        self.deliver((wait, shared), entities, counters, sink);
+    }
+
+    fn has_room_for(&mut self, wait: &Wait) -> bool {
+        let max = max_held_parts(self.detail);
+        *self.held_parts_beside(wait) + parts(wait) <= max
+    }
+
+    /// How many parts are held back of waits for locks of the same group. Only monitors have
+    /// forward references.
+    fn held_parts_beside(&mut self, wait: &Wait) -> &mut usize {
+        debug_assert_eq!(wait.mechanism, Mechanism::Monitor);
+        &mut self.held_parts[lock_group(wait.id.lock)]
+    }
+
+    /// A chain of an owner that is still to come.
+    fn first_unknown(&self, wait: &Wait) -> Option<ChainIndex> {
+        let owners = wait.blame.iter().filter_map(|blame| blame.owner.thread());
+        let mut pending = owners
+            .map(|(_, chain)| chain)
+            .filter(|chain| chain.is_pending());
+        pending.find(|&chain| self.chains.chain(chain).is_none())
+    }
+
+    /// Puts the chains into the places of those that stood for them.
+    fn name_owners(&self, wait: &mut Wait, entities: &Entities) {
+        for contention in &mut wait.contentions {
+            contention.owner = self.chains.named(contention.owner);
+        }
+        // Several references can stand for one chain.
+        let blame = std::mem::take(&mut wait.blame);
+        let detail = detail_of(wait.lock, self.detail, entities);
+        let mut shares = Shares::new(detail, &mut wait.blame);
+        for blame in blame {
+            shares.add_parts(
+                self.chains.named(blame.owner).into(),
+                blame.duration_ns,
+                blame.contentions,
+            );
+        }
+    }
+
+    /// Checks a wait, and passes on what is selected of it.
+    fn deliver(
+        &mut self,
+        (wait, shared): (&mut Wait, &SharedRuns),
+        entities: &Entities,
+        counters: &mut Counters,
+        sink: &mut dyn WaitSink,
+    ) {
+        if wait.blame.is_empty() {
+            // Nothing of it is in the time considered.
+            return;
+        }
+        let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
+        if blamed_ns != wait.duration_ns {
+            counters.add(Counter::UnbalancedWaits, 1);
+        }
+        let Some(roots) = &mut self.roots else {
+            return self.passage.pass_on(wait, entities, sink);
+        };
+        if roots.add(wait, shared, &self.chains) {
+            self.passage.pass_on(wait, entities, sink);
+        }
+        self.pass_on_resolved(false, entities, sink);
+    }
+
+    /// Passes on the waits whose root owners are known.
+    fn pass_on_resolved(&mut self, is_over: bool, entities: &Entities, sink: &mut dyn WaitSink) {
+        let Some(roots) = &mut self.roots else {
+            return;
+        };
+        let (wait, shared) = &mut self.resolved;
+        while roots.next(is_over, &self.chains, (&mut *wait, &mut *shared)) {
+            self.passage.pass_on(wait, entities, sink);
+        }
+    }
+}
+
+fn is_pending(owner: Owner) -> bool {
+    matches!(owner, Owner::Thread { chain, .. } if chain.is_pending())
+}
+
+/// How many parts of a wait take memory.
+fn parts(wait: &Wait) -> usize {
+    wait.blame.len() + wait.contentions.len() + 1
+}
