@@ -8,7 +8,7 @@
 use crate::aggregate::aspect::Aspect;
 use crate::aggregate::method_table::MethodTable;
 use crate::aggregate::overloads::Overloads;
-use crate::aggregate::row_cache::{PathKey, RecentPaths, RootKey, RootKeyParts};
+use crate::aggregate::row_cache::{PathKey, RootKey, RootKeyParts, RowCache};
 use crate::aggregate::value::Value;
 use crate::collections::hash::SeededMap;
 use crate::model::entity::Entities;
@@ -74,9 +74,9 @@ pub struct Aggregation {
     tree: NodeTree,
     methods: MethodTable,
     /// Where parts of waits went.
-    paths: RecentPaths<PathKey>,
+    paths: RowCache<PathKey>,
     /// Where those with root owners went.
-    root_paths: RecentPaths<RootKey>,
+    root_paths: RowCache<RootKey>,
     /// Up to the first aspect of owners, all parts of a wait go the same way.
     common: usize,
     /// Parts are told apart by their root owners, and what of them.
@@ -199,8 +199,8 @@ impl Aggregation {
             (aspects.len(), 0)
         };
         Self {
-            paths: RecentPaths::new(direct),
-            root_paths: RecentPaths::new(roots),
+            paths: RowCache::new(direct),
+            root_paths: RowCache::new(roots),
             common,
             by_root,
             root_key: root_key(&aspects),

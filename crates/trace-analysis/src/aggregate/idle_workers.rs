@@ -1,4 +1,4 @@
-//! Threads that wait for work in a loop of their own.
+//! Recognizes threads that wait for work in a loop of their own.
 
 use crate::model::entity::{ChainIndex, Entities, Frame};
 

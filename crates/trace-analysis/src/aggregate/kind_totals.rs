@@ -1,4 +1,4 @@
-//! How many waits there are of each kind.
+//! Totals of waits by kind.
 
 use crate::model::wait::{Mechanism, Wait, WaitKind};
 

@@ -1,11 +1,10 @@
-//! Where parts of waits have been added last.
+//! A cache of the rows to which parts of waits were added last.
 
 use crate::collections::hash::MIXER;
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{Root, RootEnd, RootPart, Wait};
 
-/// What decides under which values a part of a wait counts, in as few numbers as possible: they are
-/// compared for each part.
+/// The key of a row, in as few numbers as possible: they are compared for each part of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathKey {
     /// The lock and the waiting thread's chain.
@@ -16,7 +15,7 @@ pub(crate) struct PathKey {
     owner: u64,
 }
 
-/// The same of a part with its root owner.
+/// The key of a row where parts have root owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RootKey {
     direct: PathKey,
@@ -37,7 +36,7 @@ pub(crate) struct RootKeyParts {
     pub(crate) by_sample: bool,
 }
 
-/// What [`RecentPaths`] are known by.
+/// What [`RowCache`] are known by.
 pub(crate) trait Key: Copy + Eq {
     /// That of no part.
     const NONE: Self;
@@ -132,7 +131,7 @@ impl PathKey {
 /// A trace is mostly about the same few locks and code again and again. One that is not, or that
 /// is made so that all keys want the same place, costs what each part would cost without this.
 #[derive(Clone, Debug)]
-pub(crate) struct RecentPaths<K> {
+pub(crate) struct RowCache<K> {
     keys: Vec<K>,
     /// One after the other.
     nodes: Vec<u32>,
@@ -143,7 +142,7 @@ pub(crate) struct RecentPaths<K> {
 /// How many are kept: few enough to stay in the processor's nearest cache.
 const PLACES_LOG: u32 = 8;
 
-impl<K: Key> RecentPaths<K> {
+impl<K: Key> RowCache<K> {
     /// For paths of so many nodes.
     pub(crate) fn new(depth: usize) -> Self {
         Self {
@@ -182,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_path_is_that_of_its_key_whatever_came_between() {
-        let mut paths = RecentPaths::new(2);
+        let mut paths = RowCache::new(2);
         let mut found = 0;
         for round in 0..3 {
             for lock in 0..40 {

@@ -1,5 +1,5 @@
-//! What there is to know of each lock and of each thread: how often and how long threads waited,
-//! and who else was concerned.
+//! Statistics of each lock and of each thread: how often and how long threads waited, and which
+//! threads took part.
 
 use crate::aggregate::histogram::Histogram;
 use crate::collections::hash::{SeededMap, SeededSet};
@@ -106,7 +106,7 @@ impl Durations {
     }
 }
 
-/// What there is to know of some waits.
+/// Statistics of some waits.
 #[derive(Clone, Debug, Default)]
 pub struct WaitFigures {
     /// How long they were.
@@ -136,8 +136,8 @@ impl WaitFigures {
     }
 }
 
-/// What there is to know of holds that ended while threads waited for the lock, whichever waits
-/// are selected.
+/// Statistics of holds that ended while threads waited for the lock, whichever waits are
+/// selected.
 #[derive(Clone, Debug, Default)]
 pub struct HoldFigures {
     /// How long they were, of those whose release tells.
@@ -173,7 +173,7 @@ impl HoldFigures {
     }
 }
 
-/// What there is to know of a lock.
+/// Statistics of a lock.
 #[derive(Clone, Debug, Default)]
 pub struct LockFigures {
     /// The waits for it.
@@ -204,7 +204,7 @@ impl LockFigures {
     }
 }
 
-/// What there is to know of a thread.
+/// Statistics of a thread.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadFigures {
     /// Its own waits.

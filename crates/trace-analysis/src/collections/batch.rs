@@ -1,8 +1,8 @@
-//! What goes to another thread together.
+//! Items that are sent to another thread together.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Is filled, taken and filled again, in memory that the other thread gives back.
+/// Collects items, in memory that the other thread returns after use.
 #[derive(Debug)]
 pub(crate) struct Batch<T> {
     items: Vec<T>,

@@ -1,4 +1,4 @@
-//! A map of which the same few entries are asked for again and again.
+//! A map with a direct-mapped cache, for lookups that repeat.
 
 use std::hash::Hash;
 
@@ -34,11 +34,10 @@ impl NumberKey for (JavaThreadId, Permit) {
     }
 }
 
-/// A map that remembers where entries are, one for each remainder of their keys: those are found
-/// without a hash. A file that chooses all keys with one remainder only makes it as fast as a map
-/// that remembers nothing.
+/// Caches the position of one entry for each remainder of the keys, so that repeated lookups need
+/// no hash. A file whose keys all share one remainder only makes it as slow as a plain map.
 #[derive(Debug)]
-pub(crate) struct RecentMap<K, V> {
+pub(crate) struct CachedMap<K, V> {
     entries: IndexMap<K, V, Seed>,
     /// Perhaps of another key, or beyond the end.
     recent: [u32; RECENT],
@@ -46,7 +45,7 @@ pub(crate) struct RecentMap<K, V> {
 
 const RECENT: usize = 64;
 
-impl<K, V> Default for RecentMap<K, V> {
+impl<K, V> Default for CachedMap<K, V> {
     fn default() -> Self {
         Self {
             entries: IndexMap::default(),
@@ -55,7 +54,7 @@ impl<K, V> Default for RecentMap<K, V> {
     }
 }
 
-impl<K: NumberKey, V> RecentMap<K, V> {
+impl<K: NumberKey, V> CachedMap<K, V> {
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -166,7 +165,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_map(operations in prop::collection::vec((0..5_u8, 0..4_u64, 0..6_u64), 0..300)) {
-            let mut map = RecentMap::default();
+            let mut map = CachedMap::default();
             let mut model = BTreeMap::new();
             for (step, (operation, row, column)) in operations.into_iter().enumerate() {
                 // Some have the same remainder.

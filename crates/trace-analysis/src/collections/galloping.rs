@@ -1,9 +1,10 @@
-//! Searches of what is mostly near one end: those who began to wait first mostly go on first.
+//! Galloping searches, for items that are usually near one end: threads that began to wait first
+//! usually go on first.
 
 use std::collections::VecDeque;
 
-/// How many there are at the front that `is_before` finds, which are all those that it finds; at
-/// least `known`. Costs the more the further behind `known` that is.
+/// Counts the items for which `is_before` holds; they stand at the front, and there are at least
+/// `known`. The cost grows with the distance from `known`.
 pub(crate) fn count_from_front<T>(
     queue: &VecDeque<T>,
     known: usize,
@@ -18,12 +19,12 @@ pub(crate) fn count_from_front<T>(
     count_between(queue, low, high, is_before)
 }
 
-/// The same. Costs the more the further from the back that is.
+/// Counts the same items. The cost grows with the distance from the back.
 pub(crate) fn count_from_back<T>(queue: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
     count_back_from(queue, queue.len(), is_before)
 }
 
-/// The same. Costs the more the further from `near` that is.
+/// Counts the same items. The cost grows with the distance from `near`.
 pub(crate) fn count_near<T>(
     queue: &VecDeque<T>,
     near: usize,
@@ -51,7 +52,7 @@ fn count_back_from<T>(
     count_between(queue, low, high, is_before)
 }
 
-/// The same where it is known between which numbers it is.
+/// Counts the same items, where bounds of their number are known.
 pub(crate) fn count_between<T>(
     queue: &VecDeque<T>,
     mut low: usize,
@@ -69,7 +70,7 @@ pub(crate) fn count_between<T>(
     low
 }
 
-/// Puts an item behind all that `is_before` finds, as [`count_from_back`] counts.
+/// Inserts an item after all for which `is_before` holds, as [`count_from_back`] counts.
 #[inline]
 pub(crate) fn insert_from_back<T>(
     queue: &mut VecDeque<T>,

@@ -1,4 +1,4 @@
-//! A set whose members are known by numbers, and can be forgotten.
+//! An interner whose members can be forgotten.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -6,10 +6,10 @@ use hashbrown::HashTable;
 
 use crate::collections::hash::Seed;
 
-/// A set whose members have the numbers of their insertion. A number is never used again, also
-/// if its member was forgotten: what still refers to it finds nothing, and nothing else.
+/// Numbers values in the order of their insertion. A number is never used again, even after its
+/// value was forgotten: a stale reference finds nothing, never another value.
 #[derive(Clone, Debug)]
-pub(crate) struct KeptSet<T> {
+pub(crate) struct Interner<T> {
     /// Members by number. They are forgotten by the block, which is empty then.
     blocks: Vec<Vec<T>>,
     /// The numbers of the members, by their hash.
@@ -22,7 +22,7 @@ pub(crate) struct KeptSet<T> {
 /// Members that are forgotten together. An empty block takes as much memory as a member or two.
 const BLOCK: usize = 64;
 
-impl<T> Default for KeptSet<T> {
+impl<T> Default for Interner<T> {
     fn default() -> Self {
         Self {
             blocks: Vec::new(),
@@ -33,7 +33,7 @@ impl<T> Default for KeptSet<T> {
     }
 }
 
-impl<T> KeptSet<T> {
+impl<T> Interner<T> {
     /// How many were ever inserted: greater than the number of each of them.
     pub(crate) fn inserted(&self) -> usize {
         self.inserted
@@ -52,7 +52,7 @@ impl<T> KeptSet<T> {
     }
 }
 
-impl<T: Eq + Hash> KeptSet<T> {
+impl<T: Eq + Hash> Interner<T> {
     /// The number of an equal member.
     pub(crate) fn find(&self, wanted: &T) -> Option<u32> {
         let hash = self.seed.hash_one(wanted);
@@ -172,7 +172,7 @@ mod tests {
         fn it_is_a_set_with_numbers(
             operations in prop::collection::vec((0..40_u8, 0..400_u32, 0..400_u32), 0..1500),
         ) {
-            let mut set = KeptSet::default();
+            let mut set = Interner::default();
             let mut model = BTreeMap::<u32, u32>::new();
             let mut inserted = 0;
             for (operation, member, other) in operations {

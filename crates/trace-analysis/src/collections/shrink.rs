@@ -1,5 +1,5 @@
-//! Room that was needed once, and is given back: thousands of threads can wait for one lock, and
-//! later for another one.
+//! Returns capacity that is no longer needed: thousands of threads can wait for one lock, and later
+//! for another one.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -9,11 +9,11 @@ use crate::collections::hash::{SeededMap, SeededSet};
 /// Room that is kept in any case.
 const SMALL: usize = 64;
 
-/// Room for so many times what there is, is given back. As much has come and gone since then, so
-/// that it costs little for each.
+/// Capacity beyond this multiple of the length is returned. That many items have come and gone since, so
+/// the cost for each is small.
 const SPARE: usize = 8;
 
-/// Gives back what the queue does not need any more. `true` if there was something.
+/// Returns excess capacity of a queue. `true` if there was some.
 #[inline]
 pub(crate) fn shrink_queue<T>(queue: &mut VecDeque<T>) -> bool {
     let is_too_large = is_too_large(queue.capacity(), queue.len());
@@ -23,7 +23,7 @@ pub(crate) fn shrink_queue<T>(queue: &mut VecDeque<T>) -> bool {
     is_too_large
 }
 
-/// The same of a map.
+/// Returns excess capacity of a map.
 #[inline]
 pub(crate) fn shrink_map<K: Eq + Hash, V>(map: &mut SeededMap<K, V>) {
     if is_too_large(map.capacity(), map.len()) {
@@ -31,7 +31,7 @@ pub(crate) fn shrink_map<K: Eq + Hash, V>(map: &mut SeededMap<K, V>) {
     }
 }
 
-/// The same of a set.
+/// Returns excess capacity of a set.
 #[inline]
 pub(crate) fn shrink_set<T: Eq + Hash>(set: &mut SeededSet<T>) {
     if is_too_large(set.capacity(), set.len()) {

@@ -1,14 +1,14 @@
-//! A map that mostly has a few entries.
+//! A map that usually has few entries.
 
 use std::hash::Hash;
 
 use crate::collections::hash::SeededMap;
 use crate::collections::shrink::shrink_map;
 
-/// A map whose entries are searched while they are few, which takes less time than a hash, and
-/// looked up when they are many.
+/// Searches its entries one by one while they are few, which is faster than hashing, and hashes
+/// when they are many.
 #[derive(Debug)]
-pub(crate) struct FewMap<K, V> {
+pub(crate) struct SmallMap<K, V> {
     /// Empty while `many` is not.
     few: Vec<(K, V)>,
     many: SeededMap<K, V>,
@@ -20,7 +20,7 @@ const MAX_FEW: usize = 12;
 /// Many are few again when there are so many left.
 const FEW_AGAIN: usize = MAX_FEW / 2;
 
-impl<K, V> Default for FewMap<K, V> {
+impl<K, V> Default for SmallMap<K, V> {
     fn default() -> Self {
         Self {
             few: Vec::new(),
@@ -29,7 +29,7 @@ impl<K, V> Default for FewMap<K, V> {
     }
 }
 
-impl<K: Copy + Eq + Hash, V> FewMap<K, V> {
+impl<K: Copy + Eq + Hash, V> SmallMap<K, V> {
     #[inline]
     pub(crate) fn get(&self, key: K) -> Option<&V> {
         match self.few.iter().find(|(known, _)| *known == key) {
@@ -94,7 +94,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_map(operations in prop::collection::vec((0..5_u8, 0..40_u32), 0..400)) {
-            let mut map = FewMap::default();
+            let mut map = SmallMap::default();
             let mut model = BTreeMap::new();
             for (step, (operation, key)) in operations.into_iter().enumerate() {
                 match operation {

@@ -1,4 +1,4 @@
-//! The file beside a trace with what a killed process had not written to it.
+//! The file next to a trace that holds the buffers a killed process had not written.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use trace_format::{FileHeader, LeftBuffers, buffer_file};
 
-/// The file of buffers beside the trace at `path`, if the process that wrote to it has ended
+/// Opens the file of buffers next to the trace at `path`, if the process that wrote to it has ended
 /// without removing it.
 pub(crate) fn open(path: &Path) -> Option<File> {
     let file = File::open(beside(path)).ok()?;
@@ -22,7 +22,7 @@ pub(crate) fn open(path: &Path) -> Option<File> {
     }
 }
 
-/// The buffers in such a file that the trace with this header and length does not have.
+/// Finds the buffers in such a file that the trace with this header and length lacks.
 pub(crate) fn find(file: File, header: &FileHeader, trace_len: u64) -> Option<LeftBuffers> {
     // What cannot be read there is missing from the trace as if there were no such file.
     LeftBuffers::find(file, header, trace_len).ok().flatten()

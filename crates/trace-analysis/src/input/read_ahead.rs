@@ -1,23 +1,24 @@
-//! Reading ahead in a thread of its own, for those who have other things to do than to wait.
+//! Reads ahead in a thread of its own, for callers that must not block.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-/// Bytes that are passed on at once, at most.
+/// The most bytes that are passed on at once.
 const BLOCK_LEN: usize = 64 << 10;
-/// So many blocks are read ahead.
+/// The number of blocks that are read ahead.
 const MAX_AHEAD: usize = 16;
 
-/// What another thread reads. Has [nothing yet](io::ErrorKind::WouldBlock) while that waits.
-pub(crate) struct Fed {
+/// The bytes that another thread reads; [`WouldBlock`](io::ErrorKind::WouldBlock) while there are
+/// none.
+pub(crate) struct ReadAhead {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,
     taken: usize,
 }
 
-/// Lets a thread read from `source` until its end, or until nobody wants any more of it.
-pub(crate) fn feed(mut source: impl Read + Send + 'static) -> Fed {
+/// Starts a thread that reads from `source` until its end, or until the result is dropped.
+pub(crate) fn feed(mut source: impl Read + Send + 'static) -> ReadAhead {
     let (sender, blocks) = sync_channel(MAX_AHEAD);
     thread::spawn(move || {
         let mut buffer = vec![0; BLOCK_LEN];
@@ -34,14 +35,14 @@ pub(crate) fn feed(mut source: impl Read + Send + 'static) -> Fed {
             }
         }
     });
-    Fed {
+    ReadAhead {
         blocks,
         block: Vec::new(),
         taken: 0,
     }
 }
 
-impl Read for Fed {
+impl Read for ReadAhead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.block.len() {
             match self.blocks.try_recv() {

@@ -1,5 +1,5 @@
-//! Optional numbers of entities that take no more room than the numbers: many events are held
-//! back.
+//! Optional numbers of entities in no more memory than the numbers take: many events wait for a
+//! description.
 
 use std::marker::PhantomData;
 
@@ -35,15 +35,15 @@ impl Index for LockIndex {
     }
 }
 
-/// An entity, or none, in four bytes. So many entities that one has the greatest number do not
-/// fit into memory.
+/// An entity or none, in four bytes. The greatest number stands for none: memory cannot hold as many
+/// entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Maybe<I> {
+pub(crate) struct OptionalIndex<I> {
     number: u32,
     of: PhantomData<I>,
 }
 
-impl<I: Index> Maybe<I> {
+impl<I: Index> OptionalIndex<I> {
     const NONE: u32 = u32::MAX;
 
     #[inline]
@@ -52,7 +52,7 @@ impl<I: Index> Maybe<I> {
     }
 }
 
-impl<I: Index> From<Option<I>> for Maybe<I> {
+impl<I: Index> From<Option<I>> for OptionalIndex<I> {
     #[inline]
     fn from(index: Option<I>) -> Self {
         Self {

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use trace_format::LockId;
 
-use crate::collections::cached_map::RecentMap;
+use crate::collections::cached_map::CachedMap;
 use crate::collections::shrink::shrink_queue;
 use crate::model::counter::{Counter, Counters};
 
@@ -96,7 +96,7 @@ enum Arrival<'a, E> {
 /// One queue per lock, or per domain of park events.
 #[derive(Debug)]
 pub(crate) struct Rearranger<E> {
-    queues: RecentMap<LockId, Queue<E>>,
+    queues: CachedMap<LockId, Queue<E>>,
     /// The first number of each queue.
     first: u64,
     held: Held<E>,
@@ -485,7 +485,7 @@ impl<E: Ordered> Rearranger<E> {
     /// of each queue is `first`.
     pub(crate) fn new(first: u64, max_pending: usize) -> Self {
         Self {
-            queues: RecentMap::default(),
+            queues: CachedMap::default(),
             first,
             held: Held::new(max_pending),
             max_pending,

@@ -13,8 +13,8 @@ use crate::model::entity_store::{EntityStore, InUse};
 use crate::model::time_range::TimeRange;
 use crate::model::wait::Detail;
 use crate::model::wait_sink::WaitSink;
-use crate::pipeline::blame_stage::{AtOnce, Blamed, Blaming, Setup};
-use crate::pipeline::ingest::{Intake, Pending};
+use crate::pipeline::blame_stage::{BlameStage, Blamed, SameThread, Setup};
+use crate::pipeline::ingest::{Ingest, Pending};
 use crate::pipeline::snapshot::Snapshot;
 
 /// What the analysis may use.
@@ -135,10 +135,10 @@ impl Analysis {
     /// Begins the analysis of one more trace, in this version of the format, whose producer
     /// guarantees these capabilities.
     pub fn begin_trace(&mut self, version: u16, capabilities: Capabilities) -> TraceAnalysis<'_> {
-        let (intake, setup) = self.begin(version, capabilities);
+        let (ingest, setup) = self.begin(version, capabilities);
         TraceAnalysis {
-            intake,
-            blaming: Blaming::new(setup),
+            ingest,
+            blaming: BlameStage::new(setup),
             range: setup.selection.range(),
         }
     }
@@ -148,7 +148,7 @@ impl Analysis {
         &mut self,
         version: u16,
         capabilities: Capabilities,
-    ) -> (Intake<'_>, Setup<'_>) {
+    ) -> (Ingest<'_>, Setup<'_>) {
         let trace = self.traces;
         self.traces += 1;
         let max_pending = self.limits.max_pending_events;
@@ -171,7 +171,7 @@ impl Analysis {
             parks: max_pending / PARK_EVENT_SIZE,
         };
         let entities = &mut self.entities;
-        (Intake::new(entities, trace, version, pending), setup)
+        (Ingest::new(entities, trace, version, pending), setup)
     }
 }
 
@@ -181,15 +181,15 @@ impl Analysis {
 /// waits for a description too long is analyzed without it.
 #[derive(Debug)]
 pub struct TraceAnalysis<'a> {
-    intake: Intake<'a>,
-    blaming: Blaming,
+    ingest: Ingest<'a>,
+    blaming: BlameStage,
     range: TimeRange,
 }
 
 impl TraceAnalysis<'_> {
     /// Returns what the waits found so far refer to. Names of threads may still change.
     pub fn entities(&self) -> &Entities {
-        self.intake.entities
+        self.ingest.entities
     }
 
     /// The part of the time that is considered.
@@ -200,8 +200,8 @@ impl TraceAnalysis<'_> {
     /// Takes the next chunk of the trace. Passes the waits that have ended to `sink`.
     pub fn chunk(&mut self, chunk: Chunk<'_>, sink: &mut dyn WaitSink) {
         let blaming = &mut self.blaming;
-        self.intake.chunk(chunk, &mut AtOnce { blaming, sink });
-        if self.intake.entities.are_names_too_many() {
+        self.ingest.chunk(chunk, &mut SameThread { blaming, sink });
+        if self.ingest.entities.are_names_too_many() {
             self.forget(sink);
         }
     }
@@ -210,9 +210,9 @@ impl TraceAnalysis<'_> {
     #[cold]
     fn forget(&mut self, sink: &mut dyn WaitSink) {
         let mut in_use = InUse::default();
-        (self.blaming).forget_unused(self.intake.entities, &mut in_use, sink);
-        self.intake.forget(in_use);
-        let entities = self.intake.entities();
+        (self.blaming).forget_unused(self.ingest.entities, &mut in_use, sink);
+        self.ingest.forget(in_use);
+        let entities = self.ingest.entities();
         let stacks = self.blaming.stacks();
         stacks.retain(|thread| entities.has_thread(thread));
     }
@@ -220,7 +220,7 @@ impl TraceAnalysis<'_> {
     /// Returns `false` if threads, locks, classes and methods take more memory than they
     /// [may](Analysis::with_max_name_bytes), although all were forgotten that nothing uses.
     pub fn has_room_for_names(&self) -> bool {
-        !self.intake.entities.are_names_too_many()
+        !self.ingest.entities.are_names_too_many()
     }
 
     /// Takes one event of `thread`. The events of one thread may come in any
@@ -229,14 +229,14 @@ impl TraceAnalysis<'_> {
     #[inline]
     pub fn event(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut dyn WaitSink) {
         let blaming = &mut self.blaming;
-        let mut stage = AtOnce { blaming, sink };
-        self.intake.event(thread, event, &mut stage);
+        let mut stage = SameThread { blaming, sink };
+        self.ingest.event(thread, event, &mut stage);
     }
 
     /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
     /// the time of its last event.
     pub fn goes_on_until(&mut self, time_ns: u64) {
-        self.intake.goes_on_until(time_ns);
+        self.ingest.goes_on_until(time_ns);
     }
 
     /// Returns what is known so far beside the waits that went to the sink. Costs as much as
@@ -244,16 +244,16 @@ impl TraceAnalysis<'_> {
     pub fn snapshot(&self) -> Snapshot {
         let mut open = self.blaming.open();
         open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
-        let mut counters = self.intake.counters();
+        let mut counters = self.ingest.counters();
         counters.merge(self.blaming.counters());
         Snapshot {
-            complete_until_ns: self.intake.contents.complete_until_ns(),
-            last_event_ns: self.intake.contents.statistics.last_event_ns,
+            complete_until_ns: self.ingest.contents.complete_until_ns(),
+            last_event_ns: self.ingest.contents.statistics.last_event_ns,
             open,
             waits: self.blaming.waits().clone(),
             counters,
-            pending_events: self.intake.pending(),
-            events_without_names: self.intake.held(),
+            pending_events: self.ingest.pending(),
+            events_without_names: self.ingest.held(),
             waits_without_names: self.blaming.held_waits(),
         }
     }
@@ -261,7 +261,7 @@ impl TraceAnalysis<'_> {
     /// Returns what was found so far, as if the trace had ended then, but for the waits that
     /// have not ended: they are not among the waits.
     pub fn findings(&self) -> Findings {
-        let contents = &self.intake.contents;
+        let contents = &self.ingest.contents;
         let snapshot = self.snapshot();
         Findings {
             duration_ns: contents.last_ns(),
@@ -278,9 +278,9 @@ impl TraceAnalysis<'_> {
     /// came, and waits that have not ended go to `sink` as such.
     pub fn finish(mut self, sink: &mut dyn WaitSink) -> Findings {
         let blaming = &mut self.blaming;
-        let end = self.intake.finish(&mut AtOnce { blaming, sink });
-        let blamed = self.blaming.finish(&end, self.intake.entities(), sink);
-        Findings::new(self.intake, blamed)
+        let end = self.ingest.finish(&mut SameThread { blaming, sink });
+        let blamed = self.blaming.finish(&end, self.ingest.entities(), sink);
+        Findings::new(self.ingest, blamed)
     }
 }
 
@@ -307,10 +307,10 @@ pub struct Findings {
 
 impl Findings {
     /// What was found in a trace that is over.
-    pub(crate) fn new(intake: Intake<'_>, blamed: Blamed) -> Self {
-        let mut counters = intake.counters();
+    pub(crate) fn new(ingest: Ingest<'_>, blamed: Blamed) -> Self {
+        let mut counters = ingest.counters();
         counters.merge(&blamed.counters);
-        let contents = intake.contents;
+        let contents = ingest.contents;
         Self {
             duration_ns: contents.last_ns(),
             tracer: contents.tracer,

@@ -10,8 +10,8 @@ use crate::blame::activity::sums::OwnerTimes;
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::monitor::dispatcher::LockDispatcher;
 use crate::blame::park::{Parks, Sink};
-use crate::blame::timeline::hold_range::SharedRuns;
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::hold_range::HoldRanges;
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::model::counter::Counters;
 use crate::model::entity::{ChainIndex, Entities};
 use crate::model::entity_store::{EntityStore, InUse};
@@ -22,7 +22,7 @@ use crate::order::lock_event::{LockEvent, PackedHolds};
 use crate::order::park::event::ParkEvent;
 use crate::order::rearranger::Step;
 use crate::order::system_fact::SystemFact;
-use crate::pipeline::output::Delivery;
+use crate::pipeline::output::Output;
 use crate::resolve::stacks::{Stacks, StartedStack};
 
 /// Takes events whose references are resolved, to what is among `entities` when they are passed on.
@@ -51,17 +51,17 @@ pub(crate) trait Stage {
 
 /// Finds out who is to blame for the waits of some locks of a trace, and passes them on.
 #[derive(Debug)]
-pub(crate) struct Blaming {
+pub(crate) struct BlameStage {
     dispatcher: LockDispatcher,
     parks: Parks,
-    delivery: Delivery,
+    delivery: Output,
     counters: Counters,
     detail: Detail,
     range: TimeRange,
     /// The wait that just ended; kept to reuse its memory.
     wait: Wait,
     /// When owners had locks that threads waited for; the same.
-    spans: OwnerSpans,
+    spans: HoldSpans,
 }
 
 /// What is to be known to begin.
@@ -98,7 +98,7 @@ impl Blamed {
     }
 }
 
-impl Blaming {
+impl BlameStage {
     pub(crate) fn new(setup: Setup<'_>) -> Self {
         let Setup {
             trace,
@@ -111,15 +111,15 @@ impl Blaming {
         Self {
             dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
             parks: Parks::new(trace),
-            delivery: Delivery::new(selection, detail, owner_times),
+            delivery: Output::new(selection, detail, owner_times),
             counters: Counters::default(),
             detail,
             range,
             wait: Wait::blank(),
-            spans: OwnerSpans {
+            spans: HoldSpans {
                 are_wanted: (owner_times && detail < Detail::Contentions)
                     && selection.may_select(WaitKind::Contention),
-                ..OwnerSpans::default()
+                ..HoldSpans::default()
             },
         }
     }
@@ -288,7 +288,7 @@ impl Blaming {
         sink: &mut dyn WaitSink,
     ) -> Blamed {
         let delivery = &mut self.delivery;
-        let mut on_wait = |wait: &mut Wait, shared: &mut SharedRuns, counters: &mut Counters| {
+        let mut on_wait = |wait: &mut Wait, shared: &mut HoldRanges, counters: &mut Counters| {
             delivery.pass_on((wait, shared), entities, counters, sink);
         };
         let (wait, counters) = (&mut self.wait, &mut self.counters);
@@ -316,13 +316,13 @@ impl Blaming {
     }
 }
 
-/// Finds out who is to blame at once, for all locks.
-pub(crate) struct AtOnce<'a> {
-    pub(crate) blaming: &'a mut Blaming,
+/// Finds who is to blame for waits at all locks, in the thread that reads the trace.
+pub(crate) struct SameThread<'a> {
+    pub(crate) blaming: &'a mut BlameStage,
     pub(crate) sink: &'a mut dyn WaitSink,
 }
 
-impl Stage for AtOnce<'_> {
+impl Stage for SameThread<'_> {
     fn stack(&mut self, started: StartedStack, _entities: &EntityStore) {
         self.blaming.stacks().add(started);
     }

@@ -6,7 +6,7 @@ use trace_format::{
 
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::monitor::dispatcher::LockDispatcher;
-use crate::blame::monitor::last_wait_end::LastWaits;
+use crate::blame::monitor::last_wait_end::LastWaitEnds;
 use crate::model::counter::{Counter, Counters};
 use crate::model::entity::{ChainIndex, Lock};
 use crate::model::entity_store::{EntityStore, InUse};
@@ -22,7 +22,7 @@ use crate::resolve::forward_refs::ForwardRefs;
 use crate::resolve::owned_event::OwnedEvent;
 use crate::resolve::resolver::Resolver;
 use crate::resolve::stacks::StartedStack;
-use crate::resolve::unresolved_events::{Held, HeldEvents, Missing};
+use crate::resolve::unresolved_events::{Held, Missing, UnresolvedEvents};
 
 /// Binds the events of one trace to entities, puts those of each lock in order, and passes them
 /// on to a [`Stage`].
@@ -30,16 +30,16 @@ use crate::resolve::unresolved_events::{Held, HeldEvents, Missing};
 /// A description may come behind the events that refer to it. Memory stays bounded: what
 /// waits for a description too long is passed on without it.
 #[derive(Debug)]
-pub(crate) struct Intake<'a> {
+pub(crate) struct Ingest<'a> {
     pub(crate) entities: &'a mut EntityStore,
     /// Position of the trace among those analyzed.
     trace: u32,
     resolver: Resolver,
-    held: HeldEvents,
+    held: UnresolvedEvents,
     /// What ended while events are held back that may refer to it.
     ended: Vec<Ended>,
     pub(crate) contents: Contents,
-    last_waits: LastWaits,
+    last_waits: LastWaitEnds,
     rearranger: Rearranger<LockEvent>,
     parks: ParkOrder,
     forward_refs: ForwardRefs,
@@ -61,7 +61,7 @@ pub(crate) struct Pending {
     pub(crate) parks: usize,
 }
 
-impl<'a> Intake<'a> {
+impl<'a> Ingest<'a> {
     /// Of a trace in this version of the format. Holds back up to `pending` events.
     pub(crate) fn new(
         entities: &'a mut EntityStore,
@@ -74,10 +74,10 @@ impl<'a> Intake<'a> {
             resolver: Resolver::new(entities),
             entities,
             trace,
-            held: HeldEvents::new(pending.events),
+            held: UnresolvedEvents::new(pending.events),
             ended: Vec::new(),
             contents: Contents::default(),
-            last_waits: LastWaits::default(),
+            last_waits: LastWaitEnds::default(),
             held_records: Vec::new(),
             rearranger: Rearranger::new(0, pending.events),
             parks: ParkOrder::new(pending.parks),
@@ -96,8 +96,8 @@ impl<'a> Intake<'a> {
         let mut contents = std::mem::take(&mut self.contents);
         let has_events = contents.chunk(
             chunk,
-            &mut AtOnce {
-                intake: self,
+            &mut EventReceiver {
+                ingest: self,
                 stage,
             },
         );
@@ -497,24 +497,24 @@ impl<'a> Intake<'a> {
 }
 
 /// Takes events as they are decoded.
-struct AtOnce<'i, 'a, S> {
-    intake: &'i mut Intake<'a>,
+struct EventReceiver<'i, 'a, S> {
+    ingest: &'i mut Ingest<'a>,
     stage: &'i mut S,
 }
 
-impl<S: Stage> OnEvent for AtOnce<'_, '_, S> {
+impl<S: Stage> OnEvent for EventReceiver<'_, '_, S> {
     fn begin_buffer(&mut self, thread: ThreadId, index: u64) {
-        self.intake.last_waits.begin_buffer(thread, index);
+        self.ingest.last_waits.begin_buffer(thread, index);
     }
 
     #[inline(always)]
     fn event(&mut self, thread: ThreadId, event: &Event<'_>) {
-        self.intake.last_waits.add(event);
-        self.intake.take(thread, event, self.stage);
+        self.ingest.last_waits.add(event);
+        self.ingest.take(thread, event, self.stage);
     }
 
     fn system(&mut self, record: SystemRecord) {
-        self.intake.system(record, self.stage);
+        self.ingest.system(record, self.stage);
     }
 }
 

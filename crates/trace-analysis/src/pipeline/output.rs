@@ -6,9 +6,9 @@ use crate::aggregate::still_blocked::StillBlocked;
 use crate::blame::activity::owner_facts::{OwnerFacts, ToThread};
 use crate::blame::activity::sums::OwnerTimes;
 use crate::blame::monitor::dispatcher::detail_of;
-use crate::blame::root_owner::resolver::{RootLimits, Roots};
-use crate::blame::timeline::hold_range::SharedRuns;
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::root_owner::resolver::{RootLimits, RootResolver};
+use crate::blame::timeline::hold_range::HoldRanges;
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::blame::timeline::splitter::Shares;
 use crate::collections::hash::SeededMap;
 use crate::model::counter::{Counter, Counters};
@@ -23,17 +23,17 @@ use crate::order::system_fact::SystemFact;
 /// Holds waits back until the chains of their owners are known, counts them all, and passes on
 /// what is selected.
 #[derive(Debug)]
-pub(crate) struct Delivery {
+pub(crate) struct Output {
     detail: Detail,
     pub(crate) chains: PendingChains,
     /// The waits held back, by the pending chain that they wait for.
-    held: SeededMap<ChainIndex, Vec<(Wait, SharedRuns)>>,
+    held: SeededMap<ChainIndex, Vec<(Wait, HoldRanges)>>,
     /// How many parts those of each group of locks have.
     held_parts: [usize; LOCK_GROUPS],
     /// Splits waits by their root owners, if asked to.
-    roots: Option<Roots>,
+    roots: Option<RootResolver>,
     /// The wait that was split last; kept to reuse its memory.
-    resolved: (Wait, SharedRuns),
+    resolved: (Wait, HoldRanges),
     passage: Passage,
     pub(crate) still_blocked: StillBlocked,
 }
@@ -70,15 +70,15 @@ fn max_held_parts(detail: Detail) -> usize {
     }
 }
 
-impl Delivery {
+impl Output {
     pub(crate) fn new(selection: &Selection, detail: Detail, owner_times: bool) -> Self {
         Self {
             detail,
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
-            roots: (detail.has_roots()).then(|| Roots::new(RootLimits::default(), detail)),
-            resolved: (Wait::blank(), SharedRuns::default()),
+            roots: (detail.has_roots()).then(|| RootResolver::new(RootLimits::default(), detail)),
+            resolved: (Wait::blank(), HoldRanges::default()),
             passage: Passage {
                 selector: Selector::new(selection),
                 waits: WaitTally::default(),
@@ -108,7 +108,7 @@ impl Delivery {
     /// Takes what the waits passed on had in common of their owners' time, or each by itself, where
     /// it is not to be seen from their contentions.
     #[inline]
-    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+    pub(crate) fn add_spans(&mut self, spans: &mut HoldSpans) {
         if let Some(roots) = &mut self.roots {
             roots.end_histories(&mut spans.ended_histories);
             spans.may_share = roots.shares_next();
@@ -132,7 +132,7 @@ impl Delivery {
 
     /// How many waits are held back.
     pub(crate) fn held(&self) -> usize {
-        let without_roots = self.roots.as_ref().map_or(0, Roots::held);
+        let without_roots = self.roots.as_ref().map_or(0, RootResolver::held);
         self.held.values().map(Vec::len).sum::<usize>() + without_roots
     }
 
@@ -147,7 +147,7 @@ impl Delivery {
     /// Takes a wait, and passes it on if the chains of its owners are known.
     pub(crate) fn pass_on(
         &mut self,
-        (wait, shared): (&mut Wait, &mut SharedRuns),
+        (wait, shared): (&mut Wait, &mut HoldRanges),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
@@ -197,7 +197,7 @@ impl Delivery {
 
     fn complete(
         &mut self,
-        (wait, shared): (&mut Wait, &SharedRuns),
+        (wait, shared): (&mut Wait, &HoldRanges),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
@@ -263,7 +263,7 @@ impl Delivery {
     /// Checks a wait, and passes on what is selected of it.
     fn deliver(
         &mut self,
-        (wait, shared): (&mut Wait, &SharedRuns),
+        (wait, shared): (&mut Wait, &HoldRanges),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut dyn WaitSink,

@@ -29,7 +29,7 @@ use crate::order::park::event::ParkEvent;
 use crate::order::rearranger::Step;
 use crate::order::system_fact::SystemFact;
 use crate::pipeline::analysis::{Analysis, Findings};
-use crate::pipeline::blame_stage::{Blamed, Blaming, Stage};
+use crate::pipeline::blame_stage::{BlameStage, Blamed, Stage};
 use crate::pipeline::file_analysis::{Progress, TraceSummary};
 use crate::resolve::stacks::StartedStack;
 
@@ -141,7 +141,7 @@ impl Stage for Workers {
 
 /// What a worker has to do with.
 struct Work {
-    blaming: Blaming,
+    blaming: BlameStage,
     queue: Receiver<Message>,
     empty: Sender<Vec<Task>>,
 }
@@ -173,7 +173,7 @@ impl Work {
 }
 
 #[inline]
-fn run(task: &Task, blaming: &mut Blaming, entities: &Entities, sink: &mut dyn WaitSink) {
+fn run(task: &Task, blaming: &mut BlameStage, entities: &Entities, sink: &mut dyn WaitSink) {
     match *task {
         Task::Stack(started) => blaming.stacks().add(started),
         Task::Lock(lock, ref step) => blaming.lock(lock, step.as_ref(), entities, sink),
@@ -210,7 +210,7 @@ impl TraceInput {
             return self.analyze(analysis, sink, on_progress);
         }
         let has_conditions = analysis.selection().has_conditions();
-        let (mut intake, setup) = analysis.begin(self.version(), self.header().capabilities);
+        let (mut ingest, setup) = analysis.begin(self.version(), self.header().capabilities);
         // What is called so depends on when it is asked for first, and an owner waits for locks of
         // any group.
         let workers = match has_conditions || setup.owner_times || setup.detail.has_roots() {
@@ -222,7 +222,7 @@ impl TraceInput {
             let start = |_| {
                 let (queue, messages) = sync_channel(MAX_WAITING);
                 let (tasks, empty) = Batch::new();
-                let mut blaming = Blaming::new(setup);
+                let mut blaming = BlameStage::new(setup);
                 let adding_up = setup.owner_times.then(|| {
                     let (to_thread, adding_up) = owner_facts::queue();
                     blaming.pass_owner_facts_to(to_thread);
@@ -244,17 +244,17 @@ impl TraceInput {
                 shares: GroupShares::new(workers),
             };
             while let Some(chunk) = self.next_chunk()? {
-                intake.chunk(chunk, &mut workers);
+                ingest.chunk(chunk, &mut workers);
                 let bytes = self.offset();
                 let total_bytes = self.byte_len().unwrap_or(bytes);
                 if on_progress(Progress { bytes, total_bytes }).is_break() {
                     break;
                 }
             }
-            let end = Arc::new(intake.finish(&mut workers));
+            let end = Arc::new(ingest.finish(&mut workers));
             let mut blamed = Blamed::default();
             for worker in workers.workers {
-                worker.end(&end, intake.entities());
+                worker.end(&end, ingest.entities());
             }
             for (thread, adding_up) in threads {
                 let (found, part) = join(thread);
@@ -267,7 +267,7 @@ impl TraceInput {
             Ok(TraceSummary::new(
                 &self,
                 range,
-                Findings::new(intake, blamed),
+                Findings::new(ingest, blamed),
             ))
         })
     }

@@ -2,7 +2,7 @@
 //! to entities.
 //!
 //! A thread can turn out to be called otherwise only later: it is renamed then. A reference waits for the description
-//! ([`HeldEvents`](crate::resolve::unresolved_events::HeldEvents)).
+//! ([`UnresolvedEvents`](crate::resolve::unresolved_events::UnresolvedEvents)).
 
 use trace_format::{
     Blocker, ChainId, ClassId, Event, JavaThreadId, LockOwner, LockSite, ThreadId, ThreadStart,

@@ -30,7 +30,7 @@ pub(crate) struct Held {
 
 /// The events that are held back, by what they wait for.
 #[derive(Debug)]
-pub(crate) struct HeldEvents {
+pub(crate) struct UnresolvedEvents {
     waiting: SeededMap<Missing, Vec<Held>>,
     /// In the order in which the first event began to wait for each, with the number of the
     /// chunk; also what is not missing any more.
@@ -52,7 +52,7 @@ const MIN_HELD: usize = 1 << 10;
 /// hundred chunks meanwhile.
 const MAX_CHUNKS: u64 = 1 << 7;
 
-impl HeldEvents {
+impl UnresolvedEvents {
     /// Of an analysis that may hold back so many events for other reasons.
     pub(crate) fn new(max_pending: usize) -> Self {
         Self {

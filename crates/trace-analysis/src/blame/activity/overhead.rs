@@ -1,8 +1,8 @@
-//! When the tracer itself ran in threads, of the parts of hooks that the trace tells of.
+//! The tracer's own time in threads, estimated from the sampled parts of hooks.
 
 use std::cell::Cell;
 
-use crate::blame::facts::latest::{Fact, LastFacts, OfThread};
+use crate::blame::facts::latest::{Fact, LatestFacts, OfThread};
 use crate::model::entity::ThreadIndex;
 use crate::order::system_fact::HookPart;
 
@@ -45,7 +45,7 @@ impl HookTime {
 /// The last parts of hooks of all threads, and what they took of the times asked for.
 #[derive(Debug)]
 pub(crate) struct HookParts {
-    last: LastFacts<Counted>,
+    last: LatestFacts<Counted>,
     /// What those took that are forgotten.
     forgotten: HookTimes,
 }
@@ -53,7 +53,7 @@ pub(crate) struct HookParts {
 /// Those of one thread.
 pub(crate) struct HooksOf<'h>(&'h OfThread<Counted>);
 
-/// What hooks took of the times of threads.
+/// The time that hooks took in spans of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HookTimes {
     /// While they owned locks that others waited for: once for each wait.
@@ -93,7 +93,7 @@ impl HookParts {
     /// Keeps so many.
     pub(crate) fn new(max: usize) -> Self {
         Self {
-            last: LastFacts::new(max),
+            last: LatestFacts::new(max),
             forgotten: HookTimes::default(),
         }
     }

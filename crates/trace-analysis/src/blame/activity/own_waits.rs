@@ -1,4 +1,4 @@
-//! When threads waited themselves, for those who waited for them.
+//! The waits of owners themselves, while others waited for them.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,10 @@
-//! What is to be known of owners to add up what they did.
+//! Facts from which the activity of owners is added up.
 
 use crate::blame::timeline::hold_spans::ThreadTime;
 use crate::model::wait::OwnerActivity;
 use crate::order::system_fact::SystemFact;
 
-/// Something to be known about owners, in the order in which it is found.
+/// A fact about owners, in the order in which it is found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OwnerFact {
     /// The JVM or the system did that.

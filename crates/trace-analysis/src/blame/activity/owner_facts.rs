@@ -1,15 +1,15 @@
-//! What it takes to add up what owners did, on its way there: at once, or to a thread of its own.
+//! Passes facts about owners on: adds them up directly, or sends them to a thread that does.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use crate::blame::activity::owner_fact::OwnerFact;
 use crate::blame::activity::sums::{OwnerTimes, OwnerTimesSum};
-use crate::blame::timeline::hold_spans::{OwnerSpan, OwnerSpans, ThreadTime};
+use crate::blame::timeline::hold_spans::{HoldSpan, HoldSpans, ThreadTime};
 use crate::collections::batch::{Batch, MAX_WAITING};
 use crate::model::wait::{Detail, OwnerActivity, Wait, WaitKind};
 use crate::order::system_fact::SystemFact;
 
-/// Takes what is found, and passes it on.
+/// Takes facts and passes them on.
 #[derive(Debug)]
 pub(crate) struct OwnerFacts {
     /// What owners did is in the waits: it is found with what was behind their parts.
@@ -56,7 +56,7 @@ impl OwnerFacts {
     }
 
     /// Takes when owners had locks that threads waited for.
-    pub(crate) fn add_spans(&mut self, spans: &mut OwnerSpans) {
+    pub(crate) fn add_spans(&mut self, spans: &mut HoldSpans) {
         self.sum.add_by_nobody(spans);
         match &mut self.thread {
             Some(thread) => thread.append(&mut spans.spans),
@@ -74,7 +74,7 @@ impl OwnerFacts {
             return self.sum.add_roots(wait);
         }
         self.add(OwnerFact::Waited(ThreadTime::of(wait)));
-        let mut spans = OwnerSpans::default();
+        let mut spans = HoldSpans::default();
         for part in &wait.contentions {
             let time = (part.start_ns, part.start_ns + part.duration_ns);
             spans.add_part(part.owner, time, false);
@@ -96,21 +96,21 @@ impl OwnerFacts {
 #[derive(Debug)]
 pub(crate) struct ToThread {
     facts: Batch<OwnerFact>,
-    spans: Batch<OwnerSpan>,
+    spans: Batch<HoldSpan>,
     queue: SyncSender<Message>,
 }
 
 /// What goes to the thread.
 enum Message {
     Facts(Vec<OwnerFact>),
-    Spans(Vec<OwnerSpan>),
+    Spans(Vec<HoldSpan>),
 }
 
-/// What such a thread has to do with.
+/// The state of that thread.
 pub(crate) struct AddingUp {
     queue: Receiver<Message>,
     empty_facts: Sender<Vec<OwnerFact>>,
-    empty_spans: Sender<Vec<OwnerSpan>>,
+    empty_spans: Sender<Vec<HoldSpan>>,
 }
 
 /// Both ends of a queue of facts.
@@ -140,7 +140,7 @@ impl ToThread {
     }
 
     #[inline]
-    fn append(&mut self, spans: &mut Vec<OwnerSpan>) {
+    fn append(&mut self, spans: &mut Vec<HoldSpan>) {
         if self.spans.append(spans) {
             self.send_spans();
         }

@@ -1,12 +1,12 @@
-//! Items of threads, put together by their threads.
+//! Groups items by their threads.
 
 use std::ops::Range;
 
 use crate::model::entity::ThreadIndex;
 
-/// Puts items in order, and keeps the room for that.
+/// Sorts items by thread, and reuses its memory.
 #[derive(Debug)]
-pub(crate) struct ByThread<T> {
+pub(crate) struct PerThread<T> {
     items: Vec<T>,
     /// Of each thread, where its next item goes.
     places: Vec<u32>,
@@ -14,7 +14,7 @@ pub(crate) struct ByThread<T> {
     threads: Vec<(ThreadIndex, u32)>,
 }
 
-impl<T> Default for ByThread<T> {
+impl<T> Default for PerThread<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
@@ -27,7 +27,7 @@ impl<T> Default for ByThread<T> {
 /// No item of the thread has come.
 const NONE: u32 = u32::MAX;
 
-impl<T: Copy> ByThread<T> {
+impl<T: Copy> PerThread<T> {
     /// The items of each thread together, as they came.
     pub(crate) fn group<'i>(
         &'i mut self,
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn each_thread_has_its_own_items_as_they_came() {
-        let mut by_thread = ByThread::default();
+        let mut by_thread = PerThread::default();
         for items in [
             &[(7, 'a'), (2, 'b'), (7, 'c'), (0, 'd'), (2, 'e')][..],
             &[(2, 'f')],

@@ -3,10 +3,10 @@
 use crate::blame::activity::overhead::{HookParts, HookTime, HookTimes};
 use crate::blame::activity::own_waits::{Did, OwnWaits};
 use crate::blame::activity::owner_fact::OwnerFact;
-use crate::blame::activity::per_thread::ByThread;
+use crate::blame::activity::per_thread::PerThread;
 use crate::blame::activity::run_delays::{Division, RunDelays, SamplesOf};
 use crate::blame::facts::safepoints::Safepoints;
-use crate::blame::timeline::hold_spans::{OwnerSpan, OwnerSpans, ThreadTime};
+use crate::blame::timeline::hold_spans::{HoldSpan, HoldSpans, ThreadTime};
 use crate::model::entity::ThreadIndex;
 use crate::model::wait::{OwnerActivity, RootEnd, Wait};
 use crate::order::system_fact::SystemFact;
@@ -144,16 +144,16 @@ pub(crate) struct OwnerTimesSum {
     delays: RunDelays,
     hooks: HookParts,
     /// When owners of a wait ran; kept to reuse its memory.
-    ran: OwnerSpans,
+    ran: HoldSpans,
     /// What is resolved of each thread; kept for the same.
-    spans_of: ByThread<OwnerSpan>,
-    waits_of: ByThread<ThreadTime>,
+    spans_of: PerThread<HoldSpan>,
+    waits_of: PerThread<ThreadTime>,
 }
 
 /// When owners had locks, and when threads waited, on the way to what they did meanwhile.
 #[derive(Debug, Default)]
 struct Waiting {
-    spans: Vec<OwnerSpan>,
+    spans: Vec<HoldSpan>,
     waits: Vec<ThreadTime>,
 }
 
@@ -183,9 +183,9 @@ impl Default for OwnerTimesSum {
             safepoints: Safepoints::new(MAX_SAFEPOINTS),
             delays: RunDelays::new(MAX_SAMPLES),
             hooks: HookParts::new(MAX_HOOK_PARTS),
-            ran: OwnerSpans::default(),
-            spans_of: ByThread::default(),
-            waits_of: ByThread::default(),
+            ran: HoldSpans::default(),
+            spans_of: PerThread::default(),
+            waits_of: PerThread::default(),
         }
     }
 }
@@ -211,7 +211,7 @@ impl OwnerTimesSum {
 
     /// Takes when owners had locks for which threads waited.
     #[inline]
-    pub(crate) fn add_spans(&mut self, spans: &mut Vec<OwnerSpan>) {
+    pub(crate) fn add_spans(&mut self, spans: &mut Vec<HoldSpan>) {
         if !spans.is_empty() {
             self.later.spans.append(spans);
             self.bound_waiting();
@@ -241,7 +241,7 @@ impl OwnerTimesSum {
     }
 
     /// Takes what threads waited while nobody is known to have had the lock.
-    pub(crate) fn add_by_nobody(&mut self, spans: &mut OwnerSpans) {
+    pub(crate) fn add_by_nobody(&mut self, spans: &mut HoldSpans) {
         add(&mut self.sum.free_ns, std::mem::take(&mut spans.free_ns), 1);
         let unknown_ns = std::mem::take(&mut spans.unknown_ns);
         add(&mut self.sum.unknown_ns, unknown_ns, 1);
@@ -332,7 +332,7 @@ impl OwnerTimesSum {
     }
 
     /// Adds what an owner did in these spans, once for each wait.
-    fn resolve_spans(&mut self, thread: ThreadIndex, spans: &[OwnerSpan]) {
+    fn resolve_spans(&mut self, thread: ThreadIndex, spans: &[HoldSpan]) {
         let hooks = self.hooks.of(thread);
         let mut own_waits = self.own_waits.of(thread);
         let mut running = Running {
@@ -412,7 +412,7 @@ mod tests {
             sum.add(own_wait(1, 100 + 20 * number));
         }
         for (is_direct, waits) in [(true, 3), (false, 5)] {
-            sum.add_spans(&mut vec![OwnerSpan {
+            sum.add_spans(&mut vec![HoldSpan {
                 time: time(1, 10, 50),
                 waits,
                 is_direct,
@@ -427,7 +427,7 @@ mod tests {
     fn what_an_owner_did_is_known_until_it_is_added() {
         let mut sum = OwnerTimesSum::default();
         sum.add(own_wait(1, 20));
-        sum.add_spans(&mut vec![OwnerSpan {
+        sum.add_spans(&mut vec![HoldSpan {
             time: time(1, 10, 50),
             waits: 2,
             is_direct: false,

@@ -1,4 +1,4 @@
-//! When the process did not run.
+//! Spans in which the process did not run.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::model::wait::{Contention, Owner};
 /// The most that stay known.
 const MAX_FREEZES: usize = 1 << 12;
 
-/// The last times that the process did not run.
+/// The most recent spans in which the process did not run.
 #[derive(Debug, Default)]
 pub(crate) struct Freezes {
     /// In the order of time: the next one begins when the last one has ended.

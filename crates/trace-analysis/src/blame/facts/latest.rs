@@ -1,4 +1,4 @@
-//! What was told of all threads last, by their time.
+//! The most recent facts about each thread, by their time.
 
 use std::cell::Cell;
 use std::collections::{VecDeque, vec_deque};
@@ -7,15 +7,15 @@ use crate::collections::galloping::{count_near, insert_from_back};
 use crate::collections::hash::SeededMap;
 use crate::model::entity::ThreadIndex;
 
-/// Something that a trace tells of a thread at some time.
+/// A fact about a thread, with its time.
 pub(crate) trait Fact {
     fn thread(&self) -> ThreadIndex;
     fn time_ns(&self) -> u64;
 }
 
-/// The last facts of all threads.
+/// The most recent facts about all threads.
 #[derive(Debug)]
-pub(crate) struct LastFacts<T> {
+pub(crate) struct LatestFacts<T> {
     threads: SeededMap<ThreadIndex, OfThread<T>>,
     /// Whose fact came first, next, and so on.
     order: VecDeque<ThreadIndex>,
@@ -40,7 +40,7 @@ impl<T> Default for OfThread<T> {
     }
 }
 
-impl<T: Fact> LastFacts<T> {
+impl<T: Fact> LatestFacts<T> {
     /// Keeps so many.
     pub(crate) fn new(max: usize) -> Self {
         Self {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn those_that_came_first_are_forgotten() {
-        let mut facts = LastFacts::new(2);
+        let mut facts = LatestFacts::new(2);
         for fact in [(1, 10), (2, 20), (1, 40), (1, 30)] {
             facts.add(fact);
         }

@@ -1,4 +1,4 @@
-//! When all threads were stopped.
+//! Spans in which all threads were stopped at safepoints.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use crate::collections::galloping::count_near;
 use crate::collections::shrink::shrink_queue;
 use crate::model::wait::SafepointPhase;
 
-/// The last safepoints.
+/// The most recent safepoints.
 #[derive(Debug)]
 pub(crate) struct Safepoints {
     /// In the order of time: the next one begins when the last one has ended.

@@ -1,4 +1,4 @@
-//! When threads were last heard of.
+//! The last event of each thread, and with it the end of the trace.
 
 use trace_format::ThreadId;
 

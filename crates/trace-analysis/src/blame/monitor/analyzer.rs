@@ -31,7 +31,7 @@
 use trace_format::ParkTimeout;
 
 use crate::blame::facts::trace_end::TraceEnd;
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::blame::timeline::owner_timeline::{self, Access, Start, Timeline, View};
 use crate::blame::timeline::waiters::{Ticket, Waiters};
 use crate::model::counter::{Counter, Counters};
@@ -205,7 +205,7 @@ impl LockAnalyzer {
         time_ns: u64,
         chain: ChainIndex,
         after_wait: bool,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         counters: &mut Counters,
     ) {
         self.abandon_wait(thread, spans, counters);
@@ -240,7 +240,7 @@ impl LockAnalyzer {
         thread: ThreadIndex,
         time_ns: u64,
         range: TimeRange,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {
@@ -264,7 +264,7 @@ impl LockAnalyzer {
         &mut self,
         exit: &Exit,
         stacks: &Stacks,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         counters: &mut Counters,
     ) {
         let Exit {
@@ -391,7 +391,7 @@ impl LockAnalyzer {
     pub(crate) fn lost(
         &mut self,
         thread: ThreadIndex,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         counters: &mut Counters,
     ) {
         // If the thread waited, the lost event is the end of its wait: what it
@@ -474,7 +474,7 @@ impl LockAnalyzer {
         waiter: &Waiter,
         last: Interval,
         range: TimeRange,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
     ) {
         let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
@@ -496,7 +496,7 @@ impl LockAnalyzer {
         end_ns: u64,
         rest: PackedOwner,
         range: TimeRange,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
     ) {
         wait.id = waiter.id;
@@ -559,7 +559,7 @@ impl LockAnalyzer {
     fn abandon_wait(
         &mut self,
         thread: ThreadIndex,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         counters: &mut Counters,
     ) {
         if self.remove_waiter(thread).is_some() {
@@ -574,7 +574,7 @@ impl LockAnalyzer {
     }
 
     /// Forgets what no waiting thread has seen.
-    fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
+    fn forget_unseen(&mut self, spans: &mut HoldSpans) {
         if let Some(Contended {
             waiters, timeline, ..
         }) = self.contended.as_deref_mut()
@@ -585,7 +585,7 @@ impl LockAnalyzer {
     }
 
     /// No more events: passes on what waits have in common.
-    pub(crate) fn finish(&mut self, spans: &mut OwnerSpans) {
+    pub(crate) fn finish(&mut self, spans: &mut HoldSpans) {
         if let Some(Contended { timeline, .. }) = self.contended.as_deref_mut() {
             timeline.forget_before(timeline.end(), spans);
         }
@@ -603,7 +603,7 @@ impl LockAnalyzer {
         end: &TraceEnd,
         range: TimeRange,
         stacks: &Stacks,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
         counters: &mut Counters,
     ) -> bool {

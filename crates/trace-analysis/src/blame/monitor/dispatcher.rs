@@ -4,9 +4,9 @@ use trace_format::LockId;
 
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::monitor::analyzer::{Exit, LockAnalyzer};
-use crate::blame::timeline::hold_range::SharedRuns;
-use crate::blame::timeline::hold_spans::OwnerSpans;
-use crate::collections::cached_map::RecentMap;
+use crate::blame::timeline::hold_range::HoldRanges;
+use crate::blame::timeline::hold_spans::HoldSpans;
+use crate::collections::cached_map::CachedMap;
 use crate::model::counter::{Counter, Counters};
 use crate::model::entity::{Entities, LockIndex};
 use crate::model::time_range::TimeRange;
@@ -28,7 +28,7 @@ pub(crate) struct LockDispatcher {
     range: TimeRange,
     /// Where threads' stacks are: of some owners only an address on theirs is known.
     stacks: Stacks,
-    analyzers: RecentMap<LockId, LockAnalyzer>,
+    analyzers: CachedMap<LockId, LockAnalyzer>,
 }
 
 impl LockDispatcher {
@@ -39,7 +39,7 @@ impl LockDispatcher {
             detail,
             range,
             stacks: Stacks::default(),
-            analyzers: RecentMap::default(),
+            analyzers: CachedMap::default(),
         }
     }
 
@@ -65,7 +65,7 @@ impl LockDispatcher {
         &mut self,
         lock: LockId,
         step: Step<&LockEvent>,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
         entities: &Entities,
         counters: &mut Counters,
@@ -170,10 +170,10 @@ impl LockDispatcher {
     pub(crate) fn finish(
         mut self,
         end: &TraceEnd,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
         counters: &mut Counters,
-        mut on_wait: impl FnMut(&mut Wait, &mut SharedRuns, &mut Counters),
+        mut on_wait: impl FnMut(&mut Wait, &mut HoldRanges, &mut Counters),
     ) {
         let analyzers = self.analyzers.iter();
         let open = analyzers.flat_map(|(lock, analyzer)| {

@@ -10,7 +10,7 @@ use crate::collections::shrink::shrink_map;
 
 /// The last waits of threads whose buffers come in order, and of others as much as is known.
 #[derive(Debug, Default)]
-pub(crate) struct LastWaits {
+pub(crate) struct LastWaitEnds {
     /// The thread of the last buffer: events come by the buffer.
     current: Option<ThreadId>,
     of_current: LastWait,
@@ -27,7 +27,7 @@ struct LastWait {
     is_unknown: bool,
 }
 
-impl LastWaits {
+impl LastWaitEnds {
     /// The events to come are of that buffer.
     pub(crate) fn begin_buffer(&mut self, thread: ThreadId, index: u64) {
         if self.current != Some(thread) {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn each_thread_has_its_own() {
-        let mut waits = LastWaits::default();
+        let mut waits = LastWaitEnds::default();
         waits.begin_buffer(ONE, 0);
         waits.add(&entered(10));
         assert_eq!(waits.since(ONE, 15), 5);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn behind_a_missing_buffer_nothing_is_known_of_what_was_before() {
-        let mut waits = LastWaits::default();
+        let mut waits = LastWaitEnds::default();
         waits.begin_buffer(ONE, 0);
         waits.add(&entered(10));
         waits.begin_buffer(ONE, 2);
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn of_events_without_buffers_nothing_is_known() {
-        let mut waits = LastWaits::default();
+        let mut waits = LastWaitEnds::default();
         waits.add(&entered(10));
         assert_eq!(waits.since(ThreadId(0), 15), 0);
     }

@@ -19,7 +19,7 @@ use crate::blame::park::ownership::{OpenWaits, Ownership};
 use crate::blame::park::sink::Sink;
 use crate::blame::park::ticket_heap::TicketHeap;
 use crate::blame::park::waker::WaitForWaker;
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::blame::timeline::owner_timeline::{Access, Start};
 use crate::blame::timeline::waiters::{Ticket, Waiters};
 use crate::collections::shrink::shrink_queue;
@@ -361,7 +361,7 @@ impl LockAnalyzer {
         &mut self,
         thread: ThreadIndex,
         park: WaitForWaker,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
     ) -> WaitForWaker {
         let waiter = self.queue.waiters.find(thread);
         let Some(waiter) = waiter.and_then(|ticket| self.queue.remove(ticket)) else {
@@ -592,7 +592,7 @@ impl LockAnalyzer {
     }
 
     /// The thread went on without an end.
-    pub(super) fn abandon(&mut self, thread: ThreadIndex, spans: &mut OwnerSpans) {
+    pub(super) fn abandon(&mut self, thread: ThreadIndex, spans: &mut HoldSpans) {
         if let Some(ticket) = self.queue.waiters.find(thread) {
             self.queue.remove(ticket);
             self.forget_unseen(spans);
@@ -785,7 +785,7 @@ impl LockAnalyzer {
     }
 
     /// Forgets what no waiting thread has seen.
-    fn forget_unseen(&mut self, spans: &mut OwnerSpans) {
+    fn forget_unseen(&mut self, spans: &mut HoldSpans) {
         let oldest = self.queue.waiters.first();
         let oldest = oldest.map(|waiter| waiter.start.position);
         let end = self.ownership.position();

@@ -8,9 +8,9 @@ use crate::blame::park::code::{Code, CodeTable};
 use crate::blame::park::recent_wakers::{RecentWakers, WakeUp};
 use crate::blame::park::sink::Sink;
 use crate::blame::park::waker::{WaitForWaker, Woken as WokenUp};
-use crate::collections::cached_map::RecentMap;
+use crate::collections::cached_map::CachedMap;
 use crate::collections::hash::SeededMap;
-use crate::collections::small_map::FewMap;
+use crate::collections::small_map::SmallMap;
 use crate::model::counter::Counter;
 use crate::model::entity::{Entities, LockIndex, ThreadIndex};
 use crate::model::lock_group::LOCK_GROUPS;
@@ -26,7 +26,7 @@ use crate::order::rearranger::Step;
 pub(crate) struct ParkDispatcher {
     /// Position of the trace among those analyzed.
     trace: u32,
-    domains: RecentMap<LockId, Domain>,
+    domains: CachedMap<LockId, Domain>,
     analyzers: Analyzers,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct ParkDispatcher {
 #[derive(Debug, Default)]
 struct Domain {
     /// The threads that are parked.
-    parked: FewMap<ThreadIndex, Parked>,
+    parked: SmallMap<ThreadIndex, Parked>,
     /// Who was woken up may pass that on, just after.
     woken: RecentWakers<ThreadIndex>,
     /// Whose release of which lock a permit passes on.
@@ -63,7 +63,7 @@ impl ParkDispatcher {
     pub(crate) fn new(trace: u32) -> Self {
         Self {
             trace,
-            domains: RecentMap::default(),
+            domains: CachedMap::default(),
             analyzers: Analyzers::default(),
         }
     }
@@ -380,7 +380,7 @@ impl Replay<'_> {
 /// The analyzers of locks.
 #[derive(Debug, Default)]
 struct Analyzers {
-    analyzers: RecentMap<LockIndex, LockAnalyzer>,
+    analyzers: CachedMap<LockIndex, LockAnalyzer>,
     /// When this many are kept, those that are not in use are forgotten.
     max: usize,
     /// How many steps have been replayed, and at which one is counted next what is remembered.

@@ -32,11 +32,11 @@
 use trace_format::{Hold, JavaThreadId};
 
 use crate::blame::park::code::Code;
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::blame::timeline::owner_timeline::{self, Access, Interval as _, Start, Timeline, View};
 use crate::collections::hash::SeededSet;
 use crate::collections::shrink::shrink_set;
-use crate::collections::small_map::FewMap;
+use crate::collections::small_map::SmallMap;
 use crate::model::counter::{Counter, Counters};
 use crate::model::entity::{ChainIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
@@ -200,7 +200,7 @@ struct Unreleased {
 #[derive(Debug, Default)]
 struct Told {
     /// Who released the lock so. If an unpark comes with it, it comes later.
-    released_by: FewMap<ThreadIndex, ()>,
+    released_by: SmallMap<ThreadIndex, ()>,
     /// Readers may have had the lock since.
     readers: bool,
 }
@@ -291,7 +291,7 @@ impl Ownership {
         self.timeline.may_be_two_waits(wait)
     }
 
-    pub(super) fn forget_before(&mut self, position: u64, spans: &mut OwnerSpans) {
+    pub(super) fn forget_before(&mut self, position: u64, spans: &mut HoldSpans) {
         self.timeline.forget_before(position, spans);
     }
 
@@ -318,7 +318,7 @@ impl Ownership {
         self.waking.clear();
         self.told_until = self.timeline.end();
         if let Some(told) = &mut self.told {
-            told.released_by = FewMap::default();
+            told.released_by = SmallMap::default();
         }
     }
 
@@ -692,7 +692,7 @@ impl Ownership {
         access: Access,
         rest: Owner,
         detail: Detail,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
     ) {
         let thread = wait.thread;

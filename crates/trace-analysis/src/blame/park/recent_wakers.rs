@@ -1,6 +1,6 @@
 //! Who woke threads up the last time.
 
-use crate::collections::cached_map::{NumberKey, RecentMap};
+use crate::collections::cached_map::{CachedMap, NumberKey};
 use crate::model::entity::LockIndex;
 use crate::order::park::permits::Waker;
 
@@ -8,7 +8,7 @@ use crate::order::park::permits::Waker;
 /// ago are forgotten.
 #[derive(Debug)]
 pub(super) struct RecentWakers<K> {
-    by: RecentMap<K, WakeUp>,
+    by: CachedMap<K, WakeUp>,
     /// How many there were so far, modulo 2³².
     count: u32,
     /// When this many are known, those of long ago are forgotten.
@@ -31,7 +31,7 @@ const LONG: u32 = 1 << 10;
 impl<K> Default for RecentWakers<K> {
     fn default() -> Self {
         Self {
-            by: RecentMap::default(),
+            by: CachedMap::default(),
             count: 0,
             max: 0,
         }

@@ -1,7 +1,7 @@
 //! Where the stages of the analysis of parked threads pass waits on to.
 
-use crate::blame::timeline::hold_range::SharedRuns;
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::hold_range::HoldRanges;
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::model::counter::Counters;
 use crate::model::entity::Entities;
 use crate::model::time_range::TimeRange;
@@ -16,11 +16,11 @@ pub(crate) struct Sink<'a> {
     pub(crate) range: TimeRange,
     pub(crate) counters: &'a mut Counters,
     /// Gets when owners had locks that threads waited for.
-    pub(crate) spans: &'a mut OwnerSpans,
+    pub(crate) spans: &'a mut HoldSpans,
     /// To describe a wait in; kept to reuse its memory.
     pub(crate) wait: &'a mut Wait,
     /// Takes a wait that has ended.
-    pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut SharedRuns, &mut Counters),
+    pub(crate) on_wait: &'a mut dyn FnMut(&mut Wait, &mut HoldRanges, &mut Counters),
 }
 
 impl Sink<'_> {

@@ -1,4 +1,4 @@
-//! What was behind the times of owners that were asked for last.
+//! A cache of the root owners behind spans of owners.
 //!
 //! Threads that want one lock wait through the same holds of it, so a hold of which a hundred threads
 //! wait for the end is a part of a hundred waits. What its owner did meanwhile is looked for once.
@@ -21,7 +21,7 @@ pub(crate) struct OwnersTime {
 
 /// The parts of some of them.
 #[derive(Debug, Default)]
-pub(crate) struct RecentRoots {
+pub(crate) struct RootCache {
     /// By [`OwnersTime::place`]; none before something is known.
     places: Vec<Option<Known>>,
     /// One after the other.
@@ -65,7 +65,7 @@ impl OwnersTime {
     }
 }
 
-impl RecentRoots {
+impl RootCache {
     /// The parts of that time, if they are known.
     pub(crate) fn of(
         &self,
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_what_was_added() {
-        let mut recent = RecentRoots::default();
+        let mut recent = RootCache::default();
         let mut found = 0;
         for number in 0..20_000 {
             recent.add(time(number), &parts(number));

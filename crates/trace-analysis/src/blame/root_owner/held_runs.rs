@@ -1,8 +1,8 @@
-//! What waits that are held back have in common with others.
+//! The shared holds of waits that are held back.
 
 use smallvec::SmallVec;
 
-use crate::blame::timeline::hold_range::{Place, Run, SharedRuns};
+use crate::blame::timeline::hold_range::{HoldRanges, Place, Run};
 use crate::model::wait::{Blame, Contention, Wait};
 
 /// Of each such wait, all that it is made of in one place.
@@ -24,7 +24,7 @@ pub(crate) struct OfWait {
 
 impl HeldRuns {
     /// Adds a wait. Returns its number.
-    pub(crate) fn add(&mut self, wait: &Wait, shared: &SharedRuns) -> u32 {
+    pub(crate) fn add(&mut self, wait: &Wait, shared: &HoldRanges) -> u32 {
         let added = OfWait {
             place: shared.place,
             runs: SmallVec::from_slice(&shared.runs),
@@ -49,7 +49,7 @@ impl HeldRuns {
     }
 
     /// Takes out the wait with that number, and fills in what it is made of.
-    pub(crate) fn take(&mut self, number: u32, wait: &mut Wait, shared: &mut SharedRuns) {
+    pub(crate) fn take(&mut self, number: u32, wait: &mut Wait, shared: &mut HoldRanges) {
         let taken = &mut self.waits[number as usize];
         shared.place = taken.place;
         fill(&mut shared.runs, &taken.runs);

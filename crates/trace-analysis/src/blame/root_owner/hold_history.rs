@@ -1,8 +1,8 @@
-//! The holds of locks that waits have in common, for those whose root owners are looked for.
+//! The history of holds that waits share, for the waits whose root owners are searched for.
 
 use std::collections::VecDeque;
 
-use crate::blame::timeline::hold_range::{NO_PLACE, Place, Run, SharedHold, SharedRuns};
+use crate::blame::timeline::hold_range::{HoldRanges, NO_PLACE, Place, Run, SharedHold};
 use crate::blame::timeline::splitter::Parts;
 use crate::collections::galloping::count_between;
 use crate::collections::hash::SeededMap;
@@ -11,9 +11,9 @@ use crate::model::entity::ThreadIndex;
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{Contention, UnknownOwner, WaitId};
 
-/// The holds that waits have told of, as long as one that went through them is known.
+/// The holds that waits refer to, as long as one of these waits is known.
 #[derive(Debug)]
-pub(crate) struct SharedHolds {
+pub(crate) struct HoldHistory {
     places: SeededMap<WaitId, Place>,
     histories: Vec<History>,
     free: Vec<Place>,
@@ -54,7 +54,7 @@ struct History {
     indirect: VecDeque<u64>,
 }
 
-impl SharedHolds {
+impl HoldHistory {
     /// Keeps so many holds.
     pub(crate) fn new(max: usize) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl SharedHolds {
     }
 
     /// Takes what a wait tells of, which is to be [let go](Self::let_go) some time.
-    pub(crate) fn add(&mut self, wait: &SharedRuns) -> Place {
+    pub(crate) fn add(&mut self, wait: &HoldRanges) -> Place {
         let Some(first) = wait.runs.first() else {
             return NO_PLACE;
         };
@@ -92,7 +92,7 @@ impl SharedHolds {
     }
 
     /// Where the history is that a wait tells of.
-    fn place(&mut self, wait: &SharedRuns) -> Place {
+    fn place(&mut self, wait: &HoldRanges) -> Place {
         let (histories, free) = (&mut self.histories, &mut self.free);
         let place = self.places.entry(wait.history).or_insert_with(|| {
             let place = free.pop().unwrap_or_else(|| {
@@ -162,7 +162,7 @@ impl SharedHolds {
     /// Appends the contentions of a wait from begin to end, which has these beside its runs.
     pub(crate) fn take_apart(
         &self,
-        shared: &SharedRuns,
+        shared: &HoldRanges,
         (start_ns, end_ns): (u64, u64),
         others: &[Contention],
         contentions: &mut Vec<Contention>,
@@ -276,7 +276,7 @@ fn count_while(len: usize, is_before: impl Fn(usize) -> bool) -> usize {
 
 impl History {
     /// Begins with the first hold that a wait tells of. Nothing is left of another one but its room.
-    fn begin(&mut self, wait: &SharedRuns) {
+    fn begin(&mut self, wait: &HoldRanges) {
         self.id = wait.history;
         (self.start, self.start_ns) = (wait.told_from, wait.told_since_ns);
         self.unseen = wait.told_from;
@@ -381,7 +381,7 @@ impl History {
         before.map_or(self.start_ns, |before| before.end_ns)
     }
 
-    /// As [`SharedHolds::walk`], of a run that begins at `at_ns`.
+    /// As [`HoldHistory::walk`], of a run that begins at `at_ns`.
     fn walk(
         &self,
         run: &Run,

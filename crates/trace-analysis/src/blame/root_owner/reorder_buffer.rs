@@ -1,4 +1,4 @@
-//! Waits for locks that are held back until those of their owners have come.
+//! A reorder buffer: holds waits for locks back until the waits of their owners have come.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use std::ops::Range;
 use trace_format::ParkTimeout;
 
 use crate::blame::root_owner::held_runs::HeldRuns;
-use crate::blame::root_owner::hold_history::{SharedHolds, Walk, WalkedPart};
-use crate::blame::timeline::hold_range::{NO_PLACE, Run, SharedRuns};
+use crate::blame::root_owner::hold_history::{HoldHistory, Walk, WalkedPart};
+use crate::blame::timeline::hold_range::{HoldRanges, NO_PLACE, Run};
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{Contention, Mechanism, Wait, WaitEnd, WaitId, WaitKind};
@@ -19,7 +19,7 @@ use crate::model::wait::{Contention, Mechanism, Wait, WaitEnd, WaitId, WaitKind}
 /// A wait is written once when it comes and read once when it goes, and takes no memory of its own
 /// in between: there are so many of them that each comes from memory far away.
 #[derive(Debug, Default)]
-pub(crate) struct HeldWaits {
+pub(crate) struct ReorderBuffer {
     slots: Vec<Held>,
     free: Vec<Slot>,
     order: Order,
@@ -157,7 +157,7 @@ const FEW: usize = 1 << 12;
 /// So many waits are read together.
 const NEXT_READ: usize = 16;
 
-impl HeldWaits {
+impl ReorderBuffer {
     /// How many.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -182,7 +182,7 @@ impl HeldWaits {
     }
 
     /// Adds a wait with its contentions and runs, which are together without gaps.
-    pub(crate) fn push(&mut self, wait: &Wait, shared: &SharedRuns) -> Slot {
+    pub(crate) fn push(&mut self, wait: &Wait, shared: &HoldRanges) -> Slot {
         let mut held = Held::of(wait);
         held.others = self.others;
         self.contentions += held.contentions as usize;
@@ -215,7 +215,7 @@ impl HeldWaits {
 
     /// Takes out the wait that ended first, and fills it in, without its roots. Returns where it
     /// was.
-    pub(crate) fn pop(&mut self, wait: &mut Wait, shared: &mut SharedRuns) -> Option<Slot> {
+    pub(crate) fn pop(&mut self, wait: &mut Wait, shared: &mut HoldRanges) -> Option<Slot> {
         let slot = self.order.pop(&self.slots)?;
         if self.order.next.len().is_multiple_of(NEXT_READ) {
             self.read_next();
@@ -266,7 +266,7 @@ impl HeldWaits {
     pub(crate) fn walk(
         &self,
         slot: Slot,
-        shared: &SharedHolds,
+        shared: &HoldHistory,
         time: (u64, u64),
         on_part: impl FnMut(WalkedPart),
     ) {
@@ -290,7 +290,7 @@ impl HeldWaits {
     }
 }
 
-/// What a wait of so many parts counts.
+/// The cost of a wait with this number of parts.
 pub(crate) fn cost(parts: usize) -> usize {
     parts + 1
 }
@@ -418,8 +418,8 @@ mod tests {
         fn waits_go_in_the_order_of_their_ends(
             steps in proptest::collection::vec((0..50u64, 1..40u64, 0..3u32), 1..400),
         ) {
-            let (mut held, mut expected) = (HeldWaits::default(), BTreeMap::new());
-            let (mut gone, mut none) = (Wait::blank(), SharedRuns::default());
+            let (mut held, mut expected) = (ReorderBuffer::default(), BTreeMap::new());
+            let (mut gone, mut none) = (Wait::blank(), HoldRanges::default());
             for (number, &(start_ns, parts, pops)) in (0..).zip(&steps) {
                 let wait = wait(number, start_ns, parts);
                 held.push(&wait, &none);

@@ -1,4 +1,4 @@
-//! Who is at the end of the chain of owners behind each part of a wait.
+//! Finds the thread at the end of the chain of owners behind each part of a wait.
 //!
 //! While a thread waits for a lock, the lock's owner may wait for another one. What it waits for
 //! ends before it releases the lock, so nearly all that is to be known about a wait has ended
@@ -7,13 +7,13 @@
 //! up. So each part is found with one look at the waits of its owner, whatever is behind that.
 
 use crate::blame::facts::safepoints::Safepoints;
-use crate::blame::root_owner::cache::{OwnersTime, RecentRoots};
-use crate::blame::root_owner::hold_history::SharedHolds;
-use crate::blame::root_owner::reorder_buffer::HeldWaits;
+use crate::blame::root_owner::cache::{OwnersTime, RootCache};
+use crate::blame::root_owner::hold_history::HoldHistory;
+use crate::blame::root_owner::reorder_buffer::ReorderBuffer;
 use crate::blame::root_owner::samples::OwnerSamples;
-use crate::blame::root_owner::sharing_policy::Sharing;
-use crate::blame::root_owner::wait_history::{KnownParts, KnownWait, KnownWaits};
-use crate::blame::timeline::hold_range::SharedRuns;
+use crate::blame::root_owner::sharing_policy::SharingPolicy;
+use crate::blame::root_owner::wait_history::{KnownParts, KnownWait, WaitHistory};
+use crate::blame::timeline::hold_range::HoldRanges;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::pending_chains::PendingChains;
 use crate::model::wait::{
@@ -22,7 +22,7 @@ use crate::model::wait::{
 };
 use crate::order::system_fact::SystemFact;
 
-/// What the search for root owners may use.
+/// Limits of the search for root owners.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootLimits {
     /// How many parts of waits are held back until the waits of their owners have come.
@@ -61,21 +61,21 @@ impl Default for RootLimits {
 
 /// Splits waits by their root owners.
 #[derive(Debug)]
-pub(crate) struct Roots {
+pub(crate) struct RootResolver {
     limits: RootLimits,
     /// Those that are not resolved yet.
-    held: HeldWaits,
+    held: ReorderBuffer,
     /// Those, and those that are resolved since a short time.
-    known: KnownWaits,
-    shared: SharedHolds,
+    known: WaitHistory,
+    shared: HoldHistory,
     /// Of a wait whose owners are all root owners, what each had is added up.
     adds_up: bool,
-    sharing: Sharing,
+    sharing: SharingPolicy,
     safepoints: Safepoints,
     /// Where owners stood, if parts are to be split by that.
     samples: Option<OwnerSamples>,
     /// What was found last.
-    recent: RecentRoots,
+    recent: RootCache,
     /// Threads that wait for each other; kept to reuse its memory.
     behind: Vec<ThreadIndex>,
 }
@@ -90,18 +90,18 @@ struct Link {
     depth: u32,
 }
 
-impl Roots {
+impl RootResolver {
     pub(crate) fn new(limits: RootLimits, detail: Detail) -> Self {
         Self {
             limits,
-            held: HeldWaits::default(),
-            known: KnownWaits::default(),
-            shared: SharedHolds::new(limits.max_shared_holds),
+            held: ReorderBuffer::default(),
+            known: WaitHistory::default(),
+            shared: HoldHistory::new(limits.max_shared_holds),
             adds_up: detail.adds_up_roots(),
-            sharing: Sharing::default(),
+            sharing: SharingPolicy::default(),
             safepoints: Safepoints::new(limits.max_safepoints),
             samples: (detail == Detail::Samples).then(|| OwnerSamples::new(limits.max_samples)),
-            recent: RecentRoots::default(),
+            recent: RootCache::default(),
             behind: Vec::new(),
         }
     }
@@ -121,7 +121,7 @@ impl Roots {
     }
 
     /// Takes the holds that a wait shares with others, before anything else of it, and of all waits.
-    pub(crate) fn take_shared(&mut self, shared: &mut SharedRuns) {
+    pub(crate) fn take_shared(&mut self, shared: &mut HoldRanges) {
         shared.place = self.shared.add(shared);
         shared.told.clear();
     }
@@ -143,7 +143,7 @@ impl Roots {
     pub(crate) fn add(
         &mut self,
         wait: &mut Wait,
-        shared: &SharedRuns,
+        shared: &HoldRanges,
         chains: &PendingChains,
     ) -> bool {
         if self.is_direct(wait, shared) {
@@ -165,13 +165,13 @@ impl Roots {
 
     /// Whether each owner of a wait whose parts may be added up is its root owner, and that is known
     /// already. The safepoints before its end are known: a trace tells of them first.
-    fn is_direct(&self, wait: &Wait, shared: &SharedRuns) -> bool {
+    fn is_direct(&self, wait: &Wait, shared: &HoldRanges) -> bool {
         let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
         self.adds_up && shared.is_direct && !self.safepoints.has_any(time)
     }
 
     /// Takes such a wait, whose roots are filled in.
-    fn add_direct(&mut self, wait: &mut Wait, shared: &SharedRuns) {
+    fn add_direct(&mut self, wait: &mut Wait, shared: &HoldRanges) {
         self.held.pass(wait.contention_count() as usize);
         self.known.add_direct(wait, shared);
         wait.root_is_owner();
@@ -205,7 +205,7 @@ impl Roots {
         &mut self,
         is_over: bool,
         chains: &PendingChains,
-        (wait, shared): (&mut Wait, &mut SharedRuns),
+        (wait, shared): (&mut Wait, &mut HoldRanges),
     ) -> bool {
         if !is_over && self.held.cost() <= self.limits.max_held_parts {
             return false;
@@ -246,7 +246,7 @@ impl Roots {
 
     /// Whether no owner in a wait whose parts may be added up waited itself, as far as that is known;
     /// `None` if some of its holds are forgotten.
-    fn are_owners_roots(&mut self, wait: &Wait, shared: &SharedRuns) -> Option<bool> {
+    fn are_owners_roots(&mut self, wait: &Wait, shared: &HoldRanges) -> Option<bool> {
         // To look at each of a few contentions costs no more than to add them up.
         if shared.runs.is_empty() {
             return Some(false);
@@ -266,7 +266,7 @@ impl Roots {
     }
 
     /// Makes contentions of the holds that a wait shares with others.
-    fn take_apart(&mut self, wait: &mut Wait, shared: &SharedRuns, chains: &PendingChains) {
+    fn take_apart(&mut self, wait: &mut Wait, shared: &HoldRanges, chains: &PendingChains) {
         if shared.runs.is_empty() {
             return;
         }
@@ -281,7 +281,7 @@ impl Roots {
     }
 
     /// The holds that a wait shares with others are not looked for any more.
-    fn let_go(&mut self, shared: &SharedRuns) {
+    fn let_go(&mut self, shared: &HoldRanges) {
         if let Some(first) = shared.runs.first() {
             self.shared.let_go(shared.place, first);
         }
@@ -303,7 +303,7 @@ impl Roots {
         wait: &mut Wait,
         chains: &PendingChains,
         behind: &mut Vec<ThreadIndex>,
-        recent: &mut RecentRoots,
+        recent: &mut RootCache,
     ) {
         let mut found = Found::of(wait, self.limits, chains);
         behind.push(wait.thread);
@@ -637,13 +637,13 @@ mod tests {
 
     /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
     fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
-        let mut roots = Roots::new(limits, Detail::Roots);
+        let mut roots = RootResolver::new(limits, Detail::Roots);
         let waits = [
             wait(1, 2, (10, 20), 1),
             wait(2, 2, (30, 40), 1),
             wait(3, 3, (0, 50), 2),
         ];
-        let (mut last, mut none) = (Wait::blank(), SharedRuns::default());
+        let (mut last, mut none) = (Wait::blank(), HoldRanges::default());
         let chains = PendingChains::default();
         for mut wait in waits {
             roots.add(&mut wait, &none, &chains);
@@ -680,8 +680,8 @@ mod tests {
     /// ends last.
     #[test]
     fn a_thread_that_waits_twice_at_once_waits_for_one_at_a_time() {
-        let mut roots = Roots::new(RootLimits::default(), Detail::Roots);
-        let (mut none, chains) = (SharedRuns::default(), PendingChains::default());
+        let mut roots = RootResolver::new(RootLimits::default(), Detail::Roots);
+        let (mut none, chains) = (HoldRanges::default(), PendingChains::default());
         let mut waits = [
             wait(1, 2, (10, 40), 1),
             wait(2, 2, (20, 30), 4),
@@ -707,12 +707,12 @@ mod tests {
                 max_shared_holds,
                 ..RootLimits::default()
             };
-            let mut roots = Roots::new(limits, Detail::RootsOfOwners);
+            let mut roots = RootResolver::new(limits, Detail::RootsOfOwners);
             let chains = PendingChains::default();
             let mut through = wait(1, 2, (10, 40), 1);
             through.add_up_contentions();
             through.contentions.clear();
-            let mut shared = SharedRuns {
+            let mut shared = HoldRanges {
                 history: through.id,
                 told: vec![SharedHold {
                     end_ns: 40,
@@ -725,13 +725,13 @@ mod tests {
                     end_ns: 40,
                     ..Run::NONE
                 }],
-                ..SharedRuns::default()
+                ..HoldRanges::default()
             };
             roots.take_shared(&mut shared);
             roots.add(&mut through, &shared, &chains);
             let mut behind = wait(2, 3, (0, 50), 2);
             behind.add_up_contentions();
-            roots.add(&mut behind, &SharedRuns::default(), &chains);
+            roots.add(&mut behind, &HoldRanges::default(), &chains);
             let mut found = Wait::blank();
             assert!(roots.next(true, &chains, (&mut found, &mut shared)));
             let parts = found.roots.iter();

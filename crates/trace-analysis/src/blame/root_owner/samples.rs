@@ -1,12 +1,12 @@
 //! Where owners stood while others waited for their locks, of the samples of their stacks.
 
-use crate::blame::facts::latest::{Fact, LastFacts};
+use crate::blame::facts::latest::{Fact, LatestFacts};
 use crate::model::entity::{ChainIndex, ThreadIndex};
 use crate::order::system_fact::Sample;
 
 /// The last samples of all threads.
 #[derive(Debug)]
-pub(crate) struct OwnerSamples(LastFacts<Sample>);
+pub(crate) struct OwnerSamples(LatestFacts<Sample>);
 
 impl Fact for Sample {
     fn thread(&self) -> ThreadIndex {
@@ -29,7 +29,7 @@ fn weight(sample: &Sample) -> u128 {
 impl OwnerSamples {
     /// Keeps so many.
     pub(crate) fn new(max: usize) -> Self {
-        Self(LastFacts::new(max))
+        Self(LatestFacts::new(max))
     }
 
     /// Adds one. They come in the order of time, but for those that had to wait for a description.

@@ -1,9 +1,9 @@
-//! Whether it is worth it that waits share holds.
+//! Decides whether it pays that waits share holds.
 
 /// Finds that out from those that did: a wait during which an owner waited itself is taken apart again,
 /// which costs more than not to have shared.
 #[derive(Debug, Default)]
-pub(crate) struct Sharing {
+pub(crate) struct SharingPolicy {
     /// Of the waits that shared holds since it was asked last.
     whole: u32,
     apart: u32,
@@ -19,7 +19,7 @@ const ENOUGH: u32 = 1 << 10;
 const WITHOUT: u32 = 1 << 17;
 const ONE_IN: u32 = 4;
 
-impl Sharing {
+impl SharingPolicy {
     /// A wait that shared holds was taken apart again, or was not.
     pub(crate) fn note(&mut self, is_apart: bool) {
         self.apart += u32::from(is_apart);

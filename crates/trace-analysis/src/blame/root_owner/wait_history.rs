@@ -1,11 +1,11 @@
-//! The waits of owners, for those who waited for them.
+//! The history of each thread's waits, for the threads that it made wait.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use crate::blame::root_owner::hold_history::{SharedHolds, Walk};
+use crate::blame::root_owner::hold_history::{HoldHistory, Walk};
 use crate::blame::root_owner::reorder_buffer::{Slot, cost};
-use crate::blame::timeline::hold_range::{Place, Run, SharedRuns};
+use crate::blame::timeline::hold_range::{HoldRanges, Place, Run};
 use crate::collections::galloping::{count_between, count_near, insert_from_back};
 use crate::model::entity::{LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
@@ -16,7 +16,7 @@ use crate::model::wait::{OwnWait, Root, RootEnd, RootPart, Wait, WaitKind};
 ///
 /// What is known of a thread's waits lies in one place: it is asked for threads far from each other.
 #[derive(Debug, Default)]
-pub(crate) struct KnownWaits {
+pub(crate) struct WaitHistory {
     /// By [`ThreadIndex`].
     threads: Vec<ThreadWaits>,
     /// Of those that are resolved, in the order in which they are forgotten.
@@ -152,7 +152,7 @@ impl KnownRoot {
     }
 }
 
-impl KnownWaits {
+impl WaitHistory {
     /// Adds a wait for a lock that is held back there.
     pub(crate) fn hold(&mut self, wait: &Wait, slot: Slot) {
         let held = KnownWait::of(wait, KnownParts::Held(slot));
@@ -166,18 +166,18 @@ impl KnownWaits {
     }
 
     /// The wait, which was held back there, is resolved: of each part, the owner is the root owner.
-    pub(crate) fn resolve_direct(&mut self, wait: &Wait, shared: &SharedRuns, slot: Slot) {
+    pub(crate) fn resolve_direct(&mut self, wait: &Wait, shared: &HoldRanges, slot: Slot) {
         let resolved = self.direct(wait, shared);
         self.of_thread(wait.thread).resolve(slot, resolved);
     }
 
     /// Adds such a wait, which was not held back.
-    pub(crate) fn add_direct(&mut self, wait: &Wait, shared: &SharedRuns) {
+    pub(crate) fn add_direct(&mut self, wait: &Wait, shared: &HoldRanges) {
         let resolved = self.direct(wait, shared);
         self.of_thread(wait.thread).add(resolved);
     }
 
-    fn direct(&mut self, wait: &Wait, shared: &SharedRuns) -> KnownWait {
+    fn direct(&mut self, wait: &Wait, shared: &HoldRanges) -> KnownWait {
         let parts = wait.contentions.iter().map(|part| KnownRoot {
             end_ns: part.start_ns + part.duration_ns,
             end: part.owner.into(),
@@ -199,7 +199,7 @@ impl KnownWaits {
         KnownWait::of(wait, parts)
     }
 
-    fn add_shared(&mut self, parts: KnownRoots, shared: &SharedRuns) -> u64 {
+    fn add_shared(&mut self, parts: KnownRoots, shared: &HoldRanges) -> u64 {
         let number = self.shared_forgotten + self.shared.len() as u64;
         self.shared.push_back(KnownShared {
             parts,
@@ -258,7 +258,7 @@ impl KnownWaits {
     }
 
     /// Forgets the waits resolved first, until those left count no more than that.
-    pub(crate) fn forget(&mut self, max_cost: usize, holds: &mut SharedHolds) {
+    pub(crate) fn forget(&mut self, max_cost: usize, holds: &mut HoldHistory) {
         while self.cost > max_cost
             && let Some(first) = self.order.pop_front()
         {
@@ -333,7 +333,7 @@ impl KnownWaits {
         &self,
         (own, number): (OwnWait, u64),
         time: (u64, u64),
-        (holds, chains): (&SharedHolds, &PendingChains),
+        (holds, chains): (&HoldHistory, &PendingChains),
         mut on_part: impl FnMut(u64, u64, Root),
     ) {
         let shared = self.shared[(number - self.shared_forgotten) as usize];

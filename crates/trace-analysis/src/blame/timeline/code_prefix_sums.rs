@@ -1,20 +1,20 @@
-//! Stretches of time in which only one code had a lock, or nobody: what both had there is a
-//! difference.
+//! Prefix sums over the intervals in which one code held a lock, or nobody: any range of them is a
+//! difference of two sums.
 
 use std::collections::VecDeque;
 
-use crate::blame::timeline::coverage::{Since, Through};
+use crate::blame::timeline::coverage::{Coverage, Since};
 use crate::blame::timeline::splitter::Shares;
 use crate::collections::galloping::count_from_back;
 use crate::collections::shrink::shrink_queue;
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::Detail;
 
-/// Sums over the intervals of a timeline whose owners are told apart by their code. Most locks are
-/// released in one place for long, so that most waits need no more than two differences, however
-/// many intervals they go through.
+/// Prefix sums over intervals, for owners that are told apart by their code only. Most locks are
+/// released by the same code for a long time, so most waits need no more than two differences,
+/// however many intervals they cover.
 #[derive(Debug)]
-pub(crate) struct Stretches {
+pub(crate) struct CodePrefixSums {
     /// Position of the first mark.
     start: u64,
     /// For each interval.
@@ -22,10 +22,10 @@ pub(crate) struct Stretches {
     /// The greatest end of what is before the first mark.
     start_ns: u64,
     now: Mark,
-    through: Through,
+    coverage: Coverage,
 }
 
-/// What is known at the end of an interval.
+/// The sums at the end of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     /// The greatest end so far.
@@ -35,7 +35,7 @@ pub(crate) struct Mark {
     /// How many parts there were so far, and those of them in which the lock was free.
     parts: u32,
     free_parts: u32,
-    /// How many stretches there were before this one.
+    /// How often the code has changed before; equal numbers mean the same code.
     stretch: u32,
     /// The last part goes on if the next one has the same owner.
     pub(crate) goes_on: bool,
@@ -45,14 +45,14 @@ pub(crate) struct Mark {
     owner: PackedOwner,
 }
 
-impl Stretches {
+impl CodePrefixSums {
     /// Of the intervals from `start` on.
     pub(crate) fn new(start: u64) -> Self {
         Self {
             start,
             marks: VecDeque::new(),
             start_ns: 0,
-            through: Through::default(),
+            coverage: Coverage::default(),
             now: Mark {
                 until_ns: 0,
                 free_ns: 0,
@@ -72,7 +72,7 @@ impl Stretches {
         self.start + self.marks.len() as u64
     }
 
-    /// Adds the next interval. A gap ends a stretch, and so does a disorder of times.
+    /// Adds the next interval. A gap counts as a change of code, and so do times out of order.
     #[inline]
     pub(crate) fn push(&mut self, until_ns: u64, owner: PackedOwner, goes_on: bool, is_gap: bool) {
         // Not where it stands: what is written in pieces cannot be read as a whole just after.
@@ -101,12 +101,12 @@ impl Stretches {
     }
 
     /// One more wait goes through the intervals from `start` to before `end`.
-    pub(crate) fn go_through(&mut self, start: u64, end: u64) {
+    pub(crate) fn cover(&mut self, start: u64, end: u64) {
         let [start, end] = [start, end].map(|position| (position - self.start) as usize);
-        self.through.add(start, end);
+        self.coverage.add(start, end);
     }
 
-    /// As [`Ledger::pass_before`](crate::blame::timeline::prefix_sums::Ledger::pass_before).
+    /// As [`PrefixSums::pass_before`](crate::blame::timeline::prefix_sums::PrefixSums::pass_before).
     pub(crate) fn pass_before(
         &mut self,
         position: u64,
@@ -117,7 +117,7 @@ impl Stretches {
             time_ns: mark.until_ns,
             goes_on: mark.goes_on,
         });
-        self.through
+        self.coverage
             .pass((self.start, self.start_ns), marks, on_passed);
     }
 
@@ -153,13 +153,13 @@ impl Stretches {
         Some(self.start + count.checked_sub(1)? as u64)
     }
 
-    /// The intervals behind the one at `start`, up to the one at `end`, are of one stretch.
+    /// Whether one code held the lock in all intervals after the one at `start`, up to the one at `end`.
     #[inline]
     pub(crate) fn is_one(&self, start: u64, end: u64) -> bool {
         self.mark(start).stretch == self.mark(end).stretch
     }
 
-    /// Adds what there was in those, which [are one stretch](Self::is_one).
+    /// Adds the sums of those intervals, which must be [of one code](Self::is_one).
     #[inline]
     pub(crate) fn add(&self, start: u64, end: u64, shares: &mut Shares<'_>) {
         let (before, until) = (self.mark(start), self.mark(end));

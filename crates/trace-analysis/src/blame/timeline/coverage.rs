@@ -1,12 +1,13 @@
-//! How many waits go through the intervals of a timeline.
+//! Counts the waits that cover each interval of a timeline.
 
 use std::collections::VecDeque;
 
 use crate::collections::shrink::shrink_queue;
 
-/// How many waits go through each interval. A wait costs the same however many it goes through.
+/// A difference array: stores +1 where a wait begins and -1 after its end, and adds them up as
+/// intervals leave. A wait costs the same however many intervals it covers.
 #[derive(Debug, Default)]
-pub(crate) struct Through {
+pub(crate) struct Coverage {
     /// By how much more waits go through an interval than through the one before; those behind
     /// the last are none.
     steps: VecDeque<i64>,
@@ -14,14 +15,14 @@ pub(crate) struct Through {
     last: i64,
 }
 
-/// From where on an interval lasts until its end, and whether it may be one with that before.
+/// When an interval begins, and whether it may continue the one before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub(crate) time_ns: u64,
     pub(crate) goes_on: bool,
 }
 
-impl Through {
+impl Coverage {
     /// One more wait goes through the intervals from the one with this index to before `end`.
     pub(crate) fn add(&mut self, start: usize, end: usize) {
         if self.steps.len() <= end {

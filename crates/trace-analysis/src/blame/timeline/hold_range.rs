@@ -1,4 +1,4 @@
-//! What a wait has in common with others, on the way to its root owners.
+//! Ranges of holds that waits share, from which their root owners are found.
 //!
 //! Threads that want one lock wait through the same holds of it: a hold of whose end a hundred threads
 //! wait is a part of a hundred waits. The holds of a lock are told once, with the first wait that went
@@ -16,7 +16,7 @@ pub(crate) const NO_PLACE: Place = Place::MAX;
 /// What a wait is made of beside its contentions, while root owners are looked for whose parts are
 /// added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SharedRuns {
+pub(crate) struct HoldRanges {
     /// The history of holds that the runs are of, and where that is kept.
     pub(crate) history: WaitId,
     pub(crate) place: Place,
@@ -78,7 +78,7 @@ impl Run {
     };
 }
 
-impl Default for SharedRuns {
+impl Default for HoldRanges {
     fn default() -> Self {
         Self {
             history: WaitId::default(),
@@ -93,7 +93,7 @@ impl Default for SharedRuns {
     }
 }
 
-impl SharedRuns {
+impl HoldRanges {
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
         self.told.clear();

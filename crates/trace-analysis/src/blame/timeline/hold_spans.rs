@@ -1,11 +1,11 @@
-//! When owners had locks that threads waited for, on the way to what they did meanwhile.
+//! Spans in which owners held locks that threads waited for, from which their activity is found.
 
 use crate::blame::facts::freezes::Freezes;
-use crate::blame::timeline::hold_range::{SharedRuns, Told};
+use crate::blame::timeline::hold_range::{HoldRanges, Told};
 use crate::model::entity::ThreadIndex;
 use crate::model::wait::{Owner, Wait, WaitId};
 
-/// Some time of a thread.
+/// A span of time of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadTime {
     pub(crate) thread: ThreadIndex,
@@ -13,9 +13,9 @@ pub(crate) struct ThreadTime {
     pub(crate) end_ns: u64,
 }
 
-/// An owner had a lock for that time, and so many waits went through it.
+/// An owner held a lock in this span, which this number of waits covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OwnerSpan {
+pub(crate) struct HoldSpan {
     pub(crate) time: ThreadTime,
     /// As many threads wait at once.
     pub(crate) waits: u32,
@@ -23,14 +23,13 @@ pub(crate) struct OwnerSpan {
     pub(crate) is_direct: bool,
 }
 
-/// Collects them, if they are wanted: each part of a wait by itself, or those that several waits
-/// have in common once.
+/// Collects spans, if they are wanted: one for each part of a wait, or one for all waits that share it.
 #[derive(Debug, Default)]
-pub(crate) struct OwnerSpans {
+pub(crate) struct HoldSpans {
     pub(crate) are_wanted: bool,
     /// No owner waited itself while the wait lasted that is described next; else that is not known.
     pub(crate) is_direct: bool,
-    pub(crate) spans: Vec<OwnerSpan>,
+    pub(crate) spans: Vec<HoldSpan>,
     /// What threads waited while nobody had the lock, in nanoseconds.
     pub(crate) free_ns: u64,
     /// The same while it is not known who had it.
@@ -41,7 +40,7 @@ pub(crate) struct OwnerSpans {
     pub(crate) freezes: Freezes,
     /// Of the wait described last, what it has in common with others, where root owners are looked
     /// for.
-    pub(crate) shared: SharedRuns,
+    pub(crate) shared: HoldRanges,
     /// The next wait may have something in common with others so.
     pub(crate) may_share: bool,
     /// Histories of holds that no wait will tell of any more.
@@ -58,7 +57,7 @@ impl ThreadTime {
     }
 }
 
-impl OwnerSpans {
+impl HoldSpans {
     /// If they are wanted, what collects them.
     #[inline]
     pub(crate) fn wanted(&mut self) -> Option<&mut Self> {
@@ -117,7 +116,7 @@ impl OwnerSpans {
                         start_ns,
                         end_ns,
                     };
-                    self.spans.push(OwnerSpan {
+                    self.spans.push(HoldSpan {
                         time,
                         waits,
                         is_direct,

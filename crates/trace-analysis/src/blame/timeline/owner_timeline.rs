@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::blame::timeline::code_prefix_sums::Stretches;
+use crate::blame::timeline::code_prefix_sums::CodePrefixSums;
 use crate::blame::timeline::hold_range::{SharedHold, Told};
-use crate::blame::timeline::hold_spans::OwnerSpans;
-use crate::blame::timeline::prefix_sums::Ledger;
+use crate::blame::timeline::hold_spans::HoldSpans;
+use crate::blame::timeline::prefix_sums::PrefixSums;
 use crate::blame::timeline::splitter::{Cutter, Part, Parts, Segments, Shares, add_contentions};
 use crate::collections::shrink::shrink_queue;
 use crate::model::entity::ThreadIndex;
@@ -72,14 +72,14 @@ pub(crate) struct Timeline<I> {
     /// Acquisitions by threads that did not wait.
     barging: VecDeque<Barging>,
     /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
-    ledgers: [Option<Box<Ledger>>; 2],
+    prefix_sums: [Option<Box<PrefixSums>>; 2],
     /// The same where owners are told apart by their code.
-    stretches: Option<Box<Stretches>>,
-    /// The histories of holds that waits are told of by the sums: of those of each [`Access`], and of the
-    /// stretches.
+    code_prefix_sums: Option<Box<CodePrefixSums>>,
+    /// The histories of holds that waits are told of by the sums: those of each [`Access`], and those
+    /// by code.
     told: [Option<Told>; 3],
     /// What waits have in common of intervals that have changed since.
-    left: OwnerSpans,
+    left: HoldSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
     /// over.
     latest_ns: Vec<u64>,
@@ -139,10 +139,10 @@ const LONG_WITH_SPANS: u64 = 4;
 /// have a few contentions.
 const LONG_WITH_SEGMENTS: u64 = 8;
 
-/// What those want whose waits are added up by [`Stretches`]: all, where threads have no intervals of
+/// What those want whose waits are added up by [`CodePrefixSums`]: all, where threads have no intervals of
 /// their own.
-const STRETCHES: Access = Access::Exclusive;
-/// Which of [`Timeline::told`] is that of the stretches.
+const BY_CODE: Access = Access::Exclusive;
+/// Which of [`Timeline::told`] is that of the prefix sums by code.
 const STRETCHES_TOLD: usize = 2;
 
 /// Fewer intervals take less time to be cut than to be added up.
@@ -170,10 +170,10 @@ impl<I> Default for Timeline<I> {
             last_doubt: 0,
             gaps: VecDeque::new(),
             barging: VecDeque::new(),
-            ledgers: [None, None],
-            stretches: None,
+            prefix_sums: [None, None],
+            code_prefix_sums: None,
             told: [None; 3],
-            left: OwnerSpans::default(),
+            left: HoldSpans::default(),
             latest_ns: Vec::new(),
         }
     }
@@ -316,7 +316,7 @@ impl<I: Interval> Timeline<I> {
     /// Makes one interval of the older half.
     fn collapse(&mut self) -> u64 {
         let half = self.intervals.len() / 2;
-        self.forget_ledgers(self.start);
+        self.forget_prefix_sums(self.start);
         let ends = self.intervals.drain(..half);
         let end_ns = ends.map(|interval| interval.end_ns()).max();
         self.intervals.push_front(I::collapsed(end_ns.unwrap_or(0)));
@@ -327,32 +327,40 @@ impl<I: Interval> Timeline<I> {
     }
 
     /// Forgets the sums that reach beyond `position`, but not what waits have in common.
-    fn forget_ledgers(&mut self, position: u64) {
-        let ends = self.ledgers.iter().flatten().map(|known| known.end());
-        let stretches_end = self.stretches.iter().map(|known| known.end());
-        if ends.chain(stretches_end).all(|end| end <= position) {
+    fn forget_prefix_sums(&mut self, position: u64) {
+        let ends = self.prefix_sums.iter().flatten().map(|known| known.end());
+        let code_sums_end = self.code_prefix_sums.iter().map(|known| known.end());
+        if ends.chain(code_sums_end).all(|end| end <= position) {
             return;
         }
         let mut left = std::mem::take(&mut self.left);
-        if let Some(mut stretches) = self.stretches.take_if(|known| known.end() > position) {
-            self.pass_stretches(stretches.end(), &mut stretches, &mut left);
+        if let Some(mut code_prefix_sums) = self
+            .code_prefix_sums
+            .take_if(|known| known.end() > position)
+        {
+            self.pass_code_prefix_sums(code_prefix_sums.end(), &mut code_prefix_sums, &mut left);
             left.end_history(&mut self.told[STRETCHES_TOLD]);
         }
         for access in [Access::Exclusive, Access::Shared] {
-            let ledger = &mut self.ledgers[access as usize];
-            if let Some(mut ledger) = ledger.take_if(|known| known.end() > position) {
-                self.pass_before(ledger.end(), access, &mut ledger, &mut left);
+            let prefix_sums = &mut self.prefix_sums[access as usize];
+            if let Some(mut prefix_sums) = prefix_sums.take_if(|known| known.end() > position) {
+                self.pass_before(prefix_sums.end(), access, &mut prefix_sums, &mut left);
                 left.end_history(&mut self.told[access as usize]);
             }
         }
         self.left = left;
     }
 
-    /// Passes on which owners waits have in common by the stretches, up to a position.
-    fn pass_stretches(&self, position: u64, stretches: &mut Stretches, spans: &mut OwnerSpans) {
-        stretches.pass_before(position, |position, time, waits, goes_on| {
+    /// Passes on which owners waits have in common by the prefix sums of code, up to a position.
+    fn pass_code_prefix_sums(
+        &self,
+        position: u64,
+        code_prefix_sums: &mut CodePrefixSums,
+        spans: &mut HoldSpans,
+    ) {
+        code_prefix_sums.pass_before(position, |position, time, waits, goes_on| {
             let interval = self.at(position);
-            let owner = interval.owner(STRETCHES).get();
+            let owner = interval.owner(BY_CODE).get();
             spans.add(owner, time, waits, (goes_on, interval.is_direct()));
         });
     }
@@ -362,10 +370,10 @@ impl<I: Interval> Timeline<I> {
         &self,
         position: u64,
         access: Access,
-        ledger: &mut Ledger,
-        spans: &mut OwnerSpans,
+        prefix_sums: &mut PrefixSums,
+        spans: &mut HoldSpans,
     ) {
-        ledger.pass_before(position, |position, time, waits, goes_on| {
+        prefix_sums.pass_before(position, |position, time, waits, goes_on| {
             let interval = self.at(position);
             let owner = interval.owner(access).get();
             spans.add(owner, time, waits, (goes_on, interval.is_direct()));
@@ -373,7 +381,7 @@ impl<I: Interval> Timeline<I> {
     }
 
     /// Forgets the intervals before `position`. What waits have in common of them goes to `spans`.
-    pub(crate) fn forget_before(&mut self, position: u64, spans: &mut OwnerSpans) {
+    pub(crate) fn forget_before(&mut self, position: u64, spans: &mut HoldSpans) {
         let count = position
             .saturating_sub(self.start)
             .min(self.intervals.len() as u64);
@@ -382,28 +390,28 @@ impl<I: Interval> Timeline<I> {
         }
         spans.append(&mut self.left);
         if spans.are_wanted {
-            if let Some(mut stretches) = self.stretches.take() {
-                let until = (self.start + count).min(stretches.end());
-                self.pass_stretches(until, &mut stretches, spans);
-                self.stretches = Some(stretches);
+            if let Some(mut code_prefix_sums) = self.code_prefix_sums.take() {
+                let until = (self.start + count).min(code_prefix_sums.end());
+                self.pass_code_prefix_sums(until, &mut code_prefix_sums, spans);
+                self.code_prefix_sums = Some(code_prefix_sums);
             }
             for access in [Access::Exclusive, Access::Shared] {
-                if let Some(mut ledger) = self.ledgers[access as usize].take() {
-                    let until = (self.start + count).min(ledger.end());
-                    self.pass_before(until, access, &mut ledger, spans);
-                    self.ledgers[access as usize] = Some(ledger);
+                if let Some(mut prefix_sums) = self.prefix_sums[access as usize].take() {
+                    let until = (self.start + count).min(prefix_sums.end());
+                    self.pass_before(until, access, &mut prefix_sums, spans);
+                    self.prefix_sums[access as usize] = Some(prefix_sums);
                 }
             }
         }
         self.intervals.drain(..count as usize);
         self.start += count;
-        if let Some(stretches) = &mut self.stretches {
-            stretches.forget_before(self.start);
+        if let Some(code_prefix_sums) = &mut self.code_prefix_sums {
+            code_prefix_sums.forget_before(self.start);
         }
-        for ledger in &mut self.ledgers {
-            match ledger {
+        for prefix_sums in &mut self.prefix_sums {
+            match prefix_sums {
                 Some(known) if known.end() > self.start => known.forget_before(self.start),
-                _ => *ledger = None,
+                _ => *prefix_sums = None,
             }
         }
         for told in &mut self.told {
@@ -451,7 +459,7 @@ impl<I: Interval> Timeline<I> {
 
     /// The intervals from `position` on, to correct them.
     pub(crate) fn seen_from_mut(&mut self, position: u64) -> impl Iterator<Item = &mut I> {
-        self.forget_ledgers(position);
+        self.forget_prefix_sums(position);
         let skip = position.saturating_sub(self.start) as usize;
         self.intervals.range_mut(skip.min(self.intervals.len())..)
     }
@@ -523,7 +531,7 @@ impl<I: Interval> Timeline<I> {
         view: &View<impl Fn(u64, &I) -> PackedOwner>,
         settled: u64,
         detail: Detail,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
     ) {
         wait.contentions.clear();
@@ -574,7 +582,7 @@ impl<I: Interval> Timeline<I> {
         &self,
         view: &View<impl Fn(u64, &I) -> PackedOwner>,
         detail: Detail,
-        spans: &mut OwnerSpans,
+        spans: &mut HoldSpans,
         wait: &mut Wait,
     ) {
         self.split(view, &mut wait.contentions);
@@ -597,8 +605,8 @@ impl<I: Interval> Timeline<I> {
     ) {
         let position = wait.start.position.max(self.start);
         let is_by_code = matches!(detail, Detail::OwnerCode | Detail::RootsOfCode);
-        let has_stretches = is_by_code && wait.access == STRETCHES && wait.own.is_none();
-        if has_stretches && self.blame_one(wait, settled, shares) {
+        let has_code_sums = is_by_code && wait.access == BY_CODE && wait.own.is_none();
+        if has_code_sums && self.blame_one(wait, settled, shares) {
             return;
         }
         let long = match (&shares.segments, &shares.spans) {
@@ -633,19 +641,19 @@ impl<I: Interval> Timeline<I> {
         if end.saturating_sub(first) < few || self.may_be_two_waits(wait.start) {
             return false;
         }
-        let mut stretches = self.take_stretches(end);
-        let is_one = self.add_stretch((first, end), wait, &mut stretches, shares);
-        self.stretches = Some(stretches);
+        let mut code_prefix_sums = self.take_code_prefix_sums(end);
+        let is_one = self.add_by_code((first, end), wait, &mut code_prefix_sums, shares);
+        self.code_prefix_sums = Some(code_prefix_sums);
         is_one
     }
 
-    /// The same by the stretches, from the intervals from `first` to before `end` on.
+    /// Does so by the prefix sums of code, from the intervals from `first` to before `end` on.
     #[inline]
-    fn add_stretch(
+    fn add_by_code(
         &mut self,
         (mut first, end): (u64, u64),
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
-        stretches: &mut Stretches,
+        code_prefix_sums: &mut CodePrefixSums,
         shares: &mut Shares<'_>,
     ) -> bool {
         let (start_ns, end_ns) = (wait.start.time_ns, wait.end_ns);
@@ -659,26 +667,26 @@ impl<I: Interval> Timeline<I> {
         let interval = self.at(first);
         let (first_ns, owner) = (interval.end_ns(), (wait.owner_of)(first, interval));
         let goes_on = interval.goes_on();
-        let is_in_step = first_ns == stretches.mark(first).until_ns
-            && first_ns > stretches.before_ns(first)
-            && (owner == interval.owner(STRETCHES) || !goes_on);
-        let last = stretches.last_until(end_ns);
+        let is_in_step = first_ns == code_prefix_sums.mark(first).until_ns
+            && first_ns > code_prefix_sums.before_ns(first)
+            && (owner == interval.owner(BY_CODE) || !goes_on);
+        let last = code_prefix_sums.last_until(end_ns);
         let Some(last) = last.filter(|&last| is_in_step && last > first) else {
             return false;
         };
-        if !stretches.is_one(first, last) {
+        if !code_prefix_sums.is_one(first, last) {
             return false;
         }
         shares.add(start_ns, first_ns - start_ns, owner, false);
-        stretches.add(first, last, shares);
-        let mark = *stretches.mark(last);
+        code_prefix_sums.add(first, last, shares);
+        let mark = *code_prefix_sums.mark(last);
         if shares.spans.is_some() {
-            stretches.go_through(first + 1, last + 1);
+            code_prefix_sums.cover(first + 1, last + 1);
         }
         if let Some(segments) = &mut shares.segments {
             segments.add_run((first + 1, last + 1), mark.until_ns, goes_on);
-            let since_ns = stretches.before_ns(self.start);
-            let holds = |position| stretches.mark(position).until_ns;
+            let since_ns = code_prefix_sums.before_ns(self.start);
+            let holds = |position| code_prefix_sums.mark(position).until_ns;
             self.tell(STRETCHES_TOLD, last + 1, since_ns, holds, segments);
         }
         let mut cutter = Cutter::new(mark.until_ns, end_ns);
@@ -714,7 +722,7 @@ impl<I: Interval> Timeline<I> {
         shared.needed_from = self.start;
         told.end = missing.end;
         let access = match sums {
-            STRETCHES_TOLD => STRETCHES,
+            STRETCHES_TOLD => BY_CODE,
             shared if shared == Access::Shared as usize => Access::Shared,
             _ => Access::Exclusive,
         };
@@ -729,19 +737,20 @@ impl<I: Interval> Timeline<I> {
             }));
     }
 
-    /// The stretches with all intervals before `end`.
+    /// Takes the prefix sums of code, with all intervals before `end`.
     #[inline]
-    fn take_stretches(&mut self, end: u64) -> Box<Stretches> {
+    fn take_code_prefix_sums(&mut self, end: u64) -> Box<CodePrefixSums> {
         let start = self.start;
-        let stretches = self.stretches.take();
-        let mut stretches = stretches.unwrap_or_else(|| Box::new(Stretches::new(start)));
-        for position in stretches.end()..end {
+        let code_prefix_sums = self.code_prefix_sums.take();
+        let mut code_prefix_sums =
+            code_prefix_sums.unwrap_or_else(|| Box::new(CodePrefixSums::new(start)));
+        for position in code_prefix_sums.end()..end {
             let interval = &self.intervals[(position - start) as usize];
-            let owner = interval.owner(STRETCHES);
+            let owner = interval.owner(BY_CODE);
             let (end_ns, goes_on) = (interval.end_ns(), interval.goes_on());
-            stretches.push(end_ns, owner, goes_on, interval.is_gap());
+            code_prefix_sums.push(end_ns, owner, goes_on, interval.is_gap());
         }
-        stretches
+        code_prefix_sums
     }
 
     /// The same, however short the wait.
@@ -752,83 +761,93 @@ impl<I: Interval> Timeline<I> {
         detail: Detail,
         shares: &mut Shares<'_>,
     ) {
-        let mut ledger = self.take_ledger(wait.access, settled, detail);
-        let (position, cutter) = self.add_up(&mut ledger, wait, shares);
+        let mut prefix_sums = self.take_prefix_sums(wait.access, settled, detail);
+        let (position, cutter) = self.add_up(&mut prefix_sums, wait, shares);
         if let Some(segments) = &mut shares.segments
             && let Some(last) = segments.shared.runs.last()
         {
-            let (end, since_ns) = (last.end, ledger.before_ns(self.start));
-            let holds = |position| ledger.mark(position).until_ns;
+            let (end, since_ns) = (last.end, prefix_sums.before_ns(self.start));
+            let holds = |position| prefix_sums.mark(position).until_ns;
             self.tell(wait.access as usize, end, since_ns, holds, segments);
         }
         self.share_from(position, wait, cutter, shares);
-        // Nothing that a wait is divided by changes the ledger.
-        ledger.forget_before(self.start);
-        self.ledgers[wait.access as usize] = Some(ledger);
+        // To divide a wait changes no prefix sum.
+        prefix_sums.forget_before(self.start);
+        self.prefix_sums[wait.access as usize] = Some(prefix_sums);
     }
 
-    /// The ledger with all that is settled.
-    fn take_ledger(&mut self, access: Access, settled: u64, detail: Detail) -> Box<Ledger> {
-        let known = self.ledgers[access as usize].take();
-        let mut ledger =
-            known.unwrap_or_else(|| Box::new(Ledger::new(detail, self.start, I::HAS_OWN)));
-        let missing = ledger.end()..settled.min(self.end());
+    /// Takes the prefix sums, with all that is settled.
+    fn take_prefix_sums(
+        &mut self,
+        access: Access,
+        settled: u64,
+        detail: Detail,
+    ) -> Box<PrefixSums> {
+        let known = self.prefix_sums[access as usize].take();
+        let mut prefix_sums =
+            known.unwrap_or_else(|| Box::new(PrefixSums::new(detail, self.start, I::HAS_OWN)));
+        let missing = prefix_sums.end()..settled.min(self.end());
         for position in missing {
             let interval = &self.intervals[(position - self.start) as usize];
-            ledger.push(
+            prefix_sums.push(
                 interval.end_ns(),
                 interval.owner(access),
                 interval.goes_on(),
             );
         }
-        ledger
+        prefix_sums
     }
 
-    /// Divides a wait as far as the ledger reaches: by the sums, wherever the wait is cut as
-    /// the ledger is. Returns the position behind, and what is left of the wait.
+    /// Divides a wait as far as the prefix sums reach: by differences, wherever the wait is cut as
+    /// the sums are. Returns the position behind, and what is left of the wait.
     ///
-    /// The ledger's intervals end in order: those of a wait do so, too, once one of them has
+    /// The intervals that are summed up end in order: those of a wait do so, too, once one of them has
     /// ended later than all before it.
     fn add_up(
         &self,
-        ledger: &mut Ledger,
+        prefix_sums: &mut PrefixSums,
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         shares: &mut Shares<'_>,
     ) -> (u64, Cutter) {
         let lost = self.lost(wait.start);
         let mut cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
         let mut position = wait.start.position.max(self.start);
-        // The parts end where those of the ledger do, and belong to the same owner.
+        // The parts end where the intervals that are summed up do, and belong to the same owner.
         let (mut in_time, mut in_step) = (false, false);
         let mut disorder = 0;
-        while position < ledger.end() && !cutter.is_done() {
+        while position < prefix_sums.end() && !cutter.is_done() {
             if !in_time && disorder == MAX_DISORDER {
                 cutter.goes_on = false;
             }
-            if in_time || ledger.before_ns(position) <= cutter.at_ns && !cutter.goes_on {
-                let next = ledger.first_beyond(position, cutter.at_ns).max(position);
+            if in_time || prefix_sums.before_ns(position) <= cutter.at_ns && !cutter.goes_on {
+                let next = prefix_sums
+                    .first_beyond(position, cutter.at_ns)
+                    .max(position);
                 if in_time && next > position {
-                    cutter.goes_on = ledger.mark(next - 1).goes_on;
+                    cutter.goes_on = prefix_sums.mark(next - 1).goes_on;
                 }
                 position = next;
             }
-            let until = ledger.first_reaching(cutter.end_ns).min(ledger.end());
+            let until = prefix_sums
+                .first_reaching(cutter.end_ns)
+                .min(prefix_sums.end());
             if in_time && position < until {
-                let end = self.same_until(position, until, ledger, wait, &lost, in_step, &cutter);
+                let end =
+                    self.same_until(position, until, prefix_sums, wait, &lost, in_step, &cutter);
                 if end > position {
-                    let mark = ledger.mark(end - 1);
+                    let mark = prefix_sums.mark(end - 1);
                     if lost.contains(&position) {
                         let duration_ns = mark.until_ns - cutter.at_ns;
-                        let runs = mark.runs - ledger.runs_before(position);
+                        let runs = mark.runs - prefix_sums.runs_before(position);
                         shares.add_parts(LOST, duration_ns, runs);
                         if let Some(spans) = &mut shares.spans {
                             spans.add_part(LOST.get(), (cutter.at_ns, mark.until_ns), false);
                         }
                         in_step = false;
                     } else {
-                        ledger.add(position, end, shares);
+                        prefix_sums.add(position, end, shares);
                         if shares.spans.is_some() {
-                            ledger.go_through(position, end);
+                            prefix_sums.cover(position, end);
                         }
                         if let Some(segments) = &mut shares.segments {
                             segments.add_run((position, end), mark.until_ns, cutter.goes_on);
@@ -843,11 +862,11 @@ impl<I: Interval> Timeline<I> {
                     continue;
                 }
             }
-            if position >= ledger.end() {
+            if position >= prefix_sums.end() {
                 break;
             }
             let interval = self.at(position);
-            let mark = ledger.mark(position);
+            let mark = prefix_sums.mark(position);
             let until_ns = if in_time || disorder == MAX_DISORDER {
                 mark.until_ns
             } else {
@@ -857,7 +876,7 @@ impl<I: Interval> Timeline<I> {
             let owner = wait.owner(&lost, position, interval);
             let duration_ns = cutter.cut(until_ns, || owner, interval.goes_on(), shares);
             if duration_ns > 0 {
-                let is_latest = mark.until_ns > ledger.before_ns(position);
+                let is_latest = mark.until_ns > prefix_sums.before_ns(position);
                 in_time |= is_latest && cutter.at_ns == mark.until_ns;
                 in_step = in_time && owner == interval.owner(wait.access);
             }
@@ -866,14 +885,14 @@ impl<I: Interval> Timeline<I> {
         (position, cutter)
     }
 
-    /// Up to where the sums of the ledger tell what the wait's parts are, from `position` on
+    /// Up to where the prefix sums are those of the wait's parts, from `position` on
     /// and not beyond `until`.
     #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
     fn same_until(
         &self,
         position: u64,
         until: u64,
-        ledger: &Ledger,
+        prefix_sums: &PrefixSums,
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         lost: &Range<u64>,
         in_step: bool,
@@ -894,7 +913,7 @@ impl<I: Interval> Timeline<I> {
         } else {
             u64::MAX
         };
-        let own = wait.own.and_then(|own| ledger.next_own(own, position));
+        let own = wait.own.and_then(|own| prefix_sums.next_own(own, position));
         until.min(before_lost).min(own.unwrap_or(u64::MAX))
     }
 
@@ -1014,8 +1033,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::blame::root_owner::hold_history::SharedHolds;
-    use crate::blame::timeline::hold_range::SharedRuns;
+    use crate::blame::root_owner::hold_history::HoldHistory;
+    use crate::blame::timeline::hold_range::HoldRanges;
     use crate::model::entity::ChainIndex;
     use crate::model::wait::Owner;
     use crate::model::wait::WaitId;
@@ -1063,7 +1082,7 @@ mod tests {
             seen(&timeline, 0),
             [(0, Test::Until(10)), (1, Test::Until(20))]
         );
-        timeline.forget_before(1, &mut OwnerSpans::default());
+        timeline.forget_before(1, &mut HoldSpans::default());
         assert_eq!(seen(&timeline, 1), [(1, Test::Until(20))]);
         assert_eq!(timeline.end(), 2);
     }
@@ -1200,10 +1219,10 @@ mod tests {
         shares.collect()
     }
 
-    fn wanted() -> OwnerSpans {
-        OwnerSpans {
+    fn wanted() -> HoldSpans {
+        HoldSpans {
             are_wanted: true,
-            ..OwnerSpans::default()
+            ..HoldSpans::default()
         }
     }
 
@@ -1278,7 +1297,7 @@ mod tests {
     type Change = (ThreadIndex, u64);
 
     /// By how much more waits go through a thread's time from then on, and what nobody had.
-    fn waits_at(spans: &OwnerSpans) -> (BTreeMap<Change, i64>, u64, u64) {
+    fn waits_at(spans: &HoldSpans) -> (BTreeMap<Change, i64>, u64, u64) {
         let mut changes: BTreeMap<Change, i64> = BTreeMap::new();
         for span in &spans.spans {
             let waits = span.waits as i64;
@@ -1304,7 +1323,7 @@ mod tests {
             let mut waiting: VecDeque<Start> = VecDeque::new();
             let (mut spans, mut expected_spans) = (wanted(), wanted());
             let mut now_ns = 1000_i64;
-            let mut holds = SharedHolds::new(1 << 10);
+            let mut holds = HoldHistory::new(1 << 10);
             let (mut number, mut waits_told) = (0_u64, Vec::new());
             for next in history {
                 match next {
@@ -1360,7 +1379,7 @@ mod tests {
                         timeline.blame(&view, settled, detail, &mut shares);
                         prop_assert_eq!(sorted(found, detail), sorted(expected, detail));
                         let mut found = Vec::new();
-                        let (mut others, mut shared) = (Vec::new(), SharedRuns::default());
+                        let (mut others, mut shared) = (Vec::new(), HoldRanges::default());
                         number += 1;
                         let segments = Segments {
                             id: WaitId { number, ..WaitId::default() },

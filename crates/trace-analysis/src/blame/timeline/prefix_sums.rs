@@ -1,9 +1,9 @@
-//! For how long each owner had a lock, added up: what it had between two boundaries is a
-//! difference.
+//! Prefix sums of the time for which each owner held a lock: its time in any range of intervals is
+//! a difference of two sums.
 
 use std::collections::VecDeque;
 
-use crate::blame::timeline::coverage::{Since, Through};
+use crate::blame::timeline::coverage::{Coverage, Since};
 use crate::blame::timeline::splitter::{Cutter, Part, Shares};
 use crate::collections::galloping::{count_from_back, count_from_front};
 use crate::collections::hash::SeededMap;
@@ -17,7 +17,7 @@ use crate::model::wait::Detail;
 /// An interval costs the same however many threads wait, and a wait costs the same however
 /// many intervals an owner had in it.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct PrefixSums {
     detail: Detail,
     /// Position of the first mark.
     start: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Ledger {
     max_positions: usize,
     /// Cuts the wait that sees all.
     cutter: Cutter,
-    through: Through,
+    coverage: Coverage,
 }
 
 /// What is known at the end of an interval.
@@ -68,7 +68,7 @@ impl Mark {
     }
 }
 
-impl Ledger {
+impl PrefixSums {
     /// Of the intervals from `start` on; with `has_positions`, those of each thread can be
     /// [found](Self::next_own).
     pub(crate) fn new(detail: Detail, start: u64, has_positions: bool) -> Self {
@@ -82,7 +82,7 @@ impl Ledger {
             has_positions,
             max_positions: 0,
             cutter: Cutter::new(0, u64::MAX),
-            through: Through::default(),
+            coverage: Coverage::default(),
         }
     }
 
@@ -136,9 +136,9 @@ impl Ledger {
     }
 
     /// One more wait goes through the intervals from `start` to before `end`.
-    pub(crate) fn go_through(&mut self, start: u64, end: u64) {
+    pub(crate) fn cover(&mut self, start: u64, end: u64) {
         let [start, end] = [start, end].map(|position| (position - self.start) as usize);
-        self.through.add(start, end);
+        self.coverage.add(start, end);
     }
 
     /// Calls `on_passed` with the intervals before `position` that waits go through: with its
@@ -151,7 +151,7 @@ impl Ledger {
     ) {
         let count = position.saturating_sub(self.start) as usize;
         let marks = self.marks.iter().take(count).map(Mark::since);
-        self.through
+        self.coverage
             .pass((self.start, self.start_ns), marks, on_passed);
     }
 
@@ -167,7 +167,7 @@ impl Ledger {
         self.owners.forget_before(self.start);
     }
 
-    /// The interval's mark; it must be one of the ledger.
+    /// The interval's mark; it must be one that is summed up.
     pub(crate) fn mark(&self, position: u64) -> Mark {
         self.marks[(position - self.start) as usize]
     }
@@ -186,7 +186,7 @@ impl Ledger {
         index.map_or(0, |index| self.marks[index as usize].runs)
     }
 
-    /// Position of the first interval from `position` on, which is one of the ledger's, that
+    /// Position of the first interval from `position` on, which must be summed up, that
     /// ends later.
     pub(crate) fn first_beyond(&self, position: u64, time_ns: u64) -> u64 {
         if self.mark(position).until_ns > time_ns {

@@ -1,13 +1,13 @@
-//! A wait, cut into parts.
+//! Splits a wait into parts.
 
-use crate::blame::timeline::hold_range::{Run, SharedRuns};
-use crate::blame::timeline::hold_spans::OwnerSpans;
+use crate::blame::timeline::hold_range::{HoldRanges, Run};
+use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::collections::hash::SeededMap;
 use crate::model::packed_owner::PackedOwner;
 use crate::model::time_range::TimeRange;
 use crate::model::wait::{Blame, Contention, Detail, Owner, Wait, WaitId};
 
-/// What takes the parts of a wait, in order.
+/// Takes the parts of a wait, in order.
 pub(crate) trait Parts {
     /// A part that begins then and lasts so long; `goes_on` if it only makes the last one
     /// longer.
@@ -51,7 +51,7 @@ pub(crate) struct Segments<'a> {
     /// So many intervals are worth to be shared.
     pub(crate) fewest: u64,
     pub(crate) contentions: &'a mut Vec<Contention>,
-    pub(crate) shared: &'a mut SharedRuns,
+    pub(crate) shared: &'a mut HoldRanges,
 }
 
 impl Segments<'_> {
@@ -91,7 +91,7 @@ pub(crate) struct Shares<'a> {
     /// Where those behind them are, by key.
     places: Option<SeededMap<u64, usize>>,
     /// Gets each part by itself.
-    pub(crate) spans: Option<&'a mut OwnerSpans>,
+    pub(crate) spans: Option<&'a mut HoldSpans>,
     /// The same.
     pub(crate) segments: Option<Segments<'a>>,
 }
@@ -114,7 +114,7 @@ impl<'a> Shares<'a> {
     }
 
     /// The parts go to `spans`, too.
-    pub(crate) fn with_spans(self, spans: Option<&'a mut OwnerSpans>) -> Self {
+    pub(crate) fn with_spans(self, spans: Option<&'a mut HoldSpans>) -> Self {
         Self { spans, ..self }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::collections::shrink::shrink_queue;
-use crate::collections::small_map::FewMap;
+use crate::collections::small_map::SmallMap;
 use crate::model::entity::ThreadIndex;
 
 /// Threads that wait, in the order in which they began to. No operation costs more the
@@ -16,7 +16,7 @@ pub(crate) struct Waiters<W> {
     queue: VecDeque<(Ticket, Option<W>)>,
     len: usize,
     next: Ticket,
-    tickets: FewMap<ThreadIndex, Ticket>,
+    tickets: SmallMap<ThreadIndex, Ticket>,
     starts: Starts,
 }
 
@@ -81,7 +81,7 @@ impl<W> Default for Waiters<W> {
             queue: VecDeque::new(),
             len: 0,
             next: 0,
-            tickets: FewMap::default(),
+            tickets: SmallMap::default(),
             starts: Starts::default(),
         }
     }

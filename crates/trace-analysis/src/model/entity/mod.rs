@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::collections::cached_map::NumberKey;
 use crate::collections::hash::{Seed, SeededMap};
-use crate::collections::interner::KeptSet;
+use crate::collections::interner::Interner;
 use crate::model::placeholder::FORGOTTEN_THREAD;
 
 /// A class in [`Entities`].
@@ -256,12 +256,12 @@ pub struct Entities {
     classes: IndexMap<Box<str>, Class, Seed>,
     methods: Interned<Method>,
     chains: Interned<Chain>,
-    threads: KeptSet<Thread>,
+    threads: Interner<Thread>,
     /// What is said of threads that were forgotten.
     forgotten_thread: Thread,
     /// Threads of a trace that turned out to be called as those of traces before.
     same_threads: SeededMap<ThreadIndex, ThreadIndex>,
-    locks: KeptSet<Lock>,
+    locks: Interner<Lock>,
     /// Which chains have allocated locks, as far as it is known.
     lock_sites: SeededMap<LockIndex, ChainIndex>,
 }
@@ -285,14 +285,14 @@ impl Entities {
             classes: IndexMap::default(),
             methods: Interned::default(),
             chains: chains.into_iter().collect(),
-            threads: KeptSet::default(),
+            threads: Interner::default(),
             forgotten_thread: Thread {
                 java_id: trace_format::JavaThreadId::NONE,
                 name: FORGOTTEN_THREAD.into(),
                 ordinal: 0,
             },
             same_threads: SeededMap::default(),
-            locks: KeptSet::default(),
+            locks: Interner::default(),
             lock_sites: SeededMap::default(),
         }
     }

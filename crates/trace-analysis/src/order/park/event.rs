@@ -6,7 +6,7 @@ use trace_format::{
 
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::entity_store::EntityStore;
-use crate::model::optional_index::Maybe;
+use crate::model::optional_index::OptionalIndex;
 use crate::model::synchronizer::Synchronizer;
 use crate::model::wait::Owner;
 use crate::order::park::permits::Waker;
@@ -38,7 +38,7 @@ pub(crate) struct Begin {
     pub(crate) time_ns: u64,
     pub(crate) lock: LockIndex,
     pub(crate) synchronizer: Synchronizer,
-    pub(crate) owner: Maybe<ThreadIndex>,
+    pub(crate) owner: OptionalIndex<ThreadIndex>,
     pub(crate) continued: bool,
     /// How long it parks at most.
     pub(crate) timeout: ParkTimeout,
@@ -53,7 +53,7 @@ pub(crate) struct End {
     pub(crate) reason: ParkEndReason,
     pub(crate) permit: Permit,
     pub(crate) unpark_elsewhere: bool,
-    pub(crate) owner: Maybe<ThreadIndex>,
+    pub(crate) owner: OptionalIndex<ThreadIndex>,
     pub(crate) safepoint_ns: u64,
     /// Who gave the permit, as far as is known.
     pub(crate) waker: Option<Waker>,
@@ -68,7 +68,7 @@ pub(crate) struct Unpark {
     pub(crate) permit: Permit,
     /// What the target waited for, as the thread saw it.
     pub(crate) lock: LockIndex,
-    pub(crate) owner: Maybe<ThreadIndex>,
+    pub(crate) owner: OptionalIndex<ThreadIndex>,
     /// What it gives is no permit that it had.
     pub(crate) never_acquired: bool,
     pub(crate) chain: ChainIndex,

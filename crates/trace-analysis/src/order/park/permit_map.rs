@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use trace_format::{JavaThreadId, Permit};
 
-use crate::collections::cached_map::RecentMap;
+use crate::collections::cached_map::CachedMap;
 
 /// A permit that a thread was given.
 pub(super) type Key = (JavaThreadId, Permit);
@@ -17,7 +17,7 @@ pub(super) type Key = (JavaThreadId, Permit);
 /// threads that are gone have left behind.
 #[derive(Debug)]
 pub(super) struct PermitMap<V> {
-    windows: RecentMap<JavaThreadId, Window<V>>,
+    windows: CachedMap<JavaThreadId, Window<V>>,
     others: BTreeMap<Key, V>,
     len: usize,
     /// Places of a window for each permit in it.
@@ -127,7 +127,7 @@ impl<V> PermitMap<V> {
     /// With up to `spread` places for each permit.
     pub(super) fn new(spread: usize) -> Self {
         Self {
-            windows: RecentMap::default(),
+            windows: CachedMap::default(),
             others: BTreeMap::new(),
             len: 0,
             spread,

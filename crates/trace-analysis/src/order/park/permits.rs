@@ -3,7 +3,7 @@
 use trace_format::{JavaThreadId, Permit};
 
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::model::optional_index::Maybe;
+use crate::model::optional_index::OptionalIndex;
 use crate::order::park::permit_map::PermitMap;
 
 /// Who unparked a thread.
@@ -13,7 +13,7 @@ pub(crate) struct Waker {
     pub(crate) time_ns: u64,
     pub(crate) chain: ChainIndex,
     /// The semaphore that it released without ever having acquired it.
-    pub(crate) signalled: Maybe<LockIndex>,
+    pub(crate) signalled: OptionalIndex<LockIndex>,
 }
 
 /// Places for each permit that was given: those who give them to a thread, each in order, may be
