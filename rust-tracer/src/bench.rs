@@ -3,15 +3,15 @@
 
 use trace_format::ChainId;
 
-use crate::chain_key::{self, ChainKey, CodeUnit};
-use crate::chain_set::{ChainKeeper, ChainSet};
-use crate::chain_table::Added;
-use crate::thread_slots::{OwnedThreadSlot, ThreadSlots};
-use crate::unloaded_code;
+use crate::chains::entry::Added;
+use crate::chains::key::{self, ChainKey, CodeUnit};
+use crate::chains::set::{ChainKeeper, ChainSet};
+use crate::chains::unloaded_code;
+use crate::threads::slots::{OwnedThreadSlot, ThreadSlots};
 
 /// The hash of a chain's frames.
 pub fn hash(frames: &[u64]) -> u64 {
-    chain_key::hash(0, frames)
+    key::hash(0, frames)
 }
 
 /// The set of call chains.

@@ -23,15 +23,16 @@ use trace_format::{
 };
 use trace_report::Question;
 
-use crate::analysis::{self, Mode, ReportError};
-use crate::chain_key::{self, ChainKey, CodeUnit};
+use crate::chains::key::{self, ChainKey, CodeUnit};
 use crate::cycles::{self, HookCycles};
-use crate::dump;
+use crate::drain::thread_times;
+use crate::lifecycle::Config;
+use crate::live::analysis::{self, Mode, ReportError};
+use crate::live::dump;
 use crate::lock::Lock;
-use crate::runtime::{Config, Runtime, Used};
+use crate::runtime::{Runtime, Used};
 use crate::site_table::{ObjectId, SiteTable};
 use crate::text;
-use crate::thread_times;
 use crate::tracer::ThreadTracer;
 
 /// What the tracer keeps in each monitor. All zero in a fresh monitor. Accessed
@@ -1173,7 +1174,7 @@ pub unsafe extern "C" fn lct_count_owner_samples(
 /// In the place of the outermost frame of a key: the chain allocates an object, and the trace may
 /// refer to it when the code of its frames is long gone.
 pub const LCT_SITE_FRAME: u64 = 0x2000_0000_0000_0000;
-const _: () = assert!(LCT_SITE_FRAME == chain_key::SITE);
+const _: () = assert!(LCT_SITE_FRAME == key::SITE);
 
 /// Notes where the thread has allocated an object, in case that becomes a contended lock. `chain`
 /// begins with [`LCT_SITE_FRAME`].
@@ -1283,7 +1284,7 @@ pub unsafe extern "C" fn lct_forward_resolve(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_chain_hash(outer_len: usize, frames: *const u64, len: usize) -> u64 {
     // SAFETY: the caller promises `len` values.
-    chain_key::hash(outer_len, unsafe { slice_or_empty(frames, len) })
+    key::hash(outer_len, unsafe { slice_or_empty(frames, len) })
 }
 
 /// The call chain with the given key. Returns 0 if the chain must be added. Of

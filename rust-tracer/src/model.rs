@@ -14,23 +14,25 @@ use trace_format::{
     StackRange, ThreadId,
 };
 
-use crate::buffer::{Buffer, BufferBudget};
-use crate::buffer_pool::BufferPool;
-use crate::buffer_queue::BufferQueue;
-use crate::buffer_slot::BufferSlot;
-use crate::chain_key::{ChainKey, CodeUnit};
-use crate::chain_set::{ChainKeeper, ChainSet};
-use crate::chain_table::{Added, Table};
+use crate::buffers::buffer::{Buffer, BufferBudget};
+use crate::buffers::pool::BufferPool;
+use crate::buffers::queue::BufferQueue;
+use crate::buffers::slot::BufferSlot;
+use crate::chains::entry::Added;
+use crate::chains::grace_period::GracePeriod;
+use crate::chains::key::{ChainKey, CodeUnit};
+use crate::chains::set::{ChainKeeper, ChainSet};
+use crate::chains::table::Table;
+use crate::chains::unload_queue::UnloadQueue;
 use crate::counters::Serial;
-use crate::grace_period::GracePeriod;
-use crate::hook_parts::HookParts;
-use crate::new_name::{Name, NewName};
-use crate::retirement::Retirement;
+use crate::drain::retirement::Retirement;
+use crate::facts::hook_parts::HookParts;
+use crate::facts::safepoints::Safepoints;
 use crate::runtime::Runtime;
-use crate::safepoints::Safepoints;
-use crate::thread_identity::ThreadIdentity;
-use crate::thread_slots::{OwnedThreadSlot, ThreadSlot, ThreadSlots};
-use crate::unload_queue::UnloadQueue;
+use crate::threads::identity::ThreadIdentity;
+use crate::threads::new_name::{Name, NewName};
+use crate::threads::slot::ThreadSlot;
+use crate::threads::slots::{OwnedThreadSlot, ThreadSlots};
 
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());

@@ -11,27 +11,29 @@ use trace_format::{
     ThreadStart, Unpark,
 };
 
-use crate::buffer::{Buffer, SMALL_ROOM, USUAL_ROOM};
-use crate::chain_key::ChainKey;
-use crate::chain_table::Added;
+use crate::buffers::buffer::Buffer;
+use crate::buffers::lengths::{SMALL_CAPACITY, USUAL_CAPACITY};
+use crate::chains::entry::Added;
+use crate::chains::key::ChainKey;
 use crate::cycles::{self, HookCycles};
+use crate::facts::hook_parts;
 use crate::fallible::{try_box, try_to_string};
-use crate::hook_costs::INTERRUPTED_CYCLES;
-use crate::hook_parts;
 use crate::lock::Lock;
-use crate::new_name::Name;
-use crate::owners_seen::SeenOwner;
 use crate::runtime::Runtime;
 use crate::site_table::{ObjectId, Site};
-use crate::thread_slots::{OwnedThreadSlot, ThreadSlot};
+use crate::threads::hook_costs::INTERRUPTED_CYCLES;
+use crate::threads::new_name::Name;
+use crate::threads::owners_seen::SeenOwner;
+use crate::threads::slot::ThreadSlot;
+use crate::threads::slots::OwnedThreadSlot;
 
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
 /// do the same do not submit their buffers at the same time (paper, section 3.1).
-const BUFFER_LENS: Range<usize> = 8 << 10..USUAL_ROOM;
+const BUFFER_LENS: Range<usize> = 8 << 10..USUAL_CAPACITY;
 /// When this many buffers are in use …
 const MANY_BUFFERS: u64 = 24;
 /// … the sizes of others are in this range: most of many threads write little.
-const SMALL_BUFFER_LENS: Range<usize> = 4 << 10..SMALL_ROOM;
+const SMALL_BUFFER_LENS: Range<usize> = 4 << 10..SMALL_CAPACITY;
 
 /// Longest event without text and frames, in bytes: type, flags, and eight
 /// numbers in a park.
@@ -599,7 +601,7 @@ mod tests {
     use trace_format::{ChainDescription, LockId, LockOwner, MethodId, SegmentDecoder};
 
     use super::*;
-    use crate::buffer::USUAL_LEN;
+    use crate::buffers::lengths::USUAL_LEN;
 
     /// Of the thread in the JVM.
     const ADDRESS: u64 = 0x7f00_1234_0000;

@@ -1,6 +1,5 @@
 //! What there is to show.
 
-
 use trace_analysis::{
     Aspect, Counter, Entities, RowLimits, Rows, Totals, TraceSummary, WaitKind, WaitTally,
 };

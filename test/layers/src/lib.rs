@@ -100,15 +100,20 @@ fn join(base: &str, names: &[String]) -> String {
     names.join("::")
 }
 
+/// Whether an item is compiled for tests only: `cfg(test)`, or `cfg(all(test, …))`.
 fn is_test(attributes: &[Attribute]) -> bool {
-    let mut configurations = attributes
+    let conditions = attributes
         .iter()
         .filter(|found| found.path().is_ident("cfg"));
-    configurations.any(|found| {
-        found
-            .parse_args::<syn::Path>()
-            .is_ok_and(|name| name.is_ident("test"))
-    })
+    let mut first_names = conditions.filter_map(|found| {
+        let words = found.meta.require_list().ok()?.tokens.to_string();
+        let mut words = words
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned);
+        words.find(|word| word != "all")
+    });
+    first_names.any(|name| name == "test")
 }
 
 impl<'ast> Visit<'ast> for Imports<'_> {
@@ -226,7 +231,9 @@ mod tests {
                 pub(in crate::park) fn make(&self) -> crate::d::Other { println!(\"{}\", crate::e::NAME); }
             }
             #[cfg(test)]
-            mod tests { use crate::park::x::Test; }
+            mod tests { use crate::park::y::Test; }
+            #[cfg(all(test, not(loom)))]
+            mod more_tests { use crate::park::y::Test; }
         ";
         assert_eq!(found("park::x", text), ["a", "b", "c", "d", "e"]);
         let text = "use super::y::Thing; fn other() -> super::Sum { 0 }";

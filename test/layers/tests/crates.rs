@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use layers::{circles, folder_of, graph};
 
 /// Crates of which no two files depend on each other.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "crates/bytecode-instrumentation",
     "crates/trace-analysis",
     "crates/trace-comparison",
     "crates/trace-export",
     "crates/trace-report",
+    "rust-tracer",
 ];
 
 /// The folders of `crates/trace-analysis/src`, the lowest layer first. Those of one layer stand together.
@@ -33,6 +34,23 @@ const ANALYSIS: [&[&str]; 15] = [
     &["lib"],
 ];
 
+/// The folders and files of `rust-tracer/src`, likewise. What the last ones have is for tests and benchmarks.
+const TRACER: [&[&str]; 13] = [
+    &["primitive", "fallible", "text", "os", "counters"],
+    &["cycles"],
+    &["park_domains", "site_table", "facts", "buffers"],
+    &["threads"],
+    &["chains"],
+    &["output"],
+    &["runtime"],
+    &["lock"],
+    &["tracer"],
+    &["live", "drain"],
+    &["lifecycle"],
+    &["ffi"],
+    &["lib", "bench", "model"],
+];
+
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -48,6 +66,7 @@ fn no_file_depends_on_itself_by_way_of_others() {
 #[test]
 fn folders_depend_on_those_below() {
     check_layers("crates/trace-analysis", &ANALYSIS);
+    check_layers("rust-tracer", &TRACER);
 }
 
 fn check_layers(name: &str, layers: &[&[&str]]) {

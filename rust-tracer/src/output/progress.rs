@@ -1,0 +1,49 @@
+//! How far the trace file is whole, for whoever copies it.
+
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Up to where the trace file is whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    /// Length of the file in bytes. A chunk ends there.
+    pub(crate) len: u64,
+    /// Chunks in it.
+    pub(crate) chunks: u64,
+    /// The file has all events from before, in nanoseconds since the trace's start.
+    pub(crate) complete_until_ns: u64,
+}
+
+/// The extent, as the drainer tells it.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    extent: Mutex<Extent>,
+    changed: Condvar,
+}
+
+impl Progress {
+    pub(crate) fn publish(&self, extent: Extent) {
+        let before = mem::replace(&mut *self.lock(), extent);
+        // To wake nobody costs the more the more threads of the process wait for anything: the kernel looks
+        // for one among all of them.
+        if extent.complete_until_ns != before.complete_until_ns {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for `timeout` until the file has all events from before `time_ns`.
+    pub(crate) fn wait(&self, time_ns: u64, timeout: Duration) -> Option<Extent> {
+        let behind = |extent: &mut Extent| extent.complete_until_ns < time_ns;
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), timeout, behind);
+        let (extent, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        (extent.complete_until_ns >= time_ns).then_some(*extent)
+    }
+
+    /// A poisoned lock is as good as any: the extent is always valid.
+    fn lock(&self) -> MutexGuard<'_, Extent> {
+        self.extent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,11 @@
+//! What other threads see of a traced thread.
+
+pub(crate) mod hook_costs;
+pub(crate) mod identity;
+pub(crate) mod new_name;
+pub(crate) mod numbers;
+pub(crate) mod owners_seen;
+pub(crate) mod reader;
+pub(crate) mod slot;
+pub(crate) mod slot_table;
+pub(crate) mod slots;
