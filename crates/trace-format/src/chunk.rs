@@ -22,7 +22,7 @@
 //! The payload of an **events** chunk is a sequence of segments: thread, index
 //! of the buffer among the thread's buffers, length in bytes (three varints),
 //! then the events ([`segment`](crate::segment)). That of a **counters** chunk is
-//! described in [`counter`], that of a **system** chunk in [`system`](crate::system). That of the **end** chunk, the last
+//! described in [`counter`], that of a **system** chunk in [`system`]. That of the **end** chunk, the last
 //! one of a trace, is two varints: the time of the end in nanoseconds since the trace's
 //! start, and the number of chunks before this one. If tracing had to end before the
 //! JVM did, the reason follows ([`EndReason`]): its number, and for a write error that of
@@ -32,9 +32,10 @@ use std::collections::TryReserveError;
 use std::mem;
 
 use crate::counter::{self, Counter, Counters};
+use crate::error::{DecodeError, DoesNotFit, Malformed};
 use crate::id::ThreadId;
-use crate::segment::{DecodeError, DoesNotFit, Malformed, SegmentDecoder};
-use crate::system::{SystemRecord, SystemRecords};
+use crate::segment::SegmentDecoder;
+use crate::system::{self, SystemRecord, SystemRecords};
 use crate::varint;
 use crate::wire::ByteReader;
 
@@ -300,6 +301,15 @@ impl ChunkWriter {
             counter::push(&mut payload, counter, value);
         }
         self.build_of_payload(ChunkKind::Counters, payload)
+    }
+
+    /// Makes sure that a chunk of so many records takes no more memory.
+    ///
+    /// # Errors
+    ///
+    /// Memory is short.
+    pub fn try_reserve_system(&mut self, records: usize) -> Result<(), TryReserveError> {
+        self.try_reserve_payload(records.saturating_mul(system::MAX_RECORD_LEN))
     }
 
     /// Returns a chunk of what the JVM and the system did with threads.

@@ -3,7 +3,7 @@
 //! The payload is a sequence of pairs of varints, a counter's id and its value.
 //! The tracer writes all counters again and again; the last value of each holds.
 
-use crate::segment::DecodeError;
+use crate::error::DecodeError;
 use crate::varint;
 use crate::wire::ByteReader;
 

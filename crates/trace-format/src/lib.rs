@@ -36,6 +36,7 @@ pub mod buffer_file;
 pub mod capability;
 pub mod chunk;
 pub mod counter;
+mod error;
 pub mod event;
 pub mod file;
 pub mod id;
@@ -50,6 +51,7 @@ pub use buffer_file::LeftBuffers;
 pub use capability::Capabilities;
 pub use chunk::{Chunk, ChunkWriter, EndReason, EventsChunk, Segment};
 pub use counter::{Counter, Hook};
+pub use error::{DecodeError, DoesNotFit, Malformed};
 pub use event::{
     Blocker, ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter,
     ContendedEntered, ContendedExit, EVENT_TYPES, Event, EventType, ExclusiveRelease, FieldValue,
@@ -63,7 +65,5 @@ pub use id::{
     ChainId, ClassId, ForwardRef, JavaThreadId, LoaderId, LockId, MethodId, Permit, ThreadId,
 };
 pub use reader::{Damage, SkipReason, Skipped, TraceReader};
-pub use segment::{
-    DecodeError, DoesNotFit, GrownTail, Malformed, SegmentDecoder, SegmentEncoder, TakeEvent,
-};
+pub use segment::{GrownTail, SegmentDecoder, SegmentEncoder, TakeEvent};
 pub use system::{Freeze, HookPart, Safepoint, SystemRecord, SystemRecords, ThreadTimes};

@@ -11,8 +11,8 @@ use std::ops::Range;
 use crate::buffer_file::LeftBuffers;
 use crate::chunk::{self, Chunk, ChunkHeader, ChunkKind, EndReason, HEADER_LEN};
 use crate::counter::Counter;
+use crate::error::DecodeError;
 use crate::file::{FileHeader, HeaderError};
-use crate::segment::DecodeError;
 
 /// Skipped ranges that are kept one by one; a file of garbage has no end of
 /// them.

@@ -11,9 +11,8 @@
 //!
 //! Times and durations are in nanoseconds. A reader ends at a record that it does not know.
 
-use crate::chunk::ChunkWriter;
+use crate::error::{DecodeError, Malformed};
 use crate::id::ThreadId;
-use crate::segment::{DecodeError, Malformed};
 use crate::varint;
 use crate::wire::ByteReader;
 
@@ -171,20 +170,6 @@ impl SystemRecord {
             }
             _ => None,
         })
-    }
-}
-
-impl ChunkWriter {
-    /// Makes sure that a chunk of so many records takes no more memory.
-    ///
-    /// # Errors
-    ///
-    /// Memory is short.
-    pub fn try_reserve_system(
-        &mut self,
-        records: usize,
-    ) -> Result<(), std::collections::TryReserveError> {
-        self.try_reserve_payload(records.saturating_mul(MAX_RECORD_LEN))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cursors over the bytes of a segment or of a chunk's payload.
 
-use crate::segment::{DoesNotFit, Malformed};
+use crate::error::{DoesNotFit, Malformed};
 use crate::varint::{self, VarintError};
 
 /// Writes into a slice of fixed size.

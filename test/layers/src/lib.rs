@@ -143,8 +143,10 @@ impl<'ast> Visit<'ast> for Imports<'_> {
     }
 
     fn visit_macro(&mut self, used: &'ast Macro) {
-        // Tokens stand apart: what is between two names of a path is `::`.
+        // Tokens stand apart: what is between two names of a path is `::`. Texts name nothing.
         let text = used.tokens.to_string().replace(" :: ", "::");
+        let text: Vec<_> = text.split('"').step_by(2).collect();
+        let text = text.join(" ");
         for word in text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ':')) {
             let names: Vec<_> = word.split("::").map(str::to_owned).collect();
             if names.len() > 1 && matches!(names[0].as_str(), "crate" | "super") {

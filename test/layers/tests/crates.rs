@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use layers::{circles, folder_of, graph};
 
 /// Crates of which no two files depend on each other.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "crates/bytecode-instrumentation",
     "crates/trace-analysis",
     "crates/trace-comparison",
     "crates/trace-export",
+    "crates/trace-format",
     "crates/trace-report",
     "rust-tracer",
 ];

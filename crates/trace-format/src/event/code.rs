@@ -1,6 +1,7 @@
 //! The events that describe classes, methods and call chains, and end them.
 
-use super::field::payload;
+use super::payload::payload;
+use super::value::Frame;
 use crate::id::{ChainId, ClassId, LoaderId, MethodId};
 
 payload! {
@@ -36,18 +37,6 @@ payload! {
         /// Its descriptor, as in the class file.
         pub signature: &'a str,
     }
-}
-
-/// One frame of a call chain, inlined methods included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(C)]
-pub struct Frame {
-    /// The method executed.
-    pub method: MethodId,
-    /// Byte code index, -1 where there is none (native methods).
-    pub bci: i32,
-    /// Source line, -1 where the class carries no line numbers.
-    pub line: i32,
 }
 
 payload! {

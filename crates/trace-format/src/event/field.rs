@@ -1,6 +1,6 @@
 //! The fields of events by name, for whoever shows or compares events of any type.
 
-use crate::event::{
+use super::value::{
     Blocker, ChainRef, Frame, Hold, LockOwner, ParkEndReason, ParkTimeout, StackRange,
 };
 use crate::id::{
@@ -60,27 +60,3 @@ values! {
     Hold: Hold => |&hold| hold;
     Stack: StackRange => |&stack| stack;
 }
-
-/// Declares what an event carries. The names of its fields are those in the code.
-macro_rules! payload {
-    (
-        $(#[$meta:meta])*
-        pub struct $name:ident $(<$life:lifetime>)? {
-            $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)+
-        }
-    ) => {
-        $(#[$meta])*
-        pub struct $name $(<$life>)? {
-            $($(#[$field_meta])* pub $field: $type,)+
-        }
-
-        impl $(<$life>)? $name $(<$life>)? {
-            /// Returns the names and values of the fields.
-            pub fn fields(&self) -> Vec<(&'static str, $crate::event::FieldValue<'_>)> {
-                vec![$((stringify!($field), (&self.$field).into())),+]
-            }
-        }
-    };
-}
-
-pub(super) use payload;

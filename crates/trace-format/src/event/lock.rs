@@ -1,17 +1,8 @@
 //! The events of contended monitors.
 
-use super::field::payload;
-use crate::id::{ChainId, ClassId, ForwardRef, LockId, ThreadId};
-
-/// How an exit event names the call chain of the code that held the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ChainRef {
-    /// The chain itself; none where it could not be recorded.
-    Chain(ChainId),
-    /// The chain that a later [`ForwardResolved`] names: the lock was released
-    /// by `Object.wait`, not by the method that acquired it.
-    Forward(ForwardRef),
-}
+use super::payload::payload;
+use super::value::{ChainRef, Hold, LockOwner};
+use crate::id::{ChainId, ClassId, ForwardRef, LockId};
 
 payload! {
     /// A lock is seen contended for the first time since its inflation. Counts as
@@ -50,19 +41,6 @@ payload! {
     }
 }
 
-/// Who owned a lock at some moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum LockOwner {
-    /// Nobody, or it could not be told.
-    #[default]
-    NotKnown,
-    /// This thread.
-    Thread(ThreadId),
-    /// The thread whose [stack](crate::ThreadStart::stack) has this address: it
-    /// locked the object on its stack, before anybody contended for it.
-    OnStack(u64),
-}
-
 payload! {
     /// The writer failed to acquire the lock and is about to block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,64 +75,6 @@ payload! {
         pub time_ns: u64,
         /// How much of the wait the JVM spent in safepoints.
         pub safepoint_ns: u64,
-    }
-}
-
-/// For how long a thread had held a lock when it released it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Hold {
-    /// It could not be told.
-    #[default]
-    NotKnown,
-    /// Since before anybody contended for the lock: before the oldest of the waits that
-    /// are open at the release.
-    BeforeContention,
-    /// Since the acquisition so long ago.
-    For {
-        /// Time from the acquisition to the release, at most [`Hold::MAX_NS`].
-        duration_ns: u64,
-    },
-    /// The writer acquired and released the lock several times, from the same code and
-    /// with no event of another thread since the first acquisition. The exit is the last
-    /// one; it stands for all of them, and for their numbers.
-    Several {
-        /// How many, at least two.
-        holds: u16,
-        /// The sum of their durations in nanoseconds, at most [`Hold::MAX_SUM_NS`].
-        held_ns: u64,
-        /// Time from the first acquisition to the last release in nanoseconds.
-        span_ns: u64,
-    },
-}
-
-impl Hold {
-    /// The longest hold that can be told, in nanoseconds.
-    pub const MAX_NS: u64 = u64::MAX - 3;
-
-    /// The largest sum of several holds in nanoseconds, more than nineteen hours.
-    pub const MAX_SUM_NS: u64 = (1 << 46) - 1;
-
-    /// A hold that lasts so long has an event of its own, so that it can be seen when it was.
-    pub const MIN_LONG_NS: u64 = 1_000_000;
-
-    /// Returns how many holds these are.
-    pub fn holds(self) -> u16 {
-        match self {
-            Self::Several { holds, .. } => holds,
-            _ => 1,
-        }
-    }
-
-    /// Returns the sum of their durations and the time from the first acquisition to the
-    /// last release, in nanoseconds; `None` if it is not known when the hold began.
-    pub fn held_and_span_ns(self) -> Option<(u64, u64)> {
-        match self {
-            Self::NotKnown | Self::BeforeContention => None,
-            Self::For { duration_ns } => Some((duration_ns, duration_ns)),
-            Self::Several {
-                held_ns, span_ns, ..
-            } => Some((held_ns, span_ns)),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The events that stand for lost ones.
 
-use super::field::payload;
+use super::payload::payload;
 use crate::id::LockId;
 
 payload! {

@@ -6,22 +6,25 @@ mod field;
 mod lock;
 mod loss;
 mod park;
+mod payload;
 mod thread;
+mod value;
 
 pub use code::{
-    ChainDescription, ChainRetired, ClassDescription, Frame, LoaderUnload, MethodDescription,
+    ChainDescription, ChainRetired, ClassDescription, LoaderUnload, MethodDescription,
     MethodRetired,
 };
 pub use field::FieldValue;
 pub use lock::{
-    ChainRef, ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, Hold,
-    LockDescription, LockOwner, LockRetired, LockSite,
+    ContendedEnter, ContendedEntered, ContendedExit, ForwardResolved, LockDescription, LockRetired,
+    LockSite,
 };
 pub use loss::{LostEvents, LostNumbers};
-pub use park::{
-    Blocker, ExclusiveRelease, PARK_DOMAINS, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark,
+pub use park::{ExclusiveRelease, PARK_DOMAINS, ParkBegin, ParkEnd, Unpark};
+pub use thread::{OwnerSample, ThreadEnd, ThreadRename, ThreadStart};
+pub use value::{
+    Blocker, ChainRef, Frame, Hold, LockOwner, ParkEndReason, ParkTimeout, StackRange,
 };
-pub use thread::{OwnerSample, StackRange, ThreadEnd, ThreadRename, ThreadStart};
 
 use crate::id::LockId;
 

@@ -7,42 +7,12 @@
 //! Domains are numbered like locks, from 1 to [`PARK_DOMAINS`]; no lock has such
 //! a number.
 
-use super::field::payload;
-use super::lock::Hold;
-use crate::id::{ChainId, ClassId, JavaThreadId, LockId, Permit};
+use super::payload::payload;
+use super::value::{Blocker, Hold, ParkEndReason, ParkTimeout};
+use crate::id::{ChainId, JavaThreadId, LockId, Permit};
 
 /// How many domains there are.
 pub const PARK_DOMAINS: u64 = 256;
-
-/// The object that a parked thread waits for, as
-/// `LockSupport.getBlocker(Thread)` returns it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Blocker {
-    /// Its class; [`ClassId::NONE`] if there is no object.
-    pub class: ClassId,
-    /// Its identity hash code.
-    pub identity_hash: u32,
-}
-
-impl Blocker {
-    /// No object.
-    pub const NONE: Self = Self {
-        class: ClassId::NONE,
-        identity_hash: 0,
-    };
-}
-
-/// How long a thread parks at most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ParkTimeout {
-    /// For ever.
-    #[default]
-    None,
-    /// For a time, in nanoseconds.
-    After(u64),
-    /// Until a time of the wall clock, in milliseconds since 1970.
-    At(u64),
-}
 
 payload! {
     /// The writer parks.
@@ -68,37 +38,6 @@ payload! {
         pub chain: ChainId,
         /// For how long at most.
         pub timeout: ParkTimeout,
-    }
-}
-
-/// Why a thread parks no longer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ParkEndReason {
-    /// Another thread unparked it.
-    Unparked = 0,
-    /// It had the permit already, and did not block.
-    PermitAvailable = 1,
-    /// It was interrupted, perhaps before it parked.
-    Interrupted = 2,
-    /// Its time was over.
-    TimedOut = 3,
-    /// None of these: `LockSupport.park` may return for no reason.
-    #[default]
-    Spurious = 4,
-}
-
-impl ParkEndReason {
-    /// Returns the reason with the given number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        Some(match number {
-            0 => Self::Unparked,
-            1 => Self::PermitAvailable,
-            2 => Self::Interrupted,
-            3 => Self::TimedOut,
-            4 => Self::Spurious,
-            _ => return None,
-        })
     }
 }
 

@@ -1,24 +1,8 @@
 //! The events that tell which threads there are, and what owners of locks did.
 
-use super::field::payload;
+use super::payload::payload;
+use super::value::StackRange;
 use crate::id::{ChainId, JavaThreadId, ThreadId};
-
-/// The memory of a thread's stack. No two threads have the same memory at the same
-/// time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct StackRange {
-    /// The lowest address.
-    pub lowest: u64,
-    /// How many bytes; 0 if the stack is not known.
-    pub size: u64,
-}
-
-impl StackRange {
-    /// Returns whether the address is on the stack.
-    pub fn contains(&self, address: u64) -> bool {
-        address.wrapping_sub(self.lowest) < self.size
-    }
-}
 
 payload! {
     /// The writer thread started, attached, or was first seen.

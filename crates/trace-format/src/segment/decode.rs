@@ -1,8 +1,10 @@
 //! Decoding of a segment's events.
 
+use super::codes::{kind, other, owner};
 use super::lock_table::{LockTable, NEW_LOCK};
 use super::park::{self, ParkState};
-use super::{kind, other, owner};
+use super::take_event::TakeEvent;
+use crate::error::{DecodeError, Malformed};
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedEntered,
     ContendedExit, Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner,
@@ -12,40 +14,6 @@ use crate::event::{
 use crate::file::VERSION;
 use crate::id::{ClassId, ForwardRef, ThreadId};
 use crate::wire::ByteReader;
-
-/// A segment or a payload is not as its layout demands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("malformed at byte {offset}: {cause}")]
-pub struct DecodeError {
-    /// Where the malformed item begins, from the start of what is decoded.
-    pub offset: usize,
-    /// What is wrong with it.
-    pub cause: Malformed,
-}
-
-/// What can be wrong with an encoded item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Malformed {
-    /// The bytes end inside the item.
-    #[error("the item is cut off")]
-    Truncated,
-    /// A number exceeds its type.
-    #[error("a number is too large")]
-    TooLarge,
-    /// Text is not UTF-8.
-    #[error("text is not UTF-8")]
-    Text,
-    /// The type byte stands for no event of this version.
-    #[error("unknown event type {0:#04x}")]
-    UnknownEvent(u8),
-    /// The event names a slot of the lock table that is not in use.
-    #[error("unused lock slot {0}")]
-    UnusedSlot(u8),
-    /// The flags of the event exclude each other.
-    #[error("contradictory flags {0:#04x}")]
-    Flags(u8),
-}
 
 /// Iterates over the events of a segment; ends after the first error, because
 /// what follows cannot be understood.
@@ -401,14 +369,6 @@ impl<'a> Input<'a> {
             ForwardRef(self.previous_forward_ref.0.wrapping_add(difference));
         Ok(self.previous_forward_ref)
     }
-}
-
-/// Takes a decoded event. A closure would do, but for [`take`](Self::take) to be inlined in any
-/// case.
-pub trait TakeEvent<'a> {
-    /// Takes the event, which stands in so many bytes. To be inlined, so that it is compiled for
-    /// each of the frequent types of events.
-    fn take(self, event: &Event<'a>, bytes: usize);
 }
 
 struct Keep<'k, 'a>(&'k mut Option<Event<'a>>);

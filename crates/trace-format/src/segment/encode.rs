@@ -2,9 +2,10 @@
 
 use std::mem;
 
+use super::codes::{kind, other, owner};
 use super::lock_table::{LockState, LockTable, NEW_LOCK};
 use super::park::ParkState;
-use super::{kind, other, owner};
+use crate::error::DoesNotFit;
 use crate::event::{
     ChainDescription, ChainRef, ChainRetired, ClassDescription, ContendedEnter, ContendedExit,
     Event, ForwardResolved, Frame, Hold, LoaderUnload, LockDescription, LockOwner, LockRetired,
@@ -13,11 +14,6 @@ use crate::event::{
 };
 use crate::id::{ChainId, ForwardRef, LockId, ThreadId};
 use crate::wire::ByteWriter;
-
-/// The event needs more bytes than are left; nothing has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the event does not fit into the buffer")]
-pub struct DoesNotFit;
 
 /// Encodes events into memory that the caller owns.
 ///

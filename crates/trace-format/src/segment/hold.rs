@@ -1,7 +1,6 @@
 //! Layout of a hold.
 
-use super::decode::Malformed;
-use super::encode::DoesNotFit;
+use crate::error::{DoesNotFit, Malformed};
 use crate::event::Hold;
 use crate::wire::{ByteReader, ByteWriter};
 

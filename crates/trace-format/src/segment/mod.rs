@@ -94,59 +94,14 @@
 //! Kind 0 does not exist, so that zeroed memory is never an event. A change of
 //! this layout is a new [version](crate::file::VERSION).
 
+mod codes;
 mod decode;
 mod encode;
 mod hold;
 mod lock_table;
 mod park;
+mod take_event;
 
-pub use decode::{DecodeError, Malformed, SegmentDecoder, TakeEvent};
-pub use encode::{DoesNotFit, GrownTail, SegmentEncoder};
-
-/// Kinds: the lower four bits of the type byte.
-mod kind {
-    pub(super) const ENTER: u8 = 1;
-    pub(super) const ENTER_SAME_CHAIN: u8 = 2;
-    pub(super) const ENTER_AFTER_WAIT: u8 = 3;
-    pub(super) const ENTERED: u8 = 4;
-    pub(super) const ENTERED_SAFEPOINT: u8 = 5;
-    pub(super) const EXIT: u8 = 6;
-    pub(super) const EXIT_SAME_CHAIN: u8 = 7;
-    pub(super) const EXIT_FORWARD: u8 = 8;
-    pub(super) const LOST_NUMBERS: u8 = 9;
-    pub(super) const PARK_BEGIN: u8 = 10;
-    pub(super) const PARK_END: u8 = 11;
-    pub(super) const UNPARK: u8 = 12;
-    pub(super) const PARK_USUAL: u8 = 13;
-    pub(super) const UNPARK_USUAL: u8 = 14;
-    pub(super) const OTHER: u8 = 15;
-}
-
-/// How an enter names the owner.
-mod owner {
-    pub(super) const NOT_KNOWN: u64 = 0;
-    /// The address on its stack follows.
-    pub(super) const ON_STACK: u64 = 1;
-    /// To be added to the number of a thread, which is 1 at least.
-    pub(super) const BEFORE_THREADS: u64 = 1;
-}
-
-/// Arguments of [`kind::OTHER`]: the upper four bits of the type byte.
-mod other {
-    pub(super) const LOCK_DESCRIPTION: u8 = 0;
-    pub(super) const LOCK_RETIRED: u8 = 1;
-    pub(super) const FORWARD_RESOLVED: u8 = 2;
-    pub(super) const THREAD_START: u8 = 3;
-    pub(super) const THREAD_RENAME: u8 = 4;
-    pub(super) const THREAD_END: u8 = 5;
-    pub(super) const CLASS: u8 = 6;
-    pub(super) const METHOD: u8 = 7;
-    pub(super) const CHAIN: u8 = 8;
-    pub(super) const LOADER_UNLOAD: u8 = 9;
-    pub(super) const LOST_EVENTS: u8 = 10;
-    pub(super) const SUBCLASS: u8 = 11;
-    pub(super) const CHAIN_RETIRED: u8 = 12;
-    pub(super) const METHOD_RETIRED: u8 = 13;
-    pub(super) const OWNER_SAMPLE: u8 = 14;
-    pub(super) const LOCK_SITE: u8 = 15;
-}
+pub use decode::SegmentDecoder;
+pub use encode::{GrownTail, SegmentEncoder};
+pub use take_event::TakeEvent;

@@ -1,9 +1,9 @@
 //! Layout of the events of parked threads, behind domain, sequence and time.
 
-use super::decode::{Malformed, TakeEvent};
-use super::encode::DoesNotFit;
-use super::kind;
+use super::codes::kind;
 use super::lock_table::LockState;
+use super::take_event::TakeEvent;
+use crate::error::{DoesNotFit, Malformed};
 use crate::event::{
     Blocker, Event, ExclusiveRelease, Hold, ParkBegin, ParkEnd, ParkEndReason, ParkTimeout, Unpark,
 };

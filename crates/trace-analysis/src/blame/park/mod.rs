@@ -5,14 +5,14 @@
 //!                                                   → wakers                          → waits
 //! ```
 //!
-//! * [`ParkOrder`] finds the unpark that ended a park: park end and unpark name
-//!   the same permit ([`Permits`](permits::Permits)). A rearranger puts the events of each
+//! * [`ParkOrder`](crate::order::park::park_order::ParkOrder) finds the unpark that ended a park: park end and unpark name
+//!   the same permit ([`Permits`](crate::order::park::permits::Permits)). A rearranger puts the events of each
 //!   domain in order. All events of one blocker are of one domain.
 //! * [`ParkDispatcher`], one per group of domains, makes of each thread's begin, unpark and end a bundle,
 //!   and passes it on by what the blocker's class means
 //!   ([`Synchronizer`](crate::model::synchronizer::Synchronizer)) and by where the thread stands
 //!   ([`Code`](code::Code)).
-//! * [`LockAnalyzer`](lock_analyzer::LockAnalyzer) replays the events of one lock, keeps track of the owner,
+//! * [`LockAnalyzer`](analyzer::LockAnalyzer) replays the events of one lock, keeps track of the owner,
 //!   and splits the waits of all threads over the owners.
 //! * Whoever waits for something else than a lock is woken by a thread that takes
 //!   the owner's place ([`waker`]).
