@@ -51,7 +51,7 @@ The exit code is the same if the output goes to a program that does not read all
 pub(crate) enum Command {
     /// Show where threads were blocked and who held the locks
     Report(ReportArguments),
-    /// List every contention: who waited when for how long because of whom
+    /// List every contention: who waited when, for how long, and who held the lock
     Contentions(ContentionsArguments),
     /// List the locks: how often and how long threads waited for each, and how many
     Locks(LocksArguments),
@@ -67,7 +67,7 @@ pub(crate) enum Command {
     Stat(StatArguments),
     /// List the events of a trace in the order of the file
     Dump(DumpArguments),
-    /// Say what to mend first: the code that made threads wait most, and what usually helps
+    /// Say what to fix first: the code that made threads wait most, and what usually helps
     Summary(SummaryArguments),
     /// Compare lock contention before and after a change, and say how sure the difference is
     Diff(DiffArguments),

@@ -127,7 +127,7 @@ impl Found<'_> {
             style: Style::new(),
         });
         let titles = [
-            "Blocked", "Convoys", "Waits", "Lasted", "Largest", "Threads",
+            "Blocked", "Convoys", "Waits", "Duration", "Largest", "Threads",
         ];
         add_table(text, &titles, "lock", rows.collect(), top, width);
     }

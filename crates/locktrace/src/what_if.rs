@@ -157,13 +157,13 @@ impl Found<'_> {
         human::signed_percent(after_ns as f64 / before_ns.max(1) as f64 - 1.0)
     }
 
-    /// What differs between them, and how good they are at what is known.
+    /// Describes how the replays differ, and how well they reproduce the trace.
     fn replays(&self) -> String {
         let replays = &self.prediction.replays;
         let any = |of: fn(&Replay) -> bool| replays.iter().any(of);
         let unchanged = || replays.iter().map(|replay| replay.unchanged_ns);
         let mut text = format!(
-            "{}, which find {} to {} without the change; first or last who waits",
+            "{}, which find {} to {} without the change; waiters first in, first out, and last in, first out",
             human::count(replays.len() as u64),
             human::duration(unchanged().min().unwrap_or(0)),
             human::duration(unchanged().max().unwrap_or(0)),
@@ -173,11 +173,15 @@ impl Found<'_> {
         }
         let processors = replays.iter().find_map(|it| it.assumptions.processors);
         if let Some(processors) = processors {
-            let _ = write!(text, "; {}, or enough", plural(processors, "processor"));
+            let _ = write!(
+                text,
+                "; with {}, and with unlimited ones",
+                plural(processors, "processor")
+            );
         }
         if any(|replay| replay.assumptions.assumed_holds) {
             let holds = human::count(self.prediction.assumed_holds);
-            let _ = write!(text, "; {holds} holds that nobody noticed, or none");
+            let _ = write!(text, "; with {holds} assumed holds, and without");
         }
         text
     }

@@ -70,7 +70,7 @@ const RECENT_NS: u64 = 600 * 1_000_000_000;
 const FINDING_SHARE: u32 = 10;
 
 impl State {
-    /// What to mend first, as far as is known: all of it when the traces are read.
+    /// What to fix first, as far as is known: all of it when the traces are read.
     pub(crate) fn findings(&mut self, entities: &Entities) -> Vec<Finding> {
         self.findings.are_wanted = true;
         if self.progress.done {
@@ -79,7 +79,7 @@ impl State {
         self.findings.found.clone()
     }
 
-    /// Finds what is to mend in all that was read, and what that would save; lets others ask between
+    /// Finds what is to be fixed in all that was read, and what that would save; lets others ask between
     /// two questions of its own.
     pub(crate) fn find_the_rest(
         &mut self,

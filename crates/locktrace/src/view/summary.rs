@@ -1,4 +1,4 @@
-//! What to mend first, in words.
+//! What to fix first, in words.
 
 use std::fmt::Write;
 

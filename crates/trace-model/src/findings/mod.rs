@@ -1,4 +1,4 @@
-//! What to mend first.
+//! What to fix first.
 //!
 //! A finding is about the code that held locks of one class while others waited for
 //! them. Which [`pattern`] it is decides what is said about it, and what usually
@@ -28,7 +28,7 @@ pub use saving::{Saving, sort_by_saving};
 /// The most that a person reads.
 const MAX_FINDINGS: usize = 5;
 
-/// Something to mend.
+/// Something to fix.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// Stands for the same finding in every analysis.
@@ -76,7 +76,7 @@ pub struct Finding {
     pub confidence: Confidence,
     /// It was so at the start of the traces only.
     pub start_up_only: bool,
-    /// What it would save to mend it, if that was [predicted](Finding::predict_saving).
+    /// What it would save to fix it, if that was [predicted](Finding::predict_saving).
     pub saving: Option<Saving>,
     /// What it is about.
     pub selection: Selection,
@@ -133,7 +133,7 @@ pub struct Confidence {
     pub notes: Vec<String>,
 }
 
-/// Finds what to mend first, one question after the other, so that whoever has others to
+/// Finds what to fix first, one question after the other, so that whoever has others to
 /// answer can do so in between.
 pub struct Search {
     contention: Option<Asking>,
@@ -222,7 +222,7 @@ impl Finding {
 }
 
 impl Model {
-    /// Finds what to mend first, the most important first. `still_blocked` has the
+    /// Finds what to fix first, the most important first. `still_blocked` has the
     /// threads that waited when the traces ended.
     ///
     /// # Errors

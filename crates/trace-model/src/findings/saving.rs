@@ -1,4 +1,4 @@
-//! What it would save at most to mend something.
+//! What it would save at most to fix something.
 
 use serde::Serialize;
 use trace_analysis::{
