@@ -40,10 +40,10 @@ TEST := cargo test --workspace --locked --no-fail-fast
 test: export LOCKTRACE_BIN = $(TESTED)
 test: jdk jdk-stock stock-jdks agent jmx lint loom-and-fuzz ## every check and test
 	@# The command line first, and the rest while the browser, which waits half of the time, tests that.
-	$(TEST) --no-run --test cli
+	$(TEST) --no-run --test cli --test readers
 	scripts/at-once.sh \
 	  viewer-tests '$(MAKE) test-viewer LOCKTRACE=$(TESTED)' \
-	  compile-tests '$(TEST) --no-run'
+	  compile-tests "$(TEST) --no-run --lib --bins --test '*'"
 	@# The second line also if a test of the first one fails.
 	failed=0; $(TEST) --test jvm_alone || failed=1; \
 	scripts/at-once.sh \

@@ -1,78 +1,23 @@
 //! The commands as users run them.
 
+#[allow(dead_code, reason = "other tests use it")]
+#[path = "../support/command.rs"]
+mod command;
+#[allow(dead_code, reason = "other tests use it")]
+#[path = "../support/sample.rs"]
+mod sample;
+
 mod broken_input;
-mod collect;
 mod commands;
 mod diff;
 mod exit_codes;
-mod export;
 mod filters;
 mod freezes;
-mod go;
 mod index;
 mod inputs;
 mod live;
-mod matrix;
-mod node;
-mod python;
-mod sample;
 mod server;
 mod viewer;
 mod what_if;
 
-use std::path::Path;
-
-use assert_cmd::Command;
-use tempfile::TempDir;
-
-use crate::sample::Sample;
-
-/// A directory with a trace.
-fn directory_with(sample: &Sample, name: &str) -> TempDir {
-    let directory = TempDir::new().expect("a temporary directory");
-    sample.save(directory.path(), name);
-    directory
-}
-
-/// What a run of `locktrace` left.
-struct Run {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Run {
-    fn of(command: &mut Command) -> Self {
-        let output = command.output().expect("can be started");
-        Self {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
-    }
-}
-
-/// Runs `locktrace` with `arguments`, separated by spaces, in `directory`.
-fn locktrace(directory: &Path, arguments: &str) -> Run {
-    locktrace_with(directory, arguments, &[])
-}
-
-/// The same with more arguments, in which spaces may be.
-fn locktrace_with(directory: &Path, arguments: &str, more: &[String]) -> Run {
-    let mut command = Command::cargo_bin("locktrace").expect("built by cargo");
-    command.current_dir(directory);
-    command.args(arguments.split_whitespace()).args(more);
-    Run::of(&mut command)
-}
-
-/// Runs `locktrace`, which must succeed and not complain.
-fn succeed(directory: &Path, arguments: &str) -> String {
-    succeed_with(directory, arguments, &[])
-}
-
-/// The same with more arguments, in which spaces may be.
-fn succeed_with(directory: &Path, arguments: &str, more: &[String]) -> String {
-    let run = locktrace_with(directory, arguments, more);
-    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-    run.stdout
-}
+use command::{Run, directory_with, locktrace, succeed, succeed_with};
