@@ -51,7 +51,7 @@ mod lifecycle;
 mod live;
 mod lock;
 #[cfg(all(test, loom))]
-mod model;
+mod loom_tests;
 mod os;
 mod output;
 mod park_domains;

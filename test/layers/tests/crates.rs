@@ -49,7 +49,7 @@ const TRACER: [&[&str]; 13] = [
     &["live", "drain"],
     &["lifecycle"],
     &["ffi"],
-    &["lib", "bench", "model"],
+    &["lib", "bench", "loom_tests"],
 ];
 
 fn workspace() -> PathBuf {

@@ -2,7 +2,7 @@
 //! runs them under every order of their atomic operations:
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test --release -p rust-tracer --lib model
+//! RUSTFLAGS="--cfg loom" cargo test --release -p rust-tracer --lib loom_tests
 //! ```
 
 use loom::cell::UnsafeCell;
