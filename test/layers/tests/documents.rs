@@ -12,7 +12,9 @@ fn workspace() -> PathBuf {
 /// The files and folders under version control.
 fn paths() -> BTreeSet<PathBuf> {
     let listed = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        // Whoever owns the clone.
+        .args(["-c", "safe.directory=*", "ls-files"])
+        .args(["--cached", "--others", "--exclude-standard"])
         .current_dir(workspace())
         .output()
         .expect("git");
@@ -62,6 +64,10 @@ fn resolve(folder: &Path, target: &str) -> PathBuf {
 
 #[test]
 fn links_and_named_files_are_there() {
+    if !workspace().join(".git").exists() {
+        println!("skipped: not a clone, so which files belong to it is not known");
+        return;
+    }
     let paths = paths();
     let mut missing = Vec::new();
     let is_document = |path: &&PathBuf| path.extension().is_some_and(|end| end == "md");
