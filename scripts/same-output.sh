@@ -5,11 +5,6 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
-readonly ASPECTS=(
-  mechanism kind lock-class lock lock-site lock-site-chain thread method caller chain wait-end owner-thread
-  owner-method owner-caller owner-chain root-owner-thread root-owner-method root-lock-class depth owner-activity
-  owner-sample owner-sample-chain
-)
 
 LOCKTRACE=${LOCKTRACE_BIN:-$ROOT/build/bin/locktrace}
 KEPT=$ROOT/test/same-output.txt
@@ -59,6 +54,10 @@ $UPDATE || [[ -n $SHOW || -r $KEPT ]] || die "no file $KEPT: run with --update o
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 cd "$WORK"
+
+# The aspects that the command line lists.
+read -ra ASPECTS < <({ "$LOCKTRACE" report --by '?' - 2>&1 || true; } | sed --quiet 's/.*\[possible values: \(.*\)\]/\1/p' | tr --delete ,)
+((${#ASPECTS[@]} > 0)) || die "$LOCKTRACE names no aspects"
 
 # The names of traces are in what is printed, so they are relative.
 for trace in "$ROOT"/crates/trace-format/tests/golden/*.lct "$ROOT"/crates/trace-model/tests/traces/*.lct \
