@@ -168,6 +168,11 @@ fn imports(module: &str, text: &str, known: &BTreeSet<String>) -> BTreeSet<Strin
     imports.found
 }
 
+/// Returns the root of this workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// Which modules depend on which others.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 

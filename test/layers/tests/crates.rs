@@ -1,9 +1,8 @@
 //! Checks the crates of this workspace.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use layers::{circles, folder_of, graph};
+use layers::{circles, folder_of, graph, workspace};
 
 /// Crates of which no two files depend on each other.
 const CRATES: [&str; 7] = [
@@ -51,10 +50,6 @@ const TRACER: [&[&str]; 13] = [
     &["ffi"],
     &["lib", "bench", "loom_tests"],
 ];
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 #[test]
 fn no_file_depends_on_itself_by_way_of_others() {

@@ -5,9 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::{fs, str};
 
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use layers::workspace;
 
 /// The files and folders under version control.
 fn paths() -> BTreeSet<PathBuf> {
