@@ -13,7 +13,6 @@ use trace_format::{Capabilities, FileHeader};
 
 use crate::buffers::file::{BufferFile, NoBufferFile};
 use crate::buffers::pool::BufferPool;
-use crate::counters::Serial;
 use crate::cycles;
 use crate::drain::drainer;
 use crate::live::analysis::{self, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, Mode, Settings};
@@ -21,7 +20,6 @@ use crate::output::Output;
 use crate::output::destination::OpenError;
 use crate::output::feed::Feed;
 use crate::output::trace_file::TraceFile;
-use crate::primitive::AtomicU32;
 use crate::runtime::{NO_FILE, Runtime, Used};
 use crate::site_table::SiteTable;
 
@@ -110,25 +108,18 @@ impl Runtime {
         };
         let output = Output::new(file, feed.clone(), config.enabled);
         cycles::calibrate();
-        let runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
-        let first_metadata_epoch = config.used.metadata_epoch.saturating_add(1);
-        let runtime = Box::into_raw(Box::new(Self {
-            first_metadata_epoch,
-            metadata_epoch: AtomicU32::new(first_metadata_epoch),
-            entity_ids: Serial::after(config.used.entity_id.into()),
-            path: name,
-            is_file: config.mode.writes_file() && !output.has_reader(),
-            max_stall: if output.has_reader() {
-                MAX_STALL
-            } else {
-                Duration::MAX
-            },
-            feed: feed.clone(),
-            pool: BufferPool::new(buffer_file.clone()),
-            buffer_file,
-            sites,
-            ..runtime
-        }));
+        let mut runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
+        runtime.number_after(config.used);
+        runtime.path = name;
+        runtime.is_file = config.mode.writes_file() && !output.has_reader();
+        if output.has_reader() {
+            runtime.max_stall = MAX_STALL;
+        }
+        runtime.feed = feed.clone();
+        runtime.pool = BufferPool::new(buffer_file.clone());
+        runtime.buffer_file = buffer_file;
+        runtime.sites = sites;
+        let runtime = Box::into_raw(Box::new(runtime));
         // SAFETY: from a box, and freed by `free` only, when nobody uses it any more.
         let shared: &'static Self = unsafe { &*runtime };
         match drainer::spawn(shared, output, &header) {

@@ -49,17 +49,17 @@ pub struct Runtime {
     /// How long the end of the trace waits while nothing can be written.
     pub(crate) max_stall: Duration,
     /// Clock of the JVM when the trace began.
-    pub(crate) start_ns: u64,
-    pub(crate) started: Instant,
-    pub(crate) start_cycles: u64,
-    pub(crate) max_buffer_bytes: u64,
-    pub(crate) first_metadata_epoch: u32,
-    pub(crate) metadata_epoch: AtomicU32,
-    pub(crate) metadata_lost: AtomicBool,
+    start_ns: u64,
+    started: Instant,
+    start_cycles: u64,
+    max_buffer_bytes: u64,
+    first_metadata_epoch: u32,
+    metadata_epoch: AtomicU32,
+    metadata_lost: AtomicBool,
     /// Nobody takes buffers from the queue any more.
-    pub(crate) closed: AtomicBool,
+    closed: AtomicBool,
     /// How many threads are in `reclaim_all`.
-    pub(crate) reclaiming: AtomicU32,
+    reclaiming: AtomicU32,
     pub(crate) thread_slots: &'static ThreadSlots,
     pub(crate) thread_numbers: ThreadNumbers,
     pub(crate) queue: BufferQueue,
@@ -140,6 +140,13 @@ impl Runtime {
             progress: Progress::default(),
             drainer: Mutex::default(),
         }
+    }
+
+    /// Numbers epochs of metadata, classes and methods from where earlier traces of the process have stopped.
+    pub(crate) fn number_after(&mut self, used: Used) {
+        self.first_metadata_epoch = used.metadata_epoch.saturating_add(1);
+        self.metadata_epoch = AtomicU32::new(self.first_metadata_epoch);
+        self.entity_ids = Serial::after(used.entity_id.into());
     }
 
     /// The trace file, under the name that was free.

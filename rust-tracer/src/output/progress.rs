@@ -1,4 +1,4 @@
-//! How far the trace file is whole, for whoever copies it.
+//! Up to where the trace file is complete, for copies of it.
 
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ pub(crate) struct Extent {
     pub(crate) complete_until_ns: u64,
 }
 
-/// The extent, as the drainer tells it.
+/// The extent that the drainer has published last.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     extent: Mutex<Extent>,
@@ -25,8 +25,7 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn publish(&self, extent: Extent) {
         let before = mem::replace(&mut *self.lock(), extent);
-        // To wake nobody costs the more the more threads of the process wait for anything: the kernel looks
-        // for one among all of them.
+        // A wake-up without a waiter is not free: the kernel searches the sleeping threads of the process.
         if extent.complete_until_ns != before.complete_until_ns {
             self.changed.notify_all();
         }
