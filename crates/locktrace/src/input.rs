@@ -12,8 +12,8 @@ use trace_analysis::{
     TraceInput, TraceSummary, Wait,
 };
 
-use crate::cli::ThreadArguments;
-use crate::view::{Progress, Watcher};
+use crate::arguments::threads::ThreadArguments;
+use crate::outcome;
 
 /// Shorter files are done before a progress bar could be read.
 const LONG_FILE_BYTES: u64 = 32 << 20;
@@ -102,7 +102,7 @@ pub(crate) fn analyze(
     detail: Detail,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     mut on_wait: impl FnMut(&Wait, &Entities) -> io::Result<()>,
-) -> anyhow::Result<Analyzed> {
+) -> outcome::Result<Analyzed> {
     let failure = RefCell::new(None);
     let mut sink = |wait: &Wait, entities: &Entities| {
         let mut failure = failure.borrow_mut();
@@ -132,7 +132,7 @@ pub(crate) fn analyze_with(
     wanted: impl Into<Wanted>,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     sink: &mut impl DivisibleSink,
-) -> anyhow::Result<Analyzed> {
+) -> outcome::Result<Analyzed> {
     analyze_each(traces, wanted.into(), select, |trace, analysis, bar| {
         let threads = threads.count(trace.byte_len());
         let summary = trace.analyze_with(threads, analysis, sink, |progress| {
@@ -147,8 +147,8 @@ fn analyze_each(
     traces: Vec<TraceInput>,
     wanted: Wanted,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
-    mut run: impl FnMut(TraceInput, &mut Analysis, &ProgressBar) -> anyhow::Result<TraceSummary>,
-) -> anyhow::Result<Analyzed> {
+    mut run: impl FnMut(TraceInput, &mut Analysis, &ProgressBar) -> outcome::Result<TraceSummary>,
+) -> outcome::Result<Analyzed> {
     let mut analysis = Analysis::new(Limits::default()).with_detail(wanted.detail);
     if wanted.owner_times {
         analysis = analysis.with_owner_times();
@@ -172,35 +172,14 @@ fn show(progress: trace_analysis::Progress, bar: &ProgressBar) {
     bar.set_position(progress.bytes);
 }
 
-/// A bar on standard error for traces that are long together, if a person waits for them.
-pub(crate) fn bar() -> Bar {
-    Bar(None)
-}
-
-/// See [`bar`].
-pub(crate) struct Bar(Option<ProgressBar>);
-
-impl Watcher for Bar {
-    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
-        let bar = self
-            .0
-            .get_or_insert_with(|| bar_of("traces", Some(progress.total_bytes)));
-        bar.set_length(progress.total_bytes);
-        bar.set_position(progress.bytes);
-        if progress.done {
-            bar.finish_and_clear();
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 /// A bar on standard error for a long trace, if a person waits for it and does
 /// not watch the output scroll by.
 fn progress_bar(trace: &TraceInput) -> ProgressBar {
     bar_of(&trace.path().display().to_string(), trace.byte_len())
 }
 
-fn bar_of(what: &str, byte_len: Option<u64>) -> ProgressBar {
+/// Returns a bar for that many bytes; a hidden one where nobody would see it.
+pub(crate) fn bar_of(what: &str, byte_len: Option<u64>) -> ProgressBar {
     let person_waits = io::stderr().is_terminal() && byte_len >= Some(LONG_FILE_BYTES);
     if !person_waits {
         return ProgressBar::hidden();

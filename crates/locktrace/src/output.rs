@@ -10,7 +10,8 @@ use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use trace_report::style::ALARM;
 
-use crate::{paths, whole_file};
+use crate::files::{atomic_file, paths};
+use crate::outcome;
 
 /// Standard output.
 ///
@@ -102,15 +103,14 @@ pub(crate) fn write_to(
 /// Those of `write` and of the file; those of the file name it.
 pub(crate) fn write_while(
     path: Option<&Path>,
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+    write: impl FnOnce(&mut dyn Write) -> outcome::Result<()>,
+) -> outcome::Result<()> {
     let mut failure = None;
     let written = write_to(path, |out| {
-        let failed = |error: anyhow::Error| match error.downcast::<io::Error>() {
+        write(out).map_err(|error| match error.downcast::<io::Error>() {
             Ok(error) => error,
             Err(error) => io::Error::other(failure.insert(error).to_string()),
-        };
-        write(out).map_err(failed)
+        })
     });
     match failure {
         Some(failure) => Err(failure),
@@ -121,7 +121,7 @@ pub(crate) fn write_while(
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // A collector that runs as another user reads it, as far as the umask lets it.
     let permissions = Permissions::from_mode(0o666);
-    whole_file::replace(path, permissions, |file| {
+    atomic_file::replace(path, permissions, |file| {
         let mut out = BufWriter::new(file);
         write(&mut out)?;
         out.flush()

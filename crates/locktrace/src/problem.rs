@@ -5,7 +5,7 @@ use std::path::Path;
 use trace_analysis::TraceSummary;
 use trace_report::problem;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::output;
 
 /// Says on standard error what a trace lacks.

@@ -4,9 +4,10 @@
 //! format can tell the names of the trace. Filters work on these, as ever.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use clap::{Args, ValueHint};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use trace_analysis::{
@@ -14,8 +15,34 @@ use trace_analysis::{
     Wait,
 };
 
+use crate::files::paths;
 use crate::input::{self, Analyzed};
-use crate::paths;
+use crate::outcome::{self, cause};
+
+/// Which names not to tell.
+#[derive(Args, Debug)]
+pub(crate) struct RedactArguments {
+    /// Tell hashes instead of names: of threads; of the packages of classes; of whole classes. All but
+    /// the JDK's, or those that begin with PREFIX
+    #[arg(
+        long = "redact",
+        value_name = "threads|packages[=PREFIX]|classes[=PREFIX]",
+        value_parser = Rule::parse,
+    )]
+    pub(crate) rules: Vec<Rule>,
+
+    /// A file with the key of the hashes, 16 bytes at least: with the same key, the same names have the
+    /// same hashes [default: a random key that is not kept]
+    #[arg(long, value_name = "FILE", requires = "rules", value_hint = ValueHint::FilePath)]
+    pub(crate) redact_key: Option<PathBuf>,
+}
+
+impl RedactArguments {
+    /// What to do with names.
+    pub(crate) fn redaction(&self) -> Result<Redaction, KeyError> {
+        Redaction::new(&self.rules, self.redact_key.as_deref())
+    }
+}
 
 /// What to replace by hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +87,8 @@ impl Rule {
 #[error("{0}")]
 pub(crate) struct KeyError(io::Error);
 
+cause!(Usage: KeyError);
+
 /// Which names not to tell, and what to tell instead.
 #[derive(Clone, Debug)]
 pub(crate) struct Redaction {
@@ -95,7 +124,7 @@ impl Redaction {
         detail: Detail,
         select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
         mut on_wait: impl FnMut(&Wait, &Entities) -> io::Result<()>,
-    ) -> anyhow::Result<Analyzed> {
+    ) -> outcome::Result<Analyzed> {
         if self.rules.is_empty() {
             return input::analyze(traces, detail, select, on_wait);
         }

@@ -24,7 +24,7 @@ fn files(crate_folder: &Path) -> BTreeMap<String, PathBuf> {
             };
             if path.is_dir() {
                 folders.push((name, path));
-            } else {
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
                 found.insert(name, path);
             }
         }
@@ -158,7 +158,7 @@ impl<'ast> Visit<'ast> for Imports<'_> {
 
 /// The modules that the text of a file names.
 fn imports(module: &str, text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
-    let file = syn::parse_file(text).expect("a file of Rust");
+    let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{module}: {error}"));
     let mut imports = Imports {
         module,
         known,

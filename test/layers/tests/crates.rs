@@ -5,8 +5,9 @@ use std::fs;
 use layers::{circles, folder_of, graph, workspace};
 
 /// Crates of which no two files depend on each other.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "crates/bytecode-instrumentation",
+    "crates/locktrace",
     "crates/trace-analysis",
     "crates/trace-comparison",
     "crates/trace-export",
@@ -51,6 +52,18 @@ const TRACER: [&[&str]; 13] = [
     &["lib", "bench", "loom_tests"],
 ];
 
+/// Those of `crates/locktrace/src`, likewise.
+const COMMAND_LINE: [&[&str]; 8] = [
+    &["outcome"],
+    &["files", "text"],
+    &["output"],
+    &["arguments", "jvm", "problem"],
+    &["input"],
+    &["redaction", "top", "view"],
+    &["commands"],
+    &["cli", "main"],
+];
+
 #[test]
 fn no_file_depends_on_itself_by_way_of_others() {
     for name in CRATES {
@@ -63,6 +76,7 @@ fn no_file_depends_on_itself_by_way_of_others() {
 fn folders_depend_on_those_below() {
     check_layers("crates/trace-analysis", &ANALYSIS);
     check_layers("rust-tracer", &TRACER);
+    check_layers("crates/locktrace", &COMMAND_LINE);
 }
 
 fn check_layers(name: &str, layers: &[&[&str]]) {

@@ -9,45 +9,47 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::cli::TopArguments;
-use crate::top::picture::{Phase, Picture, Window};
-use crate::top::source::Source;
-use crate::top::{now_unix_ns, render, text};
-use crate::{human, output};
+use crate::text::human;
+use crate::top::render;
+use crate::top::snapshot::{Phase, TopSnapshot, Window};
+use crate::top::text::{self, now_unix_ns};
+use crate::top::trace_source::TraceSource;
+use crate::{outcome, output};
 
 /// How long to wait before looking again whether there is something to print.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Prints as often as is asked for, until the trace ends or the user has seen `enough`. Returns what was printed last.
-pub(super) fn run(
-    source: &mut impl Source,
-    arguments: &TopArguments,
+pub(crate) fn run(
+    source: &mut TraceSource,
+    interval: Duration,
+    number: Option<u64>,
     enough: &AtomicBool,
-) -> anyhow::Result<Option<Arc<Picture>>> {
+) -> outcome::Result<Option<Arc<TopSnapshot>>> {
     let mut out = output::machine();
     let (mut printed, mut last) = (0, None);
     let mut next = Instant::now();
-    while arguments.number.is_none_or(|number| printed < number) {
-        let picture = loop {
+    while number.is_none_or(|number| printed < number) {
+        let snapshot = loop {
             // Relaxed: it stands for nothing else.
             if enough.load(Ordering::Relaxed) {
                 return Ok(last);
             }
             match source.latest()? {
-                Some(picture) if picture.phase == Phase::Ended => break picture,
+                Some(snapshot) if snapshot.phase == Phase::Ended => break snapshot,
                 // Of what was written long ago, only the end is wanted.
-                Some(picture) if picture.phase == Phase::Live && Instant::now() >= next => {
-                    break picture;
+                Some(snapshot) if snapshot.phase == Phase::Live && Instant::now() >= next => {
+                    break snapshot;
                 }
                 _ => thread::sleep(PAUSE),
             }
         };
-        next = Instant::now() + arguments.interval;
-        out.write_all(table(&picture, now_unix_ns()).as_bytes())?;
+        next = Instant::now() + interval;
+        out.write_all(table(&snapshot, now_unix_ns()).as_bytes())?;
         out.flush()?;
         printed += 1;
-        let is_last = picture.phase == Phase::Ended || out.get_ref().is_closed();
-        last = Some(picture);
+        let is_last = snapshot.phase == Phase::Ended || out.get_ref().is_closed();
+        last = Some(snapshot);
         if is_last {
             break;
         }
@@ -58,18 +60,18 @@ pub(super) fn run(
 /// So many rows of each table are printed.
 const ROWS: usize = 20;
 
-/// A picture as plain text.
-fn table(picture: &Picture, now_unix_ns: u64) -> String {
+/// A snapshot as plain text.
+fn table(snapshot: &TopSnapshot, now_unix_ns: u64) -> String {
     let mut text = String::new();
-    let phase = text::phase(picture, now_unix_ns);
-    let _ = writeln!(text, "{}, process {}; {phase}", picture.name, picture.pid);
-    for line in &picture.incomplete {
+    let phase = text::phase(snapshot, now_unix_ns);
+    let _ = writeln!(text, "{}, process {}; {phase}", snapshot.name, snapshot.pid);
+    for line in &snapshot.incomplete {
         let _ = writeln!(text, "Incomplete: {line}");
     }
-    let _ = writeln!(text, "{}", text::blocked_title(picture));
-    if !picture.blocked.is_empty() {
+    let _ = writeln!(text, "{}", text::blocked_title(snapshot));
+    if !snapshot.blocked.is_empty() {
         let mut table = plain(["For", "Thread", "Waits for", "Held by"], 1);
-        for blocked in picture.blocked.iter().take(ROWS) {
+        for blocked in snapshot.blocked.iter().take(ROWS) {
             table.add_row([
                 human::duration(blocked.for_ns),
                 blocked.thread.clone(),
@@ -79,13 +81,13 @@ fn table(picture: &Picture, now_unix_ns: u64) -> String {
         }
         add(&mut text, &table);
     }
-    let window = if picture.phase == Phase::Ended {
+    let window = if snapshot.phase == Phase::Ended {
         Window::Whole
     } else {
         Window::TenSeconds
     };
-    let found = &picture.tables[window as usize];
-    let _ = writeln!(text, "{}", text::table_title(found, window, picture.phase));
+    let found = &snapshot.tables[window as usize];
+    let _ = writeln!(text, "{}", text::table_title(found, window, snapshot.phase));
     if !found.rows.is_empty() {
         let head = [
             "Share",

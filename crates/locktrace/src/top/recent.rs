@@ -9,7 +9,7 @@ use trace_analysis::{
     Aspect, ChainIndex, Entities, MethodTable, OpenWait, ParkTimeout, Value, Wait, WaitEnd,
 };
 
-use crate::top::picture::{Sums, Window};
+use crate::top::snapshot::{Sums, Window};
 
 /// What the rows of a table are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,12 +5,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
+use trace_report::name::{fit, width};
 
-use crate::human;
-use crate::top::picture::{Blocked, ChainEnd, Pair, Picture, Row, Stack, Standing};
+use crate::text::human;
+use crate::top::snapshot::{Blocked, ChainEnd, Pair, Row, Stack, Standing, TopSnapshot};
 use crate::top::state::{BlockedSort, Details, Pane, Sort, State, Subject, View};
 use crate::top::text;
-use trace_report::name::{fit, width};
 
 /// How things look.
 #[derive(Clone, Copy, Debug)]
@@ -66,10 +66,10 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now_unix_ns
     ])
     .areas(frame.area());
     draw_top(frame, top, state, look, now_unix_ns);
-    match (&state.view, &state.picture) {
+    match (&state.view, &state.snapshot) {
         (View::Help, _) => frame.render_widget(Paragraph::new(HELP), middle),
         (View::Stacks(details), _) => draw_stacks(frame, middle, details, look),
-        (_, Some(picture)) => draw_tables(frame, middle, state, picture, look),
+        (_, Some(snapshot)) => draw_tables(frame, middle, state, snapshot, look),
         (_, None) => frame.render_widget(Paragraph::new("Reading the trace …"), middle),
     }
     draw_bottom(frame, bottom, state, look);
@@ -96,20 +96,20 @@ const HELP: &str = "
 
 fn draw_top(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look, now_unix_ns: u64) {
     let columns = usize::from(area.width);
-    let Some(picture) = &state.picture else {
+    let Some(snapshot) = &state.snapshot else {
         return frame.render_widget(Line::styled("locktrace top", look.title()), area);
     };
-    let process = format!("  process {}", picture.pid);
+    let process = format!("  process {}", snapshot.pid);
     let paused = if state.is_paused { "  PAUSED" } else { "" };
     let taken = width("locktrace top  ") + width(&process) + width(paused);
-    let name = fit(&picture.name, Some(columns.saturating_sub(taken)));
+    let name = fit(&snapshot.name, Some(columns.saturating_sub(taken)));
     let first = Line::from(vec![
         Span::styled("locktrace top  ", look.title()),
         Span::raw(name),
         Span::raw(process),
         Span::styled(paused, look.alarm()),
     ]);
-    let phase = text::phase(picture, now_unix_ns);
+    let phase = text::phase(snapshot, now_unix_ns);
     let filter = match state.filter.as_str() {
         "" => String::new(),
         filter => format!("  only \"{filter}\""),
@@ -165,13 +165,19 @@ fn keys(keys: &[(&'static str, &'static str)], look: Look) -> Line<'static> {
 /// Lines of a table beside its rows: the title and the head.
 const TABLE_LINES: u16 = 2;
 
-fn draw_tables(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Picture, look: Look) {
+fn draw_tables(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    snapshot: &TopSnapshot,
+    look: Look,
+) {
     let blocked = state.blocked();
     let rows = u16::try_from(blocked.len()).unwrap_or(u16::MAX).max(1);
     // The lower table has half of the room at least, the upper one what it needs of the other.
     let half = (area.height / 2).max(TABLE_LINES + 1);
     let upper = rows.saturating_add(TABLE_LINES).min(half);
-    let notes = u16::try_from(picture.incomplete.len())
+    let notes = u16::try_from(snapshot.incomplete.len())
         .unwrap_or(u16::MAX)
         .min(2);
     let [upper, _, lower, lines] = Layout::vertical([
@@ -181,10 +187,10 @@ fn draw_tables(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Pictu
         Constraint::Length(notes),
     ])
     .areas(area);
-    draw_blocked(frame, upper, state, picture, &blocked, look);
-    draw_table(frame, lower, state, picture, look);
+    draw_blocked(frame, upper, state, snapshot, &blocked, look);
+    draw_table(frame, lower, state, snapshot, look);
     let columns = usize::from(lines.width);
-    let incomplete = picture.incomplete.iter().map(|line| {
+    let incomplete = snapshot.incomplete.iter().map(|line| {
         let line = format!("Incomplete: {line}");
         Line::styled(cut(&line, columns), look.alarm())
     });
@@ -195,12 +201,12 @@ fn draw_blocked(
     frame: &mut Frame<'_>,
     area: Rect,
     state: &State,
-    picture: &Picture,
+    snapshot: &TopSnapshot,
     blocked: &[&Blocked],
     look: Look,
 ) {
     let columns = usize::from(area.width);
-    let title = text::blocked_title(picture);
+    let title = text::blocked_title(snapshot);
     let sort = state.blocked_sort;
     let marked = |name, by| marked(name, sort == by);
     let names = columns.saturating_sub(NUMBER + 3 * GAP.len());
@@ -246,10 +252,16 @@ const GAP: &str = "  ";
 /// With so many columns there is room for the method that waits.
 const WIDE: usize = 110;
 
-fn draw_table(frame: &mut Frame<'_>, area: Rect, state: &State, picture: &Picture, look: Look) {
+fn draw_table(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    snapshot: &TopSnapshot,
+    look: Look,
+) {
     let Some(table) = state.table() else { return };
     let columns = usize::from(area.width);
-    let title = text::table_title(table, state.window, picture.phase);
+    let title = text::table_title(table, state.window, snapshot.phase);
     let sort = state.sort;
     let marked = |name, by| marked(name, sort == by);
     let rows = state.rows();

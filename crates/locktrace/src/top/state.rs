@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::top::picture::{Blocked, Picture, Row, Table, Window};
+use crate::top::snapshot::{Blocked, Row, Table, TopSnapshot, Window};
 
 /// The two tables of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub(crate) enum Flow {
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct State {
-    pub(crate) picture: Option<Arc<Picture>>,
+    pub(crate) snapshot: Option<Arc<TopSnapshot>>,
     pub(crate) is_paused: bool,
     pub(crate) window: Window,
     pub(crate) focus: Pane,
@@ -117,7 +117,7 @@ pub(crate) struct State {
 impl Default for State {
     fn default() -> Self {
         Self {
-            picture: None,
+            snapshot: None,
             is_paused: false,
             window: Window::default(),
             focus: Pane::Table,
@@ -131,13 +131,13 @@ impl Default for State {
 }
 
 impl State {
-    /// There is a newer picture. It is shown unless the user wants to look at the old one.
-    pub(crate) fn update(&mut self, picture: Arc<Picture>) {
+    /// There is a newer snapshot. It is shown unless the user wants to look at the old one.
+    pub(crate) fn update(&mut self, snapshot: Arc<TopSnapshot>) {
         if self.is_paused {
             return;
         }
         let before = [Pane::Blocked, Pane::Table].map(|pane| self.identity(pane));
-        self.picture = Some(picture);
+        self.snapshot = Some(snapshot);
         for (pane, before) in [Pane::Blocked, Pane::Table].into_iter().zip(before) {
             let at = (0..self.len(pane))
                 .find(|&at| before.is_some() && self.identity_at(pane, at) == before);
@@ -149,13 +149,13 @@ impl State {
 
     /// The table of the window chosen.
     pub(crate) fn table(&self) -> Option<&Table> {
-        let picture = self.picture.as_ref()?;
-        picture.tables.get(self.window as usize)
+        let snapshot = self.snapshot.as_ref()?;
+        snapshot.tables.get(self.window as usize)
     }
 
     /// The blocked threads to show, in their order.
     pub(crate) fn blocked(&self) -> Vec<&Blocked> {
-        let blocked = self.picture.iter().flat_map(|picture| &picture.blocked);
+        let blocked = self.snapshot.iter().flat_map(|snapshot| &snapshot.blocked);
         let mut blocked: Vec<_> = blocked
             .filter(|blocked| {
                 let owners = blocked.owners.iter().map(|owner| &owner.thread);
@@ -214,7 +214,7 @@ impl State {
         self.identity_at(pane, self.selected(pane))
     }
 
-    /// What a row is known by in the next picture.
+    /// What a row is known by in the next snapshot.
     fn identity_at(&self, pane: Pane, at: usize) -> Option<(String, String)> {
         match pane {
             Pane::Blocked => {

@@ -7,23 +7,24 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
-use crate::top::now_unix_ns;
-use crate::top::picture::Picture;
+use crate::outcome;
 use crate::top::render::{self, Look};
-use crate::top::source::Source;
+use crate::top::snapshot::TopSnapshot;
 use crate::top::state::{Flow, State};
+use crate::top::text::now_unix_ns;
+use crate::top::trace_source::TraceSource;
 
-/// How long to wait for a key before looking whether there is a newer picture.
+/// How long to wait for a key before looking whether there is a newer snapshot.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Shows the newest picture once in `interval`, until the user has seen enough: by a key, or by a
+/// Shows the newest snapshot once in `interval`, until the user has seen enough: by a key, or by a
 /// signal. Returns the last
 /// one.
-pub(super) fn run(
-    source: &mut impl Source,
+pub(crate) fn run(
+    source: &mut TraceSource,
     interval: Duration,
     enough: &AtomicBool,
-) -> anyhow::Result<Option<Arc<Picture>>> {
+) -> outcome::Result<Option<Arc<TopSnapshot>>> {
     let mut terminal = ratatui::try_init()?;
     let last = show(&mut terminal, source, interval, enough);
     ratatui::restore();
@@ -32,29 +33,29 @@ pub(super) fn run(
 
 fn show(
     terminal: &mut DefaultTerminal,
-    source: &mut impl Source,
+    source: &mut TraceSource,
     interval: Duration,
     enough: &AtomicBool,
-) -> anyhow::Result<Option<Arc<Picture>>> {
+) -> outcome::Result<Option<Arc<TopSnapshot>>> {
     let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let look = Look {
         colour: has_colours,
     };
     let mut state = State::default();
-    let mut newest: Option<Arc<Picture>> = None;
+    let mut newest: Option<Arc<TopSnapshot>> = None;
     let mut next = Instant::now();
     loop {
         if Instant::now() >= next
-            && let Some(picture) = source.latest()?
+            && let Some(snapshot) = source.latest()?
         {
             let is_new = newest
                 .as_ref()
-                .is_none_or(|known| !Arc::ptr_eq(known, &picture));
+                .is_none_or(|known| !Arc::ptr_eq(known, &snapshot));
             if is_new {
                 next = Instant::now() + interval;
-                newest = Some(Arc::clone(&picture));
+                newest = Some(Arc::clone(&snapshot));
             }
-            state.update(picture);
+            state.update(snapshot);
         }
         terminal.draw(|frame| render::draw(frame, &state, look, now_unix_ns()))?;
         if event::poll(PAUSE)?

@@ -8,10 +8,10 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
-use crate::top::picture::{
-    Blocked, ChainEnd, Owner, Pair, Phase, Picture, Row, Stack, Standing, Sums, Table, Window,
-};
 use crate::top::render::{self, Look};
+use crate::top::snapshot::{
+    Blocked, ChainEnd, Owner, Pair, Phase, Row, Stack, Standing, Sums, Table, TopSnapshot, Window,
+};
 use crate::top::state::{Flow, State};
 
 const MS: u64 = 1_000_000;
@@ -81,7 +81,7 @@ fn row(lock_class: &str, owner: &str, blocked_ms: u64, waits: u64, longest_ms: u
     }
 }
 
-fn picture(phase: Phase) -> Picture {
+fn snapshot(phase: Phase) -> TopSnapshot {
     let rows = vec![
         row("demo.AuditLog", "demo.AuditLog.append", 6_610, 772, 22),
         row(
@@ -112,7 +112,7 @@ fn picture(phase: Phase) -> Picture {
         rows: rows.clone(),
         rest: Sums::default(),
     };
-    Picture {
+    TopSnapshot {
         name: "build/demo/demo.lct".to_owned(),
         pid: 29_642,
         phase,
@@ -153,7 +153,7 @@ fn picture(phase: Phase) -> Picture {
 
 fn state(phase: Phase) -> State {
     let mut state = State::default();
-    state.update(Arc::new(picture(phase)));
+    state.update(Arc::new(snapshot(phase)));
     state
 }
 
@@ -196,7 +196,7 @@ fn tables() {
 
 #[test]
 fn trace_that_has_ended() {
-    let mut ended = picture(Phase::Ended);
+    let mut ended = snapshot(Phase::Ended);
     ended.blocked.clear();
     ended.incomplete = vec!["the end is missing: the JVM was killed".to_owned()];
     let mut state = State::default();
@@ -277,10 +277,10 @@ fn rows_are_sorted_and_filtered() {
 }
 
 #[test]
-fn a_pause_keeps_the_picture_and_a_selection_stays_with_its_row() {
+fn a_pause_keeps_the_snapshot_and_a_selection_stays_with_its_row() {
     let mut state = state(Phase::Live);
     press(&mut state, &[KeyCode::Down]);
-    let mut newer = picture(Phase::Live);
+    let mut newer = snapshot(Phase::Live);
     newer.tables[0].rows[1].sums.blocked_ns *= 10;
     let newer = Arc::new(newer);
     press(&mut state, &[KeyCode::Char('p')]);

@@ -1,8 +1,11 @@
 //! Texts that the terminal's view and the plain tables share.
 
-use crate::human::{self, plural};
-use crate::top::picture::{Blocked, ChainEnd, Phase, Picture, Table, Window};
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use trace_report::name::width;
+
+use crate::text::human::{self, plural};
+use crate::top::snapshot::{Blocked, ChainEnd, Phase, Table, TopSnapshot, Window};
 
 /// Who has the lock, and whom that waits for, to the last of them, in at most so many columns if
 /// there is a limit: those in the middle give way first.
@@ -65,12 +68,12 @@ pub(super) fn table_title(table: &Table, window: Window, phase: Phase) -> String
 }
 
 /// How many threads are blocked.
-pub(super) fn blocked_title(picture: &Picture) -> String {
+pub(super) fn blocked_title(snapshot: &TopSnapshot) -> String {
     let threads = plural(
-        (picture.blocked.len() + picture.blocked_omitted) as u64,
+        (snapshot.blocked.len() + snapshot.blocked_omitted) as u64,
         "thread",
     );
-    match picture.phase {
+    match snapshot.phase {
         Phase::Ended => format!("Blocked when the trace ended: {threads}"),
         Phase::CatchingUp { .. } => format!("Blocked then: {threads}"),
         Phase::Live => format!("Blocked now: {threads}"),
@@ -78,10 +81,10 @@ pub(super) fn blocked_title(picture: &Picture) -> String {
 }
 
 /// How far the trace has been read, and when that was.
-pub(super) fn phase(picture: &Picture, now_unix_ns: u64) -> String {
-    let at = human::wall_clock(picture.until_unix_ns);
-    let until = human::duration(picture.until_ns);
-    match picture.phase {
+pub(super) fn phase(snapshot: &TopSnapshot, now_unix_ns: u64) -> String {
+    let at = human::wall_clock(snapshot.until_unix_ns);
+    let until = human::duration(snapshot.until_ns);
+    match snapshot.phase {
         Phase::CatchingUp {
             read_bytes,
             total_bytes,
@@ -90,9 +93,15 @@ pub(super) fn phase(picture: &Picture, now_unix_ns: u64) -> String {
             format!("reading, {share}: {until} until {at}")
         }
         Phase::Live => {
-            let age = human::duration(now_unix_ns.saturating_sub(picture.until_unix_ns));
+            let age = human::duration(now_unix_ns.saturating_sub(snapshot.until_unix_ns));
             format!("live: {until} until {at}, {age} ago")
         }
         Phase::Ended => format!("the trace has ended: {until} until {at}"),
     }
+}
+
+/// The time by the clock, in nanoseconds since 1970.
+pub(super) fn now_unix_ns() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_1970.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -1,6 +1,6 @@
-//! Pictures of a trace, which may still be written.
+//! Snapshots of a trace, which may still be written.
 //!
-//! A thread reads the trace and takes pictures between two chunks: the tracer writes one at least
+//! A thread reads the trace and takes snapshots between two chunks: the tracer writes one at least
 //! about once a second.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,26 +12,25 @@ use trace_analysis::{
 };
 use trace_format::Chunk;
 
-use crate::cli::KindArguments;
-use crate::input;
-use crate::top::photographer::{Moment, Photographer};
-use crate::top::picture::{Phase, Picture};
-use crate::top::source::Source;
+use crate::arguments::waits::KindArguments;
+use crate::top::capture::{Capture, Moment};
+use crate::top::snapshot::{Phase, TopSnapshot};
+use crate::{input, outcome};
 
-/// The newest picture, or why there will be no more.
-type Latest = Arc<Mutex<Option<Result<Arc<Picture>, TraceError>>>>;
+/// The newest snapshot, or why there will be no more.
+type Latest = Arc<Mutex<Option<Result<Arc<TopSnapshot>, TraceError>>>>;
 
 /// See the [module](self).
 pub(crate) struct TraceSource(Latest);
 
 impl TraceSource {
-    /// Begins to read a trace, and takes a picture at most once in `interval`. The tables are
+    /// Begins to read a trace, and takes a snapshot at most once in `interval`. The tables are
     /// about waits of these kinds.
     pub(crate) fn start(input: TraceInput, kinds: KindArguments, interval: Duration) -> Self {
         let latest = Latest::default();
         let reader = Reader {
             latest: Arc::clone(&latest),
-            photographer: Photographer::new(input.path(), input.header()),
+            capture: Capture::new(input.path(), input.header()),
             kinds,
             interval,
             has_caught_up: false,
@@ -41,14 +40,17 @@ impl TraceSource {
         thread::spawn(move || reader.read(input));
         Self(latest)
     }
-}
 
-impl Source for TraceSource {
-    fn latest(&mut self) -> anyhow::Result<Option<Arc<Picture>>> {
+    /// Returns the newest snapshot; `None` if there is none yet. Does not wait.
+    ///
+    /// # Errors
+    ///
+    /// If the trace cannot be read: there will be no more.
+    pub(crate) fn latest(&mut self) -> outcome::Result<Option<Arc<TopSnapshot>>> {
         let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*latest {
             None => Ok(None),
-            Some(Ok(picture)) => Ok(Some(Arc::clone(picture))),
+            Some(Ok(snapshot)) => Ok(Some(Arc::clone(snapshot))),
             Some(Err(_)) => match latest.take() {
                 Some(Err(error)) => Err(error.into()),
                 _ => Ok(None),
@@ -59,33 +61,33 @@ impl Source for TraceSource {
 
 struct Reader {
     latest: Latest,
-    photographer: Photographer,
+    capture: Capture,
     kinds: KindArguments,
     interval: Duration,
     /// All that had been written was read at some time.
     has_caught_up: bool,
-    /// When to take the next picture, at the earliest: if all that is written has been read, and
+    /// When to take the next snapshot, at the earliest: if all that is written has been read, and
     /// if not.
     next_live: Instant,
     next_behind: Instant,
 }
 
-/// At most this part of the time is spent on pictures.
-const PICTURE_SHARE: u32 = 5;
+/// At most this part of the time is spent on snapshots.
+const CAPTURE_SHARE: u32 = 5;
 
 impl Reader {
     fn read(mut self, input: TraceInput) {
-        let picture = self.read_all(input);
-        self.publish(picture);
+        let snapshot = self.read_all(input);
+        self.publish(snapshot);
     }
 
-    fn publish(&self, picture: Result<Picture, TraceError>) {
-        let picture = picture.map(Arc::new);
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(picture);
+    fn publish(&self, snapshot: Result<TopSnapshot, TraceError>) {
+        let snapshot = snapshot.map(Arc::new);
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
     }
 
-    /// Reads to the end, and takes the last picture.
-    fn read_all(&mut self, mut input: TraceInput) -> Result<Picture, TraceError> {
+    /// Reads to the end, and takes the last snapshot.
+    fn read_all(&mut self, mut input: TraceInput) -> Result<TopSnapshot, TraceError> {
         let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
         let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
         while let Some(chunk) = input.next_chunk()? {
@@ -108,7 +110,7 @@ impl Reader {
         let findings = trace.finish(&mut self.sink());
         let summary = TraceSummary::new(&input, range, findings);
         let moment = Moment::at_end(&summary);
-        Ok(self.photographer.take(&moment, analysis.entities()))
+        Ok(self.capture.take(&moment, analysis.entities()))
     }
 
     fn add(&mut self, trace: &mut TraceAnalysis<'_>, chunk: Chunk<'_>) {
@@ -117,26 +119,22 @@ impl Reader {
 
     /// Takes the waits that the tables are about.
     fn sink(&mut self) -> impl FnMut(&Wait, &Entities) {
-        let Self {
-            photographer,
-            kinds,
-            ..
-        } = self;
+        let Self { capture, kinds, .. } = self;
         |wait, entities| {
             if kinds.contains(wait.kind) {
-                photographer.recent.add(wait, entities);
+                capture.recent.add(wait, entities);
             }
         }
     }
 
-    /// Takes a picture of the events so far.
+    /// Takes a snapshot of the events so far.
     fn take(&mut self, trace: &mut TraceAnalysis<'_>, phase: Phase) {
         let start = Instant::now();
         let moment = Moment::of(&trace.snapshot(), phase, &self.kinds);
-        let picture = self.photographer.take(&moment, trace.entities());
-        self.publish(Ok(picture));
-        let (now, least) = (Instant::now(), start.elapsed() * PICTURE_SHARE);
-        // Several chunks come at once: the picture wanted is that behind the last one.
+        let snapshot = self.capture.take(&moment, trace.entities());
+        self.publish(Ok(snapshot));
+        let (now, least) = (Instant::now(), start.elapsed() * CAPTURE_SHARE);
+        // Several chunks come at once: the snapshot wanted is that behind the last one.
         self.next_live = now + least.max(self.interval / 10);
         self.next_behind = now + least.max(self.interval);
     }

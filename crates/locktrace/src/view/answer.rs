@@ -6,9 +6,11 @@ use trace_model::{
     Budget, Columns, DistributionQuery, LanesQuery, Query, QuestionError, WaitsQuery,
 };
 
-use crate::cli::Topic;
-use crate::view::loader::{Progress, State};
+use crate::outcome::cause;
 use crate::view::overview::Overview;
+use crate::view::progress::Progress;
+use crate::view::state::State;
+use crate::view::topic::Topic;
 
 /// What can be asked.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub(crate) enum AnswerError {
     #[error("there is no wait {0} that is known by itself")]
     NoSuchWait(u64),
 }
+
+cause!(Usage: AnswerError);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,7 +103,7 @@ impl State {
             self.model.forget_names();
         }
         match question {
-            Question::Overview => Ok(match self.known_overview() {
+            Question::Overview => Ok(match self.stored_overview() {
                 Some(overview) => serde_json::to_string(&overview)?,
                 None => serde_json::to_string(&Overview::new(self, entities))?,
             }),
@@ -125,7 +129,7 @@ impl State {
             }
             Question::Embedded(budget) => {
                 let columns = self.model.columns(*budget, entities);
-                if let Some(mut model) = self.known_overview() {
+                if let Some(mut model) = self.stored_overview() {
                     model.keep(columns.folding, columns.parts.is_some());
                     return Ok(serde_json::to_string(&Embedded { model, columns })?);
                 }

@@ -15,18 +15,11 @@ use trace_analysis::TraceInput;
 use trace_format::buffer_file;
 use trace_model::{BadStoredModel, Limits, Model, StoredModel};
 
-use crate::paths::beside;
-use crate::view::known_overview::KnownOverview;
-use crate::{output, whole_file};
-
-/// Which traces have an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IndexUse {
-    Never,
-    /// Those that are large.
-    OfLarge,
-    Always,
-}
+use crate::arguments::index::IndexUse;
+use crate::files::atomic_file;
+use crate::files::paths::beside;
+use crate::output;
+use crate::view::stored_overview::StoredOverview;
 
 /// A smaller trace is read in some seconds.
 const LARGE_BYTES: u64 = 64 << 20;
@@ -63,7 +56,7 @@ struct Identity {
 /// What an index has.
 pub(crate) struct Indexed {
     pub(crate) model: Model,
-    pub(crate) overview: KnownOverview,
+    pub(crate) overview: StoredOverview,
 }
 
 /// An index that is not written yet.
@@ -143,7 +136,7 @@ impl IndexFile {
         }
         Ok(Indexed {
             model: Model::from_stored(model, Limits::default())?,
-            overview: KnownOverview::parse(&overview).ok_or(IndexError::Overview)?,
+            overview: StoredOverview::parse(&overview).ok_or(IndexError::Overview)?,
         })
     }
 
@@ -185,7 +178,7 @@ impl NewIndex {
         }
         // Whoever may read the trace may read what is in it.
         let mode = fs::metadata(trace)?.mode() & 0o666;
-        whole_file::replace(path, Permissions::from_mode(mode), |file| {
+        atomic_file::replace(path, Permissions::from_mode(mode), |file| {
             self.write_to(file)
         })
     }

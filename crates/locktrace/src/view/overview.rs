@@ -5,12 +5,11 @@ use trace_analysis::{Counter, Entities, StillBlocked, TraceSummary};
 use trace_model::{
     Arrangement, Confidence, DeadlockRecord, Finding, Folding, Sum, Trace, deadlocks,
 };
-
-use crate::view::loader::{Opened, Progress, State};
 use trace_report::problem;
 
-/// Raised when an answer changes its meaning.
-pub(crate) const VERSION: u32 = 1;
+use crate::view::progress::Progress;
+use crate::view::state::{Opened, State};
+use crate::view::stored_overview::VERSION;
 
 /// The answer of `api/model`.
 #[derive(Serialize)]

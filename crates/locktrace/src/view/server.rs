@@ -1,12 +1,13 @@
 //! The server of the viewer's page: for one user of this machine, and nobody else.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
@@ -16,30 +17,49 @@ use axum::middleware::{self, Next};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use clap::Args;
 use futures_util::stream::{self, Stream};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use trace_report::facts;
 
-use crate::Outcome;
-use crate::cli::{Topic, ViewArguments};
+use crate::files::paths;
+use crate::outcome::{self, Outcome};
 use crate::output;
 use crate::view::answer::{AnswerError, Question};
+use crate::view::answer_cache::AnswerCache;
 use crate::view::export::{self, Extent};
-use crate::view::known_answers::KnownAnswers;
-use crate::view::loader::{Loader, Progress};
-use crate::view::reader::{self, AskError, Asker};
+use crate::view::loader::Loader;
+use crate::view::model_thread::{self, AskError, Asker};
+use crate::view::progress::Progress;
 use crate::view::source::{SourceFolder, SourceQuestion};
-use trace_report::facts;
+use crate::view::topic::Topic;
 
 const MAX_QUESTION_BYTES: usize = 1 << 20;
 const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
+
+/// What to serve, and where.
+#[derive(Args, Debug)]
+pub(crate) struct ServerArguments {
+    /// Show source code that is below this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source: Option<PathBuf>,
+
+    /// Port on 127.0.0.1; 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Only print the address
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
 
 /// What handlers need.
 #[derive(Clone)]
 struct App {
     asker: Asker,
     progress: watch::Receiver<Progress>,
-    known: KnownAnswers,
+    answers: AnswerCache,
     source: Option<SourceFolder>,
     /// What a browser that was given the address says in `Host`.
     hosts: Arc<[String; 2]>,
@@ -50,11 +70,11 @@ struct App {
 /// # Errors
 ///
 /// If the port or the folder with sources is not available, or a trace cannot be read.
-pub(crate) fn serve(mut loader: Loader, arguments: &ViewArguments) -> anyhow::Result<Outcome> {
+pub(crate) fn serve(mut loader: Loader, arguments: &ServerArguments) -> outcome::Result<Outcome> {
     let source = match &arguments.source {
         Some(path) => {
             let folder = SourceFolder::open(path);
-            Some(folder.with_context(|| path.display().to_string())?)
+            Some(folder.map_err(|error| paths::named(path, &error))?)
         }
         None => None,
     };
@@ -66,15 +86,16 @@ pub(crate) fn serve(mut loader: Loader, arguments: &ViewArguments) -> anyhow::Re
     runtime.block_on(async {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
         let listener = TcpListener::bind(address).await;
-        let listener = listener.with_context(|| address.to_string())?;
+        let listener = listener
+            .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
         let port = listener.local_addr()?.port();
         let token = token()?;
         let url = format!("http://127.0.0.1:{port}/{token}/");
-        let reader = reader::start(loader);
+        let model = model_thread::start(loader);
         let app = App {
-            asker: reader.asker,
-            progress: reader.progress,
-            known: KnownAnswers::default(),
+            asker: model.asker,
+            progress: model.progress,
+            answers: AnswerCache::default(),
             source,
             hosts: Arc::new([format!("127.0.0.1:{port}"), format!("localhost:{port}")]),
         };
@@ -85,14 +106,14 @@ pub(crate) fn serve(mut loader: Loader, arguments: &ViewArguments) -> anyhow::Re
         }
         tokio::select! {
             served = server => served?,
-            Ok(failure) = reader.failure => return Err(failure.into()),
+            Ok(failure) = model.failure => return Err(failure.into()),
         }
         Ok(Outcome::Complete)
     })
 }
 
 /// 128 random bits.
-fn token() -> anyhow::Result<String> {
+fn token() -> outcome::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -217,7 +238,7 @@ fn asked(topic: Topic) -> axum::routing::MethodRouter<App> {
 }
 
 async fn ask(State(app): State<App>, topic: Topic, body: Bytes) -> Response {
-    if let Some(answer) = app.known.get(topic, &body) {
+    if let Some(answer) = app.answers.get(topic, &body) {
         return json(answer);
     }
     // What is asked from then on is about all that there is.
@@ -229,7 +250,7 @@ async fn ask(State(app): State<App>, topic: Topic, body: Bytes) -> Response {
         Ok(question) => match app.asker.ask(question).await.map(Bytes::from) {
             Ok(answer) => {
                 if stays_true {
-                    app.known.keep(topic, body, answer.clone());
+                    app.answers.keep(topic, body, answer.clone());
                 }
                 json(answer)
             }

@@ -1,0 +1,4 @@
+//! Text for people.
+
+pub(crate) mod human;
+pub(crate) mod labelled_table;
