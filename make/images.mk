@@ -1,4 +1,4 @@
-# The two ways to class files: the distribution's, and compiled here; see docs/design/0030.
+# The two ways to class files: the distribution's, and compiled here; see docs/design/building.md.
 
 JDK_FULL := $(CURDIR)/build/jdk-full
 JDK_FULL_STOCK := $(CURDIR)/build/jdk-full-stock

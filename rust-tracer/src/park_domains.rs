@@ -9,7 +9,7 @@ use trace_format::{LockId, PARK_DOMAINS};
 /// One counter for all would be a bottleneck of the application's making only in
 /// the traced run. The threads that share one of these have just competed for
 /// the state of a blocker too, or would have had to share a hash code's bits
-/// (`docs/design/0005-order-of-parks.md`).
+/// (`docs/design/order-of-events.md`).
 #[derive(Debug)]
 pub(crate) struct ParkDomains([Counter; PARK_DOMAINS as usize]);
 

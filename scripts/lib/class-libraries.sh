@@ -4,7 +4,7 @@
 # Most of the time to build a JDK goes into classes, which no hook touches, and the distribution
 # has compiled them from the very source that we have. So class files come from its binary packages,
 # and only what is native is compiled here: the packages' libraries need the C library of their
-# suite. With --full, and where those packages cannot be had, all is compiled. docs/design/0030
+# suite. With --full, and where those packages cannot be had, all is compiled. docs/design/building.md
 # says what the two ways have in common; scripts/compare-images.sh tests it.
 #
 # Sourced after jdk.sh; needs FULL, HOTSPOT_DIST and what jdk.sh does.

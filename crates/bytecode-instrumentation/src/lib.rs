@@ -12,7 +12,7 @@
 //!
 //! No stack map frame is computed: a call that branches inside the helper needs none, so all that
 //! changes are offsets. The one thing appended are exception handlers, whose frames are known.
-//! `docs/design/0023-instrumented-exits.md` has the shapes of the code, and why.
+//! `docs/design/agent.md` has the shapes of the code, and why.
 //!
 //! ```
 //! use bytecode_instrumentation::{Hooks, instrument_exits};
