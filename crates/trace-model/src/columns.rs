@@ -8,7 +8,8 @@ use trace_analysis::{Aspect, Entities};
 
 use crate::dimension::{Dimension, OWNER_ASPECTS, WAITER_ASPECTS};
 use crate::model::{Folding, Model};
-use crate::names::{NameCollector, Names};
+use crate::name_collector::NameCollector;
+use crate::names::Names;
 use crate::store::{Store, WaitRow};
 use crate::tables::{OwnerIndex, WaiterIndex};
 

@@ -18,6 +18,10 @@ pub enum Dimension {
 
 const TRACE: &str = "trace";
 
+pub(crate) const THREAD: Dimension = Dimension::Aspect(Aspect::Thread);
+pub(crate) const LOCK: Dimension = Dimension::Aspect(Aspect::Lock);
+pub(crate) const OWNER_THREAD: Dimension = Dimension::Aspect(Aspect::OwnerThread);
+
 impl Dimension {
     /// The name in questions and answers.
     pub fn name(self) -> &'static str {

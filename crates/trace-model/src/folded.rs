@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::SeededMap;
-use crate::scope::Scale;
+use crate::scale::Scale;
 use crate::tables::{OwnerIndex, WaiterIndex};
 use trace_analysis::histogram::bucket;
 

@@ -5,17 +5,17 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 use trace_analysis::{Aspect, Entities};
 
-use crate::dimension::{Dimension, LabelIndex};
+use crate::dimension::{Dimension, LOCK, LabelIndex, OWNER_THREAD, THREAD};
 use crate::groups::Range;
+use crate::groups::tree::Tree;
 use crate::hash::SeededMap;
 use crate::model::Model;
-use crate::names::{NameCollector, Names};
-use crate::occurrences::{LOCK, OWNER_THREAD, THREAD};
+use crate::name_collector::NameCollector;
+use crate::names::Names;
 use crate::scope::{Piece, Scope, Source, needs_keys};
 use crate::selection::{QuestionError, Selection, check};
 use crate::series::Series;
 use crate::sum::Sum;
-use crate::tree::Tree;
 
 /// Asks for a timeline.
 #[derive(Clone, Debug, Serialize, Deserialize)]

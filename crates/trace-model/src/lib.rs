@@ -46,15 +46,16 @@ mod dimension;
 mod distribution;
 mod findings;
 mod folded;
-mod group_sums;
 mod groups;
 mod hash;
 mod known_names;
 mod lanes;
 mod limits;
 mod model;
+mod name_collector;
 mod names;
 mod occurrences;
+mod scale;
 mod scope;
 mod selection;
 mod series;
@@ -63,7 +64,6 @@ mod stored;
 mod sum;
 mod tables;
 mod time_axis;
-mod tree;
 
 pub use columns::{
     Budget, Columns, FoldedColumns, FoldedShareColumns, PartColumns, ShareColumns, WaitColumns,
@@ -71,8 +71,8 @@ pub use columns::{
 pub use dimension::{Dimension, UnknownDimension};
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
-    Code, Confidence as FindingConfidence, DeadlockRecord, DeadlockedThread, Finding, Named,
-    Saving, Search, ThreadBehind, WaitingCode, deadlocks, sort_by_saving,
+    Code, DeadlockRecord, DeadlockedThread, Finding, FindingConfidence, Named, Saving, Search,
+    ThreadBehind, WaitingCode, deadlocks, sort_by_saving,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};
 pub use lanes::{Lane, LaneBy, LaneContent, LaneWait, Lanes, LanesQuery, OmittedLanes, Segment};

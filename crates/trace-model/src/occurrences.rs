@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 use trace_analysis::{Aspect, Entities};
 
-use crate::dimension::Dimension;
+use crate::dimension::{Dimension, LOCK, LabelIndex, OWNER_THREAD, THREAD};
 use crate::model::Model;
-use crate::names::{NameCollector, Names};
+use crate::name_collector::NameCollector;
+use crate::names::Names;
 use crate::scope::{Scope, Source, needs_keys};
 use crate::selection::{QuestionError, Selection, check};
 use crate::store::{Share, WaitRow};
@@ -289,7 +290,7 @@ impl Model {
         })
     }
 
-    fn owner_threads(&self, wait: &WaitRow) -> Vec<crate::dimension::LabelIndex> {
+    fn owner_threads(&self, wait: &WaitRow) -> Vec<LabelIndex> {
         let shares = self.store.shares(wait).iter();
         let threads = shares.map(|share| self.tables.of_owner(share.owner, OWNER_THREAD));
         threads.collect()
@@ -367,10 +368,6 @@ impl Model {
         }
     }
 }
-
-pub(crate) const THREAD: Dimension = Dimension::Aspect(Aspect::Thread);
-pub(crate) const LOCK: Dimension = Dimension::Aspect(Aspect::Lock);
-pub(crate) const OWNER_THREAD: Dimension = Dimension::Aspect(Aspect::OwnerThread);
 
 fn overlap_ns(one: &WaitRow, other: &WaitRow) -> u64 {
     let end_ns = one.end_ns().min(other.end_ns());

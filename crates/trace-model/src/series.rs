@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::scope::Scale;
+use crate::scale::Scale;
 use crate::sum::Sum;
 
 /// Durations by time.

@@ -12,6 +12,7 @@ const CRATES: [&str; 8] = [
     "crates/trace-comparison",
     "crates/trace-export",
     "crates/trace-format",
+    "crates/trace-model",
     "crates/trace-report",
     "rust-tracer",
 ];

@@ -3,7 +3,8 @@
 use trace_analysis::{Aspect, Entities, ThreadIndex, UnknownOwner, Value, WaitKind};
 
 use super::facts::Facts;
-use super::{Code, Finding, Named, WaitingCode, confidence, pattern};
+use super::finding::{Code, Finding, LISTED_WAITERS, Named, WaitingCode};
+use super::{confidence, pattern};
 use crate::dimension::{Dimension, Label};
 use crate::groups::{Group, Groups, Query};
 use crate::hash::SeededSet;
@@ -18,7 +19,6 @@ const MIN_SHARE: f64 = 0.01;
 const MOSTLY: f64 = 0.7;
 /// More are never shown.
 const MAX_CANDIDATES: usize = 12;
-pub(super) const LISTED_WAITERS: usize = 3;
 /// The trace is looked at in so many pieces, to see what was at its start only.
 const PIECES: usize = 20;
 const START_PIECES: usize = 2;

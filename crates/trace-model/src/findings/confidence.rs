@@ -1,7 +1,7 @@
 //! How sure a finding is.
 
-use super::Confidence;
 use super::facts::Facts;
+use super::finding::FindingConfidence;
 use crate::sum::Sum;
 use trace_report::human;
 
@@ -11,7 +11,7 @@ const VERY_FEW_WAITS: u64 = 5;
 
 /// How sure the facts are, of which so much time was in safepoints. `folded` says that the
 /// model does not have all waits one by one.
-pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> Confidence {
+pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> FindingConfidence {
     let free = facts.of_locks(facts.free_ns);
     let unknown = facts.of_locks(facts.unknown_ns);
     let safepoint = facts.of_own(safepoint_ns);
@@ -65,7 +65,7 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> Confidence {
         (false, 0) => "high",
         (false, _) => "medium",
     };
-    Confidence {
+    FindingConfidence {
         level,
         free_ns: facts.free_ns,
         unknown_ns: facts.unknown_ns,

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use trace_analysis::{ChainIndex, Entities, LockIndex, StillBlocked, ThreadIndex, Value};
 
-use super::candidate::LISTED_WAITERS;
-use super::{Code, Confidence, Finding, Named, WaitingCode};
+use super::finding::{Code, Finding, FindingConfidence, LISTED_WAITERS, Named, WaitingCode};
 use crate::hash::SeededSet;
 use crate::selection::{Condition, Selection};
 use crate::sum::Sum;
@@ -262,7 +261,7 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         mean_waiters: duration_ns.ns() as f64 / max_ns.max(1) as f64,
         threads: count,
         locks: locks.len() as u64,
-        confidence: Confidence {
+        confidence: FindingConfidence {
             level: "high",
             free_ns: Sum::default(),
             unknown_ns: Sum::default(),

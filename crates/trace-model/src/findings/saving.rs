@@ -1,43 +1,22 @@
 //! What it would save at most to fix something.
 
-use serde::Serialize;
 use trace_analysis::{
     ChainIndex, Entities, LockChange, OwnerCode, Prediction, Question, Replay, Value, WhatIf,
 };
 
-use super::Finding;
 use super::deadlock::DEADLOCK;
+use super::finding::{Finding, Saving};
 
-/// What it would bring if code held a lock for no time: no remedy for that code alone can do more.
-///
-/// Each replay of the trace finds a share that is saved, in proportion to what it makes of the trace as
-/// it is. They assume different things of what a trace does not tell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Saving {
-    /// The share of the time that threads waited for any lock, to do the same work, that the replays find
-    /// on the average: 1 is all of it. Negative where threads would wait even longer elsewhere.
-    pub share: f64,
-    /// The largest share of all replays.
-    pub share_at_most: f64,
-    /// The smallest one.
-    pub share_at_least: f64,
-    /// It is about the time up to then, in nanoseconds since the trace's start; of the rest too much
-    /// is in the trace.
-    pub until_ns: Option<u64>,
-}
-
-impl Saving {
-    /// `None` without replays.
-    fn new(prediction: &Prediction) -> Option<Self> {
-        let shares = || prediction.replays.iter().map(saved_share);
-        let after = prediction.after_ns as f64 / prediction.before_ns.max(1) as f64;
-        Some(Self {
-            share: 1.0 - after,
-            share_at_most: shares().max_by(f64::total_cmp)?,
-            share_at_least: shares().min_by(f64::total_cmp)?,
-            until_ns: prediction.until_ns,
-        })
-    }
+/// Returns what a prediction says; `None` without replays.
+fn predicted(prediction: &Prediction) -> Option<Saving> {
+    let shares = || prediction.replays.iter().map(saved_share);
+    let after = prediction.after_ns as f64 / prediction.before_ns.max(1) as f64;
+    Some(Saving {
+        share: 1.0 - after,
+        share_at_most: shares().max_by(f64::total_cmp)?,
+        share_at_least: shares().min_by(f64::total_cmp)?,
+        until_ns: prediction.until_ns,
+    })
 }
 
 fn saved_share(replay: &Replay) -> f64 {
@@ -71,7 +50,7 @@ impl Finding {
             entities,
         });
         if prediction.locks.iter().any(|lock| lock.is_changed) {
-            self.saving = Saving::new(&prediction);
+            self.saving = predicted(&prediction);
         }
     }
 

@@ -4,7 +4,7 @@
 use trace_analysis::histogram::bucket;
 use trace_analysis::{Mechanism, WaitKind};
 
-use super::{BadStoredModel, StoredLabel, StoredModel};
+use super::format::{BadStoredModel, StoredLabel, StoredModel};
 use crate::dimension::LabelIndex;
 use crate::folded::{FoldedTable, FoldedWaits};
 use crate::limits::Limits;

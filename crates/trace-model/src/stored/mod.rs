@@ -2,56 +2,21 @@
 //! comes back from there may be damaged or forged, so it is [checked](check) first.
 
 mod check;
+mod format;
 
-use serde::{Deserialize, Serialize};
 use trace_analysis::{Entities, Mechanism, WaitKind};
 
 use crate::dimension::{Dimension, Label, LabelIndex};
 use crate::known_names::{KnownLabel, KnownNames};
 use crate::limits::Limits;
-use crate::model::{Confidence, KindTotals, Model, Trace};
-use crate::names::NameCollector;
-use crate::store::{Folded, Part, Share, Store, WaitRow};
-use crate::tables::{OwnerLabels, Tables, Waiter, WaiterLabels};
+use crate::model::Model;
+use crate::name_collector::NameCollector;
+use crate::store::{Part, Store};
+use crate::tables::{Tables, Waiter};
 
-/// All of a [model](Model), without the traces that it is about.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StoredModel {
-    traces: Vec<Trace>,
-    kinds: [KindTotals; WaitKind::ALL.len()],
-    confidence: Confidence,
-    labels: Vec<StoredLabel>,
-    names: KnownNames,
-    waiters: Vec<StoredWaiter>,
-    owners: Vec<OwnerLabels>,
-    waits: Vec<WaitRow>,
-    shares: Vec<Share>,
-    /// Of all waits, if they are known.
-    parts: Option<Vec<Part>>,
-    folded: Folded,
-}
+use format::{StoredLabel, StoredWaiter};
 
-/// A [`Label`]: those with a name have the names in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum StoredLabel {
-    Named,
-    Trace(u16),
-    Folded,
-}
-
-/// A [`Waiter`], with the positions of its mechanism and its kind.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct StoredWaiter {
-    labels: WaiterLabels,
-    mechanism: u8,
-    kind: u8,
-    trace: u16,
-}
-
-/// What was stored is no model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("its {0} do not fit together")]
-pub struct BadStoredModel(&'static str);
+pub use format::{BadStoredModel, StoredModel};
 
 impl Model {
     /// Everything that is known, to be kept.

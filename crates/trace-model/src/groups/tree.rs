@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::classes::{Classes, Side};
 use crate::dimension::{Dimension, LabelIndex};
-use crate::groups::Omitted;
+use crate::groups::group::Omitted;
 use crate::hash::SeededMap;
 use crate::model::Model;
 use crate::scope::{Piece, Scope};

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crate::classes::{Classes, Side};
-use crate::groups::Group;
-use crate::occurrences::THREAD;
-use crate::scope::{Piece, PieceShare, Scale, Scope, Source};
+use crate::dimension::THREAD;
+use crate::groups::group::Group;
+use crate::groups::tree::Tree;
+use crate::scale::Scale;
+use crate::scope::{Piece, PieceShare, Scope, Source};
 use crate::series::Series;
 use crate::store::{Part, WaitRow};
 use crate::sum::Sum;
 use crate::tables::WaiterIndex;
-use crate::tree::Tree;
 use trace_analysis::histogram::Histogram;
 
 const NONE: u32 = u32::MAX;
