@@ -159,10 +159,8 @@ fn row_records<'a>(rows: &'a Rows, total_ns: u64, entities: &'a Entities) -> Vec
 }
 
 fn row_record<'a>(row: &'a Row, total_ns: u64, entities: &'a Entities) -> RowRecord<'a> {
-    let chain = match (row.aspect, row.value) {
-        (Aspect::Chain | Aspect::OwnerChain | Aspect::OwnerSampleChain, Value::Chain(chain)) => {
-            Some(chain)
-        }
+    let chain = match row.value {
+        Value::Chain(chain) if has_frames(row.aspect) => Some(chain),
         _ => None,
     };
     RowRecord {
@@ -177,6 +175,32 @@ fn row_record<'a>(row: &'a Row, total_ns: u64, entities: &'a Entities) -> RowRec
         frames: chain.map(|chain| frames(chain, entities)),
         children: row_records(&row.children, total_ns, entities),
         omitted: omitted_record(&row.children),
+    }
+}
+
+/// Whether the rows of an aspect list the frames of their call chains.
+fn has_frames(aspect: Aspect) -> bool {
+    match aspect {
+        Aspect::Chain | Aspect::OwnerChain | Aspect::OwnerSampleChain => true,
+        Aspect::Mechanism
+        | Aspect::Kind
+        | Aspect::LockClass
+        | Aspect::Lock
+        | Aspect::LockSite
+        | Aspect::LockSiteChain
+        | Aspect::Thread
+        | Aspect::Method
+        | Aspect::Caller
+        | Aspect::WaitEnd
+        | Aspect::OwnerThread
+        | Aspect::OwnerMethod
+        | Aspect::OwnerCaller
+        | Aspect::RootOwnerThread
+        | Aspect::RootOwnerMethod
+        | Aspect::RootLockClass
+        | Aspect::Depth
+        | Aspect::OwnerActivity
+        | Aspect::OwnerSample => false,
     }
 }
 

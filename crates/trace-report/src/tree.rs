@@ -194,23 +194,34 @@ fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
     }
 }
 
-/// What the value of `row` is to the contentions.
+/// Returns the part that the value of `row` had in the contentions.
 fn role(row: &Row, kinds: &Kinds) -> &'static str {
+    if let Value::Free | Value::Frozen | Value::UnknownOwner(_) | Value::SiteNotSeen = row.value {
+        return "";
+    }
     let only_locks = kinds.is_only(WaitKind::Contention);
-    match (row.aspect, row.value) {
-        (_, Value::Free | Value::Frozen | Value::UnknownOwner(_) | Value::SiteNotSeen) => "",
-        (
-            Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock | Aspect::WaitEnd,
-            _,
-        ) => "",
-        (Aspect::LockSite | Aspect::LockSiteChain, _) => "allocated by ",
-        (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) if only_locks => {
-            "blocked "
-        }
-        (Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain, _) => "waited ",
-        _ if only_locks => "held by ",
-        _ if kinds.contains(WaitKind::Contention) => "held or woken by ",
-        _ => "woken by ",
+    match row.aspect {
+        Aspect::Mechanism | Aspect::Kind | Aspect::LockClass | Aspect::Lock | Aspect::WaitEnd => "",
+        Aspect::LockSite | Aspect::LockSiteChain => "allocated by ",
+        Aspect::Thread | Aspect::Method | Aspect::Caller | Aspect::Chain => match only_locks {
+            true => "blocked ",
+            false => "waited ",
+        },
+        Aspect::OwnerThread
+        | Aspect::OwnerMethod
+        | Aspect::OwnerCaller
+        | Aspect::OwnerChain
+        | Aspect::RootOwnerThread
+        | Aspect::RootOwnerMethod
+        | Aspect::RootLockClass
+        | Aspect::Depth
+        | Aspect::OwnerActivity
+        | Aspect::OwnerSample
+        | Aspect::OwnerSampleChain => match (only_locks, kinds.contains(WaitKind::Contention)) {
+            (true, _) => "held by ",
+            (false, true) => "held or woken by ",
+            (false, false) => "woken by ",
+        },
     }
 }
 
