@@ -18,7 +18,7 @@ use rust_tracer::ffi::{
 use rust_tracer::ffi::{lct_reclaim_all, lct_submit};
 use tempfile::TempDir;
 use trace_analysis::{Aggregation, Analysis, TraceFile, TraceSummary, WaitKind};
-use trace_report::{Form, Kinds, Question, Report, Sums};
+use trace_report::{Form, Kinds, Question, Report, ReportSums};
 
 const STACK: LctStack = LctStack { lowest: 0, size: 0 };
 
@@ -215,7 +215,7 @@ fn text(text: &str) -> LctStr {
 fn offline(trace: &Path) -> (String, TraceSummary) {
     let aspects = Question::default().aspects();
     let kinds = Kinds::only(WaitKind::Contention);
-    let mut sums = Sums::new(kinds, Aggregation::new(aspects.as_slice()));
+    let mut sums = ReportSums::new(kinds, Aggregation::new(aspects.as_slice()));
     let mut analysis = Analysis::default().with_detail(sums.detail());
     let file = TraceFile::open(trace).unwrap();
     let summary = file.analyze(&mut analysis, &mut sums, |_| ControlFlow::Continue(()));

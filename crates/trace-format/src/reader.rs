@@ -223,7 +223,7 @@ impl<R: Read> TraceReader<R> {
         )
     }
 
-    fn find_chunk(&mut self) -> io::Result<Option<Found>> {
+    fn find_chunk(&mut self) -> io::Result<Option<LocatedChunk>> {
         loop {
             let offset = self.window.offset;
             self.window.fill(HEADER_LEN)?;
@@ -248,7 +248,7 @@ impl<R: Read> TraceReader<R> {
                 }
                 return Ok(None);
             }
-            let found = Found { header, offset };
+            let found = LocatedChunk { header, offset };
             if let Err(reason) = self.unpack(&found) {
                 self.skip(len, reason);
                 continue;
@@ -302,7 +302,7 @@ impl<R: Read> TraceReader<R> {
     }
 
     /// Verifies the chunk at the window's start and decompresses it.
-    fn unpack(&mut self, found: &Found) -> Result<(), SkipReason> {
+    fn unpack(&mut self, found: &LocatedChunk) -> Result<(), SkipReason> {
         let header = &found.header;
         let stored = &self.window.bytes()[HEADER_LEN..][..header.stored_len as usize];
         if crc32c::crc32c(stored) != header.payload_checksum {
@@ -334,7 +334,7 @@ impl<R: Read> TraceReader<R> {
     }
 
     /// The payload of the chunk that was consumed last.
-    fn payload(&self, found: &Found) -> &[u8] {
+    fn payload(&self, found: &LocatedChunk) -> &[u8] {
         if found.header.compressed {
             &self.raw
         } else {
@@ -370,7 +370,7 @@ impl<R: Read> TraceReader<R> {
 }
 
 /// A chunk that was found.
-struct Found {
+struct LocatedChunk {
     header: ChunkHeader,
     offset: u64,
 }

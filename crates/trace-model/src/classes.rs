@@ -126,10 +126,10 @@ impl Classes {
 
 /// The classes that questions asked for last.
 #[derive(Debug, Default)]
-pub(crate) struct ClassCache(RefCell<Vec<Known>>);
+pub(crate) struct ClassCache(RefCell<Vec<CachedClasses>>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedClasses {
     side: Side,
     columns: Vec<usize>,
     classes: Arc<Classes>,
@@ -150,7 +150,7 @@ impl ClassCache {
         let known = position.map(|position| cache.remove(position));
         // What came since is not in it.
         let known = known.filter(|known| known.classes.of.len() == all);
-        let known = known.unwrap_or_else(|| Known {
+        let known = known.unwrap_or_else(|| CachedClasses {
             side,
             classes: Arc::new(Classes::new(tables, side, &columns)),
             columns,

@@ -6,7 +6,7 @@ use trace_analysis::Entities;
 use crate::hash::SeededMap;
 use crate::model::Model;
 use crate::scope::{Scope, Source, needs_keys};
-use crate::selection::{QuestionError, Selection};
+use crate::selection::{QuestionError, WaitSelection};
 use crate::sum::Sum;
 use trace_analysis::histogram::{Histogram, bucket, bucket_range_ns};
 
@@ -15,7 +15,7 @@ use trace_analysis::histogram::{Histogram, bucket, bucket_range_ns};
 #[serde(deny_unknown_fields, default)]
 pub struct DistributionQuery {
     /// What the question is about.
-    pub selection: Selection,
+    pub selection: WaitSelection,
 }
 
 /// The answer to a [`DistributionQuery`].

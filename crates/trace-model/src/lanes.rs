@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::name_collector::NameCollector;
 use crate::names::Names;
 use crate::scope::{Piece, Scope, Source, needs_keys};
-use crate::selection::{QuestionError, Selection, check};
+use crate::selection::{QuestionError, WaitSelection, check};
 use crate::series::Series;
 use crate::sum::Sum;
 
@@ -23,7 +23,7 @@ use crate::sum::Sum;
 pub struct LanesQuery {
     /// What the question is about.
     #[serde(default)]
-    pub selection: Selection,
+    pub selection: WaitSelection,
     /// What there is a lane for.
     pub by: LaneBy,
     /// How many pixels wide.

@@ -83,7 +83,7 @@ pub use occurrences::{
     MoreShares, Occurrence, OccurrencePart, OccurrenceShare, Overlap, WaitDetails, WaitOrder,
     Waits, WaitsQuery,
 };
-pub use selection::{Condition, Kind, QuestionError, Selection, UnknownKind};
+pub use selection::{Condition, Kind, QuestionError, UnknownKind, WaitSelection};
 pub use stored::{BadStoredModel, StoredModel};
 pub use sum::Sum;
 pub use time_axis::{Arrangement, MAX_NS};

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::name_collector::NameCollector;
 use crate::names::Names;
 use crate::scope::{Scope, Source, needs_keys};
-use crate::selection::{QuestionError, Selection, check};
+use crate::selection::{QuestionError, WaitSelection, check};
 use crate::store::{Share, WaitRow};
 
 /// Asks for single waits.
@@ -19,7 +19,7 @@ use crate::store::{Share, WaitRow};
 pub struct WaitsQuery {
     /// What the question is about.
     #[serde(default)]
-    pub selection: Selection,
+    pub selection: WaitSelection,
     /// Which waits come first.
     #[serde(default)]
     pub sort: WaitOrder,

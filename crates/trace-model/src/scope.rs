@@ -7,7 +7,7 @@ use crate::folded::FoldedWaits;
 use crate::hash::SeededSet;
 use crate::model::Model;
 use crate::scale::Scale;
-use crate::selection::Selection;
+use crate::selection::WaitSelection;
 use crate::store::WaitRow;
 use crate::tables::{OwnerIndex, WaiterIndex};
 use crate::time_axis::MAX_NS;
@@ -80,7 +80,7 @@ impl Piece<'_> {
 impl<'m> Scope<'m> {
     /// Looks up `selection`. The model's keys must be [known](Model::prepare) if it has
     /// conditions. `wants_time` if the time of waits matters more than their threads.
-    pub(crate) fn new(model: &'m Model, selection: &Selection, wants_time: bool) -> Self {
+    pub(crate) fn new(model: &'m Model, selection: &WaitSelection, wants_time: bool) -> Self {
         let end_ns = model.end_ns();
         let from_ns = selection.from_ns.unwrap_or(0).min(end_ns);
         let to_ns = selection.to_ns.unwrap_or(end_ns).min(end_ns);
@@ -340,7 +340,7 @@ impl<'m> Scope<'m> {
 }
 
 /// Whether one of the aspects, or of the conditions, is about threads or single locks.
-pub(crate) fn is_about_threads(selection: &Selection, by: &[Dimension]) -> bool {
+pub(crate) fn is_about_threads(selection: &WaitSelection, by: &[Dimension]) -> bool {
     use trace_analysis::Aspect::{Lock, OwnerThread, Thread};
     let conditions = selection.filter.iter().map(|condition| condition.aspect);
     let mut all = by.iter().copied().chain(conditions);
@@ -348,12 +348,12 @@ pub(crate) fn is_about_threads(selection: &Selection, by: &[Dimension]) -> bool 
 }
 
 /// Whether a question needs keys of labels.
-pub(crate) fn needs_keys(selection: &Selection) -> bool {
+pub(crate) fn needs_keys(selection: &WaitSelection) -> bool {
     !selection.filter.is_empty()
 }
 
 /// How long the traces of a selection ran in its range, in nanoseconds.
-pub(crate) fn run_time_ns(model: &Model, selection: &Selection) -> u64 {
+pub(crate) fn run_time_ns(model: &Model, selection: &WaitSelection) -> u64 {
     let from_ns = selection.from_ns.unwrap_or(0);
     let to_ns = selection.to_ns.unwrap_or(MAX_NS);
     let selected = |position: usize| {

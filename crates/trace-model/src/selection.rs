@@ -8,7 +8,7 @@ use crate::dimension::Dimension;
 /// Which waits, and what of them. The default selects all contention.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Selection {
+pub struct WaitSelection {
     /// Only what happened from then on, in nanoseconds on the time axis; waits are cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_ns: Option<u64>,
@@ -110,7 +110,7 @@ pub(crate) fn check(what: &'static str, given: usize, most: usize) -> Result<(),
 const MAX_CONDITIONS: usize = 64;
 const MAX_KEYS: usize = 10_000;
 
-impl Selection {
+impl WaitSelection {
     /// Whether it is about waits of this kind.
     pub(crate) fn has_kind(&self, kind: WaitKind) -> bool {
         if self.kinds.is_empty() {

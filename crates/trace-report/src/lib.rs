@@ -1,7 +1,7 @@
 //! Reports of lock contention: who blocked whom, as text for people and as JSON for machines.
 //!
 //! ```text
-//! waits of the analysis → Sums → Report → text, JSON
+//! waits of the analysis → ReportSums → Report → text, JSON
 //! ```
 //!
 //! The command line makes them of traces, and the JVM of what it traces itself.
@@ -30,4 +30,4 @@ pub use kinds::Kinds;
 pub use live::LiveSums;
 pub use question::{DEFAULT_BY, Format, Question, Since};
 pub use report::{Form, Part, Report};
-pub use sums::Sums;
+pub use sums::ReportSums;

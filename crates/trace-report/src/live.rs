@@ -9,13 +9,13 @@ use crate::question::{Format, Question};
 use crate::recent::RecentWaits;
 use crate::report::{Form, Report};
 use crate::style;
-use crate::sums::Sums;
+use crate::sums::ReportSums;
 
 /// Sums over all waits, told apart by the [default](crate::DEFAULT_BY) aspects, and the last waits
 /// one by one, for other questions.
 #[derive(Debug)]
 pub struct LiveSums {
-    all: Sums,
+    all: ReportSums,
     recent: RecentWaits,
 }
 
@@ -31,7 +31,7 @@ impl LiveSums {
         let by = Question::default().aspects();
         let aggregation = Aggregation::new(by).within(sums_bytes);
         Self {
-            all: Sums::new(kinds, aggregation).with_conditional(),
+            all: ReportSums::new(kinds, aggregation).with_conditional(),
             recent: RecentWaits::within(bytes - 2 * sums_bytes),
         }
     }
@@ -94,7 +94,7 @@ impl LiveSums {
         question: &Question,
         summary: &mut TraceSummary,
         entities: &Entities,
-    ) -> Sums {
+    ) -> ReportSums {
         let forgotten_ns = self.recent.forgotten_until_ns().unwrap_or(0);
         let from = question.from;
         let from_ns = from.map_or(0, |from| from.at_ns(summary.duration_ns));
@@ -102,7 +102,7 @@ impl LiveSums {
         let kinds = question.kinds.clone();
         let shows_more = kinds.is_none() && question.format == Format::Text;
         let kinds = kinds.unwrap_or(Kinds::only(WaitKind::Contention));
-        let mut sums = Sums::new(kinds, Aggregation::new(question.aspects()));
+        let mut sums = ReportSums::new(kinds, Aggregation::new(question.aspects()));
         if shows_more {
             sums = sums.with_conditional();
         }

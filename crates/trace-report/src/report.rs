@@ -6,7 +6,7 @@ use trace_analysis::{
 
 use crate::kinds::Kinds;
 use crate::owners::OwnersRecord;
-use crate::sums::Sums;
+use crate::sums::ReportSums;
 
 /// Which rows a form of reports shows if nobody says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl<'a> Report<'a> {
     /// A report of `sums` by `aspects`, with rows within `limits`, and of what nobody asked for
     /// within `limits_beside`.
     pub fn new(
-        sums: &Sums,
+        sums: &ReportSums,
         aspects: &'a [Aspect],
         limits: RowLimits,
         limits_beside: RowLimits,

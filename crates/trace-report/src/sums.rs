@@ -11,7 +11,7 @@ use crate::kinds::Kinds;
 
 /// Adds up the waits that a report is about.
 #[derive(Clone, Debug)]
-pub struct Sums {
+pub struct ReportSums {
     pub(crate) kinds: Kinds,
     pub(crate) aggregation: Aggregation,
     pub(crate) conditional: Option<Conditional>,
@@ -25,7 +25,7 @@ pub(crate) struct Conditional {
     worker_loops: HashMap<ChainIndex, bool, RandomState>,
 }
 
-impl Sums {
+impl ReportSums {
     /// Adds up waits of these kinds as `aggregation`, which is empty, does.
     pub fn new(kinds: Kinds, aggregation: Aggregation) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Sums {
     }
 }
 
-impl WaitSink for Sums {
+impl WaitSink for ReportSums {
     fn wait(&mut self, wait: &Wait, entities: &Entities) {
         if self.kinds.contains(wait.kind) {
             self.aggregation.add(wait, entities);
@@ -64,7 +64,7 @@ impl WaitSink for Sums {
     }
 }
 
-impl DivisibleSink for Sums {
+impl DivisibleSink for ReportSums {
     fn part(&self) -> Self {
         let conditional = self.conditional.as_ref();
         Self {

@@ -10,7 +10,7 @@ use crate::groups::{Group, Groups, Query};
 use crate::hash::SeededSet;
 use crate::model::Model;
 use crate::names::{NamedFrame, NamedValue};
-use crate::selection::{Condition, Kind, QuestionError, Selection};
+use crate::selection::{Condition, Kind, QuestionError, WaitSelection};
 use crate::sum::Sum;
 
 /// Less than that of all waiting is not worth a finding.
@@ -63,7 +63,7 @@ const QUESTIONS: [(&[Aspect], usize); 5] = [
 /// Questions about one kind of waits, one after the other.
 pub(crate) struct Asking {
     kind: WaitKind,
-    selection: Selection,
+    selection: WaitSelection,
     answered: Vec<Groups>,
 }
 
@@ -107,9 +107,9 @@ fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
 
 impl Asking {
     pub(crate) fn new(model: &Model, kind: WaitKind, entities: &Entities) -> Self {
-        let mut selection = Selection {
+        let mut selection = WaitSelection {
             kinds: vec![Kind(kind)],
-            ..Selection::default()
+            ..WaitSelection::default()
         };
         let workers = match kind {
             WaitKind::Conditional => worker_loops(model, entities),
@@ -453,7 +453,7 @@ impl Candidate {
             confidence: confidence::of(facts, group.safepoint_ns, self.is_folded),
             start_up_only: self.is_start_up_only(),
             saving: None,
-            selection: Selection {
+            selection: WaitSelection {
                 kinds: if is_contention {
                     Vec::new()
                 } else {
@@ -463,7 +463,7 @@ impl Candidate {
                     keys(Aspect::LockClass, &self.lock_class.key),
                     keys(Aspect::OwnerMethod, &self.owner_key),
                 ],
-                ..Selection::default()
+                ..WaitSelection::default()
             },
         }
     }

@@ -7,7 +7,7 @@ use trace_analysis::{ChainIndex, Entities, LockIndex, StillBlocked, ThreadIndex,
 
 use super::finding::{Code, Finding, FindingConfidence, LISTED_WAITERS, Named, WaitingCode};
 use crate::hash::SeededSet;
-use crate::selection::{Condition, Selection};
+use crate::selection::{Condition, WaitSelection};
 use crate::sum::Sum;
 use trace_report::human;
 
@@ -270,13 +270,13 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         },
         start_up_only: false,
         saving: None,
-        selection: Selection {
+        selection: WaitSelection {
             filter: vec![Condition {
                 aspect: trace_analysis::Aspect::Thread.into(),
                 not: false,
                 keys: keys().take(SELECTED_THREADS).collect(),
             }],
-            ..Selection::default()
+            ..WaitSelection::default()
         },
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::selection::Selection;
+use crate::selection::WaitSelection;
 use crate::sum::Sum;
 
 /// Code that waited, at most, in a finding.
@@ -59,7 +59,7 @@ pub struct Finding {
     /// What it would save to fix it, if that was [predicted](Finding::predict_saving).
     pub saving: Option<Saving>,
     /// What it is about.
-    pub selection: Selection,
+    pub selection: WaitSelection,
 }
 
 /// Something with a name.

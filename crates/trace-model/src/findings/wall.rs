@@ -5,14 +5,14 @@ use trace_analysis::ThreadIndex;
 use crate::hash::SeededSet;
 use crate::model::Model;
 use crate::scope::{Scope, Source};
-use crate::selection::Selection;
+use crate::selection::WaitSelection;
 
 /// The time in which at least one thread waited because of what is selected, in nanoseconds.
 /// `None` unless the parts of all waits are known. The model's keys are
 /// [known](Model::prepare); the last waits of `stuck` threads do not count.
 pub(super) fn exact_ns(
     model: &Model,
-    selection: &Selection,
+    selection: &WaitSelection,
     stuck: &SeededSet<ThreadIndex>,
 ) -> Option<u64> {
     if !model.store.has_parts() {

@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::name_collector::NameCollector;
 use crate::names::Names;
 use crate::scope::{Scope, is_about_threads, needs_keys, run_time_ns};
-use crate::selection::{QuestionError, Selection, check};
+use crate::selection::{QuestionError, WaitSelection, check};
 
 pub use group::{Group, Omitted};
 
@@ -25,7 +25,7 @@ pub use group::{Group, Omitted};
 pub struct Query {
     /// What the question is about.
     #[serde(default)]
-    pub selection: Selection,
+    pub selection: WaitSelection,
     /// The aspects, outermost first.
     #[serde(default)]
     pub by: Vec<Dimension>,

@@ -1,4 +1,4 @@
-//! Sums over the groups of a tree.
+//! GroupTotals over the groups of a tree.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct GroupSums<'m, 's> {
     group_of: Vec<u32>,
     /// The node of each group.
     nodes: Vec<u32>,
-    groups: Vec<Sums>,
+    groups: Vec<GroupTotals>,
     series: Vec<Series>,
     wall_series: Series,
     safepoint_series: Series,
@@ -62,7 +62,7 @@ struct LeafShare {
 }
 
 #[derive(Debug, Default)]
-struct Sums {
+struct GroupTotals {
     waits: u64,
     contentions: u64,
     max_ns: u64,
@@ -91,7 +91,7 @@ impl<'m, 's> GroupSums<'m, 's> {
         let series = Series::new(scope.from_ns, scope.to_ns, buckets);
         Self {
             scope,
-            groups: nodes.iter().map(|_| Sums::default()).collect(),
+            groups: nodes.iter().map(|_| GroupTotals::default()).collect(),
             series: vec![series.clone(); if series.is_empty() { 0 } else { nodes.len() }],
             wall_series: series.clone(),
             safepoint_series: series,
@@ -282,7 +282,7 @@ impl LeafShare {
     }
 }
 
-impl Sums {
+impl GroupTotals {
     /// Counts what the group has of a piece. `is_common` if it has all of it.
     fn finish_piece(&mut self, piece: &Piece<'_>, is_common: bool) {
         let own = std::mem::take(&mut self.piece);

@@ -3,18 +3,23 @@
 use std::collections::BTreeMap;
 
 use trace_analysis::{Aggregation, Aspect, Detail, Entities, RowLimits, Rows};
-use trace_model::{Limits, Selection};
+use trace_model::{Limits, WaitSelection};
 
-use crate::support::{ORDERS, Sums, analyze, by_path, load, traces, without_parts};
+use crate::support::{GroupNumbers, ORDERS, analyze, by_path, load, traces, without_parts};
 
-fn add(rows: &Rows, path: &[String], entities: &Entities, found: &mut BTreeMap<Vec<String>, Sums>) {
+fn add(
+    rows: &Rows,
+    path: &[String],
+    entities: &Entities,
+    found: &mut BTreeMap<Vec<String>, GroupNumbers>,
+) {
     for row in &rows.rows {
         let mut path = path.to_vec();
         path.push(row.value.key(entities));
         add(&row.children, &path, entities, found);
         found.insert(
             path,
-            Sums {
+            GroupNumbers {
                 duration_ns: row.sums.duration_ns,
                 waits: row.sums.waits,
                 contentions: row.sums.contentions,
@@ -41,7 +46,7 @@ fn groups_are_those_of_the_aggregation() {
             let all = aggregation.totals().all;
             expected.insert(
                 Vec::new(),
-                Sums {
+                GroupNumbers {
                     duration_ns: all.duration_ns,
                     waits: all.waits,
                     contentions: all.contentions,
@@ -50,7 +55,7 @@ fn groups_are_those_of_the_aggregation() {
             );
             for limits in [Limits::default(), without_parts()] {
                 let mut loaded = load(&path, limits);
-                let groups = loaded.query(&Selection::default(), by);
+                let groups = loaded.query(&WaitSelection::default(), by);
                 assert_eq!(by_path(&groups), expected, "{} {by:?}", path.display());
                 assert!(groups.omitted.iter().all(|omitted| omitted.groups == 0));
             }
@@ -62,7 +67,7 @@ fn groups_are_those_of_the_aggregation() {
 fn a_limit_says_what_it_leaves_out() {
     for path in traces() {
         let mut loaded = load(&path, Limits::default());
-        let all = loaded.query(&Selection::default(), &["thread", "owner-thread"]);
+        let all = loaded.query(&WaitSelection::default(), &["thread", "owner-thread"]);
         let query = r#"{"by": ["thread", "owner-thread"], "limit": 2}"#;
         let query = serde_json::from_str(query).unwrap();
         let some = loaded.model.query(&query, &loaded.entities).unwrap();
@@ -111,5 +116,5 @@ fn what_is_asked_for_is_bounded() {
         assert!(error.to_string().contains(wrong), "{error}");
     }
     assert!(serde_json::from_str::<trace_model::Query>(r#"{"limits": 1}"#).is_err());
-    assert!(serde_json::from_str::<Selection>(r#"{"kind": []}"#).is_err());
+    assert!(serde_json::from_str::<WaitSelection>(r#"{"kind": []}"#).is_err());
 }

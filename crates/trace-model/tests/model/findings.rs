@@ -1,6 +1,6 @@
 //! Findings name the known causes.
 
-use trace_model::{Finding, Limits, Selection, WaitOrder, WaitsQuery};
+use trace_model::{Finding, Limits, WaitOrder, WaitSelection, WaitsQuery};
 
 use crate::support::{demo, load, traces, without_parts};
 
@@ -134,7 +134,7 @@ fn wall_time_is_exact_where_parts_are_known() {
             // All waits for the locks, whoever had them.
             let [of_lock, of_owner] = [0, 1].map(|at| finding.selection.filter[at].clone());
             let waits = WaitsQuery {
-                selection: Selection {
+                selection: WaitSelection {
                     filter: vec![of_lock],
                     ..finding.selection.clone()
                 },

@@ -1,7 +1,7 @@
 //! What does not fit counts all the same.
 
 use trace_analysis::Detail;
-use trace_model::{Arrangement, Budget, Limits, Model, Selection};
+use trace_model::{Arrangement, Budget, Limits, Model, WaitSelection};
 
 use crate::support::{ORDERS, all_kinds, analyze, by_path, demo, load};
 
@@ -69,9 +69,9 @@ fn folded_waits_are_in_all_sums() {
 fn folded_waits_lie_in_time() {
     let mut whole = load(&demo(), Limits::default());
     let mut folded = load(&demo(), small(100_000));
-    let half = Selection {
+    let half = WaitSelection {
         to_ns: Some(whole.model.end_ns() / 2),
-        ..Selection::default()
+        ..WaitSelection::default()
     };
     let by = ["lock-class", "method"];
     let expected = by_path(&whole.query(&half, &by));

@@ -95,7 +95,10 @@ fn a_wait_is_its_parts() {
 fn the_distribution_has_all_waits() {
     for path in traces() {
         let mut loaded = load(&path, Limits::default());
-        let total = loaded.query(&trace_model::Selection::default(), &[]).groups[0].clone();
+        let total = loaded
+            .query(&trace_model::WaitSelection::default(), &[])
+            .groups[0]
+            .clone();
         let query = serde_json::from_value(json!({})).unwrap();
         let found = loaded.model.distribution(&query, &loaded.entities).unwrap();
         assert_eq!(found.waits, total.waits);
@@ -129,7 +132,7 @@ fn lanes_have_all_time() {
             for by in ["lock", "lock-class", "thread"] {
                 for px in [1, 10, 4_000] {
                     let mut loaded = load(&path, limits);
-                    let total = loaded.query(&trace_model::Selection::default(), &[]);
+                    let total = loaded.query(&trace_model::WaitSelection::default(), &[]);
                     let question = json!({"by": by, "px": px, "limit": 50});
                     let found = lanes(&mut loaded, question);
                     check(&found, by, px, total.groups[0].duration_ns.ns());

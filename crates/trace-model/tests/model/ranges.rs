@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use trace_analysis::Detail;
-use trace_model::{Limits, Selection};
+use trace_model::{Limits, WaitSelection};
 
 use crate::support::{ORDERS, all_kinds, analyze, by_path, load, traces, without_parts};
 
-fn range(from_ns: u64, to_ns: u64) -> Selection {
-    Selection {
+fn range(from_ns: u64, to_ns: u64) -> WaitSelection {
+    WaitSelection {
         from_ns: Some(from_ns),
         to_ns: Some(to_ns),
         ..all_kinds()
@@ -130,7 +130,7 @@ fn wall_time_is_the_union_of_waits() {
             union_ns += end_ns.saturating_sub(start_ns.max(until_ns));
             until_ns = until_ns.max(end_ns);
         }
-        let groups = loaded.query(&Selection::default(), &[]);
+        let groups = loaded.query(&WaitSelection::default(), &[]);
         assert_eq!(groups.groups[0].wall_ns, union_ns);
     }
 }

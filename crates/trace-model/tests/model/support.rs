@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use trace_analysis::{Analysis, Detail, Entities, TraceFile, TraceSummary, Wait};
-use trace_model::{Arrangement, Groups, Limits, Model, Query, Selection};
+use trace_model::{Arrangement, Groups, Limits, Model, Query, WaitSelection};
 
 /// A model, and what it refers to.
 pub(crate) struct Loaded {
@@ -68,7 +68,7 @@ pub(crate) fn without_parts() -> Limits {
 }
 
 impl Loaded {
-    pub(crate) fn query(&mut self, selection: &Selection, by: &[&str]) -> Groups {
+    pub(crate) fn query(&mut self, selection: &WaitSelection, by: &[&str]) -> Groups {
         let query = Query {
             selection: selection.clone(),
             by: by
@@ -86,7 +86,7 @@ impl Loaded {
 
 /// What the tests compare of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct GroupNumbers {
     pub(crate) duration_ns: u64,
     pub(crate) waits: u64,
     pub(crate) contentions: u64,
@@ -94,10 +94,10 @@ pub(crate) struct Sums {
 }
 
 /// The groups by the keys of their values.
-pub(crate) fn by_path(groups: &Groups) -> BTreeMap<Vec<String>, Sums> {
+pub(crate) fn by_path(groups: &Groups) -> BTreeMap<Vec<String>, GroupNumbers> {
     let groups_by_path = groups.groups.iter().map(|group| {
         let key = |&value: &u32| groups.names.values[value as usize].key.clone();
-        let sums = Sums {
+        let sums = GroupNumbers {
             duration_ns: group.duration_ns.ns(),
             waits: group.waits,
             contentions: group.contentions,
@@ -121,7 +121,7 @@ pub(crate) const ORDERS: [&[&str]; 8] = [
 ];
 
 /// All kinds of waits.
-pub(crate) fn all_kinds() -> Selection {
+pub(crate) fn all_kinds() -> WaitSelection {
     let json = r#"{"kinds": ["contention", "conditional", "idle", "sleep"]}"#;
     serde_json::from_str(json).expect("a selection")
 }

@@ -4,7 +4,7 @@ pub(crate) mod arguments;
 mod csv;
 
 use trace_analysis::{Aggregation, TraceInput};
-use trace_report::{Kinds, Report, Sums};
+use trace_report::{Kinds, Report, ReportSums};
 
 use crate::commands::report::arguments::{ReportArguments, ReportFormat};
 use crate::input::{self, Wanted};
@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> outcome::Result<Outcome> {
     let aggregation =
         Aggregation::with_libraries(arguments.by.as_slice(), arguments.library.clone());
     let kinds = Kinds::new(arguments.waits.kinds.or_contention().kinds());
-    let mut sums = Sums::new(kinds, aggregation);
+    let mut sums = ReportSums::new(kinds, aggregation);
     if arguments.format == ReportFormat::Table && arguments.waits.kinds.is_default() {
         sums = sums.with_conditional();
     }
