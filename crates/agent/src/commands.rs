@@ -6,9 +6,10 @@ use std::thread;
 
 use trace_format::agent_result;
 
-use crate::ffi::{Env, Environment, Event, Vm};
-use crate::options::{Action, HELP, Options};
+use crate::ffi::{Callbacks, Env, Environment, Event, Vm};
+use crate::messages::{NO_OWNERS, say};
 use crate::session;
+use crate::session::options::{Action, HELP, Options};
 
 /// From the agent's loading to the JVM's first thread.
 static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
@@ -16,10 +17,11 @@ static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
 struct Prepared {
     environment: Environment,
     options: Options,
+    callbacks: Callbacks,
 }
 
 /// Prepares to trace from the start. `false`, which ends the JVM, if the options are wrong.
-pub(crate) fn load(vm: Vm, options: &[u8]) -> bool {
+pub(crate) fn load(vm: Vm, options: &[u8], callbacks: Callbacks) -> bool {
     let options = match Options::parse(options) {
         Ok(options) => options,
         Err(error) => {
@@ -37,7 +39,7 @@ pub(crate) fn load(vm: Vm, options: &[u8]) -> bool {
             return true;
         }
     }
-    match prepare(vm) {
+    match prepare(vm, &callbacks) {
         Some(environment) => {
             let env = environment.without_thread();
             env.notify(Event::VmInit, true);
@@ -45,6 +47,7 @@ pub(crate) fn load(vm: Vm, options: &[u8]) -> bool {
             *prepared() = Some(Prepared {
                 environment,
                 options,
+                callbacks,
             });
         }
         None => say(&NO_EVENTS),
@@ -52,18 +55,16 @@ pub(crate) fn load(vm: Vm, options: &[u8]) -> bool {
     true
 }
 
-pub(crate) const NO_OWNERS: &str =
-    "this JVM refuses a class of the agent, so owners of locks are not known";
 const NO_EVENTS: &str = "this JVM does not tell agents of monitors";
 
 fn prepared() -> std::sync::MutexGuard<'static, Option<Prepared>> {
     PREPARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn prepare(vm: Vm) -> Option<Environment> {
+fn prepare(vm: Vm, callbacks: &Callbacks) -> Option<Environment> {
     let environment = vm.new_environment()?;
     let env = environment.without_thread();
-    (env.add_capabilities() && env.set_callbacks_of_agent()).then_some(environment)
+    (env.add_capabilities() && env.set_callbacks(&callbacks.events)).then_some(environment)
 }
 
 /// The JVM has its first thread.
@@ -71,17 +72,18 @@ pub(crate) fn vm_init(env: Env<'_>) {
     let Some(Prepared {
         environment,
         options,
+        callbacks,
     }) = prepared().take()
     else {
         return;
     };
-    start(environment, env, &options);
+    start(environment, env, &options, &callbacks);
 }
 
 /// Starts a trace, or says why there is none.
-fn start(environment: Environment, env: Env<'_>, options: &Options) -> bool {
+fn start(environment: Environment, env: Env<'_>, options: &Options, callbacks: &Callbacks) -> bool {
     let vm = environment.vm();
-    match session::start(environment, env, options) {
+    match session::start(environment, env, options, callbacks) {
         Ok(true) => {}
         Ok(false) => say(&NO_OWNERS),
         Err(error) => {
@@ -115,7 +117,7 @@ fn stop(vm: Vm) {
 }
 
 /// Does what it is told in a JVM that runs; one of the results of [`agent_result`].
-pub(crate) fn attach(vm: Vm, options: &[u8]) -> i32 {
+pub(crate) fn attach(vm: Vm, options: &[u8], callbacks: Callbacks) -> i32 {
     let options = match Options::parse(options) {
         Ok(options) => options,
         Err(error) => {
@@ -124,7 +126,7 @@ pub(crate) fn attach(vm: Vm, options: &[u8]) -> i32 {
         }
     };
     match options.action {
-        Action::Start => attach_start(vm, &options),
+        Action::Start => attach_start(vm, &options, &callbacks),
         Action::Stop if !session::is_on() => {
             say(&"lock contention is not traced");
             agent_result::NOT_TRACED
@@ -141,18 +143,18 @@ pub(crate) fn attach(vm: Vm, options: &[u8]) -> i32 {
     }
 }
 
-fn attach_start(vm: Vm, options: &Options) -> i32 {
+fn attach_start(vm: Vm, options: &Options, callbacks: &Callbacks) -> i32 {
     if session::is_on() {
         say(&"lock contention is traced already");
         return agent_result::TRACED_ALREADY;
     }
-    let Some(environment) = prepare(vm) else {
+    let Some(environment) = prepare(vm, callbacks) else {
         say(&NO_EVENTS);
         return agent_result::JVM;
     };
     let env = environment.env_of_caller();
     match env {
-        Some(env) if start(environment, env, options) => agent_result::DONE,
+        Some(env) if start(environment, env, options, callbacks) => agent_result::DONE,
         Some(_) => agent_result::FILE,
         None => agent_result::JVM,
     }
@@ -161,10 +163,4 @@ fn attach_start(vm: Vm, options: &Options) -> i32 {
 /// The JVM ends, and so does the trace.
 pub(crate) fn unload() {
     session::stop(None);
-}
-
-/// One line on standard error.
-pub(crate) fn say(what: &dyn std::fmt::Display) {
-    // There is nobody to tell that it cannot be written.
-    let _ = writeln!(io::stderr(), "locktrace: {what}");
 }

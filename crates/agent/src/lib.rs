@@ -2,8 +2,8 @@
 //! `java -agentpath:/path/liblocktrace.so=file=app.lct -jar app.jar`.
 //!
 //! ```text
-//! JVM ──[ffi::entry]──▶ commands ──▶ session: start, stop
-//!                  └──▶ hooks ──▶ monitors, threads, chains, methods ──▶ rust-tracer
+//! JVM ──▶ entry ──▶ commands ──▶ session: start, stop
+//!               └──▶ hooks ──▶ session: monitors, parks, threads, methods ──▶ rust-tracer
 //! ```
 //!
 //! The tool interface (JVMTI) tells when a thread blocks for a monitor and when it has it; what
@@ -27,23 +27,18 @@
 )]
 #![deny(unsafe_code)]
 
-mod budget;
-mod chains;
-mod code;
+mod classes;
 mod commands;
-mod constants;
+#[allow(unsafe_code)]
+mod entry;
 #[allow(unsafe_code)]
 mod ffi;
 mod hooks;
-mod inner_exits;
 mod instrumentation;
+mod messages;
 mod methods;
 mod monitors;
-mod options;
-mod park_hooks;
 mod parks;
 mod session;
 mod slots;
-mod synchronizers;
 mod threads;
-mod watch;

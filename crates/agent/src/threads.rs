@@ -12,9 +12,9 @@ use rust_tracer::{Runtime, ThreadTracer, monotonic_ns, text};
 use trace_format::{JavaThreadId, StackRange};
 
 use crate::ffi::{Env, LongField, Object};
-use crate::inner_exits::InnerExits;
 use crate::monitors::Monitor;
-use crate::park_hooks::ParkState;
+use crate::monitors::inner_exits::InnerExits;
+use crate::parks::thread_state::ParkState;
 
 /// The JVM does not tell when a thread is renamed, so it is looked again after this time.
 const NAME_INTERVAL_NS: u64 = 1_000_000_000;

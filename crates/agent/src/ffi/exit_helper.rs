@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jclass, jint};
 
-use super::env::{Class, Env, Object};
-use super::helper::{Helper, once};
-use crate::hooks;
+use crate::ffi::env::Env;
+use crate::ffi::helper::{Helper, once};
+use crate::ffi::reference::{Class, Object};
 
 /// The internal name of the class that is called.
 pub(crate) const EXITS_CLASS: &str = "java/locktrace/Exits";
@@ -24,6 +24,9 @@ const EXITS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
 const MONITORS_FILE: &[u8] = include_bytes!("../../helper/Monitors.class");
 
 static HELPER: OnceLock<Option<ExitHelper>> = OnceLock::new();
+
+/// `Monitors.released`, a static method of a slot and a site.
+pub(crate) type Released = unsafe extern "system" fn(*mut JNIEnv, jclass, jint, jint);
 
 /// The classes.
 #[derive(Debug)]
@@ -41,11 +44,11 @@ unsafe impl Sync for ExitHelper {}
 
 impl ExitHelper {
     /// The classes, which are defined at the first call. `None` if the JVM refuses that.
-    pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
-        once(&HELPER, env, || Self::define(env))
+    pub(crate) fn get(env: Env<'_>, released: Released) -> Option<&'static Self> {
+        once(&HELPER, env, || Self::define(env, released))
     }
 
-    fn define(env: Env<'_>) -> Option<Self> {
+    fn define(env: Env<'_>, released: Released) -> Option<Self> {
         let natives = [JNINativeMethod {
             name: c"released".as_ptr(),
             signature: c"(II)V".as_ptr(),
@@ -63,15 +66,4 @@ impl ExitHelper {
         // SAFETY: a global reference that is never deleted.
         unsafe { Object::new(self.exits.as_ptr()) }
     }
-}
-
-/// `Monitors.released`.
-unsafe extern "system" fn released(jni: *mut JNIEnv, _class: jclass, slot: jint, _site: jint) {
-    let Ok(slot) = usize::try_from(slot) else {
-        return;
-    };
-    hooks::contended_exit(slot, |environment| {
-        // SAFETY: the JVM gives the current thread's interface to native methods.
-        unsafe { environment.env_with(jni) }
-    });
 }

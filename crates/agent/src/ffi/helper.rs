@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use jvmti_bindings::sys::jni::{JNI_OK, JNINativeMethod, jclass, jobject};
 
-use super::env::{Env, Object};
+use crate::ffi::env::Env;
+use crate::ffi::reference::Object;
 
 /// How many objects a class has room for.
 pub(crate) const SLOTS: usize = 64;

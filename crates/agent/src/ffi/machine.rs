@@ -8,7 +8,7 @@ use jvmti_bindings::sys::jni::{JNI_OK, JavaVM};
 use jvmti_bindings::sys::jni::{JNIEnv, jint};
 use jvmti_bindings::sys::jvmti::{JVMTI_VERSION_1_2, jvmtiEnv};
 
-use super::env::Env;
+use crate::ffi::env::Env;
 
 /// The local time as HotSpot writes it into the names of its logs.
 pub(crate) fn local_time() -> String {
@@ -45,7 +45,7 @@ impl Vm {
     /// # Safety
     ///
     /// `vm` is the JVM that calls the agent.
-    pub(super) unsafe fn new(vm: *mut JavaVM) -> Self {
+    pub(crate) unsafe fn new(vm: *mut JavaVM) -> Self {
         Self(vm)
     }
 
@@ -112,7 +112,7 @@ impl Environment {
     /// # Safety
     ///
     /// `jni` is the current thread's.
-    pub(super) unsafe fn env_with(&self, jni: *mut JNIEnv) -> Env<'_> {
+    pub(crate) unsafe fn env_with(&self, jni: *mut JNIEnv) -> Env<'_> {
         // SAFETY: as the caller promises, and both belong to this JVM.
         unsafe { Env::new(self.jvmti, jni) }
     }

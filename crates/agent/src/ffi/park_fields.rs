@@ -5,8 +5,9 @@ use std::ptr::NonNull;
 
 use jvmti_bindings::sys::jni::JNI_TRUE;
 
-use super::env::{Env, Object};
-use super::helper::global;
+use crate::ffi::env::Env;
+use crate::ffi::helper::global;
+use crate::ffi::reference::Object;
 
 const THREAD: &CStr = c"Ljava/lang/Thread;";
 

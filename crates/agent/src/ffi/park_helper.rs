@@ -9,10 +9,9 @@ use jvmti_bindings::sys::jni::{
     JNI_FALSE, JNI_TRUE, JNIEnv, JNINativeMethod, jboolean, jclass, jfieldID, jint, jlong, jobject,
 };
 
-use super::env::{Env, Object};
-use super::helper::{Helper, once};
-use super::machine::Environment;
-use crate::park_hooks;
+use crate::ffi::env::Env;
+use crate::ffi::helper::{Helper, once};
+use crate::ffi::reference::Object;
 
 /// The internal name of the class.
 pub(crate) const PARKS_CLASS: &str = "java/locktrace/Parks";
@@ -28,6 +27,17 @@ const VIRTUAL_CLASS_FILE: &[u8] = include_bytes!("../../helper/VirtualParks.clas
 const MODULES_SINCE: jint = 0x0009_0000;
 
 static HELPER: OnceLock<Option<ParkHelper>> = OnceLock::new();
+
+/// The native methods of the class, which are static. `Thread` is the current one, by Java.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ParkNatives {
+    pub(crate) parks: unsafe extern "system" fn(*mut JNIEnv, jclass, jobject, jboolean, jlong),
+    pub(crate) parked: unsafe extern "system" fn(*mut JNIEnv, jclass, jobject),
+    pub(crate) unparks: unsafe extern "system" fn(*mut JNIEnv, jclass, jobject, jobject),
+    pub(crate) unparked: unsafe extern "system" fn(*mut JNIEnv, jclass, jobject),
+    pub(crate) owner_changes:
+        unsafe extern "system" fn(*mut JNIEnv, jclass, jobject, jobject, jobject, jint),
+}
 
 /// The classes.
 #[derive(Debug)]
@@ -45,11 +55,11 @@ unsafe impl Sync for ParkHelper {}
 
 impl ParkHelper {
     /// The classes, which are defined at the first call. `None` if the JVM refuses that.
-    pub(crate) fn get(env: Env<'_>) -> Option<&'static Self> {
-        once(&HELPER, env, || Self::define(env))
+    pub(crate) fn get(env: Env<'_>, natives: ParkNatives) -> Option<&'static Self> {
+        once(&HELPER, env, || Self::define(env, natives))
     }
 
-    fn define(env: Env<'_>) -> Option<Self> {
+    fn define(env: Env<'_>, natives: ParkNatives) -> Option<Self> {
         let (native, jni) = env.jni()?;
         // SAFETY: the interface is the current thread's.
         let has_modules = unsafe { (native.GetVersion)(jni) } >= MODULES_SINCE;
@@ -67,11 +77,15 @@ impl ParkHelper {
         let over = c"(Ljava/lang/Thread;)V";
         let changes = c"(Ljava/lang/Thread;Ljava/lang/Object;Ljava/lang/Object;I)V";
         let natives = [
-            method(c"parks", parking, parks as *mut c_void),
-            method(c"parked", over, parked as *mut c_void),
-            method(c"unparks", unparking, unparks as *mut c_void),
-            method(c"unparked", over, unparked as *mut c_void),
-            method(c"ownerChanges", changes, owner_changes as *mut c_void),
+            method(c"parks", parking, natives.parks as *mut c_void),
+            method(c"parked", over, natives.parked as *mut c_void),
+            method(c"unparks", unparking, natives.unparks as *mut c_void),
+            method(c"unparked", over, natives.unparked as *mut c_void),
+            method(
+                c"ownerChanges",
+                changes,
+                natives.owner_changes as *mut c_void,
+            ),
         ];
         let name = c"java/locktrace/Parks";
         // SAFETY: the types of the native methods are those in the source; the field is asked for
@@ -145,82 +159,6 @@ fn with_internal_unsafe(class: &[u8]) -> Vec<u8> {
     let parts =
         at.and_then(|at| Some((class.get(..at)?, class.get(at.checked_add(OLD.len())?..)?)));
     parts.map_or_else(Vec::new, |(before, after)| [before, NEW, after].concat())
-}
-
-/// # Safety
-///
-/// The JVM gives the current thread's interface to native methods.
-unsafe fn interface(jni: *mut JNIEnv) -> impl Fn(&Environment) -> Env<'_> {
-    // SAFETY: as the caller promises.
-    move |environment| unsafe { environment.env_with(jni) }
-}
-
-unsafe extern "system" fn parks(
-    jni: *mut JNIEnv,
-    _class: jclass,
-    current: jobject,
-    is_absolute: jboolean,
-    time: jlong,
-) {
-    // SAFETY: called by the JVM, with references that are valid during the call.
-    unsafe {
-        if let Some(current) = Object::new(current) {
-            let is_absolute = is_absolute == JNI_TRUE;
-            park_hooks::park_begin(interface(jni), current, is_absolute, time);
-        }
-    }
-}
-
-unsafe extern "system" fn parked(jni: *mut JNIEnv, _class: jclass, current: jobject) {
-    // SAFETY: as above.
-    unsafe {
-        if let Some(current) = Object::new(current) {
-            park_hooks::park_end(interface(jni), current);
-        }
-    }
-}
-
-unsafe extern "system" fn unparks(
-    jni: *mut JNIEnv,
-    _class: jclass,
-    current: jobject,
-    thread: jobject,
-) {
-    // SAFETY: as above, or null.
-    unsafe {
-        if let (Some(current), Some(thread)) = (Object::new(current), Object::new(thread)) {
-            park_hooks::unpark_begin(interface(jni), current, thread);
-        }
-    }
-}
-
-unsafe extern "system" fn unparked(jni: *mut JNIEnv, _class: jclass, current: jobject) {
-    // SAFETY: as above.
-    unsafe {
-        if let Some(current) = Object::new(current) {
-            park_hooks::unpark_end(interface(jni), current);
-        }
-    }
-}
-
-unsafe extern "system" fn owner_changes(
-    jni: *mut JNIEnv,
-    _class: jclass,
-    current: jobject,
-    synchronizer: jobject,
-    thread: jobject,
-    slot: jint,
-) {
-    // SAFETY: as above, or null.
-    unsafe {
-        let (current, synchronizer) = (Object::new(current), Object::new(synchronizer));
-        let new_owner = Object::new(thread);
-        if let (Some(current), Some(synchronizer), Ok(slot)) =
-            (current, synchronizer, usize::try_from(slot))
-        {
-            park_hooks::owner_changes(interface(jni), current, synchronizer, new_owner, slot);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use rust_tracer::{ChainKey, interpreted_frame};
 use trace_format::{ChainId, Frame};
 
 use crate::ffi::{Env, Frames};
-use crate::inner_exits::LiveFrame;
 use crate::methods::Place;
+use crate::monitors::inner_exits::LiveFrame;
 use crate::session::Session;
 use crate::threads::Thread;
 
@@ -79,15 +79,16 @@ fn try_record(
     skip: Skip,
 ) -> Option<Recorded> {
     let is_whole = session.budget.pays_for_chain();
-    let room = match is_whole {
+    let max_frames = match is_whole {
         true => session.max_frames,
         false => session.max_frames.min(skip.least_frames()),
     };
-    let mut frames = Frames::with_room(room.into())?;
+    let mut frames = Frames::with_capacity(max_frames.into())?;
     let current = thread.named(env);
     env.stack(current, skip.frames(), &mut frames);
     current.inspect(|&current| env.delete(current));
     let tracer = &mut thread.tracer;
+    let (methods, runtime) = (&session.methods, session.runtime());
     let (mut key, mut chain) = (Vec::new(), Vec::new());
     key.try_reserve_exact(frames.len().saturating_add(1)).ok()?;
     chain.try_reserve_exact(frames.len()).ok()?;
@@ -99,7 +100,7 @@ fn try_record(
             Skip::None if chain.is_empty() => Place::MonitorEnter,
             _ => Place::Other,
         };
-        let method = session.methods.get(env, session, tracer, frame, place);
+        let method = methods.get(env, runtime, &session.instrumentation, tracer, frame, place);
         if chain.is_empty() && method.is_object_wait {
             recorded.is_in_wait = true;
             if skip == Skip::ObjectWait {
@@ -118,7 +119,7 @@ fn try_record(
         key.push(interpreted_frame(method.id, method.bci.unwrap_or(NO_BCI)));
     }
     if !is_whole && frames.is_full() {
-        session.runtime().agent_counts.short_chains.add(1);
+        runtime.agent_counts.short_chains.add(1);
         // It is not the chain of a thread that has these frames only.
         key.push(CUT_SHORT);
     }

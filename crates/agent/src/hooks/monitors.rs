@@ -3,11 +3,11 @@
 use rust_tracer::{Lock, monotonic_ns};
 use trace_format::{ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockOwner};
 
-use crate::chains::{self, Skip};
 use crate::ffi::{Env, Environment, Object};
-use crate::inner_exits::Release;
-use crate::instrumentation::LoadedClass;
+use crate::hooks::chains::{self, Skip};
+use crate::hooks::watcher;
 use crate::monitors::Monitor;
+use crate::monitors::inner_exits::Release;
 use crate::session::{self, Session};
 use crate::threads::Thread;
 
@@ -27,7 +27,7 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         .monitors
         .contend(env, object, &session.slots, runtime);
     let Some(contender) = contender else { return };
-    if !session.watch.wait_begins(&session.environment) {
+    if !watcher::wait_begins(session) {
         runtime.agent_counts.unwatched_enters.add(1);
     }
     if let Some(evicted) = contender.evicted {
@@ -165,23 +165,5 @@ pub(crate) fn wait(env: Env<'_>, object: Object<'_>) {
         session.with_thread(env, Some(Hook::Exit), |thread| {
             exit(session, env, thread, &monitor, Skip::ObjectWait);
         })
-    });
-}
-
-/// The JVM is about to define a class. Returns what it is to define in its place.
-pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<Vec<u8>> {
-    session::with(|session| {
-        let counts = &session.told(env)?.runtime().agent_counts;
-        session.instrumentation.change(env, class, counts)
-    })
-}
-
-/// The current thread ends.
-pub(crate) fn thread_end(env: Env<'_>, thread: Object<'_>) {
-    session::with_any(|session| {
-        session.told(env)?;
-        let permits = session.parks.as_ref().map(|parks| &parks.permits);
-        permits.inspect(|permits| permits.forget(session.threads.java_id(env, thread)));
-        session.threads.end(env, session.runtime(), thread)
     });
 }

@@ -1,7 +1,12 @@
 //! What is kept for the parks of threads in a trace.
 
-use crate::ffi::{Env, Object, ParkFields, ParkHelper};
-use crate::synchronizers::{Permits, Synchronizers};
+pub(crate) mod permits;
+pub(crate) mod synchronizers;
+pub(crate) mod thread_state;
+
+use crate::ffi::{Env, Object, ParkFields, ParkHelper, ParkNatives};
+use crate::parks::permits::Permits;
+use crate::parks::synchronizers::Synchronizers;
 
 /// Everything that belongs to the parks of one trace.
 #[derive(Debug)]
@@ -14,9 +19,9 @@ pub(crate) struct Parks {
 
 impl Parks {
     /// `None` if the JVM's class library has not what parks are traced by.
-    pub(crate) fn new(env: Env<'_>) -> Option<Self> {
+    pub(crate) fn new(env: Env<'_>, natives: ParkNatives) -> Option<Self> {
         let fields = ParkFields::find(env)?;
-        let helper = ParkHelper::get(env)?;
+        let helper = ParkHelper::get(env, natives)?;
         Some(Self {
             fields,
             synchronizers: Synchronizers::new(&helper.helper),

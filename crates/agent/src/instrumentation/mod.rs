@@ -1,6 +1,9 @@
 //! Which classes are changed to tell of their releases of monitors, and which code of theirs is
 //! which of the original.
 
+mod constants;
+mod filter;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
@@ -8,12 +11,15 @@ use bytecode_instrumentation::{Hooks, ParkHooks, Positions, instrument_exits, in
 use papaya::{HashMap, HashSet};
 use rust_tracer::AgentCounts;
 
-use crate::constants::may_be_merged;
+use crate::classes::{class_loader_id, internal_name, loader_id};
 use crate::ffi::{
     Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS,
     WATCHING_EXITS_FILE,
 };
+use crate::instrumentation::constants::may_be_merged;
 use crate::parks::Parks;
+
+pub(crate) use filter::Filter;
 
 const HOOKS: Hooks<'static> = Hooks {
     class: EXITS_CLASS,
@@ -246,105 +252,4 @@ fn releases_monitors(env: Env<'_>, class: Class<'_>) -> bool {
     };
     let mut methods = methods.into_iter();
     methods.any(|method| env.may_own_monitors(method))
-}
-
-/// What a loader is known by: 0 for the boot loader.
-pub(crate) fn loader_id(env: Env<'_>, loader: Option<Object<'_>>) -> u64 {
-    let hash = loader.map(|loader| env.hash(loader).unwrap_or_default());
-    hash.map_or(0, |hash| u64::from(hash).saturating_add(1))
-}
-
-/// What the loader of a class is known by.
-pub(crate) fn class_loader_id(env: Env<'_>, class: Class<'_>) -> u64 {
-    let loader = env.loader(class);
-    let id = loader_id(env, loader);
-    loader.inspect(|&loader| env.delete(loader));
-    id
-}
-
-/// The internal name of a class by its descriptor.
-pub(crate) fn internal_name(signature: &[u8]) -> &[u8] {
-    match signature {
-        [b'L', name @ .., b';'] => name,
-        other => other,
-    }
-}
-
-/// Which classes may be changed, by package or name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
-    included: Vec<Pattern>,
-    excluded: Vec<Pattern>,
-}
-
-/// `com.acme`: the class or package and all below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Pattern(Vec<u8>);
-
-impl Pattern {
-    /// `com.acme`, `com.acme.*` or `com/acme`; `None` for what names nothing.
-    fn parse(text: &str) -> Option<Self> {
-        let name = text.strip_suffix(".*").unwrap_or(text);
-        let is_name = !name.is_empty() && !name.contains(['*', ' ', ';']);
-        is_name.then(|| Self(name.replace('.', "/").into_bytes()))
-    }
-
-    fn matches(&self, class: &[u8]) -> bool {
-        let below = class.strip_prefix(self.0.as_slice());
-        matches!(below, Some([] | [b'/' | b'$', ..]))
-    }
-}
-
-impl Filter {
-    /// Only what is included anywhere may be changed. `false` if the pattern is none.
-    pub(crate) fn include(&mut self, pattern: &str) -> bool {
-        Self::add(&mut self.included, pattern)
-    }
-
-    /// Stays as it is. `false` if the pattern is none.
-    pub(crate) fn exclude(&mut self, pattern: &str) -> bool {
-        Self::add(&mut self.excluded, pattern)
-    }
-
-    fn add(patterns: &mut Vec<Pattern>, pattern: &str) -> bool {
-        let pattern = Pattern::parse(pattern);
-        let is_one = pattern.is_some();
-        patterns.extend(pattern);
-        is_one
-    }
-
-    /// A class may be changed, by its internal name.
-    fn includes(&self, class: &[u8]) -> bool {
-        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(class));
-        ![EXITS_CLASS.as_bytes(), PARKS_CLASS.as_bytes()].contains(&class)
-            && (self.included.is_empty() || any(&self.included))
-            && !self.excludes(class)
-    }
-
-    fn excludes(&self, class: &[u8]) -> bool {
-        self.excluded.iter().any(|pattern| pattern.matches(class))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packages_are_included_and_excluded() {
-        let mut filter = Filter::default();
-        assert!(filter.includes(b"com/acme/Shop"));
-        assert!(!filter.includes(EXITS_CLASS.as_bytes()));
-        assert!(filter.exclude("com.acme.*"));
-        assert!(!filter.includes(b"com/acme/Shop"));
-        assert!(filter.includes(b"com/acmes/Shop"));
-        assert!(filter.include("org"));
-        assert!(filter.include("com/acme/Shop"));
-        assert!(!filter.includes(b"com/acmes/Shop"));
-        assert!(!filter.includes(b"com/acme/Shop"));
-        assert!(filter.includes(b"org/Main$Inner"));
-        for pattern in ["", "*", "a b", "*Foo"] {
-            assert!(!filter.exclude(pattern), "{pattern}");
-        }
-    }
 }

@@ -1,96 +1,29 @@
-//! What the JVM calls: the three exported functions, and the callbacks of events. These only
-//! convert.
+//! The callbacks of events.
 
-use std::ffi::{CStr, c_char, c_uchar, c_void};
+use std::ffi::{c_char, c_uchar};
 use std::slice;
 
-use jvmti_bindings::sys::jni::{
-    JNI_ERR, JNI_OK, JNIEnv, JavaVM, jclass, jint, jlong, jobject, jthread,
-};
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject, jthread};
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiEventCallbacks};
 
-use super::env::{Env, Object};
-use super::machine::Vm;
 use crate::commands;
-use crate::hooks;
+use crate::entry::text::text;
+use crate::ffi::{Env, Object};
+use crate::hooks::{self, monitors};
 use crate::instrumentation::LoadedClass;
 
-/// Called for `-agentpath`, before the JVM runs any byte code.
-///
-/// # Safety
-///
-/// The JVM calls it.
-#[unsafe(no_mangle)]
-// The symbol is what others see, not the name.
-#[allow(unreachable_pub)]
-pub unsafe extern "system" fn Agent_OnLoad(
-    vm: *mut JavaVM,
-    options: *const c_char,
-    _reserved: *mut c_void,
-) -> jint {
-    // SAFETY: as the JVM promises: its own address, and a text or null.
-    let (vm, options) = unsafe { (Vm::new(vm), text(options)) };
-    match commands::load(vm, options) {
-        true => JNI_OK,
-        false => JNI_ERR,
-    }
-}
-
-/// Called when the agent is loaded into a JVM that runs, once for each command to it.
-///
-/// # Safety
-///
-/// The JVM calls it.
-#[unsafe(no_mangle)]
-// The symbol is what others see, not the name.
-#[allow(unreachable_pub)]
-pub unsafe extern "system" fn Agent_OnAttach(
-    vm: *mut JavaVM,
-    options: *const c_char,
-    _reserved: *mut c_void,
-) -> jint {
-    // SAFETY: as the JVM promises: its own address, and a text or null.
-    let (vm, options) = unsafe { (Vm::new(vm), text(options)) };
-    commands::attach(vm, options)
-}
-
-/// Called when the JVM ends.
-///
-/// # Safety
-///
-/// The JVM calls it.
-#[unsafe(no_mangle)]
-// The symbol is what others see, not the name.
-#[allow(unreachable_pub)]
-pub unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {
-    commands::unload();
-}
-
-/// # Safety
-///
-/// `text` is null or NUL-terminated, and stays unchanged during `'a`.
-unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
-    if text.is_null() {
-        return &[];
-    }
-    // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(text) }.to_bytes()
-}
-
-impl Env<'_> {
-    /// Sets the functions below as those that the JVM calls when something happens.
-    pub(crate) fn set_callbacks_of_agent(self) -> bool {
-        let mut callbacks = jvmtiEventCallbacks::default();
-        callbacks.VMInit = Some(vm_init);
-        callbacks.VMDeath = Some(vm_death);
-        callbacks.ThreadEnd = Some(thread_end);
-        callbacks.VirtualThreadEnd = Some(thread_end);
-        callbacks.MonitorContendedEnter = Some(contended_enter);
-        callbacks.MonitorContendedEntered = Some(contended_entered);
-        callbacks.MonitorWait = Some(wait);
-        callbacks.ClassFileLoadHook = Some(class_file_load);
-        self.set_callbacks(&callbacks)
-    }
+/// Returns the functions below, as those that the JVM calls at events.
+pub(super) fn callbacks() -> jvmtiEventCallbacks {
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.VMInit = Some(vm_init);
+    callbacks.VMDeath = Some(vm_death);
+    callbacks.ThreadEnd = Some(thread_end);
+    callbacks.VirtualThreadEnd = Some(thread_end);
+    callbacks.MonitorContendedEnter = Some(contended_enter);
+    callbacks.MonitorContendedEntered = Some(contended_entered);
+    callbacks.MonitorWait = Some(wait);
+    callbacks.ClassFileLoadHook = Some(class_file_load);
+    callbacks
 }
 
 unsafe extern "system" fn vm_init(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jthread) {
@@ -114,7 +47,7 @@ unsafe extern "system" fn contended_enter(
     object: jobject,
 ) {
     // SAFETY: as the JVM promises for a callback.
-    unsafe { with_object(jvmti, jni, object, hooks::contended_enter) };
+    unsafe { with_object(jvmti, jni, object, monitors::contended_enter) };
 }
 
 unsafe extern "system" fn contended_entered(
@@ -124,7 +57,7 @@ unsafe extern "system" fn contended_entered(
     object: jobject,
 ) {
     // SAFETY: as the JVM promises for a callback.
-    unsafe { with_object(jvmti, jni, object, hooks::contended_entered) };
+    unsafe { with_object(jvmti, jni, object, monitors::contended_entered) };
 }
 
 unsafe extern "system" fn wait(
@@ -135,7 +68,7 @@ unsafe extern "system" fn wait(
     _timeout_ms: jlong,
 ) {
     // SAFETY: as the JVM promises for a callback.
-    unsafe { with_object(jvmti, jni, object, hooks::wait) };
+    unsafe { with_object(jvmti, jni, object, monitors::wait) };
 }
 
 /// # Safety

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::budget::Share;
 use crate::instrumentation::Filter;
+use crate::session::budget::Share;
 
 /// What `help` prints.
 pub(crate) const HELP: &str = "\

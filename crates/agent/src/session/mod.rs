@@ -1,5 +1,9 @@
 //! One trace, from its start to its end.
 
+pub(crate) mod budget;
+pub(crate) mod options;
+pub(crate) mod watch;
+
 use std::mem;
 use std::process;
 use std::sync::Arc;
@@ -12,16 +16,16 @@ use rust_tracer::cycles::{self, HookCycles};
 use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader, Hook};
 
-use crate::budget::Budget;
-use crate::ffi::{Env, Environment, Event, ExitHelper, RuntimeOwner, local_time};
+use crate::ffi::{Callbacks, Env, Environment, Event, ExitHelper, RuntimeOwner, local_time};
 use crate::instrumentation::Instrumentation;
 use crate::methods::Methods;
 use crate::monitors::{Monitor, Monitors};
-use crate::options::Options;
 use crate::parks::Parks;
+use crate::session::budget::Budget;
+use crate::session::options::Options;
+use crate::session::watch::Watch;
 use crate::slots::Slots;
 use crate::threads::{Thread, Threads};
-use crate::watch::Watch;
 
 /// The trace that is being written.
 static SESSION: ArcSwapOption<Session> = ArcSwapOption::const_empty();
@@ -40,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) monitors: Monitors,
     pub(crate) methods: Methods,
     pub(crate) slots: Slots<Monitor>,
+    /// `None` if releases of monitors are not traced.
+    pub(crate) exit_helper: Option<&'static ExitHelper>,
     pub(crate) watch: Watch,
     /// `None` if parks are not traced.
     pub(crate) parks: Option<Parks>,
@@ -80,10 +86,11 @@ pub(crate) fn start(
     environment: Environment,
     env: Env<'_>,
     options: &Options,
+    callbacks: &Callbacks,
 ) -> Result<bool, StartError> {
     let threads = Threads::new(env);
-    let helper = ExitHelper::get(env);
-    let parks = Parks::new(env);
+    let exit_helper = ExitHelper::get(env, callbacks.released);
+    let parks = Parks::new(env, callbacks.parks);
     let capabilities = match parks {
         Some(_) => CAPABILITIES,
         None => CAPABILITIES.union(Capabilities::WITHOUT_PARKS),
@@ -111,7 +118,8 @@ pub(crate) fn start(
         threads,
         monitors: Monitors::default(),
         methods: Methods::default(),
-        slots: Slots::new(helper.map(|helper| &helper.monitors)),
+        slots: Slots::new(exit_helper.map(|helper| &helper.monitors)),
+        exit_helper,
         watch: Watch::default(),
         instrumentation: Instrumentation::new(options.filter.clone(), parks.as_ref()),
         parks,
@@ -125,7 +133,7 @@ pub(crate) fn start(
         .hook_budget_ppm
         .add(options.sample.millionths().into());
     SESSION.store(Some(Arc::clone(&session)));
-    if helper.is_some() {
+    if exit_helper.is_some() {
         env.notify(Event::ClassFileLoad, true);
         session.instrumentation.change_loaded(env, counts);
     }
@@ -135,7 +143,7 @@ pub(crate) fn start(
     if let Some(parks) = &session.parks {
         parks.start(env);
     }
-    Ok(helper.is_some())
+    Ok(exit_helper.is_some())
 }
 
 /// What the JVM tells of while there is a trace.

@@ -1,63 +1,20 @@
 //! What is written when a thread parks or is unparked, and when a synchronizer is released. All of
 //! it runs in the application's threads.
 
-use std::sync::Arc;
-
 use rust_tracer::cycles::{self, HookCycles};
-use rust_tracer::{ThreadTracer, monotonic_ns};
+use rust_tracer::monotonic_ns;
 use trace_format::{
     Blocker, ChainId, ExclusiveRelease, Hold, Hook, JavaThreadId, ParkBegin, ParkEnd,
     ParkEndReason, ParkTimeout, Permit, Unpark,
 };
 
-use crate::chains::{self, Skip};
 use crate::ffi::{Env, Environment, Object, ParkFields};
+use crate::hooks::chains::{self, Skip};
 use crate::parks::Parks;
+use crate::parks::synchronizers::Synchronizer;
+use crate::parks::thread_state::Park;
 use crate::session::{self, Session};
-use crate::synchronizers::Synchronizer;
 use crate::threads::Thread;
-
-/// What is kept for a thread's parks.
-#[derive(Debug, Default)]
-pub(crate) struct ParkState {
-    park: Option<Park>,
-    /// The identity hash of the node that the thread waited in last, and of the blocker.
-    last_place: (u32, u32),
-    /// Those that have begun, and between which readings of the cycles their hooks have run. One
-    /// inside of another: to unpark a virtual thread can be to unpark a carrier for it.
-    unparks: Vec<(Unpark, (u64, u64))>,
-}
-
-/// A park that has begun.
-#[derive(Debug)]
-struct Park {
-    began_ns: u64,
-    timeout: ParkTimeout,
-    /// There was a permit already.
-    permit_available: bool,
-    /// Has to hear of the end.
-    synchronizer: Option<Arc<Synchronizer>>,
-}
-
-impl ParkState {
-    /// The thread is not parked any more, or ends. Returns the park that has begun.
-    fn leave(&mut self) -> Option<Park> {
-        let park = self.park.take()?;
-        if let Some(synchronizer) = &park.synchronizer {
-            synchronizer.park_ends();
-        }
-        Some(park)
-    }
-
-    /// The thread or the trace ends. An unpark that has not come back has its number already, and
-    /// is told of without a call chain.
-    pub(crate) fn end(&mut self, tracer: &mut ThreadTracer) {
-        self.leave();
-        for (unpark, _) in self.unparks.drain(..) {
-            tracer.unpark(unpark);
-        }
-    }
-}
 
 /// Runs `hook`, of some kind of those that are counted, with the state of the current thread, which
 /// is `current` by Java. `env` makes the interface of the thread.

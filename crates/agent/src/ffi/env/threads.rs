@@ -1,0 +1,100 @@
+//! The current thread.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use jvmti_bindings::sys::jni::{JNI_TRUE, jint, jobject};
+use jvmti_bindings::sys::jvmti::jvmtiThreadInfo;
+
+use crate::ffi::env::Env;
+use crate::ffi::memory::JvmText;
+use crate::ffi::reference::Object;
+
+/// `JNI_VERSION_19`, with which `IsVirtualThread` came.
+const VIRTUAL_THREADS_SINCE: jint = 0x0013_0000;
+/// `JVMTI_THREAD_STATE_INTERRUPTED`.
+const JVMTI_THREAD_STATE_INTERRUPTED: i32 = 0x20_0000;
+
+impl<'a> Env<'a> {
+    /// Returns the number that the agent has stored with the thread; 0 at first.
+    pub(crate) fn thread_tag(self) -> usize {
+        let mut tag: *mut c_void = ptr::null_mut();
+        // SAFETY: a null thread is the current one, and `tag` can be written.
+        unsafe { jvmti!(self, GetThreadLocalStorage, ptr::null_mut(), &mut tag) };
+        tag.addr()
+    }
+
+    /// Stores a number with the thread, whose object `current` is. Returns whether that worked.
+    pub(crate) fn set_thread_tag(self, current: Option<Object<'_>>, tag: usize) -> bool {
+        let tag = ptr::without_provenance(tag);
+        // SAFETY: null or the current thread, which null stands for; the JVM does not dereference
+        // the pointer.
+        unsafe { jvmti!(self, SetThreadLocalStorage, raw(current), tag) }
+    }
+
+    /// Returns the thread's object, as the JVM tells tools: a virtual thread while one is mounted.
+    ///
+    /// Functions that take a thread take null for the current one, too. From JDK 21 on they wait
+    /// then until no virtual thread at all is being mounted or unmounted, and keep all of them
+    /// from that; for a virtual thread that is named they do so for that one.
+    pub(crate) fn thread(self) -> Option<Object<'a>> {
+        let mut thread = ptr::null_mut();
+        // SAFETY: `thread` can be written, and becomes a local reference.
+        unsafe {
+            jvmti!(self, GetCurrentThread, &mut thread);
+            Object::new(thread)
+        }
+    }
+
+    /// Whether the current thread is this one.
+    pub(crate) fn is_current(self, thread: Object<'_>) -> bool {
+        let Some(current) = self.thread() else {
+            return false;
+        };
+        let is_same = self.are_same(current, thread);
+        self.delete(current);
+        is_same
+    }
+
+    /// Whether the JVM has virtual threads.
+    pub(in crate::ffi) fn has_virtual_threads(self) -> bool {
+        // SAFETY: the interface is the current thread's.
+        self.jni().is_some_and(
+            |(native, env)| unsafe { (native.GetVersion)(env) } >= VIRTUAL_THREADS_SINCE,
+        )
+    }
+
+    /// Whether the thread is a virtual one.
+    pub(crate) fn is_virtual(self, thread: Object<'_>) -> bool {
+        let Some((native, env)) = self.jni().filter(|_| self.has_virtual_threads()) else {
+            return false;
+        };
+        // SAFETY: this version has the function, and the reference is valid.
+        unsafe { (native.IsVirtualThread)(env, thread.raw()) == JNI_TRUE }
+    }
+
+    /// Returns the name of the thread, whose object `current` is.
+    pub(crate) fn thread_name(self, current: Option<Object<'_>>) -> JvmText<'a> {
+        let mut info = jvmtiThreadInfo::default();
+        // SAFETY: null or the current thread, which null stands for, and `info` can be written. Its
+        // name is the agent's to free, and its references are local ones.
+        unsafe {
+            jvmti!(self, GetThreadInfo, raw(current), &mut info);
+            self.delete_raw(info.thread_group);
+            self.delete_raw(info.context_class_loader);
+            JvmText::new(self.memory(), info.name)
+        }
+    }
+
+    /// Whether the thread, whose object `current` is, was interrupted and has not reacted yet.
+    pub(crate) fn is_interrupted(self, current: Object<'_>) -> bool {
+        let mut state = 0;
+        // SAFETY: the reference is valid, and `state` can be written.
+        unsafe { jvmti!(self, GetThreadState, current.raw(), &mut state) };
+        state & JVMTI_THREAD_STATE_INTERRUPTED != 0
+    }
+}
+
+fn raw(thread: Option<Object<'_>>) -> jobject {
+    thread.map_or(ptr::null_mut(), Object::raw)
+}

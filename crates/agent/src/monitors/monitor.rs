@@ -1,0 +1,146 @@
+//! A monitor, and who contends for it.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rust_tracer::Lock;
+use trace_format::Hold;
+
+use crate::ffi::{Env, Object, WeakObject};
+use crate::slots::Slots;
+
+/// An object that threads contend for, or have contended for.
+#[derive(Debug)]
+pub(crate) struct Monitor {
+    /// Its number in the trace, and those of its events.
+    pub(crate) lock: Lock,
+    pub(super) object: WeakObject,
+    hash: u32,
+    contention: Mutex<Contention>,
+    /// When its owner acquired it, and that thread's number in the tool interface; 0 if that is
+    /// not known. Only owners read and write both, so the monitor itself puts that in order.
+    acquired_ns: AtomicU64,
+    acquired_by: AtomicUsize,
+    /// Who has had it last, as far as is known, and how often that was another thread than before.
+    /// Owners only.
+    last_owner: AtomicUsize,
+    turn: AtomicU32,
+}
+
+/// Who waits for a monitor.
+#[derive(Debug, Default)]
+struct Contention {
+    /// Threads between contended enter and contended entered.
+    contenders: u32,
+    /// The slot in which instrumented code finds the object.
+    slot: Option<u8>,
+}
+
+impl Monitor {
+    pub(super) fn new(object: WeakObject, hash: u32) -> Self {
+        Self {
+            lock: Lock::default(),
+            object,
+            hash,
+            contention: Mutex::default(),
+            acquired_ns: AtomicU64::new(0),
+            acquired_by: AtomicUsize::new(0),
+            last_owner: AtomicUsize::new(0),
+            turn: AtomicU32::new(0),
+        }
+    }
+
+    pub(crate) fn hash(&self) -> u32 {
+        self.hash
+    }
+
+    fn contention(&self) -> MutexGuard<'_, Contention> {
+        self.contention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Threads wait for it.
+    pub(crate) fn is_contended(&self) -> bool {
+        self.contention().contenders > 0
+    }
+
+    /// The current thread contends for the object from now on, and its owner can see that.
+    /// `false` if there is no slot for that.
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        env: Env<'_>,
+        object: Object<'_>,
+        slots: &Slots<Self>,
+    ) -> bool {
+        let slot = {
+            let mut contention = self.contention();
+            contention.contenders = contention.contenders.saturating_add(1);
+            contention.slot = contention.slot.or_else(|| slots.take(self));
+            contention.slot
+        };
+        // Also if another contender does: it may not have come to that yet.
+        if let Some(slot) = slot {
+            slots.show(env, slot, Some(object));
+        }
+        slot.is_some()
+    }
+
+    /// A thread contends no longer, and owns the monitor.
+    pub(crate) fn leave(&self, env: Env<'_>, object: Object<'_>, slots: &Slots<Self>) {
+        let slot = {
+            let mut contention = self.contention();
+            contention.contenders = contention.contenders.saturating_sub(1);
+            contention.slot.filter(|_| contention.contenders == 0)
+        };
+        let Some(slot) = slot else { return };
+        slots.show(env, slot, None);
+        let is_free = {
+            let mut contention = self.contention();
+            let is_free = contention.contenders == 0;
+            if is_free {
+                contention.slot = None;
+                slots.give_back(slot);
+            }
+            is_free
+        };
+        // Somebody has come meanwhile, and may have shown the object before it was taken out.
+        // Nobody else leaves meanwhile: that takes the monitor.
+        let object = (!is_free).then_some(object);
+        if object.is_some() {
+            slots.show(env, slot, object);
+        }
+    }
+
+    /// A thread that ends without the monitor contends no longer.
+    pub(crate) fn abandon(&self) {
+        let mut contention = self.contention();
+        contention.contenders = contention.contenders.saturating_sub(1);
+    }
+
+    /// By the owner: it has acquired the monitor after it waited for it.
+    pub(crate) fn hold_begins(&self, thread: usize, time_ns: u64) {
+        // Relaxed, here and below: see the fields.
+        self.acquired_ns.store(time_ns, Relaxed);
+        self.acquired_by.store(thread, Relaxed);
+        self.turn_of(thread);
+    }
+
+    /// By the owner: another number each time that another thread has the monitor.
+    pub(crate) fn turn_of(&self, thread: usize) -> u32 {
+        if self.last_owner.swap(thread, Relaxed) != thread {
+            self.turn.fetch_add(1, Relaxed);
+        }
+        self.turn.load(Relaxed)
+    }
+
+    /// By the owner: for how long it has had the monitor, if that is known.
+    pub(crate) fn hold_ends(&self, thread: usize, time_ns: u64) -> Hold {
+        let acquired_ns = self.acquired_ns.swap(0, Relaxed);
+        if acquired_ns == 0 || self.acquired_by.load(Relaxed) != thread {
+            return Hold::NotKnown;
+        }
+        let duration_ns = time_ns.saturating_sub(acquired_ns).min(Hold::MAX_NS);
+        Hold::For { duration_ns }
+    }
+}
