@@ -1,16 +1,16 @@
-//! What classes and their loaders are known by.
+//! Names of classes, and identifiers of class loaders.
 
 use rust_tracer::text;
 
 use crate::ffi::{Class, Env, Object};
 
-/// What a loader is known by: 0 for the boot loader.
+/// Returns the identifier of a loader: 0 for the boot loader.
 pub(crate) fn loader_id(env: Env<'_>, loader: Option<Object<'_>>) -> u64 {
     let hash = loader.map(|loader| env.hash(loader).unwrap_or_default());
     hash.map_or(0, |hash| u64::from(hash).saturating_add(1))
 }
 
-/// What the loader of a class is known by.
+/// Returns the identifier of the loader of a class.
 pub(crate) fn class_loader_id(env: Env<'_>, class: Class<'_>) -> u64 {
     let loader = env.loader(class);
     let id = loader_id(env, loader);
@@ -18,7 +18,7 @@ pub(crate) fn class_loader_id(env: Env<'_>, class: Class<'_>) -> u64 {
     id
 }
 
-/// The internal name of a class by its descriptor.
+/// Returns the internal name of a class, from its descriptor.
 pub(crate) fn internal_name(signature: &[u8]) -> &[u8] {
     match signature {
         [b'L', name @ .., b';'] => name,
@@ -26,7 +26,7 @@ pub(crate) fn internal_name(signature: &[u8]) -> &[u8] {
     }
 }
 
-/// The name of a class as `Class.getTypeName` gives it, by its descriptor: `java.lang.String`,
+/// Returns the name of a class as `Class.getTypeName` does, from its descriptor: `java.lang.String`,
 /// `int[]`.
 pub(crate) fn external_name(signature: &[u8]) -> String {
     let element = signature.trim_ascii_start();

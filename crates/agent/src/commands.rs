@@ -1,4 +1,4 @@
-//! What the agent does when the JVM loads it, begins, or ends.
+//! Starts and stops traces: when the JVM loads the agent, begins or ends, and on request.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::messages::{NO_OWNERS, say};
 use crate::session;
 use crate::session::options::{Action, HELP, Options};
 
-/// From the agent's loading to the JVM's first thread.
+/// Set from the agent's loading to the JVM's first thread.
 static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
 
 struct Prepared {
@@ -20,7 +20,8 @@ struct Prepared {
     callbacks: Callbacks,
 }
 
-/// Prepares to trace from the start. `false`, which ends the JVM, if the options are wrong.
+/// Prepares to trace from the JVM's start. Returns `false`, which ends the JVM, if the options are
+/// wrong.
 pub(crate) fn load(vm: Vm, options: &[u8], callbacks: Callbacks) -> bool {
     let options = match Options::parse(options) {
         Ok(options) => options,
@@ -34,7 +35,7 @@ pub(crate) fn load(vm: Vm, options: &[u8], callbacks: Callbacks) -> bool {
         // As if the agent were not there.
         Action::Stop => return true,
         Action::Help => {
-            // There is nobody to tell that it cannot be written.
+            // An error cannot be reported anywhere.
             let _ = io::stdout().write_all(HELP.as_bytes());
             return true;
         }
@@ -67,7 +68,7 @@ fn prepare(vm: Vm, callbacks: &Callbacks) -> Option<Environment> {
     (env.add_capabilities() && env.set_callbacks(&callbacks.events)).then_some(environment)
 }
 
-/// The JVM has its first thread.
+/// Starts the prepared trace: the JVM has its first thread.
 pub(crate) fn vm_init(env: Env<'_>) {
     let Some(Prepared {
         environment,
@@ -80,7 +81,7 @@ pub(crate) fn vm_init(env: Env<'_>) {
     start(environment, env, &options, &callbacks);
 }
 
-/// Starts a trace, or says why there is none.
+/// Starts a trace, or says why it cannot. Returns whether it has started.
 fn start(environment: Environment, env: Env<'_>, options: &Options, callbacks: &Callbacks) -> bool {
     let vm = environment.vm();
     match session::start(environment, env, options, callbacks) {
@@ -116,7 +117,7 @@ fn stop(vm: Vm) {
     }
 }
 
-/// Does what it is told in a JVM that runs; one of the results of [`agent_result`].
+/// Runs a command in a running JVM. Returns one of the results of [`agent_result`].
 pub(crate) fn attach(vm: Vm, options: &[u8], callbacks: Callbacks) -> i32 {
     let options = match Options::parse(options) {
         Ok(options) => options,
@@ -136,7 +137,7 @@ pub(crate) fn attach(vm: Vm, options: &[u8], callbacks: Callbacks) -> i32 {
             agent_result::DONE
         }
         Action::Help => {
-            // There is nobody to tell that it cannot be written.
+            // An error cannot be reported anywhere.
             let _ = io::stdout().write_all(HELP.as_bytes());
             agent_result::DONE
         }
@@ -160,7 +161,7 @@ fn attach_start(vm: Vm, options: &Options, callbacks: &Callbacks) -> i32 {
     }
 }
 
-/// The JVM ends, and so does the trace.
+/// Ends the trace with the JVM.
 pub(crate) fn unload() {
     session::stop(None);
 }

@@ -6,13 +6,12 @@
 //!               └──▶ hooks ──▶ session: monitors, parks, threads, methods ──▶ rust-tracer
 //! ```
 //!
-//! The tool interface (JVMTI) tells when a thread blocks for a monitor and when it has it; what
-//! is written then is what the patched JVM writes, by the same runtime. `docs/agent.md` says
-//! what an agent cannot know.
+//! The tool interface (JVMTI) has events for a thread that blocks for a monitor and for one that has
+//! acquired it. The agent writes what the patched JVM writes, by the same runtime. `docs/agent.md`
+//! says what an agent cannot know.
 //!
-//! What runs in a thread of the application does not panic, and waits for nobody: the mutexes
-//! are held for some instructions, never while the JVM is called, since a thread can be stopped
-//! there.
+//! Code in a thread of the application does not panic, and never waits: mutexes are held for a few
+//! instructions, never while the JVM is called, since a thread can be stopped there.
 
 #![cfg_attr(
     not(test),

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 pub(crate) const NO_OWNERS: &str =
     "this JVM refuses a class of the agent, so owners of locks are not known";
 
-/// One line on standard error.
+/// Writes a line to standard error.
 pub(crate) fn say(what: &dyn Display) {
-    // There is nobody to tell that it cannot be written.
+    // An error cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "locktrace: {what}");
 }

@@ -1,4 +1,4 @@
-//! The slots in which changed code finds the objects that threads wait for.
+//! The slots in which instrumented code finds the objects that threads wait for.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,17 +6,17 @@ use arc_swap::ArcSwapOption;
 
 use crate::ffi::{Env, Helper, Object, SLOTS};
 
-/// The slots, and what is known of the object in each.
+/// The slots, and the state of the object in each.
 #[derive(Debug)]
 pub(crate) struct Slots<T> {
     helper: Option<&'static Helper>,
     known: [ArcSwapOption<T>; SLOTS],
-    /// A bit for each slot that is in use.
+    /// A bit for each slot in use.
     in_use: Mutex<u64>,
 }
 
 impl<T> Slots<T> {
-    /// Without the class there are no slots.
+    /// Returns no slots without the helper class.
     pub(crate) fn new(helper: Option<&'static Helper>) -> Self {
         Self {
             helper,
@@ -25,7 +25,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// The lowest free slot.
+    /// Takes the lowest free slot.
     pub(crate) fn take(&self, known: &Arc<T>) -> Option<u8> {
         self.helper?;
         let mut in_use = self.lock();
@@ -36,7 +36,7 @@ impl<T> Slots<T> {
         u8::try_from(slot).ok()
     }
 
-    /// The slot is free again. Its object was taken out before.
+    /// Frees a slot that is empty.
     pub(crate) fn give_back(&self, slot: u8) {
         let mut in_use = self.lock();
         if let Some(owner) = self.known.get(usize::from(slot)) {
@@ -49,19 +49,19 @@ impl<T> Slots<T> {
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets instrumented code see the object in a slot, or not any more.
+    /// Puts an object into a slot, where instrumented code sees it, or empties the slot.
     pub(crate) fn show(&self, env: Env<'_>, slot: u8, object: Option<Object<'_>>) {
         let Some(helper) = self.helper else { return };
         helper.set(env, slot, object);
         self.refresh(env);
     }
 
-    /// Lets changed code look at the slots in use, and no others.
+    /// Has instrumented code look at the slots in use, and no others.
     pub(crate) fn refresh(&self, env: Env<'_>) {
         let Some(helper) = self.helper else { return };
-        // Who has changed the slots last sees here what all others did, and whoever stores an
-        // older bound looks again afterwards. It is stored only if it changes, since all code
-        // that releases monitors reads it.
+        // The last thread to change the slots sees the changes of all others here, and a thread that
+        // stores an older bound looks again afterwards. The bound is stored only if it changes, since
+        // all code that releases monitors reads it.
         loop {
             let bound = self.bound();
             if helper.slots_in_use(env) != bound {
@@ -73,19 +73,19 @@ impl<T> Slots<T> {
         }
     }
 
-    /// A thread waits for an object in one of them.
+    /// Returns whether a thread waits for an object in one of them.
     pub(crate) fn are_used(&self) -> bool {
         self.bound() > 0
     }
 
-    /// All slots in use are below this one.
+    /// Returns the number of slots up to the last one in use.
     fn bound(&self) -> i32 {
         let unused = self.lock().leading_zeros();
         u64::BITS.saturating_sub(unused).cast_signed()
     }
 
-    /// What is known of the object that its owner has found in a slot: a monitor stays there until
-    /// the owner releases it, since only an owner takes objects out.
+    /// Returns the state of the object that its owner has found in a slot. A monitor stays there until
+    /// the owner releases it, since only an owner removes objects.
     pub(crate) fn get(&self, slot: usize) -> Option<Arc<T>> {
         self.known.get(slot)?.load_full()
     }

@@ -1,7 +1,7 @@
-//! What is kept for each thread that has contended for a monitor.
+//! The state of each thread that has been in a hook.
 //!
 //! A thread has a number in the thread-local storage of the tool interface, which belongs to the
-//! Java thread and not to the thread of the operating system: a virtual thread takes it along to
+//! Java thread, not to the thread of the operating system: a virtual thread takes it along to
 //! another carrier.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -16,11 +16,11 @@ use crate::monitors::Monitor;
 use crate::monitors::inner_exits::InnerExits;
 use crate::parks::thread_state::ParkState;
 
-/// The JVM does not tell when a thread is renamed, so it is looked again after this time.
+/// How often a thread's name is checked, since there is no event when it changes.
 const NAME_INTERVAL_NS: u64 = 1_000_000_000;
 
-/// The number of a thread that has ended: it may still contend for its own monitor, which others
-/// wait for in `Thread.join`.
+/// The number of a thread that has ended. It may still contend for its own monitor, on which others
+/// wait in `Thread.join`.
 const ENDED: usize = usize::MAX;
 
 /// The state of one thread.
@@ -29,7 +29,7 @@ pub(crate) struct Thread {
     /// Its number in the tool interface.
     pub(crate) tag: usize,
     pub(crate) tracer: Box<ThreadTracer>,
-    /// What the thread has begun to wait for.
+    /// The monitor that it waits for.
     pub(crate) waits_for: Option<Arc<Monitor>>,
     pub(crate) parks: ParkState,
     pub(crate) inner_exits: InnerExits,
@@ -39,11 +39,11 @@ pub(crate) struct Thread {
     name_checked_ns: u64,
 }
 
-/// All threads that have contended, by the numbers that they have in the tool interface.
+/// The threads, by their numbers in the tool interface.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    /// A mutex is only ever waited for by nobody: the thread itself tries it, and whoever ends
-    /// the trace takes it when no thread is in a hook.
+    /// No thread ever waits for one of these mutexes: the thread itself only tries its own, and the
+    /// end of the trace takes them when no thread is in a hook.
     threads: HashMap<usize, Arc<Mutex<Option<Thread>>>>,
     last_tag: AtomicUsize,
     /// `Thread.tid`.
@@ -59,7 +59,7 @@ impl Threads {
         }
     }
 
-    /// Runs `hook` with the state of the current thread; not if there is no memory for one.
+    /// Runs `hook` with the state of the current thread; returns `None` if there is no memory for one.
     pub(crate) fn with<T>(
         &self,
         env: Env<'_>,
@@ -88,20 +88,20 @@ impl Threads {
                 state
             }
         };
-        // Fails only if a hook runs within a hook.
+        // Fails only within another hook of the same thread.
         let mut state = state.try_lock().ok()?;
         let thread = state.as_mut()?;
         thread.check_name(env);
         Some(hook(thread))
     }
 
-    /// `Thread.getId()` of a thread's object.
+    /// Returns `Thread.getId()` of a thread's object.
     pub(crate) fn java_id(&self, env: Env<'_>, thread: Object<'_>) -> u64 {
         let id = self.java_id_field.map(|field| env.long(thread, field));
         id.unwrap_or_default().cast_unsigned()
     }
 
-    /// The state of the current thread, whose object `current` is.
+    /// Creates the state of the current thread, whose object `current` is.
     fn create(
         &self,
         env: Env<'_>,
@@ -133,7 +133,7 @@ impl Threads {
         })
     }
 
-    /// The current thread, whose object `current` is, ends.
+    /// Ends the state of the current thread, whose object `current` is.
     pub(crate) fn end(
         &self,
         env: Env<'_>,
@@ -156,7 +156,7 @@ impl Threads {
         Some(())
     }
 
-    /// All tracers are given back. No thread is in a hook.
+    /// Ends the states of all threads, none of which is in a hook.
     pub(crate) fn leave_all(&self, runtime: &'static Runtime) {
         let threads = self.threads.pin();
         for state in threads.values() {
@@ -170,21 +170,21 @@ impl Threads {
 }
 
 impl Thread {
-    /// The object of the thread, which is the current one, if the JVM is to be told it:
-    /// [`Env::thread`] says why. A local reference.
+    /// Returns the object of the thread, which is the current one, if it has to be passed to the JVM:
+    /// [`Env::thread`] says why. It is a local reference.
     pub(crate) fn named<'a>(&self, env: Env<'a>) -> Option<Object<'a>> {
         self.is_virtual.then(|| env.thread())?
     }
 
-    /// The thread or the trace ends: what its hooks have kept back is written.
+    /// Writes the events that hooks have held back.
     fn write_pending(&mut self, runtime: &'static Runtime) {
         self.parks.end(&mut self.tracer);
         self.inner_exits
             .end(&mut self.tracer, &runtime.agent_counts);
     }
 
-    /// The thread is about to block. A virtual one leaves its buffer to others, if these lack some:
-    /// there may be any number of those that are blocked.
+    /// Prepares for the thread to block. A virtual one leaves its buffer to others that lack one, as
+    /// any number of virtual threads may be blocked.
     pub(crate) fn blocks(&mut self) {
         if self.is_virtual {
             self.tracer.rest();

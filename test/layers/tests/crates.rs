@@ -5,7 +5,7 @@ use std::fs;
 use layers::{circles, folder_of, graph, workspace};
 
 /// Crates of which no two files depend on each other.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "crates/agent",
     "crates/bytecode-instrumentation",
     "crates/locktrace",
@@ -54,7 +54,6 @@ const TRACER: [&[&str]; 13] = [
     &["lib", "bench", "loom_tests"],
 ];
 
-<<<<<<< HEAD
 /// Those of `crates/locktrace/src`, likewise.
 const COMMAND_LINE: [&[&str]; 8] = [
     &["outcome"],
@@ -65,7 +64,8 @@ const COMMAND_LINE: [&[&str]; 8] = [
     &["redaction", "top", "view"],
     &["commands"],
     &["cli", "main"],
-=======
+];
+
 /// The folders and files of `crates/agent/src`, likewise.
 const AGENT: [&[&str]; 9] = [
     &["ffi", "messages"],
@@ -77,7 +77,6 @@ const AGENT: [&[&str]; 9] = [
     &["hooks"],
     &["commands"],
     &["entry", "lib"],
->>>>>>> d0e49f4 (Give the agent folders, and leave no circle of files in it)
 ];
 
 #[test]
@@ -92,11 +91,8 @@ fn no_file_depends_on_itself_by_way_of_others() {
 fn folders_depend_on_those_below() {
     check_layers("crates/trace-analysis", &ANALYSIS);
     check_layers("rust-tracer", &TRACER);
-<<<<<<< HEAD
     check_layers("crates/locktrace", &COMMAND_LINE);
-=======
     check_layers("crates/agent", &AGENT);
->>>>>>> d0e49f4 (Give the agent folders, and leave no circle of files in it)
 }
 
 fn check_layers(name: &str, layers: &[&[&str]]) {

@@ -101,7 +101,7 @@ unsafe extern "system" fn class_file_load(
     new_bytes: *mut *mut c_uchar,
 ) {
     // SAFETY: as the JVM promises for a callback: references that are valid during it, a text or
-    // null, and so many bytes.
+    // null, and `len` bytes.
     let (env, class) = unsafe {
         let class = LoadedClass {
             name: text(name),

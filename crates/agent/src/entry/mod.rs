@@ -13,7 +13,7 @@ use crate::commands;
 use crate::entry::text::text;
 use crate::ffi::{Callbacks, ParkNatives, Vm};
 
-/// What the agent has the JVM call from then on.
+/// Returns the functions that the JVM calls once they are handed to it.
 fn callbacks() -> Callbacks {
     Callbacks {
         events: events::callbacks(),
@@ -49,7 +49,7 @@ pub unsafe extern "system" fn Agent_OnLoad(
     }
 }
 
-/// Called when the agent is loaded into a JVM that runs, once for each command to it.
+/// Called when the agent is loaded into a running JVM, once for each command.
 ///
 /// # Safety
 ///

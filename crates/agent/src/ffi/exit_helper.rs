@@ -14,24 +14,24 @@ use crate::ffi::reference::{Class, Object};
 pub(crate) const EXITS_CLASS: &str = "java/locktrace/Exits";
 /// Its method.
 pub(crate) const EXITS_METHOD: &str = "exit";
-/// What javac of JDK 8 makes of `helper/watching/Exits.java`: the class that looks whether threads
-/// wait for the monitor, in the place of the one that does nothing.
+/// `helper/watching/Exits.java`, compiled by JDK 8: looks whether threads wait for the monitor, where
+/// the other one does nothing.
 pub(crate) const WATCHING_EXITS_FILE: &[u8] = include_bytes!("../../helper/watching/Exits.class");
 
-/// What it makes of `helper/Exits.java`.
+/// `helper/Exits.java`, compiled likewise.
 const EXITS_FILE: &[u8] = include_bytes!("../../helper/Exits.class");
-/// What it makes of `helper/Monitors.java`.
+/// `helper/Monitors.java`, compiled likewise.
 const MONITORS_FILE: &[u8] = include_bytes!("../../helper/Monitors.class");
 
 static HELPER: OnceLock<Option<ExitHelper>> = OnceLock::new();
 
-/// `Monitors.released`, a static method of a slot and a site.
+/// The native method `Monitors.released`, which takes a slot and a site.
 pub(crate) type Released = unsafe extern "system" fn(*mut JNIEnv, jclass, jint, jint);
 
 /// The classes.
 #[derive(Debug)]
 pub(crate) struct ExitHelper {
-    /// The class with the monitors that threads wait for.
+    /// The class with the slots for monitors that threads wait for.
     pub(crate) monitors: Helper,
     /// The class that is called, by a global reference that is never deleted.
     exits: NonNull<c_void>,
@@ -43,7 +43,7 @@ unsafe impl Send for ExitHelper {}
 unsafe impl Sync for ExitHelper {}
 
 impl ExitHelper {
-    /// The classes, which are defined at the first call. `None` if the JVM refuses that.
+    /// Returns the classes, which the first call defines; `None` if the JVM refuses them.
     pub(crate) fn get(env: Env<'_>, released: Released) -> Option<&'static Self> {
         once(&HELPER, env, || Self::define(env, released))
     }
@@ -61,7 +61,7 @@ impl ExitHelper {
         Some(Self { monitors, exits })
     }
 
-    /// The class that is called.
+    /// Returns the class that is called.
     pub(crate) fn exits(&self) -> Option<Class<'_>> {
         // SAFETY: a global reference that is never deleted.
         unsafe { Object::new(self.exits.as_ptr()) }

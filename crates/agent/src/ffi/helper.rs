@@ -1,4 +1,4 @@
-//! Java classes that changed code calls, and their static fields.
+//! Java classes that instrumented code calls, and their static fields.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
@@ -9,7 +9,7 @@ use jvmti_bindings::sys::jni::{JNI_OK, JNINativeMethod, jclass, jobject};
 use crate::ffi::env::Env;
 use crate::ffi::reference::Object;
 
-/// How many objects a class has room for.
+/// The number of slots of a class.
 pub(crate) const SLOTS: usize = 64;
 
 /// A class with an array of objects. Its references are global ones that are never deleted.
@@ -40,9 +40,9 @@ impl Helper {
     ) -> Option<Self> {
         let (native, jni) = env.jni()?;
         let count = i32::try_from(natives.len()).ok()?;
-        // SAFETY: the texts are NUL-terminated. Each result is looked at before it is used; to ask
-        // for a field initializes the class, so that the array is there. The types of the fields
-        // are those in the sources, and the natives are as the caller promises.
+        // SAFETY: the texts are NUL-terminated. Each result is checked before it is used. Asking for a
+        // field initializes the class, so that the array exists. The types of the fields are those in
+        // the sources, and the natives are as the caller promises.
         unsafe {
             let class = Self::define_class(env, name, bytes)?;
             if (native.RegisterNatives)(jni, class.as_ptr(), natives.as_ptr(), count) != JNI_OK {
@@ -63,7 +63,7 @@ impl Helper {
         }
     }
 
-    /// Defines a class by the boot loader.
+    /// Defines a class in the boot loader.
     pub(super) fn define_class(env: Env<'_>, name: &CStr, bytes: &[u8]) -> Option<NonNull<c_void>> {
         let (native, jni) = env.jni()?;
         let len = i32::try_from(bytes.len()).ok()?;
@@ -86,14 +86,14 @@ impl Helper {
             return;
         };
         let object = object.map_or(ptr::null_mut(), Object::raw);
-        // SAFETY: the references are valid, and any object may be in the array. A slot out of
-        // its bounds would be an exception; there is none.
+        // SAFETY: the references are valid, and the array takes any object. Slots are within its
+        // bounds, so no exception is thrown.
         unsafe {
             (native.SetObjectArrayElement)(jni, self.objects.as_ptr(), slot.into(), object);
         }
     }
 
-    /// Below which slot all slots are that the class looks at.
+    /// Returns the bound below which the class looks at slots.
     pub(crate) fn slots_in_use(&self, env: Env<'_>) -> i32 {
         env.jni().map_or(0, |(native, jni)| {
             // SAFETY: a static field of the class, of this type.
@@ -104,7 +104,7 @@ impl Helper {
         })
     }
 
-    /// Lets the class look at the slots below this one.
+    /// Has the class look at the slots below this one.
     pub(crate) fn set_slots_in_use(&self, env: Env<'_>, slots: i32) {
         if let Some((native, jni)) = env.jni() {
             // SAFETY: a static field of the class, of this type.
@@ -116,8 +116,7 @@ impl Helper {
     }
 }
 
-/// What is defined once in a JVM, at the first call, whatever traces come. `None` if the JVM refuses
-/// that.
+/// Returns what the first call has defined in the JVM, for all traces; `None` if the JVM refused it.
 pub(super) fn once<T>(
     cell: &'static OnceLock<Option<T>>,
     env: Env<'_>,

@@ -1,4 +1,4 @@
-//! The process and the JVM in it, apart from any thread.
+//! The process and its JVM, independent of a thread.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use jvmti_bindings::sys::jvmti::{JVMTI_VERSION_1_2, jvmtiEnv};
 
 use crate::ffi::env::Env;
 
-/// The local time as HotSpot writes it into the names of its logs.
+/// Returns the local time as in the names of HotSpot's logs.
 pub(crate) fn local_time() -> String {
     let mut fields = MaybeUninit::<libc::tm>::zeroed();
     // SAFETY: both pointers are valid for the call; all zero is a valid `tm` if it fails.
@@ -49,8 +49,8 @@ impl Vm {
         Self(vm)
     }
 
-    /// A new tool's environment, with the interface that JDK 8 has. The current thread must be
-    /// attached once the JVM has threads: HotSpot looks at it without asking whether it is.
+    /// Creates a tool's environment, with the interface of JDK 8. The current thread must be attached
+    /// once the JVM has threads: HotSpot uses it without a check.
     pub(crate) fn new_environment(self) -> Option<Environment> {
         let jvmti = self.get_env(JVMTI_VERSION_1_2)?;
         Some(Environment {
@@ -59,24 +59,23 @@ impl Vm {
         })
     }
 
-    /// The JNI environment of the current thread, if that is attached.
+    /// Returns the JNI environment of the current thread, if it is attached.
     fn jni(self) -> Option<*mut JNIEnv> {
         Some(self.get_env(JNI_VERSION_1_8)?.cast())
     }
 
     fn get_env(self, version: jint) -> Option<*mut c_void> {
         let mut env = ptr::null_mut();
-        // SAFETY: the pointer is that of the JVM, and `env` can be written.
+        // SAFETY: the pointer is the JVM's, and `env` can be written.
         let result = unsafe { ((**self.0).GetEnv)(self.0, &mut env, version) };
         (result == JNI_OK && !env.is_null()).then_some(env)
     }
 
-    /// Attaches the current thread, which the JVM does not wait for at its end, runs `work`, and
-    /// detaches it. Without a JVM that takes threads nothing is run.
+    /// Runs `work` with the current thread attached as a daemon. Does nothing if the JVM takes no
+    /// threads any more.
     pub(crate) fn attached(self, work: impl FnOnce()) {
         let mut env = ptr::null_mut();
-        // SAFETY: the pointer is that of the JVM, `env` can be written, and null asks for what
-        // is usual.
+        // SAFETY: the pointer is the JVM's, `env` can be written, and null asks for the defaults.
         let result =
             unsafe { ((**self.0).AttachCurrentThreadAsDaemon)(self.0, &mut env, ptr::null_mut()) };
         if result != JNI_OK {
@@ -88,7 +87,7 @@ impl Vm {
     }
 }
 
-/// A tool's environment in the JVM: its events and its values for threads.
+/// A tool's environment in the JVM, with its own events and thread-local storage.
 #[derive(Debug)]
 pub(crate) struct Environment {
     vm: Vm,
@@ -101,13 +100,13 @@ unsafe impl Send for Environment {}
 unsafe impl Sync for Environment {}
 
 impl Environment {
-    /// The interface for the current thread, if that is attached.
+    /// Returns the interface for the current thread, if it is attached.
     pub(crate) fn env(&self) -> Option<Env<'_>> {
         // SAFETY: both belong to this JVM, and the second to this thread.
         Some(unsafe { Env::new(self.jvmti, self.vm.jni()?) })
     }
 
-    /// The interface for the current thread.
+    /// Returns the interface for the current thread.
     ///
     /// # Safety
     ///
@@ -117,19 +116,19 @@ impl Environment {
         unsafe { Env::new(self.jvmti, jni) }
     }
 
-    /// The interface while the JVM has no threads yet: what needs JNI is not called.
+    /// Returns the interface while the JVM has no threads: without JNI.
     pub(crate) fn without_thread(&self) -> Env<'_> {
         // SAFETY: functions of `Env` that need JNI do nothing without it.
         unsafe { Env::new(self.jvmti, ptr::null_mut()) }
     }
 
-    /// As [`env`](Self::env), for a call of the agent that hands the environment on.
+    /// Like [`env`](Self::env), for a caller that hands the environment on.
     pub(crate) fn env_of_caller<'a>(&self) -> Option<Env<'a>> {
         // SAFETY: as in `env`. An environment is disposed of by its session's end only.
         Some(unsafe { Env::new(self.jvmti, self.vm.jni()?) })
     }
 
-    /// Whether `env` is the interface of this environment.
+    /// Returns whether `env` is the interface of this environment.
     pub(crate) fn is_of(&self, env: Env<'_>) -> bool {
         ptr::eq(self.jvmti, env.environment())
     }

@@ -7,7 +7,7 @@ use std::slice;
 
 use jvmti_bindings::sys::jvmti::jvmtiEnv;
 
-/// What allocates and frees it: an environment of the tool interface.
+/// The allocator: an environment of the tool interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory<'a> {
     jvmti: *mut jvmtiEnv,
@@ -104,7 +104,7 @@ impl<T> Deref for JvmArray<'_, T> {
         if self.values.is_null() {
             return &[];
         }
-        // SAFETY: so many values, as `new` demands, freed in `drop` only.
+        // SAFETY: `len` values, as `new` demands, freed in `drop` only.
         unsafe { slice::from_raw_parts(self.values, self.len) }
     }
 }

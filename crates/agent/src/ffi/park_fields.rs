@@ -1,4 +1,5 @@
-//! What the JVM's class library says of parked threads and of synchronizers, read from its fields.
+//! Reads the blockers of threads, and the owners and queues of synchronizers, from the fields of the
+//! class library.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -11,8 +12,8 @@ use crate::ffi::reference::Object;
 
 const THREAD: &CStr = c"Ljava/lang/Thread;";
 
-/// Where a synchronizer keeps the threads that wait for it: a list of nodes, from the head, which
-/// no thread waits in, to the tail.
+/// The fields of a synchronizer's queue: a list of nodes from the head, in which no thread waits, to
+/// the tail.
 #[derive(Debug)]
 struct Queue {
     class: NonNull<c_void>,
@@ -26,7 +27,7 @@ struct Queue {
 #[derive(Clone, Copy, Debug)]
 struct Field(NonNull<c_void>);
 
-/// The fields. Their classes are kept by global references that are never deleted.
+/// The fields. Global references to their classes are never deleted.
 #[derive(Debug)]
 pub(crate) struct ParkFields {
     /// `Thread.parkBlocker`.
@@ -43,11 +44,11 @@ unsafe impl Send for ParkFields {}
 // SAFETY: as above.
 unsafe impl Sync for ParkFields {}
 
-/// Nodes that are looked at for that of a thread.
+/// The most nodes that are searched for a thread.
 const MAX_NODES: usize = 64;
 
 impl ParkFields {
-    /// `None` if this class library has others.
+    /// Finds the fields; `None` if this class library has others.
     pub(crate) fn find(env: Env<'_>) -> Option<Self> {
         let found = Self::try_find(env);
         env.clear_exception();
@@ -83,22 +84,22 @@ impl ParkFields {
         })
     }
 
-    /// What a thread parks on.
+    /// Returns the object that a thread parks on.
     pub(crate) fn blocker<'a>(&self, env: Env<'a>, thread: Object<'_>) -> Option<Object<'a>> {
         get(env, thread, self.blocker)
     }
 
-    /// The blocker can have an owner.
+    /// Returns whether the blocker can have an owner.
     pub(crate) fn is_ownable(&self, env: Env<'_>, blocker: Object<'_>) -> bool {
         is_instance(env, blocker, self.ownable)
     }
 
-    /// The thread that owns a synchronizer, which must be ownable.
+    /// Returns the thread that owns a synchronizer, which must be ownable.
     pub(crate) fn owner<'a>(&self, env: Env<'a>, synchronizer: Object<'_>) -> Option<Object<'a>> {
         get(env, synchronizer, self.owner)
     }
 
-    /// Threads are queued for the synchronizer; `None` if it has no queue that is known.
+    /// Returns whether threads are queued for the synchronizer; `None` if its queue is not known.
     pub(crate) fn has_queued(&self, env: Env<'_>, synchronizer: Object<'_>) -> Option<bool> {
         let queue = self.queue(env, synchronizer)?;
         let head = get(env, synchronizer, queue.head);
@@ -113,8 +114,8 @@ impl ParkFields {
         Some(!is_empty)
     }
 
-    /// The identity hash of the node that a thread waits in: another one for each call in which it
-    /// waits. 0 if it is not found.
+    /// Returns the identity hash of the node in which a thread waits, which differs for each call that
+    /// waits; 0 if it is not found.
     pub(crate) fn place(&self, env: Env<'_>, synchronizer: Object<'_>, thread: Object<'_>) -> u32 {
         let Some(queue) = self.queue(env, synchronizer) else {
             return 0;
@@ -124,7 +125,7 @@ impl ParkFields {
         };
         let first = get(env, head, queue.next);
         env.delete(head);
-        // A thread that is woken is nearly always the first.
+        // A thread that was woken is nearly always the first.
         if let Some(first) = first {
             let place = queue.place_in(env, first, thread);
             env.delete(first);
@@ -156,7 +157,7 @@ impl ParkFields {
 impl Queue {
     fn find(env: Env<'_>, name: &CStr, node: &CStr, node_type: &CStr) -> Option<Self> {
         let (class, node) = (class(env, name)?, class(env, node)?);
-        // Of JDK 14 and later, and of those before.
+        // The name from JDK 14 on; before, it is `thread`.
         let waiter = field(env, node, c"waiter", THREAD);
         env.clear_exception();
         Some(Self {
@@ -169,7 +170,7 @@ impl Queue {
         })
     }
 
-    /// The node's hash if the thread waits in it, else 0.
+    /// Returns the node's hash if the thread waits in it, else 0.
     fn place_in(&self, env: Env<'_>, node: Object<'_>, thread: Object<'_>) -> u32 {
         let Some(waiter) = get(env, node, self.waiter) else {
             return 0;
@@ -197,7 +198,7 @@ fn class(env: Env<'_>, name: &CStr) -> Option<NonNull<c_void>> {
 
 fn field(env: Env<'_>, class: NonNull<c_void>, name: &CStr, signature: &CStr) -> Option<Field> {
     let (native, jni) = env.jni()?;
-    // SAFETY: the texts are NUL-terminated, the reference is that of a class.
+    // SAFETY: the texts are NUL-terminated, the reference is to a class.
     let field =
         unsafe { (native.GetFieldID)(jni, class.as_ptr(), name.as_ptr(), signature.as_ptr()) };
     NonNull::new(field).map(Field)
@@ -210,7 +211,7 @@ fn is_instance(env: Env<'_>, object: Object<'_>, class: NonNull<c_void>) -> bool
     })
 }
 
-/// The object is of the class that the field was found in.
+/// Returns the value of a field of an object, which is of the field's class.
 fn get<'a>(env: Env<'a>, object: Object<'_>, field: Field) -> Option<Object<'a>> {
     let (native, jni) = env.jni()?;
     // SAFETY: the field is one of the object's class, as the callers see to; the result is a local

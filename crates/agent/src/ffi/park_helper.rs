@@ -1,5 +1,5 @@
-//! The Java classes that the JDK calls to park and to unpark threads, and when synchronizers get
-//! other owners.
+//! The Java classes that the instrumented JDK calls to park and unpark threads, and when synchronizers
+//! change their owners.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -15,12 +15,12 @@ use crate::ffi::reference::Object;
 
 /// The internal name of the class.
 pub(crate) const PARKS_CLASS: &str = "java/locktrace/Parks";
-/// That of the class for virtual threads.
+/// The internal name of the class for virtual threads.
 pub(crate) const VIRTUAL_PARKS_CLASS: &str = "java/locktrace/VirtualParks";
 
-/// What javac of JDK 8 makes of `helper/Parks.java`.
+/// `helper/Parks.java`, compiled by JDK 8.
 const CLASS_FILE: &[u8] = include_bytes!("../../helper/Parks.class");
-/// What it makes of `helper/VirtualParks.java`.
+/// `helper/VirtualParks.java`, compiled likewise.
 const VIRTUAL_CLASS_FILE: &[u8] = include_bytes!("../../helper/VirtualParks.class");
 
 /// `JNI_VERSION_9`.
@@ -28,7 +28,7 @@ const MODULES_SINCE: jint = 0x0009_0000;
 
 static HELPER: OnceLock<Option<ParkHelper>> = OnceLock::new();
 
-/// The native methods of the class, which are static. `Thread` is the current one, by Java.
+/// The native methods of the class, which are static.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParkNatives {
     pub(crate) parks: unsafe extern "system" fn(*mut JNIEnv, jclass, jobject, jboolean, jlong),
@@ -43,7 +43,7 @@ pub(crate) struct ParkNatives {
 #[derive(Debug)]
 pub(crate) struct ParkHelper {
     pub(crate) helper: Helper,
-    /// There is the class for virtual threads.
+    /// Whether the class for virtual threads is defined.
     pub(crate) traces_virtual_threads: bool,
     traced: NonNull<c_void>,
 }
@@ -54,7 +54,7 @@ unsafe impl Send for ParkHelper {}
 unsafe impl Sync for ParkHelper {}
 
 impl ParkHelper {
-    /// The classes, which are defined at the first call. `None` if the JVM refuses that.
+    /// Returns the classes, which the first call defines; `None` if the JVM refuses them.
     pub(crate) fn get(env: Env<'_>, natives: ParkNatives) -> Option<&'static Self> {
         once(&HELPER, env, || Self::define(env, natives))
     }
@@ -88,8 +88,7 @@ impl ParkHelper {
             ),
         ];
         let name = c"java/locktrace/Parks";
-        // SAFETY: the types of the native methods are those in the source; the field is asked for
-        // with its type.
+        // SAFETY: the native methods and the field have the types in the source.
         unsafe {
             let helper = Helper::define(env, name, &bytes, c"PARKED_ON", &natives)?;
             let traced =
@@ -104,7 +103,7 @@ impl ParkHelper {
         }
     }
 
-    /// Lets the class tell of parks, or not any more.
+    /// Has the class report parks, or stop that.
     pub(crate) fn set_traced(&self, env: Env<'_>, traced: bool) {
         if let Some((native, jni)) = env.jni() {
             let traced = if traced { JNI_TRUE } else { JNI_FALSE };
@@ -115,13 +114,13 @@ impl ParkHelper {
     }
 }
 
-/// Defines the class for virtual threads. `false` if the JVM has none of these, or parks them in
-/// another way.
+/// Defines the class for virtual threads. Returns `false` if the JVM has no virtual threads, or parks
+/// them in another way.
 ///
 /// # Safety
 ///
-/// `beside` is a reference to a class of the same package.
-unsafe fn define_virtual(env: Env<'_>, beside: jclass) -> bool {
+/// `neighbor` is a reference to a class of the same package.
+unsafe fn define_virtual(env: Env<'_>, neighbor: jclass) -> bool {
     let Some((native, jni)) = env.jni().filter(|_| env.has_virtual_threads()) else {
         return false;
     };
@@ -130,7 +129,7 @@ unsafe fn define_virtual(env: Env<'_>, beside: jclass) -> bool {
         (c"parkVirtualThread", c"(J)V"),
         (c"unparkVirtualThread", c"(Ljava/lang/Thread;)V"),
     ];
-    // SAFETY: the texts are NUL-terminated, and the references are looked at before they are used.
+    // SAFETY: the texts are NUL-terminated, and the references are checked before they are used.
     let defined = unsafe {
         let access = (native.FindClass)(jni, c"jdk/internal/access/JavaLangAccess".as_ptr());
         let access = Object::new(access);
@@ -141,7 +140,7 @@ unsafe fn define_virtual(env: Env<'_>, beside: jclass) -> bool {
         let is_usable = access.is_some_and(|access| {
             let has_all = called.iter().all(|&method| has_method(access, method));
             env.delete(access);
-            has_all && env.export_to(beside, c"jdk.internal.access")
+            has_all && env.export_to(neighbor, c"jdk.internal.access")
         });
         let name = c"java/locktrace/VirtualParks";
         is_usable && Helper::define_class(env, name, VIRTUAL_CLASS_FILE).is_some()
@@ -150,9 +149,9 @@ unsafe fn define_virtual(env: Env<'_>, beside: jclass) -> bool {
     defined
 }
 
-/// The class file with the name that `Unsafe` has from JDK 9 on in the place of the old one.
+/// Returns the class file with the name of `Unsafe` from JDK 9 on in place of the old one.
 fn with_internal_unsafe(class: &[u8]) -> Vec<u8> {
-    // With its length in two bytes, as the constant pool has it.
+    // With its length in two bytes, as in the constant pool.
     const OLD: &[u8] = b"\x00\x0fsun/misc/Unsafe";
     const NEW: &[u8] = b"\x00\x18jdk/internal/misc/Unsafe";
     let at = class.windows(OLD.len()).position(|bytes| bytes == OLD);

@@ -7,7 +7,7 @@ use rust_tracer::{Config, Runtime, StartError};
 /// How long the end of a trace may take to be written.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Owns a runtime. Tracers of it are kept beside it, in a field that is dropped earlier.
+/// Owns a runtime. Its tracers are in a field of the same struct that is dropped earlier.
 #[derive(Debug)]
 pub(crate) struct RuntimeOwner(*mut Runtime);
 
@@ -22,13 +22,13 @@ impl RuntimeOwner {
         Runtime::start(config).map(Self)
     }
 
-    /// The runtime. What is made of it does not outlive the session that owns this.
+    /// Returns the runtime. Nothing made from it outlives the session that owns this.
     pub(crate) fn get(&self) -> &'static Runtime {
         // SAFETY: from `Runtime::start`, and freed in `drop` only.
         unsafe { &*self.0 }
     }
 
-    /// Writes the end of the trace. Again is harmless.
+    /// Writes the end of the trace. May be called again.
     pub(crate) fn end_trace(&self) {
         self.get().stop(STOP_TIMEOUT);
     }

@@ -1,4 +1,4 @@
-//! The recording of call chains.
+//! Records call chains.
 
 use rust_tracer::{ChainKey, interpreted_frame};
 use trace_format::{ChainId, Frame};
@@ -9,29 +9,29 @@ use crate::monitors::inner_exits::LiveFrame;
 use crate::session::Session;
 use crate::threads::Thread;
 
-/// The byte code index in a key of a frame that has none.
+/// The byte code index, in a key, of a frame without one.
 const NO_BCI: u16 = u16::MAX;
 
-/// In the place of the outer frames in the key of a chain that the budget has cut short.
+/// Stands for the outer frames, in the key of a chain that the budget has cut short.
 const CUT_SHORT: u64 = 0;
 
-/// Which of the innermost frames are no part of a call chain.
+/// The innermost frames that are not part of a call chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Skip {
-    /// All are a part of it: the thread blocks for a monitor.
+    /// None: the thread blocks for a monitor.
     None,
     /// The frames of `Object.wait`.
     ObjectWait,
     /// The frames of the helper that instrumented code calls.
     Helper,
-    /// The same where a synchronizer calls it.
+    /// Those frames where a synchronizer calls the helper.
     Synchronizer,
     /// The frames of the helper that parks and unparks.
     Parks,
 }
 
 impl Skip {
-    /// How many frames that is in any case.
+    /// Returns the number of frames that are skipped in any case.
     fn frames(self) -> u16 {
         match self {
             Self::None | Self::ObjectWait => 0,
@@ -42,8 +42,8 @@ impl Skip {
         }
     }
 
-    /// How many frames of a chain there have to be, so that the method is among them that a reader
-    /// would name: behind them, of synchronizers and of `Object.wait`, is the program's.
+    /// Returns the least number of frames that includes the method which a reader would name: the
+    /// program's, outside of the frames of synchronizers and of `Object.wait`.
     fn least_frames(self) -> u16 {
         match self {
             Self::None | Self::Helper => 1,
@@ -56,18 +56,18 @@ impl Skip {
 /// A call chain that was recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
-    /// None if memory is short.
+    /// [`ChainId::NONE`] if memory is short.
     pub(crate) chain: ChainId,
-    /// The innermost frame is one of `Object.wait`.
+    /// Whether the innermost frame is one of `Object.wait`.
     pub(crate) is_in_wait: bool,
-    /// The frames, the outermost first; `None` if some of these are not known.
+    /// The frames, the outermost first; `None` if outer ones are missing.
     pub(crate) stack: Option<Vec<LiveFrame>>,
 }
 
 /// Records the call chain of the current thread.
 ///
-/// The chain set takes frames of the interpreter, which a method and a byte code index stand
-/// for: all frames of the tool interface are such.
+/// The key has frames of the interpreter, each a method and a byte code index: the tool interface
+/// returns no others.
 pub(crate) fn record(env: Env<'_>, session: &Session, thread: &mut Thread, skip: Skip) -> Recorded {
     try_record(env, session, thread, skip).unwrap_or_default()
 }
@@ -120,7 +120,7 @@ fn try_record(
     }
     if !is_whole && frames.is_full() {
         runtime.agent_counts.short_chains.add(1);
-        // It is not the chain of a thread that has these frames only.
+        // Distinguishes it from the chain of a thread that has these frames only.
         key.push(CUT_SHORT);
     }
     key.reverse();

@@ -1,4 +1,4 @@
-//! What is written at each event. All of it runs in the application's threads.
+//! The hooks: what is written at each event. They run in the application's threads.
 
 pub(crate) mod chains;
 pub(crate) mod monitors;
@@ -9,18 +9,18 @@ use crate::ffi::{Env, Object};
 use crate::instrumentation::LoadedClass;
 use crate::session;
 
-/// The JVM is about to define a class. Returns what it is to define in its place.
+/// Handles a class that the JVM is about to define. Returns the class file to define instead.
 pub(crate) fn class_file_load(env: Env<'_>, class: &LoadedClass<'_>) -> Option<Vec<u8>> {
     session::with(|session| {
-        let counts = &session.told(env)?.runtime().agent_counts;
+        let counts = &session.of_environment(env)?.runtime().agent_counts;
         session.instrumentation.change(env, class, counts)
     })
 }
 
-/// The current thread ends.
+/// Handles the end of the current thread.
 pub(crate) fn thread_end(env: Env<'_>, thread: Object<'_>) {
     session::with_any(|session| {
-        session.told(env)?;
+        session.of_environment(env)?;
         let permits = session.parks.as_ref().map(|parks| &parks.permits);
         permits.inspect(|permits| permits.forget(session.threads.java_id(env, thread)));
         session.threads.end(env, session.runtime(), thread)

@@ -1,4 +1,4 @@
-//! What is written when the JVM tells of an event. All of it runs in the application's threads.
+//! Hooks of monitors.
 
 use rust_tracer::{Lock, monotonic_ns};
 use trace_format::{ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockOwner};
@@ -11,10 +11,10 @@ use crate::monitors::inner_exits::Release;
 use crate::session::{self, Session};
 use crate::threads::Thread;
 
-/// The current thread has spun for a monitor in vain, and is about to block.
+/// Handles a contended enter: the current thread has spun in vain and is about to block.
 pub(crate) fn contended_enter(env: Env<'_>, object: Object<'_>) {
     session::with(|session| {
-        session.told(env)?;
+        session.of_environment(env)?;
         session.with_thread(env, Some(Hook::Enter), |thread| {
             enter(session, env, thread, object);
         })
@@ -38,8 +38,8 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
     if contender.has_claimed {
         describe(session, env, thread, object, &monitor.lock, monitor.hash());
     }
-    // Number and time come first: what the owner does while this thread walks its stack is a
-    // part of the wait.
+    // Number and time come first: the wait includes what the owner does while this thread walks its
+    // stack.
     let sequence = monitor.lock.next_sequence();
     let time_ns = monotonic_ns();
     let recorded = chains::record(env, session, thread, Skip::None);
@@ -59,7 +59,7 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         after_wait: recorded.is_in_wait,
         owner: LockOwner::NotKnown,
     });
-    // One that was never seen to end is not waited for any more.
+    // The end of an earlier wait was not seen: it is over.
     if let Some(earlier) = thread.waits_for.replace(monitor) {
         earlier.abandon();
     }
@@ -94,13 +94,13 @@ fn describe(
         .describe_lock(lock, class_id, mirrored, hash, 0);
 }
 
-/// The current thread owns the monitor that it was blocked on.
+/// Handles a contended entered: the current thread owns the monitor that it was blocked on.
 pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
     let time_ns = monotonic_ns();
     session::with_any(|session| {
-        session.told(env)?;
+        session.of_environment(env)?;
         session.with_thread(env, Some(Hook::Entered), |thread| {
-            // Without a contended enter, when a virtual thread returns from `Object.wait`.
+            // A virtual thread that returns from `Object.wait` has had no contended enter.
             let Some(monitor) = thread.waits_for.take() else {
                 return;
             };
@@ -116,8 +116,8 @@ pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
     });
 }
 
-/// Instrumented code of the current thread is about to release the monitor whose object it has
-/// found in a slot. `env` makes the interface of the thread.
+/// Handles a contended exit: instrumented code is about to release the monitor whose object it has
+/// found in a slot. `env` returns the thread's interface.
 pub(crate) fn contended_exit(slot: usize, env: impl Fn(&Environment) -> Env<'_>) {
     session::with(|session| {
         let env = env(&session.environment);
@@ -129,10 +129,10 @@ pub(crate) fn contended_exit(slot: usize, env: impl Fn(&Environment) -> Env<'_>)
     });
 }
 
-/// The current thread owns the monitor and is about to release it.
+/// Writes a contended exit of the current thread, which owns the monitor.
 fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor, skip: Skip) {
-    // While it still owns the monitor: the number is its place in the order, and the walk of the
-    // stack is a part of the hold.
+    // The thread still owns the monitor, so the number is its place in the order, and the stack walk
+    // is part of the hold.
     let sequence = monitor.lock.next_sequence();
     let recorded = chains::record(env, session, thread, skip);
     let release = Release {
@@ -155,10 +155,10 @@ fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor,
     });
 }
 
-/// The current thread is about to release a monitor by `Object.wait`, if it owns it.
+/// Handles `Object.wait`, which releases a monitor if the current thread owns it.
 pub(crate) fn wait(env: Env<'_>, object: Object<'_>) {
     session::with(|session| {
-        let monitor = session.told(env)?.monitors.find(env, object)?;
+        let monitor = session.of_environment(env)?.monitors.find(env, object)?;
         if !monitor.is_contended() || !env.holds_lock(object) {
             return None;
         }

@@ -1,5 +1,4 @@
-//! What is written when a thread parks or is unparked, and when a synchronizer is released. All of
-//! it runs in the application's threads.
+//! Hooks of parks and unparks, and of synchronizers that change their owners.
 
 use rust_tracer::cycles::{self, HookCycles};
 use rust_tracer::monotonic_ns;
@@ -16,8 +15,8 @@ use crate::parks::thread_state::Park;
 use crate::session::{self, Session};
 use crate::threads::Thread;
 
-/// Runs `hook`, of some kind of those that are counted, with the state of the current thread, which
-/// is `current` by Java. `env` makes the interface of the thread.
+/// Runs `hook`, whose time counts for hooks of this `kind`, with the state of the current thread, which
+/// is `current` in Java. `env` returns the thread's interface.
 fn with_thread(
     env: impl Fn(&Environment) -> Env<'_>,
     current: Object<'_>,
@@ -28,7 +27,7 @@ fn with_thread(
         let env = env(&session.environment);
         let parks = session.parks.as_ref()?;
         if parks.is_hidden(env, current) {
-            // The state would be that of the virtual thread, which parks itself at the moment.
+            // The state would be the one of the virtual thread, which is parking itself.
             session.runtime().agent_counts.scheduler_calls.add(1);
             return None;
         }
@@ -36,14 +35,14 @@ fn with_thread(
     });
 }
 
-/// What a thread parks on, at this moment.
-struct Seen<'a> {
+/// The blocker of a thread at this moment.
+struct SeenBlocker<'a> {
     object: Option<Object<'a>>,
     blocker: Blocker,
     is_ownable: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> SeenBlocker<'a> {
     fn of(
         session: &Session,
         fields: &ParkFields,
@@ -62,8 +61,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// `Thread.getId()` of the thread that owns the synchronizer at this moment; 0 if there is
-    /// none, or the blocker does not know.
+    /// Returns `Thread.getId()` of the thread that owns the synchronizer at this moment; 0 if none
+    /// does, or the blocker has no owners.
     fn owner(&self, session: &Session, fields: &ParkFields, env: Env<'_>) -> JavaThreadId {
         let synchronizer = self.object.filter(|_| self.is_ownable);
         let owner = synchronizer.and_then(|synchronizer| fields.owner(env, synchronizer));
@@ -72,14 +71,14 @@ impl<'a> Seen<'a> {
         JavaThreadId(id)
     }
 
-    /// Where the current thread, which parks or has parked, waits in the queue of the blocker; 0 if
-    /// it does not, or the blocker has none that is known.
+    /// Returns the identity hash of the node in which the current thread waits in the blocker's
+    /// queue; 0 if it does not, or the queue is not known.
     fn place(&self, fields: &ParkFields, env: Env<'_>, current: Object<'_>) -> u32 {
         self.object
             .map_or(0, |object| fields.place(env, object, current))
     }
 
-    /// What chooses the domain of its events.
+    /// Returns the key that chooses the domain of its events.
     fn key(&self, parked: u64) -> u64 {
         match self.object {
             Some(_) => self.blocker.identity_hash.into(),
@@ -105,7 +104,7 @@ fn blocker(session: &Session, env: Env<'_>, writer: &mut Thread, object: Object<
     }
 }
 
-/// The current thread is about to park.
+/// Handles the begin of a park of the current thread.
 pub(crate) fn park_begin(
     env: impl Fn(&Environment) -> Env<'_>,
     current: Object<'_>,
@@ -126,10 +125,10 @@ pub(crate) fn park_begin(
             let runtime = session.runtime();
             let fields = &parks.fields;
             let java_id = thread.java_id.0;
-            let seen = Seen::of(session, fields, env, thread, current);
+            let seen = SeenBlocker::of(session, fields, env, thread, current);
             let hash = seen.blocker.identity_hash;
             let place = seen.place(fields, env, current);
-            // Before the number is taken: see `Parks.slotsInUse`.
+            // Shown before the number is taken: see `Parks.slotsInUse`.
             let has_owner = seen.owner(session, fields, env) != JavaThreadId(0);
             let class = seen.blocker.class;
             let is_owned = seen.is_ownable && parks.synchronizers.is_owned_class(class, has_owner);
@@ -166,7 +165,7 @@ pub(crate) fn park_begin(
     );
 }
 
-/// The current thread has parked.
+/// Handles the end of a park of the current thread.
 pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_>) {
     let time_ns = monotonic_ns();
     with_thread(
@@ -177,7 +176,7 @@ pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_
             let park = thread.parks.leave()?;
             let fields = &parks.fields;
             let java_id = thread.java_id.0;
-            let seen = Seen::of(session, fields, env, thread, current);
+            let seen = SeenBlocker::of(session, fields, env, thread, current);
             let place = seen.place(fields, env, current);
             let taken = parks.permits.take(java_id);
             let reason = match taken {
@@ -207,7 +206,7 @@ pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_
     );
 }
 
-/// A park that lasted so long may have ended because its time was over.
+/// Returns whether a park of this duration may have timed out.
 fn is_over(timeout: ParkTimeout, duration_ns: u64) -> bool {
     match timeout {
         ParkTimeout::None => false,
@@ -217,7 +216,7 @@ fn is_over(timeout: ParkTimeout, duration_ns: u64) -> bool {
     }
 }
 
-/// The current thread is about to unpark another one.
+/// Handles the begin of an unpark by the current thread.
 pub(crate) fn unpark_begin(
     env: impl Fn(&Environment) -> Env<'_>,
     current: Object<'_>,
@@ -229,7 +228,7 @@ pub(crate) fn unpark_begin(
         let fields = &parks.fields;
         let java_id = session.threads.java_id(env, target);
         let counts = &session.runtime().agent_counts;
-        let seen = Seen::of(session, fields, env, thread, target);
+        let seen = SeenBlocker::of(session, fields, env, thread, target);
         let (domain, sequence) = session.runtime().park_number(seen.key(java_id));
         let unpark = Unpark {
             domain,
@@ -252,8 +251,8 @@ pub(crate) fn unpark_begin(
     });
 }
 
-/// The current thread has unparked another one: it walks its stack when it has released the lock
-/// and the other thread runs.
+/// Handles the end of an unpark. The stack is walked only now that the lock is released and the other
+/// thread runs.
 pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_>) {
     let begin_cycles = cycles::now();
     with_thread(env, current, None, |session, _, env, thread| {
@@ -269,7 +268,7 @@ pub(crate) fn unpark_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<
     });
 }
 
-/// A synchronizer that was found in a slot has got another owner, or is about to be released.
+/// Handles a synchronizer, found in a slot, that has a new owner or is about to be released.
 pub(crate) fn owner_changes(
     env: impl Fn(&Environment) -> Env<'_>,
     current: Object<'_>,
@@ -281,7 +280,7 @@ pub(crate) fn owner_changes(
     with_thread(env, current, None, |session, parks, env, thread| {
         let (fields, synchronizers) = (&parks.fields, &parks.synchronizers);
         let synchronizer = synchronizers.slots.get(slot)?;
-        // The slot may have become that of another one.
+        // The slot may have been given to another synchronizer.
         if env.hash(object)? != synchronizer.hash() {
             return None;
         }
@@ -305,7 +304,7 @@ pub(crate) fn owner_changes(
     });
 }
 
-/// The synchronizer is about to be released, `by_owner` or by another thread.
+/// Ends the hold of a synchronizer that is about to be released, `by_owner` or by another thread.
 fn release(
     session: &Session,
     parks: &Parks,
@@ -316,17 +315,17 @@ fn release(
     by_owner: bool,
 ) {
     let synchronizers = &parks.synchronizers;
-    let is_told = synchronizers.is_waited_for(env, &parks.fields, object, synchronizer);
-    let told = is_told.then(|| {
+    let is_event = synchronizers.is_waited_for(env, &parks.fields, object, synchronizer);
+    let event = is_event.then(|| {
         let blocker = blocker(session, env, thread, object);
         let number = session.runtime().park_number(blocker.identity_hash.into());
         let recorded = chains::record(env, session, thread, Skip::Synchronizer);
         (blocker, number, recorded.chain)
     });
-    // The walk of the stack is a part of the hold.
+    // The stack walk is part of the hold.
     let time_ns = monotonic_ns();
     let hold = synchronizer.hold_ends(time_ns);
-    if let Some((blocker, (domain, sequence), chain)) = told {
+    if let Some((blocker, (domain, sequence), chain)) = event {
         thread.tracer.exclusive_release(ExclusiveRelease {
             domain,
             sequence,

@@ -8,9 +8,8 @@ use std::time::Duration;
 use crate::messages::{NO_OWNERS, say};
 use crate::session::{self, Session};
 
-/// Fewer and shorter waits, as the JVM's own threads have them now and then, are not worth it:
-/// releases are looked at after this number of waits, once one of them lasts that long, or once two
-/// begin within that time.
+/// Releases are looked at after this number of waits, once one of them lasts this long, or once two
+/// begin within this time. Less is not worth it: the JVM's own threads wait now and then.
 const FEW: u32 = 8;
 const SHORT: Duration = Duration::from_millis(1);
 

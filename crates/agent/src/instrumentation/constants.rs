@@ -1,20 +1,19 @@
-//! What a class's constants have to do with changing it.
+//! Finds classes whose constants forbid redefinition.
 //!
-//! HotSpot merges the constants of a class with those of its new version, and takes two of them for
-//! the same if they are equal. NaN equals nothing, not even itself: each change of a class adds all
-//! its constants that are NaN once more (`ConstantPool::compare_entry_to`), so that they double.
-//! After sixteen changes of `java.lang.Math` its constants are more than 65,535, which no class file
-//! can have, and the JVM of JDK 21 looks through them for ever.
+//! At a redefinition HotSpot merges the constants of the old and the new class, and keeps equal ones
+//! once. NaN equals nothing, not even itself, so its constants double with each redefinition
+//! (`ConstantPool::compare_entry_to`). After sixteen redefinitions `java.lang.Math` has more than the
+//! 65,535 constants that a class file can have, and JDK 21 searches them forever.
 
-/// A class with more constants of this kind stays as it is: it was changed often enough.
+/// A class with more constants that are NaN was redefined often enough.
 const MAX_NANS: usize = 64;
 
-/// To change a class with these constants, as they are in a class file, is without danger.
+/// Returns whether a class with these constants, as in a class file, can be redefined safely.
 pub(crate) fn may_be_merged(constants: &[u8]) -> bool {
     nans(constants) <= MAX_NANS
 }
 
-/// How many constants are NaN (JVMS 4.4).
+/// Counts the constants that are NaN (JVMS 4.4).
 fn nans(mut constants: &[u8]) -> usize {
     let mut nans = 0;
     while let Some((&tag, rest)) = constants.split_first() {

@@ -1,20 +1,20 @@
-//! Which classes may be changed.
+//! The options `include` and `exclude`.
 
 use crate::ffi::{EXITS_CLASS, PARKS_CLASS};
 
-/// Which classes may be changed, by package or name.
+/// The classes that may be changed, by package or name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     included: Vec<Pattern>,
     excluded: Vec<Pattern>,
 }
 
-/// `com.acme`: the class or package and all below it.
+/// A class or package and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern(Vec<u8>);
 
 impl Pattern {
-    /// `com.acme`, `com.acme.*` or `com/acme`; `None` for what names nothing.
+    /// Parses `com.acme`, `com.acme.*` or `com/acme`.
     fn parse(text: &str) -> Option<Self> {
         let name = text.strip_suffix(".*").unwrap_or(text);
         let is_name = !name.is_empty() && !name.contains(['*', ' ', ';']);
@@ -28,12 +28,13 @@ impl Pattern {
 }
 
 impl Filter {
-    /// Only what is included anywhere may be changed. `false` if the pattern is none.
+    /// Includes a pattern: from the first one on, only included classes may be changed. Returns `false`
+    /// if it is not a pattern.
     pub(crate) fn include(&mut self, pattern: &str) -> bool {
         Self::add(&mut self.included, pattern)
     }
 
-    /// Stays as it is. `false` if the pattern is none.
+    /// Excludes a pattern. Returns `false` if it is not one.
     pub(crate) fn exclude(&mut self, pattern: &str) -> bool {
         Self::add(&mut self.excluded, pattern)
     }
@@ -45,7 +46,7 @@ impl Filter {
         is_one
     }
 
-    /// A class may be changed, by its internal name.
+    /// Returns whether a class may be changed, by its internal name.
     pub(super) fn includes(&self, class: &[u8]) -> bool {
         let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(class));
         ![EXITS_CLASS.as_bytes(), PARKS_CLASS.as_bytes()].contains(&class)

@@ -1,5 +1,5 @@
-//! Which classes are changed to tell of their releases of monitors, and which code of theirs is
-//! which of the original.
+//! Changes classes so that they report their releases of monitors, parks and synchronizers, and maps
+//! their code to the original.
 
 mod constants;
 mod filter;
@@ -36,14 +36,14 @@ const PARK_HOOKS: ParkHooks<'static> = ParkHooks {
     virtual_class: None,
 };
 
-/// Its monitors are acquired while a virtual thread is mounted or unmounted, when the JVM can tell
-/// tools nothing, and would wait for that to be over if it was asked.
+/// Acquires monitors while a virtual thread is mounted or unmounted. The JVM sends no events then, and
+/// a call of the tool interface would wait until that is over.
 const VIRTUAL_THREAD: &[u8] = b"java/lang/VirtualThread";
 
-/// Classes that are changed in one operation of the JVM, which stops all threads meanwhile.
+/// Classes that are changed in one operation of the JVM, during which all threads are stopped.
 const BATCH: usize = 32;
 
-/// Positions of more methods than this are forgotten: their frames have lines only.
+/// The most methods whose positions are known. Frames of forgotten ones have only lines.
 const MAX_METHODS: usize = 1 << 18;
 
 /// A class that the JVM is about to define, or to define again.
@@ -53,15 +53,15 @@ pub(crate) struct LoadedClass<'a> {
     pub(crate) name: &'a [u8],
     /// `None` for the boot loader.
     pub(crate) loader: Option<Object<'a>>,
-    /// It is being redefined or retransformed.
+    /// Whether it is being redefined or retransformed.
     pub(crate) is_loaded_already: bool,
     pub(crate) bytes: &'a [u8],
 }
 
-/// A class is known by its internal name and its loader.
+/// The internal name of a class, and the identifier of its loader.
 type ClassKey = (Box<[u8]>, u64);
 
-/// A method is known by its class, its name and its descriptor.
+/// Identifies a method across redefinitions of its class.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MethodKey {
     pub(crate) class: Box<[u8]>,
@@ -70,7 +70,7 @@ pub(crate) struct MethodKey {
     pub(crate) descriptor: Box<[u8]>,
 }
 
-/// What was changed in a trace.
+/// The changes of classes in a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Instrumentation {
     filter: Filter,
@@ -79,9 +79,9 @@ pub(crate) struct Instrumentation {
     classes: HashSet<ClassKey>,
     methods: HashMap<MethodKey, Arc<Positions>>,
     last_site: AtomicU32,
-    /// Releases are looked at.
+    /// Whether releases are looked at.
     watches: AtomicBool,
-    /// How often classes were defined again.
+    /// The number of redefinitions of classes.
     redefinitions: AtomicU32,
 }
 
@@ -100,7 +100,7 @@ impl Instrumentation {
         }
     }
 
-    /// What the class becomes; `None` if it stays as it is.
+    /// Returns the changed class file; `None` if the class stays as it is.
     pub(crate) fn change(
         &self,
         env: Env<'_>,
@@ -113,7 +113,7 @@ impl Instrumentation {
         if class.is_loaded_already {
             self.redefinitions.fetch_add(1, Relaxed);
         }
-        // Classes without a name are the JVM's own, as those of lambda forms.
+        // Classes without a name are the JVM's own, such as lambda forms.
         if class.name.is_empty() {
             return None;
         }
@@ -151,33 +151,34 @@ impl Instrumentation {
         Some(changed)
     }
 
-    /// If the class may park threads, or be a synchronizer: what is included makes no difference.
+    /// Returns the hooks for a class that may park threads or be a synchronizer, even if it is not
+    /// included.
     fn park_hooks_of(&self, class: &[u8]) -> Option<&ParkHooks<'static>> {
-        // `sun.misc.Unsafe` of JDK 9 and later calls the other one. `VirtualThreads` is what
-        // `LockSupport` calls in some versions.
+        // From JDK 9 on `sun.misc.Unsafe` calls the internal one. `LockSupport` of some versions calls
+        // `VirtualThreads`.
         let others: [&[u8]; 2] = [b"sun/misc/Unsafe", b"jdk/internal/misc/VirtualThreads"];
         let is_one = class.starts_with(b"java/util/concurrent/") || others.contains(&class);
         let hooks = self.park_hooks.as_ref();
         hooks.filter(|_| is_one && !self.filter.excludes(class))
     }
 
-    /// The class may tell of its releases.
+    /// Returns whether the releases in a class may be instrumented.
     fn is_included(&self, class: &[u8]) -> bool {
         self.filter.includes(class) && class != VIRTUAL_THREAD
     }
 
-    /// The first of so many numbers of sites.
+    /// Allots `count` numbers of sites, and returns the first one.
     fn allot_sites(&self, count: u32) -> Option<u32> {
         let allot = |last: u32| last.checked_add(count).filter(|&last| last < 1 << 31);
         self.last_site.fetch_update(Relaxed, Relaxed, allot).ok()
     }
 
-    /// Where the code of a method stands in its class file; `None` if it was not changed.
+    /// Returns the original positions of a method's code; `None` if it was not changed.
     pub(crate) fn positions(&self, method: &MethodKey) -> Option<Arc<Positions>> {
         self.methods.pin().get(method).cloned()
     }
 
-    /// Raised when classes are defined again, and their methods get other code.
+    /// Returns the number of redefinitions so far: each may have given methods other code.
     pub(crate) fn redefinitions(&self) -> u32 {
         self.redefinitions.load(Relaxed)
     }
@@ -198,13 +199,13 @@ impl Instrumentation {
         counts.refused_classes.add(retransform(env, &classes));
     }
 
-    /// Lets releases be looked at from now on. `false` if the JVM does not.
+    /// Has releases looked at from now on. Returns `false` if the JVM refuses.
     pub(crate) fn watch(&self, env: Env<'_>, exits: Class<'_>) -> bool {
         self.watches.store(true, Relaxed);
         env.retransform(&[exits])
     }
 
-    /// The class that releases call, if they are looked at.
+    /// Returns the class that releases call, if they are looked at.
     fn watching_exits(&self) -> Option<Vec<u8>> {
         self.watches.load(Relaxed).then(|| {
             self.classes
@@ -214,7 +215,7 @@ impl Instrumentation {
         })
     }
 
-    /// Gives all classes their code back. They are not changed any more.
+    /// Gives all classes their original code back. No class is changed afterwards.
     pub(crate) fn restore(&self, env: Env<'_>) {
         let changed = self.classes.pin();
         let classes = env.loaded_classes().into_iter().filter(|&class| {
@@ -230,23 +231,23 @@ impl Instrumentation {
     }
 }
 
-/// Returns of how many classes the JVM refused that.
+/// Retransforms classes. Returns how many the JVM refuses.
 fn retransform(env: Env<'_>, classes: &[Class<'_>]) -> u64 {
     let mut refused = 0;
     for batch in classes.chunks(BATCH) {
         if env.retransform(batch) {
             continue;
         }
-        // One of them cannot be; the others can.
+        // One of them is refused; others may not be.
         let each = batch.chunks(1);
         refused += each.filter(|class| !env.retransform(class)).count() as u64;
     }
     refused
 }
 
-/// Code of the class may release monitors.
+/// Returns whether code of the class may release monitors.
 fn releases_monitors(env: Env<'_>, class: Class<'_>) -> bool {
-    // One that is not linked yet does not tell.
+    // The methods of a class that is not linked are unknown.
     let Some(methods) = env.class_methods(class) else {
         return true;
     };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rust_tracer::Runtime;
 
-/// An identifier, and the epoch of metadata in which it was described last, 0 at first.
+/// An identifier, and the metadata epoch in which it was last described, 0 at first.
 #[derive(Debug)]
 pub(super) struct Entity {
     pub(super) id: u32,
@@ -19,7 +19,7 @@ impl Entity {
         }
     }
 
-    /// True to the one caller that has to describe it in this epoch.
+    /// Returns `true` to the one caller that has to describe it in this epoch.
     pub(super) fn claim(&self, runtime: &Runtime) -> bool {
         // Relaxed: guards no other memory, and descriptions may come in any order.
         let epoch = runtime.metadata_epoch();

@@ -1,4 +1,4 @@
-//! What is kept of a method.
+//! A method that was on a stack, and its frames.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::methods::entity::Entity;
 #[derive(Debug)]
 pub(super) struct MethodEntry {
     pub(super) entity: Entity,
-    /// Where which source line begins, by byte code index, in order.
+    /// Where each source line begins, by byte code index, in order.
     pub(super) lines: Box<[(u16, i32)]>,
-    /// Of which code of the class file its code was made; `None` if it is that itself.
+    /// The original positions of its code; `None` if it was not changed.
     pub(super) positions: Option<Arc<Positions>>,
-    /// How often classes had been redefined before.
+    /// The number of redefinitions of classes before.
     pub(super) redefinitions: u32,
     /// Where its code acquires monitors, by byte code index, in order.
     pub(super) monitor_enters: Box<[u16]>,
@@ -23,12 +23,12 @@ pub(super) struct MethodEntry {
     pub(super) may_own_monitors: bool,
 }
 
-/// What a frame is doing.
+/// Where a frame stands in its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It is the innermost one of a thread that blocks for a monitor.
+    /// At a `monitorenter`: it is the innermost frame of a thread that blocks for a monitor.
     MonitorEnter,
-    /// Anything else.
+    /// Anywhere.
     Other,
 }
 
@@ -36,13 +36,13 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DescribedFrame {
     pub(crate) id: MethodId,
-    /// The byte code index in the class file; `None` where there is none.
+    /// The byte code index in the class file; `None` in native code and in code that was added.
     pub(crate) bci: Option<u16>,
-    /// The source line; -1 where it is not known.
+    /// The source line; -1 if it is not known.
     pub(crate) line: i32,
-    /// It is a frame of `Object.wait`, or of what that calls.
+    /// Whether it is a frame of `Object.wait`, or of the native method that this calls.
     pub(crate) is_object_wait: bool,
-    /// The method is synchronized, or has synchronized blocks.
+    /// Whether the method is synchronized or has synchronized blocks.
     pub(crate) may_own_monitors: bool,
 }
 
@@ -65,16 +65,16 @@ impl MethodEntry {
         }
     }
 
-    /// The interpreter has already gone on by an instruction when a thread blocks in a
-    /// `monitorenter`, compiled code has not.
+    /// Returns the index of the `monitorenter` in which a thread blocks: the interpreter has already
+    /// advanced to the next instruction, compiled code has not.
     fn monitor_enter(&self, bci: u16) -> u16 {
         let is_enter = |bci: &u16| self.monitor_enters.binary_search(bci).is_ok();
         let before = bci.checked_sub(1).filter(|_| !is_enter(&bci));
         before.filter(is_enter).unwrap_or(bci)
     }
 
-    /// The byte code index in the class file of the instruction at `bci`; `None` in code that
-    /// is not there.
+    /// Returns the byte code index, in the class file, of the instruction at `bci`; `None` in code that
+    /// was added.
     fn original_bci(&self, bci: u16) -> Option<u16> {
         match self.positions.as_ref().map(|positions| positions.at(bci)) {
             None => Some(bci),
@@ -83,12 +83,12 @@ impl MethodEntry {
         }
     }
 
-    /// The source line of the instruction at `bci`; -1 where it is not known. Of one that is not
-    /// in the class file it is the method's first one.
+    /// Returns the source line of the instruction at `bci`; -1 if it is not known. Code that was added
+    /// has the first line of the method.
     fn line(&self, bci: u16) -> i32 {
         let is_original = self.original_bci(bci).is_some();
-        let behind = self.lines.partition_point(|&(start, _)| start <= bci);
-        let index = if is_original { behind } else { 1 };
+        let following = self.lines.partition_point(|&(start, _)| start <= bci);
+        let index = if is_original { following } else { 1 };
         let line = index.checked_sub(1).and_then(|last| self.lines.get(last));
         line.map_or(-1, |&(_, line)| line)
     }

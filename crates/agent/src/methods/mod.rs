@@ -1,4 +1,4 @@
-//! The methods and classes that call chains and locks refer to, each described once.
+//! Describes the methods and classes that call chains and locks refer to, each once.
 
 mod entity;
 mod method;
@@ -19,11 +19,11 @@ use crate::methods::monitor_enters::monitor_enters;
 
 pub(crate) use method::{DescribedFrame, Place};
 
-/// More methods or classes than this are forgotten, and get new numbers when they come again. So
-/// a JVM that loads and unloads classes for years does not fill the memory with them.
+/// Beyond this number methods or classes are forgotten, and get new identifiers when they return: a JVM
+/// may load and unload classes for years.
 const MAX_ENTRIES: usize = 1 << 18;
 
-/// What the JVM says of a method.
+/// A method as the JVM describes it.
 struct Description<'a> {
     class: Option<Class<'a>>,
     name: JvmText<'a>,
@@ -70,14 +70,14 @@ impl<'a> Description<'a> {
     }
 }
 
-/// A class is known by its descriptor and its loader.
+/// Identifies a class.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct ClassKey {
     signature: Box<[u8]>,
     loader: u64,
 }
 
-/// All that were met in a trace.
+/// The methods and classes of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Methods {
     methods: HashMap<usize, MethodEntry>,
@@ -85,7 +85,7 @@ pub(crate) struct Methods {
 }
 
 impl Methods {
-    /// What the trace has for a frame. Its method is described if it was not.
+    /// Returns a frame as the trace has it. Describes its method first if that was not done.
     pub(crate) fn get(
         &self,
         env: Env<'_>,
@@ -98,7 +98,7 @@ impl Methods {
         let key = frame.method.key();
         let redefinitions = instrumentation.redefinitions();
         let methods = self.methods.pin();
-        // With other code it is another method, as it is to the JVM.
+        // With other code it is another method, as for the JVM.
         let known = methods.get(&key);
         let known = known.filter(|entry| entry.redefinitions == redefinitions);
         if let Some(entry) = known {
@@ -140,7 +140,7 @@ impl Methods {
         });
     }
 
-    /// The number of a class. It is described if it was not, and so are its superclasses.
+    /// Returns the identifier of a class. Describes it and its superclasses first if that was not done.
     pub(crate) fn class(
         &self,
         env: Env<'_>,

@@ -1,4 +1,4 @@
-//! Where in a method's byte code monitors are acquired.
+//! Finds where a method's byte code acquires monitors.
 
 /// JVMS 6.5.
 const MONITORENTER: u8 = 0xc2;
@@ -7,8 +7,8 @@ const LOOKUPSWITCH: u8 = 0xab;
 const WIDE: u8 = 0xc4;
 const IINC: u8 = 0x84;
 
-/// The positions of all `monitorenter` instructions, in order. Of code that is none, those before
-/// it goes wrong.
+/// Returns the positions of all `monitorenter` instructions, in order. Stops at code that is not
+/// valid.
 pub(crate) fn monitor_enters(code: &[u8]) -> Vec<u16> {
     let mut enters = Vec::new();
     let mut at = 0;
@@ -26,7 +26,7 @@ pub(crate) fn monitor_enters(code: &[u8]) -> Vec<u16> {
     enters
 }
 
-/// The length of the instruction at a position, at least 1 (JVMS 6.5).
+/// Returns the length of the instruction at a position, at least 1 (JVMS 6.5).
 fn instruction_len(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
     Some(match opcode {
         // bipush, ldc, loads and stores, ret, newarray
@@ -68,7 +68,7 @@ fn instruction_len(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
     })
 }
 
-/// They are at a multiple of four bytes from the start of the code.
+/// Returns where the operands of a switch begin: at a multiple of four bytes.
 fn switch_operands(at: usize) -> Option<usize> {
     at.checked_add(1)?.checked_next_multiple_of(4)
 }

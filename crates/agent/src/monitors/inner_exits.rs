@@ -1,20 +1,20 @@
-//! Releases that may turn out to be inner ones of a monitor that their thread had acquired before.
+//! Decides whether a release ends a hold, or only an inner acquisition of the same monitor.
 //!
-//! At a release nothing tells how often the thread has acquired the monitor. What tells is what comes
-//! next: if the thread releases the same monitor again, from a frame that was on its stack at the
-//! first release, and nobody else had the monitor meanwhile, then that frame had it all the time, and
-//! the first release was none. So the call chain of a release with outer frames that may own monitors is
-//! written as a forward reference, which stands for the chain of the outermost release once that is
-//! known. `Object.wait` is a release by code that has the monitor again when it returns, so what counts
-//! is likewise who releases it in the end, whoever had it meanwhile.
+//! At a release it is not known how often the thread has acquired the monitor, only later: if the
+//! thread releases the monitor again, from a frame that was on its stack at the first release, and no
+//! other thread owned it meanwhile, then that frame owned it all along, and the first release ended
+//! only an inner acquisition. So the call chain of a release with outer frames that may own monitors
+//! is written as a forward reference, which stands for the chain of the outermost release once that is
+//! known. `Object.wait` is a release by code that owns the monitor again when it returns: there, too,
+//! the last release counts, even if other threads owned the monitor meanwhile.
 
 use rust_tracer::{AgentCounts, ThreadTracer};
 use trace_format::{ChainId, ChainRef, ForwardRef, LockId, MethodId};
 
-/// Releases of one thread that are kept in mind at once.
+/// The most pending releases of one thread.
 const MAX_PENDING: usize = 64;
 
-/// A frame that may be found on a later stack again.
+/// A frame that may be found again on a later stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LiveFrame {
     pub(crate) method: MethodId,
@@ -25,13 +25,13 @@ pub(crate) struct LiveFrame {
 #[derive(Debug)]
 pub(crate) struct Release {
     pub(crate) lock: LockId,
-    /// Another one each time that another thread has the monitor.
+    /// Changes each time that the owner of the monitor does.
     pub(crate) turn: u32,
     pub(crate) chain: ChainId,
-    /// The stack, from the outermost frame to the one that releases; `None` if outer frames are not
-    /// known.
+    /// The stack, from the outermost frame to the one that releases; `None` if outer frames are
+    /// missing.
     pub(crate) stack: Option<Vec<LiveFrame>>,
-    /// By `Object.wait`, which the last frame calls.
+    /// Whether it is by `Object.wait`, which the last frame calls.
     pub(crate) is_wait: bool,
 }
 
@@ -39,22 +39,22 @@ pub(crate) struct Release {
 #[derive(Debug)]
 struct Pending {
     lock: LockId,
-    /// `None` if others may have the monitor meanwhile.
+    /// `None` if other threads may own the monitor meanwhile.
     turn: Option<u32>,
     forward_ref: ForwardRef,
-    /// What it is if no more is found out.
+    /// The call chain, as far as is known.
     chain: ChainId,
-    /// Outer frames that have not returned, as far as is known.
+    /// Outer frames that are not known to have returned.
     outer: Vec<LiveFrame>,
 }
 
 impl Pending {
-    /// Whether one of the frames may own the monitor.
+    /// Returns whether one of the outer frames may own the monitor.
     fn may_be_inner(&self) -> bool {
         self.outer.iter().any(|frame| frame.may_own_monitors)
     }
 
-    /// Learns from a later release of the same thread. Returns whether more may be found out.
+    /// Learns from a later release of the same thread. Returns whether more may be learned.
     fn learn(&mut self, release: &Release, stack: &[LiveFrame]) -> bool {
         let is_same_lock = self.lock == release.lock;
         if is_same_lock && self.turn.is_some_and(|turn| turn != release.turn) {
@@ -64,7 +64,7 @@ impl Pending {
         let live = pairs.take_while(|(before, now)| before.method == now.method);
         let live = live.count();
         if is_same_lock && live == stack.len() {
-            // The frame that releases now was there.
+            // The frame that releases now was on the stack then.
             self.chain = release.chain;
             self.outer.truncate(live.saturating_sub(1));
         } else {
@@ -74,12 +74,12 @@ impl Pending {
     }
 }
 
-/// Those of one thread.
+/// The pending releases of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct InnerExits(Vec<Pending>);
 
 impl InnerExits {
-    /// The thread is about to release a monitor. Returns what stands for its call chain.
+    /// Adds a release. Returns the reference to its call chain.
     pub(crate) fn release(
         &mut self,
         tracer: &mut ThreadTracer,
@@ -122,7 +122,7 @@ impl InnerExits {
         chain
     }
 
-    /// The thread does not have the monitor.
+    /// Ends the releases of a monitor that the thread does not own.
     pub(crate) fn not_owned(&mut self, tracer: &mut ThreadTracer, lock: LockId) {
         self.0.retain(|pending| {
             let is_other = pending.lock != lock;
@@ -133,7 +133,7 @@ impl InnerExits {
         });
     }
 
-    /// No more will be found out.
+    /// Ends all releases, of which no more will be learned.
     pub(crate) fn end(&mut self, tracer: &mut ThreadTracer, counts: &AgentCounts) {
         for pending in self.0.drain(..) {
             counts.ambiguous_exits.add(1);

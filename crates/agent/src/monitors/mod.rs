@@ -1,8 +1,8 @@
 //! The monitors that threads contend for, or have contended for lately.
 //!
-//! The JVM's own monitors cannot be asked, so an object is looked up by its identity hash and
-//! compared with those that have the same. The mutexes here are held for some instructions and
-//! never while the JVM is called: a thread may be stopped in any such call.
+//! The JVM's own monitors are out of reach, so an object is looked up by its identity hash and
+//! compared with the objects of equal hash. The mutexes here are held for a few instructions, never
+//! while the JVM is called: a thread may be stopped in any such call.
 
 pub(crate) mod inner_exits;
 mod monitor;
@@ -19,20 +19,19 @@ pub(crate) use monitor::Monitor;
 
 /// Monitors with different hashes are mostly in different shards.
 const SHARDS: usize = 64;
-/// Monitors that a shard has room for, as long as nobody waits for one of them: when it is full,
-/// one goes that nobody does.
+/// A shard with more monitors evicts one that nobody waits for.
 const MAX_PER_SHARD: usize = 128;
-/// Monitors that a shard has room for in any case.
+/// The most monitors in a shard, if all are contended.
 const MAX_CONTENDED_PER_SHARD: usize = 4096;
 
-/// Those with one hash. Two objects rarely have the same.
+/// The monitors with one hash, which two objects rarely share.
 type Bucket = Vec<Arc<Monitor>>;
 
 #[derive(Debug, Default)]
 struct Shard {
     buckets: HashMap<u32, Bucket>,
     len: usize,
-    /// How many monitors were added.
+    /// The number of monitors that were added so far.
     additions: u64,
 }
 
@@ -54,23 +53,23 @@ impl Default for Monitors {
 #[derive(Debug)]
 pub(crate) struct Contender {
     pub(crate) monitor: Arc<Monitor>,
-    /// It has given the lock its identifier, and describes it.
+    /// Whether it has given the lock its identifier, and so describes it.
     pub(crate) has_claimed: bool,
-    /// One that nobody waits for and that made room. Its lock ends.
+    /// A monitor that was evicted for it. Its lock ends.
     pub(crate) evicted: Option<Monitor>,
 }
 
-/// Why a monitor was not added. The reference is the caller's again.
+/// Why a monitor was not added, and the reference for it.
 enum Refusal {
-    /// Another one was added meanwhile.
+    /// Another monitor was added meanwhile.
     Changed(WeakObject),
-    /// There is no room.
+    /// The shard is full of contended monitors.
     Full(WeakObject),
 }
 
 impl Monitors {
-    /// The current thread contends for the object from now on. `None`, and counted, if the object
-    /// cannot be kept in mind.
+    /// Begins contention of the current thread for the object. Returns `None`, and counts that, if
+    /// the table is full.
     pub(crate) fn contend(
         &self,
         env: Env<'_>,
@@ -83,7 +82,7 @@ impl Monitors {
             counts.untracked_enters.add(1);
             return None;
         };
-        // As soon as its owner can see that somebody waits, it writes about the lock.
+        // Claimed first: the owner writes events of the lock as soon as it sees the contention.
         let has_claimed = monitor.lock.claim_in(runtime);
         if !monitor.enter(env, object, slots) {
             counts.unseen_contenders.add(1);
@@ -95,7 +94,7 @@ impl Monitors {
         })
     }
 
-    /// The object's monitor, and one that was evicted to make room for it.
+    /// Returns the object's monitor, and one that was evicted for it.
     fn find_or_add(
         &self,
         env: Env<'_>,
@@ -111,7 +110,7 @@ impl Monitors {
                 }
                 return Some((monitor, None));
             }
-            // Outside of the lock, because it calls the JVM.
+            // Without the mutex, since it calls the JVM.
             let object = match weak.take() {
                 Some(weak) => weak,
                 None => env.weak(object)?,
@@ -127,13 +126,13 @@ impl Monitors {
         }
     }
 
-    /// The monitor of an object that threads contend for or have contended for.
+    /// Returns the monitor of an object, if threads contend for it or have contended for it.
     pub(crate) fn find(&self, env: Env<'_>, object: Object<'_>) -> Option<Arc<Monitor>> {
         let hash = env.hash(object)?;
         self.find_in_shard(env, object, hash).0
     }
 
-    /// The object's monitor, and how many had been added to the shard before that was found out.
+    /// Returns the object's monitor, and the number of additions to the shard before the look-up.
     fn find_in_shard(
         &self,
         env: Env<'_>,
@@ -166,15 +165,15 @@ impl Monitors {
             return Err(Refusal::Full(object));
         };
         if shard.additions != additions {
-            // It may be this very object.
+            // The new monitor may be of this very object.
             return Err(Refusal::Changed(object));
         }
         let evicted = match shard.len {
             0..MAX_PER_SHARD => None,
             _ => shard.evict(),
         };
-        let has_room = shard.len < MAX_CONTENDED_PER_SHARD && shard.buckets.try_reserve(1).is_ok();
-        if !has_room {
+        let can_grow = shard.len < MAX_CONTENDED_PER_SHARD && shard.buckets.try_reserve(1).is_ok();
+        if !can_grow {
             return Err(Refusal::Full(object));
         }
         let monitor = Arc::new(Monitor::new(object, hash));
@@ -185,7 +184,7 @@ impl Monitors {
         Ok((monitor, evicted))
     }
 
-    /// There is one for each hash.
+    /// Returns the shard of a hash.
     fn shard(&self, hash: u32) -> Option<MutexGuard<'_, Shard>> {
         // The lowest bits of a hash are as good as any.
         let shard = self.shards.get(hash as usize % SHARDS)?;
@@ -197,7 +196,7 @@ impl Monitors {
         env.delete_weak(monitor.object);
     }
 
-    /// Forgets all monitors. Nobody looks at them any more.
+    /// Forgets all monitors. No hook uses them any more.
     pub(crate) fn free_all(&self, env: Env<'_>) {
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,7 +211,7 @@ impl Monitors {
 }
 
 impl Shard {
-    /// Removes a monitor that nobody waits for or looks at.
+    /// Removes a monitor that nobody waits for or uses.
     fn evict(&mut self) -> Option<Monitor> {
         let is_unused =
             |monitor: &Arc<Monitor>| Arc::strong_count(monitor) == 1 && !monitor.is_contended();

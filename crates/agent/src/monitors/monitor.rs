@@ -1,4 +1,4 @@
-//! A monitor, and who contends for it.
+//! A monitor: its contenders, and the hold of its owner.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,25 +12,24 @@ use crate::slots::Slots;
 /// An object that threads contend for, or have contended for.
 #[derive(Debug)]
 pub(crate) struct Monitor {
-    /// Its number in the trace, and those of its events.
+    /// Its identifier in the trace, and the sequence numbers of its events.
     pub(crate) lock: Lock,
     pub(super) object: WeakObject,
     hash: u32,
     contention: Mutex<Contention>,
-    /// When its owner acquired it, and that thread's number in the tool interface; 0 if that is
-    /// not known. Only owners read and write both, so the monitor itself puts that in order.
+    /// When its owner acquired it, and that thread's number in the tool interface; 0 if not known.
+    /// Only owners access both, so the monitor itself orders the accesses.
     acquired_ns: AtomicU64,
     acquired_by: AtomicUsize,
-    /// Who has had it last, as far as is known, and how often that was another thread than before.
-    /// Owners only.
+    /// The last thread known to have owned it, and how often that thread changed. Owners only.
     last_owner: AtomicUsize,
     turn: AtomicU32,
 }
 
-/// Who waits for a monitor.
+/// The contenders for a monitor.
 #[derive(Debug, Default)]
 struct Contention {
-    /// Threads between contended enter and contended entered.
+    /// The number of threads between contended enter and contended entered.
     contenders: u32,
     /// The slot in which instrumented code finds the object.
     slot: Option<u8>,
@@ -60,13 +59,13 @@ impl Monitor {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Threads wait for it.
+    /// Returns whether threads wait for it.
     pub(crate) fn is_contended(&self) -> bool {
         self.contention().contenders > 0
     }
 
-    /// The current thread contends for the object from now on, and its owner can see that.
-    /// `false` if there is no slot for that.
+    /// Adds the current thread to the contenders and shows the object to its owner. Returns `false`
+    /// if no slot is free for that.
     pub(super) fn enter(
         self: &Arc<Self>,
         env: Env<'_>,
@@ -79,14 +78,14 @@ impl Monitor {
             contention.slot = contention.slot.or_else(|| slots.take(self));
             contention.slot
         };
-        // Also if another contender does: it may not have come to that yet.
+        // Even if there are other contenders: they may not have shown it yet.
         if let Some(slot) = slot {
             slots.show(env, slot, Some(object));
         }
         slot.is_some()
     }
 
-    /// A thread contends no longer, and owns the monitor.
+    /// Removes the current thread, which owns the monitor now, from the contenders.
     pub(crate) fn leave(&self, env: Env<'_>, object: Object<'_>, slots: &Slots<Self>) {
         let slot = {
             let mut contention = self.contention();
@@ -104,21 +103,21 @@ impl Monitor {
             }
             is_free
         };
-        // Somebody has come meanwhile, and may have shown the object before it was taken out.
-        // Nobody else leaves meanwhile: that takes the monitor.
+        // Another thread has begun to contend, and may have shown the object before it was removed.
+        // No other thread leaves meanwhile: that takes the monitor.
         let object = (!is_free).then_some(object);
         if object.is_some() {
             slots.show(env, slot, object);
         }
     }
 
-    /// A thread that ends without the monitor contends no longer.
+    /// Removes a thread that ends without the monitor from the contenders.
     pub(crate) fn abandon(&self) {
         let mut contention = self.contention();
         contention.contenders = contention.contenders.saturating_sub(1);
     }
 
-    /// By the owner: it has acquired the monitor after it waited for it.
+    /// Begins the hold of the current thread, which has waited for the monitor.
     pub(crate) fn hold_begins(&self, thread: usize, time_ns: u64) {
         // Relaxed, here and below: see the fields.
         self.acquired_ns.store(time_ns, Relaxed);
@@ -126,7 +125,7 @@ impl Monitor {
         self.turn_of(thread);
     }
 
-    /// By the owner: another number each time that another thread has the monitor.
+    /// Returns the number of the owner's turn, which changes each time that the owner does.
     pub(crate) fn turn_of(&self, thread: usize) -> u32 {
         if self.last_owner.swap(thread, Relaxed) != thread {
             self.turn.fetch_add(1, Relaxed);
@@ -134,7 +133,7 @@ impl Monitor {
         self.turn.load(Relaxed)
     }
 
-    /// By the owner: for how long it has had the monitor, if that is known.
+    /// Ends the hold of the current thread and returns it, if it is known.
     pub(crate) fn hold_ends(&self, thread: usize, time_ns: u64) -> Hold {
         let acquired_ns = self.acquired_ns.swap(0, Relaxed);
         if acquired_ns == 0 || self.acquired_by.load(Relaxed) != thread {

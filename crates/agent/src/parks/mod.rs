@@ -1,4 +1,4 @@
-//! What is kept for the parks of threads in a trace.
+//! Parks of threads, and the synchronizers that they park on.
 
 pub(crate) mod permits;
 pub(crate) mod synchronizers;
@@ -8,7 +8,7 @@ use crate::ffi::{Env, Object, ParkFields, ParkHelper, ParkNatives};
 use crate::parks::permits::Permits;
 use crate::parks::synchronizers::Synchronizers;
 
-/// Everything that belongs to the parks of one trace.
+/// The state of all parks in one trace.
 #[derive(Debug)]
 pub(crate) struct Parks {
     pub(crate) fields: ParkFields,
@@ -18,7 +18,7 @@ pub(crate) struct Parks {
 }
 
 impl Parks {
-    /// `None` if the JVM's class library has not what parks are traced by.
+    /// Returns `None` if parks cannot be traced with the JVM's class library.
     pub(crate) fn new(env: Env<'_>, natives: ParkNatives) -> Option<Self> {
         let fields = ParkFields::find(env)?;
         let helper = ParkHelper::get(env, natives)?;
@@ -30,24 +30,24 @@ impl Parks {
         })
     }
 
-    /// Lets parks be told of from now on.
+    /// Has the helper class report parks.
     pub(crate) fn start(&self, env: Env<'_>) {
         self.helper.set_traced(env, true);
     }
 
-    /// Parks are not told of any more, and no object is kept for them.
+    /// Has the helper class stop reporting parks, and empties its slots.
     pub(crate) fn stop(&self, env: Env<'_>) {
         self.synchronizers.slots.clear(env);
         self.helper.set_traced(env, false);
     }
 
-    /// Virtual threads tell of their parks.
+    /// Returns whether parks of virtual threads are traced.
     pub(crate) fn traces_virtual_threads(&self) -> bool {
         self.helper.traces_virtual_threads
     }
 
-    /// The current thread, by Java, is none that the JVM tells tools of: a carrier that does its
-    /// scheduler's work in the middle of a virtual thread's call.
+    /// Returns whether the JVM hides the current thread, which is `current` in Java, from tools: it is
+    /// a carrier that runs its scheduler during a virtual thread's call.
     pub(crate) fn is_hidden(&self, env: Env<'_>, current: Object<'_>) -> bool {
         self.traces_virtual_threads() && !env.is_current(current)
     }

@@ -1,56 +1,56 @@
-//! The permits that threads have been given.
+//! The permits of threads: an unpark gives one, a park takes it.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rust_tracer::AgentCounts;
 use trace_format::Permit;
 
-/// The permits of more threads at once are not kept in mind.
+/// The most threads whose permits are known at once.
 const MAX_THREADS: usize = 1 << 17;
 
-/// The last permit that was given to each thread and not taken yet.
+/// The permit of each thread that has one.
 ///
-/// The JVM has one bit for that, and nothing tells which unpark has set it. So this is right unless
-/// two unparks of a thread meet: then the permit is that of one of them.
+/// The JVM has one bit for it, and does not say which unpark has set it. When two unparks of a thread
+/// meet, the permit is from either.
 #[derive(Debug, Default)]
 pub(crate) struct Permits {
-    /// By `Thread.getId()`; 0 is none.
+    /// By `Thread.getId()`; 0 stands for no permit.
     given: papaya::HashMap<u64, AtomicU32>,
     last: AtomicU32,
 }
 
-/// The lowest bit of a permit in [`Permits`]: who gave it saw nothing that the thread parks on.
+/// The lowest bit of a permit in [`Permits`]: its unpark saw no blocker of the thread.
 const UNSEEN: u32 = 1;
 
-/// A permit that a thread has taken.
+/// A permit that a park has taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) permit: Permit,
-    /// Its unpark saw nothing that the thread parks on.
+    /// Whether its unpark saw no blocker of the thread.
     pub(crate) unseen: bool,
 }
 
 impl Permits {
-    /// The permit that an unpark gives: none if the thread has one already, or, which is counted,
-    /// if there is no room for it.
+    /// Returns the permit that an unpark gives: [`Permit::NONE`] if the thread has one already, or if
+    /// there are too many threads, which is counted.
     pub(crate) fn give(&self, thread: u64, unseen: bool, counts: &AgentCounts) -> Permit {
         let number = self.last.fetch_add(1, Relaxed).wrapping_add(1);
         let permit = (number << 1).max(2) | if unseen { UNSEEN } else { 0 };
         let given = self.given.pin();
-        // Threads that end make room.
+        // The permits of threads that end are forgotten.
         if given.len() >= MAX_THREADS && !given.contains_key(&thread) {
             counts.untracked_permits.add(1);
             return Permit::NONE;
         }
         let place = given.get_or_insert_with(thread, || AtomicU32::new(0));
-        // Relaxed: the unpark itself comes behind it, and puts in order what the thread sees.
+        // Relaxed: the unpark itself comes later and orders what the thread sees.
         match place.compare_exchange(0, permit, Relaxed, Relaxed) {
             Ok(_) => Permit(permit >> 1),
             Err(_) => Permit::NONE,
         }
     }
 
-    /// A permit is there.
+    /// Returns whether the thread has a permit.
     pub(crate) fn is_given(&self, thread: u64) -> bool {
         let given = self.given.pin();
         given
@@ -58,7 +58,7 @@ impl Permits {
             .is_some_and(|given| given.load(Relaxed) != 0)
     }
 
-    /// The current thread takes its permit.
+    /// Takes the permit of the current thread.
     pub(crate) fn take(&self, thread: u64) -> Option<Taken> {
         let given = self.given.pin();
         match given.get(&thread)?.swap(0, Relaxed) {
@@ -70,7 +70,7 @@ impl Permits {
         }
     }
 
-    /// A thread has ended.
+    /// Forgets a thread that has ended.
     pub(crate) fn forget(&self, thread: u64) {
         self.given.pin().remove(&thread);
     }

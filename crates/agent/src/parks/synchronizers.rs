@@ -10,16 +10,16 @@ use trace_format::{ClassId, Hold};
 use crate::ffi::{Env, Helper, Object, ParkFields};
 use crate::slots::Slots;
 
-/// A synchronizer whose acquisitions and releases are told, since a thread has parked on it.
+/// A synchronizer whose acquisitions and releases are traced, since a thread has parked on it.
 ///
-/// As a park event names its blocker, it is known by its identity hash.
+/// Like the blocker of a park event, it is identified by its identity hash.
 #[derive(Debug)]
 pub(crate) struct Synchronizer {
     hash: u32,
-    /// Threads between park begin and park end.
+    /// The number of threads between park begin and park end.
     parked: AtomicU32,
-    /// When its owner acquired it; 0 if that was before a thread parked. Only owners use it, so
-    /// the synchronizer itself puts that in order.
+    /// When its owner acquired it; 0 if that was before a thread parked. Only owners access it, so
+    /// the synchronizer itself orders the accesses.
     acquired_ns: AtomicU64,
 }
 
@@ -28,12 +28,12 @@ impl Synchronizer {
         self.hash
     }
 
-    /// By its new owner.
+    /// Begins the hold of the current thread, its new owner.
     pub(crate) fn acquired(&self, time_ns: u64) {
         self.acquired_ns.store(time_ns, Relaxed);
     }
 
-    /// By its owner: for how long it has had the synchronizer.
+    /// Ends the hold of the current thread, its owner, and returns it.
     pub(crate) fn hold_ends(&self, time_ns: u64) -> Hold {
         match self.acquired_ns.swap(0, Relaxed) {
             0 => Hold::BeforeContention,
@@ -43,25 +43,25 @@ impl Synchronizer {
         }
     }
 
-    /// A thread is not parked on it any more.
+    /// Removes a thread that is no longer parked on it.
     pub(crate) fn park_ends(&self) {
-        // Relaxed, as everywhere here: it is looked at under the mutex of `Synchronizers`, and one
-        // that comes late only keeps the slot for longer.
+        // Relaxed, as everywhere here: it is read under the mutex of `Synchronizers`, and an update
+        // that arrives late only keeps the slot for longer.
         self.parked.fetch_sub(1, Relaxed);
     }
 }
 
-/// All synchronizers with a slot, by identity hash.
+/// The synchronizers with a slot, by identity hash.
 type WithSlots = HashMap<u32, (u8, Arc<Synchronizer>)>;
 
-/// All synchronizers that threads are parked on.
+/// The synchronizers that threads are parked on.
 #[derive(Debug)]
 pub(crate) struct Synchronizers {
     pub(crate) slots: Slots<Synchronizer>,
-    /// Held for some instructions, never while the JVM is called.
+    /// Held for a few instructions, never while the JVM is called.
     with_slots: Mutex<WithSlots>,
-    /// Of which an object was seen to have an owner: those of latches and semaphores never have
-    /// one, and need no slots.
+    /// Classes of objects that were seen with an owner. Latches and semaphores never have one, and
+    /// need no slots.
     owned_classes: papaya::HashSet<u32>,
 }
 
@@ -80,14 +80,14 @@ impl Synchronizers {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether objects of a class are owned, as far as was seen.
+    /// Returns whether an object of the class was ever seen with an owner.
     pub(crate) fn is_owned_class(&self, class: ClassId, has_owner: bool) -> bool {
         let owned = self.owned_classes.pin();
         owned.contains(&class.0) || has_owner && owned.insert(class.0)
     }
 
-    /// The current thread is queued for an ownable synchronizer and about to park: from now on its
-    /// owners tell. `None`, and counted, if there is no slot for it.
+    /// Adds the current thread, which is queued for an ownable synchronizer and about to park. From
+    /// now on its owners are traced. Returns `None`, and counts that, if no slot is free.
     pub(crate) fn park_begins(
         &self,
         env: Env<'_>,
@@ -100,7 +100,7 @@ impl Synchronizers {
             counts.unseen_contenders.add(1);
             return None;
         };
-        // Also if another thread does: it may not have come to that yet.
+        // Even if another thread is parked on it: it may not have shown the object yet.
         self.slots.show(env, slot, Some(object));
         Some(synchronizer)
     }
@@ -117,7 +117,7 @@ impl Synchronizers {
             acquired_ns: AtomicU64::new(0),
         });
         let slot = self.slots.take(&synchronizer).or_else(|| {
-            // One that nobody is parked on, and whose owner has not come to say so.
+            // Takes the slot of one that nobody is parked on and whose owner has not released it.
             let mut all = with_slots.iter();
             let unused = all.find(|(_, (_, other))| other.parked.load(Relaxed) == 0);
             let (&unused, &(slot, _)) = unused?;
@@ -129,8 +129,8 @@ impl Synchronizers {
         Some((slot, synchronizer))
     }
 
-    /// By the owner, which is about to release it: somebody waits for it, so that the release is of
-    /// interest. If not, its owners tell no longer.
+    /// Returns whether threads wait for the synchronizer, which the current thread is about to
+    /// release. If none does, its owners are no longer traced.
     pub(crate) fn is_waited_for(
         &self,
         env: Env<'_>,
@@ -142,7 +142,7 @@ impl Synchronizers {
             return true;
         }
         let mut with_slots = self.lock();
-        // A thread that has come meanwhile keeps the slot.
+        // A thread that has parked meanwhile keeps the slot.
         let is_parked_on = synchronizer.parked.load(Relaxed) > 0;
         let slot_of = with_slots.get(&synchronizer.hash);
         let is_its_own = slot_of.is_some_and(|(_, other)| std::ptr::eq(&**other, synchronizer));
@@ -151,7 +151,7 @@ impl Synchronizers {
             false => with_slots.remove(&synchronizer.hash),
         };
         if let Some((slot, _)) = removed {
-            // The slot is not given to another object before it is empty.
+            // The slot is emptied before another object can take it.
             drop(with_slots);
             self.slots.show(env, slot, None);
             self.slots.give_back(slot);

@@ -1,4 +1,4 @@
-//! What is kept for a thread's parks.
+//! The parks of one thread.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use trace_format::{ParkTimeout, Unpark};
 
 use crate::parks::synchronizers::Synchronizer;
 
-/// What is kept for a thread's parks.
+/// The state of a thread's parks.
 #[derive(Debug, Default)]
 pub(crate) struct ParkState {
     pub(crate) park: Option<Park>,
-    /// The identity hash of the node that the thread waited in last, and of the blocker.
+    /// The identity hashes of the queue node in which the thread waited last, and of the blocker.
     pub(crate) last_place: (u32, u32),
-    /// Those that have begun, and between which readings of the cycles their hooks have run. One
-    /// inside of another: to unpark a virtual thread can be to unpark a carrier for it.
+    /// Unparks that have begun, each with the cycle counts at the begin and end of its first hook.
+    /// They nest: to unpark a virtual thread may unpark a carrier for it.
     pub(crate) unparks: Vec<(Unpark, (u64, u64))>,
 }
 
@@ -23,14 +23,14 @@ pub(crate) struct ParkState {
 pub(crate) struct Park {
     pub(crate) began_ns: u64,
     pub(crate) timeout: ParkTimeout,
-    /// There was a permit already.
+    /// Whether a permit was available at the begin.
     pub(crate) permit_available: bool,
-    /// Has to hear of the end.
+    /// The synchronizer that counts this park until it ends.
     pub(crate) synchronizer: Option<Arc<Synchronizer>>,
 }
 
 impl ParkState {
-    /// The thread is not parked any more, or ends. Returns the park that has begun.
+    /// Ends the park that has begun, if one has, and returns it.
     pub(crate) fn leave(&mut self) -> Option<Park> {
         let park = self.park.take()?;
         if let Some(synchronizer) = &park.synchronizer {
@@ -39,8 +39,8 @@ impl ParkState {
         Some(park)
     }
 
-    /// The thread or the trace ends. An unpark that has not come back has its number already, and
-    /// is told of without a call chain.
+    /// Ends the state with its thread or the trace. An unpark that has not returned has its number
+    /// already, and is written without a call chain.
     pub(crate) fn end(&mut self, tracer: &mut ThreadTracer) {
         self.leave();
         for (unpark, _) in self.unparks.drain(..) {

@@ -1,36 +1,35 @@
-//! How much of a processor's time the hooks may take.
+//! A budget for the processor time that hooks take.
 //!
-//! Most of a hook's time is the walk of the stack, which takes as long as the stack is deep. Above
-//! the budget only the innermost frames are walked, so that who owned a lock, and in which method,
-//! is as exact as before; what called that method is known of a sample.
+//! Most of a hook's time is the stack walk, which grows with the depth of the stack. Above the budget
+//! only the innermost frames are walked: the owner of a lock and its method stay exact, the callers
+//! of that method become a sample.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rust_tracer::cycles;
 
-/// Time without hooks that may be made up for, and time that is to be made up for, in cycles: about
-/// a second each.
+/// The most time, in cycles, that the budget may be ahead or in arrears: about a second.
 const MAX_CREDIT: u64 = 1 << 31;
 
-/// A hook that takes longer was interrupted: the rest is not its own.
+/// A hook that seems to take longer was interrupted: the rest is not charged.
 const MAX_CYCLES: u64 = 1 << 20;
 
-/// One chain of so many is whole in any case.
+/// One chain in this number is whole in any case.
 const SAMPLE: u64 = 64;
 
-/// The part of one processor's time that hooks may take, in millionths.
+/// A share of one processor's time, in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share(u32);
 
 impl Default for Share {
-    /// 2 percent.
+    /// Returns 2 percent.
     fn default() -> Self {
         Self(20_000)
     }
 }
 
 impl Share {
-    /// `2`, `0.5` or `2%`, up to 100 percent; `None` if it is nothing of that kind.
+    /// Parses `2`, `0.5` or `2%`, up to 100 percent.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let number = text.strip_suffix('%').unwrap_or(text);
         let is_number = number
@@ -46,14 +45,14 @@ impl Share {
     }
 }
 
-/// What the hooks of all threads have taken so far.
+/// The time that the hooks of all threads take.
 #[derive(Debug)]
 pub(crate) struct Budget {
     share: Share,
-    /// The time, in cycles of the processor's clock, up to which the budget pays for what was taken:
-    /// in the future if that was too much.
+    /// The time, in cycles of the processor's clock, up to which the budget has paid for hooks: in
+    /// the future if they took too much.
     paid_until: AtomicU64,
-    /// Chains since the start of which a sample is whole.
+    /// The number of chains above the budget, of which a sample is whole.
     cut: AtomicU64,
 }
 
@@ -66,7 +65,7 @@ impl Budget {
         }
     }
 
-    /// A hook has taken so many cycles.
+    /// Charges the cycles that a hook has taken.
     pub(crate) fn spend(&self, cycles: u64) {
         let share = u64::from(self.share.0).max(1);
         let time = cycles.min(MAX_CYCLES).saturating_mul(1_000_000) / share;
@@ -78,7 +77,7 @@ impl Budget {
         let _ = self.paid_until.fetch_update(Relaxed, Relaxed, add);
     }
 
-    /// The next chain is to be whole.
+    /// Returns whether the next chain is to be whole.
     pub(crate) fn pays_for_chain(&self) -> bool {
         self.paid_until.load(Relaxed) <= cycles::now()
             || self.cut.fetch_add(1, Relaxed).is_multiple_of(SAMPLE)
@@ -108,7 +107,7 @@ mod tests {
     fn above_the_budget_a_sample_is_whole() {
         let budget = Budget::new(Share(20_000));
         assert!((0..1_000).all(|_| budget.pays_for_chain()));
-        // More than what may be made up for.
+        // More than the budget may be in arrears.
         for _ in 0..2 * MAX_CREDIT * 20_000 / 1_000_000 / MAX_CYCLES {
             budget.spend(2 * MAX_CYCLES);
         }

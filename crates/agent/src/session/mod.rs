@@ -30,13 +30,13 @@ use crate::threads::{Thread, Threads};
 /// The trace that is being written.
 static SESSION: ArcSwapOption<Session> = ArcSwapOption::const_empty();
 
-/// Set to 0 by the runtime when the file cannot be written any more.
+/// The runtime sets it to 0 when the file can no longer be written.
 static IS_WRITABLE: AtomicU8 = AtomicU8::new(0);
 
-/// How long the end of a trace waits for hooks that are under way.
+/// How long the end of a trace waits for running hooks.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What belongs to one trace. Hooks use it as long as they see it in [`SESSION`].
+/// The state of one trace. Hooks use it as long as they see it in [`SESSION`].
 #[derive(Debug)]
 pub(crate) struct Session {
     // Dropped in this order: tracers use the runtime.
@@ -57,27 +57,27 @@ pub(crate) struct Session {
     pub(crate) environment: Environment,
 }
 
-/// Runs `hook` if there is a trace, and it can be written.
+/// Runs `hook` if a trace is on and its file can be written.
 pub(crate) fn with<T>(hook: impl FnOnce(&Session) -> Option<T>) -> Option<T> {
-    // Relaxed: what is written once the file cannot be goes nowhere.
+    // Relaxed: events written after the file has failed go nowhere.
     match IS_WRITABLE.load(Relaxed) {
         0 => None,
         _ => with_any(hook),
     }
 }
 
-/// Runs `hook` if there is a trace. It undoes what others have done, so it also runs when nothing
-/// can be written any more.
+/// Runs `hook` if a trace is on, even if its file can no longer be written: it undoes what other
+/// hooks have done.
 pub(crate) fn with_any<T>(hook: impl FnOnce(&Session) -> Option<T>) -> Option<T> {
     SESSION.load().as_ref().and_then(|session| hook(session))
 }
 
-/// There is a trace, or was one that nobody has ended.
+/// Returns whether a trace is on, even one whose file has failed.
 pub(crate) fn is_on() -> bool {
     SESSION.load().is_some()
 }
 
-/// Starts a trace. Returns whether releases are seen, too.
+/// Starts a trace. Returns whether releases of monitors are traced, too.
 ///
 /// # Errors
 ///
@@ -146,7 +146,7 @@ pub(crate) fn start(
     Ok(exit_helper.is_some())
 }
 
-/// What the JVM tells of while there is a trace.
+/// The events that are enabled during a trace.
 const EVENTS: [Event; 5] = [
     Event::ContendedEntered,
     Event::ContendedEnter,
@@ -155,11 +155,11 @@ const EVENTS: [Event; 5] = [
     Event::VirtualThreadEnd,
 ];
 
-/// What the trace guarantees, and what it leaves out.
+/// What the trace guarantees and what it leaves out.
 const CAPABILITIES: Capabilities = Capabilities::ORDERED.union(Capabilities::BY_AGENT);
 
-/// Ends the trace, if there is one, and writes what is left of it. With a thread of the JVM it
-/// undoes what the trace has changed there.
+/// Ends the trace, if one is on, and writes the rest of it. With an `env` it also undoes what the
+/// trace has changed in the JVM.
 pub(crate) fn stop(env: Option<Env<'_>>) {
     let Some(session) = SESSION.swap(None) else {
         return;
@@ -177,7 +177,7 @@ pub(crate) fn stop(env: Option<Env<'_>>) {
     }
     match when_unused(session) {
         Ok(session) => session.finish(env.is_some()),
-        // A thread has been in a hook all the time: it was stopped there.
+        // A thread is still in a hook: it was stopped there.
         Err(session) => {
             session.runtime.end_trace();
             mem::forget(session);
@@ -185,7 +185,7 @@ pub(crate) fn stop(env: Option<Env<'_>>) {
     }
 }
 
-/// The session for the caller alone, once all hooks have ended that use it.
+/// Returns the session to its only user, once all hooks that use it have ended.
 fn when_unused(mut session: Arc<Session>) -> Result<Session, Arc<Session>> {
     let start = Instant::now();
     loop {
@@ -205,14 +205,14 @@ impl Session {
         self.runtime.get()
     }
 
-    /// The session, if the JVM has told `env` something because of it: a thread may come late with what
-    /// was meant for an earlier trace, whose numbers of threads are others.
-    pub(crate) fn told(&self, env: Env<'_>) -> Option<&Self> {
+    /// Returns the session if `env` is of its environment. A thread may arrive late with an event of
+    /// an earlier trace, whose thread numbers differ.
+    pub(crate) fn of_environment(&self, env: Env<'_>) -> Option<&Self> {
         self.environment.is_of(env).then_some(self)
     }
 
-    /// Runs `hook` with the state of the current thread, and charges the budget for it; not if there
-    /// is no memory for a state. What it took is counted for hooks of this kind, if it is one.
+    /// Runs `hook` with the state of the current thread and charges the budget for it; returns `None`
+    /// if there is no memory for a state. The time counts for hooks of this `kind`.
     pub(crate) fn with_thread<T>(
         &self,
         env: Env<'_>,
@@ -232,8 +232,8 @@ impl Session {
         })
     }
 
-    /// Ends the trace first: to change classes takes time, in which no event is written. With
-    /// a thread of the JVM the classes get their code back.
+    /// Ends the trace, then gives classes their code back if `undoes`: that takes time, during which
+    /// no event shall be written.
     fn finish(self, undoes: bool) {
         self.threads.leave_all(self.runtime());
         self.runtime.end_trace();
@@ -245,7 +245,7 @@ impl Session {
     }
 }
 
-/// The version of the JVM, as the patched one writes it, but for that of the class library.
+/// Returns the version of the JVM as the patched one writes it, without the class library's.
 fn version(env: Env<'_>) -> String {
     format!(
         "{} ({})",

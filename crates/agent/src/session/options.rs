@@ -24,15 +24,15 @@ locktrace agent: traces lock contention to a file
   exclude=PACKAGE  leave the code of this package or class as it is
 ";
 
-/// What `include` and `exclude` take.
+/// The values of `include` and `exclude`.
 const A_PACKAGE: &str = "a package or a class, as com.acme or com.acme.Shop";
 
 /// The default of [`Options::chains`].
 const DEFAULT_CHAINS: u16 = 512;
-/// The most that [`Options::chains`] may be.
+/// The largest value of [`Options::chains`].
 const MAX_CHAINS: u16 = 4096;
 
-/// What the agent is told to do.
+/// What to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Action {
     #[default]
@@ -41,17 +41,17 @@ pub(crate) enum Action {
     Help,
 }
 
-/// What the agent was told.
+/// The options of one call of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) action: Action,
-    /// The name of the trace, in which `%p` and `%t` are not replaced yet.
+    /// The name of the trace, with `%p` and `%t` not yet replaced.
     pub(crate) file: String,
-    /// When the trace ends by itself.
+    /// After which time the trace ends by itself.
     pub(crate) duration: Option<Duration>,
     /// The most frames of a call chain.
     pub(crate) chains: u16,
-    /// How much of a processor's time the hooks may take before chains are cut short.
+    /// The share of a processor's time that hooks may take before chains are cut short.
     pub(crate) sample: Share,
     /// Classes whose releases of monitors are traced.
     pub(crate) filter: Filter,
@@ -70,7 +70,7 @@ impl Default for Options {
     }
 }
 
-/// Why options cannot be understood.
+/// An error in the options.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OptionError {
     #[error("options are not UTF-8")]
@@ -84,7 +84,7 @@ pub(crate) enum OptionError {
 }
 
 impl Options {
-    /// Reads what stands behind the agent's path.
+    /// Parses what follows the agent's path.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, OptionError> {
         let text = str::from_utf8(text).map_err(|_| OptionError::NotUtf8)?;
         let mut options = Self::default();
@@ -142,7 +142,7 @@ impl Options {
         Ok(())
     }
 
-    /// The trace's name with `%p` and `%t` replaced.
+    /// Returns the path of the trace, with `%p` and `%t` replaced.
     pub(crate) fn path(&self, pid: u32, local_time: &str) -> PathBuf {
         let name = self.file.replace("%p", &pid.to_string());
         PathBuf::from(name.replace("%t", local_time))
@@ -153,7 +153,7 @@ fn wrong(option: &'static str, expected: &'static str, found: &str) -> OptionErr
     OptionError::Value(option, expected, found.to_owned())
 }
 
-/// At least a second: `30`, `30s`, `5m`, `2h`.
+/// Parses a duration of at least a second: `30`, `30s`, `5m`, `2h`.
 fn parse_duration(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(['s', 'm', 'h']);
     let seconds_each = match text.get(digits.len()..)? {

@@ -1,8 +1,8 @@
 //! Whether releases of monitors are looked at.
 //!
-//! To look costs little, but a program that calls `StringBuffer` or `Vector` all the time, in one
-//! thread, would pay for nothing. So the method that instrumented code calls is empty at first, and
-//! its class is redefined once a thread waits for long, or some have waited.
+//! A look costs little, but a program that calls `StringBuffer` or `Vector` all the time in one
+//! thread would pay for nothing. So the method that instrumented code calls is empty at first, and
+//! its class is redefined once a thread waits for long, or several have waited.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
@@ -17,8 +17,8 @@ const REFUSED: u8 = 3;
 
 /// Whether releases are looked at, and how many waits began before.
 ///
-/// Relaxed throughout: guards no other memory. What a thread that looks has to see it sees because
-/// it acquires a monitor.
+/// Relaxed throughout: guards no other memory. A thread that looks sees what it has to because it
+/// acquires a monitor.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     state: AtomicU8,

@@ -14,14 +14,14 @@ impl<'a> Env<'a> {
     /// Returns the superclass of a class.
     pub(crate) fn superclass(self, class: Class<'_>) -> Option<Class<'a>> {
         let (native, env) = self.jni()?;
-        // SAFETY: the reference is that of a class, and the result a local one.
+        // SAFETY: the reference is to a class, and the result a local one.
         unsafe { Object::new((native.GetSuperclass)(env, class.raw())) }
     }
 
     /// Returns the loader of a class; `None` for the boot loader.
     pub(crate) fn loader(self, class: Class<'_>) -> Option<Object<'a>> {
         let mut loader = ptr::null_mut();
-        // SAFETY: the reference is that of a class, and `loader` can be written.
+        // SAFETY: the reference is to a class, and `loader` can be written.
         unsafe {
             jvmti!(self, GetClassLoader, class.raw(), &mut loader);
             Object::new(loader)
@@ -31,7 +31,7 @@ impl<'a> Env<'a> {
     /// Returns the descriptor of a class: `Ljava/lang/String;`, `[I`.
     pub(crate) fn signature(self, class: Class<'_>) -> JvmText<'a> {
         let mut signature = ptr::null_mut();
-        // SAFETY: the reference is that of a class; the text is the agent's to free.
+        // SAFETY: the reference is to a class; the text is the agent's to free.
         unsafe {
             jvmti!(
                 self,
@@ -46,7 +46,7 @@ impl<'a> Env<'a> {
 
     pub(crate) fn source_file(self, class: Class<'_>) -> JvmText<'a> {
         let mut name = ptr::null_mut();
-        // SAFETY: the reference is that of a class; the text is the agent's to free.
+        // SAFETY: the reference is to a class; the text is the agent's to free.
         unsafe {
             jvmti!(self, GetSourceFileName, class.raw(), &mut name);
             JvmText::new(self.memory(), name)
@@ -56,7 +56,7 @@ impl<'a> Env<'a> {
     /// Whether the class can be retransformed.
     pub(crate) fn is_modifiable(self, class: Class<'_>) -> bool {
         let mut modifiable = 0;
-        // SAFETY: the reference is that of a class, and `modifiable` can be written.
+        // SAFETY: the reference is to a class, and `modifiable` can be written.
         let known = unsafe { jvmti!(self, IsModifiableClass, class.raw(), &mut modifiable) };
         known && modifiable == JNI_TRUE
     }
@@ -87,7 +87,7 @@ impl<'a> Env<'a> {
     /// Passes the constants of a class to `look`, as in a class file; none if the JVM refuses them.
     pub(crate) fn with_constants<T>(self, class: Class<'_>, look: impl FnOnce(&[u8]) -> T) -> T {
         let (mut count, mut len, mut bytes) = (0, 0, ptr::null_mut());
-        // SAFETY: the reference is that of a class, and all three can be written; the array is the
+        // SAFETY: the reference is to a class, and all three can be written; the array is the
         // agent's to free.
         let bytes: JvmArray<'_, u8> = unsafe {
             let class = class.raw();
@@ -107,7 +107,7 @@ impl<'a> Env<'a> {
     /// Returns the methods of a class; `None` before the class is linked.
     pub(crate) fn class_methods(self, class: Class<'_>) -> Option<Vec<Method<'a>>> {
         let (mut count, mut methods) = (0, ptr::null_mut());
-        // SAFETY: the reference is that of a class; the array is the agent's to free.
+        // SAFETY: the reference is to a class; the array is the agent's to free.
         let (known, methods): (_, JvmArray<'_, jmethodID>) = unsafe {
             let known = jvmti!(self, GetClassMethods, class.raw(), &mut count, &mut methods);
             (known, JvmArray::new(self.memory(), methods, count))
@@ -126,7 +126,7 @@ impl<'a> Env<'a> {
         let Some((native, env)) = self.jni() else {
             return false;
         };
-        // SAFETY: the texts are NUL-terminated, the references are looked at before they are used.
+        // SAFETY: the texts are NUL-terminated, the references are checked before they are used.
         unsafe {
             let Some(object) = Object::new((native.FindClass)(env, c"java/lang/Object".as_ptr()))
             else {

@@ -47,8 +47,8 @@ pub(crate) struct Env<'a> {
 impl<'a> Env<'a> {
     /// # Safety
     ///
-    /// `jvmti` is an environment of the JVM, and `jni` null or that of the current thread; both
-    /// stay so during `'a`.
+    /// `jvmti` is an environment of the JVM, and `jni` null or the current thread's; both stay
+    /// so during `'a`.
     pub(crate) unsafe fn new(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv) -> Self {
         Self {
             jvmti,

@@ -32,11 +32,11 @@ impl<'a> Env<'a> {
         unsafe { jvmti!(self, SetThreadLocalStorage, raw(current), tag) }
     }
 
-    /// Returns the thread's object, as the JVM tells tools: a virtual thread while one is mounted.
+    /// Returns the thread's object as tools see it: a virtual thread while one is mounted.
     ///
-    /// Functions that take a thread take null for the current one, too. From JDK 21 on they wait
-    /// then until no virtual thread at all is being mounted or unmounted, and keep all of them
-    /// from that; for a virtual thread that is named they do so for that one.
+    /// Functions that take a thread also take null for the current one. From JDK 21 on, null makes
+    /// them wait until no virtual thread is being mounted or unmounted, and blocks that for all of
+    /// them; a virtual thread that is passed makes them do so for that one only.
     pub(crate) fn thread(self) -> Option<Object<'a>> {
         let mut thread = ptr::null_mut();
         // SAFETY: `thread` can be written, and becomes a local reference.
