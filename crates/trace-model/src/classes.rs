@@ -1,4 +1,4 @@
-//! Waiters and owners that some aspects do not tell apart.
+//! Classes of waiters and of owners that some aspects do not distinguish.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use crate::dimension::{Dimension, LabelIndex};
 use crate::hash::SeededMap;
 use crate::tables::Tables;
 
-/// Of those who are not selected.
+/// The class of those that are not selected.
 const NONE: u32 = u32::MAX;
-/// Kept for questions to come: two for each of the page's usual orders of aspects.
+/// The size of the cache: two entries for each of the page's usual orders of aspects.
 const KEPT: usize = 16;
 
-/// Waiters or owners that aspects do not tell apart are of one class.
+/// A partition of waiters or owners: those that the aspects do not distinguish are of one class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
     /// The class of each.
@@ -21,7 +21,7 @@ pub(crate) struct Classes {
     pub(crate) examples: Vec<u32>,
 }
 
-/// Whose classes.
+/// The side of a wait that has the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Waiters,
@@ -29,7 +29,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Those of the aspects that are about this side, by their columns.
+    /// Returns the columns of the aspects that are about this side.
     fn columns(self, by: &[Dimension]) -> Vec<usize> {
         let of_owner = self == Side::Owners;
         let mut columns: Vec<usize> = by
@@ -80,7 +80,7 @@ impl Classes {
         classes
     }
 
-    /// Tells apart by one more aspect.
+    /// Splits the classes by one more aspect.
     fn refine(&mut self, label: impl Fn(usize) -> LabelIndex) {
         let mut known: SeededMap<(u32, LabelIndex), u32> = SeededMap::default();
         let mut last = ((NONE, LabelIndex(NONE)), NONE);
@@ -99,7 +99,7 @@ impl Classes {
         }
     }
 
-    /// Those of the selected ones only.
+    /// Returns the classes of the selected ones only.
     pub(crate) fn only(&self, is_selected: impl Fn(u32) -> bool) -> Self {
         let mut renumbered = vec![NONE; self.examples.len()];
         let mut examples = Vec::new();
@@ -118,13 +118,13 @@ impl Classes {
         Self { of, examples }
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub(crate) fn len(&self) -> usize {
         self.examples.len()
     }
 }
 
-/// The classes that questions asked for last.
+/// A cache of the classes that questions used last.
 #[derive(Debug, Default)]
 pub(crate) struct ClassCache(RefCell<Vec<CachedClasses>>);
 
@@ -136,7 +136,7 @@ struct CachedClasses {
 }
 
 impl ClassCache {
-    /// The classes that these aspects tell apart.
+    /// Returns the classes by these aspects.
     pub(crate) fn get(&self, tables: &Tables, side: Side, by: &[Dimension]) -> Arc<Classes> {
         let columns = side.columns(by);
         let all = match side {
@@ -148,7 +148,7 @@ impl ClassCache {
             .iter()
             .position(|known| known.side == side && known.columns == columns);
         let known = position.map(|position| cache.remove(position));
-        // What came since is not in it.
+        // An entry lacks what came since.
         let known = known.filter(|known| known.classes.of.len() == all);
         let known = known.unwrap_or_else(|| CachedClasses {
             side,

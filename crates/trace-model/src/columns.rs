@@ -13,39 +13,38 @@ use crate::names::Names;
 use crate::store::{Store, WaitRow};
 use crate::tables::{OwnerIndex, WaiterIndex};
 
-/// How much of a model to write.
+/// The size of an exported model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Waits and shares of waits; the longest waits are kept one by one, and the others
-    /// folded.
+    /// Waits and their shares: the longest waits are kept one by one, the others folded.
     pub rows: usize,
-    /// Sums of folded waits by owner.
+    /// Sums of folded waits, by owner.
     pub folded_shares: usize,
-    /// Parts of waits. If there are more, or if waits are folded, none are written.
+    /// Parts of waits. None are written if there are more, or if waits are folded.
     pub parts: usize,
 }
 
-/// A model, or the largest part of it with the sums of the rest.
+/// A model, or its longest waits with the sums of the others.
 #[derive(Debug, Serialize)]
 pub struct Columns {
-    /// What the tables of waiters and owners refer to.
+    /// The names that the tables of waiters and owners refer to.
     #[serde(flatten)]
     pub names: Names,
-    /// By aspect: what each waiter is.
+    /// The value of each waiter, by aspect.
     pub waiters: BTreeMap<Dimension, Vec<u32>>,
-    /// By aspect: what each owner is.
+    /// The value of each owner, by aspect.
     pub owners: BTreeMap<Dimension, Vec<u32>>,
-    /// In the order in which they began.
+    /// The waits, in the order in which they began.
     pub waits: WaitColumns,
-    /// Of the waits, in their order.
+    /// The shares of the waits, in their order.
     pub shares: ShareColumns,
-    /// Of the waits, in their order; `None` if they are not all known.
+    /// The parts of the waits, in their order; `None` if not all are known.
     pub parts: Option<PartColumns>,
-    /// What is not kept one by one.
+    /// The waits that are not kept one by one.
     pub folded: FoldedColumns,
-    /// Of the folded waits, in their order.
+    /// The shares of the folded waits, in their order.
     pub folded_shares: FoldedShareColumns,
-    /// How much is folded; `None` if nothing is.
+    /// The amount that is folded; `None` if nothing is.
     #[serde(skip)]
     pub folding: Option<Folding>,
 }
@@ -55,17 +54,17 @@ pub struct Columns {
 pub struct WaitColumns {
     id: Vec<u64>,
     waiter: Vec<u32>,
-    /// The difference to the wait before.
+    /// The difference from the previous wait.
     start_ns: Vec<u64>,
     duration_ns: Vec<u64>,
     safepoint_ns: Vec<u64>,
     /// 1: ended, 2: after `Object.wait`.
     flags: Vec<u8>,
-    /// How many shares.
+    /// The number of shares.
     shares: Vec<u32>,
 }
 
-/// What owners had of waits.
+/// The shares of owners in waits.
 #[derive(Debug, Default, Serialize)]
 pub struct ShareColumns {
     owner: Vec<u32>,
@@ -76,7 +75,7 @@ pub struct ShareColumns {
 /// The parts of waits.
 #[derive(Debug, Default, Serialize)]
 pub struct PartColumns {
-    /// How many each wait has.
+    /// The number of parts of each wait.
     count: Vec<u32>,
     /// The position among the wait's shares.
     share: Vec<u32>,
@@ -92,13 +91,13 @@ pub struct FoldedColumns {
     waits: Vec<u64>,
     duration_ns: Vec<u64>,
     max_ns: Vec<u64>,
-    /// Numbers of waits by bucket of their duration.
+    /// The numbers of waits, by bucket of their duration.
     histogram: Vec<Vec<(u16, u64)>>,
-    /// How many shares.
+    /// The number of shares.
     shares: Vec<u32>,
 }
 
-/// What owners had of folded waits.
+/// The shares of owners in folded waits.
 #[derive(Debug, Default, Serialize)]
 pub struct FoldedShareColumns {
     owner: Vec<u32>,
@@ -109,7 +108,7 @@ pub struct FoldedShareColumns {
 }
 
 impl Model {
-    /// The model, or as much of it as `budget` allows.
+    /// Returns the model, or as much of it as `budget` allows.
     pub fn columns(&mut self, budget: Budget, entities: &Entities) -> Columns {
         self.prepare(entities, false);
         let store = self.within(budget);
@@ -121,14 +120,14 @@ impl Model {
         writer.finish()
     }
 
-    /// Keeps as much as `budget` allows, as [`columns`](Self::columns) writes it: the answers
-    /// are then those of an exported file.
+    /// Reduces the model to what [`columns`](Self::columns) returns: its answers are then those of an
+    /// exported file.
     pub fn fold_to(&mut self, budget: Budget, entities: &Entities) {
         self.prepare(entities, false);
         self.store = self.within(budget);
     }
 
-    /// The longest waits, and the sums of the others.
+    /// Returns the longest waits and the sums of the others.
     fn within(&mut self, budget: Budget) -> Store {
         let mut by_duration: Vec<usize> = (0..self.store.waits().len()).collect();
         by_duration.sort_by_key(|&at| std::cmp::Reverse(self.store.waits()[at].duration_ns));

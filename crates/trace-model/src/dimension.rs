@@ -1,4 +1,4 @@
-//! What waits are told apart by.
+//! The dimensions by which waits are grouped, and their values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use trace_analysis::{Aspect, Value};
 
-/// An aspect of a wait or of its owner, or which trace it is of.
+/// An aspect of a wait or of its owner, or the trace that it is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Dimension {
@@ -23,7 +23,7 @@ pub(crate) const LOCK: Dimension = Dimension::Aspect(Aspect::Lock);
 pub(crate) const OWNER_THREAD: Dimension = Dimension::Aspect(Aspect::OwnerThread);
 
 impl Dimension {
-    /// The name in questions and answers.
+    /// Returns the name in questions and answers.
     pub fn name(self) -> &'static str {
         match self {
             Dimension::Trace => TRACE,
@@ -31,12 +31,12 @@ impl Dimension {
         }
     }
 
-    /// Depends on who is to blame.
+    /// Returns whether it depends on the owner.
     pub fn is_of_owner(self) -> bool {
         matches!(self, Dimension::Aspect(aspect) if aspect.is_of_owner())
     }
 
-    /// The column of the waiters' table, or of the owners', that has it.
+    /// Returns its column in the table of waiters or of owners.
     pub(crate) fn column(self) -> usize {
         let of = |columns: &[Aspect], aspect: Aspect| {
             let position = columns.iter().position(|&column| column == aspect);
@@ -50,10 +50,10 @@ impl Dimension {
     }
 }
 
-/// What the waiters' table says, beside the trace.
+/// The aspects in the table of waiters, which also has the trace.
 pub(crate) const WAITER_ASPECTS: [Aspect; Aspect::DIRECT.len() - OWNERS] = aspects(false);
 
-/// What the owners' table says.
+/// The aspects in the table of owners.
 pub(crate) const OWNER_ASPECTS: [Aspect; OWNERS] = aspects(true);
 
 const OWNERS: usize = {
@@ -67,7 +67,7 @@ const OWNERS: usize = {
     owners
 };
 
-/// The aspects of owners, or all others, in their order; `N` is how many there are.
+/// Returns the `N` aspects of owners, or all others, in their order.
 const fn aspects<const N: usize>(of_owner: bool) -> [Aspect; N] {
     let mut found = [Aspect::Kind; N];
     let (mut count, mut at) = (0, 0);
@@ -88,7 +88,7 @@ impl fmt::Display for Dimension {
     }
 }
 
-// By name, as tables of answers have them.
+// By name, as in the tables of answers.
 impl Ord for Dimension {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.name().cmp(other.name())
@@ -113,7 +113,7 @@ impl From<Aspect> for Dimension {
     }
 }
 
-/// The name is not that of a dimension. Root owners are none: the model knows direct owners.
+/// A name that is not a dimension's. Root owners are not dimensions: the model knows direct owners.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown aspect \"{0}\", expected one of {names}", names = Aspect::DIRECT.map(Aspect::name).join(", "))]
 pub struct UnknownDimension(String);
@@ -141,19 +141,19 @@ impl TryFrom<String> for Dimension {
     }
 }
 
-/// What a wait is under a dimension.
+/// The value of a wait in a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Label {
-    /// As the analysis says.
+    /// A value of the analysis.
     Value(Value),
-    /// As an index says: the position among the [names](crate::known_names) that it has.
+    /// A value of an index: the position among its [names](crate::known_names).
     Known(u32),
-    /// Of the trace at this position.
+    /// The trace at this position.
     Trace(u16),
-    /// It is not known: there are too many to tell them apart.
+    /// One of too many values to distinguish them.
     Folded,
 }
 
-/// A [`Label`] in the model's table.
+/// The position of a [`Label`] in the model's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct LabelIndex(pub(crate) u32);

@@ -1,4 +1,4 @@
-//! How long the waits of a selection are.
+//! The distribution of a selection's waits by duration.
 
 use serde::{Deserialize, Serialize};
 use trace_analysis::Entities;
@@ -10,52 +10,52 @@ use crate::selection::{QuestionError, WaitSelection};
 use crate::sum::Sum;
 use trace_analysis::histogram::{Histogram, bucket, bucket_range_ns};
 
-/// Asks how long waits are.
+/// Asks for a distribution.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DistributionQuery {
-    /// What the question is about.
+    /// The waits that the question is about.
     pub selection: WaitSelection,
 }
 
 /// The answer to a [`DistributionQuery`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Distribution {
-    /// Those that have waits, the shortest first.
+    /// The buckets that have waits, the shortest first.
     pub buckets: Vec<DistributionBucket>,
-    /// All waits.
+    /// The number of waits.
     pub waits: u64,
     /// Their time, in nanoseconds.
     pub duration_ns: Sum,
-    /// Half of the waits have at most that, in nanoseconds.
+    /// The median duration, in nanoseconds.
     pub p50_ns: u64,
-    /// Of 10 waits, 9 have at most that, in nanoseconds.
+    /// The 90th percentile, in nanoseconds.
     pub p90_ns: u64,
-    /// Of 100 waits, 99 have at most that, in nanoseconds.
+    /// The 99th percentile, in nanoseconds.
     pub p99_ns: u64,
-    /// The longest has that, in nanoseconds.
+    /// The longest duration, in nanoseconds.
     pub max_ns: u64,
 }
 
 /// Waits of nearly the same duration.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct DistributionBucket {
-    /// They have at least that, in nanoseconds.
+    /// The shortest duration in it, in nanoseconds.
     pub from_ns: u64,
-    /// They have less than that, in nanoseconds.
+    /// The first duration above it, in nanoseconds.
     pub to_ns: u64,
-    /// How many.
+    /// The number of waits.
     pub waits: u64,
     /// Their time, in nanoseconds.
     pub duration_ns: Sum,
 }
 
 impl Model {
-    /// Tells how long waits are.
+    /// Returns the distribution of waits by duration.
     ///
     /// # Errors
     ///
-    /// If the question is about nothing.
+    /// If the selection is not valid.
     pub fn distribution(
         &mut self,
         query: &DistributionQuery,
@@ -113,8 +113,7 @@ impl Model {
     }
 }
 
-/// Divides a duration by what the buckets would have if their waits were all as short as
-/// they can be.
+/// Divides a duration among buckets, in proportion to their waits at the shortest duration of each.
 fn spread(duration_ns: u64, histogram: &[(u16, u64)], add: &mut impl FnMut(u64, u16)) {
     let least = |&(bucket, waits): &(u16, u64)| {
         u128::from(bucket_range_ns(bucket).0.max(1)) * u128::from(waits)
@@ -123,7 +122,7 @@ fn spread(duration_ns: u64, histogram: &[(u16, u64)], add: &mut impl FnMut(u64, 
     let (mut until, mut before_ns) = (0, 0);
     for entry in histogram {
         until += least(entry);
-        // Below 2^53 each, with less than 2^64 waits: in a double, then.
+        // Durations are below 2^53 and waits below 2^64: a product needs a double.
         let until_ns = (duration_ns as f64 * (until as f64 / whole as f64)).round() as u64;
         let until_ns = until_ns.clamp(before_ns, duration_ns);
         add(until_ns - before_ns, entry.0);

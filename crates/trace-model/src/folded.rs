@@ -1,4 +1,4 @@
-//! Sums of the waits that are not kept one by one.
+//! Sums of waits that are not kept one by one.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -14,26 +14,26 @@ pub(crate) struct FoldedWaits {
     pub(crate) waits: u64,
     pub(crate) duration_ns: u64,
     pub(crate) max_ns: u64,
-    /// How long they were: numbers of waits by bucket.
+    /// The numbers of waits, by bucket of their duration.
     pub(crate) histogram: Vec<(u16, u64)>,
     /// By owner.
     pub(crate) shares: Vec<FoldedShare>,
 }
 
-/// What one owner had of these waits.
+/// The share of one owner in these waits.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct FoldedShare {
     pub(crate) owner: OwnerIndex,
-    /// How many of the waits.
+    /// The number of waits with a share of the owner.
     pub(crate) waits: u64,
     pub(crate) duration_ns: u64,
     pub(crate) contentions: u64,
-    /// The longest that one wait had.
+    /// The longest share in one wait.
     pub(crate) max_ns: u64,
 }
 
 impl FoldedWaits {
-    /// How long so many of the waits are: numbers of waits by bucket, in the same proportions.
+    /// Returns the histogram of that number of waits, in the same proportions.
     pub(crate) fn histogram_of(&self, waits: u64) -> impl Iterator<Item = (u16, u64)> {
         let scale = Scale::new(waits, self.waits);
         let mut before = 0;
@@ -59,7 +59,7 @@ impl FoldedWaits {
         }
     }
 
-    /// Adds a share; `true` if its owner had none so far.
+    /// Adds a share. Returns whether it is the first one of its owner.
     fn add_share(&mut self, share: FoldedShare) -> bool {
         match self
             .shares
@@ -67,7 +67,7 @@ impl FoldedWaits {
         {
             Ok(at) => {
                 let known = &mut self.shares[at];
-                // Shares of one wait that have become one owner's count one by one.
+                // Several shares of one wait may now have one owner: each counts.
                 known.waits += share.waits;
                 known.duration_ns = known.duration_ns.saturating_add(share.duration_ns);
                 known.contentions = known.contentions.saturating_add(share.contentions);
@@ -82,7 +82,7 @@ impl FoldedWaits {
     }
 }
 
-/// One wait to be folded.
+/// Returns the sums of a single wait.
 pub(crate) fn one_wait(duration_ns: u64) -> FoldedWaits {
     FoldedWaits {
         waits: 1,
@@ -93,7 +93,7 @@ pub(crate) fn one_wait(duration_ns: u64) -> FoldedWaits {
     }
 }
 
-/// Folded waits by waiter and time.
+/// A table of folded waits, by waiter and time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<FoldedRow>", into = "Vec<FoldedRow>")]
 pub(crate) struct FoldedTable {
@@ -101,7 +101,7 @@ pub(crate) struct FoldedTable {
     shares: usize,
 }
 
-/// A row of a [`FoldedTable`]: whose it is, its time, and its sums.
+/// A row of a [`FoldedTable`]: the waiter, the time, and the sums.
 type FoldedRow = (WaiterIndex, u32, FoldedWaits);
 
 impl From<Vec<FoldedRow>> for FoldedTable {
@@ -131,7 +131,7 @@ impl FoldedTable {
         rows.map(|(&(waiter, time), waits)| (waiter, time, waits))
     }
 
-    /// How many sums by owner there are.
+    /// Returns the number of shares.
     pub(crate) fn len(&self) -> usize {
         self.shares
     }
@@ -150,7 +150,7 @@ impl FoldedTable {
         }
     }
 
-    /// The same sums, with fewer things told apart.
+    /// Returns the same sums, with fewer waiters, owners or times.
     pub(crate) fn coarser(
         self,
         mut waiter: impl FnMut(WaiterIndex) -> WaiterIndex,

@@ -1,4 +1,4 @@
-//! What things are called in a model whose traces were not read: an index has it.
+//! The names in a model that comes from an index, without its traces.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,16 +11,16 @@ pub(crate) struct KnownNames {
     pub(crate) frames: Vec<NamedFrame>,
 }
 
-/// What a label is called.
+/// The name of a label.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KnownLabel {
-    /// Text that stands for the same thing in every analysis.
+    /// A text that identifies the same thing in every analysis.
     pub(crate) key: String,
-    /// Text for people.
+    /// The text for people.
     pub(crate) text: String,
-    /// Text for people that tells apart what shares a label.
+    /// A longer text, where others have the same.
     pub(crate) long: Option<String>,
-    /// Of a call chain; its frames are positions among [those here](KnownNames::frames).
+    /// The call chain, if it is one; its frames are positions in [`KnownNames::frames`].
     pub(crate) chain: Option<NamedChain>,
     pub(crate) is_thread: bool,
 }
@@ -34,7 +34,7 @@ impl KnownNames {
         &self.frames[position as usize]
     }
 
-    /// All frames of call chains are there.
+    /// Returns whether all frames of call chains are there.
     pub(crate) fn fit(&self) -> bool {
         let chains = self.labels.iter().filter_map(|label| label.chain.as_ref());
         let mut frames = chains.flat_map(|chain| &chain.frames);

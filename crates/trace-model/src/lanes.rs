@@ -1,4 +1,4 @@
-//! A timeline: a lane for each lock, or for each thread.
+//! A timeline with a lane for each lock or thread.
 
 use std::cmp::Reverse;
 
@@ -21,27 +21,27 @@ use crate::sum::Sum;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanesQuery {
-    /// What the question is about.
+    /// The waits that the question is about.
     #[serde(default)]
     pub selection: WaitSelection,
-    /// What there is a lane for.
+    /// What each lane is for.
     pub by: LaneBy,
-    /// How many pixels wide.
+    /// The width in pixels.
     pub px: usize,
     /// The most lanes: those with the most time.
     #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
-/// What there is a lane for.
+/// What each lane is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaneBy {
-    /// Each lock.
+    /// A lock.
     Lock,
-    /// Each class of locks.
+    /// A class of locks.
     LockClass,
-    /// Each thread that waits.
+    /// A thread that waits.
     Thread,
 }
 
@@ -61,16 +61,16 @@ fn default_limit() -> usize {
 
 const MAX_PX: usize = 4_096;
 const MAX_LANES: usize = 200;
-/// Lanes times pixels.
+/// The most lanes times pixels.
 const MAX_CELLS: usize = 400_000;
-/// Owners told apart in one lane.
+/// The most owners in one lane.
 const OWNERS_PER_LANE: usize = 16;
-/// A lane with more segments for each pixel is shown by its density.
+/// A lane with more segments per pixel is shown by its density.
 const SEGMENTS_PER_PX: usize = 2;
-/// Owners told apart in one pixel.
+/// The most owners in one pixel.
 const OWNERS_PER_PX: usize = 6;
 
-/// Of what has no lane.
+/// The place of what has no lane.
 const NONE: u32 = u32::MAX;
 
 /// The answer to a [`LanesQuery`].
@@ -78,21 +78,21 @@ const NONE: u32 = u32::MAX;
 pub struct Lanes {
     /// The selection's part of the time axis.
     pub range: Range,
-    /// Waits are cut where their owners changed.
+    /// Whether waits are cut where their owners changed.
     pub exact: bool,
     /// The lanes, those with the most time first.
     pub lanes: Vec<Lane>,
     /// The lanes left out.
     pub omitted: OmittedLanes,
-    /// What they refer to.
+    /// The names that they refer to.
     #[serde(flatten)]
     pub names: Names,
 }
 
-/// Lanes left out.
+/// The lanes left out.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct OmittedLanes {
-    /// How many.
+    /// The number of lanes.
     pub lanes: usize,
     /// Their time, in nanoseconds.
     pub duration_ns: Sum,
@@ -105,25 +105,25 @@ pub struct Lane {
     pub value: u32,
     /// The time waited, in nanoseconds.
     pub duration_ns: Sum,
-    /// How many waits.
+    /// The number of waits.
     pub waits: u64,
-    /// What there is to draw.
+    /// The content.
     #[serde(flatten)]
     pub content: LaneContent,
 }
 
-/// What there is to draw.
+/// The content of a lane.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum LaneContent {
-    /// Each thing by itself.
+    /// Segments and waits, one by one.
     Segments {
-        /// Who had the lock, as long as anybody waited; of a thread: whom it waited for.
+        /// The owners of the lock while threads waited; in a thread's lane, those it waited for.
         segments: Vec<Segment>,
         /// The waits.
         waits_at: Vec<LaneWait>,
     },
-    /// How much there is, pixel by pixel.
+    /// Sums for each pixel.
     Bins {
         /// Pairs of an owner, a value, and its time in nanoseconds.
         bins: Vec<Vec<u64>>,
@@ -134,7 +134,7 @@ pub enum LaneContent {
     },
 }
 
-/// A time in which one owner made a thread wait.
+/// A period in which one owner made a thread wait.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Segment {
     /// Where it begins, in nanoseconds on the time axis.
@@ -143,7 +143,7 @@ pub struct Segment {
     pub to_ns: u64,
     /// The owner, a value.
     pub owner: u32,
-    /// The number of a wait that it is a part of.
+    /// The number of a wait that it is part of.
     pub wait: u64,
 }
 
@@ -162,22 +162,22 @@ pub struct LaneWait {
     pub lock: u32,
 }
 
-/// A lane while it is filled.
+/// A lane under construction.
 struct Draft {
     label: LabelIndex,
     duration_ns: Sum,
     waits: u64,
     /// The owners with the most time.
     owners: Vec<LabelIndex>,
-    /// There are too many waits to show each.
+    /// Whether there are too many waits to show each.
     has_many_waits: bool,
-    /// Nothing is known of the owners but their density.
+    /// Whether owners are shown by their density.
     is_dense: bool,
     segments: Vec<(u64, u64, LabelIndex, u64)>,
     waits_at: Vec<(u64, u64, u64, LabelIndex, LabelIndex)>,
-    /// Up to where the segments reach.
+    /// The end of the last segment.
     covered_ns: u64,
-    /// By pixel, of each of the owners, and of all others behind them.
+    /// By pixel, for each of the owners, and last for all others.
     bins: Vec<Option<Series>>,
     waiting: Series,
 }
@@ -187,7 +187,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If the question asks for more than an answer can hold, or for nothing.
+    /// If it asks for more than an answer can hold, or for nothing, or its selection is not valid.
     pub fn lanes(
         &mut self,
         query: &LanesQuery,
@@ -239,7 +239,7 @@ impl Model {
         })
     }
 
-    /// The lanes with the most time, still empty.
+    /// Returns the lanes with the most time, still empty.
     fn drafts(
         &self,
         tree: &Tree<'_>,
@@ -320,7 +320,7 @@ impl Model {
             }
             return;
         };
-        // Those who wait for one lock at the same time wait for the same owner.
+        // Threads that wait for one lock at the same time wait for the same owner.
         let covers = query.by == LaneBy::Lock;
         let mut at_ns = wait.start_ns;
         for part in parts {
@@ -349,17 +349,17 @@ impl Model {
 }
 
 impl Model {
-    /// Where the time of an owner goes: behind the others if it is not told apart.
+    /// Returns the bins of an owner: the last ones if it has none of its own.
     fn slot(&self, owner: LabelIndex, draft: &Draft) -> usize {
-        let is_told_apart = owner != self.tables.folded_label();
+        let is_known = owner != self.tables.folded_label();
         let mut owners = draft.owners.iter();
-        let slot = owners.position(|&known| known == owner && is_told_apart);
+        let slot = owners.position(|&known| known == owner && is_known);
         slot.unwrap_or(draft.owners.len())
     }
 }
 
 impl Draft {
-    /// Counts the waits of a piece. More than `most` are too many to show each.
+    /// Counts the waits of a piece, of which more than `most` are too many to show each.
     fn count(&mut self, piece: &Piece<'_>, most: usize) {
         self.waiting
             .add(piece.from_ns, piece.to_ns, piece.duration_ns());

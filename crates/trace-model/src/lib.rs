@@ -1,5 +1,4 @@
-//! Waits of lock contention traces, kept so that any question about them is answered at
-//! once.
+//! The waits of lock contention traces in memory, so that questions about them are answered at once.
 //!
 //! ```text
 //! waits of the analysis → Model: waiters, owners, waits, shares → groups, distributions,
@@ -7,9 +6,9 @@
 //!                                                                 findings, columns
 //! ```
 //!
-//! A [`Model`] is filled while traces are analyzed, and can be asked meanwhile. Its memory is
-//! [bounded](Limits), but for what tells waits apart: beyond the limits, the shortest waits
-//! are kept as sums, which every answer counts.
+//! A [`Model`] is filled while traces are analyzed, and answers questions meanwhile. Its memory is
+//! [bounded](Limits), except for the names of things: beyond the limits the shortest waits are kept
+//! as sums, which count in every answer.
 //!
 //! ```
 //! use std::ops::ControlFlow;

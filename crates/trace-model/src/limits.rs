@@ -1,27 +1,27 @@
-//! How large a model may become.
+//! The limits of a model's size.
 
-/// The most numbers that a [model](crate::Model) holds. What is beyond them is folded: it
-/// counts in sums, but is not known one by one.
+/// The most entries of each kind in a [model](crate::Model). What exceeds them is folded: it counts in
+/// sums, but is not known one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Waits kept one by one.
     pub waits: usize,
-    /// What owners had of these waits.
+    /// Shares of owners in these waits.
     pub shares: usize,
-    /// Parts of these waits; beyond the limit none are kept.
+    /// Parts of these waits. Beyond the limit none are kept.
     pub parts: usize,
-    /// Distinct combinations of thread, lock and code that wait; beyond the limit threads and
-    /// locks are not told apart.
+    /// Waiters: combinations of a thread, a lock and code. Beyond the limit threads and locks are not
+    /// distinguished.
     pub waiters: usize,
-    /// The same of owners.
+    /// Owners, likewise.
     pub owners: usize,
-    /// Sums of folded waits, by owner: for all threads and locks without a time, and again
-    /// for all code by time.
+    /// Sums of folded waits, by owner: by thread and lock without a time, and again by code over
+    /// time.
     pub folded_shares: usize,
 }
 
 impl Default for Limits {
-    /// Up to some 300 MB, so that a question is answered within a tenth of a second.
+    /// Returns limits of some 300 MB, so that a question is answered within a tenth of a second.
     fn default() -> Self {
         Self {
             waits: 500_000,

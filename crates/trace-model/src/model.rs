@@ -1,4 +1,4 @@
-//! The model: filled while traces are analyzed, asked at any time.
+//! The model: filled while traces are analyzed, queried at any time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::store::{Folded, Place, Store};
 use crate::tables::Tables;
 use crate::time_axis::{Arrangement, MAX_NS, offset_ns};
 
-/// Traces with more bytes have more parts of waits than are kept: it is not worth while to
-/// find them.
+/// Larger traces have more parts of waits than are kept, so the analysis does not find them.
 const MAX_BYTES_WITH_PARTS: u64 = 16 << 20;
 
 /// A trace of a model.
@@ -22,55 +21,55 @@ const MAX_BYTES_WITH_PARTS: u64 = 16 << 20;
 pub struct Trace {
     /// Where it begins on the time axis, in nanoseconds.
     pub offset_ns: u64,
-    /// How long it is, as far as it was read, in nanoseconds.
+    /// Its duration, as far as it was read, in nanoseconds.
     pub duration_ns: u64,
     /// When it began, in nanoseconds since 1970.
     pub start_unix_ns: u64,
 }
 
 impl Trace {
-    /// Where it ends on the time axis, in nanoseconds.
+    /// Returns where it ends on the time axis, in nanoseconds.
     pub fn end_ns(&self) -> u64 {
         self.offset_ns.saturating_add(self.duration_ns).min(MAX_NS)
     }
 }
 
-/// How much waiting there is of a kind.
+/// The waits of a kind.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct KindTotals {
-    /// Waits.
+    /// Their number.
     pub waits: u64,
     /// Their duration, in nanoseconds.
     pub duration_ns: u64,
 }
 
-/// What makes the numbers about contention less sure.
+/// The times that make figures of contention less certain.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Confidence {
     /// The duration of all contention, in nanoseconds.
     pub duration_ns: u64,
-    /// In which nobody held the lock.
+    /// The time in which nobody held the lock.
     pub free_ns: u64,
-    /// In which it is not known who held the lock.
+    /// The time in which the owner of the lock is not known.
     pub unknown_ns: u64,
-    /// In which the process did not run.
+    /// The time in which the process did not run.
     pub frozen_ns: u64,
-    /// In which the JVM was in safepoints.
+    /// The time in which the JVM was in safepoints.
     pub safepoint_ns: u64,
-    /// In which threads came back from `Object.wait` or `Condition.await`.
+    /// The time in which threads returned from `Object.wait` or `Condition.await`.
     pub reenter_after_wait_ns: u64,
     /// How often a thread acquired a lock without waiting while others waited.
     pub barging_holds: u64,
 }
 
-/// How much is not kept one by one.
+/// The waits that are not kept one by one.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Folding {
-    /// Waits.
+    /// Their number.
     pub waits: u64,
     /// Their duration, in nanoseconds.
     pub duration_ns: u64,
-    /// The longest of them, in nanoseconds.
+    /// The longest duration, in nanoseconds.
     pub longest_ns: u64,
 }
 
@@ -96,14 +95,14 @@ pub struct Model {
     arrangement: Arrangement,
     /// The number of the next wait.
     next_id: u64,
-    /// Keys of labels, as far as a question needed them.
+    /// The keys of labels, as far as a question needed them.
     keys: KeyTable,
     classes: ClassCache,
 }
 
 impl Model {
-    /// An empty model of traces that have so many bytes together. What begins with one of
-    /// `libraries` is no caller.
+    /// Creates an empty model for traces of `bytes` in all. Methods whose names begin with one of
+    /// `libraries` are not the program's.
     pub fn new(
         limits: Limits,
         arrangement: Arrangement,
@@ -123,7 +122,7 @@ impl Model {
         }
     }
 
-    /// A model of what is known already.
+    /// Creates a model of what is known already.
     pub(crate) fn of(
         store: Store,
         tables: Tables,
@@ -146,7 +145,7 @@ impl Model {
         }
     }
 
-    /// How much an analysis has to find out for this model.
+    /// Returns the detail that an analysis needs for this model.
     pub fn detail(&self) -> Detail {
         if self.store.has_parts() {
             Detail::Contentions
@@ -155,14 +154,13 @@ impl Model {
         }
     }
 
-    /// What ended longer than that before the newest wait is folded before anything else is: for
-    /// traces that are still being written, whose newest part matters most.
+    /// Folds waits that ended longer ago than this before any others. For traces that are still being
+    /// written, whose newest part matters most.
     pub fn keep_recent(&mut self, recent_ns: u64) {
         self.store.keep_recent(recent_ns);
     }
 
-    /// The waits that follow are of a trace that began then; those before it began
-    /// earlier.
+    /// Begins a trace, which the waits that follow are from. Traces begin in the order of time.
     pub fn begin_trace(&mut self, start_unix_ns: u64) {
         let last = self.traces.last();
         let last = last.map(|trace| (trace.offset_ns, trace.start_unix_ns));
@@ -173,7 +171,7 @@ impl Model {
         });
     }
 
-    /// Adds a wait of the trace that began last. Does nothing if none began.
+    /// Adds a wait of the last trace. Does nothing without one.
     pub fn add(&mut self, wait: &Wait, entities: &Entities) {
         let Some(trace) = self.traces.last_mut() else {
             return;
@@ -197,60 +195,60 @@ impl Model {
         }
     }
 
-    /// The trace that began last goes on until `duration_ns` after its start at least.
+    /// Extends the last trace to at least this duration.
     pub fn goes_on_until(&mut self, duration_ns: u64) {
         if let Some(trace) = self.traces.last_mut() {
             trace.duration_ns = trace.duration_ns.max(duration_ns.min(MAX_NS));
         }
     }
 
-    /// The traces, in the order in which they began.
+    /// Returns the traces, in the order in which they began.
     pub fn traces(&self) -> &[Trace] {
         &self.traces
     }
 
-    /// Where the time axis ends, in nanoseconds.
+    /// Returns where the time axis ends, in nanoseconds.
     pub fn end_ns(&self) -> u64 {
         self.traces.iter().map(Trace::end_ns).max().unwrap_or(0)
     }
 
-    /// There are no waits.
+    /// Returns whether there are no waits.
     pub fn is_empty(&self) -> bool {
         self.kinds.iter().all(|totals| totals.waits == 0)
     }
 
-    /// How much waiting there is of each kind.
+    /// Returns the totals of each kind.
     pub fn kinds(&self) -> impl Iterator<Item = (WaitKind, KindTotals)> {
         WaitKind::ALL.into_iter().zip(self.kinds)
     }
 
-    /// How much waiting there is of one kind.
+    /// Returns the totals of one kind.
     pub fn totals(&self, kind: WaitKind) -> KindTotals {
         self.kinds[kind as usize]
     }
 
-    /// How long threads waited for locks while the process ran, in nanoseconds.
+    /// Returns how long threads waited for locks while the process ran, in nanoseconds.
     pub fn contention_ns(&self) -> u64 {
         let all_ns = self.totals(WaitKind::Contention).duration_ns;
         all_ns.saturating_sub(self.confidence.frozen_ns)
     }
 
-    /// What makes the numbers about contention less sure.
+    /// Returns the times that make figures of contention less certain.
     pub fn confidence(&self) -> Confidence {
         self.confidence
     }
 
-    /// Whether the parts of all waits are known.
+    /// Returns whether the parts of all waits are known.
     pub fn is_exact(&self) -> bool {
         self.store.has_parts()
     }
 
-    /// How much is not kept one by one; `None` if everything is.
+    /// Returns what is not kept one by one; `None` if everything is.
     pub fn folding(&self) -> Option<Folding> {
         Folding::of(self.store.folded())
     }
 
-    /// Prepares an answer: puts waits in order, and knows the keys of all labels if asked.
+    /// Prepares an answer: sorts waits, and finds the keys of all labels if needed.
     pub(crate) fn prepare(&mut self, entities: &Entities, needs_keys: bool) {
         self.store.sort();
         if needs_keys {
@@ -258,12 +256,12 @@ impl Model {
         }
     }
 
-    /// Forgets what threads and others are called: while a trace is read, names may change.
+    /// Forgets the names of threads and other things, which may change while a trace is read.
     pub fn forget_names(&mut self) {
         self.keys = KeyTable::default();
     }
 
-    /// The waiters, or the owners, that aspects do not tell apart.
+    /// Returns the classes of waiters or owners by these aspects.
     pub(crate) fn classes(&self, side: Side, by: &[Dimension]) -> Arc<Classes> {
         self.classes.get(&self.tables, side, by)
     }
@@ -295,7 +293,7 @@ impl Confidence {
     }
 }
 
-/// The labels of each key. Those of different aspects can share one.
+/// The labels of each key, which labels of different aspects may share.
 #[derive(Debug, Default)]
 pub(crate) struct KeyTable {
     labels: HashMap<Box<str>, Vec<u32>>,
@@ -311,7 +309,7 @@ impl KeyTable {
         self.known = tables.labels().len();
     }
 
-    /// The positions of the labels with this key.
+    /// Returns the positions of the labels with this key.
     pub(crate) fn labels(&self, key: &str) -> &[u32] {
         self.labels.get(key).map_or(&[], Vec::as_slice)
     }

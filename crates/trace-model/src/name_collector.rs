@@ -16,11 +16,11 @@ pub(crate) struct NameCollector<'m> {
     frames: IndexMap<FrameKey, NamedFrame, foldhash::fast::RandomState>,
 }
 
-/// What frames are told apart by.
+/// The identity of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum FrameKey {
     Frame(Frame),
-    /// The position among those of an index.
+    /// The position among the frames of an index.
     Known(u32),
 }
 
@@ -35,7 +35,7 @@ impl<'m> NameCollector<'m> {
         }
     }
 
-    /// The position of a value among the answer's.
+    /// Adds a value. Returns its position in the answer.
     pub(crate) fn add(&mut self, aspect: Dimension, label: LabelIndex) -> u32 {
         if let Some(known) = self.values.get_index_of(&(aspect, label)) {
             return known as u32;

@@ -9,14 +9,14 @@ use crate::dimension::Dimension;
 pub struct NamedValue {
     /// The aspect.
     pub aspect: Dimension,
-    /// Text that stands for the same thing in every analysis.
+    /// A text that identifies the same thing in every analysis.
     pub key: String,
-    /// Text for people.
+    /// The text for people.
     pub label: String,
-    /// Text for people that tells apart what shares a label.
+    /// A longer text, where others have the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long: Option<String>,
-    /// Of a call chain.
+    /// The call chain, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<NamedChain>,
 }
@@ -24,19 +24,18 @@ pub struct NamedValue {
 /// A call chain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NamedChain {
-    /// Positions among the answer's frames, innermost first; none if they are not known.
+    /// The positions of its frames in the answer, innermost first; empty if they are not known.
     pub frames: Vec<u32>,
-    /// The position of the frame in which the program stands; those before it are the
-    /// lock's own.
+    /// The position of the first frame outside of the lock's own code.
     pub first: u32,
-    /// Frames are missing at the outer end.
+    /// Whether outer frames are missing.
     pub truncated: bool,
 }
 
 /// A frame of call chains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NamedFrame {
-    /// Class and name of the method; with its parameters if it is overloaded.
+    /// The class and name of the method, with its parameters if it is overloaded.
     pub method: String,
     /// The method's key.
     pub key: String,
@@ -46,12 +45,12 @@ pub struct NamedFrame {
     pub file: String,
     /// The line; -1 if it is not known.
     pub line: i32,
-    /// The class is the JDK's or a library's.
+    /// Whether the class is the JDK's or a library's.
     pub jdk: bool,
 }
 
 impl NamedFrame {
-    /// The frame as in a Java stack trace: `class.method(File.java:line)`.
+    /// Returns the frame as in a Java stack trace: `class.method(File.java:line)`.
     pub fn in_stack_trace(&self) -> String {
         match (self.file.as_str(), self.line) {
             ("", ..0) => self.method.clone(),
@@ -65,8 +64,8 @@ impl NamedFrame {
 /// The names that an answer refers to.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Names {
-    /// Values of aspects.
+    /// The values of aspects.
     pub values: Vec<NamedValue>,
-    /// Frames of their call chains.
+    /// The frames of their call chains.
     pub frames: Vec<NamedFrame>,
 }

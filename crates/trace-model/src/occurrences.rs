@@ -1,4 +1,4 @@
-//! Single waits.
+//! Lists of single waits, and the details of one.
 
 use std::cmp::Reverse;
 
@@ -17,28 +17,28 @@ use crate::store::{Share, WaitRow};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitsQuery {
-    /// What the question is about.
+    /// The waits that the question is about.
     #[serde(default)]
     pub selection: WaitSelection,
-    /// Which waits come first.
+    /// The order of the waits.
     #[serde(default)]
     pub sort: WaitOrder,
     /// The most waits.
     #[serde(default = "default_limit")]
     pub limit: usize,
-    /// Where an earlier answer ended.
+    /// The end of an earlier answer.
     #[serde(default)]
     pub cursor: Option<String>,
 }
 
-/// Which waits come first.
+/// The order of waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitOrder {
-    /// Those that the selection has most of.
+    /// The most selected time first.
     #[default]
     Duration,
-    /// Those that began first.
+    /// The earliest first.
     Start,
 }
 
@@ -57,14 +57,14 @@ const MAX_MEANWHILE: usize = 50;
 pub struct Waits {
     /// The waits.
     pub waits: Vec<Occurrence>,
-    /// What they refer to.
+    /// The names that they refer to.
     #[serde(flatten)]
     pub names: Names,
-    /// Asks for those that follow.
+    /// The cursor for the next waits.
     pub cursor: Option<String>,
-    /// How many waits the selection has that are known one by one.
+    /// The number of waits in the selection that are known one by one.
     pub total: u64,
-    /// How many more it has.
+    /// The number of waits in it that are folded.
     pub folded: u64,
 }
 
@@ -77,19 +77,19 @@ pub struct Occurrence {
     pub trace: u16,
     /// When it began, in nanoseconds on the time axis.
     pub start_ns: u64,
-    /// How long it was, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub duration_ns: u64,
-    /// How much of that the JVM was in safepoints, in nanoseconds.
+    /// The time of it in which the JVM was in safepoints, in nanoseconds.
     pub safepoint_ns: u64,
-    /// How much of it is selected, in nanoseconds.
+    /// The time of it that is selected, in nanoseconds.
     pub selected_ns: u64,
     /// `monitor` or `park`.
     pub mechanism: &'static str,
     /// What the thread waited for.
     pub kind: &'static str,
-    /// It was over when the trace ended.
+    /// Whether it was over when the trace ended.
     pub ended: bool,
-    /// The thread came back from `Object.wait` or `Condition.await`.
+    /// Whether the thread returned from `Object.wait` or `Condition.await`.
     pub after_wait: bool,
     /// The lock, a value.
     pub lock: u32,
@@ -99,13 +99,13 @@ pub struct Occurrence {
     pub chain: u32,
     /// The method that waited, a value.
     pub method: u32,
-    /// What the owners had, the largest share first.
+    /// The shares of owners, the largest first.
     pub shares: Vec<OccurrenceShare>,
-    /// Shares that are left out.
+    /// The shares that are left out.
     pub more_shares: MoreShares,
 }
 
-/// What one owner had of a wait.
+/// The share of one owner in a wait.
 #[derive(Clone, Debug, Serialize)]
 pub struct OccurrenceShare {
     /// The thread, a value.
@@ -114,16 +114,16 @@ pub struct OccurrenceShare {
     pub method: u32,
     /// The call chain that held the lock, a value.
     pub chain: u32,
-    /// How long, in nanoseconds.
+    /// The duration, in nanoseconds.
     pub duration_ns: u64,
-    /// How many parts that were.
+    /// The number of parts.
     pub contentions: u32,
 }
 
 /// Shares that are left out.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct MoreShares {
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// Their time, in nanoseconds.
     pub duration_ns: u64,
@@ -134,13 +134,13 @@ pub struct MoreShares {
 pub struct WaitDetails {
     /// The wait.
     pub wait: Occurrence,
-    /// Its parts, in order and without gaps; `None` if they are not known.
+    /// Its parts, in order and without gaps; `None` if not known.
     pub parts: Option<Vec<OccurrencePart>>,
     /// Other waits, the longest overlap first.
     pub meanwhile: Vec<Overlap>,
-    /// Waits of threads that had a part in the wait: why they did not get on.
+    /// Waits of the owners of the wait, which held them up.
     pub owner_waits: Vec<Overlap>,
-    /// What they refer to.
+    /// The names that they refer to.
     #[serde(flatten)]
     pub names: Names,
 }
@@ -150,7 +150,7 @@ pub struct WaitDetails {
 pub struct OccurrencePart {
     /// When it began, in nanoseconds on the time axis.
     pub start_ns: u64,
-    /// How long it was, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub duration_ns: u64,
     /// The position of its share.
     pub share: u32,
@@ -167,13 +167,13 @@ pub struct Overlap {
     pub lock: u32,
     /// When it began, in nanoseconds on the time axis.
     pub start_ns: u64,
-    /// How long it was, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub duration_ns: u64,
-    /// How much of it was at the same time, in nanoseconds.
+    /// The time that both have in common, in nanoseconds.
     pub overlap_ns: u64,
 }
 
-/// Where an answer ended: what waits are sorted by, and the number of the last one.
+/// The sort key of a wait, which ends in its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(Reverse<u64>, u64, u64);
 
@@ -206,7 +206,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If the question asks for more than an answer can hold, or goes on from nowhere.
+    /// If it asks for more than an answer can hold, or its selection or cursor is not valid.
     pub fn waits(
         &mut self,
         query: &WaitsQuery,
@@ -254,7 +254,7 @@ impl Model {
         })
     }
 
-    /// A single wait; `None` if there is none of this number that is known by itself.
+    /// Returns the details of a wait; `None` if no wait of this number is known one by one.
     pub fn wait(&mut self, id: u64, entities: &Entities) -> Option<WaitDetails> {
         self.prepare(entities, false);
         let wait = *self.store.waits().iter().find(|wait| wait.id == id)?;
@@ -296,7 +296,7 @@ impl Model {
         threads.collect()
     }
 
-    /// The shares of a wait as answers list them: the largest first.
+    /// Returns the shares of a wait as answers list them: the largest first.
     fn by_size(&self, wait: &WaitRow) -> Vec<(u32, Share)> {
         let mut shares: Vec<_> = (0..).zip(self.store.shares(wait).iter().copied()).collect();
         shares.sort_by_key(|&(position, share)| (Reverse(share.duration_ns), position));

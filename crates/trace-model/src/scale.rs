@@ -1,6 +1,6 @@
 //! Numbers scaled by a fraction.
 
-/// A part of a whole: of nanoseconds, or of waits.
+/// A fraction: a part of a whole, of nanoseconds or of waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     part: u64,
@@ -12,7 +12,7 @@ impl Scale {
         Self { part, whole }
     }
 
-    /// So much of `number`, rounded down.
+    /// Returns this fraction of `number`, rounded down.
     pub(crate) fn down(self, number: u64) -> u64 {
         if self.part >= self.whole {
             return number;
@@ -26,7 +26,7 @@ impl Scale {
         }
     }
 
-    /// So much of `number`, rounded up.
+    /// Returns this fraction of `number`, rounded up.
     pub(crate) fn up(self, number: u64) -> u64 {
         if self.part >= self.whole {
             return number;
@@ -35,8 +35,8 @@ impl Scale {
         product.div_ceil(u128::from(self.whole)) as u64
     }
 
-    /// So much of `number`, if numbers before it made `sum`: so rounded that all together
-    /// are so much of their sum.
+    /// Returns this fraction of `number`, which follows numbers that add up to `sum`: rounded so that
+    /// all results add up to the fraction of the sum.
     pub(crate) fn step(self, sum: u64, number: u64) -> u64 {
         self.down(sum.saturating_add(number)) - self.down(sum)
     }

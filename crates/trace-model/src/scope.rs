@@ -12,65 +12,65 @@ use crate::store::WaitRow;
 use crate::tables::{OwnerIndex, WaiterIndex};
 use crate::time_axis::MAX_NS;
 
-/// What a selection means for one model.
+/// A selection in terms of one model.
 pub(crate) struct Scope<'m> {
     model: &'m Model,
     pub(crate) from_ns: u64,
     pub(crate) to_ns: u64,
-    /// No wait is cut.
+    /// Whether no wait is cut.
     is_whole: bool,
-    /// Of folded waits, their time matters more than their threads.
+    /// Whether the time of folded waits matters more than their threads.
     is_timed: bool,
     min_ns: u64,
-    /// `None` if there is no limit: then a wait may have any duration.
+    /// `None` if there is no limit.
     max_ns: Option<u64>,
-    /// By waiter.
+    /// Which waiters are selected.
     waiters: Vec<bool>,
-    /// By owner; `None` if all are selected.
+    /// Which owners are selected; `None` if all are.
     owners: Option<Vec<bool>>,
-    /// By waiter: what did not end is not selected. Empty if there are none such.
+    /// Which waiters have only their ended waits selected; empty for none.
     stuck: Vec<bool>,
 }
 
-/// What a selection has of a wait, or of folded waits.
+/// The selected part of a wait, or of folded waits.
 #[derive(Debug)]
 pub(crate) struct Piece<'a> {
     pub(crate) waiter: WaiterIndex,
     pub(crate) source: Source<'a>,
-    /// How many waits.
+    /// The number of waits.
     pub(crate) waits: u64,
     /// Where it begins and ends, cut to the range.
     pub(crate) from_ns: u64,
     pub(crate) to_ns: u64,
-    /// The time of all owners, selected or not, cut to the range.
+    /// The time of all owners, selected or not, in the range.
     pub(crate) full_ns: u64,
-    /// What the selected owners had, cut to the range.
+    /// The shares of the selected owners in the range.
     pub(crate) shares: &'a [PieceShare],
 }
 
-/// Where a [`Piece`] is from.
+/// What a [`Piece`] is part of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'a> {
     Wait(&'a WaitRow),
     Folded(&'a FoldedWaits),
 }
 
-/// What one owner had of a piece.
+/// The share of one owner in a piece.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieceShare {
     pub(crate) owner: OwnerIndex,
     pub(crate) duration_ns: u64,
     pub(crate) contentions: u64,
-    /// In how many of the piece's waits.
+    /// The number of the piece's waits with it.
     pub(crate) waits: u64,
-    /// The longest that one wait had.
+    /// The longest one in a wait.
     pub(crate) max_ns: u64,
     /// Its position among the wait's shares.
     pub(crate) position: u32,
 }
 
 impl Piece<'_> {
-    /// The time of the selected owners.
+    /// Returns the time of the selected owners.
     pub(crate) fn duration_ns(&self) -> u64 {
         let durations = self.shares.iter().map(|share| share.duration_ns);
         durations.fold(0, u64::saturating_add)
@@ -78,8 +78,8 @@ impl Piece<'_> {
 }
 
 impl<'m> Scope<'m> {
-    /// Looks up `selection`. The model's keys must be [known](Model::prepare) if it has
-    /// conditions. `wants_time` if the time of waits matters more than their threads.
+    /// Looks up `selection`. The model must be [prepared](Model::prepare), with keys if there are
+    /// conditions. `wants_time` if the time of folded waits matters more than their threads.
     pub(crate) fn new(model: &'m Model, selection: &WaitSelection, wants_time: bool) -> Self {
         let end_ns = model.end_ns();
         let from_ns = selection.from_ns.unwrap_or(0).min(end_ns);
@@ -131,7 +131,7 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// The same without the waits of these threads that did not end.
+    /// Excludes the waits of these threads that did not end.
     pub(crate) fn without(mut self, threads: &SeededSet<ThreadIndex>) -> Self {
         let tables = &self.model.tables;
         if !threads.is_empty() {
@@ -147,17 +147,17 @@ impl<'m> Scope<'m> {
         self
     }
 
-    /// The waiter is selected, whatever the time.
+    /// Returns whether the waiter is selected, at any time.
     pub(crate) fn has_waiter(&self, waiter: WaiterIndex) -> bool {
         self.waiters[waiter.0 as usize]
     }
 
-    /// Some owners are not selected.
+    /// Returns whether the selection is about owners.
     pub(crate) fn selects_owners(&self) -> bool {
         self.owners.is_some()
     }
 
-    /// The owner is selected.
+    /// Returns whether the owner is selected.
     pub(crate) fn has_owner(&self, owner: OwnerIndex) -> bool {
         let owners = self.owners.as_ref();
         owners.is_none_or(|owners| owners[owner.0 as usize])
@@ -167,8 +167,8 @@ impl<'m> Scope<'m> {
         duration_ns >= self.min_ns && self.max_ns.is_none_or(|max_ns| duration_ns < max_ns)
     }
 
-    /// Passes on all pieces that have anything selected: first those of waits, in the
-    /// order in which they began.
+    /// Passes all pieces with selected time to `take`: first those of waits, in the order in which these
+    /// began.
     pub(crate) fn for_each(&self, mut take: impl FnMut(&Piece<'_>)) {
         let mut shares = Vec::new();
         let to_ns = if self.is_whole { u64::MAX } else { self.to_ns };
@@ -196,7 +196,7 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// What the selection has of a wait.
+    /// Returns the selected piece of a wait.
     pub(crate) fn piece<'a>(
         &self,
         wait: &'a WaitRow,
@@ -239,8 +239,7 @@ impl<'m> Scope<'m> {
         })
     }
 
-    /// The part of a time that is in the range. What has no duration is in it where it
-    /// begins.
+    /// Cuts a period to the range. An empty period is in the range that it begins in.
     fn cut(&self, start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
         if self.is_whole {
             return Some((start_ns, end_ns));
@@ -339,7 +338,7 @@ impl<'m> Scope<'m> {
     }
 }
 
-/// Whether one of the aspects, or of the conditions, is about threads or single locks.
+/// Returns whether an aspect or a condition is about threads or single locks.
 pub(crate) fn is_about_threads(selection: &WaitSelection, by: &[Dimension]) -> bool {
     use trace_analysis::Aspect::{Lock, OwnerThread, Thread};
     let conditions = selection.filter.iter().map(|condition| condition.aspect);
@@ -347,12 +346,12 @@ pub(crate) fn is_about_threads(selection: &WaitSelection, by: &[Dimension]) -> b
     all.any(|dimension| matches!(dimension, Dimension::Aspect(Lock | Thread | OwnerThread)))
 }
 
-/// Whether a question needs keys of labels.
+/// Returns whether a question needs keys of labels.
 pub(crate) fn needs_keys(selection: &WaitSelection) -> bool {
     !selection.filter.is_empty()
 }
 
-/// How long the traces of a selection ran in its range, in nanoseconds.
+/// Returns how long the traces of a selection ran in its range, in nanoseconds.
 pub(crate) fn run_time_ns(model: &Model, selection: &WaitSelection) -> u64 {
     let from_ns = selection.from_ns.unwrap_or(0);
     let to_ns = selection.to_ns.unwrap_or(MAX_NS);

@@ -1,47 +1,47 @@
-//! What a question is about.
+//! The waits that a question is about.
 
 use serde::{Deserialize, Serialize};
 use trace_analysis::WaitKind;
 
 use crate::dimension::Dimension;
 
-/// Which waits, and what of them. The default selects all contention.
+/// Selects waits, and parts of them. The default selects all contention.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WaitSelection {
-    /// Only what happened from then on, in nanoseconds on the time axis; waits are cut.
+    /// The start of the range on the time axis, in nanoseconds. Waits are cut there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_ns: Option<u64>,
-    /// Only what happened before, in nanoseconds on the time axis; waits are cut.
+    /// The end of the range on the time axis, in nanoseconds. Waits are cut there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_ns: Option<u64>,
-    /// What threads waited for; contention if there are none.
+    /// The kinds of waits; contention if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
-    /// Only waits whose whole duration is at least so long, in nanoseconds.
+    /// The least whole duration of a wait, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_ns: Option<u64>,
-    /// Only waits whose whole duration is shorter than that, in nanoseconds.
+    /// The whole duration, in nanoseconds, that waits are shorter than.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_ns: Option<u64>,
-    /// Only these traces; all if there are none.
+    /// The traces; all if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<u16>,
-    /// Only what fulfils all of these conditions.
+    /// The conditions, which must all hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<Condition>,
 }
 
-/// What a value of one aspect has to be.
+/// A condition on the value of one aspect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
     /// The aspect.
     pub aspect: Dimension,
-    /// It must be none of them.
+    /// Whether the value must not be one of the keys.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not: bool,
-    /// Keys of values.
+    /// The keys of values.
     #[serde(rename = "in")]
     pub keys: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub struct Condition {
 #[serde(into = "&'static str", try_from = "String")]
 pub struct Kind(pub WaitKind);
 
-/// The name is not that of a kind.
+/// A name that is not a kind's.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("unknown kind \"{0}\", expected one of {names}", names = WaitKind::ALL.map(WaitKind::name).join(", "))]
 pub struct UnknownKind(String);
@@ -71,30 +71,30 @@ impl TryFrom<String> for Kind {
     }
 }
 
-/// A question that is not answered.
+/// The reason why a question is not answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionError {
     /// The range ends before it begins.
     #[error("to_ns must not be less than from_ns, nor max_ns than min_ns")]
     EmptyRange,
-    /// More than the answer could hold.
+    /// It asks for more than an answer can hold.
     #[error("{what} is {given}, the most is {most}")]
     TooMuch {
         /// What.
         what: &'static str,
-        /// How much was asked for.
+        /// How much it asks for.
         given: usize,
-        /// How much there may be.
+        /// The limit.
         most: usize,
     },
-    /// Less than the answer needs.
+    /// It asks for nothing.
     #[error("{what} must be at least 1")]
     Zero {
         /// What.
         what: &'static str,
     },
-    /// The cursor is none of an earlier answer.
+    /// The cursor is not from an earlier answer.
     #[error("the cursor is not one of an earlier answer")]
     UnknownCursor,
 }
@@ -111,7 +111,7 @@ const MAX_CONDITIONS: usize = 64;
 const MAX_KEYS: usize = 10_000;
 
 impl WaitSelection {
-    /// Whether it is about waits of this kind.
+    /// Returns whether it is about waits of this kind.
     pub(crate) fn has_kind(&self, kind: WaitKind) -> bool {
         if self.kinds.is_empty() {
             return kind == WaitKind::Contention;

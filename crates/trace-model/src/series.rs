@@ -1,26 +1,26 @@
-//! Time, spread over buckets of equal width.
+//! Durations, spread over buckets of equal width.
 
 use std::sync::Arc;
 
 use crate::scale::Scale;
 use crate::sum::Sum;
 
-/// Durations by time.
+/// A series of durations over time.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     from_ns: u64,
     to_ns: u64,
-    /// Where the buckets begin, and the last one ends.
+    /// The starts of the buckets, and the end of the last one.
     bounds_ns: Arc<[u64]>,
     values: Vec<Sum>,
-    /// What is spread over all buckets.
+    /// The durations that are spread over all buckets.
     everywhere_ns: Sum,
-    /// Up to where [`add_covered`](Self::add_covered) has counted.
+    /// The time up to which [`add_covered`](Self::add_covered) has counted.
     covered_ns: u64,
 }
 
 impl Series {
-    /// Without buckets if the range is empty.
+    /// Creates a series, without buckets if the range is empty.
     pub(crate) fn new(from_ns: u64, to_ns: u64, buckets: usize) -> Self {
         let buckets = if from_ns < to_ns { buckets } else { 0 };
         let width = u128::from(to_ns.saturating_sub(from_ns));
@@ -36,7 +36,7 @@ impl Series {
         }
     }
 
-    /// The same buckets, with nothing in them.
+    /// Returns the same buckets, empty.
     pub(crate) fn emptied(&self) -> Self {
         Self {
             bounds_ns: Arc::clone(&self.bounds_ns),
@@ -55,16 +55,16 @@ impl Series {
         self.values.is_empty()
     }
 
-    /// Where a bucket begins.
+    /// Returns where a bucket begins.
     fn start_ns(&self, bucket: usize) -> u64 {
         self.bounds_ns[bucket]
     }
 
-    /// The bucket of a time in the range.
+    /// Returns the bucket of a time in the range.
     pub(crate) fn bucket(&self, time_ns: u64) -> usize {
         let time_ns = time_ns.clamp(self.from_ns, self.to_ns - 1);
         let share = (time_ns - self.from_ns) as f64 / (self.to_ns - self.from_ns) as f64;
-        // As exact as a double is: at most one bucket off.
+        // Off by one bucket at most, as exact as a double is.
         let mut bucket = (share * self.values.len() as f64) as usize;
         bucket = bucket.min(self.values.len() - 1);
         while self.start_ns(bucket) > time_ns {
@@ -76,7 +76,7 @@ impl Series {
         bucket
     }
 
-    /// The first and the last bucket of a time in the range.
+    /// Returns the first and the last bucket of a period in the range.
     pub(crate) fn buckets(&self, from_ns: u64, to_ns: u64) -> (usize, usize) {
         let first = self.bucket(from_ns);
         if from_ns >= to_ns || first + 1 == self.values.len() || to_ns <= self.start_ns(first + 1) {
@@ -92,7 +92,7 @@ impl Series {
         }
     }
 
-    /// As [`add`](Self::add), where the buckets are known.
+    /// Like [`add`](Self::add), with known buckets.
     pub(crate) fn add_to(
         &mut self,
         (first, last): (usize, usize),
@@ -121,8 +121,7 @@ impl Series {
         }
     }
 
-    /// Counts a time once, however often it is added, if what is added later does not begin
-    /// earlier.
+    /// Adds a period, of which overlaps count once. Periods come in the order of their starts.
     pub(crate) fn add_covered(&mut self, from_ns: u64, to_ns: u64) {
         let from_ns = from_ns.max(self.covered_ns);
         if from_ns < to_ns {
@@ -131,7 +130,7 @@ impl Series {
         }
     }
 
-    /// Adds a duration, but not more than the time that it is spread over.
+    /// Adds a duration, capped at the period that it is spread over.
     pub(crate) fn add_capped(&mut self, from_ns: u64, to_ns: u64, duration_ns: u64) {
         self.add(
             from_ns,

@@ -1,4 +1,4 @@
-//! Waits, one by one as long as they fit, and folded beyond that.
+//! The store of waits: one by one within the limits, folded beyond.
 
 use serde::{Deserialize, Serialize};
 use trace_analysis::{Contention, Entities, Owner, Wait, WaitKind};
@@ -32,18 +32,18 @@ impl WaitRow {
     }
 }
 
-/// Where a wait belongs.
+/// The place of a wait in the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// Its number.
     pub(crate) id: u64,
     /// The position of its trace.
     pub(crate) trace: u16,
-    /// Where that begins on the time axis.
+    /// Where the trace begins on the time axis.
     pub(crate) offset_ns: u64,
 }
 
-/// What one owner had of a wait.
+/// The share of one owner in a wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Share {
     pub(crate) duration_ns: u64,
@@ -55,40 +55,39 @@ pub(crate) struct Share {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) duration_ns: u64,
-    /// Whose it is: the position among the wait's shares.
+    /// The position of its share in the wait.
     pub(crate) share: u32,
 }
 
-/// Folded waits of all code by time: so many buckets at most.
+/// The most buckets of folded waits over time.
 const MAX_BUCKETS: u32 = 2_048;
 /// The width of the first buckets.
 const FIRST_BUCKET_NS: u64 = 1 << 20;
-/// When there are too many sums, buckets become wider until so few are left.
+/// The fewest buckets to which too many sums are reduced.
 const MIN_BUCKETS: u32 = 64;
 
-/// Old waits are folded if they are one in so many at least: to go through all of them shall be
-/// worth while.
+/// Old waits are folded once they are one in this number: it takes a pass over all waits.
 const OLD_PART: usize = 4;
 
-/// So many waits are left out at once if none of them lasts long enough.
+/// The number of waits that are skipped at once if none of them lasts long enough.
 const BLOCK: usize = 256;
 
-/// All waits.
+/// The waits.
 #[derive(Debug)]
 pub(crate) struct Store {
     limits: Limits,
     waits: Vec<WaitRow>,
     shares: Vec<Share>,
     parts: Vec<Part>,
-    /// The parts of all waits are kept.
+    /// Whether the parts of all waits are kept.
     has_parts: bool,
-    /// The first waits are in the order in which they began.
+    /// The number of waits, from the first, that are in the order in which they began.
     ordered: usize,
-    /// Where the last wait ends, by blocks of so many as are in order.
+    /// The end of the last wait to end, by blocks of ordered waits.
     block_ends_ns: Vec<u64>,
-    /// Shorter waits are folded, by kind.
+    /// By kind, the least duration that is kept; shorter waits are folded.
     min_kept_ns: [u64; WaitKind::ALL.len()],
-    /// What ended longer ago is folded before anything else is.
+    /// Waits that ended longer ago are folded first.
     recent_ns: Option<u64>,
     /// When the newest wait ended.
     newest_ns: u64,
@@ -96,20 +95,20 @@ pub(crate) struct Store {
     share_of_owner: SeededMap<Owner, u32>,
 }
 
-/// The waits that are folded.
+/// Folded waits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Folded {
     /// By waiter and owner, without a time.
     pub(crate) whole: FoldedTable,
-    /// By the code of both, and time.
+    /// By the code of both, over time.
     pub(crate) by_time: FoldedTable,
-    /// How wide the buckets of time are.
+    /// The width of the buckets of time.
     pub(crate) bucket_ns: u64,
-    /// Threads and locks are not told apart any more.
+    /// Whether `whole` no longer distinguishes threads and locks.
     threads_are_folded: bool,
-    /// The code of owners is not told apart any more.
+    /// Whether `by_time` no longer distinguishes the code of owners.
     owners_are_folded: bool,
-    /// There are no sums without a time.
+    /// Whether `whole` was left out.
     is_by_time_only: bool,
 }
 
@@ -138,7 +137,7 @@ impl Store {
         }
     }
 
-    /// All that was [stored](crate::StoredModel), which fits together.
+    /// Creates a store from [stored](crate::StoredModel), consistent waits.
     pub(crate) fn from_stored(
         limits: Limits,
         waits: Vec<WaitRow>,
@@ -157,18 +156,18 @@ impl Store {
         store
     }
 
-    /// The shares of all waits.
+    /// Returns the shares of all waits.
     pub(crate) fn all_shares(&self) -> &[Share] {
         &self.shares
     }
 
-    /// The parts of all waits, if they are kept.
+    /// Returns the parts of all waits, if they are kept.
     pub(crate) fn all_parts(&self) -> Option<&[Part]> {
         self.has_parts.then_some(&self.parts)
     }
 
-    /// The waits that are kept, in the order in which they came, or in which they began
-    /// after [`sort`](Self::sort).
+    /// Returns the waits that are kept, in the order in which they came, or, after
+    /// [`sort`](Self::sort), began.
     pub(crate) fn waits(&self) -> &[WaitRow] {
         &self.waits
     }
@@ -178,14 +177,14 @@ impl Store {
         &self.shares[first..first + wait.share_count as usize]
     }
 
-    /// The parts of a wait, if all are kept.
+    /// Returns the parts of a wait, if all parts are kept.
     pub(crate) fn parts(&self, wait: &WaitRow) -> Option<&[Part]> {
         let first = wait.first_part as usize;
         self.has_parts
             .then(|| &self.parts[first..first + wait.part_count as usize])
     }
 
-    /// Nothing is folded, and the parts of all waits are known.
+    /// Returns whether the parts of all waits are kept, and so nothing is folded.
     pub(crate) fn has_parts(&self) -> bool {
         self.has_parts
     }
@@ -194,7 +193,7 @@ impl Store {
         &self.folded
     }
 
-    /// Puts waits in the order in which they began.
+    /// Sorts waits by their start.
     pub(crate) fn sort(&mut self) {
         if self.ordered < self.waits.len() {
             self.waits.sort_by_key(|wait| (wait.start_ns, wait.id));
@@ -205,8 +204,8 @@ impl Store {
         }
     }
 
-    /// The waits that can have anything from `from_ns` to `to_ns`, in the order in which they
-    /// began, with some that have not. They are [in order](Self::sort).
+    /// Returns the waits that overlap the range, and some that do not, by their start. They are
+    /// [sorted](Self::sort).
     pub(crate) fn waits_around(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &WaitRow> {
         debug_assert_eq!(self.ordered, self.waits.len(), "put in order");
         let end = self.waits.partition_point(|wait| wait.start_ns < to_ns);
@@ -215,8 +214,8 @@ impl Store {
         blocks.flat_map(|(block, _)| block)
     }
 
-    /// The waits at these positions, and the sums of all others. Parts are kept only of all
-    /// waits, and only if there are at most so many.
+    /// Returns the waits at these positions, and the sums of all others. Parts are kept only if all
+    /// waits are, and if there are at most `max_parts`.
     pub(crate) fn with_sums(&self, kept: &[usize], folded: Folded, max_parts: usize) -> Self {
         let mut reduced = Self::new(self.limits, false);
         reduced.has_parts =
@@ -243,8 +242,7 @@ impl Store {
         reduced
     }
 
-    /// Of what does not fit, folds first what ended longer ago than that, and only then what is
-    /// short.
+    /// Folds waits that ended longer ago than this before short ones.
     pub(crate) fn keep_recent(&mut self, recent_ns: u64) {
         self.recent_ns = Some(recent_ns);
     }
@@ -335,7 +333,7 @@ impl Store {
             let old = self.waits.iter().filter(|wait| wait.end_ns() < old_ns);
             if old.map(size).sum::<usize>() >= (self.waits.len() + self.shares.len()) / OLD_PART {
                 self.fold_where(tables, |wait, _| wait.end_ns() < old_ns);
-                // There may be room for short ones again.
+                // Short waits may fit again.
                 self.min_kept_ns = [0; WaitKind::ALL.len()];
                 return;
             }
@@ -359,7 +357,7 @@ impl Store {
         let mut durations_ns: Vec<u64> = of_kind.map(|wait| wait.duration_ns).collect();
         let middle = durations_ns.len() / 2;
         let (_, &mut median_ns, _) = durations_ns.select_nth_unstable(middle);
-        // Of equally long ones all go: what is kept is what is longer than that.
+        // Waits as long as the median are folded, too.
         let min_kept_ns = median_ns + 1;
         self.min_kept_ns[kind as usize] = min_kept_ns;
         self.fold_where(tables, |wait, tables| {
@@ -427,7 +425,7 @@ impl Folded {
         self.add_by_time(wait, shares, tables);
     }
 
-    /// Adds a wait where its middle is.
+    /// Adds a wait to the bucket of its middle.
     pub(crate) fn add_by_time(&mut self, wait: &WaitRow, shares: &[Share], tables: &mut Tables) {
         let waits = one_wait(wait.duration_ns);
         let middle_ns = wait.start_ns + wait.duration_ns / 2;
@@ -456,7 +454,7 @@ impl Folded {
         self.by_time = by_time.coarser(|waiter| waiter, |owner| owner, |bucket| bucket / 2);
     }
 
-    /// Makes it smaller if there are more than `max` sums.
+    /// Coarsens the tables until they have at most `max` sums.
     pub(crate) fn shrink(&mut self, max: usize, tables: &mut Tables) {
         if self.whole.len() > max && !self.threads_are_folded {
             self.threads_are_folded = true;
@@ -487,18 +485,18 @@ impl Folded {
         }
     }
 
-    /// The code of owners is told apart by time.
+    /// Returns whether the sums over time distinguish the code of owners.
     pub(crate) fn knows_owners_by_time(&self) -> bool {
         !self.owners_are_folded
     }
 
-    /// Where the time of a bucket lies.
+    /// Returns the range of a bucket.
     pub(crate) fn bucket_range_ns(&self, bucket: u32) -> (u64, u64) {
         let from_ns = u64::from(bucket) * self.bucket_ns;
         (from_ns, (from_ns + self.bucket_ns).min(MAX_NS))
     }
 
-    /// What is needed for questions about a time.
+    /// Returns only the sums over time.
     pub(crate) fn by_time_only(&self) -> Self {
         Self {
             whole: FoldedTable::default(),
@@ -508,28 +506,28 @@ impl Folded {
         }
     }
 
-    /// Nothing is folded.
+    /// Returns whether nothing is folded.
     pub(crate) fn is_empty(&self) -> bool {
         self.whole.rows().next().is_none() && self.by_time.rows().next().is_none()
     }
 
-    /// The buckets of time lie on the axis.
+    /// Returns whether the width of the buckets is valid.
     pub(crate) fn has_buckets(&self) -> bool {
         (1..=MAX_NS).contains(&self.bucket_ns)
     }
 
-    /// A bucket begins until then.
+    /// Returns whether a bucket begins by `end_ns`.
     pub(crate) fn begins_by(&self, bucket: u32, end_ns: u64) -> bool {
         let from_ns = u64::from(bucket).checked_mul(self.bucket_ns);
         from_ns.is_some_and(|from_ns| from_ns <= end_ns)
     }
 
-    /// There are no sums without a time.
+    /// Returns whether there are only sums over time.
     pub(crate) fn is_by_time_only(&self) -> bool {
         self.is_by_time_only
     }
 
-    /// All that is folded.
+    /// Returns the totals of all folded waits.
     pub(crate) fn totals(&self) -> FoldedWaits {
         let mut totals = FoldedWaits::default();
         for (_, _, waits) in self.by_time.rows() {

@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 
 use crate::time_axis::MAX_NS;
 
-/// A sum of durations, in nanoseconds. In an answer it is a number that JavaScript
-/// reads without losing anything, or one that is rounded to what a double holds.
+/// A sum of durations, in nanoseconds. An answer has it as a number that JavaScript reads exactly, or
+/// rounded to a double.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sum(u128);
 
@@ -20,9 +20,9 @@ impl Sum {
         self.0 += other.0;
     }
 
-    /// So much of it, rounded down.
+    /// Returns a fraction of it, rounded down.
     pub(crate) fn part(self, part_ns: u64, whole_ns: u64) -> Self {
-        // Larger sums than 2^64 do not occur before some centuries are traced.
+        // Sums above 2^64 take centuries of tracing.
         Sum(self.0.saturating_mul(part_ns.into()) / u128::from(whole_ns.max(1)))
     }
 
@@ -30,17 +30,17 @@ impl Sum {
         Sum(self.0.saturating_sub(other.0))
     }
 
-    /// The sum in nanoseconds; the greatest number if it is greater.
+    /// Returns the sum in nanoseconds, saturated.
     pub fn ns(self) -> u64 {
         self.0.try_into().unwrap_or(u64::MAX)
     }
 
-    /// A double does not hold it exactly.
+    /// Returns whether a double does not hold it exactly.
     pub fn is_rounded(self) -> bool {
         self.0 > u128::from(MAX_NS)
     }
 
-    /// Its share of a whole, 0 to 1; 1 if that is nothing.
+    /// Returns its share of a whole, from 0 to 1; 1 if the whole is 0.
     pub fn of(self, whole: Sum) -> f64 {
         if whole.0 == 0 {
             1.0
@@ -65,7 +65,7 @@ impl fmt::Debug for Sum {
 impl Serialize for Sum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_rounded() {
-            // A whole number all the same.
+            // Rounded, but still an integer.
             serializer.serialize_u128(self.0 as f64 as u128)
         } else {
             serializer.serialize_u64(self.0 as u64)

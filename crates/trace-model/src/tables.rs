@@ -1,7 +1,7 @@
-//! What can be said of those who wait, and of those who make them wait.
+//! The tables of waiters and of owners.
 //!
-//! A wait refers to one waiter, and each of its shares to one owner: there are far fewer
-//! of either than of their combinations.
+//! A wait refers to one waiter, and each of its shares to one owner. There are far fewer of either than
+//! combinations of both.
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
@@ -15,12 +15,12 @@ use crate::hash::SeededMap;
 use crate::known_names::KnownNames;
 use crate::limits::Limits;
 
-/// A waiter's labels: by [`WAITER_ASPECTS`], and the trace.
+/// The labels of a waiter, by [`WAITER_ASPECTS`], and the trace.
 pub(crate) type WaiterLabels = [LabelIndex; WAITER_ASPECTS.len() + 1];
-/// An owner's labels, by [`OWNER_ASPECTS`].
+/// The labels of an owner, by [`OWNER_ASPECTS`].
 pub(crate) type OwnerLabels = [LabelIndex; OWNER_ASPECTS.len()];
 
-/// Who waits, for what, and where.
+/// A thread that waits for a lock at a place in its code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiter {
     pub(crate) labels: WaiterLabels,
@@ -29,11 +29,11 @@ pub(crate) struct Waiter {
     pub(crate) trace: u16,
 }
 
-/// A waiter in the table.
+/// The position of a waiter in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct WaiterIndex(pub(crate) u32);
 
-/// An owner in the table.
+/// The position of an owner in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct OwnerIndex(pub(crate) u32);
 
@@ -47,7 +47,7 @@ struct WaiterKey {
     chain: ChainIndex,
 }
 
-/// What code an owner stands in depends on the lock, too.
+/// An owner's code depends on the lock, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct OwnerKey {
     lock_class: Option<ClassIndex>,
@@ -58,7 +58,7 @@ struct OwnerKey {
 /// The position of [`Label::Folded`].
 const FOLDED: u32 = 0;
 
-/// All waiters and owners of a model.
+/// The waiters and owners of a model.
 #[derive(Debug)]
 pub(crate) struct Tables {
     labels: IndexSet<Label, foldhash::fast::RandomState>,
@@ -91,7 +91,7 @@ impl Tables {
         }
     }
 
-    /// All that was [stored](crate::StoredModel), which fits together. Only code can be added.
+    /// Creates tables from [stored](crate::StoredModel), consistent ones. Only code can be added.
     pub(crate) fn from_stored(
         limits: &Limits,
         labels: Vec<Label>,
@@ -121,7 +121,7 @@ impl Tables {
         tables
     }
 
-    /// The waiter of `wait`, a wait of this trace.
+    /// Returns the waiter of `wait`, which is from this trace.
     pub(crate) fn waiter(&mut self, wait: &Wait, trace: u16, entities: &Entities) -> WaiterIndex {
         let key = WaiterKey {
             trace,
@@ -155,7 +155,7 @@ impl Tables {
         index
     }
 
-    /// The owner that had a part of `wait`.
+    /// Returns the owner of a part of `wait`.
     pub(crate) fn owner(&mut self, wait: &Wait, owner: Owner, entities: &Entities) -> OwnerIndex {
         let is_known = owner.thread().is_some();
         let key = OwnerKey {
@@ -180,12 +180,12 @@ impl Tables {
         index
     }
 
-    /// The same waiter, but for its thread and its lock.
+    /// Returns the waiter with the same code, without thread and lock.
     pub(crate) fn without_thread(&mut self, waiter: WaiterIndex) -> WaiterIndex {
         self.waiter_code(self.waiters[waiter.0 as usize])
     }
 
-    /// A waiter without its thread and its lock.
+    /// Removes the thread and the lock from a waiter.
     fn code_of_waiter(&self, mut waiter: Waiter) -> Waiter {
         let folded = self.folded_label();
         for (label, aspect) in waiter.labels.iter_mut().zip(WAITER_ASPECTS) {
@@ -207,15 +207,15 @@ impl Tables {
         index
     }
 
-    /// The same owner, but for its thread.
+    /// Returns the owner with the same code, without a thread.
     pub(crate) fn owner_without_thread(&mut self, owner: OwnerIndex) -> OwnerIndex {
         self.owner_code(self.owners[owner.0 as usize])
     }
 
-    /// An owner without its thread.
+    /// Removes the thread from an owner.
     fn code_of_owner(&self, mut labels: OwnerLabels) -> OwnerLabels {
         let thread = Dimension::Aspect(trace_analysis::Aspect::OwnerThread).column();
-        // Nobody is no thread, and the same everywhere.
+        // What is not a thread, as a free lock, is the same everywhere.
         if self.is_thread(self.label(labels[thread])) {
             labels[thread] = self.folded_label();
         }
@@ -232,13 +232,13 @@ impl Tables {
         index
     }
 
-    /// An owner of which nothing is known any more.
+    /// Returns the owner that stands for all folded ones.
     pub(crate) fn folded_owner(&mut self) -> OwnerIndex {
         let folded = self.folded_label();
         self.owner_code([folded; OWNER_ASPECTS.len()])
     }
 
-    /// The label of what is not told apart.
+    /// Returns the label that stands for all folded ones.
     pub(crate) fn folded_label(&self) -> LabelIndex {
         LabelIndex(FOLDED)
     }
@@ -251,7 +251,7 @@ impl Tables {
         self.labels[index.0 as usize]
     }
 
-    /// Text that stands for the same thing in every analysis.
+    /// Returns a text that identifies the same thing in every analysis.
     pub(crate) fn key(&self, label: Label, entities: &Entities) -> String {
         match label {
             Label::Value(value) => value.key(entities),
@@ -261,7 +261,7 @@ impl Tables {
         }
     }
 
-    /// Whether the label is that of a thread.
+    /// Returns whether the label is a thread's.
     pub(crate) fn is_thread(&self, label: Label) -> bool {
         match label {
             Label::Value(value) => matches!(value, Value::Thread(_)),
@@ -270,12 +270,12 @@ impl Tables {
         }
     }
 
-    /// What labels are called that come from an index.
+    /// Returns the names of labels that come from an index.
     pub(crate) fn known_names(&self) -> &KnownNames {
         &self.known_names
     }
 
-    /// All labels, those that came last at the end.
+    /// Returns all labels, in the order in which they came.
     pub(crate) fn labels(&self) -> impl ExactSizeIterator<Item = Label> {
         self.labels.iter().copied()
     }
@@ -288,13 +288,13 @@ impl Tables {
         &self.owners
     }
 
-    /// What a waiter is under a dimension that is not of owners.
+    /// Returns the label of a waiter in a dimension that is not of owners.
     #[inline]
     pub(crate) fn of_waiter(&self, waiter: WaiterIndex, dimension: Dimension) -> LabelIndex {
         self.waiters[waiter.0 as usize].labels[dimension.column()]
     }
 
-    /// What an owner is under a dimension of owners.
+    /// Returns the label of an owner in a dimension of owners.
     #[inline]
     pub(crate) fn of_owner(&self, owner: OwnerIndex, dimension: Dimension) -> LabelIndex {
         self.owners[owner.0 as usize][dimension.column()]

@@ -1,21 +1,19 @@
-//! Where traces lie on one time axis.
+//! The time axis that all traces share.
 
-/// Times and durations are less than this many nanoseconds, 104 days, so that a
-/// double holds them exactly.
+/// The largest time or duration in nanoseconds, 104 days: a double holds it exactly.
 pub const MAX_NS: u64 = (1 << 53) - 1;
 
-/// Where the traces lie.
+/// The arrangement of traces on the time axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// As they lay in time; but time in which none was recorded is left out.
+    /// In their order, without the gaps in which none was recorded.
     OneAfterTheOther,
-    /// All begin at 0, to be compared.
+    /// All from 0, for comparison.
     Together,
 }
 
-/// Where a trace begins that started at `start_unix_ns`, behind others that started
-/// earlier: the one before it lies at `last`, as (offset, start since 1970), and all of
-/// them end at `end_ns`.
+/// Returns the offset of a trace that started at `start_unix_ns`, after others that started earlier:
+/// the previous one lies at `last`, as (offset, start since 1970), and all of them end by `end_ns`.
 pub(crate) fn offset_ns(
     arrangement: Arrangement,
     start_unix_ns: u64,

@@ -1,4 +1,4 @@
-//! The owners' code that could be to blame, and what is known about it.
+//! Candidates for findings: code of owners that may be to blame, and the facts about it.
 
 use trace_analysis::{Aspect, Entities, ThreadIndex, UnknownOwner, Value, WaitKind};
 
@@ -13,20 +13,20 @@ use crate::names::{NamedFrame, NamedValue};
 use crate::selection::{Condition, Kind, QuestionError, WaitSelection};
 use crate::sum::Sum;
 
-/// Less than that of all waiting is not worth a finding.
+/// The least share of all waiting that is worth a finding.
 const MIN_SHARE: f64 = 0.01;
-/// Where so much of the time nobody is known to have had a lock, that is the finding.
+/// The share of a lock's time without a known owner from which on this is a finding itself.
 const MOSTLY: f64 = 0.7;
-/// More are never shown.
+/// The most candidates.
 const MAX_CANDIDATES: usize = 12;
-/// The trace is looked at in so many pieces, to see what was at its start only.
+/// The pieces of a trace, of which the first ones are its start.
 const PIECES: usize = 20;
 const START_PIECES: usize = 2;
 const AT_START: f64 = 0.9;
-/// A shorter trace is all start.
+/// A shorter trace is all start-up.
 const MIN_RUN_NS: u64 = 5_000_000_000;
 
-/// Code that could be to blame.
+/// Code that may be to blame.
 pub(crate) struct Candidate {
     facts: Facts,
     lock_class: Named,
@@ -39,7 +39,7 @@ pub(crate) struct Candidate {
     owner_key: String,
 }
 
-/// Answers about one kind of waits, all by lock class and owner's method first.
+/// The answers about one kind of waits, all grouped by lock class and owner's method first.
 pub(crate) struct Answers {
     by_waiter: Groups,
     by_owner_chain: Groups,
@@ -50,8 +50,8 @@ pub(crate) struct Answers {
     is_folded: bool,
 }
 
-/// What [`Answers`] are asked for, beside lock class and owner's method: the aspects, and into
-/// how many pieces of time.
+/// The questions for [`Answers`]: the aspects that follow lock class and owner's method, and the number of
+/// pieces of time.
 const QUESTIONS: [(&[Aspect], usize); 5] = [
     (&[Aspect::Method, Aspect::Chain], PIECES),
     (&[Aspect::OwnerChain], 0),
@@ -60,20 +60,20 @@ const QUESTIONS: [(&[Aspect], usize); 5] = [
     (&[Aspect::OwnerThread], 0),
 ];
 
-/// Questions about one kind of waits, one after the other.
+/// Asks the questions about one kind of waits, one after the other.
 pub(crate) struct Asking {
     kind: WaitKind,
     selection: WaitSelection,
     answered: Vec<Groups>,
 }
 
-/// There is more waiting for something to happen than for locks.
+/// Returns whether threads waited longer for a condition than for locks.
 pub(crate) fn wants_conditional(model: &Model) -> bool {
     let duration_ns = |kind| model.totals(kind).duration_ns;
     duration_ns(WaitKind::Conditional) > duration_ns(WaitKind::Contention)
 }
 
-/// All candidates, in no order. `stuck_ns` is how long threads waited in deadlocks.
+/// Returns all candidates, in no order. `stuck_ns` is the time waited in deadlocks.
 pub(crate) fn candidates(
     model: &Model,
     contention: &Answers,
@@ -93,7 +93,7 @@ pub(crate) fn candidates(
     candidates
 }
 
-/// The keys of call chains of workers that take from a queue in their loop: they are idle.
+/// Returns the keys of call chains of idle workers, which take from a queue in their loop.
 fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
     let labels = model.tables.labels();
     let keys = labels.filter_map(|label| match label {
@@ -129,7 +129,7 @@ impl Asking {
         }
     }
 
-    /// Asks the next question. `false` if there is none. Waits in which `stuck` threads were
+    /// Asks the next question. Returns `false` if there are no more. Waits in which `stuck` threads were
     /// when their traces ended do not count.
     pub(crate) fn ask(
         &mut self,
@@ -153,7 +153,7 @@ impl Asking {
         Ok(true)
     }
 
-    /// What was answered; `None` as long as there are questions.
+    /// Returns the answers; `None` as long as there are questions.
     pub(crate) fn answers(self, model: &Model) -> Option<Answers> {
         let [by_waiter, by_owner_chain, by_lock, by_thread, by_waker] =
             <[Groups; QUESTIONS.len()]>::try_from(self.answered).ok()?;
@@ -170,7 +170,7 @@ impl Asking {
 }
 
 impl Answers {
-    /// How long threads waited while the process ran.
+    /// Returns how long threads waited while the process ran.
     pub(crate) fn duration_ns(&self) -> Sum {
         let owners = self.by_waiter.groups.iter();
         let frozen = owners.filter(|group| group.path.len() == 2 && self.is_frozen(group));
@@ -178,7 +178,7 @@ impl Answers {
         all_ns.without(sum(frozen))
     }
 
-    /// How long threads waited for these locks while the process ran.
+    /// Returns how long threads waited for these locks while the process ran.
     fn lock_ns(&self, lock: &Group) -> Sum {
         let owners = children(&self.by_waiter, lock);
         let frozen = owners.filter(|owner| self.is_frozen(owner));
@@ -189,7 +189,7 @@ impl Answers {
         value(&self.by_waiter, owner).key == FROZEN
     }
 
-    /// `total_ns` is what all shares are of.
+    /// Adds the candidates. `total_ns` is the whole of all shares.
     fn add_to(&self, candidates: &mut Vec<Candidate>, total_ns: Sum) {
         let groups = &self.by_waiter.groups;
         let locks = groups.iter().filter(|group| group.path.len() == 1);
@@ -304,7 +304,7 @@ impl Answers {
         }
     }
 
-    /// The innermost groups of another answer under the same lock class and owner.
+    /// Returns the innermost groups of another answer with the same lock class and owner.
     fn same<'g>(
         &self,
         groups: &'g Groups,
@@ -324,7 +324,7 @@ impl Answers {
             .collect()
     }
 
-    /// The keys of the innermost groups under a lock class.
+    /// Returns the keys of the innermost groups with a lock class.
     fn all_keys<'g>(&self, groups: &'g Groups, lock: &NamedValue) -> Vec<&'g str> {
         let found = groups.groups.iter().filter(|group| {
             group.path.len() == 3 && groups.names.values[group.path[0] as usize].key == lock.key
@@ -335,7 +335,7 @@ impl Answers {
     }
 }
 
-// Keys of values, and beginnings of keys and labels.
+// Keys of values, and prefixes of keys and labels.
 const FREE: &str = "<free>";
 const FROZEN: &str = "<frozen>";
 const NOT_RELEASED: &str = "<code unknown: lock not released>";
@@ -351,7 +351,7 @@ fn is_unknown(key: &str) -> bool {
     name.is_some_and(|name| UnknownOwner::ALL.iter().any(|reason| reason.name() == name))
 }
 
-/// The groups in `parent`, one deeper.
+/// Returns the groups directly in `parent`.
 fn children<'g>(groups: &'g Groups, parent: &'g Group) -> impl Iterator<Item = &'g Group> {
     groups.groups.iter().filter(|group| {
         group.path.len() == parent.path.len() + 1 && group.path.starts_with(&parent.path)
@@ -372,14 +372,14 @@ fn sum<'g>(groups: impl Iterator<Item = &'g Group>) -> Sum {
     sum
 }
 
-/// The innermost value of a group.
+/// Returns the innermost value of a group.
 fn value<'g>(groups: &'g Groups, group: &Group) -> &'g NamedValue {
     let last = group.path.last().expect("not the root");
     &groups.names.values[*last as usize]
 }
 
-/// Of the chains of a method that waited, the one with the most time has nothing of
-/// `java.util.concurrent` between the code and `park`.
+/// Returns whether a method that waited calls `park` itself: its chain with the most time has no frames of
+/// `java.util.concurrent` in between.
 fn parks_directly(groups: &Groups, waiter: &Group) -> bool {
     let chains = by_time(children(groups, waiter));
     let chain = chains
@@ -393,7 +393,7 @@ fn parks_directly(groups: &Groups, waiter: &Group) -> bool {
     inner.is_some_and(|inner| !inner.is_empty() && inner.iter().all(is_own))
 }
 
-/// A method, and where it stands in the chain of a group.
+/// Returns a method, and its place in the chain of a group.
 fn code(method: &NamedValue, groups: &Groups, chain: Option<&Group>) -> Code {
     let chain = chain.and_then(|group| value(groups, group).chain.as_ref());
     let frames = chain.and_then(|chain| chain.frames.get(chain.first as usize..));

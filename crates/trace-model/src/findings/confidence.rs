@@ -1,16 +1,16 @@
-//! How sure a finding is.
+//! The confidence in a finding.
 
 use super::facts::Facts;
 use super::finding::FindingConfidence;
 use crate::sum::Sum;
 use trace_report::human;
 
-/// Fewer waits than that can be chance.
+/// Fewer waits may be chance.
 const FEW_WAITS: u64 = 20;
 const VERY_FEW_WAITS: u64 = 5;
 
-/// How sure the facts are, of which so much time was in safepoints. `folded` says that the
-/// model does not have all waits one by one.
+/// Returns the confidence in the facts. `folded` says that the model does not have all waits one by
+/// one.
 pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> FindingConfidence {
     let free = facts.of_locks(facts.free_ns);
     let unknown = facts.of_locks(facts.unknown_ns);

@@ -11,33 +11,32 @@ use crate::selection::{Condition, WaitSelection};
 use crate::sum::Sum;
 use trace_report::human;
 
-/// Threads each of which waited for a lock that the next one had.
+/// A deadlock: threads each of which waited for a lock that the next one held.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeadlockRecord {
-    /// Since when, in nanoseconds since its trace's start.
+    /// When it began, in nanoseconds since its trace's start.
     pub start_ns: u64,
-    /// How long it lasted until the trace ended, in nanoseconds.
+    /// Its duration until the trace ended, in nanoseconds.
     pub duration_ns: u64,
     /// The threads.
     pub threads: Vec<DeadlockedThread>,
-    /// Threads that wait for a lock that one of them has, or one of these, and so on; those
-    /// listed are the nearest.
+    /// Threads that wait for one of them, directly or through others; the nearest ones.
     pub behind: Vec<ThreadBehind>,
-    /// How many more of these there are.
+    /// The number of such threads that are not listed.
     pub more_behind: usize,
-    /// Of all of them, those of the cycle first.
+    /// The waits of all of them, those in the cycle first.
     #[serde(skip)]
     waits: Vec<StuckWait>,
 }
 
-/// A thread that waits behind a deadlock.
+/// A thread that waits for a deadlock.
 #[derive(Clone, Debug, Serialize)]
 pub struct ThreadBehind {
     /// Its name.
     pub thread: String,
     /// The lock that it waited for.
     pub waits_for: String,
-    /// Since when, in nanoseconds since its trace's start.
+    /// When that began, in nanoseconds since its trace's start.
     pub since_ns: u64,
     /// Where it waited, innermost first.
     pub frames: Vec<String>,
@@ -54,11 +53,11 @@ struct StuckWait {
 /// The name of the pattern.
 pub(crate) const DEADLOCK: &str = "deadlock";
 
-/// Names in a title.
+/// The most names in a title.
 const LISTED_NAMES: usize = 6;
-/// Threads behind a deadlock that are listed.
+/// The most threads listed that wait for a deadlock.
 const LISTED_BEHIND: usize = 20;
-/// A selection of more is hard to read.
+/// The most threads in a selection, so that it can be read.
 const SELECTED_THREADS: usize = 1_000;
 
 /// A thread of a deadlock.
@@ -68,13 +67,13 @@ pub struct DeadlockedThread {
     pub thread: String,
     /// The lock that it waited for.
     pub waits_for: String,
-    /// Since when, in nanoseconds since its trace's start.
+    /// When that began, in nanoseconds since its trace's start.
     pub since_ns: u64,
     /// Where it waited, innermost first.
     pub frames: Vec<String>,
-    /// The lock that it had.
+    /// The lock that it held.
     pub holds: String,
-    /// Where it acquired that; empty if that is not known.
+    /// Where it acquired that lock, innermost first; empty if not known.
     pub holds_frames: Vec<String>,
     #[serde(skip)]
     lock_class: Named,
@@ -83,7 +82,7 @@ pub struct DeadlockedThread {
     code: Code,
 }
 
-/// The deadlocks of all traces.
+/// Returns the deadlocks of all traces.
 pub fn deadlocks<'a>(
     still_blocked: impl Iterator<Item = &'a StillBlocked>,
     entities: &Entities,
@@ -145,7 +144,7 @@ pub fn deadlocks<'a>(
         .collect()
 }
 
-/// Where a thread waited for a lock.
+/// Returns the code in which a thread waited for a lock.
 fn code(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Code {
     let position = entities.code(chain, entities.lock_class(lock));
     let frame = position.and_then(|position| entities.chain(chain).frames().get(position));
@@ -159,7 +158,7 @@ fn code(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Code {
     }
 }
 
-/// The threads that the deadlocks block, in them or behind them.
+/// Returns the threads that deadlocks block, in a cycle or waiting for one.
 pub(crate) fn stuck_threads<'a>(
     still_blocked: impl Iterator<Item = &'a StillBlocked>,
 ) -> SeededSet<ThreadIndex> {
@@ -171,7 +170,8 @@ pub(crate) fn stuck_threads<'a>(
     threads.collect()
 }
 
-/// They come before everything else. `others_ns` is how long threads waited for anything else.
+/// Returns the findings of deadlocks, which come before all others. `others_ns` is the time of all other
+/// waits.
 pub(crate) fn findings(deadlocks: &[DeadlockRecord], others_ns: Sum, run_ns: u64) -> Vec<Finding> {
     let mut total_ns = blocked_ns(deadlocks);
     total_ns.add_sum(others_ns);
@@ -181,7 +181,7 @@ pub(crate) fn findings(deadlocks: &[DeadlockRecord], others_ns: Sum, run_ns: u64
         .collect()
 }
 
-/// How long all threads of the deadlocks waited, and those behind them.
+/// Returns how long all threads blocked by the deadlocks waited.
 pub(crate) fn blocked_ns(deadlocks: &[DeadlockRecord]) -> Sum {
     let mut sum = Sum::default();
     for deadlock in deadlocks {
@@ -192,7 +192,7 @@ pub(crate) fn blocked_ns(deadlocks: &[DeadlockRecord]) -> Sum {
     sum
 }
 
-/// The names of the threads, as many as are read.
+/// Returns the names of the threads, up to a limit.
 fn names(threads: &[DeadlockedThread]) -> String {
     let names = threads.iter().take(LISTED_NAMES);
     let names: Vec<&str> = names.map(|thread| thread.thread.as_str()).collect();

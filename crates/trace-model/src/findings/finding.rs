@@ -1,77 +1,77 @@
-//! What a finding says.
+//! A finding.
 
 use serde::Serialize;
 
 use crate::selection::WaitSelection;
 use crate::sum::Sum;
 
-/// Code that waited, at most, in a finding.
+/// The most code that waited, in a finding.
 pub(super) const LISTED_WAITERS: usize = 3;
 
 /// Something to fix.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// Stands for the same finding in every analysis.
+    /// Identifies the same finding in every analysis.
     pub id: String,
     /// The name of its pattern.
     pub pattern: &'static str,
-    /// What is the matter, in one sentence.
+    /// The problem, in one sentence.
     pub title: String,
-    /// What usually helps.
+    /// The usual remedy.
     pub remedy: &'static str,
     /// The class of the locks.
     pub lock_class: Named,
-    /// The code that held them; `None` if no thread is known to have done so.
+    /// The code that held them; `None` if no thread is known as the owner.
     pub owner: Option<Code>,
-    /// The code that waited, that with the most time first; three at most.
+    /// The code that waited, the most time first; three at most.
     pub waiters: Vec<WaitingCode>,
-    /// How many methods waited.
+    /// The number of methods that waited.
     pub waiter_sites: u64,
     /// The time waited because of it, in nanoseconds.
     pub duration_ns: Sum,
     /// Its share of all such waiting, 0 to 1.
     pub share: f64,
-    /// The time in which anybody waited because of it, in nanoseconds.
+    /// The time in which any thread waited because of it, in nanoseconds.
     pub wall_ns: u64,
-    /// That is the time of the parts that it is about. Else it is in proportion: the time in which
-    /// any of the waits concerned went on, times the finding's share of them.
+    /// Whether that is exact, from the parts of waits. Otherwise it is in proportion: the time covered by
+    /// the waits concerned, times the finding's share of them.
     pub wall_exact: bool,
-    /// Its share of the time in which the traces ran, 0 to 1.
+    /// Its share of the time for which the traces ran, 0 to 1.
     pub wall_share: f64,
-    /// How many waits.
+    /// The number of waits.
     pub waits: u64,
-    /// Half of them waited at most so long because of it, in nanoseconds.
+    /// The median time of a wait because of it, in nanoseconds.
     pub p50_ns: u64,
-    /// Of 100 waits, 99 waited at most so long because of it, in nanoseconds.
+    /// The 99th percentile of that time, in nanoseconds.
     pub p99_ns: u64,
-    /// The longest waited so long because of it, in nanoseconds.
+    /// The longest such time, in nanoseconds.
     pub max_ns: u64,
-    /// How many threads waited at once on average, when any did.
+    /// The mean number of threads that waited at once, while any did.
     pub mean_waiters: f64,
-    /// How many threads waited.
+    /// The number of threads that waited.
     pub threads: u64,
-    /// How many lock objects.
+    /// The number of lock objects.
     pub locks: u64,
-    /// How sure it is.
+    /// The confidence in it.
     pub confidence: FindingConfidence,
-    /// It was so at the start of the traces only.
+    /// Whether it was so only at the start of the traces.
     pub start_up_only: bool,
-    /// What it would save to fix it, if that was [predicted](Finding::predict_saving).
+    /// The saving by a fix, if it was [predicted](Finding::predict_saving).
     pub saving: Option<Saving>,
-    /// What it is about.
+    /// The waits that it is about.
     pub selection: WaitSelection,
 }
 
 /// Something with a name.
 #[derive(Clone, Debug, Serialize)]
 pub struct Named {
-    /// Text that stands for the same thing in every analysis.
+    /// A text that identifies the same thing in every analysis.
     pub key: String,
-    /// Text for people.
+    /// The text for people.
     pub label: String,
 }
 
-/// A method, and where it stood most of the time.
+/// A method, and its most frequent place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Code {
     /// The method's key.
@@ -80,53 +80,53 @@ pub struct Code {
     pub label: String,
     /// Method, file and line; empty if the call chain is not known.
     pub frame: String,
-    /// Of a method of the JDK or of a library, the innermost frame outside of them; empty of
-    /// others, and if there is none.
+    /// For a method of the JDK or of a library, the innermost frame outside of both, if any; empty for
+    /// other methods.
     pub called_from: String,
 }
 
 /// Code that waited.
 #[derive(Clone, Debug, Serialize)]
 pub struct WaitingCode {
-    /// Which.
+    /// The code.
     #[serde(flatten)]
     pub code: Code,
-    /// How long, in nanoseconds.
+    /// The time waited, in nanoseconds.
     pub duration_ns: Sum,
-    /// How many waits.
+    /// The number of waits.
     pub waits: u64,
 }
 
-/// How sure a finding is.
+/// The confidence in a finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct FindingConfidence {
     /// `high`, `medium` or `low`.
     pub level: &'static str,
-    /// How long threads waited for these locks when nobody had them, in nanoseconds.
+    /// How long threads waited for these locks while they were free, in nanoseconds.
     pub free_ns: Sum,
-    /// How long it is not known who had them, in nanoseconds.
+    /// How long threads waited for these locks while their owners are unknown, in nanoseconds.
     pub unknown_ns: Sum,
-    /// How much of the finding's time was spent in safepoints, in nanoseconds, as far as
-    /// its waits are known one by one.
+    /// The part of the finding's time that was spent in safepoints, in nanoseconds, as far as its waits
+    /// are known one by one.
     pub safepoint_ns: Sum,
-    /// Why the level is not high, and what else to know.
+    /// The reasons for the level, and other notes.
     pub notes: Vec<String>,
 }
 
-/// What it would bring if code held a lock for no time: no remedy for that code alone can do more.
+/// The saving if code held a lock for no time: no remedy for that code alone can do more.
 ///
-/// Each replay of the trace finds a share that is saved, in proportion to what it makes of the trace as
-/// it is. They assume different things of what a trace does not tell.
+/// Each replay of the trace finds a share that is saved, relative to its replay of the trace as it is. The
+/// replays differ in what they assume where the trace says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Saving {
-    /// The share of the time that threads waited for any lock, to do the same work, that the replays find
-    /// on the average: 1 is all of it. Negative where threads would wait even longer elsewhere.
+    /// The mean share of all time waited for locks, for the same work: 1 is all of it. Negative if threads
+    /// would wait even longer elsewhere.
     pub share: f64,
-    /// The largest share of all replays.
+    /// The largest share of a replay.
     pub share_at_most: f64,
-    /// The smallest one.
+    /// The smallest share of a replay.
     pub share_at_least: f64,
-    /// It is about the time up to then, in nanoseconds since the trace's start; of the rest too much
-    /// is in the trace.
+    /// The end of the time that was replayed, in nanoseconds since the trace's start, if the trace is too
+    /// large.
     pub until_ns: Option<u64>,
 }

@@ -1,8 +1,7 @@
-//! What to fix first.
+//! Finds what to fix first.
 //!
-//! A finding is about the code that held locks of one class while others waited for
-//! them. Which [`pattern`] it is decides what is said about it, and what usually
-//! helps.
+//! A finding is about code that held locks of one class while others waited for them. Its [`pattern`]
+//! decides what it says and which remedy it names.
 
 mod candidate;
 mod confidence;
@@ -25,20 +24,20 @@ pub use deadlock::{DeadlockRecord, DeadlockedThread, ThreadBehind, deadlocks};
 pub use finding::{Code, Finding, FindingConfidence, Named, Saving, WaitingCode};
 pub use saving::sort_by_saving;
 
-/// The most that a person reads.
+/// The most findings: a person reads no more.
 const MAX_FINDINGS: usize = 5;
 
-/// Finds what to fix first, one question after the other, so that whoever has others to
-/// answer can do so in between.
+/// A search for what to fix first, question by question, so that a caller can do other work in
+/// between.
 pub struct Search {
     contention: Option<Asking>,
     conditional: Option<Asking>,
-    /// Threads in deadlocks and behind them: their last waits are nobody else's fault.
+    /// Threads that deadlocks block: no other code is to blame for their last waits.
     stuck: SeededSet<ThreadIndex>,
 }
 
 impl Search {
-    /// Asks nothing yet. `still_blocked` has the threads that waited when the traces ended.
+    /// Creates a search. `still_blocked` has the threads that waited when the traces ended.
     pub fn new<'a>(still_blocked: impl Iterator<Item = &'a StillBlocked>) -> Self {
         Self {
             contention: None,
@@ -47,11 +46,11 @@ impl Search {
         }
     }
 
-    /// Asks the next question. `false` if there is none any more.
+    /// Asks the next question. Returns `false` if there are no more.
     ///
     /// # Errors
     ///
-    /// None that a caller could cause.
+    /// Never because of the caller.
     pub fn step(&mut self, model: &mut Model, entities: &Entities) -> Result<bool, QuestionError> {
         let new = |model: &Model, kind| Asking::new(model, kind, entities);
         let contention = self
@@ -69,8 +68,8 @@ impl Search {
         conditional.ask(model, &self.stuck, entities)
     }
 
-    /// What was found when there was no question any more, the most important first.
-    /// `still_blocked` has the threads that waited when the traces ended.
+    /// Returns the findings once there are no more questions, the most important first. `still_blocked`
+    /// has the threads that waited when the traces ended.
     pub fn findings<'a>(
         self,
         still_blocked: impl Iterator<Item = &'a StillBlocked>,
@@ -122,7 +121,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// None that a caller could cause.
+    /// Never because of the caller.
     pub fn findings<'a>(
         &mut self,
         still_blocked: impl Iterator<Item = &'a StillBlocked> + Clone,

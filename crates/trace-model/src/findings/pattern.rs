@@ -1,18 +1,17 @@
-//! The patterns of contention: each knows by what it is recognized, what to say, and what
-//! usually helps.
+//! The patterns of contention: each knows its facts, its sentence and its remedy.
 
 use super::facts::Facts;
 use trace_report::human;
 
-/// A pattern.
+/// A pattern of contention.
 pub(crate) trait Pattern: Sync {
-    /// Its name in answers.
+    /// Returns its name in answers.
     fn name(&self) -> &'static str;
-    /// The facts are of this pattern.
+    /// Returns whether the facts are of this pattern.
     fn check(&self, facts: &Facts) -> bool;
-    /// What is the matter.
+    /// Describes the problem.
     fn sentence(&self, facts: &Facts) -> String;
-    /// What usually helps.
+    /// Returns the usual remedy.
     fn remedy(&self) -> &'static str;
 }
 
@@ -30,16 +29,16 @@ const PATTERNS: [&dyn Pattern; 10] = [
     &LongHold,
 ];
 
-/// The pattern of the facts.
+/// Returns the pattern of the facts.
 pub(crate) fn of(facts: &Facts) -> &'static dyn Pattern {
     let found = PATTERNS.into_iter().find(|pattern| pattern.check(facts));
     found.unwrap_or(&LongHold)
 }
 
-/// A hold as long as that is long.
+/// From this duration on a hold is long.
 const LONG_PART_NS: u64 = 1_000_000;
 
-/// Where locks were free for so much of the time, it was not their owners who took it.
+/// The share of the time in which locks were free from which on their owners are not to blame.
 const MOSTLY_FREE: f64 = 0.5;
 
 struct ClassInitialization;
@@ -99,7 +98,7 @@ impl Pattern for TakingTurns {
     }
 }
 
-/// Who waits for something that the same threads do.
+/// Returns whether the threads that wait also wake each other.
 fn wake_each_other(facts: &Facts) -> bool {
     2 * facts.waking_waiters >= facts.threads && facts.threads > 1
 }
@@ -189,7 +188,7 @@ impl Pattern for Convoy {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        // Where the trace does not tell who had the lock in between, it looks like a hand-off.
+        // If the owners in between are not known, it looks like a hand-off.
         let is_free =
             facts.of_locks(facts.free_ns) >= 0.25 || facts.of_locks(facts.hand_off_ns) >= 0.25;
         !facts.is_conditional && is_free && facts.mean_part_ns() < LONG_PART_NS

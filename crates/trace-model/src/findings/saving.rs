@@ -1,4 +1,4 @@
-//! What it would save at most to fix something.
+//! Predicts what a fix saves at most.
 
 use trace_analysis::{
     ChainIndex, Entities, LockChange, OwnerCode, Prediction, Question, Replay, Value, WhatIf,
@@ -7,7 +7,7 @@ use trace_analysis::{
 use super::deadlock::DEADLOCK;
 use super::finding::{Finding, Saving};
 
-/// Returns what a prediction says; `None` without replays.
+/// Returns the saving of a prediction; `None` without replays.
 fn predicted(prediction: &Prediction) -> Option<Saving> {
     let shares = || prediction.replays.iter().map(saved_share);
     let after = prediction.after_ns as f64 / prediction.before_ns.max(1) as f64;
@@ -24,8 +24,8 @@ fn saved_share(replay: &Replay) -> f64 {
 }
 
 impl Finding {
-    /// Predicts what it would save, if that can be told: of code that is known to have held locks,
-    /// but not of deadlocks, of initializers, which run once, and of what is no lock.
+    /// Predicts the saving if the code that held the locks is known. There is no prediction for deadlocks,
+    /// initializers, which run once, and conditions.
     pub fn predict_saving(
         &mut self,
         what_if: &mut WhatIf,
@@ -54,15 +54,14 @@ impl Finding {
         }
     }
 
-    /// It is about locks, and not about what else threads wait for.
+    /// Returns whether it is about locks, not conditions.
     fn is_contention(&self) -> bool {
         self.selection.kinds.is_empty()
     }
 }
 
-/// Sorts findings by what they would save at most, deadlocks first. If that cannot be told of one, it is all
-/// of the waiting that it is about. `contention_ns` is how long threads waited for locks
-/// while the process ran.
+/// Sorts findings by what they save at most, deadlocks first. A finding without a prediction counts with all
+/// of its waiting. `contention_ns` is how long threads waited for locks while the process ran.
 pub fn sort_by_saving(findings: &mut [Finding], contention_ns: u64) {
     let at_most_ns = |finding: &Finding| match &finding.saving {
         Some(saving) => saving.share_at_most * contention_ns as f64,

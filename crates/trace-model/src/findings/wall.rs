@@ -1,4 +1,4 @@
-//! In how much of the time anybody waited because of some code.
+//! Measures the time in which any thread waited because of some code.
 
 use trace_analysis::ThreadIndex;
 
@@ -7,9 +7,9 @@ use crate::model::Model;
 use crate::scope::{Scope, Source};
 use crate::selection::WaitSelection;
 
-/// The time in which at least one thread waited because of what is selected, in nanoseconds.
-/// `None` unless the parts of all waits are known. The model's keys are
-/// [known](Model::prepare); the last waits of `stuck` threads do not count.
+/// Returns the time in which any selected part of a wait went on, in nanoseconds; `None` unless the parts of
+/// all waits are known. The model is [prepared](Model::prepare), with keys. The last waits of `stuck`
+/// threads do not count.
 pub(super) fn exact_ns(
     model: &Model,
     selection: &WaitSelection,

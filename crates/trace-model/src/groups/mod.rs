@@ -1,4 +1,4 @@
-//! Groups of a selection by aspects, with sums.
+//! Groups of a selection's waits by aspects, with sums.
 
 mod group;
 mod sums;
@@ -19,11 +19,11 @@ use crate::selection::{QuestionError, WaitSelection, check};
 
 pub use group::{Group, Omitted};
 
-/// How a selection divides by aspects.
+/// Asks for the groups of a selection by aspects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
-    /// What the question is about.
+    /// The waits that the question is about.
     #[serde(default)]
     pub selection: WaitSelection,
     /// The aspects, outermost first.
@@ -32,7 +32,7 @@ pub struct Query {
     /// The most groups of each depth: those with the most time.
     #[serde(default = "default_limit")]
     pub limit: usize,
-    /// How many numbers each group's series has.
+    /// The number of values in each group's series.
     #[serde(default)]
     pub buckets: usize,
 }
@@ -43,7 +43,7 @@ fn default_limit() -> usize {
 
 const MAX_LIMIT: usize = 50_000;
 const MAX_BUCKETS: usize = 2_048;
-/// Groups times buckets.
+/// The most groups times buckets.
 const MAX_CELLS: usize = 4_000_000;
 
 /// A part of the time axis.
@@ -60,17 +60,17 @@ pub struct Range {
 pub struct Groups {
     /// The selection's part of the time axis.
     pub range: Range,
-    /// How long the selection's traces ran in it, in nanoseconds.
+    /// The time for which the selection's traces ran in it, in nanoseconds.
     pub time_ns: u64,
-    /// Waits are cut where their owners changed.
+    /// Whether waits are cut where their owners changed.
     pub exact: bool,
-    /// Some sums are so large that they are rounded.
+    /// Whether some sums are so large that they are rounded.
     pub rounded: bool,
-    /// In no order.
+    /// The groups, in no order.
     pub groups: Vec<Group>,
-    /// What the limit left out, by depth, from 1.
+    /// The groups that the limit left out, by depth, from 1.
     pub omitted: Vec<Omitted>,
-    /// What the groups' paths refer to.
+    /// The names that the groups' paths refer to.
     #[serde(flatten)]
     pub names: Names,
 }
@@ -80,13 +80,12 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If it asks for more than an answer can hold, or for nothing.
+    /// If it asks for more than an answer can hold, or its selection is not valid.
     pub fn query(&mut self, query: &Query, entities: &Entities) -> Result<Groups, QuestionError> {
         self.query_without(query, &SeededSet::default(), entities)
     }
 
-    /// Answers `query`, about all waits but those in which `stuck` threads were when their traces
-    /// ended.
+    /// Answers `query` without the waits in which `stuck` threads were when their traces ended.
     pub(crate) fn query_without(
         &mut self,
         query: &Query,

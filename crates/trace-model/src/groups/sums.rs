@@ -1,4 +1,4 @@
-//! GroupTotals over the groups of a tree.
+//! The sums of the groups in a tree.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use trace_analysis::histogram::Histogram;
 
 const NONE: u32 = u32::MAX;
 
-/// Adds up what there is to know of each group that is selected.
+/// Adds up the sums of each selected group.
 pub(crate) struct GroupSums<'m, 's> {
     tree: Tree<'m>,
     scope: &'s Scope<'m>,
@@ -31,27 +31,27 @@ pub(crate) struct GroupSums<'m, 's> {
     seen: Seen,
     /// The leaves of the shares to come, in their order.
     leaves: std::vec::IntoIter<u32>,
-    /// What each leaf has of the piece at hand, by node.
+    /// The share of each leaf in the current piece, by node.
     leaf_shares: Vec<LeafShare>,
-    /// The leaves that have anything of it.
+    /// The leaves with a share in it.
     touched_leaves: Vec<u32>,
-    /// The groups that have anything of it.
+    /// The groups with a share in it.
     touched: Vec<u32>,
-    /// From that depth on, and everywhere if the selection is about owners, groups have
-    /// parts of waits.
+    /// Above this depth groups have whole waits, from it on parts: everywhere if the selection is
+    /// about owners.
     common: usize,
 }
 
-/// All sums.
+/// The sums of all groups.
 pub(crate) struct FinishedSums<'m> {
     pub(crate) tree: Tree<'m>,
-    /// The root's comes first. Without paths.
+    /// The root first. Without paths.
     pub(crate) groups: Vec<Group>,
     /// The node of each group.
     pub(crate) nodes: Vec<u32>,
 }
 
-/// What a leaf has of the piece at hand.
+/// The share of a leaf in the current piece.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeafShare {
     duration_ns: u64,
@@ -67,14 +67,14 @@ struct GroupTotals {
     contentions: u64,
     max_ns: u64,
     histogram: Histogram,
-    /// The time in which any of the waits concerned goes on.
+    /// The time covered by any of the waits concerned.
     union_ns: u64,
-    /// Up to where that is known.
+    /// The time up to which that is counted.
     covered_ns: u64,
-    /// All of the time of the waits concerned.
+    /// The whole duration of the waits concerned.
     full_ns: Sum,
     safepoint_ns: Sum,
-    /// What the group has of the piece at hand.
+    /// The share of the group in the current piece.
     piece: LeafShare,
 }
 
@@ -111,7 +111,7 @@ impl<'m, 's> GroupSums<'m, 's> {
         }
     }
 
-    /// Adds a piece: all in the order in which they were added to the tree.
+    /// Adds a piece. They come in the order in which they were added to the tree.
     pub(crate) fn add(&mut self, piece: &Piece<'_>) {
         let leaves = self.leaves.as_slice();
         let (&first, others) = leaves[..piece.shares.len()]
@@ -190,7 +190,7 @@ impl<'m, 's> GroupSums<'m, 's> {
             .add(piece.from_ns, piece.to_ns, safepoint_ns);
     }
 
-    /// What each group has of a piece goes evenly over it.
+    /// Spreads the share of each group evenly over a piece.
     fn add_evenly(&mut self, piece: &Piece<'_>) {
         let buckets = self.wall_series.buckets(piece.from_ns, piece.to_ns);
         for &group in &self.touched {
@@ -199,7 +199,7 @@ impl<'m, 's> GroupSums<'m, 's> {
         }
     }
 
-    /// What each group has of a piece goes where it was.
+    /// Adds the share of each group in a piece where its parts lie.
     fn add_parts(&mut self, piece: &Piece<'_>, wait: &WaitRow, parts: &[Part]) {
         let mut at_ns = wait.start_ns;
         for part in parts {
@@ -283,7 +283,7 @@ impl LeafShare {
 }
 
 impl GroupTotals {
-    /// Counts what the group has of a piece. `is_common` if it has all of it.
+    /// Counts the share of the group in a piece, which `is_common` if it is the whole piece.
     fn finish_piece(&mut self, piece: &Piece<'_>, is_common: bool) {
         let own = std::mem::take(&mut self.piece);
         self.contentions = self.contentions.saturating_add(own.contentions);
@@ -322,7 +322,7 @@ impl GroupTotals {
         self.max_ns = self.max_ns.max(self.histogram.max_ns());
     }
 
-    /// The time in which any thread waited, of a group that has so much time.
+    /// Returns the time in which any thread waited because of the group.
     fn wall_ns(&self, duration_ns: Sum, range_ns: u64) -> u64 {
         let union_ns = self.union_ns.min(range_ns);
         let share = duration_ns.of(self.full_ns);
@@ -334,11 +334,11 @@ impl GroupTotals {
     }
 }
 
-/// Which threads have something of each leaf.
+/// The threads that wait in each leaf.
 struct Seen {
-    /// The thread of each waiter, by a number of its own.
+    /// The thread of each waiter, numbered from 0.
     threads: Arc<Classes>,
-    /// Leaves and threads, some of them more than once.
+    /// Pairs of a leaf and a thread, some more than once.
     seen: Vec<(u32, u32)>,
     /// The last thread of each leaf.
     last: Vec<u32>,
@@ -363,12 +363,12 @@ impl Seen {
         }
     }
 
-    /// How many threads wait in each group.
+    /// Returns the number of threads that wait in each group.
     fn count_threads(self, tree: &Tree<'_>, group_of: &[u32], groups: usize) -> Vec<u64> {
         let depths = tree.max_depth() + 1;
         let mut counts = vec![0; groups];
-        // The group of each depth that counted a thread last: what is in one group comes
-        // without anything else in between.
+        // For each thread, the last group of each depth that counted it: the leaves of a group are
+        // next to each other.
         let mut counted_by = vec![NONE; self.threads.len() * depths];
         for (leaf, thread) in in_order(self.seen, &tree.walk()) {
             let counted_by = &mut counted_by[thread as usize * depths..][..depths];

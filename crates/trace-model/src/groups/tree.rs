@@ -1,4 +1,4 @@
-//! The tree of groups that a selection divides into.
+//! The tree of a selection's groups.
 
 use std::cmp::Reverse;
 
@@ -11,19 +11,19 @@ use crate::scope::{Piece, Scope};
 use crate::sum::Sum;
 use crate::tables::{OwnerIndex, WaiterIndex};
 
-/// The most aspects.
+/// The most aspects, and so levels.
 pub(crate) const MAX_DEPTH: usize = 8;
 
-/// The node of everything.
+/// The node of the whole selection.
 pub(crate) const ROOT: u32 = 0;
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// Nodes for all values of the aspects.
+/// A tree with a node for each combination of values, an aspect a level.
 pub(crate) struct Tree<'m> {
     model: &'m Model,
     by: &'m [Dimension],
-    /// The root comes first, and children behind their parents.
+    /// The root comes first, and children after their parents.
     nodes: Vec<Node>,
     children: SeededMap<(u32, LabelIndex), u32>,
     /// By waiter.
@@ -31,7 +31,7 @@ pub(crate) struct Tree<'m> {
     /// By owner.
     owner_class: Classes,
     leaves: Leaves,
-    /// Of all shares that were added, in their order.
+    /// The leaf of each share that was added, in their order.
     leaf_of_share: Vec<u32>,
 }
 
@@ -44,14 +44,14 @@ struct Node {
     is_selected: bool,
 }
 
-/// Where each class of waiters belongs with each class of owners.
+/// The leaf of each class of waiters with each class of owners.
 enum Leaves {
-    /// The classes of waiters, one after the other.
+    /// A table with a row for each class of waiters.
     Few(Vec<u32>),
     Many(SeededMap<(u32, u32), u32>),
 }
 
-/// So many leaves are looked up in a table.
+/// The largest table of leaves.
 const MAX_TABLE: usize = 1 << 21;
 
 impl<'m> Tree<'m> {
@@ -87,14 +87,13 @@ impl<'m> Tree<'m> {
         self.model
     }
 
-    /// The class of an owner that is selected.
+    /// Returns the class of a selected owner.
     #[inline]
     pub(crate) fn owner_class(&self, owner: OwnerIndex) -> u32 {
         self.owner_class.of[owner.0 as usize]
     }
 
-    /// The innermost node of what owners of a class had of a waiter's wait. Both are
-    /// selected.
+    /// Returns the leaf for a waiter and a class of owners, both selected.
     #[inline]
     pub(crate) fn leaf(&mut self, waiter: WaiterIndex, owner_class: u32) -> u32 {
         let waiter_class = self.waiter_class.of[waiter.0 as usize];
@@ -147,7 +146,7 @@ impl<'m> Tree<'m> {
         node
     }
 
-    /// Adds the durations of a piece, to the innermost nodes only.
+    /// Adds the durations of a piece to the leaves.
     pub(crate) fn add(&mut self, piece: &Piece<'_>) {
         let mut last = (UNKNOWN, ROOT);
         for share in piece.shares {
@@ -161,20 +160,19 @@ impl<'m> Tree<'m> {
         }
     }
 
-    /// The leaves of all shares that were added, in their order.
+    /// Takes the leaves of all shares that were added, in their order.
     pub(crate) fn take_leaves(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.leaf_of_share)
     }
 
-    /// The nodes as a walk through the tree meets them, each before what is in it: the
-    /// position of each node.
+    /// Returns the position of each node in a pre-order walk of the tree.
     pub(crate) fn walk(&self) -> Vec<u32> {
         let mut size = vec![1_u32; self.nodes.len()];
         for at in (1..self.nodes.len()).rev() {
             size[self.nodes[at].parent as usize] += size[at];
         }
         let mut position = vec![0; self.nodes.len()];
-        // Where the next node in each node comes.
+        // The position of the next child of each node.
         let mut next = vec![1; self.nodes.len()];
         for at in 1..self.nodes.len() {
             let parent = self.nodes[at].parent as usize;
@@ -185,8 +183,8 @@ impl<'m> Tree<'m> {
         position
     }
 
-    /// Adds the durations of nodes to their parents, and selects those of each depth that
-    /// have the most.
+    /// Adds the durations of nodes to their parents, and selects at each depth the nodes with the most
+    /// time.
     pub(crate) fn select(&mut self, limit: usize) -> Vec<Omitted> {
         for at in (1..self.nodes.len()).rev() {
             let Node {
@@ -230,20 +228,20 @@ impl<'m> Tree<'m> {
         omitted
     }
 
-    /// The nodes up to there have all of a wait, or nothing.
+    /// Returns the depth up to which nodes have whole waits.
     pub(crate) fn common_depth(&self) -> usize {
         let first = self.by.iter().position(|dimension| dimension.is_of_owner());
         first.unwrap_or(self.by.len())
     }
 
-    /// The labels that lead to each leaf, with its time.
+    /// Returns the labels on the path to each leaf, with its time.
     pub(crate) fn leaf_sums(&self) -> impl Iterator<Item = (Vec<LabelIndex>, Sum)> {
         let nodes = (0_u32..).zip(&self.nodes);
         let leaves = nodes.filter(|(_, node)| usize::from(node.depth) == self.by.len());
         leaves.map(|(at, node)| (self.path(at), node.duration_ns))
     }
 
-    /// How many nodes are directly in each.
+    /// Returns the number of children of each node.
     pub(crate) fn child_counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.nodes.len()];
         for node in &self.nodes[1..] {
@@ -252,7 +250,7 @@ impl<'m> Tree<'m> {
         counts
     }
 
-    /// How deep the leaves are.
+    /// Returns the depth of the leaves.
     pub(crate) fn max_depth(&self) -> usize {
         self.by.len()
     }
@@ -273,14 +271,14 @@ impl<'m> Tree<'m> {
         self.nodes[node as usize].depth.into()
     }
 
-    /// The node itself, and all nodes that it is in, the root last.
+    /// Returns the node and its ancestors, the root last.
     #[inline]
     pub(crate) fn with_ancestors(&self, node: u32) -> impl Iterator<Item = u32> {
         let parent = |&node: &u32| (node != ROOT).then(|| self.nodes[node as usize].parent);
         std::iter::successors(Some(node), parent)
     }
 
-    /// The labels that lead to a node, the outermost first.
+    /// Returns the labels on the path to a node, the outermost first.
     pub(crate) fn path(&self, node: u32) -> Vec<LabelIndex> {
         let nodes = self.with_ancestors(node).filter(|&node| node != ROOT);
         let mut labels: Vec<_> = nodes.map(|node| self.nodes[node as usize].label).collect();

@@ -1,5 +1,4 @@
-//! Whether what was stored can be a model: every reference has something that it refers to,
-//! and no sum overflows.
+//! Checks a stored model: every reference is valid, and no sum overflows.
 
 use trace_analysis::histogram::bucket;
 use trace_analysis::{Mechanism, WaitKind};
@@ -13,7 +12,7 @@ use crate::store::WaitRow;
 use crate::tables::OwnerIndex;
 use crate::time_axis::MAX_NS;
 
-/// Fails with what is wrong unless it is as it has to be.
+/// Fails with the name of what is wrong unless `is_so`.
 fn ensure(is_so: bool, what: &'static str) -> Result<(), BadStoredModel> {
     if is_so {
         Ok(())
@@ -42,7 +41,7 @@ impl StoredModel {
         fits && self.traces.len() <= usize::from(u16::MAX)
     }
 
-    /// Where the time axis ends, in nanoseconds: nothing lies behind that.
+    /// Returns where the time axis ends, in nanoseconds: everything lies before.
     fn end_ns(&self) -> u64 {
         self.traces.iter().map(Trace::end_ns).max().unwrap_or(0)
     }
@@ -51,7 +50,7 @@ impl StoredModel {
         usize::from(position) < self.traces.len()
     }
 
-    /// The first label is that of what is folded; each trace has one at most.
+    /// Returns whether the first label is the folded one, and each trace has one at most.
     fn are_labels(&self) -> bool {
         let Some((&StoredLabel::Folded, rest)) = self.labels.split_first() else {
             return false;
@@ -151,13 +150,13 @@ impl StoredModel {
     }
 }
 
-/// So many of all, from there on.
+/// Returns `count` elements from `first` on, if there are that many.
 fn range<T>(all: &[T], first: u32, count: u32) -> Option<&[T]> {
     let first = first as usize;
     all.get(first..first.checked_add(count as usize)?)
 }
 
-/// The numbers are together at most so many.
+/// Returns whether the numbers add up to at most `most`.
 fn add_up(mut numbers: impl Iterator<Item = u64>, most: u64) -> bool {
     let sum = numbers.try_fold(0, u64::checked_add);
     sum.is_some_and(|sum| sum <= most)

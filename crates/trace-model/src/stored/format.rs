@@ -1,4 +1,4 @@
-//! What an index keeps of a model.
+//! The form of a model in an index.
 
 use serde::{Deserialize, Serialize};
 use trace_analysis::WaitKind;
@@ -8,7 +8,7 @@ use crate::model::{Confidence, KindTotals, Trace};
 use crate::store::{Folded, Part, Share, WaitRow};
 use crate::tables::{OwnerLabels, WaiterLabels};
 
-/// All of a [model](Model), without the traces that it is about.
+/// A whole [model](crate::Model), without its traces.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StoredModel {
     pub(super) traces: Vec<Trace>,
@@ -20,12 +20,12 @@ pub struct StoredModel {
     pub(super) owners: Vec<OwnerLabels>,
     pub(super) waits: Vec<WaitRow>,
     pub(super) shares: Vec<Share>,
-    /// Of all waits, if they are known.
+    /// The parts of all waits, if they are known.
     pub(super) parts: Option<Vec<Part>>,
     pub(super) folded: Folded,
 }
 
-/// A [`Label`]: those with a name have the names in their order.
+/// A [label](crate::dimension::Label): those with a name have the names in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum StoredLabel {
     Named,
@@ -33,7 +33,7 @@ pub(super) enum StoredLabel {
     Folded,
 }
 
-/// A [`Waiter`], with the positions of its mechanism and its kind.
+/// A [waiter](crate::tables::Waiter), with the positions of its mechanism and its kind.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct StoredWaiter {
     pub(super) labels: WaiterLabels,
@@ -42,7 +42,7 @@ pub(super) struct StoredWaiter {
     pub(super) trace: u16,
 }
 
-/// What was stored is no model.
+/// The error that stored data is not a valid model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its {0} do not fit together")]
 pub struct BadStoredModel(pub(super) &'static str);

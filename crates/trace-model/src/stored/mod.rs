@@ -1,5 +1,5 @@
-//! A model as an index keeps it: all of its numbers, and the names that they refer to. What
-//! comes back from there may be damaged or forged, so it is [checked](check) first.
+//! Stores a model in an index: all of its numbers, and the names that they refer to. Stored data may be
+//! damaged or forged, so it is [checked](check) first.
 
 mod check;
 mod format;
@@ -19,7 +19,7 @@ use format::{StoredLabel, StoredWaiter};
 pub use format::{BadStoredModel, StoredModel};
 
 impl Model {
-    /// Everything that is known, to be kept.
+    /// Returns everything that is known, for an index.
     pub fn to_stored(&mut self, entities: &Entities) -> StoredModel {
         self.prepare(entities, false);
         let (labels, names) = self.stored_labels(entities);
@@ -54,7 +54,7 @@ impl Model {
                 Label::Folded => StoredLabel::Folded,
                 Label::Trace(position) => StoredLabel::Trace(position),
                 Label::Value(_) | Label::Known(_) => {
-                    // The names are those of labels, whatever aspect has them.
+                    // A label has one name in all aspects.
                     collector.add(Dimension::Trace, LabelIndex(index));
                     are_threads.push(self.tables.is_thread(label));
                     StoredLabel::Named
@@ -77,12 +77,12 @@ impl Model {
         (labels, names)
     }
 
-    /// The model that was stored. It answers every question as it did before; but it has no
-    /// [findings](Self::findings) of deadlocks, and does not know who is idle.
+    /// Creates the model that was stored. It answers every question as before, but has no
+    /// [findings](Self::findings) of deadlocks, and does not know idle workers.
     ///
     /// # Errors
     ///
-    /// If what was stored is no model within these limits.
+    /// If the data is not a valid model within these limits.
     pub fn from_stored(stored: StoredModel, limits: Limits) -> Result<Self, BadStoredModel> {
         stored.check(&limits)?;
         let StoredModel {
