@@ -45,6 +45,7 @@ pub(crate) struct Threads {
     /// No thread ever waits for one of these mutexes: the thread itself only tries its own, and the
     /// end of the trace takes them when no thread is in a hook.
     threads: HashMap<usize, Arc<Mutex<Option<Thread>>>>,
+    /// Relaxed: guards no other memory.
     last_tag: AtomicUsize,
     /// `Thread.tid`.
     java_id_field: Option<LongField>,

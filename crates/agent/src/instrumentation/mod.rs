@@ -36,8 +36,8 @@ const PARK_HOOKS: ParkHooks<'static> = ParkHooks {
     virtual_class: None,
 };
 
-/// Acquires monitors while a virtual thread is mounted or unmounted. The JVM sends no events then, and
-/// a call of the tool interface would wait until that is over.
+/// A class that acquires monitors while a virtual thread is mounted or unmounted. The JVM sends no
+/// events then, and a call of the tool interface would wait until that is over.
 const VIRTUAL_THREAD: &[u8] = b"java/lang/VirtualThread";
 
 /// Classes that are changed in one operation of the JVM, during which all threads are stopped.
@@ -78,10 +78,13 @@ pub(crate) struct Instrumentation {
     park_hooks: Option<ParkHooks<'static>>,
     classes: HashSet<ClassKey>,
     methods: HashMap<MethodKey, Arc<Positions>>,
+    /// Relaxed: guards no other memory.
     last_site: AtomicU32,
-    /// Whether releases are looked at.
+    /// Whether releases are looked at. Relaxed: only the thread that sets it, which then retransforms
+    /// the class, depends on it.
     watches: AtomicBool,
-    /// The number of redefinitions of classes.
+    /// The number of redefinitions of classes. Relaxed: the JVM installs new code in a safepoint, after
+    /// it was counted.
     redefinitions: AtomicU32,
 }
 

@@ -16,6 +16,7 @@ const MAX_THREADS: usize = 1 << 17;
 pub(crate) struct Permits {
     /// By `Thread.getId()`; 0 stands for no permit.
     given: papaya::HashMap<u64, AtomicU32>,
+    /// Relaxed: guards no other memory.
     last: AtomicU32,
 }
 
