@@ -1,14 +1,14 @@
 package java.locktrace;
 
 /**
- * What instrumented code calls right before it releases a monitor.
+ * Receives the calls of instrumented code right before it releases a monitor.
  *
- * <p>Until threads wait for monitors this does nothing, which is also what compilers make of the
- * call. Then the agent has the class defined again, as in {@code watching/Exits.java}.
+ * <p>It does nothing until threads wait for monitors, so compilers remove the call. Then the agent
+ * has the class redefined as {@code watching/Exits.java}.
  *
- * <p>The agent defines this class by the boot loader. Each class loader asks that for packages
- * that begin with {@code java.}, also those of OSGi; and as no module has this one, no module
- * keeps others from it. {@code Exits.class} beside this file is what javac of JDK 8 makes of it.
+ * <p>The agent defines this class in the boot loader. Every class loader, even of OSGi, asks the
+ * boot loader for packages that begin with {@code java.}; and as the package is in no module, no
+ * module hides it. {@code Exits.class} in this folder is compiled by JDK 8.
  */
 public final class Exits {
     private Exits() {}
@@ -17,7 +17,7 @@ public final class Exits {
      * Called by the owner of a monitor.
      *
      * @param monitor the object
-     * @param site where in the program this is
+     * @param site the number of the place in the program
      */
     public static void exit(Object monitor, int site) {}
 }

@@ -7,10 +7,10 @@ package java.locktrace;
  */
 final class Monitors {
     /**
-     * All slots in use are below this one; 0 while no thread waits for a monitor.
+     * The bound below which slots are in use; 0 while no thread waits for a monitor.
      *
-     * <p>Not volatile, which would keep the compiler from coarsening locks: to acquire a monitor is
-     * an acquire barrier, so the owner of a monitor sees what was set before it acquired it.
+     * <p>Not volatile, which would keep the compiler from coarsening locks. Acquiring a monitor is
+     * an acquire barrier, so its owner sees the values that were set before.
      */
     static int slotsInUse;
 
@@ -29,6 +29,6 @@ final class Monitors {
         }
     }
 
-    /** Without the object, which must not escape from the code that allocated it. */
+    /** Takes no object: it must not escape from the code that allocated it. */
     private static native void released(int slot, int site);
 }

@@ -3,21 +3,21 @@ package java.locktrace;
 import sun.misc.Unsafe;
 
 /**
- * What the JDK's classes call to park and to unpark a thread, and when a synchronizer gets another
- * owner.
+ * Receives the calls of the JDK's classes that park or unpark a thread, or change the owner of a
+ * synchronizer.
  *
- * <p>Defined as {@link Exits} is. From JDK 9 on {@code Unsafe} is in another package: the agent
- * replaces its name. {@code Parks.class} beside this file is what javac of JDK 8 makes of it.
+ * <p>Defined like {@link Exits}. From JDK 9 on {@code Unsafe} is in another package: the agent
+ * replaces its name. {@code Parks.class} in this folder is compiled by JDK 8.
  */
 public final class Parks {
-    /** There is a trace. */
+    /** Whether a trace is on. */
     static boolean traced;
 
     /**
-     * All slots in use are below this one; 0 while no thread is parked on a synchronizer.
+     * The bound below which slots are in use; 0 while no thread is parked on a synchronizer.
      *
-     * <p>Not volatile: whoever acquires a synchronizer does so by an atomic instruction, so it sees
-     * what was set before.
+     * <p>Not volatile: a thread acquires a synchronizer by an atomic instruction, so it sees the
+     * values that were set before.
      */
     private static int slotsInUse;
 
@@ -26,7 +26,7 @@ public final class Parks {
 
     private Parks() {}
 
-    /** In the place of {@code Unsafe.park}. */
+    /** Replaces {@code Unsafe.park}. */
     public static void park(Object unsafe, boolean isAbsolute, long time) {
         if (traced) {
             try {
@@ -45,7 +45,7 @@ public final class Parks {
         }
     }
 
-    /** In the place of {@code Unsafe.unpark}. */
+    /** Replaces {@code Unsafe.unpark}. */
     public static void unpark(Object unsafe, Object thread) {
         if (traced) {
             try {
@@ -65,7 +65,7 @@ public final class Parks {
     }
 
     /**
-     * Called after a synchronizer was acquired and before it is released, by who does that.
+     * Called by a thread after it has acquired a synchronizer, and before it releases one.
      *
      * @param thread the new owner, or null
      */
@@ -85,8 +85,8 @@ public final class Parks {
         }
     }
 
-    // The thread is that of Java: where a virtual thread works for its scheduler it is the carrier,
-    // which the JVM's interface for tools does not say.
+    // The current thread is Java's: while a virtual thread works for its scheduler it is the carrier,
+    // which the JVM's tool interface hides.
 
     static native void parks(Thread current, boolean isAbsolute, long time);
 

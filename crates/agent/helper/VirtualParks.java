@@ -3,16 +3,16 @@ package java.locktrace;
 import jdk.internal.access.JavaLangAccess;
 
 /**
- * What the JDK's classes call to park and to unpark a virtual thread.
+ * Receives the calls of the JDK's classes that park or unpark a virtual thread.
  *
- * <p>Defined as {@link Exits} is, in JVMs that have virtual threads. A thread tells of its park
- * before it unmounts and when it is mounted again, so it may be on another carrier then. {@code
- * VirtualParks.class} beside this file is what javac of JDK 8 makes of it and of {@code stubs}.
+ * <p>Defined like {@link Exits}, in JVMs that have virtual threads. A thread reports its park before
+ * it unmounts and after it is mounted again, which may be on another carrier. {@code
+ * VirtualParks.class} in this folder is compiled by JDK 8, with {@code stubs}.
  */
 public final class VirtualParks {
     private VirtualParks() {}
 
-    /** In the place of {@code JavaLangAccess.parkVirtualThread()}. */
+    /** Replaces {@code JavaLangAccess.parkVirtualThread()}. */
     public static void park(Object access) {
         if (Parks.traced) {
             try {
@@ -31,7 +31,7 @@ public final class VirtualParks {
         }
     }
 
-    /** In the place of {@code JavaLangAccess.parkVirtualThread(long)}. */
+    /** Replaces {@code JavaLangAccess.parkVirtualThread(long)}. */
     public static void park(Object access, long nanos) {
         if (Parks.traced) {
             try {
@@ -50,7 +50,7 @@ public final class VirtualParks {
         }
     }
 
-    /** In the place of {@code JavaLangAccess.unparkVirtualThread(Thread)}. */
+    /** Replaces {@code JavaLangAccess.unparkVirtualThread(Thread)}. */
     public static void unpark(Object access, Object thread) {
         if (Parks.traced) {
             try {

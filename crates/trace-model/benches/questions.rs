@@ -1,4 +1,4 @@
-//! How long a model takes to answer: `cargo bench -p trace-model -- TRACE [WORD]`, with the
+//! Measures how long a model takes to answer: `cargo bench -p trace-model -- TRACE [WORD]`, with the
 //! questions that have this word in their names.
 
 use std::env;

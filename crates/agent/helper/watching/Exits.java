@@ -1,6 +1,6 @@
 package java.locktrace;
 
-/** What becomes of the class of that name once threads wait for monitors. */
+/** Replaces the class of this name once threads wait for monitors. */
 public final class Exits {
     private Exits() {}
 
@@ -8,7 +8,7 @@ public final class Exits {
      * Called by the owner of a monitor.
      *
      * @param monitor the object
-     * @param site where in the program this is
+     * @param site the number of the place in the program
      */
     public static void exit(Object monitor, int site) {
         if (Monitors.slotsInUse != 0) {

@@ -1,4 +1,4 @@
-//! Groups are what the aggregation of the analysis finds.
+//! Groups equal the rows of the analysis's aggregation.
 
 use std::collections::BTreeMap;
 

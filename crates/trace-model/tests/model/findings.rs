@@ -13,8 +13,8 @@ fn findings(path: &std::path::Path, limits: Limits) -> Vec<Finding> {
         .unwrap()
 }
 
-/// Workers wait for the audit log, which one of them writes to, and for the ledger, which is
-/// formatted under its lock.
+/// Workers wait for the audit log, which one of them writes, and for the ledger, which is formatted
+/// under its lock.
 #[test]
 fn the_demo_has_two_causes() {
     let folded = Limits {
@@ -50,8 +50,8 @@ fn the_demo_has_two_causes() {
     }
 }
 
-/// The first finding is what the source code says: who reads it finds that this code holds this
-/// lock while it does all of its work, or is called so often; or that threads take turns.
+/// The first finding is the cause that the source code shows: code that holds the lock during all of
+/// its work, or is called very often, or threads that take turns.
 #[test]
 fn the_known_cause_of_applications_comes_first() {
     for (name, pattern, lock_class, owner, called_from, waiter, confidence) in [
@@ -82,7 +82,7 @@ fn the_known_cause_of_applications_comes_first() {
             "sun.nio.ch.EPollSelectorImpl.doSelect(EPollSelectorImpl.java:102)",
             "high",
         ),
-        // Each turn has the time to wake a thread behind it, in which nobody is waited for.
+        // After each turn it takes time to wake a thread, in which no thread is waited for.
         (
             "park-storm",
             "taking-turns",
@@ -131,7 +131,7 @@ fn wall_time_is_exact_where_parts_are_known() {
         let found = findings(&path, Limits::default());
         let mut loaded = load(&path, Limits::default());
         for finding in found.iter().filter(|finding| finding.pattern != "deadlock") {
-            // All waits for the locks, whoever had them.
+            // All waits for the locks, with any owner.
             let [of_lock, of_owner] = [0, 1].map(|at| finding.selection.filter[at].clone());
             let waits = WaitsQuery {
                 selection: WaitSelection {

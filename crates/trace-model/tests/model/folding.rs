@@ -1,11 +1,11 @@
-//! What does not fit counts all the same.
+//! Folded waits count in every answer.
 
 use trace_analysis::Detail;
 use trace_model::{Arrangement, Budget, Limits, Model, WaitSelection};
 
 use crate::support::{ORDERS, all_kinds, analyze, by_path, demo, load};
 
-/// Much less than the demo has.
+/// Far smaller than the demo.
 fn small(folded_shares: usize) -> Limits {
     Limits {
         waits: 100,
@@ -85,8 +85,8 @@ fn folded_waits_lie_in_time() {
     }
 }
 
-/// Of a program that goes on and on, the newest waits are known one by one, however short they
-/// are, and all that went before in sums.
+/// While a program runs, its newest waits are known one by one, however short, and all earlier ones in
+/// sums.
 #[test]
 fn what_is_old_is_folded_first() {
     let mut waits = Vec::new();
@@ -135,7 +135,7 @@ fn what_is_old_is_folded_first() {
         )
     };
     let [longest, recent] = &mut models;
-    // All waits count, whichever are kept.
+    // All waits count, kept or not.
     let total = waits.len() as u64 * rounds;
     let (folded, _, duration_ns) = ask(longest, 0);
     assert!(folded > 0);
@@ -217,7 +217,7 @@ fn columns_conserve_sums() {
     }
 }
 
-/// What is written is what a model of that size answers.
+/// An exported file has the answers of a model of its size.
 #[test]
 fn a_model_is_folded_as_its_columns_are() {
     for rows in [usize::MAX, 500, 20, 0] {
@@ -253,7 +253,7 @@ fn a_model_is_folded_as_its_columns_are() {
     }
 }
 
-/// The buckets of a distribution have all waits and all time, also where a range cuts sums.
+/// The buckets of a distribution have all waits and all time, even if a range cuts sums.
 #[test]
 fn distributions_of_folded_waits_add_up() {
     let mut loaded = load(&demo(), Limits::default());

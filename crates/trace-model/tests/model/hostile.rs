@@ -28,7 +28,7 @@ fn waits() -> (Vec<Wait>, Entities) {
     (waits, entities)
 }
 
-/// Asks everything; all numbers are such that a double holds them.
+/// Asks everything, and checks that a double holds all numbers.
 fn ask(model: &mut Model, entities: &Entities, from_ns: u64, to_ns: u64) {
     let kinds = json!(["contention", "conditional", "idle", "sleep"]);
     let selections = [

@@ -156,7 +156,7 @@ fn check(found: &Value, by: &str, px: usize, total_ns: u64) {
             let pairs = pixels.iter().flat_map(|pixel| pixel.as_array().unwrap());
             let owned_ns: u64 = pairs.skip(1).step_by(2).map(ns).sum();
             match by {
-                // Those who wait at the same time wait for the same owner.
+                // Threads that wait at the same time wait for the same owner.
                 "lock" if found["exact"] == true => assert!(owned_ns <= lane_ns),
                 _ => assert_eq!(owned_ns, lane_ns),
             }

@@ -34,7 +34,7 @@ fn consecutive_ranges_add_up() {
                 let whole = by_path(&loaded.query(&all_kinds(), by));
                 for (path, whole) in &whole {
                     let sum = sums.get(path).copied().unwrap_or(0);
-                    // Without parts, what an owner had of a cut wait is rounded.
+                    // Without parts, the share of an owner in a cut wait is rounded.
                     let is_common =
                         path.is_empty() || !by.iter().any(|aspect| aspect.starts_with("owner"));
                     let most_off = if loaded.model.is_exact() || is_common {
@@ -73,7 +73,7 @@ fn series_are_what_ranges_have() {
     }
 }
 
-/// With the parts of waits, a range has of each owner what the parts say.
+/// With the parts of waits, the shares of owners in a range are exact.
 #[test]
 fn owners_of_cut_waits_are_exact() {
     for path in traces() {
@@ -113,7 +113,7 @@ fn owners_of_cut_waits_are_exact() {
     }
 }
 
-/// The time in which anybody waits is that of the union of all waits.
+/// The time in which any thread waits is the union of all waits.
 #[test]
 fn wall_time_is_the_union_of_waits() {
     for path in traces() {

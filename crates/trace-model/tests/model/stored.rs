@@ -1,4 +1,4 @@
-//! A model that was stored answers as before; what is damaged is none.
+//! A stored model answers as before, and damaged data is refused.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use trace_model::{Budget, Limits, Model, StoredModel};
 
 use crate::support::{Loaded, ORDERS, all_kinds, demo, load, traces, without_parts};
 
-/// Less than the demo has.
+/// Smaller than the demo.
 fn small() -> Limits {
     Limits {
         waits: 300,
@@ -19,7 +19,7 @@ fn small() -> Limits {
     }
 }
 
-/// The answers to questions of every kind.
+/// Returns the answers to questions of every kind.
 fn answers(model: &mut Model, entities: &Entities) -> Vec<Value> {
     let end_ns = model.end_ns();
     let part = json!({"from_ns": end_ns / 3, "to_ns": end_ns / 2});
@@ -51,7 +51,7 @@ fn answers(model: &mut Model, entities: &Entities) -> Vec<Value> {
     answers
 }
 
-/// Groups come in no order: here by their path, in words.
+/// Returns groups, which come in no order, by the keys on their paths.
 fn sorted(groups: &trace_model::Groups) -> Value {
     let mut groups = serde_json::to_value(groups).unwrap();
     let values = groups["values"].take();
@@ -130,7 +130,7 @@ fn a_model_from_an_index_is_a_model() {
     }
 }
 
-/// Nothing that was damaged or forged makes a model panic: it is refused, or it answers.
+/// Damaged or forged data never makes a model panic: it is refused, or the model answers.
 #[test]
 fn what_is_forged_is_refused_or_answers() {
     let mut loaded = load(&demo(), small());
@@ -164,7 +164,7 @@ fn half_a_model_is_none() {
     }
 }
 
-/// More than a model may have is refused, whoever wrote it.
+/// Data beyond the limits is refused, even if it is sound.
 #[test]
 fn limits_hold_for_what_was_stored() {
     let mut loaded = load(&demo(), Limits::default());

@@ -1,4 +1,4 @@
-//! Models of the traces that are at hand.
+//! Models of the sample traces.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use trace_analysis::{Analysis, Detail, Entities, TraceFile, TraceSummary, Wait};
 use trace_model::{Arrangement, Groups, Limits, Model, Query, WaitSelection};
 
-/// A model, and what it refers to.
+/// A model and its entities.
 pub(crate) struct Loaded {
     pub(crate) model: Model,
     pub(crate) entities: Entities,
@@ -26,7 +26,7 @@ pub(crate) fn traces() -> Vec<PathBuf> {
     ]
 }
 
-/// The trace of the demo.
+/// Returns the trace of the demo.
 pub(crate) fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer/test/fixtures/demo.lct")
 }
@@ -43,7 +43,7 @@ pub(crate) fn analyze(
     (summary.expect("a trace"), analysis.into_entities())
 }
 
-/// The model of a trace.
+/// Returns the model of a trace.
 pub(crate) fn load(path: &Path, limits: Limits) -> Loaded {
     let bytes = std::fs::metadata(path).expect("a file").len();
     let mut model = Model::new(limits, Arrangement::OneAfterTheOther, bytes, Vec::new());
@@ -84,7 +84,7 @@ impl Loaded {
     }
 }
 
-/// What the tests compare of a group.
+/// The numbers of a group that tests compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupNumbers {
     pub(crate) duration_ns: u64,
@@ -93,7 +93,7 @@ pub(crate) struct GroupNumbers {
     pub(crate) max_ns: u64,
 }
 
-/// The groups by the keys of their values.
+/// Returns the groups by the keys of their values.
 pub(crate) fn by_path(groups: &Groups) -> BTreeMap<Vec<String>, GroupNumbers> {
     let groups_by_path = groups.groups.iter().map(|group| {
         let key = |&value: &u32| groups.names.values[value as usize].key.clone();
@@ -108,7 +108,7 @@ pub(crate) fn by_path(groups: &Groups) -> BTreeMap<Vec<String>, GroupNumbers> {
     groups_by_path.collect()
 }
 
-/// What contention can be told apart by, in some orders.
+/// Some orders of aspects.
 pub(crate) const ORDERS: [&[&str]; 8] = [
     &[],
     &["lock-class", "owner-method", "method"],
