@@ -7,7 +7,7 @@ use crate::chains::entry::Added;
 use crate::chains::key::{self, ChainKey, CodeUnit};
 use crate::chains::set::{ChainKeeper, ChainSet};
 use crate::chains::unloaded_code;
-use crate::threads::slots::{OwnedThreadSlot, ThreadSlots};
+use crate::threads::thread_slots::{OwnedThreadSlot, ThreadSlots};
 
 /// The hash of a chain's frames.
 pub fn hash(frames: &[u64]) -> u64 {

@@ -15,9 +15,9 @@ use trace_format::{
 };
 
 use crate::buffers::buffer::{Buffer, BufferBudget};
+use crate::buffers::buffer_slot::BufferSlot;
 use crate::buffers::pool::BufferPool;
 use crate::buffers::queue::BufferQueue;
-use crate::buffers::slot::BufferSlot;
 use crate::chains::entry::Added;
 use crate::chains::grace_period::GracePeriod;
 use crate::chains::key::{ChainKey, CodeUnit};
@@ -31,8 +31,8 @@ use crate::facts::safepoints::Safepoints;
 use crate::runtime::Runtime;
 use crate::threads::identity::ThreadIdentity;
 use crate::threads::new_name::{Name, NewName};
-use crate::threads::slot::ThreadSlot;
-use crate::threads::slots::{OwnedThreadSlot, ThreadSlots};
+use crate::threads::thread_slot::ThreadSlot;
+use crate::threads::thread_slots::{OwnedThreadSlot, ThreadSlots};
 
 fn new_buffer(index: u64) -> Box<Buffer> {
     let budget: &BufferBudget = Box::leak(Box::default());

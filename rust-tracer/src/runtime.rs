@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use trace_format::{JavaThreadId, LockId, PARK_DOMAINS};
 
 use crate::buffers::buffer::{Buffer, BufferBudget};
+use crate::buffers::buffer_slot::CheckedOut;
 use crate::buffers::file::BufferFile;
 use crate::buffers::pool::BufferPool;
 use crate::buffers::queue::BufferQueue;
-use crate::buffers::slot::CheckedOut;
 use crate::chains::set::ChainSet;
 use crate::chains::unload_queue::UnloadQueue;
 use crate::counters::{AgentCounts, Losses, MemoryCount, SampleCounts, Serial, SiteCounts};
@@ -27,8 +27,8 @@ use crate::primitive::{AtomicBool, AtomicU32, Ordering};
 use crate::site_table::SiteTable;
 use crate::threads::numbers::ThreadNumbers;
 use crate::threads::owners_seen::{OwnersSeen, SeenOwner};
-use crate::threads::slot::ThreadSlot;
-use crate::threads::slots::ThreadSlots;
+use crate::threads::thread_slot::ThreadSlot;
+use crate::threads::thread_slots::ThreadSlots;
 
 /// Numbers that outlive a trace, because the JVM keeps them in its classes and methods.
 #[derive(Clone, Copy, Debug, Default)]

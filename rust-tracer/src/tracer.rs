@@ -24,8 +24,8 @@ use crate::site_table::{ObjectId, Site};
 use crate::threads::hook_costs::INTERRUPTED_CYCLES;
 use crate::threads::new_name::Name;
 use crate::threads::owners_seen::SeenOwner;
-use crate::threads::slot::ThreadSlot;
-use crate::threads::slots::OwnedThreadSlot;
+use crate::threads::thread_slot::ThreadSlot;
+use crate::threads::thread_slots::OwnedThreadSlot;
 
 /// Sizes of buffers are spread evenly in this range, in bytes, so that threads that
 /// do the same do not submit their buffers at the same time (paper, section 3.1).

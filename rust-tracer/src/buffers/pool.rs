@@ -11,10 +11,10 @@ use std::sync::Arc;
 use trace_format::ThreadId;
 
 use crate::buffers::buffer::{Buffer, BufferBudget};
+use crate::buffers::buffer_slot::BufferSlot;
 use crate::buffers::file::BufferFile;
 use crate::buffers::lengths::{SMALL_CAPACITY, USUAL_CAPACITY};
 use crate::buffers::memory::BufferMemory;
-use crate::buffers::slot::BufferSlot;
 
 /// Most buffers of a length that are kept: some more than busy threads fill between two
 /// looks of the drainer. The model checker wants collisions.

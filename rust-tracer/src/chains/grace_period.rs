@@ -6,8 +6,8 @@
 //! nothing.
 
 use crate::primitive::{Ordering, fence};
-use crate::threads::slot::ThreadSlot;
-use crate::threads::slots::ThreadSlots;
+use crate::threads::thread_slot::ThreadSlot;
+use crate::threads::thread_slots::ThreadSlots;
 
 /// The time from a removal to the end of all readings that may have found what was
 /// removed.

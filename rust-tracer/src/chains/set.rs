@@ -27,7 +27,7 @@ use crate::chains::unloaded_code::UnloadedCode;
 use crate::counters::Serial;
 use crate::fallible::{try_box, try_collect};
 use crate::primitive::{AtomicPtr, AtomicU64, Ordering};
-use crate::threads::slots::{OwnedThreadSlot, ThreadSlots};
+use crate::threads::thread_slots::{OwnedThreadSlot, ThreadSlots};
 
 /// Known call chains and their identifiers.
 #[derive(Debug)]

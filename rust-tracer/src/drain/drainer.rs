@@ -34,7 +34,7 @@ use crate::runtime::Runtime;
 use crate::text;
 use crate::threads::hook_costs::HookCosts;
 use crate::threads::new_name::Name;
-use crate::threads::slot::ThreadSlot;
+use crate::threads::thread_slot::ThreadSlot;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);

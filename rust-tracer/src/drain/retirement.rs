@@ -17,7 +17,7 @@ use crate::chains::unloaded_code::UnloadedCode;
 use crate::fallible::{try_collect, try_extend};
 use crate::os;
 use crate::runtime::Runtime;
-use crate::threads::slot::ThreadSlot;
+use crate::threads::thread_slot::ThreadSlot;
 
 /// Least time between two purges of the set of chains.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);

@@ -16,7 +16,7 @@ use trace_format::{Capabilities, Counter, SystemRecord, ThreadId, ThreadTimes};
 use crate::os;
 use crate::runtime::Runtime;
 use crate::threads::owners_seen::SeenOwner;
-use crate::threads::slot::ThreadSlot;
+use crate::threads::thread_slot::ThreadSlot;
 
 /// Files read at once.
 pub(crate) const MAX_FILES: usize = 64;

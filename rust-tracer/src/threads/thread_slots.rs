@@ -10,8 +10,8 @@ use crate::threads::hook_costs::HookCosts;
 use crate::threads::identity::ThreadIdentity;
 use crate::threads::new_name::Name;
 use crate::threads::reader::Reading;
-use crate::threads::slot::ThreadSlot;
-use crate::threads::slot_table::SlotTable;
+use crate::threads::thread_slot::ThreadSlot;
+use crate::threads::thread_slot_table::ThreadSlotTable;
 
 /// The right of one thread to a slot; frees the slot when dropped.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Drop for OwnedThreadSlot {
 #[derive(Debug, Default)]
 pub(crate) struct ThreadSlots {
     newest: AtomicPtr<ThreadSlot>,
-    table: SlotTable,
+    table: ThreadSlotTable,
     /// Those that nobody has: a stack (Treiber 1986). The lower half is the number of the one on
     /// top, 0 for none. The upper half counts how often one was taken off: whoever still sees
     /// the same word can rely on the link of the slot on top, even if that was taken and

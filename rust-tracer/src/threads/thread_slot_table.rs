@@ -5,7 +5,7 @@ use std::ptr;
 
 use crate::fallible::try_box;
 use crate::primitive::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use crate::threads::slot::ThreadSlot;
+use crate::threads::thread_slot::ThreadSlot;
 
 /// Slots in a group, at most as many as a word has bits. The model checker wants several groups.
 const GROUP_LEN: usize = if cfg!(loom) { 2 } else { 64 };
@@ -15,7 +15,7 @@ const BLOCKS: usize = if cfg!(loom) { 2 } else { 27 };
 /// The slots by their numbers 1, 2, …, in groups, and these in blocks that stay where they are. Each block is
 /// twice as long as the one before.
 #[derive(Debug)]
-pub(crate) struct SlotTable {
+pub(crate) struct ThreadSlotTable {
     last: AtomicU32,
     blocks: [AtomicPtr<Vec<Group>>; BLOCKS],
 }
@@ -44,7 +44,7 @@ impl Group {
     }
 }
 
-impl Default for SlotTable {
+impl Default for ThreadSlotTable {
     fn default() -> Self {
         Self {
             last: AtomicU32::new(0),
@@ -53,7 +53,7 @@ impl Default for SlotTable {
     }
 }
 
-impl SlotTable {
+impl ThreadSlotTable {
     /// A number for a new slot, and where the slot is to be entered. `None` when memory is short.
     pub(crate) fn reserve(&self) -> Option<(u32, &AtomicPtr<ThreadSlot>)> {
         // Relaxed: only the number's uniqueness matters.
@@ -167,7 +167,7 @@ impl Position {
     }
 }
 
-impl Drop for SlotTable {
+impl Drop for ThreadSlotTable {
     fn drop(&mut self) {
         for block in &self.blocks {
             let groups = block.load(Ordering::Acquire);

@@ -3,7 +3,7 @@
 use trace_format::JavaThreadId;
 
 use crate::buffers::buffer::Buffer;
-use crate::buffers::slot::{BufferSlot, CheckedOut};
+use crate::buffers::buffer_slot::{BufferSlot, CheckedOut};
 use crate::primitive::{AtomicPtr, AtomicU32, Ordering};
 use crate::threads::hook_costs::HookCosts;
 use crate::threads::identity::ThreadIdentity;
@@ -11,7 +11,7 @@ use crate::threads::new_name::{Name, NewName};
 use crate::threads::reader::Reader;
 
 /// The shared part of a thread's tracer. Slots are used again and freed with all of
-/// [`ThreadSlots`](super::slots::ThreadSlots) only, so that anybody may look at all of them at any time.
+/// [`ThreadSlots`](super::thread_slots::ThreadSlots) only, so that anybody may look at all of them at any time.
 ///
 /// Aligned to a pair of cache lines, which processors fetch together: a thread
 /// writes to its slot with every event.
