@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use crossbeam_epoch::Collector;
+use crossbeam_epoch::{Collector, LocalHandle};
 use hashbrown::HashTable;
 use papaya::Equivalent;
 use rust_tracer::bench::{self, Chains, UnloadedCode};
@@ -280,40 +280,50 @@ fn lookups(criterion: &mut Criterion) {
     }
 }
 
-/// What it takes to begin and end a lookup, by how many threads have access to the set,
-/// against crossbeam's epochs. All of them take turns, as threads do that a processor runs
-/// one after the other.
+/// The cost of beginning and ending a lookup, by the number of threads with access to the set,
+/// against crossbeam's epochs: in one collector, and with the threads spread over several, so
+/// that each scan meets few of them. The threads take turns, as on one processor.
 fn pins(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("pin");
-    for threads in [100, 1000, 10_000] {
-        let set = Chains::new();
-        let access = || set.access().expect("memory");
-        let mut accesses: Vec<_> = (0..threads).map(|_| access()).collect();
-        group.bench_function(format!("chain set, {threads} threads"), |bencher| {
-            bencher.iter_custom(|pins| time_of_turns(&mut accesses, pins, bench::Access::pin));
-        });
-        let collector = Collector::new();
-        let mut handles: Vec<_> = (0..threads).map(|_| collector.register()).collect();
-        group.bench_function(format!("crossbeam-epoch, {threads} threads"), |bencher| {
-            bencher
-                .iter_custom(|pins| time_of_turns(&mut handles, pins, |handle| drop(handle.pin())));
-        });
+    for turn in [1, 1000] {
+        let mut group = criterion.benchmark_group(format!("pin, {turn} in a turn"));
+        for threads in [10, 1000, 10_000] {
+            let set = Chains::new();
+            let access = || set.access().expect("memory");
+            let mut accesses: Vec<_> = (0..threads).map(|_| access()).collect();
+            group.bench_function(format!("chain set, {threads} threads"), |bencher| {
+                bencher.iter_custom(|pins| {
+                    time_of_turns(&mut accesses, pins, turn, bench::Access::pin)
+                });
+            });
+            for count in [1, 64] {
+                let collectors: Vec<Collector> = (0..count).map(|_| Collector::new()).collect();
+                let mut handles: Vec<LocalHandle> = (0..threads)
+                    .map(|thread| collectors[thread % count].register())
+                    .collect();
+                let name = format!("crossbeam-epoch, {count} collectors, {threads} threads");
+                group.bench_function(name, |bencher| {
+                    let pin = |handle: &mut LocalHandle| drop(handle.pin());
+                    bencher.iter_custom(|pins| time_of_turns(&mut handles, pins, turn, pin));
+                });
+            }
+        }
     }
 }
 
-/// The time of that many pins by threads that take turns.
-fn time_of_turns<T>(threads: &mut [T], pins: u64, pin: impl Fn(&mut T)) -> Duration {
-    /// Pins in one turn.
-    const TURN: u64 = 1000;
-    let turns = pins.div_ceil(TURN);
+/// The time of that many pins by threads that take turns of `turn` pins each.
+fn time_of_turns<T>(threads: &mut [T], pins: u64, turn: u64, pin: impl Fn(&mut T)) -> Duration {
+    let turns = pins.div_ceil(turn);
     let mut next = 0;
     let begin = Instant::now();
     for _ in 0..turns {
         let thread = black_box(&mut threads[next]);
-        (0..TURN).for_each(|_| pin(thread));
-        next = (next + 1) % threads.len();
+        (0..turn).for_each(|_| pin(thread));
+        next += 1;
+        if next == threads.len() {
+            next = 0;
+        }
     }
-    begin.elapsed().mul_f64(pins as f64 / (turns * TURN) as f64)
+    begin.elapsed().mul_f64(pins as f64 / (turns * turn) as f64)
 }
 
 /// A set as large as its bound allows, grown as the drainer lets it grow.
