@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use rust_tracer::ffi::{
     LCT_PARK_UNPARKED, LCT_TIMEOUT_NONE, LctConfig, LctNumber, LctParkBegin, LctParkEnd, LctStack,
-    LctStr, LctUnpark, lct_park_begin, lct_park_end, lct_park_number, lct_start, lct_stop,
-    lct_thread_end, lct_thread_start, lct_unpark,
+    LctStr, LctThreadStart, LctUnpark, lct_park_begin, lct_park_end, lct_park_number, lct_start,
+    lct_stop, lct_thread_end, lct_thread_start, lct_unpark,
 };
 
 const ROUNDS: u32 = 2;
@@ -45,7 +45,7 @@ fn park_events(criterion: &mut Criterion) {
         },
     };
     // SAFETY: all pointers are valid, the message is not wanted.
-    let runtime = unsafe { &*lct_start(&raw const config, ptr::null_mut(), 0) };
+    let runtime = unsafe { &*lct_start(&config, ptr::null_mut(), 0) };
 
     let counter = OneCounter::default();
     let one_counter = |_blocker| LctNumber {
@@ -65,9 +65,15 @@ fn park_events(criterion: &mut Criterion) {
         }
     };
     let events = |numbering: Numbering, blocker: u64, times: u64| {
-        let stack = LctStack { lowest: 0, size: 0 };
+        let start = LctThreadStart {
+            java_id: 1,
+            name: text("bench"),
+            vm_thread: 0,
+            stack: LctStack { lowest: 0, size: 0 },
+            time_ns: 0,
+        };
         // SAFETY: the runtime comes from `lct_start`, the name is valid.
-        let mut tracer = unsafe { lct_thread_start(runtime, 1, text("bench"), 0, stack, 0) };
+        let mut tracer = unsafe { lct_thread_start(runtime, &start) };
         let blocker_hash = hash_of(blocker) as u32;
         for turn in 0..times {
             let time_ns = turn * 10_000;

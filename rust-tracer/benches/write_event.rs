@@ -4,9 +4,10 @@ use std::ptr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rust_tracer::ffi::{
-    LctChainKey, LctConfig, LctFrame, LctLock, LctOwner, LctStack, LctStr, lct_chain_add,
-    lct_chain_find, lct_chain_hash, lct_contended_enter, lct_contended_entered, lct_contended_exit,
-    lct_lock_claim, lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
+    LctChainKey, LctConfig, LctContendedEnter, LctContendedEntered, LctContendedExit, LctFrame,
+    LctLock, LctOwner, LctStack, LctStr, LctThreadStart, lct_chain_add, lct_chain_find,
+    lct_chain_hash, lct_contended_enter, lct_contended_entered, lct_contended_exit, lct_lock_claim,
+    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_start,
 };
 
 fn text(text: &'static str) -> LctStr {
@@ -50,19 +51,25 @@ fn write_event(criterion: &mut Criterion) {
         },
     };
     // SAFETY: all pointers are valid, the message is not wanted.
-    let runtime = unsafe { &*lct_start(&raw const config, ptr::null_mut(), 0) };
+    let runtime = unsafe { &*lct_start(&config, ptr::null_mut(), 0) };
     let mut lock = LctLock::default();
     // SAFETY: the lock is used by this thread only.
     unsafe { lct_lock_claim(runtime, &raw mut lock) };
     let id = lock.id;
 
-    let stack = LctStack { lowest: 0, size: 0 };
+    let start = LctThreadStart {
+        java_id: 1,
+        name: text("bench"),
+        vm_thread: 64,
+        stack: LctStack { lowest: 0, size: 0 },
+        time_ns: 0,
+    };
     let owner = LctOwner {
         thread: 2,
         stack_address: 0,
     };
     // SAFETY: the name is valid.
-    let mut thread = unsafe { lct_thread_start(runtime, 1, text("bench"), 64, stack, 0) }.unwrap();
+    let mut thread = unsafe { lct_thread_start(runtime, &start) }.unwrap();
     let frames = [LctFrame {
         method: 1,
         bci: 1,
@@ -91,12 +98,29 @@ fn write_event(criterion: &mut Criterion) {
             time_ns += 10_000;
             // SAFETY: lock and thread are valid and used by this thread only.
             unsafe {
-                let sequence = lct_lock_next_sequence(&raw mut lock);
-                lct_contended_enter(Some(&mut thread), id, sequence, time_ns, 7, false, owner);
-                let sequence = lct_lock_next_sequence(&raw mut lock);
-                lct_contended_entered(Some(&mut thread), id, sequence, time_ns + 5_000, 0);
-                let sequence = lct_lock_next_sequence(&raw mut lock);
-                lct_contended_exit(Some(&mut thread), id, sequence, time_ns + 6_000, 8, 500);
+                let enter = LctContendedEnter {
+                    lock: id,
+                    sequence: lct_lock_next_sequence(&raw mut lock),
+                    time_ns,
+                    owner,
+                    chain: 7,
+                    after_wait: false,
+                };
+                lct_contended_enter(Some(&mut thread), &enter);
+                let entered = LctContendedEntered {
+                    lock: id,
+                    sequence: lct_lock_next_sequence(&raw mut lock),
+                    time_ns: time_ns + 5_000,
+                    safepoint_ns: 0,
+                };
+                lct_contended_entered(Some(&mut thread), &entered);
+                let exit = LctContendedExit {
+                    lock: id,
+                    sequence: lct_lock_next_sequence(&raw mut lock),
+                    time_ns: time_ns + 6_000,
+                    hold_ns: 500,
+                };
+                lct_contended_exit(Some(&mut thread), &exit, 8);
             }
         });
     });

@@ -1,4 +1,4 @@
-/* Interface of the lock contention tracer to the JVM. Generated from src/ffi.rs; see docs/c-abi.md. */
+/* Interface of the lock contention tracer to the JVM. Generated from src/ffi; see docs/c-abi.md. */
 
 #pragma once
 
@@ -7,18 +7,100 @@
 #include <stdint.h>
 
 /*
- In the place of the duration of a hold: it could not be told.
+ For [`LctConfig::analysis`]: events go to the file.
+ */
+#define LCT_ANALYSIS_FILE 0
+
+/*
+ For [`LctConfig::analysis`]: events are analyzed in this process, without a file.
+ */
+#define LCT_ANALYSIS_ONLINE 1
+
+/*
+ For [`LctConfig::analysis`]: both.
+ */
+#define LCT_ANALYSIS_BOTH 2
+
+/*
+ For [`LctConfig::missing`]: monitors are not traced.
+ */
+#define LCT_WITHOUT_MONITORS (1 << 4)
+
+/*
+ For [`LctConfig::missing`]: parks are not traced.
+ */
+#define LCT_WITHOUT_PARKS (1 << 5)
+
+/*
+ For [`LctConfig::missing`]: `lct_exclusive_release` is not called.
+ */
+#define LCT_WITHOUT_SYNCHRONIZERS (1 << 6)
+
+/*
+ For [`LctConfig::missing`]: compiled code does not describe each position where a lock
+ is released.
+ */
+#define LCT_WITHOUT_POSITIONS (1 << 7)
+
+/*
+ A kind of wait that the JVM may trace or not: enters of monitors.
+ */
+#define LCT_KIND_MONITOR 1
+
+/*
+ A kind of wait that the JVM may trace or not: parks.
+ */
+#define LCT_KIND_PARK 2
+
+/*
+ In place of the duration of a hold: not known.
  */
 #define LCT_HOLD_NOT_KNOWN UINT64_MAX
 
 /*
- In the place of the duration of a hold: the lock was acquired before anybody
- contended for it, that is, before the oldest wait that is open at the release.
+ In place of the duration of a hold: the lock was acquired before any thread contended
+ for it, that is, before the oldest wait that is open at the release.
  */
 #define LCT_HOLD_BEFORE_CONTENTION (UINT64_MAX - 1)
 
 /*
- For `LctParkBegin::timeout_kind`: the thread parks for ever.
+ A kind of hook: writes a contended enter.
+ */
+#define LCT_HOOK_ENTER 0
+
+/*
+ A kind of hook: writes a contended entered.
+ */
+#define LCT_HOOK_ENTERED 1
+
+/*
+ A kind of hook: writes a contended exit.
+ */
+#define LCT_HOOK_EXIT 2
+
+/*
+ A kind of hook: writes the begin of a park.
+ */
+#define LCT_HOOK_PARK_BEGIN 3
+
+/*
+ A kind of hook: writes the end of a park.
+ */
+#define LCT_HOOK_PARK_END 4
+
+/*
+ A kind of hook: writes an unpark.
+ */
+#define LCT_HOOK_UNPARK 5
+
+/*
+ A kind of hook: notes an acquisition without a contended enter, while others
+ contend.
+ */
+#define LCT_HOOK_ACQUIRE 6
+
+/*
+ For `LctParkBegin::timeout_kind`: the thread parks without a timeout.
  */
 #define LCT_TIMEOUT_NONE 0
 
@@ -49,7 +131,7 @@
 #define LCT_PARK_INTERRUPTED 2
 
 /*
- For `LctParkEnd::reason`: its time was over.
+ For `LctParkEnd::reason`: it timed out.
  */
 #define LCT_PARK_TIMED_OUT 3
 
@@ -59,90 +141,8 @@
 #define LCT_PARK_SPURIOUS 4
 
 /*
- For [`LctConfig::analysis`]: events go to the file.
- */
-#define LCT_ANALYSIS_FILE 0
-
-/*
- For [`LctConfig::analysis`]: events are analyzed in this process, and there is no file.
- */
-#define LCT_ANALYSIS_ONLINE 1
-
-/*
- For [`LctConfig::analysis`]: both.
- */
-#define LCT_ANALYSIS_BOTH 2
-
-/*
- A kind of hook: what writes a contended enter.
- */
-#define LCT_HOOK_ENTER 0
-
-/*
- A kind of hook: what writes a contended entered.
- */
-#define LCT_HOOK_ENTERED 1
-
-/*
- A kind of hook: what writes a contended exit.
- */
-#define LCT_HOOK_EXIT 2
-
-/*
- A kind of hook: what writes the event that begins a park.
- */
-#define LCT_HOOK_PARK_BEGIN 3
-
-/*
- A kind of hook: what writes the end of a park.
- */
-#define LCT_HOOK_PARK_END 4
-
-/*
- A kind of hook: what writes an unpark.
- */
-#define LCT_HOOK_UNPARK 5
-
-/*
- A kind of hook: what notes an acquisition without a contended enter, while others
- contend.
- */
-#define LCT_HOOK_ACQUIRE 6
-
-/*
- For [`LctConfig::missing`]: monitors are not traced.
- */
-#define LCT_WITHOUT_MONITORS (1 << 4)
-
-/*
- For [`LctConfig::missing`]: parks are not traced.
- */
-#define LCT_WITHOUT_PARKS (1 << 5)
-
-/*
- For [`LctConfig::missing`]: no [`lct_exclusive_release`] is called.
- */
-#define LCT_WITHOUT_SYNCHRONIZERS (1 << 6)
-
-/*
- For [`LctConfig::missing`]: compiled code does not describe each position where a lock
- is released.
- */
-#define LCT_WITHOUT_POSITIONS (1 << 7)
-
-/*
- A kind of wait that the JVM may trace or not: enters of monitors.
- */
-#define LCT_KIND_MONITOR 1
-
-/*
- A kind of wait that the JVM may trace or not: parks.
- */
-#define LCT_KIND_PARK 2
-
-/*
- In the place of the outermost frame of a key: the chain allocates an object, and the trace may
- refer to it when the code of its frames is long gone.
+ In place of the outermost frame of a key: the chain allocates an object, and the trace may
+ refer to it long after the code of its frames is gone.
  */
 #define LCT_SITE_FRAME 2305843009213693952
 
@@ -156,6 +156,43 @@ typedef struct LctRuntime LctRuntime;
  created it: nothing in it depends on the thread.
  */
 typedef struct LctThread LctThread;
+
+/*
+ The key of a call chain: the sequence of physical frames, outermost
+ first, each packed into 64 bits that never stand for another frame.
+ */
+typedef struct LctChainKey {
+  /*
+   Outermost frame.
+   */
+  const uint64_t *frames;
+  /*
+   Number of frames.
+   */
+  size_t len;
+  /*
+   `lct_chain_hash` of all of them.
+   */
+  uint64_t hash;
+} LctChainKey;
+
+/*
+ One frame of a call chain.
+ */
+typedef struct LctFrame {
+  /*
+   Identifier of the method executed.
+   */
+  uint32_t method;
+  /*
+   Byte code index, -1 without one.
+   */
+  int32_t bci;
+  /*
+   Source line, -1 if not known.
+   */
+  int32_t line;
+} LctFrame;
 
 /*
  Text that the callee only reads during the call: UTF-8, or modified UTF-8 as
@@ -177,7 +214,7 @@ typedef struct LctStr {
  */
 typedef struct LctConfig {
   /*
-   The trace file to be created. Where its name is taken, the file gets a number.
+   The trace file to be created. If its name is taken, the file gets a number.
    */
   struct LctStr path;
   /*
@@ -185,8 +222,8 @@ typedef struct LctConfig {
    */
   bool compress;
   /*
-   Keep the events that are not in the file yet where they outlive the process: in a
-   file beside the trace, which is removed at its end.
+   Keep events that are not in the file yet where they outlive the process: in a
+   file next to the trace, which is removed at its end.
    */
   bool crash_safe;
   /*
@@ -215,29 +252,29 @@ typedef struct LctConfig {
    */
   uint64_t max_buffer_bytes;
   /*
-   What `lct_metadata_epoch` returned last in the trace before this one; 0 if there
-   was none in this process.
+   The last result of `lct_metadata_epoch` in the previous trace of this process; 0 without
+   one.
    */
   uint32_t last_metadata_epoch;
   /*
-   What `lct_new_id` returned last in the trace before this one; 0 if there was none.
+   The last result of `lct_new_id` in the previous trace; 0 without one.
    */
   uint32_t last_id;
   /*
-   What the trace will not tell, `LCT_WITHOUT_…`.
+   What the trace lacks, `LCT_WITHOUT_…`.
    */
   uint16_t missing;
   /*
-   What becomes of the events, one of `LCT_ANALYSIS_…`.
+   Where events go, one of `LCT_ANALYSIS_…`.
    */
   uint8_t analysis;
   /*
-   Owners are sampled: [`lct_owner_sample`] is called where threads wait for long.
+   Owners are sampled: `lct_owner_sample` is called while threads wait for long.
    */
   bool owner_samples;
   /*
-   Where objects are allocated that may become contended locks is recorded, as far as
-   [`lct_allocated`] is called.
+   Allocations of objects that may become contended locks are recorded, as far as
+   `lct_allocated` is called.
    */
   bool lock_sites;
   /*
@@ -245,70 +282,67 @@ typedef struct LctConfig {
    */
   uint64_t analysis_bytes;
   /*
-   The file for the report of such an analysis at its end: JSON if it is called so, else text.
-   Empty for ten lines on standard error.
+   The file for the report of such an analysis at its end: JSON if its name ends in `.json`,
+   else text. Empty for ten lines on standard error.
    */
   struct LctStr report;
 } LctConfig;
 
 /*
- What a report is to be about. Each text is empty for what `locktrace report` does if it is
- not told.
+ A class.
  */
-typedef struct LctQuestion {
+typedef struct LctClass {
   /*
-   Aspects with commas between them, outermost first.
+   Its identifier.
    */
-  struct LctStr by;
+  uint32_t class_id;
   /*
-   The most rows beside each other; 0 for all.
+   Identifier of its superclass, 0 for `java.lang.Object` or without one.
    */
-  struct LctStr top;
+  uint32_t super_class;
   /*
-   Kinds of waits with commas between them, or `all`.
+   Address of the `ClassLoaderData` of its loader, 0 for the boot loader.
    */
-  struct LctStr kind;
+  uint64_t loader;
   /*
-   Only waits that ended since: `10s` after the trace's start, or `-10s` before now.
+   Its name, with dots.
    */
-  struct LctStr from;
+  struct LctStr name;
   /*
-   `text` or `json`.
+   Name of its source file.
    */
-  struct LctStr format;
-} LctQuestion;
+  struct LctStr source_file;
+  /*
+   Name of the loader's class.
+   */
+  struct LctStr loader_class;
+} LctClass;
 
 /*
- Text that the runtime has made, to be given back to `lct_text_free`.
+ A method.
  */
-typedef struct LctText {
+typedef struct LctMethod {
   /*
-   First byte of UTF-8; null if there is none.
+   Its identifier.
    */
-  uint8_t *ptr;
+  uint32_t method_id;
   /*
-   Number of bytes.
+   Identifier of its class.
    */
-  size_t len;
-} LctText;
+  uint32_t class_id;
+  /*
+   Its name.
+   */
+  struct LctStr name;
+  /*
+   Its descriptor, as in the class file.
+   */
+  struct LctStr signature;
+} LctMethod;
 
 /*
- The memory of a thread's stack.
- */
-typedef struct LctStack {
-  /*
-   Its lowest address.
-   */
-  uint64_t lowest;
-  /*
-   Its size in bytes; 0 if it is not known.
-   */
-  uint64_t size;
-} LctStack;
-
-/*
- What the tracer keeps in each monitor. All zero in a fresh monitor. Accessed
- atomically by everybody.
+ The tracer's state in each monitor. All zero in a fresh monitor. Every access is
+ atomic.
  */
 typedef struct LctLock {
   /*
@@ -323,12 +357,39 @@ typedef struct LctLock {
 } LctLock;
 
 /*
- The thread that owns a monitor. Both fields are 0 if there is none, or it is not
- known.
+ The object that a lock belongs to.
+ */
+typedef struct LctLockDescription {
+  /*
+   `LctLock::id`.
+   */
+  uint64_t lock;
+  /*
+   Address of the monitor.
+   */
+  uint64_t monitor_address;
+  /*
+   Identifier of the object's class.
+   */
+  uint32_t class_id;
+  /*
+   Identifier of the class meant, if the object is a `java.lang.Class` or what the JVM
+   locks to initialize a class; otherwise 0.
+   */
+  uint32_t mirrored_class;
+  /*
+   Identity hash of the object.
+   */
+  uint32_t identity_hash;
+} LctLockDescription;
+
+/*
+ The thread that owns a monitor. Both fields are 0 if no thread owns it, or the owner is
+ not known.
  */
 typedef struct LctOwner {
   /*
-   Its number, that of `lct_thread_number`; 0 if only the address is known.
+   Its number, from `lct_thread_number`; 0 if only the address is known.
    */
   uint32_t thread;
   /*
@@ -336,6 +397,107 @@ typedef struct LctOwner {
    */
   uint64_t stack_address;
 } LctOwner;
+
+/*
+ The thread failed to acquire a lock and is about to block.
+ */
+typedef struct LctContendedEnter {
+  /*
+   `LctLock::id`.
+   */
+  uint64_t lock;
+  /*
+   From `lct_lock_next_sequence`.
+   */
+  uint64_t sequence;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   A thread that had the lock at some moment since the sequence number was taken.
+   */
+  struct LctOwner owner;
+  /*
+   Identifier of the thread's call chain.
+   */
+  uint32_t chain;
+  /*
+   To acquire the lock again after `Object.wait`.
+   */
+  bool after_wait;
+} LctContendedEnter;
+
+/*
+ The thread acquired the lock it was blocked on.
+ */
+typedef struct LctContendedEntered {
+  /*
+   `LctLock::id`.
+   */
+  uint64_t lock;
+  /*
+   From `lct_lock_next_sequence`.
+   */
+  uint64_t sequence;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   How much of the wait the JVM spent in safepoints.
+   */
+  uint64_t safepoint_ns;
+} LctContendedEntered;
+
+/*
+ The thread released a lock for which others contend.
+ */
+typedef struct LctContendedExit {
+  /*
+   `LctLock::id`.
+   */
+  uint64_t lock;
+  /*
+   From `lct_lock_next_sequence`.
+   */
+  uint64_t sequence;
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   How long the thread had held it, in nanoseconds, or one of `LCT_HOLD_…`.
+   */
+  uint64_t hold_ns;
+} LctContendedExit;
+
+/*
+ Where a thread stands that owns a lock for which others wait.
+ */
+typedef struct LctOwnerSample {
+  /*
+   When.
+   */
+  uint64_t time_ns;
+  /*
+   Since when the lock's owner, whichever thread it was, could be sampled.
+   */
+  uint64_t since_ns;
+  /*
+   The time that the sample stands for: the mean time between two moments for samples,
+   and the time without any because threads were being stopped.
+   */
+  uint64_t interval_ns;
+  /*
+   The owner's number, from `lct_thread_number`.
+   */
+  uint32_t owner;
+  /*
+   Identifier of its call chain.
+   */
+  uint32_t chain;
+} LctOwnerSample;
 
 /*
  A place in an order.
@@ -394,7 +556,7 @@ typedef struct LctParkBegin {
 } LctParkBegin;
 
 /*
- The thread parks no longer.
+ The thread no longer parks.
  */
 typedef struct LctParkEnd {
   /*
@@ -457,7 +619,7 @@ typedef struct LctUnpark {
    */
   uint32_t blocker_class;
   /*
-   Identity hash of that.
+   Identity hash of that object.
    */
   uint32_t blocker_hash;
   /*
@@ -469,7 +631,7 @@ typedef struct LctUnpark {
    */
   bool interrupt;
   /*
-   It is a semaphore of which the thread has never acquired a permit.
+   The blocker is a semaphore of which the thread has never acquired a permit.
    */
   bool never_acquired;
 } LctUnpark;
@@ -487,7 +649,7 @@ typedef struct LctExclusiveRelease {
    */
   uint64_t time_ns;
   /*
-   For how long the thread has owned it, in nanoseconds, or one of `LCT_HOLD_…`.
+   How long the thread has owned it, in nanoseconds, or one of `LCT_HOLD_…`.
    */
   uint64_t hold_ns;
   /*
@@ -505,89 +667,176 @@ typedef struct LctExclusiveRelease {
 } LctExclusiveRelease;
 
 /*
- Where a thread stands that owns a lock which others wait for.
+ The subject of a report. Each text may be empty, for the default of `locktrace report`.
  */
-typedef struct LctOwnerSample {
+typedef struct LctQuestion {
   /*
-   When.
+   Aspects, separated by commas, outermost first.
    */
-  uint64_t time_ns;
+  struct LctStr by;
   /*
-   Since when the owner of the lock could be sampled, whoever that was.
+   The most rows on one level; 0 for all.
    */
-  uint64_t since_ns;
+  struct LctStr top;
   /*
-   For how much time the sample stands: the mean time from one moment for samples to the
-   next, and that in which there could be no other, since threads were being stopped.
+   Kinds of waits, separated by commas, or `all`.
    */
-  uint64_t interval_ns;
+  struct LctStr kind;
   /*
-   The owner's number, that of `lct_thread_number`.
+   Only waits that ended since: `10s` after the trace's start, or `-10s` before now.
    */
-  uint32_t owner;
+  struct LctStr from;
   /*
-   Identifier of its call chain.
+   `text` or `json`.
    */
-  uint32_t chain;
-} LctOwnerSample;
+  struct LctStr format;
+} LctQuestion;
 
 /*
- What a call chain is looked up by: the sequence of physical frames, outermost
- first, each packed into 64 bits that never stand for another frame.
+ Text made by the runtime, to be given back to `lct_text_free`.
  */
-typedef struct LctChainKey {
+typedef struct LctText {
   /*
-   Outermost frame.
+   First byte of UTF-8, or null.
    */
-  const uint64_t *frames;
+  uint8_t *ptr;
   /*
-   Number of frames.
+   Number of bytes.
    */
   size_t len;
-  /*
-   What `lct_chain_hash` makes of all of them.
-   */
-  uint64_t hash;
-} LctChainKey;
+} LctText;
 
 /*
- One frame of a call chain.
+ The memory of a thread's stack.
  */
-typedef struct LctFrame {
+typedef struct LctStack {
   /*
-   Identifier of the method executed.
+   Its lowest address.
    */
-  uint32_t method;
+  uint64_t lowest;
   /*
-   Byte code index, -1 where there is none.
+   Its size in bytes; 0 if not known.
    */
-  int32_t bci;
+  uint64_t size;
+} LctStack;
+
+/*
+ A thread that starts.
+ */
+typedef struct LctThreadStart {
   /*
-   Source line, -1 where it is not known.
+   `Thread.getId()`, or 0 for a thread of the JVM itself.
    */
-  int32_t line;
-} LctFrame;
+  uint64_t java_id;
+  /*
+   Its name.
+   */
+  struct LctStr name;
+  /*
+   The address by which monitors name the thread as their owner; 0 if it owns none.
+   */
+  uint64_t vm_thread;
+  /*
+   Where it may keep locks.
+   */
+  struct LctStack stack;
+  /*
+   When it started.
+   */
+  uint64_t time_ns;
+} LctThreadStart;
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
 /*
- Creates the trace file and starts the drainer thread. Returns null and a
- NUL-terminated message in `error`, cut off at `error_len` bytes, if the file
- cannot be created. A named pipe is opened later, when somebody reads it.
+ Returns the hash of a part of a call chain: of `len` frames, outermost first, inside
+ `outer_len` others. The hash of a chain is the sum of those of its parts.
 
  # Safety
 
- `config` points to a configuration, and `error` is null or points to
- `error_len` writable bytes.
+ `frames` points to `len` values.
+ */
+uint64_t lct_chain_hash(size_t outer_len, const uint64_t *frames, size_t len);
+
+/*
+ Returns the call chain with the given key, or 0 if it must be added. Of
+ the key's frames, `saved` were taken from an earlier walk.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; the key is valid.
+ */
+uint32_t lct_chain_find(struct LctThread *thread, struct LctChainKey key, size_t saved);
+
+/*
+ Returns `chain`, which `lct_chain_find` or `lct_chain_add` has returned in the metadata
+ epoch `epoch`, for the same `len` frames of code that still lives; 0 if it may have to
+ be described again. `saved` frames were taken from an earlier walk.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+uint32_t lct_chain_again(struct LctThread *thread,
+                         uint32_t chain,
+                         uint32_t epoch,
+                         size_t len,
+                         size_t saved);
+
+/*
+ Adds a call chain. `frames`, innermost first, are the key's frames with the inlined ones
+ resolved; `truncated` if outer ones are missing. Returns the chain's
+ identifier, also if another thread was first, or 0 when memory is short.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; the key is valid, and `frames` points
+ to `frames_len` frames.
+ */
+uint32_t lct_chain_add(struct LctThread *thread,
+                       struct LctChainKey key,
+                       const struct LctFrame *frames,
+                       size_t frames_len,
+                       bool truncated);
+
+/*
+ Notes that a compiled method was flushed: no thread has a frame of it, and
+ none ever will. Call chains with such frames are forgotten.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_code_flushed(const struct LctRuntime *runtime, uint32_t compile_id);
+
+/*
+ Notes that a method is freed: no thread has an interpreted frame of it, and
+ none ever will. Call chains with such frames are forgotten, and so is the
+ method. Does nothing for 0. At a safepoint.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_method_freed(const struct LctRuntime *runtime, uint32_t method_id);
+
+/*
+ Creates the trace file and starts the drainer thread. If the file cannot be created,
+ returns null, and a NUL-terminated message in `error`, cut off at `error_len` bytes.
+ A named pipe is opened later, when a process reads it.
+
+ # Safety
+
+ `config` has valid texts, and `error` is null or points to `error_len` writable bytes.
  */
 struct LctRuntime *lct_start(const struct LctConfig *config, uint8_t *error, size_t error_len);
 
 /*
- Ends the trace: writes what all threads have written so far and the end
+ Ends the trace: writes everything that threads have written so far, and the end
  marker. Waits for that at most `timeout_ms` milliseconds, and at most two seconds
- while nobody reads a pipe. The runtime stays valid; threads may go on writing, to no
+ while a pipe has no reader. The runtime stays valid; threads may go on writing, to no
  effect.
 
  # Safety
@@ -597,8 +846,8 @@ struct LctRuntime *lct_start(const struct LctConfig *config, uint8_t *error, siz
 void lct_stop(const struct LctRuntime *runtime, uint32_t timeout_ms);
 
 /*
- The name of the trace file, NUL-terminated and cut off at `len` bytes. Not the one
- that was asked for if that was taken.
+ Writes the name of the trace file to `name`, NUL-terminated and cut off at `len` bytes. It
+ differs from the one in the configuration if that was taken.
 
  # Safety
 
@@ -607,57 +856,21 @@ void lct_stop(const struct LctRuntime *runtime, uint32_t timeout_ms);
 void lct_file_name(const struct LctRuntime *runtime, uint8_t *name, size_t len);
 
 /*
- Copies what the trace has so far to a file of its own, which gets a number where its
- name is taken, and writes the name that it got to `text`; or, if it returns false, why
- there is no copy. NUL-terminated, and cut off at `len` bytes. Waits for the drainer for at
- most ten seconds, and then for as long as it takes to copy.
-
- # Safety
-
- `runtime` comes from `lct_start`, and is not freed during the call. `text` points to
- `len` writable bytes.
- */
-bool lct_dump(const struct LctRuntime *runtime, struct LctStr path, uint8_t *text, size_t len);
-
-/*
- Makes a report of what was traced until now, and writes it to `text`; or, if it returns
- false, why there is none. The text is to be given back to `lct_text_free`. Waits for the
- drainer for at most ten seconds, and for the analysis for at most thirty.
-
- # Safety
-
- `runtime` comes from `lct_start`, and is not freed during the call. `question` points to a
- question with valid texts, and `text` can be written.
- */
-bool lct_report(const struct LctRuntime *runtime,
-                const struct LctQuestion *question,
-                struct LctText *text);
-
-/*
- Frees a text of the runtime.
-
- # Safety
-
- `text` comes from the runtime, and is not used afterwards.
- */
-void lct_text_free(struct LctText text);
-
-/*
  Frees the runtime of a trace that `lct_stop` has ended. Returns false, and frees
- nothing, if the drainer is still at work: `lct_stop` gave up waiting for it. May be
+ nothing, if the drainer is still at work, because `lct_stop` gave up waiting for it. May be
  called again then.
 
  # Safety
 
  `runtime` comes from `lct_start`. All its tracers were given back to `lct_thread_end`
- or `lct_thread_leave`, and nobody uses it during the call, or afterwards if this
+ or `lct_thread_leave`, and no thread uses it during the call, or afterwards if this
  returns true.
  */
 bool lct_end(struct LctRuntime *runtime);
 
 /*
- Tells of a safepoint that is about to end: since `begin_ns` the JVM stopped its threads, and at
- `reached_ns` all had stopped. By one thread at a time.
+ Notes a safepoint that is about to end: since `begin_ns` the JVM was stopping its threads, and
+ at `reached_ns` all had stopped. By one thread at a time.
 
  # Safety
 
@@ -669,18 +882,30 @@ void lct_safepoint(const struct LctRuntime *runtime,
                    uint64_t end_ns);
 
 /*
- Hands the buffers of all threads to the drainer, but for those that are
- being written to at this moment.
+ Returns the processor's cycle counter, to be read when a hook begins.
+ */
+uint64_t lct_cycles(void);
+
+/*
+ Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
+ `begin_cycles`, or went on then after a break; `first_begin_cycles` and
+ `first_end_cycles` are those of the part before the break, and equal without one. Its
+ cycles count for `weight` hooks; 0 if they were not measured.
 
  # Safety
 
- `runtime` comes from `lct_start`.
+ `thread` is null or comes from `lct_thread_start`.
  */
-void lct_reclaim_all(const struct LctRuntime *runtime);
+void lct_hook_end(struct LctThread *thread,
+                  uint8_t kind,
+                  uint32_t weight,
+                  uint64_t begin_cycles,
+                  uint64_t first_begin_cycles,
+                  uint64_t first_end_cycles);
 
 /*
- The current epoch of metadata, at first 1. What was described in an older
- epoch was perhaps lost and must be described again.
+ Returns the current epoch of metadata, at first 1. What was described in an older
+ epoch may have been lost and must be described again.
 
  # Safety
 
@@ -689,7 +914,7 @@ void lct_reclaim_all(const struct LctRuntime *runtime);
 uint32_t lct_metadata_epoch(const struct LctRuntime *runtime);
 
 /*
- A fresh identifier for a class or a method; never 0, never the same again.
+ Returns a fresh identifier for a class or a method; never 0, never the same again.
 
  # Safety
 
@@ -698,7 +923,118 @@ uint32_t lct_metadata_epoch(const struct LctRuntime *runtime);
 uint32_t lct_new_id(const struct LctRuntime *runtime);
 
 /*
- A fresh forward reference; never 0, never the same again.
+ Describes a class.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; the texts are valid.
+ */
+void lct_class(struct LctThread *thread, const struct LctClass *description);
+
+/*
+ Describes a method.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; the texts are valid.
+ */
+void lct_method(struct LctThread *thread, const struct LctMethod *description);
+
+/*
+ Notes that a loader's classes are unloaded. The caller has called
+ `lct_reclaim_all` before, in the same safepoint, so that everything
+ written about the classes precedes this, and calls `lct_submit` before its end.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_ns);
+
+/*
+ Gives a lock an identifier if it has none. Returns true to the one caller
+ that did: it must call `lct_lock_describe`.
+
+ # Safety
+
+ `runtime` comes from `lct_start`; `lock` points to a lock.
+ */
+bool lct_lock_claim(const struct LctRuntime *runtime, struct LctLock *lock);
+
+/*
+ Describes a lock that the caller has claimed; this is its sequence number 0.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_lock_describe(struct LctThread *thread, const struct LctLockDescription *description);
+
+/*
+ Ends a lock, taking its last sequence number, and zeroes it. Does nothing if
+ the lock has no identifier. Called at a safepoint, when the monitor is
+ deflated.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
+ */
+void lct_lock_retire(struct LctThread *thread, struct LctLock *lock);
+
+/*
+ Takes the next sequence number of a lock. The caller must write an event with
+ it.
+
+ # Safety
+
+ `lock` points to a lock.
+ */
+uint64_t lct_lock_next_sequence(struct LctLock *lock);
+
+/*
+ Notes that the thread is about to block on a lock.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_enter(struct LctThread *thread, const struct LctContendedEnter *enter);
+
+/*
+ Notes that the thread acquired the lock it was blocked on.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_entered(struct LctThread *thread, const struct LctContendedEntered *entered);
+
+/*
+ Notes that the thread released a lock for which others contend. `chain` is
+ the call chain that held it, or 0.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_exit(struct LctThread *thread,
+                        const struct LctContendedExit *exit,
+                        uint32_t chain);
+
+/*
+ As `lct_contended_exit`, but the lock was released by `Object.wait`:
+ `forward_ref` stands for the chain until `lct_forward_resolve`.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_contended_exit_forward(struct LctThread *thread,
+                                const struct LctContendedExit *exit,
+                                uint64_t forward_ref);
+
+/*
+ Returns a fresh forward reference; never 0, never the same again.
 
  # Safety
 
@@ -707,25 +1043,188 @@ uint32_t lct_new_id(const struct LctRuntime *runtime);
 uint64_t lct_new_forward_ref(const struct LctRuntime *runtime);
 
 /*
- A tracer for a thread that started at `time_ns`; null when memory is short.
- `java_id` is `Thread.getId()`, or 0 for a thread of the JVM itself. `vm_thread` is
- what monitors name the thread by when it owns them, its address, or 0 if it owns
- none; `stack` is where it may keep locks. To be ended with `lct_thread_end`.
+ Names the chain that a forward reference stands for.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_forward_resolve(struct LctThread *thread, uint64_t forward_ref, uint32_t chain);
+
+/*
+ Notes where another thread stands that owns a lock for which others wait. At a safepoint,
+ with `lct_submit` before its end: so samples precede whatever the owner writes about
+ the end of its hold.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_owner_sample(struct LctThread *thread, const struct LctOwnerSample *sample);
+
+/*
+ Counts samples of owners, of which `due` would have been due if they cost nothing. All
+ threads were stopped for `stopped_ns` to take them; 0 if they were not. `pause_begins` if
+ that has used up the budget, and no samples follow for some time.
 
  # Safety
 
  `runtime` comes from `lct_start`.
  */
-struct LctThread *lct_thread_start(const struct LctRuntime *runtime,
-                                   uint64_t java_id,
-                                   struct LctStr name,
-                                   uint64_t vm_thread,
-                                   struct LctStack stack,
-                                   uint64_t time_ns);
+void lct_count_owner_samples(const struct LctRuntime *runtime,
+                             uint64_t samples,
+                             uint64_t due,
+                             uint64_t stopped_ns,
+                             bool pause_begins);
 
 /*
- The operating system knows the tracer's thread by this number (`gettid`): the runtime asks
- it for how long the thread was on a processor, and for how long it waited for one.
+ Takes the next place in the order of `key`: the identity hash of a
+ blocker, or without one the `Thread.getId()` of the thread that parks. The
+ caller must write an event with it.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+struct LctNumber lct_park_number(const struct LctRuntime *runtime, uint64_t key);
+
+/*
+ Notes that the thread parks.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_park_begin(struct LctThread *thread, const struct LctParkBegin *park);
+
+/*
+ Notes that the thread no longer parks.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_park_end(struct LctThread *thread, const struct LctParkEnd *park);
+
+/*
+ Notes that the thread unparks another one, after it has.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
+
+/*
+ Notes that the thread is about to release a synchronizer that it owns alone and on
+ which other threads are parked. The number is taken before the release.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_exclusive_release(struct LctThread *thread, const struct LctExclusiveRelease *release);
+
+/*
+ Copies the trace so far to a file of its own, which gets a number if its name is taken.
+ Writes the name of the copy to `text`, or, if it returns false, why the copy failed:
+ NUL-terminated, and cut off at `len` bytes. Waits for the drainer for at most ten
+ seconds, and then for as long as the copying takes.
+
+ # Safety
+
+ `runtime` comes from `lct_start`, and is not freed during the call. `path` is valid, and
+ `text` points to `len` writable bytes.
+ */
+bool lct_dump(const struct LctRuntime *runtime, struct LctStr path, uint8_t *text, size_t len);
+
+/*
+ Reports on the trace so far. Writes the report to `text`, or, if it returns
+ false, why it failed; to be given back to `lct_text_free`. Waits for the
+ drainer for at most ten seconds, and for the analysis for at most thirty.
+
+ # Safety
+
+ `runtime` comes from `lct_start`, and is not freed during the call. The texts of `question`
+ are valid, and `text` is writable.
+ */
+bool lct_report(const struct LctRuntime *runtime,
+                const struct LctQuestion *question,
+                struct LctText *text);
+
+/*
+ Frees a text made by the runtime.
+
+ # Safety
+
+ `text` comes from the runtime, and is not used afterwards.
+ */
+void lct_text_free(struct LctText text);
+
+/*
+ Notes where the thread has allocated an object, in case it becomes a contended lock. `chain`
+ begins with [`LCT_SITE_FRAME`].
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_allocated(struct LctThread *thread,
+                   uint32_t class_id,
+                   uint32_t identity_hash,
+                   uint32_t chain);
+
+/*
+ Writes where an object was allocated that is a contended lock, if that is known. Called
+ before the lock is described, by `lct_lock_describe` or the begin of a park, and after the
+ number for that was taken. Without `again`, writes nothing that the trace already has.
+
+ # Safety
+
+ `thread` is null or comes from `lct_thread_start`.
+ */
+void lct_tell_site(struct LctThread *thread, uint32_t class_id, uint32_t identity_hash, bool again);
+
+/*
+ Counts objects whose allocation was recorded, objects of the same classes whose allocation
+ was not, and the time of threads that the recording took.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_allocated(const struct LctRuntime *runtime,
+                         uint64_t recorded,
+                         uint64_t skipped,
+                         uint64_t recording_ns);
+
+/*
+ Counts a stop of all threads that began to record the allocations of some classes and gave up
+ others.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_count_site_stop(const struct LctRuntime *runtime,
+                         uint64_t classes,
+                         uint64_t given_up,
+                         uint64_t methods_discarded,
+                         uint64_t stopped_ns);
+
+/*
+ Returns a tracer for a thread, to be ended with `lct_thread_end`; null when memory is short.
+
+ # Safety
+
+ `runtime` comes from `lct_start`; the name is valid.
+ */
+struct LctThread *lct_thread_start(const struct LctRuntime *runtime,
+                                   const struct LctThreadStart *start);
+
+/*
+ Sets the number by which the operating system knows the tracer's thread (`gettid`): the
+ runtime asks it how long the thread was on a processor, and how long it waited for one.
 
  # Safety
 
@@ -734,9 +1233,9 @@ struct LctThread *lct_thread_start(const struct LctRuntime *runtime,
 void lct_thread_os_id(struct LctThread *thread, uint32_t os_id);
 
 /*
- The number in the trace of the thread that `vm_thread` names; 0 if there is none
- now, or its number is not known. The caller has to make sure by other means that
- the thread did not end meanwhile, and another one take its place.
+ Returns the number in the trace of the thread that `vm_thread` names; 0 without such a thread
+ at present, or if its number is not known. The caller has to make sure by other means that
+ the thread did not end meanwhile and another one take its place.
 
  # Safety
 
@@ -745,7 +1244,7 @@ void lct_thread_os_id(struct LctThread *thread, uint32_t os_id);
 uint32_t lct_thread_number(const struct LctRuntime *runtime, uint64_t vm_thread);
 
 /*
- Notes the new name of the thread that `vm_thread` names, if it has a tracer. That writes the
+ Notes the new name of the thread that `vm_thread` names, if it has a tracer, which writes the
  name before its next event: of names that change faster, only the last one. By any thread, at
  any time; the pointer is not followed.
 
@@ -778,344 +1277,6 @@ void lct_thread_end(struct LctThread *thread, uint64_t time_ns);
 void lct_thread_leave(struct LctThread *thread);
 
 /*
- Gives a lock an identifier if it has none. Returns true to the one caller
- that did: it must call `lct_lock_describe`.
-
- # Safety
-
- `runtime` comes from `lct_start`; `lock` points to a lock.
- */
-bool lct_lock_claim(const struct LctRuntime *runtime, struct LctLock *lock);
-
-/*
- Describes a lock that the caller has claimed; this is its sequence number 0.
- `mirrored_class` is 0 unless the object locked is a `java.lang.Class`, or what the JVM
- locks to initialize a class.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
- */
-void lct_lock_describe(struct LctThread *thread,
-                       const struct LctLock *lock,
-                       uint32_t class_id,
-                       uint32_t mirrored_class,
-                       uint32_t identity_hash,
-                       uint64_t monitor_address);
-
-/*
- Ends a lock, taking its last sequence number, and zeroes it. Does nothing if
- the lock has no identifier. Called at a safepoint, when the monitor is
- deflated.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`; `lock` points to a lock.
- */
-void lct_lock_retire(struct LctThread *thread, struct LctLock *lock);
-
-/*
- Takes the next sequence number of a lock. The caller must write an event with
- it.
-
- # Safety
-
- `lock` points to a lock.
- */
-uint64_t lct_lock_next_sequence(struct LctLock *lock);
-
-/*
- Notes that the thread failed to acquire a lock and is about to block.
- `after_wait`: to acquire it again after `Object.wait`. `owner` had it at some
- moment since the sequence number was taken.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_contended_enter(struct LctThread *thread,
-                         uint64_t lock,
-                         uint64_t sequence,
-                         uint64_t time_ns,
-                         uint32_t chain,
-                         bool after_wait,
-                         struct LctOwner owner);
-
-/*
- Notes that the thread acquired the lock it was blocked on. `safepoint_ns` is
- how much of the wait the JVM spent in safepoints.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_contended_entered(struct LctThread *thread,
-                           uint64_t lock,
-                           uint64_t sequence,
-                           uint64_t time_ns,
-                           uint64_t safepoint_ns);
-
-/*
- Notes that the thread released a lock for which others contend. `chain` is
- that of the code that held it, or 0; `hold_ns` is for how long it held it until
- `time_ns`, or one of `LCT_HOLD_…`.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_contended_exit(struct LctThread *thread,
-                        uint64_t lock,
-                        uint64_t sequence,
-                        uint64_t time_ns,
-                        uint32_t chain,
-                        uint64_t hold_ns);
-
-/*
- As `lct_contended_exit`, but the lock was released by `Object.wait`:
- `forward_ref` stands for the chain until `lct_forward_resolve`.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_contended_exit_forward(struct LctThread *thread,
-                                uint64_t lock,
-                                uint64_t sequence,
-                                uint64_t time_ns,
-                                uint64_t forward_ref,
-                                uint64_t hold_ns);
-
-/*
- The next place in the order that `key` stands for: the identity hash of a
- blocker, or without one the `Thread.getId()` of the thread that parks. The
- caller must write an event with it.
-
- # Safety
-
- `runtime` comes from `lct_start`.
- */
-struct LctNumber lct_park_number(const struct LctRuntime *runtime, uint64_t key);
-
-/*
- Notes that the thread parks.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_park_begin(struct LctThread *thread, const struct LctParkBegin *park);
-
-/*
- Notes that the thread parks no longer.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_park_end(struct LctThread *thread, const struct LctParkEnd *park);
-
-/*
- Notes that the thread unparks another one, after it has.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_unpark(struct LctThread *thread, const struct LctUnpark *unpark);
-
-/*
- Notes that the thread is about to release a synchronizer that it owns alone, and on
- which other threads are parked. The number is taken before the release.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_exclusive_release(struct LctThread *thread, const struct LctExclusiveRelease *release);
-
-/*
- Notes where another thread stands, which owns a lock that others wait for. At a safepoint,
- followed by `lct_submit` before its end: so samples come before what the owner writes about
- the end of its hold.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_owner_sample(struct LctThread *thread, const struct LctOwnerSample *sample);
-
-/*
- Counts samples of owners, of which so many would have been due if they cost nothing. All
- threads were stopped for `stopped_ns` for them; 0 if they were not. `pause_begins` if that
- has used up the budget, and there are no samples for some time.
-
- # Safety
-
- `runtime` comes from `lct_start`.
- */
-void lct_count_owner_samples(const struct LctRuntime *runtime,
-                             uint64_t samples,
-                             uint64_t due,
-                             uint64_t stopped_ns,
-                             bool pause_begins);
-
-/*
- Notes where the thread has allocated an object, in case that becomes a contended lock. `chain`
- begins with [`LCT_SITE_FRAME`].
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_allocated(struct LctThread *thread,
-                   uint32_t class_id,
-                   uint32_t identity_hash,
-                   uint32_t chain);
-
-/*
- Writes where an object was allocated, which is a contended lock, if that is known. Called
- before what describes the lock: `lct_lock_describe`, or the begin of a park, behind the taking
- of its number. Without `again`, nothing is written if the trace tells of it already.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_tell_site(struct LctThread *thread, uint32_t class_id, uint32_t identity_hash, bool again);
-
-/*
- Counts objects whose allocation was recorded, those of the same classes whose allocation was
- not, and the time of threads that this has taken.
-
- # Safety
-
- `runtime` comes from `lct_start`.
- */
-void lct_count_allocated(const struct LctRuntime *runtime,
-                         uint64_t recorded,
-                         uint64_t skipped,
-                         uint64_t recording_ns);
-
-/*
- Counts a stop of all threads to record the allocations of more classes, and to give up other
- classes.
-
- # Safety
-
- `runtime` comes from `lct_start`.
- */
-void lct_count_site_stop(const struct LctRuntime *runtime,
-                         uint64_t classes,
-                         uint64_t given_up,
-                         uint64_t methods_discarded,
-                         uint64_t stopped_ns);
-
-/*
- Names the chain behind a forward reference.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_forward_resolve(struct LctThread *thread, uint64_t forward_ref, uint32_t chain);
-
-/*
- The hash of a part of a call chain: of `len` frames, outermost first, inside of
- `outer_len` others. That of the chain is the sum of those of its parts.
-
- # Safety
-
- `frames` points to `len` values.
- */
-uint64_t lct_chain_hash(size_t outer_len, const uint64_t *frames, size_t len);
-
-/*
- The call chain with the given key. Returns 0 if the chain must be added. Of
- the key's frames, `saved` were taken from an earlier walk.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`; the key's frames are as
- many as it says.
- */
-uint32_t lct_chain_find(struct LctThread *thread, struct LctChainKey key, size_t saved);
-
-/*
- The chain that `lct_chain_find` or `lct_chain_add` has returned, after `epoch` was
- the metadata epoch, for the same `len` frames, whose code lives; `saved`
- were taken from an earlier walk. Returns 0 if it may have
- to be described again.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-uint32_t lct_chain_again(struct LctThread *thread,
-                         uint32_t chain,
-                         uint32_t epoch,
-                         size_t len,
-                         size_t saved);
-
-/*
- Adds a call chain. `frames`, innermost first, are those that the key stands for, inlined ones
- included; `truncated` if outer ones are missing. Returns the chain's
- identifier, also if another thread was first, or 0 when memory is short.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`; the key's frames are as
- many as it says, and `frames` points to `frames_len` frames.
- */
-uint32_t lct_chain_add(struct LctThread *thread,
-                       struct LctChainKey key,
-                       const struct LctFrame *frames,
-                       size_t frames_len,
-                       bool truncated);
-
-/*
- Describes a class. `super_class` is the identifier of its superclass, 0 if
- that is `java.lang.Object` or there is none; `loader` is the address of its `ClassLoaderData`, 0 for
- the boot loader; `name` is with dots; `loader_class` is the class name of the
- loader.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_class(struct LctThread *thread,
-               uint32_t class_id,
-               uint32_t super_class,
-               uint64_t loader,
-               struct LctStr name,
-               struct LctStr source_file,
-               struct LctStr loader_class);
-
-/*
- Describes a method. `signature` is its descriptor as in the class file.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_method(struct LctThread *thread,
-                uint32_t method_id,
-                uint32_t class_id,
-                struct LctStr name,
-                struct LctStr signature);
-
-/*
- Notes that a loader's classes are unloaded. The caller has called
- `lct_reclaim_all` before, in the same safepoint, so that everything that was
- written about the classes comes first, and calls `lct_submit` before its end.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_ns);
-
-/*
  Hands what the thread has written to the drainer.
 
  # Safety
@@ -1125,8 +1286,18 @@ void lct_loader_unload(struct LctThread *thread, uint64_t loader, uint64_t time_
 void lct_submit(struct LctThread *thread);
 
 /*
- Counts what the caller keeps for its threads: more by `change_bytes`, or less if
- that is negative.
+ Hands the buffers of all threads to the drainer, except those that are
+ being written to at this moment.
+
+ # Safety
+
+ `runtime` comes from `lct_start`.
+ */
+void lct_reclaim_all(const struct LctRuntime *runtime);
+
+/*
+ Counts the memory that the caller keeps for its threads: `change_bytes` more, or less if
+ negative.
 
  # Safety
 
@@ -1135,57 +1306,14 @@ void lct_submit(struct LctThread *thread);
 void lct_count_thread_memory(const struct LctRuntime *runtime, int64_t change_bytes);
 
 /*
- Changes how many threads waited already when the trace began without an event that says so:
- by those that there was no time for, and, negative, by those that are described later.
+ Changes the number of threads that were already waiting when the trace began and have no event
+ that says so: up by those for which time was too short, down by those described later.
 
  # Safety
 
  `runtime` comes from `lct_start`.
  */
 void lct_count_untold_waits(const struct LctRuntime *runtime, int32_t change);
-
-/*
- Notes that a compiled method was flushed: no thread has a frame of it, and
- none ever will. The call chains with such frames are forgotten.
-
- # Safety
-
- `runtime` comes from `lct_start`.
- */
-void lct_code_flushed(const struct LctRuntime *runtime, uint32_t compile_id);
-
-/*
- Notes that a method is freed: no thread has an interpreted frame of it, and
- none ever will. The call chains with such frames are forgotten, and so is the
- method. Does nothing for 0. At a safepoint.
-
- # Safety
-
- `runtime` comes from `lct_start`.
- */
-void lct_method_freed(const struct LctRuntime *runtime, uint32_t method_id);
-
-/*
- The processor's cycle counter, to be read when a hook begins.
- */
-uint64_t lct_cycles(void);
-
-/*
- Counts a hook of a kind (`LCT_HOOK_…`) that ends with this call. It began at
- `begin_cycles`, or went on then after a break; `first_begin_cycles` and `first_end_cycles` are of the part
- before the break, and equal if there was none. In cycles the hook stands for as many as `weight`:
- for none if they were not counted.
-
- # Safety
-
- `thread` is null or comes from `lct_thread_start`.
- */
-void lct_hook_end(struct LctThread *thread,
-                  uint8_t kind,
-                  uint32_t weight,
-                  uint64_t begin_cycles,
-                  uint64_t first_begin_cycles,
-                  uint64_t first_end_cycles);
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -1196,6 +1324,13 @@ typedef char lct_assert_lock_size[sizeof(LctLock) == 16 ? 1 : -1];
 typedef char lct_assert_lock_last_sequence[offsetof(LctLock, last_sequence) == 8 ? 1 : -1];
 typedef char lct_assert_frame_size[sizeof(LctFrame) == 12 ? 1 : -1];
 typedef char lct_assert_frame_line[offsetof(LctFrame, line) == 8 ? 1 : -1];
+typedef char lct_assert_lock_description_size[sizeof(LctLockDescription) == 32 ? 1 : -1];
+typedef char lct_assert_contended_enter_size[sizeof(LctContendedEnter) == 48 ? 1 : -1];
+typedef char lct_assert_contended_entered_size[sizeof(LctContendedEntered) == 32 ? 1 : -1];
+typedef char lct_assert_contended_exit_size[sizeof(LctContendedExit) == 32 ? 1 : -1];
+typedef char lct_assert_class_size[sizeof(LctClass) == 64 ? 1 : -1];
+typedef char lct_assert_method_size[sizeof(LctMethod) == 40 ? 1 : -1];
+typedef char lct_assert_thread_start_size[sizeof(LctThreadStart) == 56 ? 1 : -1];
 typedef char lct_assert_str_size[sizeof(LctStr) == 16 ? 1 : -1];
 typedef char lct_assert_stack_size[sizeof(LctStack) == 16 ? 1 : -1];
 typedef char lct_assert_owner_size[sizeof(LctOwner) == 16 ? 1 : -1];

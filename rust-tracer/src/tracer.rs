@@ -4,9 +4,9 @@ use std::mem;
 use std::ops::Range;
 
 use trace_format::{
-    ChainId, ClassDescription, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
-    DoesNotFit, Event, ExclusiveRelease, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId,
-    LoaderId, LoaderUnload, LockDescription, LockRetired, LockSite, LostEvents, MethodDescription,
+    ChainId, ClassDescription, ContendedEnter, ContendedEntered, ContendedExit, DoesNotFit, Event,
+    ExclusiveRelease, ForwardRef, ForwardResolved, Frame, Hook, JavaThreadId, LoaderId,
+    LoaderUnload, LockDescription, LockRetired, LockSite, LostEvents, MethodDescription,
     OwnerSample, ParkBegin, ParkEnd, SegmentEncoder, StackRange, ThreadEnd, ThreadId, ThreadRename,
     ThreadStart, Unpark,
 };
@@ -152,21 +152,8 @@ impl ThreadTracer {
     }
 
     /// Describes a lock that the caller has claimed.
-    pub fn describe_lock(
-        &mut self,
-        lock: &Lock,
-        class: ClassId,
-        mirrored_class: ClassId,
-        identity_hash: u32,
-        monitor_address: u64,
-    ) {
-        self.write_event(Event::LockDescription(LockDescription {
-            lock: lock.id(),
-            class,
-            mirrored_class,
-            identity_hash,
-            monitor_address,
-        }));
+    pub fn describe_lock(&mut self, description: LockDescription) {
+        self.write_event(Event::LockDescription(description));
     }
 
     /// Notes where the thread has allocated an object, in case that becomes a contended lock.

@@ -10,10 +10,12 @@ use std::{ptr, slice, thread};
 
 use rust_tracer::ffi::{
     LCT_ANALYSIS_BOTH, LCT_ANALYSIS_FILE, LCT_ANALYSIS_ONLINE, LCT_HOLD_NOT_KNOWN, LctChainKey,
-    LctConfig, LctFrame, LctLock, LctOwner, LctQuestion, LctStack, LctStr, LctText, lct_chain_add,
-    lct_chain_hash, lct_class, lct_contended_enter, lct_contended_entered, lct_contended_exit,
-    lct_end, lct_file_name, lct_lock_claim, lct_lock_describe, lct_lock_next_sequence, lct_method,
-    lct_new_id, lct_report, lct_start, lct_stop, lct_text_free, lct_thread_end, lct_thread_start,
+    LctClass, LctConfig, LctContendedEnter, LctContendedEntered, LctContendedExit, LctFrame,
+    LctLock, LctLockDescription, LctMethod, LctOwner, LctQuestion, LctStack, LctStr, LctText,
+    LctThreadStart, lct_chain_add, lct_chain_hash, lct_class, lct_contended_enter,
+    lct_contended_entered, lct_contended_exit, lct_end, lct_file_name, lct_lock_claim,
+    lct_lock_describe, lct_lock_next_sequence, lct_method, lct_new_id, lct_report, lct_start,
+    lct_stop, lct_text_free, lct_thread_end, lct_thread_start,
 };
 use rust_tracer::ffi::{lct_reclaim_all, lct_submit};
 use tempfile::TempDir;
@@ -69,7 +71,7 @@ impl Trace {
         };
         let mut error = [0; 200];
         // SAFETY: the configuration and the place for an error are valid.
-        let runtime = unsafe { lct_start(&raw const config, error.as_mut_ptr(), error.len()) };
+        let runtime = unsafe { lct_start(&config, error.as_mut_ptr(), error.len()) };
         if runtime.is_null() {
             let error = String::from_utf8(error.to_vec()).unwrap();
             return Err(error.trim_end_matches('\0').to_owned());
@@ -115,23 +117,38 @@ impl Trace {
         // SAFETY: what the functions get is valid, and each tracer is used here only.
         unsafe {
             let runtime = &*self.runtime.cast();
-            let start = |id| lct_thread_start(runtime, id, text("worker"), id, STACK, 0).unwrap();
+            let start = |id| {
+                let start = LctThreadStart {
+                    java_id: id,
+                    name: text("worker"),
+                    vm_thread: id,
+                    stack: STACK,
+                    time_ns: 0,
+                };
+                lct_thread_start(runtime, &start).unwrap()
+            };
             let (mut waiter, mut owner) = (start(1), start(2));
             let class = lct_new_id(runtime);
-            lct_class(
-                Some(&mut waiter),
-                class,
-                0,
-                0,
-                text("Lock"),
-                text(""),
-                text(""),
-            );
+            let description = LctClass {
+                class_id: class,
+                super_class: 0,
+                loader: 0,
+                name: text("Lock"),
+                source_file: text(""),
+                loader_class: text(""),
+            };
+            lct_class(Some(&mut waiter), &description);
             let mut chains = Vec::new();
             for number in 0..load.methods {
                 let method = lct_new_id(runtime);
                 let name = format!("method{number}");
-                lct_method(Some(&mut waiter), method, class, text(&name), text("()V"));
+                let description = LctMethod {
+                    method_id: method,
+                    class_id: class,
+                    name: text(&name),
+                    signature: text("()V"),
+                };
+                lct_method(Some(&mut waiter), &description);
                 let key = [u64::from(method) << 16];
                 let key = LctChainKey {
                     frames: key.as_ptr(),
@@ -154,7 +171,14 @@ impl Trace {
             let mut locks: Vec<_> = (0..load.locks).map(|_| LctLock::default()).collect();
             for (hash, lock) in (1..).zip(&mut locks) {
                 assert!(lct_lock_claim(runtime, lock));
-                lct_lock_describe(Some(&mut waiter), lock, class, 0, hash, 0);
+                let description = LctLockDescription {
+                    lock: lock.id,
+                    monitor_address: 0,
+                    class_id: class,
+                    mirrored_class: 0,
+                    identity_hash: hash,
+                };
+                lct_lock_describe(Some(&mut waiter), &description);
             }
             let nobody = LctOwner {
                 thread: 0,
@@ -163,16 +187,32 @@ impl Trace {
             let mut time_ns = start_ns;
             for at in 0..load.waits {
                 let lock = &mut locks[at % load.locks];
-                let id = lock.id;
-                let chain = chains[at % load.methods];
                 let holder = chains[at / 3 % load.methods];
-                let mut next = || lct_lock_next_sequence(lock);
-                lct_contended_enter(Some(&mut waiter), id, next(), time_ns, chain, false, nobody);
+                let enter = LctContendedEnter {
+                    lock: lock.id,
+                    sequence: lct_lock_next_sequence(lock),
+                    time_ns,
+                    owner: nobody,
+                    chain: chains[at % load.methods],
+                    after_wait: false,
+                };
+                lct_contended_enter(Some(&mut waiter), &enter);
                 time_ns += 700 + at as u64 % 13;
-                let hold_ns = LCT_HOLD_NOT_KNOWN;
-                lct_contended_exit(Some(&mut owner), id, next(), time_ns, holder, hold_ns);
+                let exit = LctContendedExit {
+                    lock: lock.id,
+                    sequence: lct_lock_next_sequence(lock),
+                    time_ns,
+                    hold_ns: LCT_HOLD_NOT_KNOWN,
+                };
+                lct_contended_exit(Some(&mut owner), &exit, holder);
                 time_ns += 50;
-                lct_contended_entered(Some(&mut waiter), id, next(), time_ns, 0);
+                let entered = LctContendedEntered {
+                    lock: lock.id,
+                    sequence: lct_lock_next_sequence(lock),
+                    time_ns,
+                    safepoint_ns: 0,
+                };
+                lct_contended_entered(Some(&mut waiter), &entered);
                 time_ns += 100;
                 if at % load.pause_after == load.pause_after - 1 {
                     thread::sleep(Duration::from_millis(20));

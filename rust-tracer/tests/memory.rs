@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use std::{env, process, ptr};
 
 use rust_tracer::ffi::{
-    LctChainKey, LctConfig, LctFrame, LctLock, LctOwner, LctStack, LctStr, lct_chain_add,
-    lct_chain_hash, lct_code_flushed, lct_contended_enter, lct_lock_claim, lct_lock_describe,
-    lct_lock_next_sequence, lct_start, lct_stop, lct_thread_end, lct_thread_number,
-    lct_thread_start,
+    LctChainKey, LctConfig, LctContendedEnter, LctFrame, LctLock, LctLockDescription, LctOwner,
+    LctStack, LctStr, LctThreadStart, lct_chain_add, lct_chain_hash, lct_code_flushed,
+    lct_contended_enter, lct_lock_claim, lct_lock_describe, lct_lock_next_sequence, lct_start,
+    lct_stop, lct_thread_end, lct_thread_number, lct_thread_start,
 };
 use tempfile::TempDir;
 use trace_format::buffer_file::{ALIVE_OFFSET, EXTENSION};
@@ -231,10 +231,23 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
         let mut compile_id = 1;
         let mut time_ns = 0;
         while begin.elapsed() < time && ENABLED.load(Ordering::Acquire) != 0 {
-            let mut tracer =
-                lct_thread_start(runtime, 1, text("thread"), VM_THREAD, STACK, time_ns).unwrap();
+            let start = LctThreadStart {
+                java_id: 1,
+                name: text("thread"),
+                vm_thread: VM_THREAD,
+                stack: STACK,
+                time_ns,
+            };
+            let mut tracer = lct_thread_start(runtime, &start).unwrap();
             if lct_lock_claim(runtime, &raw mut lock) {
-                lct_lock_describe(Some(&mut tracer), &raw mut lock, 0, 0, 0, 0);
+                let description = LctLockDescription {
+                    lock: lock.id,
+                    monitor_address: 0,
+                    class_id: 0,
+                    mirrored_class: 0,
+                    identity_hash: 0,
+                };
+                lct_lock_describe(Some(&mut tracer), &description);
             }
             for _ in 0..2_000 {
                 let key = [1 << 63 | u64::from(compile_id) << 32 | 5, 1 << 63 | 5];
@@ -246,20 +259,18 @@ fn trace_for_a_while(trace: &Path, granted: i64) {
                 let frames: [LctFrame; 0] = [];
                 let chain = lct_chain_add(Some(&mut tracer), key, frames.as_ptr(), 0, false);
                 time_ns += 1000;
-                let sequence = lct_lock_next_sequence(&raw mut lock);
-                let owner = LctOwner {
-                    thread: lct_thread_number(runtime, VM_THREAD),
-                    stack_address: 0,
-                };
-                lct_contended_enter(
-                    Some(&mut tracer),
-                    lock.id,
-                    sequence,
+                let enter = LctContendedEnter {
+                    lock: lock.id,
+                    sequence: lct_lock_next_sequence(&raw mut lock),
                     time_ns,
+                    owner: LctOwner {
+                        thread: lct_thread_number(runtime, VM_THREAD),
+                        stack_address: 0,
+                    },
                     chain,
-                    false,
-                    owner,
-                );
+                    after_wait: false,
+                };
+                lct_contended_enter(Some(&mut tracer), &enter);
                 if compile_id % 2 == 0 {
                     lct_code_flushed(runtime, compile_id);
                 }

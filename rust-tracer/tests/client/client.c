@@ -45,13 +45,19 @@ static void sleep_ms(long ms) {
   nanosleep(&duration, NULL);
 }
 
+static void describe_method(LctThread *thread, uint32_t id, const char *name, const char *signature) {
+  LctMethod method = {id, class_id, text(name), text(signature)};
+  lct_method(thread, &method);
+}
+
 static void describe_metadata(LctThread *thread) {
   uint32_t epoch = lct_metadata_epoch(runtime);
   uint32_t seen = __atomic_load_n(&described_epoch, __ATOMIC_RELAXED);
   if (seen == epoch) return;
   if (!__atomic_compare_exchange_n(&described_epoch, &seen, epoch, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
-  lct_class(thread, class_id, 0, 0, text("java.util.Hashtable"), text("Hashtable.java"), text(""));
-  lct_method(thread, method_id, class_id, text("get"), text("(Ljava/lang/Object;)Ljava/lang/Object;"));
+  LctClass hashtable = {.class_id = class_id, .name = text("java.util.Hashtable"), .source_file = text("Hashtable.java")};
+  lct_class(thread, &hashtable);
+  describe_method(thread, method_id, "get", "(Ljava/lang/Object;)Ljava/lang/Object;");
 }
 
 /* Frames as docs/c-abi.md packs them. */
@@ -110,23 +116,36 @@ static uint64_t hold_ns_of(uint32_t random) {
 static void contend(LctThread *thread, LctLock *lock, uint32_t random, uint32_t chain) {
   describe_metadata(thread);
   if (lct_lock_claim(runtime, lock)) {
-    lct_lock_describe(thread, lock, class_id, 0, random, (uint64_t)(uintptr_t)lock);
+    LctLockDescription description = {
+        .lock = lock->id,
+        .monitor_address = (uint64_t)(uintptr_t)lock,
+        .class_id = class_id,
+        .identity_hash = random,
+    };
+    lct_lock_describe(thread, &description);
   }
-  uint64_t id = lock->id;
   uint64_t begin_cycles = lct_cycles();
-  uint64_t sequence = lct_lock_next_sequence(lock);
-  uint64_t time_ns = now_ns();
-  lct_contended_enter(thread, id, sequence, time_ns, chain, random % 16 == 0, owner_of(random));
+  LctContendedEnter enter = {.lock = lock->id, .chain = chain, .after_wait = random % 16 == 0};
+  enter.sequence = lct_lock_next_sequence(lock);
+  enter.time_ns = now_ns();
+  enter.owner = owner_of(random);
+  lct_contended_enter(thread, &enter);
   lct_hook_end(thread, LCT_HOOK_ENTER, 1, begin_cycles, 0, 0);
-  sequence = lct_lock_next_sequence(lock);
-  lct_contended_entered(thread, id, sequence, now_ns(), random % 8 == 0 ? 100 : 0);
-  sequence = lct_lock_next_sequence(lock);
+  LctContendedEntered entered = {.lock = lock->id, .safepoint_ns = random % 8 == 0 ? 100 : 0};
+  entered.sequence = lct_lock_next_sequence(lock);
+  entered.time_ns = now_ns();
+  lct_contended_entered(thread, &entered);
+  LctContendedExit exit = {.lock = lock->id, .hold_ns = LCT_HOLD_NOT_KNOWN};
+  exit.sequence = lct_lock_next_sequence(lock);
   if (random % 16 == 1) {
     uint64_t forward_ref = lct_new_forward_ref(runtime);
-    lct_contended_exit_forward(thread, id, sequence, now_ns(), forward_ref, LCT_HOLD_NOT_KNOWN);
+    exit.time_ns = now_ns();
+    lct_contended_exit_forward(thread, &exit, forward_ref);
     lct_forward_resolve(thread, forward_ref, chain);
   } else {
-    lct_contended_exit(thread, id, sequence, now_ns(), chain, hold_ns_of(random));
+    exit.time_ns = now_ns();
+    exit.hold_ns = hold_ns_of(random);
+    lct_contended_exit(thread, &exit, chain);
   }
 }
 
@@ -139,7 +158,7 @@ static void contend_in_dying_code(LctThread *thread, LctLock *lock, uint32_t ran
     lct_code_flushed(runtime, compile_id);
   } else {
     uint32_t method = lct_new_id(runtime);
-    lct_method(thread, method, class_id, text("lambda$0"), text("()V"));
+    describe_method(thread, method, "lambda$0", "()V");
     contend(thread, lock, random, record_chain(thread, interpreted_frame(method, 1), method));
     lct_method_freed(runtime, method);
   }
@@ -147,8 +166,8 @@ static void contend_in_dying_code(LctThread *thread, LctLock *lock, uint32_t ran
 
 static void *contending_thread(void *argument) {
   uint64_t number = (uint64_t)(uintptr_t)argument;
-  LctStack stack = {number << 20, 1 << 20};
-  LctThread *thread = lct_thread_start(runtime, number, text("contender"), vm_thread_of(number), stack, now_ns());
+  LctThreadStart start = {number, text("contender"), vm_thread_of(number), {number << 20, 1 << 20}, now_ns()};
+  LctThread *thread = lct_thread_start(runtime, &start);
   LctLock own_lock = {0, 0};
   uint32_t random = (uint32_t)number * 2654435761u + 1;
   for (long round = 0; round < rounds; round++) {
@@ -234,8 +253,8 @@ int main(int argc, char **argv) {
 
   /* What was lost is described again, and unloaded code forgotten, once the drainer comes after. */
   sleep_ms(900);
-  LctStack no_stack = {0, 0};
-  LctThread *vm_thread = lct_thread_start(runtime, 0, text("VM Thread"), 0, no_stack, now_ns());
+  LctThreadStart start = {.name = text("VM Thread"), .time_ns = now_ns()};
+  LctThread *vm_thread = lct_thread_start(runtime, &start);
   describe_metadata(vm_thread);
   for (uint32_t chain = 0; chain < CHAINS; chain++) record_lasting_chain(vm_thread, chain);
   for (int i = 0; i < SHARED_LOCKS; i++) lct_lock_retire(vm_thread, &shared_locks[i]);

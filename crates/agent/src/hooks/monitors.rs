@@ -1,7 +1,9 @@
 //! Hooks of monitors.
 
 use rust_tracer::{Lock, monotonic_ns};
-use trace_format::{ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockOwner};
+use trace_format::{
+    ClassId, ContendedEnter, ContendedEntered, ContendedExit, Hook, LockDescription, LockOwner,
+};
 
 use crate::ffi::{Env, Environment, Object};
 use crate::hooks::chains::{self, Skip};
@@ -88,10 +90,13 @@ fn describe(
         false => ClassId::NONE,
     };
     class.inspect(|&class| env.delete(class));
-    // The monitor's own address is not known.
-    thread
-        .tracer
-        .describe_lock(lock, class_id, mirrored, hash, 0);
+    thread.tracer.describe_lock(LockDescription {
+        lock: lock.id(),
+        class: class_id,
+        mirrored_class: mirrored,
+        identity_hash: hash,
+        monitor_address: 0, // not known
+    });
 }
 
 /// Handles a contended entered: the current thread owns the monitor that it was blocked on.

@@ -154,9 +154,10 @@ class LockTraceBegin : public VM_Operation {
   void doit() {
     const jlong begin_ns = os::javaTimeNanos();
     for (JavaThread* thread = Threads::first(); thread != NULL; thread = thread->next()) LockTrace::begin_in(thread);
-    LctStack no_stack = { 0, 0 };   // the VM thread locks no objects
-    LockTrace::_vm_thread_tracer =
-        lct_thread_start(_runtime, 0, LockTraceText::of("VM Thread"), 0, no_stack, os::javaTimeNanos());
+    LctThreadStart vm_thread = { };   // it has no Java thread, and locks no objects
+    vm_thread.name = LockTraceText::of("VM Thread");
+    vm_thread.time_ns = os::javaTimeNanos();
+    LockTrace::_vm_thread_tracer = lct_thread_start(_runtime, &vm_thread);
     LockTrace::_runtime = _runtime;
     LockTrace::_session++;
     LockTraceSites::trace_begins(_lock_sites);
@@ -521,10 +522,13 @@ LctThread* LockTrace::create_tracer(JavaThread* thread, jlong time_ns) {
   bool known = java_thread != NULL && !thread->is_attaching_via_jni();
   oop name = known ? java_lang_Thread::name(java_thread) : (oop) NULL;
   ResourceMark rm;   // the VM thread's own if it is that which asks
-  state->_tracer = lct_thread_start(_runtime,
-                                    known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0,
-                                    LockTraceText::of(known ? thread->get_thread_name() : "<attaching>"),
-                                    (uint64_t) (uintptr_t) thread, stack_of(thread), time_ns);
+  LctThreadStart start;
+  start.java_id = known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0;
+  start.name = LockTraceText::of(known ? thread->get_thread_name() : "<attaching>");
+  start.vm_thread = (uint64_t) (uintptr_t) thread;
+  start.stack = stack_of(thread);
+  start.time_ns = time_ns;
+  state->_tracer = lct_thread_start(_runtime, &start);
   lct_thread_os_id(state->_tracer, (uint32_t) thread->osthread()->thread_id());
   // With the fence in thread_renamed: whoever does not find the tracer has set the name before.
   OrderAccess::fence();

@@ -82,7 +82,13 @@ static void describe_if_new(LctThread* tracer, JavaThread* self, ObjectMonitor* 
     lct_tell_site(tracer, klass, (uint32_t) hash, true);
     LockTraceSites::note_contention(object->klass());
   }
-  lct_lock_describe(tracer, lock, klass, mirrored, (uint32_t) hash, (uint64_t) (uintptr_t) monitor);
+  LctLockDescription description;
+  description.lock = lock->id;
+  description.monitor_address = (uint64_t) (uintptr_t) monitor;
+  description.class_id = klass;
+  description.mirrored_class = mirrored;
+  description.identity_hash = (uint32_t) hash;
+  lct_lock_describe(tracer, &description);
 }
 
 // A thread or a lock on a thread's stack. Whoever has the lock of a class's initialization
@@ -172,21 +178,23 @@ void LockTraceEnter::write_enter(jlong began_ns) {
   assert(is_one_word(_monitor), "compiled code would overlook the contender");
   // Who waits since an earlier trace is counted.
   if (_tracer == NULL) _monitor->locktrace_interest()->contender_comes();
+  LctContendedEnter event;
+  event.lock = lock->id;
   // Number and time come first: what the owner does while this thread walks
   // its stack is part of the wait.
-  uint64_t sequence = lct_lock_next_sequence(lock);
-  jlong now_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
-  uint32_t chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
-  bool after_wait = init == NULL && _thread->current_waiting_monitor() == _monitor;
+  event.sequence = lct_lock_next_sequence(lock);
+  event.time_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
+  event.chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
+  event.after_wait = init == NULL && _thread->current_waiting_monitor() == _monitor;
   // As late as possible: who is seen now, after the number was taken, will write an
   // event when it releases the monitor, unless it has looked for contenders already
   // and not released the monitor yet.
-  LctOwner owner = tell_owner(_monitor, init);
-  lct_contended_enter(tracer, lock->id, sequence, now_ns, chain, after_wait, owner);
-  _safepoint_ns = LockTrace::safepoint_clock(now_ns);
+  event.owner = tell_owner(_monitor, init);
+  lct_contended_enter(tracer, &event);
+  _safepoint_ns = LockTrace::safepoint_clock(event.time_ns);
   _tracer = tracer;
   _session = LockTrace::session();
-  _thread->locktrace()->wait_begins((intptr_t) _monitor, now_ns);
+  _thread->locktrace()->wait_begins((intptr_t) _monitor, event.time_ns);
   LockTraceSampler::note_wait();
 }
 
@@ -250,8 +258,12 @@ void LockTraceEnter::write_entered() {
   // Compiled code releases the monitor then without looking at the note.
   if (!interest->has_contenders()) lock->forget_hold();
   LockTraceHook hook(_tracer, LCT_HOOK_ENTERED, _cycles);
-  uint64_t sequence = lct_lock_next_sequence(lock);
-  lct_contended_entered(_tracer, lock->id, sequence, _acquired_ns, _stopped_ns);
+  LctContendedEntered event;
+  event.lock = lock->id;
+  event.sequence = lct_lock_next_sequence(lock);
+  event.time_ns = _acquired_ns;
+  event.safepoint_ns = _stopped_ns;
+  lct_contended_entered(_tracer, &event);
   _tracer = NULL;
 }
 
@@ -324,27 +336,27 @@ void LockTraceExit::take_sequence() {
     _exit_forward = _wait->_forward_ref;
   }
   // The monitor can be deflated as soon as it is released.
-  _lock = lock->id;
-  _sequence = lct_lock_next_sequence(lock);
-  _released_ns = os::javaTimeNanos();
+  _event.lock = lock->id;
+  _event.sequence = lct_lock_next_sequence(lock);
+  _event.time_ns = os::javaTimeNanos();
   // Who initializes a class has more than the lock, and since before it had that.
-  _hold_ns = lock->hold_ends(_released_ns);
-  if (LockTraceClassInit::of(_thread, _monitor) != NULL) _hold_ns = LCT_HOLD_NOT_KNOWN;
+  _event.hold_ns = lock->hold_ends(_event.time_ns);
+  if (LockTraceClassInit::of(_thread, _monitor) != NULL) _event.hold_ns = LCT_HOLD_NOT_KNOWN;
   _cycles.end_part();
 }
 
 void LockTraceExit::write() {
-  if (_sequence == 0 && _resolved == 0) return;
+  if (!has_event() && _resolved == 0) return;
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
   LockTraceHook hook(tracer, LCT_HOOK_EXIT, _cycles);
   if (_exit_forward != 0) {
-    lct_contended_exit_forward(tracer, _lock, _sequence, _released_ns, _exit_forward, _hold_ns);
+    lct_contended_exit_forward(tracer, &_event, _exit_forward);
     return;
   }
   uint32_t chain = LockTraceStackWalk::record(_thread, tracer);
-  if (_sequence != 0) {
-    lct_contended_exit(tracer, _lock, _sequence, _released_ns, chain, _hold_ns);
+  if (has_event()) {
+    lct_contended_exit(tracer, &_event, chain);
   }
   if (_resolved != 0) {
     lct_forward_resolve(tracer, _resolved, chain);

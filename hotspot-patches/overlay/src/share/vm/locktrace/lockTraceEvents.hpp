@@ -109,14 +109,12 @@ class LockTraceExit : public StackObj {
   ObjectMonitor* const _monitor;
   JavaThread*    _thread;        // NULL: nothing to trace
   LockTraceWait* _wait;          // the wait() that releases the monitor, if any
-  uint64_t       _lock;
-  uint64_t       _sequence;      // 0: no contender seen, no number taken
-  uint64_t       _hold_ns;       // how long the monitor was held
+  LctContendedExit _event;       // its sequence is 0: no contender seen, no number taken
   uint64_t       _exit_forward;  // chain of this exit is not known yet
   uint64_t       _resolved;      // earlier exits wait for this exit's chain
-  jlong          _released_ns;
   LockTraceCycles _cycles;       // before the release
 
+  bool has_event() const { return _event.sequence != 0; }
   void begin(Thread* self);
   void take_sequence();
   void write();
@@ -125,14 +123,14 @@ class LockTraceExit : public StackObj {
   // Before the release. An acquirer that gives the monitor back because it is
   // suspended (not_suspended is false) never appeared as owner.
   LockTraceExit(ObjectMonitor* monitor, Thread* self, bool not_suspended)
-    : _monitor(monitor), _thread(NULL), _wait(NULL), _lock(0), _sequence(0),
-      _hold_ns(LCT_HOLD_NOT_KNOWN), _exit_forward(0), _resolved(0), _released_ns(0) {
+    : _monitor(monitor), _thread(NULL), _wait(NULL), _exit_forward(0), _resolved(0) {
+    _event.sequence = 0;
     if (LockTrace::was_started() && not_suspended) begin(self);
   }
 
   // The monitor was released, and taken again to wake a thread that may have
   // come meanwhile.
-  void reacquired() { if (_thread != NULL && _sequence == 0) take_sequence(); }
+  void reacquired() { if (_thread != NULL && !has_event()) take_sequence(); }
 
   // After the release, whichever way exit() returns.
   ~LockTraceExit() { if (_thread != NULL) write(); }

@@ -105,14 +105,21 @@ void LockTraceMetadata::describe_class(LctThread* tracer, Klass* klass, uint32_t
   Symbol* source_file = klass->oop_is_instance() ? InstanceKlass::cast(klass)->source_file_name() : NULL;
   ClassLoaderData* data = klass->class_loader_data();
   oop loader = data == NULL ? (oop) NULL : data->class_loader();
-  lct_class(tracer, id, super_id,
-            loader == NULL ? 0 : (uint64_t) (uintptr_t) data,
-            LockTraceText::of(name_of(klass)),
-            LockTraceText::of(source_file),
-            LockTraceText::of(loader == NULL ? "" : name_of(loader->klass())));
+  LctClass description;
+  description.class_id = id;
+  description.super_class = super_id;
+  description.loader = loader == NULL ? 0 : (uint64_t) (uintptr_t) data;
+  description.name = LockTraceText::of(name_of(klass));
+  description.source_file = LockTraceText::of(source_file);
+  description.loader_class = LockTraceText::of(loader == NULL ? "" : name_of(loader->klass()));
+  lct_class(tracer, &description);
 }
 
 void LockTraceMetadata::describe_method(LctThread* tracer, Method* method, uint32_t id) {
-  uint32_t holder = class_id(tracer, method->method_holder());
-  lct_method(tracer, id, holder, LockTraceText::of(method->name()), LockTraceText::of(method->signature()));
+  LctMethod description;
+  description.method_id = id;
+  description.class_id = class_id(tracer, method->method_holder());
+  description.name = LockTraceText::of(method->name());
+  description.signature = LockTraceText::of(method->signature());
+  lct_method(tracer, &description);
 }
