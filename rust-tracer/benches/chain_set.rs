@@ -297,8 +297,13 @@ fn pins(criterion: &mut Criterion) {
             });
             for count in [1, 64] {
                 let collectors: Vec<Collector> = (0..count).map(|_| Collector::new()).collect();
+                // Every 128th pin of a thread scans. Not all threads are to do so in the same turn.
                 let mut handles: Vec<LocalHandle> = (0..threads)
-                    .map(|thread| collectors[thread % count].register())
+                    .map(|thread| {
+                        let handle = collectors[thread % count].register();
+                        (0..thread % 128).for_each(|_| drop(handle.pin()));
+                        handle
+                    })
                     .collect();
                 let name = format!("crossbeam-epoch, {count} collectors, {threads} threads");
                 group.bench_function(name, |bencher| {
